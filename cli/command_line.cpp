@@ -1,0 +1,26 @@
+#include "cli/invocation.h"
+
+namespace coalprof {
+
+void describe_command_line(CLI::App& app, Invocation& invocation) {
+    app.set_version_flag("--version", "coalprof " COALPROF_VERSION, "Print the version and exit");
+    app.set_help_flag("--help,-h", "Print this help and exit");
+    app.get_formatter()->column_width(26);
+    app.require_subcommand(0, 1);
+    app.footer(
+        "Examples:\n"
+        "  coalprof offset --range 0..32          what misaligned starts cost\n"
+        "  coalprof stride --dlcm=cg              what gaps cost, loads past L1\n"
+        "  coalprof explain offset --at 11        one warp, drawn\n"
+        "  coalprof aos --json | jq .points       for programs\n");
+    add_pattern_commands(app, invocation);
+    add_formula_command(app, invocation);
+    add_warps_command(app, invocation);
+    add_explain_command(app, invocation);
+    add_verify_command(app, invocation);
+    add_occupancy_command(app, invocation);
+    add_list_commands(app, invocation);
+    add_device_commands(app, invocation);
+}
+
+}  // namespace coalprof

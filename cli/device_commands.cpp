@@ -1,0 +1,88 @@
+// `coalprof devices` and `coalprof doctor`: what is there, and what stands in the way. Both answer
+// on a machine without a GPU.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/invocation.h"
+#include "cli/output_options.h"
+#include "cli/print.h"
+#include "cli/system_report.h"
+#include "core/text/wrap.h"
+#include "core/write/list_json.h"
+
+namespace coalprof {
+namespace {
+
+std::string text_of(const Value& value) {
+    if (const auto* text = std::get_if<std::string>(&value)) return *text;
+    if (const auto* integer = std::get_if<std::int64_t>(&value)) return fmt::to_string(*integer);
+    if (const auto* real = std::get_if<double>(&value)) return fmt::format("{:.6g}", *real);
+    if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "yes" : "no";
+    return "n/a";
+}
+
+ExitCode run_devices(bool json) {
+    const DevicesReport report = report_devices();
+    if (json) {
+        print_out(list_document("devices", report.devices, {{"problem", report.problem}}));
+        return ExitCode::done;
+    }
+    std::string text;
+    for (const NamedValues& device : report.devices) {
+        for (const auto& [key, value] : device)
+            text += fmt::format("{:<40} {}\n", key, text_of(value));
+        text += '\n';
+    }
+    if (!report.problem.empty())
+        text += fmt::format(
+            "No GPU: {}.\nThe model needs none: `coalprof machines` lists what it "
+            "predicts.\n",
+            report.problem);
+    print_out(text);
+    return ExitCode::done;
+}
+
+ExitCode run_doctor(bool json) {
+    const std::vector<Diagnosis> findings = diagnose();
+    if (json) {
+        std::vector<NamedValues> rows;
+        for (const Diagnosis& finding : findings)
+            rows.push_back({{"name", finding.name},
+                            {"state", finding.state},
+                            {"detail", finding.detail},
+                            {"remedy", finding.remedy.empty() ? Value{} : Value{finding.remedy}}});
+        print_out(list_document("findings", rows));
+    } else {
+        const std::size_t width = LookOptions{}.style().width;
+        std::string text;
+        for (const Diagnosis& finding : findings) {
+            text += fmt::format("{:<9} {}\n", finding.state, finding.name);
+            text += wrapped(finding.detail, width, 10);
+            if (!finding.remedy.empty()) text += wrapped("-> " + finding.remedy, width, 10);
+        }
+        print_out(text);
+    }
+    return ExitCode::done;
+}
+
+void add_report(CLI::App& app, Invocation& invocation, const char* name, const char* help,
+                ExitCode (*run)(bool json)) {
+    CLI::App* sub = app.add_subcommand(name, help);
+    sub->group("Lists");
+    auto json = std::make_shared<bool>(false);
+    sub->add_flag("--json", *json, "As one JSON document");
+    sub->callback(
+        [&invocation, json, run] { invocation.run = [json, run] { return run(*json); }; });
+}
+
+}  // namespace
+
+void add_device_commands(CLI::App& app, Invocation& invocation) {
+    add_report(app, invocation, "devices",
+               "The GPUs of this machine and what coalescing depends on", run_devices);
+    add_report(app, invocation, "doctor", "What measuring needs, what is missing, and the remedy",
+               run_doctor);
+}
+
+}  // namespace coalprof

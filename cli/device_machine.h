@@ -1,0 +1,11 @@
+// The machine that the model predicts for a device that is present.
+#pragma once
+
+#include "core/machine/machine.h"
+#include "core/run/device.h"
+
+namespace coalprof {
+
+Machine machine_of(const DeviceFacts& facts);
+
+}  // namespace coalprof

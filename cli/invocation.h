@@ -1,0 +1,31 @@
+// What the command line came to: one command, ready to run. Every add_*_command() describes its
+// command to CLI11 and, when the user chose it, leaves here what is to be done.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/text/error.h"
+
+namespace coalprof {
+
+struct Invocation {
+    std::vector<std::string> argv;  // as typed, program name included
+    std::function<ExitCode()> run;  // set by the chosen command
+};
+
+void add_pattern_commands(CLI::App& app, Invocation& invocation);
+void add_formula_command(CLI::App& app, Invocation& invocation);
+void add_warps_command(CLI::App& app, Invocation& invocation);
+void add_explain_command(CLI::App& app, Invocation& invocation);
+void add_verify_command(CLI::App& app, Invocation& invocation);
+void add_device_commands(CLI::App& app, Invocation& invocation);
+void add_occupancy_command(CLI::App& app, Invocation& invocation);
+void add_list_commands(CLI::App& app, Invocation& invocation);
+
+// The whole command line. `app` must outlive the invocation's run().
+void describe_command_line(CLI::App& app, Invocation& invocation);
+
+}  // namespace coalprof

@@ -1,0 +1,179 @@
+// `coalprof occupancy`: how many blocks of a kernel run at once on a multiprocessor, what stops the
+// next one, and which block sizes do best.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/cubin.h"
+#include "cli/invocation.h"
+#include "cli/output_options.h"
+#include "cli/print.h"
+#include "cli/sweep_options.h"
+#include "core/model/occupancy.h"
+#include "core/text/number.h"
+#include "core/text/range.h"
+#include "core/text/size.h"
+#include "core/text/wrap.h"
+#include "core/write/list_json.h"
+
+namespace coalprof {
+namespace {
+
+struct OccupancyCommand {
+    std::string block = "256";
+    std::string registers = "32";
+    std::string shared = "0";
+    std::string carveout;
+    std::string machine = "h200";
+    std::string cubin;
+    bool json = false;
+};
+
+struct Row {
+    Machine machine;
+    std::string kernel;  // of a cubin; empty: the numbers were typed
+    KernelNeeds needs;
+    Occupancy occupancy;
+    BestBlocks best;
+};
+
+std::string limiters_of(const Occupancy& occupancy) {
+    std::string text;
+    for (const Limiter limiter : occupancy.limiters)
+        text += fmt::format("{}{}", text.empty() ? "" : ", ", name_of(limiter));
+    return text;
+}
+
+// Neighbouring sizes as one: "128..1024 in steps of 32" would be longer than they deserve.
+std::string best_of(const BestBlocks& best) {
+    std::string text;
+    for (std::size_t i = 0; i < best.blocks.size() && i < 6; ++i)
+        text += fmt::format("{}{}", i == 0 ? "" : " ", best.blocks[i]);
+    return best.blocks.size() > 6 ? text + " ..." : text;
+}
+
+// What the user typed, or the kernels of the cubin with the block sizes that were typed.
+std::vector<std::pair<std::string, KernelNeeds>> kernels_of(const OccupancyCommand& command) {
+    std::vector<std::pair<std::string, KernelNeeds>> kernels;
+    for (const std::uint64_t block : parse_range(command.block, "--block").values()) {
+        if (block == 0 || block > 1024)
+            throw UsageError(fmt::format("--block {}: a block has 1 to 1024 threads", block));
+        KernelNeeds needs;
+        needs.block = static_cast<std::uint32_t>(block);
+        if (!command.carveout.empty())
+            needs.shared_percent = read_carveout(command.carveout).shared_percent;
+        needs.shared_bytes =
+            command.shared == "0" ? 0 : parse_size_bytes(command.shared, "--shared");
+        if (command.cubin.empty()) {
+            for (const std::uint64_t registers :
+                 parse_range(command.registers, "--registers").values()) {
+                if (registers > 255)
+                    throw UsageError(fmt::format(
+                        "--registers {}: a thread has at most 255 registers", registers));
+                needs.registers_per_thread = static_cast<std::uint32_t>(registers);
+                kernels.emplace_back("", needs);
+            }
+            continue;
+        }
+        for (const CubinKernel& kernel : read_cubin(command.cubin)) {
+            needs.registers_per_thread = kernel.registers;
+            KernelNeeds with_static = needs;
+            with_static.shared_bytes += kernel.shared_bytes;
+            kernels.emplace_back(kernel.name, with_static);
+        }
+    }
+    return kernels;
+}
+
+std::string text_of(const std::vector<Row>& rows) {
+    std::string text =
+        fmt::format("{:<14} {:>5} {:>4} {:>8} {:>6} {:>7} {:>9}  {:<13}\n", "machine", "block",
+                    "regs", "shared B", "blocks", "warps", "occupancy", "limited by");
+    for (const Row& row : rows) {
+        const Occupancy& occupancy = row.occupancy;
+        if (!row.kernel.empty()) text += row.kernel + ":\n";
+        text += fmt::format(
+            "{:<14} {:>5} {:>4} {:>8} {:>6} {:>7} {:>7.1f} %  {}\n", row.machine.name,
+            row.needs.block, row.needs.registers_per_thread, row.needs.shared_bytes,
+            occupancy.active_blocks,
+            fmt::format("{}/{}", occupancy.active_warps, occupancy.most_warps),
+            100 * occupancy.ratio(),
+            occupancy.impossible.empty() ? limiters_of(occupancy) : "not one block fits");
+        if (!occupancy.impossible.empty()) text += wrapped(occupancy.impossible, 80, 4);
+        if (!row.best.blocks.empty() && row.best.ratio > occupancy.ratio())
+            text += fmt::format("{:4}{:.1f} % with blocks of {}\n", "", 100 * row.best.ratio,
+                                best_of(row.best));
+    }
+    return text;
+}
+
+NamedValues values_of(const Row& row) {
+    const Occupancy& occupancy = row.occupancy;
+    const auto integer = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
+    NamedValues values{
+        {"machine", row.machine.name},
+        {"compute_capability", text_of(row.machine.rules->cc)},
+        {"block", integer(row.needs.block)},
+        {"registers_per_thread", integer(row.needs.registers_per_thread)},
+        {"shared_bytes", integer(row.needs.shared_bytes)},
+        {"active_blocks", integer(occupancy.active_blocks)},
+        {"active_warps", integer(occupancy.active_warps)},
+        {"most_warps", integer(occupancy.most_warps)},
+        {"occupancy", occupancy.ratio()},
+        {"limiters", limiters_of(occupancy)},
+        {"impossible", occupancy.impossible.empty() ? Value{} : Value{occupancy.impossible}},
+        {"best_occupancy", row.best.ratio},
+        {"best_blocks", best_of(row.best)},
+    };
+    if (!row.kernel.empty()) values.emplace_back("kernel", row.kernel);
+    return values;
+}
+
+ExitCode run_occupancy(const OccupancyCommand& command) {
+    std::vector<Row> rows;
+    for (const std::string& name : split_list(command.machine, "--machine")) {
+        const Machine machine = find_machine(name);
+        for (const auto& [kernel, needs] : kernels_of(command))
+            rows.push_back({machine, kernel, needs, occupancy(*machine.rules, needs),
+                            best_blocks(*machine.rules, needs)});
+    }
+    if (!command.json) {
+        print_out(text_of(rows));
+        return ExitCode::done;
+    }
+    std::vector<NamedValues> list;
+    for (const Row& row : rows) list.push_back(values_of(row));
+    print_out(list_document("occupancy", list));
+    return ExitCode::done;
+}
+
+}  // namespace
+
+void add_occupancy_command(CLI::App& app, Invocation& invocation) {
+    auto command = std::make_shared<OccupancyCommand>();
+    CLI::App* sub = app.add_subcommand(
+        "occupancy", "Blocks of a kernel that run at once, and what stops the next one");
+    sub->group("Commands");
+    const auto option = [&](const char* name, std::string& value, const char* help,
+                            const char* what) {
+        sub->add_option(name, value, help)->type_name(what);
+    };
+    option("--block", command->block, "Threads per block: a value, list or range (default 256)",
+           "R");
+    option("--registers", command->registers, "Registers per thread, likewise (default 32)", "R");
+    option("--shared", command->shared, "Shared memory per block: 8KiB, 4096 (default 0)", "N");
+    option(
+        "--carveout", command->carveout,
+        "L1/shared split: prefer-l1, prefer-equal, prefer-shared, 0..100 (default: the driver's)",
+        "C");
+    option("--machine,-m", command->machine, "One or several machines: h200,a100-80 (default h200)",
+           "M");
+    option("--cubin", command->cubin,
+           "Read registers and static shared memory of the kernels in FILE (needs cuobjdump)",
+           "FILE");
+    sub->add_flag("--json", command->json, "As one JSON document");
+    sub->callback(
+        [&invocation, command] { invocation.run = [command] { return run_occupancy(*command); }; });
+}
+
+}  // namespace coalprof

@@ -1,0 +1,112 @@
+#include "cli/output_options.h"
+
+#include <fmt/core.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+
+#include "cli/print.h"
+#include "core/text/number.h"
+#include "core/text/suggest.h"
+
+namespace coalprof {
+namespace {
+
+constexpr std::size_t usual_width = 80;
+constexpr std::size_t least_width = 20;
+
+std::string format_list() {
+    std::string list;
+    for (const Format& format : all_formats())
+        list += fmt::format("{}{}", list.empty() ? "" : ", ", format.name);
+    return list;
+}
+
+std::size_t terminal_width() {
+    if (const char* columns = std::getenv("COLUMNS")) {
+        const std::string_view text(columns);
+        const ReadNumber width = read_integer(text);
+        if (width.status == NumberStatus::ok && width.length == text.size() &&
+            width.value >= least_width && width.value <= 10'000)
+            return static_cast<std::size_t>(width.value);
+    }
+    winsize size{};
+    if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= least_width)
+        return size.ws_col;
+    return usual_width;
+}
+
+bool wants_color(const std::string& choice) {
+    if (choice == "always") return true;
+    if (choice == "never") return false;
+    const char* no_color = std::getenv("NO_COLOR");
+    const char* term = std::getenv("TERM");
+    const bool refused = (no_color && *no_color != '\0') || (term && std::string(term) == "dumb");
+    return !refused && ::isatty(STDOUT_FILENO) == 1;
+}
+
+}  // namespace
+
+void LookOptions::add_to(CLI::App& command) {
+    const char* group = "Output";
+    command.add_option("--color", color, "auto, always or never (default auto; NO_COLOR counts)")
+        ->type_name("WHEN")
+        ->group(group);
+    command.add_flag("--plain", plain, "No colour, ASCII characters only")->group(group);
+}
+
+void OutputOptions::add_to(CLI::App& command) {
+    const char* group = "Output";
+    command.add_option("--format", format, "Format of standard output: " + format_list())
+        ->type_name("FORMAT")
+        ->group(group);
+    command.add_flag("--json", json, "Short for --format json")->group(group);
+    command.add_flag("--jsonl", jsonl, "Short for --format jsonl")->group(group);
+    command
+        .add_option(
+            "--output,-o", files,
+            "Write the result to FILE as well; its suffix picks the format; may be repeated")
+        ->type_name("FILE")
+        ->allow_extra_args(false)
+        ->group(group);
+    look.add_to(command);
+    command.add_flag("--no-progress", no_progress, "No progress on standard error")->group(group);
+    command.add_flag("--quiet,-q", quiet, "No notes and hints on standard error")->group(group);
+    command.add_flag("--verbose,-v", verbose, "Say more on standard error")->group(group);
+}
+
+TableStyle LookOptions::style() const {
+    constexpr std::array<std::string_view, 3> choices{"auto", "always", "never"};
+    if (std::find(choices.begin(), choices.end(), color) == choices.end())
+        throw UsageError(unknown_word("--color", color, choices));
+    return {.width = terminal_width(), .color = !plain && wants_color(color), .ascii = plain};
+}
+
+std::vector<OutputTarget> OutputOptions::targets() const {
+    if (json && jsonl)
+        throw UsageError("--json and --jsonl: standard output takes one of them", {},
+                         UsageError::no_caret, "send the other to a file: --output FILE.jsonl");
+    const std::string chosen = json ? "json" : jsonl ? "jsonl" : format;
+    const Format* named = chosen.empty() ? nullptr : &find_format(chosen);
+    const TableStyle on_screen = look.style();
+    std::vector<OutputTarget> targets;
+    bool stdout_is_taken = false;
+    for (const std::string& file : files) {
+        const bool is_stdout = file == "-" || file == "/dev/stdout";
+        stdout_is_taken = stdout_is_taken || is_stdout;
+        targets.push_back({file,
+                           is_stdout && !named ? &default_format() : &format_of_path(file, named),
+                           is_stdout ? on_screen : TableStyle{.width = 0, .ascii = look.plain}});
+    }
+    if (!stdout_is_taken)
+        targets.insert(targets.begin(), {"-", named ? named : &default_format(), on_screen});
+    return targets;
+}
+
+void OutputOptions::note(std::string_view line) const {
+    if (!quiet) print_err(fmt::format("coalprof: {}\n", line));
+}
+
+}  // namespace coalprof

@@ -1,0 +1,39 @@
+// --format, --output and how much is said: the options that every command with a result shares.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "core/write/outputs.h"
+
+namespace coalprof {
+
+// How text on standard output looks.
+struct LookOptions {
+    bool plain = false;
+    std::string color = "auto";
+
+    void add_to(CLI::App& command);
+    // Throws UsageError for an unknown choice.
+    TableStyle style() const;
+};
+
+struct OutputOptions {
+    std::string format;
+    std::vector<std::string> files;
+    bool json = false;
+    bool jsonl = false;
+    bool quiet = false;
+    bool verbose = false;
+    bool no_progress = false;
+    LookOptions look;
+
+    void add_to(CLI::App& command);
+    // Throws UsageError for unknown formats, Error where a file cannot be opened.
+    std::vector<OutputTarget> targets() const;
+    // Notes and hints to standard error, silent with --quiet.
+    void note(std::string_view line) const;
+};
+
+}  // namespace coalprof

@@ -1,0 +1,105 @@
+#include "cli/parse.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "cli/print.h"
+#include "core/text/describe.h"
+#include "core/text/error.h"
+#include "core/text/suggest.h"
+
+namespace coalprof {
+namespace {
+
+CLI::App& chosen_command(CLI::App& app) {
+    const auto chosen = app.get_subcommands();
+    return chosen.empty() ? app : *chosen.front();
+}
+
+std::string name_of_command(const CLI::App& app, const CLI::App& command) {
+    return &command == &app ? "coalprof" : "coalprof " + command.get_name();
+}
+
+std::vector<std::string> option_names(const CLI::App& command) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : command.get_options()) {
+        for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+        for (const auto& name : option->get_snames()) names.push_back("-" + name);
+    }
+    return names;
+}
+
+std::string nearest_sentence(std::string_view typed, const std::vector<std::string>& names) {
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    const auto found = nearest(typed, views);
+    return found ? fmt::format(" Did you mean '{}'?", *found) : std::string();
+}
+
+[[noreturn]] void refuse_extra(CLI::App& app) {
+    CLI::App& command = chosen_command(app);
+    // CLI11 gives what it could not place back to front.
+    auto extras = app.remaining(true);
+    if (extras.empty()) throw UsageError("the command line could not be understood");
+    const std::string typed = extras.front().substr(0, extras.front().find('='));
+    if (typed.starts_with("-")) {
+        std::string where = name_of_command(app, command);
+        throw UsageError(fmt::format("unknown option '{}' of `{}`.{}", shown(typed), where,
+                                     nearest_sentence(typed, option_names(command))),
+                         {}, UsageError::no_caret,
+                         fmt::format("`{} --help` lists the options", where));
+    }
+    if (&command == &app) {
+        std::vector<std::string> names;
+        for (const CLI::App* known : app.get_subcommands({})) names.push_back(known->get_name());
+        throw UsageError(fmt::format("unknown command or pattern '{}'.{}", shown(typed),
+                                     nearest_sentence(typed, names)),
+                         {}, UsageError::no_caret,
+                         "`coalprof --help` lists the commands, `coalprof patterns` the patterns");
+    }
+    throw UsageError(fmt::format("`{}` does not take the argument '{}'",
+                                 name_of_command(app, command), shown(typed)),
+                     {}, UsageError::no_caret,
+                     fmt::format("`{} --help` shows what it takes", name_of_command(app, command)));
+}
+
+// An option given an empty text (--range "$UNSET") is a mistake, not a wish for the default.
+void refuse_empty_values(CLI::App& app) {
+    const CLI::App& command = chosen_command(app);
+    for (const CLI::Option* option : command.get_options()) {
+        if (!option->nonpositional() || option->get_expected_max() == 0) continue;
+        for (const std::string& value : option->results())
+            if (value.empty())
+                throw UsageError(
+                    fmt::format("{}: the value is empty", option->get_name()), {},
+                    UsageError::no_caret,
+                    fmt::format("`{} --help` shows what it takes", name_of_command(app, command)));
+    }
+}
+
+}  // namespace
+
+bool parse_command_line(CLI::App& app, int argc, const char* const* argv) {
+    try {
+        app.parse(argc, argv);
+        refuse_empty_values(app);
+        return true;
+    } catch (const CLI::CallForHelp&) {
+        print_out(app.help());
+    } catch (const CLI::CallForVersion&) {
+        print_out(app.version() + "\n");
+    } catch (const CLI::ExtrasError&) {
+        refuse_extra(app);
+    } catch (const CLI::ParseError& error) {
+        std::string sentence = error.what();
+        std::replace(sentence.begin(), sentence.end(), '\n', ' ');
+        throw UsageError(printable(sentence), {}, UsageError::no_caret,
+                         fmt::format("`{} --help` shows what it takes",
+                                     name_of_command(app, chosen_command(app))));
+    }
+    return false;
+}
+
+}  // namespace coalprof

@@ -1,0 +1,51 @@
+// `coalprof PATTERN`: one command per entry of the catalog, all alike.
+#include <memory>
+
+#include "cli/sweep_job.h"
+
+namespace coalprof {
+namespace {
+
+struct PatternCommand {
+    SweepOptions sweep;
+    MachineOptions machine;
+    OutputOptions output;
+};
+
+ExitCode run_pattern(const PatternInfo& pattern, const PatternCommand& command,
+                     const Invocation& invocation) {
+    const Sweep sweep = command.sweep.sweep_of(pattern);
+    const auto plan = [&sweep](const std::vector<Machine>& machines, KernelLauncher* launcher) {
+        Sweep concrete = sweep;
+        concrete.machines = machines;
+        if (launcher)
+            concrete.auto_pitch = [launcher](std::uint64_t row_bytes) {
+                return launcher->pitch_bytes(row_bytes);
+            };
+        return expand(concrete);
+    };
+    return run_sweep_job({plan, describe_sweep(sweep), std::string(pattern.parameter)},
+                         command.machine, command.output, invocation);
+}
+
+}  // namespace
+
+void add_pattern_commands(CLI::App& app, Invocation& invocation) {
+    for (const PatternInfo& pattern : pattern_catalog()) {
+        auto command = std::make_shared<PatternCommand>();
+        CLI::App* sub = app.add_subcommand(std::string(pattern.name), std::string(pattern.teaches));
+        sub->group("Patterns");
+        command->sweep.add_range_to(*sub, pattern.default_range(4));
+        command->sweep.add_pattern_options_to(*sub, pattern.options);
+        command->sweep.add_shape_to(*sub, &pattern);
+        command->machine.add_to(*sub);
+        command->output.add_to(*sub);
+        sub->callback([&invocation, &pattern, command] {
+            invocation.run = [&invocation, &pattern, command] {
+                return run_pattern(pattern, *command, invocation);
+            };
+        });
+    }
+}
+
+}  // namespace coalprof

@@ -1,0 +1,35 @@
+#include "cli/result_head.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <ctime>
+
+namespace coalprof {
+
+ResultHead head_of(const std::vector<std::string>& argv) {
+    ResultHead head;
+    head.coalprof_version = COALPROF_VERSION;
+    head.argv = argv;
+    const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+    std::tm utc{};
+    ::gmtime_r(&now, &utc);
+    head.time_utc = fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", utc.tm_year + 1900,
+                                utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
+    return head;
+}
+
+NamedValues describe_machines(const std::vector<Machine>& machines) {
+    std::string names;
+    for (const Machine& machine : machines) names += (names.empty() ? "" : ",") + machine.name;
+    NamedValues values{{"name", names}};
+    if (machines.size() != 1) return values;
+    const Machine& machine = machines.front();
+    values.emplace_back("compute_capability", text_of(machine.rules->cc));
+    values.emplace_back("family", std::string(machine.rules->family));
+    values.emplace_back("evidence", std::string(text_of(machine.rules->evidence)));
+    if (machine.board) values.emplace_back("board", std::string(machine.board->name));
+    return values;
+}
+
+}  // namespace coalprof

@@ -1,0 +1,16 @@
+// The parts of a result's head that every command fills alike.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/machine/machine.h"
+#include "core/result/result.h"
+
+namespace coalprof {
+
+// Version, command line and time.
+ResultHead head_of(const std::vector<std::string>& argv);
+NamedValues describe_machines(const std::vector<Machine>& machines);
+
+}  // namespace coalprof

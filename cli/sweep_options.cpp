@@ -1,0 +1,206 @@
+#include "cli/sweep_options.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/text/describe.h"
+#include "core/text/error.h"
+#include "core/text/number.h"
+#include "core/text/range.h"
+#include "core/text/size.h"
+#include "core/text/suggest.h"
+
+namespace coalprof {
+namespace {
+
+std::string joined(const std::vector<std::string_view>& words) {
+    std::string text;
+    for (const auto word : words) text += fmt::format("{}{}", text.empty() ? "" : " ", word);
+    return text;
+}
+
+// The value of a word, or a UsageError that lists the words.
+template <typename Found>
+auto found_or_refuse(std::string_view option, std::string_view word, Found found,
+                     const std::vector<std::string_view>& words) {
+    if (!found) throw UsageError(unknown_word(option, word, words));
+    return *found;
+}
+
+template <typename Item, typename Read>
+std::vector<Item> read_list(std::string_view text, std::string_view option, Read read) {
+    std::vector<Item> items;
+    for (const std::string& word : split_list(text, option)) items.push_back(read(word));
+    return items;
+}
+
+std::uint32_t read_l2_fetch(const std::string& word) {
+    for (const std::uint32_t bytes : {32u, 64u, 128u})
+        if (word == fmt::to_string(bytes)) return bytes;
+    throw UsageError(fmt::format("--l2-fetch {}: L2 fetches 32, 64 or 128 bytes", shown(word)));
+}
+
+template <typename Item>
+std::vector<std::optional<Item>> as_optional(const std::vector<Item>& items) {
+    return {items.begin(), items.end()};
+}
+
+}  // namespace
+
+Carveout read_carveout(const std::string& word) {
+    if (word == "prefer-l1") return {0, word};
+    if (word == "prefer-equal") return {50, word};
+    if (word == "prefer-shared") return {100, word};
+    const std::string_view digits =
+        std::string_view(word).substr(0, word.size() - (word.ends_with('%') ? 1 : 0));
+    const ReadNumber number = read_integer(digits);
+    if (number.status == NumberStatus::ok && number.length == digits.size() && number.value <= 100)
+        return {static_cast<std::uint32_t>(number.value), word};
+    throw UsageError(
+        fmt::format("--carveout {}: not a way to split L1", shown(word)), {}, UsageError::no_caret,
+        "prefer-l1, prefer-equal, prefer-shared, or the share of shared memory: 0 to 100");
+}
+
+std::vector<std::string> split_list(std::string_view text, std::string_view option) {
+    std::vector<std::string> parts;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        if (end == begin)
+            throw UsageError(fmt::format("{} {}: a value is missing", option, shown(text)),
+                             std::string(text), begin, "lists look like a,b,c");
+        parts.emplace_back(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return parts;
+}
+
+void SweepOptions::add_range_to(CLI::App& command, const std::string& default_range) {
+    command
+        .add_option("--range,-r", range,
+                    "Values of the swept parameter: 0..32, 0..128:4, 1..1024*2, 1,2,4 (default " +
+                        default_range + ")")
+        ->type_name("R");
+}
+
+void SweepOptions::add_shape_to(CLI::App& command, const PatternInfo* pattern) {
+    const auto option = [&](const char* name, std::string& value, const std::string& help,
+                            const char* what) {
+        command.add_option(name, value, help)->type_name(what);
+    };
+    const std::string own_op =
+        pattern ? fmt::format(" (default {})", name_of(pattern->default_op)) : std::string();
+    option("--type,-t", type, "Element type: " + joined(element_type_list()) + " (default f32)",
+           "T");
+    option("--op", op, "Operation: " + joined(op_list()) + own_op, "O");
+    option("--size,-s", size, "Useful data in bytes: 4MiB, 1GiB, 65536 (default 4MiB)", "N");
+    option("--block", block, "Threads per block (default 256)", "N");
+    option("--per-thread", per_thread, "Elements each thread handles (default 1)", "N");
+    option("--dlcm", dlcm, "Default cache modifier of loads: ca cg cs cv; a list sweeps", "M");
+    option("--dscm", dscm, "Default cache modifier of stores: wb cg cs wt; a list sweeps", "M");
+    option("--carveout", carveout,
+           "L1/shared split: prefer-l1, prefer-equal, prefer-shared, 0..100; a list sweeps", "C");
+    option("--l2-fetch", l2_fetch, "L2 fetch granularity: 32, 64, 128 bytes; a list sweeps", "N");
+}
+
+void SweepOptions::add_pattern_options_to(CLI::App& command, std::string_view names) {
+    const auto option = [&](const char* name, std::string& value, const char* help,
+                            const char* what) {
+        if (names.find(name) == std::string_view::npos) return;
+        command.add_option(name, value, help)->type_name(what)->group("Of the pattern");
+    };
+    option("--order", order, "permute: reversed, xor, rotate or shuffle (default xor)", "ORDER");
+    option("--seed", seed, "Of the random choice (default 1)", "N");
+    option("--member", member, "Which member of the structure, from 0 (default 0)", "N");
+    option("--tile", tile, "Columns of the tile: 16 or 32 (default 32)", "N");
+    option("--pitch", pitch, "Bytes from row to row: none, auto or a size (default none)", "P");
+}
+
+Sweep SweepOptions::settings() const {
+    Sweep sweep;
+    sweep.type = found_or_refuse("--type", type, find_element_type(type), element_type_list());
+    if (!op.empty()) sweep.op = found_or_refuse("--op", op, find_op(op), op_list());
+    sweep.shape.size_bytes = parse_size_bytes(size, "--size");
+    sweep.shape.block = static_cast<std::uint32_t>(parse_integer(block, "--block", 1, 1024));
+    sweep.shape.per_thread =
+        static_cast<std::uint32_t>(parse_integer(per_thread, "--per-thread", 1, 64));
+    if (!dlcm.empty())
+        sweep.dlcm = read_list<LoadModifier>(dlcm, "--dlcm", [](const std::string& word) {
+            return found_or_refuse("--dlcm", word, find_load_modifier(word), load_modifier_list());
+        });
+    sweep.dscm = read_list<StoreModifier>(dscm, "--dscm", [](const std::string& word) {
+        return found_or_refuse("--dscm", word, find_store_modifier(word), store_modifier_list());
+    });
+    if (!carveout.empty())
+        sweep.carveouts = as_optional(read_list<Carveout>(carveout, "--carveout", read_carveout));
+    if (!l2_fetch.empty())
+        sweep.l2_fetch_bytes =
+            as_optional(read_list<std::uint32_t>(l2_fetch, "--l2-fetch", read_l2_fetch));
+    return sweep;
+}
+
+Sweep SweepOptions::sweep_of(const PatternInfo& pattern) const {
+    Sweep sweep = settings();
+    sweep.pattern = std::string(pattern.name);
+    sweep.values =
+        parse_range(range.empty() ? pattern.default_range(bytes_of(sweep.type)) : range).values();
+    sweep.options.seed = parse_integer(seed, "--seed");
+    sweep.options.order = order;
+    sweep.options.member = parse_integer(member, "--member");
+    sweep.options.pitch = pitch;
+    sweep.options.tile = parse_integer(tile, "--tile");
+    if (pitch != "none" && pitch != "auto")
+        sweep.options.pitch_bytes = parse_size_bytes(pitch, "--pitch");
+    return sweep;
+}
+
+void MachineOptions::add_to(CLI::App& command) {
+    const auto option = [&](const char* name, std::string& value, const char* help,
+                            const char* what) {
+        command.add_option(name, value, help)->type_name(what)->group("Model and device");
+    };
+    option("--machine,-m", machine,
+           "GPU that the model predicts: 9.0, sm_90, h200, c2050; a list sweeps (default: the "
+           "device present, else h200)",
+           "M");
+    option("--backend", backend, "auto, model or device (default auto)", "B");
+    option("--device", device, "CUDA device index (default 0)", "N");
+    option("--counters", counters,
+           "basic, memory, all, none (time only), or keys: a,b,c (default basic)", "L");
+    option("--repeat", repeat,
+           "Timed repetitions; the median is reported; 0: not timed (default 20)", "N");
+    option("--cache", cache,
+           "cold or warm: whether L2 is flushed before each launch (default cold)", "C");
+}
+
+MachineOptions::Backend MachineOptions::chosen_backend() const {
+    constexpr std::array<std::string_view, 3> names{"auto", "model", "device"};
+    if (backend == "auto") return Backend::automatic;
+    if (backend == "model") return Backend::model;
+    if (backend == "device") return Backend::device;
+    throw UsageError(unknown_word("--backend", backend, names));
+}
+
+std::uint64_t MachineOptions::repeats() const {
+    return parse_integer(repeat, "--repeat", 0, 1'000'000);
+}
+
+bool MachineOptions::is_cold() const {
+    constexpr std::array<std::string_view, 2> names{"cold", "warm"};
+    if (cache != "cold" && cache != "warm") throw UsageError(unknown_word("--cache", cache, names));
+    return cache == "cold";
+}
+
+int MachineOptions::device_index() const {
+    return static_cast<int>(parse_integer(device, "--device", 0, 1023));
+}
+
+std::vector<Machine> MachineOptions::machines() const {
+    std::vector<Machine> machines;
+    for (const std::string& name : split_list(machine.empty() ? "h200" : machine, "--machine"))
+        machines.push_back(find_machine(name));
+    return machines;
+}
+
+}  // namespace coalprof

@@ -1,0 +1,69 @@
+// The options of a sweep as typed, and what they mean. CLI11 only collects text here: its own
+// conversions turn -1 into 2^64-1 and 010 into 8.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/pattern/catalog.h"
+#include "core/run/sweep.h"
+
+namespace coalprof {
+
+struct SweepOptions {
+    std::string range;
+    std::string type = "f32";
+    std::string op;
+    std::string size = "4MiB";
+    std::string block = "256";
+    std::string per_thread = "1";
+    std::string dlcm;
+    std::string dscm = "wb";
+    std::string carveout;
+    std::string l2_fetch;
+    std::string seed = "1";
+    std::string order = "xor";
+    std::string member = "0";
+    std::string pitch = "none";
+    std::string tile = "32";
+
+    // Everything but --range and the pattern's own options; `pattern` for its defaults in --help.
+    void add_shape_to(CLI::App& command, const PatternInfo* pattern);
+    // Those of --order --seed --member --pitch --tile that `names` holds.
+    void add_pattern_options_to(CLI::App& command, std::string_view names);
+    void add_range_to(CLI::App& command, const std::string& default_range);
+    // What does not depend on a pattern: op, type, shape and cache settings. Throws UsageError.
+    Sweep settings() const;
+    // The same with the pattern and its values; machines are left out. Throws UsageError.
+    Sweep sweep_of(const PatternInfo& pattern) const;
+};
+
+// Where the answer comes from: which machine is predicted, which GPU is measured, and how.
+struct MachineOptions {
+    std::string machine;
+    std::string backend = "auto";
+    std::string device = "0";
+    std::string counters;
+    std::string repeat = "20";
+    std::string cache = "cold";
+
+    void add_to(CLI::App& command);
+
+    enum class Backend { automatic, model, device };
+    // Throws UsageError, as the next do.
+    Backend chosen_backend() const;
+    std::uint64_t repeats() const;
+    bool is_cold() const;
+    int device_index() const;
+    std::vector<Machine> machines() const;  // the H200 where none is named
+};
+
+// prefer-l1, prefer-equal, prefer-shared or per cent; throws UsageError.
+Carveout read_carveout(const std::string& word);
+
+// "a,b,c" as its parts; throws UsageError for empty ones.
+std::vector<std::string> split_list(std::string_view text, std::string_view option);
+
+}  // namespace coalprof

@@ -1,0 +1,103 @@
+#include "cli/system_report.h"
+
+#include <fmt/format.h>
+
+#include "core/run/device_run.h"
+
+#ifdef COALPROF_HAS_CUDA
+#include "cupti/preflight.h"
+#include "kernels/inventory.h"
+#endif
+
+namespace coalprof {
+
+#ifdef COALPROF_HAS_CUDA
+
+namespace {
+
+std::string version_text(int version) {
+    return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+Diagnosis driver_diagnosis(const GpuInventory& inventory) {
+    if (!inventory.problem.empty())
+        return {"driver", "problem", inventory.problem,
+                "without a GPU the model still answers: --backend model"};
+    return {"driver", "ok",
+            fmt::format("{} GPU{}, the driver offers CUDA {}", inventory.devices.size(),
+                        inventory.devices.size() == 1 ? "" : "s",
+                        version_text(inventory.driver_version)),
+            ""};
+}
+
+Diagnosis compiler_diagnosis(int driver_version) {
+    const CompilerInventory compiler = find_compiler(driver_version);
+    if (!compiler.problem.empty())
+        return {"compiler (NVRTC)", "problem", compiler.problem, "install the CUDA toolkit"};
+    return {"compiler (NVRTC)", "ok",
+            fmt::format("NVRTC {} at {}", version_text(compiler.version), compiler.path), ""};
+}
+
+Diagnosis diagnosis_of(const Finding& finding) {
+    const char* state = finding.state == FindingState::ok        ? "ok"
+                        : finding.state == FindingState::problem ? "problem"
+                                                                 : "unknown";
+    return {finding.name, state, finding.detail, finding.remedy};
+}
+
+}  // namespace
+
+DevicesReport report_devices() {
+    GpuInventory inventory = take_inventory();
+    DevicesReport report{.devices = {}, .problem = inventory.problem};
+    for (const InventoriedDevice& device : inventory.devices) {
+        const DeviceFacts& facts = device.facts;
+        const auto integer = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
+        NamedValues values = describe_device(facts);
+        values.insert(
+            values.end(),
+            {{"max_threads_per_multiprocessor", std::int64_t{facts.max_threads_per_multiprocessor}},
+             {"max_threads_per_block", std::int64_t{facts.max_threads_per_block}},
+             {"registers_per_multiprocessor", std::int64_t{facts.registers_per_multiprocessor}},
+             {"shared_bytes_per_multiprocessor", integer(facts.shared_bytes_per_multiprocessor)},
+             {"shared_bytes_per_block", integer(facts.shared_bytes_per_block)},
+             {"shared_bytes_per_block_optin", integer(facts.shared_bytes_per_block_optin)},
+             {"global_l1_cache", facts.global_l1_cache},
+             {"local_l1_cache", facts.local_l1_cache}});
+        values.insert(values.end(), device.more.begin(), device.more.end());
+        report.devices.push_back(std::move(values));
+    }
+    return report;
+}
+
+std::vector<Diagnosis> diagnose() {
+    const GpuInventory inventory = take_inventory();
+    std::vector<Diagnosis> findings{driver_diagnosis(inventory),
+                                    compiler_diagnosis(inventory.driver_version)};
+    PreflightFacts facts = process_facts();
+    if (!inventory.devices.empty()) {
+        const DeviceFacts& device = inventory.devices.front().facts;
+        facts.device_name = device.name;
+        facts.device_uuid = device.uuid;
+        facts.device_major = device.major;
+        facts.device_minor = device.minor;
+    }
+    for (const Finding& finding : preflight(facts)) findings.push_back(diagnosis_of(finding));
+    if (!inventory.devices.empty()) findings.push_back(diagnosis_of(find_collector(0)));
+    return findings;
+}
+
+#else
+
+DevicesReport report_devices() {
+    return {.devices = {}, .problem = "this coalprof was built without CUDA, so it asks no driver"};
+}
+
+std::vector<Diagnosis> diagnose() {
+    return {{"build", "problem", "this coalprof was built without CUDA: the model answers alone",
+             "install the CUDA toolkit with CUPTI and build again"}};
+}
+
+#endif
+
+}  // namespace coalprof

@@ -1,0 +1,140 @@
+// `coalprof verify`: the whole catalog on the GPU, against the model.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "cli/device_machine.h"
+#include "cli/invocation.h"
+#include "cli/print.h"
+#include "cli/sweep_options.h"
+#include "cli/wiring.h"
+#include "core/pattern/catalog.h"
+#include "core/run/stop.h"
+#include "core/run/verify.h"
+#include "core/text/number.h"
+#include "core/text/size.h"
+#include "core/text/suggest.h"
+
+namespace coalprof {
+namespace {
+
+struct VerifyCommand {
+    std::string patterns;
+    std::string types;
+    std::string ops;
+    std::string size = "1MiB";
+    std::string counters = "memory";
+    bool full = false;
+    std::string device = "0";
+};
+
+VerifyScope scope_of(const VerifyCommand& command) {
+    VerifyScope scope;
+    if (!command.patterns.empty())
+        for (const std::string& name : split_list(command.patterns, "--patterns"))
+            scope.patterns.emplace_back(find_pattern(name).name);
+    if (!command.types.empty())
+        for (const std::string& name : split_list(command.types, "--type")) {
+            const auto type = find_element_type(name);
+            if (!type) throw UsageError(unknown_word("--type", name, element_type_list()));
+            scope.types.push_back(*type);
+        }
+    if (!command.ops.empty())
+        for (const std::string& name : split_list(command.ops, "--op")) {
+            const auto op = find_op(name);
+            if (!op) throw UsageError(unknown_word("--op", name, op_list()));
+            scope.ops.push_back(*op);
+        }
+    scope.size_bytes = parse_size_bytes(command.size, "--size");
+    if (command.full) scope.most_values = 100'000;
+    return scope;
+}
+
+// Takes the points of a run and keeps nothing but the tally.
+class TallySink : public ResultSink {
+ public:
+    TallySink(VerifyTotals& totals, const std::vector<Counter>& wanted)
+        : totals_(totals), wanted_(wanted) {}
+    void begin(const ResultHead&) override {}
+    void point(const Point& point) override { tally(totals_, point.name, point, wanted_); }
+    void finish(const ResultTail& tail) override {
+        for (const Warning& warning : tail.warnings)
+            if (warning.point.empty()) totals_.findings.push_back({"", warning.text});
+    }
+
+ private:
+    VerifyTotals& totals_;
+    const std::vector<Counter>& wanted_;
+};
+
+std::string text_of(const VerifyTotals& totals, const std::string& device) {
+    std::string text = fmt::format(
+        "{}: {} of {} counters of {} points agree exactly\n", device,
+        totals.compared - std::min<std::uint64_t>(totals.compared, totals.findings.size()),
+        totals.compared, totals.points);
+    if (totals.missing > 0)
+        text += fmt::format("{} predicted counters could not be measured\n", totals.missing);
+    if (totals.failed_points > 0) text += fmt::format("{} points failed\n", totals.failed_points);
+    for (const auto& finding : totals.findings)
+        text += fmt::format("  {}{}{}\n", finding.point, finding.point.empty() ? "" : ": ",
+                            finding.text);
+    return text;
+}
+
+ExitCode run_verify(const VerifyCommand& command) {
+    const VerifyScope scope = scope_of(command);
+    const bool counts = command.counters != "none";
+    DeviceAccess device = open_device(
+        static_cast<int>(parse_integer(command.device, "--device", 0, 1023)), {}, counts);
+    if (!device.launcher) throw Error(fmt::format("verify needs a GPU: {}", device.no_gpu));
+    if (counts && !device.collector)
+        throw Error(fmt::format("verify needs hardware counters: {}", device.no_counters));
+    const Machine machine = machine_of(device.launcher->device());
+    VerifyTotals totals;
+    for (const std::string_view name : op_list()) {
+        const Op op = *find_op(name);
+        if (!scope.ops.empty() &&
+            std::find(scope.ops.begin(), scope.ops.end(), op) == scope.ops.end())
+            continue;
+        const auto points = points_to_verify(scope, op, machine);
+        if (points.empty() || stop_signal() != 0) continue;
+        // Ops on tables read pointers too: the counters of all points are those of all kinds.
+        const auto wanted = counters_named(command.counters, points.back().plan.program);
+        TallySink sink(totals, wanted);
+        run_sweep_on_device(points, {},
+                            {.launcher = *device.launcher,
+                             .collector = device.collector.get(),
+                             .no_counters = {},
+                             .wanted = wanted,
+                             .repeats = 0},
+                            sink);
+    }
+    print_out(text_of(totals, device.launcher->device().name));
+    if (stop_signal() != 0) return exit_code_of(Status::interrupted);
+    return totals.findings.empty() ? ExitCode::done : ExitCode::finding;
+}
+
+}  // namespace
+
+void add_verify_command(CLI::App& app, Invocation& invocation) {
+    auto command = std::make_shared<VerifyCommand>();
+    CLI::App* sub = app.add_subcommand(
+        "verify", "Measure the whole catalog and compare every counter with the model");
+    sub->group("Commands");
+    const auto option = [&](const char* name, std::string& value, const char* help) {
+        sub->add_option(name, value, help)->type_name("L");
+    };
+    option("--patterns", command->patterns, "Only these patterns: a,b (default all)");
+    option("--type", command->types, "Only these types: a,b (default all)");
+    option("--op", command->ops, "Only these ops: a,b (default all)");
+    option("--size", command->size, "Useful data of each point (default 1MiB)");
+    option("--counters", command->counters,
+           "basic, memory, all, none (data only), or keys (default memory)");
+    option("--device", command->device, "CUDA device index (default 0)");
+    sub->add_flag("--full", command->full, "Every value of every default sweep, not three of each");
+    sub->callback(
+        [&invocation, command] { invocation.run = [command] { return run_verify(*command); }; });
+}
+
+}  // namespace coalprof

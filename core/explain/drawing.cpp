@@ -1,0 +1,335 @@
+#include "core/explain/drawing.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "core/explain/line_map.h"
+#include "core/explain/near_reasons.h"
+#include "core/explain/pass_map.h"
+#include "core/explain/styled_text.h"
+
+namespace coalprof {
+namespace {
+
+constexpr std::size_t usual_width = 80;
+constexpr std::size_t narrowest = 60;
+constexpr std::size_t widest = 100;      // longer lines of prose read badly
+constexpr std::size_t note_column = 22;  // of the rows of counts: label, number, note
+
+// "80 %", "33.33 %": at most two digits after the point, and none at the end that is 0.
+std::string percent(double ratio, std::string_view blank = " ") {
+    std::string text = fmt::format("{:.2f}", ratio * 100);
+    while (text.back() == '0') text.pop_back();
+    if (text.back() == '.') text.pop_back();
+    return text.append(blank).append("%");
+}
+
+class Drawing {
+ public:
+    Drawing(const Explanation& explanation, const ExplainStyle& style)
+        : explanation_(explanation),
+          style_(style),
+          width_(std::clamp(style.width == 0 ? usual_width : style.width, narrowest, widest)) {}
+
+    std::string text() {
+        title();
+        for (std::size_t i = 0; i < explanation_.accesses.size(); ++i) {
+            text_ += '\n';
+            access(explanation_.accesses[i]);
+        }
+        return std::move(text_);
+    }
+
+ private:
+    void put(const StyledLine& line) { text_ += line.finish(style_.color) + '\n'; }
+
+    // `text` wrapped, every line after the first indented by 2.
+    void put_indented(std::string_view text, Ink ink) {
+        std::size_t indent = 0;
+        for (const std::string& part : folded(text, width_ - 2)) {
+            StyledLine line;
+            line.advance_to(indent);
+            line.add(part, ink);
+            put(line);
+            indent = 2;
+        }
+    }
+    // A label and a text wrapped beside it.
+    void put_labelled(std::string_view label, std::string_view text) {
+        for (const std::string& part : folded(text, width_ - 8)) {
+            StyledLine line;
+            line.add(label, Ink::heading);
+            line.advance_to(8);
+            line.add(part);
+            put(line);
+            label = {};
+        }
+    }
+
+    void title() {
+        std::string text = explanation_.name;
+        if (!explanation_.formula.empty()) text += ": " + explanation_.formula;
+        put_indented(text, Ink::heading);
+        text = explanation_.settings;
+        if (explanation_.warps > 1)
+            text += fmt::format(", warp {} of {}", explanation_.warp, explanation_.warps);
+        text += fmt::format("{}on {}", text.empty() ? "" : ", ", explanation_.machine);
+        if (explanation_.evidence != text_of(Evidence::measured))
+            text += fmt::format(" ({})", explanation_.evidence);
+        put_indented(text, Ink::plain);
+    }
+
+    void access(const ExplainedAccess& access) {
+        put_indented(head_of(access), Ink::plain);
+        if (access.shape.active_lanes > 0) {
+            const MapStyle map_style{width_, style_.ascii, style_.all_lines};
+            switch (access.access.space) {
+                case Space::shared:
+                    banks(*access.banks, map_style);
+                    break;
+                case Space::constant:
+                    constant(access, map_style);
+                    break;
+                default:
+                    lines(access, map_style);
+                    break;
+            }
+            text_ += '\n';
+        }
+        put_labelled("why", access.reasons.why);
+        put_labelled("mend", access.reasons.mend);
+        if (access.launch && access.launch->is_known())
+            put_labelled("launch", launch_note(*access.launch));
+    }
+
+    void lines(const ExplainedAccess& access, const MapStyle& map_style) {
+        const LineMap map(access, map_style);
+        for (const StyledLine& line : map.rows()) put(line);
+        text_ += '\n';
+        for (const StyledLine& line : map.legend()) put(line);
+        text_ += '\n';
+        if (access.transactions) {
+            transaction_counts(*access.transactions, access);
+        } else if (access.access.space == Space::local) {
+            local_counts(access);
+        } else {
+            counts(access);
+        }
+    }
+
+    void banks(const BankUse& use, const MapStyle& map_style) {
+        for (const StyledLine& line : bank_rows(use.passes, map_style)) put(line);
+        text_ += '\n';
+        put(bank_legend(use.passes, style_.ascii));
+        text_ += '\n';
+        square_row("wavefronts", use.counts.wavefronts, use.counts.ideal_wavefronts);
+        put_row("conflicts", fmt::format("{}", use.counts.conflicts()),
+                "wavefronts above the ideal");
+    }
+
+    void constant(const ExplainedAccess& access, const MapStyle& map_style) {
+        for (const StyledLine& line : constant_rows(access.constant_passes, map_style)) put(line);
+        text_ += '\n';
+        square_row("passes", access.constant_passes.size(), 1);
+    }
+
+    void local_counts(const ExplainedAccess& access) {
+        square_row("sectors", sectors_in(access.lines), ideal_local_sectors(access.shape));
+    }
+
+    // "load of a and store to a, each: lane 0 a[11], lane 1 a[12], ... lane 31 a[42]"
+    std::string head_of(const ExplainedAccess& access) const {
+        std::string text;
+        const std::size_t count = access.instructions.size();
+        for (std::size_t i = 0; i < count; ++i) {
+            if (i > 0) text += i + 1 == count ? " and " : ", ";
+            text += name_of_instruction(access.instructions[i]);
+        }
+        if (access.access.space != Space::global)
+            text += fmt::format(" in {} memory", name_of(access.access.space));
+        if (count > 1) text += ", each";
+        std::string with_lanes = text + lanes_of(access, 2);
+        if (columns_of(with_lanes) > width_ - 2) with_lanes = text + lanes_of(access, 1);
+        return with_lanes;
+    }
+
+    // The places of the first `named` active lanes and of the last.
+    static std::string lanes_of(const ExplainedAccess& access, int named) {
+        std::string text;
+        for (std::uint32_t rest = access.access.active_lanes; rest != 0; rest &= rest - 1) {
+            if (named-- == 0 && std::popcount(rest) > 1) {
+                text += ", ...";
+                rest = 1u << (std::bit_width(rest) - 1);
+            } else {
+                text += text.empty() ? ":" : ",";
+            }
+            const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
+            text += fmt::format(" lane{}{}{}{}", glue, lane, glue, place_of(access, lane));
+        }
+        return text;
+    }
+
+    static std::string name_of_instruction(const ExplainedInstruction& instruction) {
+        constexpr auto name = [](AccessKind kind) -> std::pair<const char*, const char*> {
+            switch (kind) {
+                case AccessKind::load:
+                    return {"load", " of "};
+                case AccessKind::store:
+                    return {"store", " to "};
+                case AccessKind::atomic:
+                    return {"atomic", " on "};
+                case AccessKind::reduce:
+                    break;
+            }
+            return {"reduction", " on "};
+        };
+        const auto [verb, particle] = name(instruction.kind);
+        if (instruction.array.empty()) return verb;
+        return verb + (particle + instruction.array);
+    }
+
+    // "a[11]", or an address.
+    static std::string place_of(const ExplainedAccess& access, std::uint32_t lane) {
+        const std::uint64_t address = access.access.addresses[lane];
+        const std::string& array = access.instructions.front().array;
+        if (array.empty()) return fmt::format("{:#x}", address + access.origin_address);
+        return fmt::format("{}[{}]", array, address / access.access.width_bytes);
+    }
+
+    static StyledLine row(std::string_view label, std::string_view number) {
+        StyledLine line;
+        line.add(" ");
+        line.add(label);
+        line.advance_to(note_column - 2 - columns_of(number));
+        line.add(number, Ink::heading);
+        line.advance_to(note_column);
+        return line;
+    }
+    // A row with a note, wrapped beside the number.
+    void put_row(std::string_view label, std::string_view number, std::string_view note) {
+        StyledLine line = row(label, number);
+        for (const std::string& part : folded(note, width_ - note_column)) {
+            line.advance_to(note_column);
+            line.add(part);
+            put(line);
+            line = {};
+        }
+    }
+
+    void counts(const ExplainedAccess& access) {
+        const GlobalCounts& counts = access.instructions.front().counts;
+        if (counts.traffic_doubts != 0)
+            return put_row("sectors", "n/a", "not known, as are the L2 requests");
+        square_row("sectors", counts.sectors, counts.ideal_sectors);
+        const double efficiency = static_cast<double>(counts.unique_bytes) /
+                                  static_cast<double>(counts.sectors * sector_bytes);
+        put_row("efficiency", percent(efficiency), byte_note(purpose_of(access), counts));
+        put_row("L2 requests", fmt::format("{}", counts.l2_requests),
+                purpose_of(access) == Purpose::atomic ? "packets of lanes that go out together"
+                                                      : "one for each line");
+        if (counts.tag_doubts == 0 && counts.tag_wavefronts > 1)
+            put_row("tag wavefronts", fmt::format("{}", counts.tag_wavefronts),
+                    "passes through L1's tag stage, at most 4 lines each");
+    }
+
+    void transaction_counts(const TransactionUse& use, const ExplainedAccess& access) {
+        if (access.reasons.cause == Cause::not_documented)
+            return put_row("transactions", "n/a", "not known");
+        put_row("requests", fmt::format("{}", use.counts.requests),
+                fmt::format("of up to {} lanes", use.request_lanes));
+        put_row("transactions", fmt::format("{}", use.counts.transactions()),
+                sizes_text(use.counts));
+        const std::uint64_t moved = use.counts.transaction_bytes();
+        put_row("efficiency",
+                percent(static_cast<double>(use.counts.unique_bytes) / static_cast<double>(moved)),
+                fmt::format("{} of {} bytes moved are used", use.counts.unique_bytes, moved));
+    }
+
+    // A square for each of `count`, those above the ideal in another shape.
+    void square_row(std::string_view label, std::uint64_t count, std::uint64_t ideal) {
+        StyledLine line = row(label, fmt::format("{}", count));
+        constexpr std::uint64_t most_squares = 32;  // only wide lanes in local memory take more
+        for (std::uint64_t i = 0; i < std::min(count, most_squares); ++i) {
+            const bool is_ideal = i < ideal;
+            line.add(is_ideal ? (style_.ascii ? "#" : "■") : (style_.ascii ? "!" : "□"),
+                     is_ideal ? Ink::good : Ink::waste);
+        }
+        if (count > most_squares) line.add("...", Ink::waste);
+        const std::string note = fmt::format("ideal {}", ideal);
+        if (line.columns() + 2 + note.size() > width_) {
+            put(line);
+            line = {};
+            line.advance_to(note_column - 2);
+        }
+        line.add("  ");
+        line.add(note);
+        put(line);
+    }
+
+    static std::string byte_note(Purpose purpose, const GlobalCounts& counts) {
+        const std::uint64_t moved = counts.sectors * sector_bytes;
+        switch (purpose) {
+            case Purpose::load:
+                return fmt::format("{} of {} bytes fetched are used", counts.unique_bytes, moved);
+            case Purpose::store:
+                return fmt::format("{} of the sectors' {} bytes are written", counts.unique_bytes,
+                                   moved);
+            case Purpose::load_and_store:
+                return fmt::format("{} of the sectors' {} bytes are used", counts.unique_bytes,
+                                   moved);
+            case Purpose::atomic:
+                break;
+        }
+        return fmt::format("{} of the sectors' {} bytes are updated", counts.unique_bytes, moved);
+    }
+
+    static std::string launch_note(const LaunchCensus& launch) {
+        const std::string_view which = launch.is_whole ? "" : "first ";
+        if (launch.warps == launch.alike)
+            return fmt::format("All {}{} warps of the launch take as many sectors and lines.",
+                               which, launch.warps);
+        std::string text = fmt::format("{} of the {}{} warps take as much as this one. ",
+                                       launch.alike, which, launch.warps);
+        const auto sectors = static_cast<double>(launch.sum.sectors);
+        text += fmt::format("A warp takes {} in {}", span(launch.sectors, "sector"),
+                            span(launch.lines, "line"));
+        if (launch.sectors.least != launch.sectors.most)
+            text += fmt::format(", {} sectors on average",
+                                average(sectors / static_cast<double>(launch.warps)));
+        const double efficiency =
+            static_cast<double>(launch.sum.unique_bytes) / (sectors * sector_bytes);
+        return text + fmt::format("; the efficiency of all is {}.", percent(efficiency, glue));
+    }
+
+    // "4 to 5 sectors"
+    static std::string span(const LaunchCensus::Span& span, std::string_view what) {
+        const std::string_view plural = span.most == 1 ? "" : "s";
+        if (span.least == span.most) return fmt::format("{} {}{}", span.most, what, plural);
+        return fmt::format("{} to {} {}{}", span.least, span.most, what, plural);
+    }
+    // Two digits after the point, four where two would look like a whole number.
+    static std::string average(double value) {
+        std::string text = fmt::format("{:.2f}", value);
+        return text.ends_with(".00") ? fmt::format("{:.4f}", value) : text;
+    }
+
+    const Explanation& explanation_;
+    const ExplainStyle& style_;
+    std::size_t width_;
+    std::string text_;
+};
+
+}  // namespace
+
+std::string draw(const Explanation& explanation, const ExplainStyle& style) {
+    return Drawing(explanation, style).text();
+}
+
+std::string explain(const Plan& plan, const Machine& machine, const ExplainStyle& style,
+                    std::optional<std::uint64_t> warp) {
+    return draw(explanation_of(plan, machine, warp), style);
+}
+
+}  // namespace coalprof

@@ -1,0 +1,28 @@
+// An explanation as text for a terminal: one row for each 128-byte line that the warp touches, a
+// character for every 4 bytes of it, and beside it the lanes of each sector; then the counts and
+// the sentences. No tabs, no blanks at line ends, no line longer than the width.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/explain/explanation.h"
+
+namespace coalprof {
+
+struct ExplainStyle {
+    std::size_t width = 80;  // of the terminal; 60 to 100 columns are used, 80 where it is 0
+    bool color = false;
+    bool ascii = false;      // no character above 127
+    bool all_lines = false;  // every touched line, where otherwise many are folded into one
+};
+
+std::string draw(const Explanation& explanation, const ExplainStyle& style);
+
+// explanation_of() and draw() in one call, for the command line.
+std::string explain(const Plan& plan, const Machine& machine, const ExplainStyle& style,
+                    std::optional<std::uint64_t> warp = {});
+
+}  // namespace coalprof

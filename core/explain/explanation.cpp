@@ -1,0 +1,248 @@
+#include "core/explain/explanation.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "core/explain/launch_warps.h"
+#include "core/explain/near_reasons.h"
+#include "core/model/launch_sum.h"
+#include "core/model/predict.h"
+#include "core/pattern/catalog.h"
+#include "core/text/describe.h"
+#include "core/text/error.h"
+
+namespace coalprof {
+namespace {
+
+bool counts_sectors(const Machine& machine) {
+    return machine.rules->global == GlobalRule::sectors_by_warp;
+}
+
+void require_drawable(const WarpAccess& access, const Machine& machine) {
+    if (access.space == Space::global || counts_sectors(machine)) return;
+    throw UsageError(
+        fmt::format("--machine {}: explain draws {} memory from compute capability 7.0 on",
+                    machine.name, name_of(access.space)));
+}
+
+bool is_load_or_store(AccessKind kind) {
+    return kind == AccessKind::load || kind == AccessKind::store;
+}
+
+bool touch_alike(const WarpAccess& a, const WarpAccess& b, const Machine& machine) {
+    if (a.space != b.space) return false;
+    // Loads and stores of the same places count alike in global memory from 7.0 on; elsewhere they
+    // may go in other groups or blocks.
+    if (a.kind != b.kind && (a.space != Space::global || !counts_sectors(machine))) return false;
+    if (a.active_lanes != b.active_lanes || a.width_bytes != b.width_bytes) return false;
+    if (is_load_or_store(a.kind) != is_load_or_store(b.kind)) return false;
+    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+        if ((a.active_lanes >> lane & 1) != 0 && a.addresses[lane] != b.addresses[lane])
+            return false;
+    return true;
+}
+
+ExplainedInstruction explained(const WarpAccess& access, std::string array,
+                               const Machine& machine) {
+    ExplainedInstruction instruction{access.kind, std::move(array), {}, {}};
+    if (access.space == Space::global) instruction.counts = Coalescer(*machine.rules).count(access);
+    Predictor(machine).predict_warp(access, instruction.readings);
+    return instruction;
+}
+
+void finish_global(ExplainedAccess& explained, const Machine& machine) {
+    const WarpAccess& access = explained.access;
+    const Purpose purpose = purpose_of(explained);
+    explained.lines = touched_lines(access);
+    if (counts_sectors(machine)) {
+        explained.reasons =
+            reasons_of(explained.shape, purpose, explained.instructions.front().counts);
+        return;
+    }
+    explained.transactions = transaction_use_of(access, *machine.rules);
+    mark_moved(explained.transactions->blocks, explained.lines);
+    explained.reasons = transaction_reasons_of(access, explained.shape, purpose,
+                                               *explained.transactions, *machine.rules);
+}
+
+void finish(ExplainedAccess& explained, const Machine& machine) {
+    const WarpAccess& access = explained.access;
+    explained.shape = shape_of(access);
+    switch (access.space) {
+        case Space::global:
+            finish_global(explained, machine);
+            break;
+        case Space::shared:
+            explained.banks = bank_use_of(access, *machine.rules);
+            explained.reasons = shared_reasons_of(explained.shape, *explained.banks);
+            break;
+        case Space::constant:
+            explained.constant_passes = constant_passes_of(access, *machine.rules);
+            explained.reasons =
+                constant_reasons_of(explained.shape, explained.constant_passes.size());
+            break;
+        case Space::local:
+            explained.lines = local_lines_of(access, *machine.rules);
+            explained.reasons = local_reasons_of(explained.shape, explained.lines);
+            break;
+    }
+}
+
+// Walking more warps than this would be felt; a pattern that repeats is not walked.
+constexpr std::uint64_t most_walked_threads = (1ull << 20) * warp_lanes;
+
+LaunchCensus census_of(const Program& program, const Instruction& instruction,
+                       const WarpAccess& drawn, const Machine& machine) {
+    const Coalescer coalescer(*machine.rules);
+    const GlobalCounts here = coalescer.count(drawn);
+    const auto count = [&](const WarpAccess& access) {
+        const GlobalCounts counts = coalescer.count(access);
+        LaunchCensus one;
+        if (counts.requests == 0) return one;
+        one.warps = 1;
+        one.alike = counts.sectors == here.sectors && counts.lines == here.lines &&
+                    counts.unique_bytes == here.unique_bytes &&
+                    counts.active_bytes == here.active_bytes &&
+                    counts.l2_requests == here.l2_requests;
+        one.sectors = {counts.sectors, counts.sectors};
+        one.lines = {counts.lines, counts.lines};
+        one.sum = counts;
+        return one;
+    };
+    // Sectors of loads and stores do not depend on the hash of lines; packets of atomics do.
+    const Sensitivity sensitivity{.hashes_lines = !is_load_or_store(instruction.kind) &&
+                                                  coalescer.hashes_lines()};
+    Program counted = program;
+    if (!period_of(instruction.formula))
+        counted.threads = std::min(counted.threads, most_walked_threads);
+    LaunchCensus census =
+        sum_over_launch<LaunchCensus>(counted, {}, instruction, sensitivity, count);
+    census.is_whole = counted.threads == program.threads;
+    return census;
+}
+
+std::vector<ExplainedAccess> accesses_of(const Program& program, const LaunchWarp& warp,
+                                         const Machine& machine) {
+    std::vector<ExplainedAccess> accesses;
+    for (const Instruction& instruction : program.instructions) {
+        const WarpAccess access =
+            access_of_warp(program, {}, instruction, warp.first_thread, warp.lanes);
+        const auto same_places = [&](const ExplainedAccess& other) {
+            return touch_alike(other.access, access, machine);
+        };
+        auto home = std::find_if(accesses.begin(), accesses.end(), same_places);
+        if (home == accesses.end()) {
+            require_drawable(access, machine);
+            home = accesses.emplace(accesses.end());
+            home->access = access;
+            if (access.space == Space::global && counts_sectors(machine))
+                home->launch = census_of(program, instruction, access, machine);
+        }
+        home->instructions.push_back(
+            explained(access, program.arrays[instruction.array].name, machine));
+    }
+    for (ExplainedAccess& access : accesses) finish(access, machine);
+    return accesses;
+}
+
+const PatternInfo* find_built_in(std::string_view name) {
+    for (const PatternInfo& pattern : pattern_catalog())
+        if (pattern.name == name) return &pattern;
+    return nullptr;
+}
+
+std::string text_of_formula(const Program& program) {
+    for (const Instruction& instruction : program.instructions)
+        if (const auto* custom =
+                std::get_if<std::shared_ptr<const CustomFormula>>(&instruction.formula))
+            return shown((*custom)->text());
+    return {};
+}
+
+}  // namespace
+
+void LaunchCensus::add(const LaunchCensus& other, std::uint64_t times) {
+    warps += other.warps * times;
+    alike += other.alike * times;
+    const auto widen = [](Span& span, const Span& by) {
+        span = {std::min(span.least, by.least), std::max(span.most, by.most)};
+    };
+    widen(sectors, other.sectors);
+    widen(lines, other.lines);
+    sum.add(other.sum, times);
+}
+
+std::string_view name_of(Space space) {
+    switch (space) {
+        case Space::global:
+            return "global";
+        case Space::shared:
+            return "shared";
+        case Space::constant:
+            return "constant";
+        case Space::local:
+            return "local";
+    }
+    return {};
+}
+
+Purpose purpose_of(const ExplainedAccess& access) {
+    bool loads = false;
+    bool stores = false;
+    for (const ExplainedInstruction& instruction : access.instructions) {
+        if (!is_load_or_store(instruction.kind)) return Purpose::atomic;
+        (instruction.kind == AccessKind::load ? loads : stores) = true;
+    }
+    if (loads && stores) return Purpose::load_and_store;
+    return loads ? Purpose::load : Purpose::store;
+}
+
+Explanation explanation_of(const Plan& plan, const Machine& machine,
+                           std::optional<std::uint64_t> warp) {
+    const LaunchWarp drawn = warp ? warp_at(plan.program, *warp) : first_whole_warp(plan.program);
+
+    Explanation explanation;
+    explanation.machine = machine.name;
+    explanation.evidence = text_of(machine.rules->evidence);
+    explanation.warp = drawn.index;
+    explanation.warps = warp_count(plan.program);
+    explanation.first_thread = drawn.first_thread;
+    explanation.settings = fmt::format("op {}, type {}", name_of(plan.op), name_of(plan.type));
+    explanation.sweep = {{"pattern", plan.pattern}};
+    if (const PatternInfo* pattern = find_built_in(plan.pattern)) {
+        explanation.name = fmt::format("{}={}", pattern->parameter, plan.value);
+        if (pattern->parameter != pattern->name)
+            explanation.name = fmt::format("{} {}", pattern->name, explanation.name);
+        explanation.formula = pattern->formula;
+        explanation.sweep.emplace_back("parameter", std::string(pattern->parameter));
+        explanation.sweep.emplace_back("value", static_cast<std::int64_t>(plan.value));
+    } else {
+        explanation.name = plan.pattern;
+        explanation.formula = text_of_formula(plan.program);
+    }
+    explanation.sweep.emplace_back("op", std::string(name_of(plan.op)));
+    explanation.sweep.emplace_back("type", std::string(name_of(plan.type)));
+    explanation.accesses = accesses_of(plan.program, drawn, machine);
+    return explanation;
+}
+
+Explanation explanation_of(const std::string& name, const WarpAccess& access,
+                           const Machine& machine) {
+    require_drawable(access, machine);
+    Explanation explanation;
+    explanation.name = shown(name);
+    explanation.machine = machine.name;
+    explanation.evidence = text_of(machine.rules->evidence);
+    ExplainedAccess& only = explanation.accesses.emplace_back();
+    only.instructions.push_back(explained(access, {}, machine));
+    only.access = access;
+    const std::uint64_t low = access.active_lanes == 0 ? 0 : extent_of(access).low;
+    only.origin_address = low - low % line_bytes;
+    for (auto& address : only.access.addresses) address -= only.origin_address;
+    finish(only, machine);
+    return explanation;
+}
+
+}  // namespace coalprof

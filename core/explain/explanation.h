@@ -1,0 +1,95 @@
+// One warp of a launch explained: its accesses with the lines and sectors they touch, the model's
+// counts, why they are what they are, and how the other warps of the launch compare. Plain values;
+// drawing.h shows them to people, core/write/explanation_json.h to programs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/explain/near_memory.h"
+#include "core/explain/reasons.h"
+#include "core/explain/shape.h"
+#include "core/explain/transaction_use.h"
+#include "core/machine/machine.h"
+#include "core/model/coalescer.h"
+#include "core/pattern/plan.h"
+#include "core/result/reading.h"
+#include "core/result/result.h"
+
+namespace coalprof {
+
+// One instruction of the program.
+struct ExplainedInstruction {
+    AccessKind kind = AccessKind::load;
+    std::string array;    // "a"; empty where the addresses belong to none
+    GlobalCounts counts;  // of global memory from compute capability 7.0 on
+    Readings readings;    // the same counts under the keys of every other output
+};
+
+// The warps of the launch, beside the one that is drawn.
+struct LaunchCensus {
+    std::uint64_t warps = 0;  // with an active lane
+    std::uint64_t alike = 0;  // with the drawn one's lanes, sectors, lines and unique bytes
+    struct Span {
+        std::uint64_t least = ~0ull;
+        std::uint64_t most = 0;
+    };
+    Span sectors;  // of one warp
+    Span lines;
+    GlobalCounts sum;
+    bool is_whole = true;  // false: only the first warps were counted
+
+    bool is_known() const { return sum.traffic_doubts == 0; }
+    // For sum_over_launch().
+    void add(const LaunchCensus& other, std::uint64_t times);
+};
+
+// Instructions that touch the same places, explained once. Byte addresses count from the start of
+// their array, or for a warp without arrays from `origin_address`.
+struct ExplainedAccess {
+    std::vector<ExplainedInstruction> instructions;  // at least one
+    WarpAccess access;
+    std::uint64_t origin_address = 0;
+    std::vector<TouchedLine> lines;  // of global memory, and of local memory as it lies there
+    std::optional<TransactionUse> transactions;  // of global memory before 7.0
+    std::optional<BankUse> banks;                // of shared memory
+    std::vector<NearPass> constant_passes;       // of constant memory
+    WarpShape shape;
+    Reasons reasons;
+    // Of global memory from compute capability 7.0 on; none for a warp on its own.
+    std::optional<LaunchCensus> launch;
+};
+
+struct Explanation {
+    std::string name;                // "offset=11"
+    std::string formula;             // "a[i + offset]"; empty for a warp on its own
+    std::string settings;            // "op rmw, type f32"
+    NamedValues sweep;               // pattern, parameter, value, op and type, for programs
+    std::string machine;             // "h200"
+    std::string evidence;            // of its rules: "measured"
+    std::uint64_t warp = 0;          // counted over the launch
+    std::uint64_t warps = 1;         // of the launch
+    std::uint64_t first_thread = 0;  // logical index of lane 0
+    std::vector<ExplainedAccess> accesses;
+};
+
+std::string_view name_of(Space space);  // "global"
+
+// What the instructions of an access are for, taken together.
+Purpose purpose_of(const ExplainedAccess& access);
+
+// Warp `warp` of the plan's launch; by default the first whose lanes are all active. The plan's
+// program is built. Throws UsageError for a warp that is not there, and for shared, constant and
+// local memory of machines before compute capability 7.0.
+Explanation explanation_of(const Plan& plan, const Machine& machine,
+                           std::optional<std::uint64_t> warp = {});
+
+// One warp instruction with explicit addresses (a line of a warps file), multiples of its width.
+// Throws UsageError for machines as above.
+Explanation explanation_of(const std::string& name, const WarpAccess& access,
+                           const Machine& machine);
+
+}  // namespace coalprof

@@ -1,0 +1,323 @@
+#include "core/explain/line_map.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace coalprof {
+namespace {
+
+constexpr std::size_t map_columns = sectors_per_line * (words_per_sector + 1) - 1;
+constexpr std::size_t gap = 2;  // between the parts of a row
+
+// Few enough that a drawing fits a screen of 24 lines.
+constexpr std::size_t most_rows = 10;
+constexpr std::size_t least_alike = 5;  // lines in a row that are worth folding
+constexpr std::size_t first_alike_shown = 2;
+constexpr std::size_t first_rows_shown = 5;
+constexpr std::size_t last_rows_shown = 3;
+
+enum class Mark : std::uint8_t { used, partly_used, count, many, unused, untouched };
+constexpr std::size_t mark_count = 6;
+
+struct Glyphs {
+    std::string_view used, partly_used, unused, untouched, fold;
+};
+constexpr Glyphs unicode{"█", "▓", "░", "·", "⋮"};
+constexpr Glyphs plain{"#", "+", "-", ".", "..."};
+
+std::string_view glyph(const Glyphs& glyphs, Mark mark) {
+    switch (mark) {
+        case Mark::used:
+            return glyphs.used;
+        case Mark::partly_used:
+            return glyphs.partly_used;
+        case Mark::unused:
+            return glyphs.unused;
+        case Mark::untouched:
+            return glyphs.untouched;
+        case Mark::many:
+            return "*";
+        case Mark::count:
+            break;
+    }
+    return "1-9";
+}
+
+Ink ink_of(Mark mark) {
+    switch (mark) {
+        case Mark::unused:
+            return Ink::waste;
+        case Mark::untouched:
+            return Ink::faint;
+        default:
+            return Ink::good;
+    }
+}
+
+std::uint32_t lanes_of(const TouchedLine& line) {
+    std::uint32_t lanes = 0;
+    for (const TouchedSector& sector : line.sectors) lanes |= sector.lanes;
+    return lanes;
+}
+
+bool look_alike(const TouchedLine& a, const TouchedLine& b) {
+    for (std::size_t i = 0; i < sectors_per_line; ++i)
+        if (a.sectors[i].used_bytes != b.sectors[i].used_bytes ||
+            a.sectors[i].is_moved != b.sectors[i].is_moved ||
+            a.sectors[i].lanes_of_word != b.sectors[i].lanes_of_word)
+            return false;
+    return true;
+}
+
+std::size_t digits(std::uint64_t number) { return fmt::formatted_size("{}", number); }
+
+}  // namespace
+
+std::string lane_ranges(std::uint32_t lanes) {
+    std::string text;
+    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
+        if ((lanes >> lane & 1) == 0) continue;
+        std::uint32_t last = lane;
+        while (last + 1 < warp_lanes && (lanes >> (last + 1) & 1) != 0) ++last;
+        text += text.empty() ? "" : ",";
+        text += last == lane ? fmt::format("{}", lane) : fmt::format("{}-{}", lane, last);
+        lane = last;
+    }
+    return text;
+}
+
+struct LineMap::Cell {
+    Mark mark;
+    std::string text;
+};
+
+LineMap::LineMap(const ExplainedAccess& access, const MapStyle& style)
+    : access_(access), style_(style), purpose_(purpose_of(access)), layout_(layout()) {}
+
+// The numbers of lines go first where the width is short, then the lanes by sector.
+LineMap::Layout LineMap::layout() const {
+    constexpr std::size_t most_lane_columns = 7;
+    constexpr std::size_t least_lane_columns = 5;  // "24-31"
+    const std::uint64_t first = access_.lines.front().address;
+    const std::uint64_t last = access_.lines.back().address;
+    std::size_t wanted = 0;
+    for (const TouchedLine& line : access_.lines)
+        for (const TouchedSector& sector : line.sectors)
+            wanted = std::max(wanted, lane_ranges(sector.lanes).size());
+    wanted = std::clamp(wanted, least_lane_columns, most_lane_columns);
+
+    Layout layout;
+    layout.byte_columns = std::max<std::size_t>(4, digits(last));
+    for (const bool numbered : {true, false}) {
+        layout.line_columns = numbered ? std::max<std::size_t>(4, digits((last - first) / 128)) : 0;
+        layout.map_begin =
+            1 + layout.line_columns + (numbered ? gap : 0) + layout.byte_columns + gap;
+        layout.lanes_begin = layout.map_begin + map_columns + gap;
+        layout.lanes_width =
+            style_.width > layout.lanes_begin ? style_.width - layout.lanes_begin : 0;
+        // The blanks between four columns are three.
+        const std::size_t fits = layout.lanes_width < 3 ? 0 : (layout.lanes_width - 3) / 4;
+        layout.lane_columns = std::min(wanted, fits);
+        if (layout.lane_columns >= least_lane_columns) return layout;
+    }
+    layout.lane_columns = 0;
+    return layout;
+}
+
+StyledLine LineMap::heading() const {
+    StyledLine line;
+    if (layout_.line_columns > 0) {
+        line.advance_to(1 + layout_.line_columns - 4);
+        line.add("line");
+    }
+    line.advance_to(layout_.map_begin - gap - 4);
+    line.add("byte");
+    for (std::uint32_t sector = 0; sector < sectors_per_line; ++sector) {
+        line.advance_to(layout_.map_begin + sector * (words_per_sector + 1));
+        line.add(fmt::format("+{}", sector * sector_bytes));
+    }
+    line.advance_to(layout_.lanes_begin);
+    if (layout_.lane_columns > 0)
+        line.add("lanes in each sector");
+    else if (layout_.lanes_width >= 5)
+        line.add("lanes");
+    return line;
+}
+
+LineMap::Cell LineMap::cell_of(const TouchedSector& sector, std::uint32_t word) const {
+    const Glyphs& glyphs = style_.ascii ? plain : unicode;
+    const auto of = [&](Mark mark) { return Cell{mark, std::string(glyph(glyphs, mark))}; };
+    if (!sector.is_moved) return of(Mark::untouched);
+    const std::uint32_t used = sector.used_bytes >> (4 * word) & 0xF;
+    if (used == 0) return of(Mark::unused);
+    if (purpose_ == Purpose::atomic) {
+        const std::uint32_t lanes = sector.lanes_of_word[word];
+        if (lanes > 9) return of(Mark::many);
+        return {Mark::count, fmt::format("{}", lanes)};
+    }
+    return of(used == 0xF ? Mark::used : Mark::partly_used);
+}
+
+// Lanes that do not fit are counted: "(17)".
+std::string LineMap::lanes_text(std::uint32_t lanes, std::size_t columns) const {
+    if (lanes == 0) return {};
+    std::string text = lane_ranges(lanes);
+    if (text.size() > columns) text = fmt::format("({})", std::popcount(lanes));
+    return text.size() > columns ? std::string() : text;
+}
+
+StyledLine LineMap::row_of(const TouchedLine& touched) const {
+    StyledLine line;
+    const std::string byte = fmt::format("{}", touched.address);
+    if (layout_.line_columns > 0) {
+        const std::string number =
+            fmt::format("{}", (touched.address - access_.lines.front().address) / line_bytes);
+        line.advance_to(1 + layout_.line_columns - number.size());
+        line.add(number);
+    }
+    line.advance_to(layout_.map_begin - gap - byte.size());
+    line.add(byte);
+    for (std::uint32_t i = 0; i < sectors_per_line; ++i) {
+        line.advance_to(layout_.map_begin + i * (words_per_sector + 1));
+        for (std::uint32_t word = 0; word < words_per_sector; ++word) {
+            const Cell cell = cell_of(touched.sectors[i], word);
+            line.add(cell.text, ink_of(cell.mark));
+        }
+    }
+    if (layout_.lane_columns == 0) {
+        line.advance_to(layout_.lanes_begin);
+        line.add(lanes_text(lanes_of(touched), layout_.lanes_width));
+        return line;
+    }
+    for (std::uint32_t i = 0; i < sectors_per_line; ++i) {
+        line.advance_to(layout_.lanes_begin + i * (layout_.lane_columns + 1));
+        line.add(lanes_text(touched.sectors[i].lanes, layout_.lane_columns));
+    }
+    return line;
+}
+
+// One row for the lines [begin, end).
+StyledLine LineMap::fold_of(std::size_t begin, std::size_t end, bool alike) const {
+    std::uint32_t lanes = 0;
+    std::uint32_t sectors = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+        lanes |= lanes_of(access_.lines[i]);
+        for (const TouchedSector& sector : access_.lines[i].sectors) sectors += sector.is_moved;
+    }
+    const std::string_view fold = (style_.ascii ? plain : unicode).fold;
+    StyledLine line;
+    line.advance_to(layout_.map_begin - gap - columns_of(fold));
+    line.add(fold);
+    line.advance_to(layout_.map_begin);
+    std::string text = fmt::format("{} more lines{}, {} sectors", end - begin,
+                                   alike ? " like these" : "", sectors);
+    const std::string ranges = lane_ranges(lanes);
+    const std::size_t left = style_.width - layout_.map_begin - text.size();
+    if (ranges.size() + 8 <= left)
+        text += ", lanes " + ranges;
+    else
+        text += fmt::format(", {} lanes", std::popcount(lanes));
+    line.add(text);
+    return line;
+}
+
+// The end of the lines from `begin` on that look like it.
+std::size_t LineMap::alike_until(std::size_t begin) const {
+    std::size_t end = begin + 1;
+    while (end < access_.lines.size() && look_alike(access_.lines[begin], access_.lines[end]))
+        ++end;
+    return end;
+}
+
+std::vector<StyledLine> LineMap::rows() const {
+    const std::size_t count = access_.lines.size();
+    // Whether each line stands as a row of its own; runs of alike lines are thinned first.
+    std::vector<bool> shown(count, true);
+    std::vector<bool> alike(count, false);
+    if (!style_.all_lines && count > most_rows) {
+        for (std::size_t begin = 0; begin < count;) {
+            const std::size_t end = alike_until(begin);
+            if (end - begin >= least_alike)
+                for (std::size_t i = begin + first_alike_shown; i + 1 < end; ++i) {
+                    shown[i] = false;
+                    alike[i] = true;
+                }
+            begin = end;
+        }
+        if (std::count(shown.begin(), shown.end(), true) > static_cast<std::ptrdiff_t>(most_rows)) {
+            std::fill(alike.begin(), alike.end(), false);
+            for (std::size_t i = 0; i < count; ++i)
+                shown[i] = i < first_rows_shown || i + last_rows_shown >= count;
+        }
+    }
+    std::vector<StyledLine> rows{heading()};
+    for (std::size_t i = 0; i < count;) {
+        if (shown[i]) {
+            rows.push_back(row_of(access_.lines[i++]));
+            continue;
+        }
+        std::size_t end = i;
+        while (end < count && !shown[end]) ++end;
+        rows.push_back(fold_of(i, end, alike[i]));
+        i = end;
+    }
+    return rows;
+}
+
+std::vector<StyledLine> LineMap::legend() const {
+    struct Entry {
+        Mark mark;
+        std::string_view meaning;
+    };
+    std::vector<Entry> entries;
+    switch (purpose_) {
+        case Purpose::load:
+            entries = {{Mark::used, "4 bytes used"},
+                       {Mark::partly_used, "partly used"},
+                       {Mark::unused, "fetched, not used"},
+                       {Mark::untouched, "not fetched"}};
+            break;
+        case Purpose::store:
+            entries = {{Mark::used, "4 bytes written"},
+                       {Mark::partly_used, "partly written"},
+                       {Mark::unused, "in the sector, not written"},
+                       {Mark::untouched, "not touched"}};
+            break;
+        case Purpose::load_and_store:
+            entries = {{Mark::used, "4 bytes used"},
+                       {Mark::partly_used, "partly used"},
+                       {Mark::unused, "in the sector, not used"},
+                       {Mark::untouched, "not touched"}};
+            break;
+        case Purpose::atomic:
+            entries = {{Mark::count, "lanes on these 4 bytes"},
+                       {Mark::many, "10 lanes or more"},
+                       {Mark::unused, "in the sector, not updated"},
+                       {Mark::untouched, "not touched"}};
+            break;
+    }
+    std::array<bool, mark_count> occurs{};
+    for (const TouchedLine& line : access_.lines)
+        for (const TouchedSector& sector : line.sectors)
+            for (std::uint32_t word = 0; word < words_per_sector; ++word)
+                occurs[static_cast<std::size_t>(cell_of(sector, word).mark)] = true;
+
+    const Glyphs& glyphs = style_.ascii ? plain : unicode;
+    std::vector<StyledLine> lines(1);
+    for (const Entry& entry : entries) {
+        if (!occurs[static_cast<std::size_t>(entry.mark)]) continue;
+        const std::string_view shown = glyph(glyphs, entry.mark);
+        if (lines.back().columns() + gap + columns_of(shown) + 1 + entry.meaning.size() >
+            style_.width)
+            lines.emplace_back();
+        lines.back().add(lines.back().columns() == 0 ? " " : "   ");
+        lines.back().add(shown, ink_of(entry.mark));
+        lines.back().add(" ");
+        lines.back().add(entry.meaning);
+    }
+    return lines;
+}
+
+}  // namespace coalprof

@@ -1,0 +1,58 @@
+// The map of a drawing: a row for each 128-byte line that a warp touches, a character for every 4
+// bytes of it, eight to a sector, and the lanes that fall into each sector.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/explain/explanation.h"
+#include "core/explain/styled_text.h"
+
+namespace coalprof {
+
+struct MapStyle {
+    std::size_t width = 80;
+    bool ascii = false;
+    bool all_lines = false;
+};
+
+class LineMap {
+ public:
+    // `access` must outlive the map and touch at least one line.
+    LineMap(const ExplainedAccess& access, const MapStyle& style);
+
+    // A heading and the rows; many lines are folded: alike ones, then those in the middle.
+    std::vector<StyledLine> rows() const;
+    // What the characters mean, those that occur: at most two lines.
+    std::vector<StyledLine> legend() const;
+
+ private:
+    struct Cell;
+    struct Layout {
+        std::size_t line_columns = 0;  // 0: the lines are not numbered
+        std::size_t byte_columns = 0;
+        std::size_t lane_columns = 0;  // of one sector; 0: one list for all of the line
+        std::size_t map_begin = 0;
+        std::size_t lanes_begin = 0;
+        std::size_t lanes_width = 0;  // of all that stands right of the map
+    };
+    Layout layout() const;
+    StyledLine heading() const;
+    StyledLine row_of(const TouchedLine& line) const;
+    StyledLine fold_of(std::size_t begin, std::size_t end, bool alike) const;
+    std::size_t alike_until(std::size_t begin) const;
+    Cell cell_of(const TouchedSector& sector, std::uint32_t word) const;
+    std::string lanes_text(std::uint32_t lanes, std::size_t columns) const;
+
+    const ExplainedAccess& access_;
+    MapStyle style_;
+    Purpose purpose_;
+    Layout layout_;
+};
+
+// "0-4,9": the lanes of a mask in ranges.
+std::string lane_ranges(std::uint32_t lanes);
+
+}  // namespace coalprof

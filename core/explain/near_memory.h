@@ -1,0 +1,41 @@
+// How one instruction of a warp goes through the memories near the multiprocessor: the lanes of
+// each pass through the banks of shared memory or through the constant cache, and where the words
+// of local memory lie.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/explain/shape.h"
+#include "core/machine/rules.h"
+#include "core/model/shared_memory.h"
+#include "core/model/warp_access.h"
+
+namespace coalprof {
+
+struct NearPass {
+    std::uint32_t lanes = 0;    // served
+    std::uint32_t banks = 0;    // shared memory: those that give a word; bit n is bank n
+    std::uint64_t address = 0;  // constant memory: the one that is served
+};
+
+// Of shared memory. Which of a bank's words goes first is not known; here they go in lane order,
+// and their number is the model's.
+struct BankUse {
+    SharedCounts counts;
+    std::uint32_t group_lanes = warp_lanes;  // lanes that go through together
+    std::uint32_t most_words = 0;            // different ones of one bank in one group
+    std::vector<NearPass> passes;
+};
+// `access` is a load or store on a machine with 32 banks that serve any lanes wanting the same word
+// together (compute capability 5.0 on).
+BankUse bank_use_of(const WarpAccess& access, const Rules& rules);
+
+// Of constant memory: one pass for each address, in lane order.
+std::vector<NearPass> constant_passes_of(const WarpAccess& access, const Rules& rules);
+
+// The lines that an access to local memory touches in the memory of the warp, where the same word
+// of all lanes is one line.
+std::vector<TouchedLine> local_lines_of(const WarpAccess& access, const Rules& rules);
+
+}  // namespace coalprof

@@ -1,0 +1,22 @@
+// Why a warp's access to shared, constant or local memory costs what it does, and what would mend
+// it.
+#pragma once
+
+#include <span>
+
+#include "core/explain/near_memory.h"
+#include "core/explain/reasons.h"
+#include "core/explain/shape.h"
+
+namespace coalprof {
+
+Reasons shared_reasons_of(const WarpShape& shape, const BankUse& use);
+Reasons constant_reasons_of(const WarpShape& shape, std::size_t passes);
+// `shape` is the lanes' own addresses', `lines` where they lie.
+Reasons local_reasons_of(const WarpShape& shape, std::span<const TouchedLine> lines);
+
+// The fewest sectors for so many lanes of this width: all at the same place of their own arrays.
+std::uint32_t ideal_local_sectors(const WarpShape& shape);
+std::uint32_t sectors_in(std::span<const TouchedLine> lines);
+
+}  // namespace coalprof

@@ -1,0 +1,133 @@
+#include "core/explain/pass_map.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace coalprof {
+namespace {
+
+constexpr std::uint32_t banks = 32;
+constexpr std::uint32_t banks_per_group = 8;  // as many characters as a sector has in a line's map
+constexpr std::size_t map_begin = 7;
+constexpr std::size_t lanes_begin = map_begin + banks + banks / banks_per_group - 1 + 2;
+
+constexpr std::size_t most_rows = 10;
+constexpr std::size_t first_rows_shown = 5;
+constexpr std::size_t last_rows_shown = 3;
+
+std::string_view busy_mark(bool ascii) { return ascii ? "#" : "█"; }
+std::string_view idle_mark(bool ascii) { return ascii ? "." : "·"; }
+
+constexpr std::size_t column_of(std::uint32_t bank) {
+    return map_begin + bank + bank / banks_per_group;
+}
+
+StyledLine heading() {
+    StyledLine line;
+    line.advance_to(1);
+    line.add("pass");
+    line.advance_to(map_begin);
+    line.add("bank 0");
+    for (std::uint32_t bank = banks_per_group; bank < banks; bank += banks_per_group) {
+        line.advance_to(column_of(bank));
+        line.add(fmt::format("{}", bank));
+    }
+    line.advance_to(lanes_begin);
+    line.add("lanes");
+    return line;
+}
+
+std::string lanes_text(std::uint32_t lanes, std::size_t columns) {
+    const std::string ranges = lane_ranges(lanes);
+    return ranges.size() <= columns ? ranges : fmt::format("{} lanes", std::popcount(lanes));
+}
+
+StyledLine row_of(const NearPass& pass, std::size_t number, const MapStyle& style) {
+    StyledLine line;
+    const std::string text = fmt::format("{}", number);
+    line.advance_to(map_begin - 2 - text.size());
+    line.add(text);
+    for (std::uint32_t bank = 0; bank < banks; ++bank) {
+        line.advance_to(column_of(bank));
+        const bool busy = (pass.banks >> bank & 1) != 0;
+        line.add(busy ? busy_mark(style.ascii) : idle_mark(style.ascii),
+                 busy ? Ink::good : Ink::faint);
+    }
+    line.advance_to(lanes_begin);
+    line.add(lanes_text(pass.lanes, style.width - lanes_begin));
+    return line;
+}
+
+// `row` makes one row of pass number i.
+template <typename Row>
+std::vector<StyledLine> rows_of(std::size_t count, const MapStyle& style, StyledLine first,
+                                Row row) {
+    const bool folds = !style.all_lines && count > most_rows;
+    std::vector<StyledLine> rows{std::move(first)};
+    for (std::size_t i = 0; i < count; ++i) {
+        if (!folds || i < first_rows_shown || i + last_rows_shown >= count) {
+            rows.push_back(row(i));
+            continue;
+        }
+        const std::string_view dots = style.ascii ? "..." : "⋮";
+        const std::size_t end = count - last_rows_shown;
+        StyledLine line;
+        line.advance_to(map_begin - 2 - columns_of(dots));
+        line.add(dots);
+        line.advance_to(map_begin);
+        line.add(fmt::format("{} more passes", end - i));
+        rows.push_back(line);
+        i = end - 1;
+    }
+    return rows;
+}
+
+}  // namespace
+
+std::vector<StyledLine> bank_rows(std::span<const NearPass> passes, const MapStyle& style) {
+    return rows_of(passes.size(), style, heading(),
+                   [&](std::size_t i) { return row_of(passes[i], i, style); });
+}
+
+std::vector<StyledLine> constant_rows(std::span<const NearPass> passes, const MapStyle& style) {
+    constexpr std::size_t byte_columns = 8;
+    constexpr std::size_t begin = map_begin + byte_columns + 2;
+    StyledLine first;
+    first.advance_to(1);
+    first.add("pass");
+    first.advance_to(map_begin + byte_columns - 4);
+    first.add("byte");
+    first.advance_to(begin);
+    first.add("lanes");
+    return rows_of(passes.size(), style, first, [&](std::size_t i) {
+        const std::string number = fmt::format("{}", i);
+        const std::string byte = fmt::format("{}", passes[i].address);
+        StyledLine line;
+        line.advance_to(map_begin - 2 - number.size());
+        line.add(number);
+        line.advance_to(byte.size() > byte_columns ? map_begin
+                                                   : map_begin + byte_columns - byte.size());
+        line.add(byte);
+        line.advance_to(begin);
+        line.add(lanes_text(passes[i].lanes, style.width - line.columns()));
+        return line;
+    });
+}
+
+StyledLine bank_legend(std::span<const NearPass> passes, bool ascii) {
+    StyledLine line;
+    line.add(" ");
+    line.add(busy_mark(ascii), Ink::good);
+    line.add(" a bank that gives a word");
+    const auto has_idle = [](const NearPass& pass) { return pass.banks != 0xFFFF'FFFFu; };
+    if (std::any_of(passes.begin(), passes.end(), has_idle)) {
+        line.add("   ");
+        line.add(idle_mark(ascii), Ink::faint);
+        line.add(" a bank with nothing to do");
+    }
+    return line;
+}
+
+}  // namespace coalprof

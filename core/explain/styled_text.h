@@ -1,0 +1,47 @@
+// Lines of a drawing: pieces of text in a few inks, counted in terminal columns. Colour is added on
+// the way out and never changes the text itself.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coalprof {
+
+enum class Ink : std::uint8_t {
+    plain,
+    heading,  // bold
+    good,     // what was asked for
+    waste,    // what came along
+    faint,    // what is not touched
+};
+
+std::size_t columns_of(std::string_view text);
+
+class StyledLine {
+ public:
+    void add(std::string_view text, Ink ink = Ink::plain);
+    // Blanks up to column `column`, counted from 0; none where the line is already there.
+    void advance_to(std::size_t column);
+    std::size_t columns() const { return columns_; }
+    // Without blanks at the end and without a newline.
+    std::string finish(bool color) const;
+
+ private:
+    struct Piece {
+        std::string text;
+        Ink ink;
+    };
+    std::vector<Piece> pieces_;
+    std::size_t columns_ = 0;
+};
+
+// A blank at which folded() does not break; it comes out as a blank.
+inline constexpr std::string_view glue = "\x1f";
+
+// `text` broken at blanks into lines of at most `columns`; a word that is longer is cut.
+std::vector<std::string> folded(std::string_view text, std::size_t columns);
+
+}  // namespace coalprof

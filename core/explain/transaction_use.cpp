@@ -1,0 +1,235 @@
+#include "core/explain/transaction_use.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+
+#include "core/model/lane_set.h"
+#include "core/model/launch_sum.h"
+
+namespace coalprof {
+namespace {
+
+WarpAccess only(const WarpAccess& access, std::uint32_t lanes) {
+    WarpAccess part = access;
+    part.active_lanes = lanes;
+    return part;
+}
+
+// The blocks of `bytes` that the lanes touch, each once.
+std::vector<MovedBlock> touched_blocks(const WarpAccess& access, std::uint32_t lanes,
+                                       std::uint32_t bytes) {
+    std::vector<MovedBlock> blocks;
+    each_lane(lanes, [&](std::uint32_t lane) {
+        const std::uint64_t address = access.addresses[lane] / bytes * bytes;
+        const auto same = [&](const MovedBlock& block) { return block.address == address; };
+        if (std::none_of(blocks.begin(), blocks.end(), same)) blocks.push_back({address, bytes});
+    });
+    return blocks;
+}
+
+// The segments that the lanes touch, each cut down to the smallest aligned piece that holds what is
+// used of it.
+std::vector<MovedBlock> reduced_segments(const WarpAccess& access, std::uint32_t lanes,
+                                         const TransactionRules& rules) {
+    const std::uint32_t segment = rules.segment(access.width_bytes);
+    std::vector<MovedBlock> blocks = touched_blocks(access, lanes, segment);
+    for (MovedBlock& block : blocks) {
+        std::uint64_t low = ~0ull;
+        std::uint64_t high = 0;
+        each_lane(lanes, [&](std::uint32_t lane) {
+            const std::uint64_t address = access.addresses[lane];
+            if (address / segment * segment != block.address) return;
+            low = std::min(low, address);
+            high = std::max(high, address + access.width_bytes - 1);
+        });
+        const std::uint64_t piece = std::bit_ceil((low ^ high) + 1);
+        block.bytes = static_cast<std::uint32_t>(
+            std::clamp<std::uint64_t>(piece, rules.smallest_bytes, segment));
+        block.address = low / block.bytes * block.bytes;
+    }
+    return blocks;
+}
+
+// Lanes that do not go together move a block each.
+std::vector<MovedBlock> block_for_each_lane(const WarpAccess& access, std::uint32_t lanes,
+                                            std::uint32_t bytes) {
+    std::vector<MovedBlock> blocks;
+    each_lane(lanes, [&](std::uint32_t lane) {
+        blocks.push_back({access.addresses[lane] / bytes * bytes, bytes});
+    });
+    return blocks;
+}
+
+// Lanes in order move the stretch that all 16 of them would touch.
+std::vector<MovedBlock> whole_run(const WarpAccess& access, std::uint32_t lanes,
+                                  std::uint32_t bytes) {
+    const auto first = static_cast<std::uint32_t>(std::countr_zero(lanes));
+    const std::uint64_t begin = access.addresses[first] - first % 16 * access.width_bytes;
+    std::vector<MovedBlock> blocks;
+    for (std::uint64_t at = begin; at < begin + 16 * access.width_bytes; at += bytes)
+        blocks.push_back({at, bytes});
+    return blocks;
+}
+
+// The blocks of one request, whose transactions the model has counted.
+std::vector<MovedBlock> blocks_of(const WarpAccess& access, std::uint32_t lanes,
+                                  const TransactionCounts& counts, const Rules& rules) {
+    const TransactionRules& numbers = rules.transactions;
+    if (rules.global == GlobalRule::half_warp_segments)
+        return reduced_segments(access, lanes, numbers);
+    const std::uint32_t bytes = counts.of_32_bytes > 0 ? 32 : counts.of_64_bytes > 0 ? 64 : 128;
+    if (rules.global != GlobalRule::half_warp_in_order) return touched_blocks(access, lanes, bytes);
+    if (bytes == numbers.smallest_bytes) return block_for_each_lane(access, lanes, bytes);
+    return whole_run(access, lanes, bytes);
+}
+
+std::string counted(std::uint64_t count, std::string_view what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+// --- sentences -----------------------------------------------------------------------------------
+
+std::string_view verb_of(Purpose purpose) {
+    return purpose == Purpose::load ? "load" : purpose == Purpose::store ? "store" : "access";
+}
+
+std::string lanes_text(const WarpShape& shape) {
+    if (shape.active_lanes == 1) return "one active lane";
+    return fmt::format("{}{} lanes", shape.active_lanes,
+                       shape.active_lanes == warp_lanes ? "" : " active");
+}
+
+std::string in_order_why(const WarpShape& shape, const TransactionUse& use,
+                         std::uint32_t segment_bytes) {
+    const std::uint64_t requests = use.counts.requests;
+    if (use.out_of_order == 0)
+        return fmt::format(
+            "In {} half-warp, lane k is at word k of an aligned stretch, so it goes together: {}, "
+            "{}.",
+            requests == 1 ? "the" : "each", counted(use.counts.transactions(), "transaction"),
+            sizes_text(use.counts));
+    if (segment_bytes == 0)
+        return fmt::format(
+            "Lanes of {} never go together on this machine, so the {} take {} of 32 bytes.",
+            counted(shape.width_bytes, "byte"), lanes_text(shape),
+            counted(use.counts.transactions(), "transaction"));
+    const std::string_view which = requests == 1           ? "This one does not"
+                                   : use.out_of_order == 1 ? "One of the two does not"
+                                                           : "Neither of the two does";
+    return fmt::format(
+        "A half-warp goes together only where its lane k is at word k of a stretch that begins at "
+        "a multiple of {} bytes. {}, and each of its lanes takes a transaction of 32 bytes of its "
+        "own: the warp takes {}.",
+        segment_bytes, which, counted(use.counts.transactions(), "transaction"));
+}
+
+std::string blocks_why(const WarpShape& shape, Purpose purpose, const TransactionUse& use,
+                       const Rules& rules) {
+    std::string text =
+        fmt::format("The {} goes out in {} of up to {} lanes, {} moves ", verb_of(purpose),
+                    counted(use.counts.requests, "request"), use.request_lanes,
+                    use.counts.requests == 1 ? "which" : "each of which");
+    const std::string all = sizes_text(use.counts);
+    if (rules.global == GlobalRule::half_warp_segments)
+        return text + fmt::format(
+                          "the aligned pieces of 32, 64 or 128 bytes that hold what it "
+                          "touches: {}.",
+                          all);
+    text += fmt::format("the {} that it touches: {}.",
+                        use.counts.of_128_bytes > 0 ? "128-byte lines" : "32-byte sectors", all);
+    if (use.counts.of_128_bytes == 0 && use.counts.transactions() > shape.sectors)
+        text += " A sector on which two requests meet counts twice.";
+    return text;
+}
+
+std::string mend_of(const WarpAccess& access, const WarpShape& shape, const TransactionUse& use,
+                    const Rules& rules) {
+    const std::uint64_t bytes = use.counts.transaction_bytes();
+    if (bytes == shape.unique_bytes()) return "Nothing to mend: every byte that is moved is used.";
+    const bool in_order_rule = rules.global == GlobalRule::half_warp_in_order;
+    if (shape.runs == 1 && shape.places > 1) {
+        std::uint64_t fewest = bytes;
+        std::uint64_t best = 0;
+        for (const std::uint64_t step : {32u, 64u, 128u, 256u}) {
+            const WarpAccess moved = shifted(access, (0 - shape.first_byte) % step);
+            const std::uint64_t then = transaction_use_of(moved, rules).counts.transaction_bytes();
+            if (then >= fewest) continue;
+            fewest = then;
+            best = step;
+        }
+        if (best != 0)
+            return fmt::format(
+                "Let the warp begin at a multiple of {} bytes: then {} bytes are moved for {}.",
+                best, fewest, shape.unique_bytes());
+    }
+    if (in_order_rule && rules.transactions.segment(shape.width_bytes) == 0)
+        return "Let each lane move 4, 8 or 16 bytes.";
+    if (in_order_rule && use.out_of_order > 0)
+        return "Let lane k take the k-th element from an aligned start, if need be by way of "
+               "shared memory.";
+    if (shape.runs > 1)
+        return "Lay the elements of neighbouring lanes side by side, or stage the data through "
+               "shared memory.";
+    return "Nothing to mend: no start would move fewer bytes.";
+}
+
+}  // namespace
+
+TransactionUse transaction_use_of(const WarpAccess& access, const Rules& rules) {
+    const Transactions transactions(rules, usual_load_modifier(rules));
+    TransactionUse use;
+    use.counts = transactions.count(access);
+    use.request_lanes = rules.transactions.request_lanes.lanes(access.width_bytes);
+    each_group(access.active_lanes, use.request_lanes, [&](std::uint32_t lanes) {
+        const TransactionCounts counts = transactions.count(only(access, lanes));
+        const std::vector<MovedBlock> blocks = blocks_of(access, lanes, counts, rules);
+        use.blocks.insert(use.blocks.end(), blocks.begin(), blocks.end());
+        use.out_of_order +=
+            rules.global == GlobalRule::half_warp_in_order && counts.of_32_bytes > 0;
+    });
+    return use;
+}
+
+void mark_moved(const std::vector<MovedBlock>& blocks, std::vector<TouchedLine>& lines) {
+    for (TouchedLine& line : lines)
+        for (std::uint32_t i = 0; i < sectors_per_line; ++i) {
+            const std::uint64_t address = line.address + i * sector_bytes;
+            const auto holds = [&](const MovedBlock& block) {
+                return address >= block.address && address < block.address + block.bytes;
+            };
+            line.sectors[i].is_moved = std::any_of(blocks.begin(), blocks.end(), holds);
+        }
+}
+
+std::string sizes_text(const TransactionCounts& counts) {
+    std::string text;
+    for (const auto& [count, bytes] :
+         {std::pair{counts.of_128_bytes, 128}, std::pair{counts.of_64_bytes, 64},
+          std::pair{counts.of_32_bytes, 32}}) {
+        if (count == 0) continue;
+        text += text.empty() ? fmt::format("{} of {} bytes", count, bytes)
+                             : fmt::format(", {} of {}", count, bytes);
+    }
+    return text;
+}
+
+Reasons transaction_reasons_of(const WarpAccess& access, const WarpShape& shape, Purpose purpose,
+                               const TransactionUse& use, const Rules& rules) {
+    if (shape.active_lanes == 0)
+        return {Cause::no_lanes, "No lane is active, so the warp asks nothing of memory.",
+                "There is nothing to mend."};
+    const Transactions transactions(rules, usual_load_modifier(rules));
+    if (const auto reason = transactions.unavailable(access.kind))
+        return {Cause::not_documented, fmt::format("How this warp goes is not known: {}.", *reason),
+                "Ask for a machine from compute capability 7.0 on."};
+    const std::string mend = mend_of(access, shape, use, rules);
+    if (rules.global != GlobalRule::half_warp_in_order)
+        return {Cause::blocks, blocks_why(shape, purpose, use, rules), mend};
+    return {use.out_of_order == 0 ? Cause::in_order : Cause::out_of_order,
+            in_order_why(shape, use, rules.transactions.segment(shape.width_bytes)), mend};
+}
+
+}  // namespace coalprof

@@ -1,0 +1,40 @@
+// How one instruction of a warp moves through global memory before compute capability 7.0: the
+// requests it is split into and the blocks that their transactions move.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/explain/reasons.h"
+#include "core/explain/shape.h"
+#include "core/machine/rules.h"
+#include "core/model/transactions.h"
+
+namespace coalprof {
+
+struct MovedBlock {
+    std::uint64_t address = 0;
+    std::uint32_t bytes = 0;  // 32, 64 or 128
+};
+
+struct TransactionUse {
+    TransactionCounts counts;
+    std::uint32_t request_lanes = warp_lanes;
+    // Requests that do not go together because their lanes are not in order (1.0 and 1.1).
+    std::uint32_t out_of_order = 0;
+    std::vector<MovedBlock> blocks;  // one for each transaction
+};
+
+// A load, with the caching that the machine's compiler chooses by itself, or a store.
+TransactionUse transaction_use_of(const WarpAccess& access, const Rules& rules);
+
+// Marks the sectors that the blocks move beside those that the lanes touch.
+void mark_moved(const std::vector<MovedBlock>& blocks, std::vector<TouchedLine>& lines);
+
+Reasons transaction_reasons_of(const WarpAccess& access, const WarpShape& shape, Purpose purpose,
+                               const TransactionUse& use, const Rules& rules);
+
+// "2 of 64 bytes and 1 of 32"
+std::string sizes_text(const TransactionCounts& counts);
+
+}  // namespace coalprof

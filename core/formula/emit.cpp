@@ -1,0 +1,206 @@
+#include "core/formula/emit.h"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <iterator>
+#include <limits>
+#include <string_view>
+
+namespace coalprof {
+namespace {
+
+std::string literal(std::int64_t value) {
+    // C++ has no negative literals: the lowest number is written as what it is.
+    if (value == std::numeric_limits<std::int64_t>::min()) return "(-9223372036854775807ll - 1)";
+    return value < 0 ? fmt::format("({}ll)", value) : fmt::format("{}ll", value);
+}
+
+// One statement a node, in the order of the nodes; what a lazy operator may leave out stands in
+// the braces of an `if`. No nesting of parentheses: the compiler sees flat text, whatever the tree.
+class FunctorWriter {
+ public:
+    FunctorWriter(const std::vector<Node>& nodes, const Scope& scope)
+        : nodes_(nodes), scope_(scope), parent_(nodes.size(), no_parent) {
+        for (std::size_t id = 0; id < nodes.size(); ++id)
+            for (std::size_t k = 0; k < child_count(nodes[id].kind); ++k)
+                parent_[nodes[id].children[k]] = static_cast<NodeId>(id);
+    }
+
+    std::string write(const FormulaAccess& access, const std::string& type_name) {
+        line("struct {} {{", type_name);
+        ++indent_;
+        line("constexpr Index operator()(Index thread) const {{");
+        ++indent_;
+        if (access.condition) {
+            write_subtree(*access.condition);
+            line("if (v{} == 0) return idle_lane;", *access.condition);
+        }
+        write_subtree(access.index);
+        line("return static_cast<Index>(v{});", access.index);
+        --indent_;
+        line("}}");
+        --indent_;
+        line("}};");
+        return std::move(out_);
+    }
+
+ private:
+    static constexpr NodeId no_parent = 0xFFFF;
+
+    template <typename... Arguments>
+    void line(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+        out_.append(indent_ * 4, ' ');
+        fmt::format_to(std::back_inserter(out_), format, std::forward<Arguments>(arguments)...);
+        out_ += '\n';
+    }
+
+    void write_subtree(NodeId root) {
+        for (NodeId id = nodes_[root].first; id <= root; ++id) {
+            if (!is_lazy(nodes_[id].kind)) write_value(id);
+            if (id != root) write_around(id);
+        }
+    }
+
+    // Opens and closes the braces of the lazy operator of which the node is an operand.
+    void write_around(NodeId id) {
+        const NodeId parent = parent_[id];
+        const Node& node = nodes_[parent];
+        if (!is_lazy(node.kind)) return;
+        const bool is_conditional = node.kind == NodeKind::conditional;
+        const bool is_or = node.kind == NodeKind::logical_or;
+        if (id == node.children[0]) {
+            line("long long v{} = {};", parent, is_or ? 1 : 0);
+            line("if (v{} {} 0) {{", id, is_or ? "==" : "!=");
+            ++indent_;
+            return;
+        }
+        line("v{} = v{}{};", parent, id, is_conditional ? "" : " != 0");
+        --indent_;
+        if (is_conditional && id == node.children[1]) {
+            line("}} else {{");
+            ++indent_;
+        } else {
+            line("}}");
+        }
+    }
+
+    void write_value(NodeId id) { line("const long long v{} = {};", id, expression(nodes_[id])); }
+
+    std::string expression(const Node& node) const {
+        const NodeId a = node.children[0];
+        const NodeId b = node.children[1];
+        switch (node.kind) {
+            case NodeKind::literal:
+                return literal(node.value);
+            case NodeKind::parameter:
+                return literal(scope_.values[static_cast<std::size_t>(node.value)]);
+            case NodeKind::variable:
+                return variable(static_cast<Variable>(node.value));
+            case NodeKind::negate:
+                return fmt::format("-v{}", a);
+            case NodeKind::complement:
+                return fmt::format("~v{}", a);
+            case NodeKind::logical_not:
+                return fmt::format("v{} == 0", a);
+            case NodeKind::absolute:
+                return fmt::format("v{0} < 0 ? -v{0} : v{0}", a);
+            case NodeKind::shift_left:
+                // Unsigned: shifting a negative number was undefined before C++20.
+                return fmt::format("static_cast<long long>(static_cast<Index>(v{}) << v{})", a, b);
+            case NodeKind::minimum:
+                return fmt::format("v{0} < v{1} ? v{0} : v{1}", a, b);
+            case NodeKind::maximum:
+                return fmt::format("v{0} > v{1} ? v{0} : v{1}", a, b);
+            case NodeKind::hash:
+                return fmt::format(
+                    "static_cast<long long>(Scatter{{static_cast<Index>(v{}), "
+                    "static_cast<Index>(v{})}}(static_cast<Index>(v{})))",
+                    b, node.children[2], a);
+            default:
+                return fmt::format("v{} {} v{}", a, sign_of(node.kind), b);
+        }
+    }
+
+    static std::string_view sign_of(NodeKind kind) {
+        switch (kind) {
+            case NodeKind::multiply:
+                return "*";
+            case NodeKind::divide:
+                return "/";
+            case NodeKind::remainder:
+                return "%";
+            case NodeKind::add:
+                return "+";
+            case NodeKind::subtract:
+                return "-";
+            case NodeKind::shift_right:
+                return ">>";
+            case NodeKind::less:
+                return "<";
+            case NodeKind::less_equal:
+                return "<=";
+            case NodeKind::greater:
+                return ">";
+            case NodeKind::greater_equal:
+                return ">=";
+            case NodeKind::equal:
+                return "==";
+            case NodeKind::not_equal:
+                return "!=";
+            case NodeKind::bit_and:
+                return "&";
+            case NodeKind::bit_xor:
+                return "^";
+            default:
+                return "|";
+        }
+    }
+
+    // Unsigned arithmetic on numbers known here: the compiler turns it into shifts and masks, or
+    // multiplications, as it does for a block size known at compile time.
+    std::string variable(Variable variable) const {
+        if (is_uniform(variable)) return literal(value_of(variable, scope_, 0));
+        const std::string in_block = fmt::format("thread % {}ull", scope_.block);
+        const std::string block = fmt::format("thread / {}ull", scope_.block);
+        return fmt::format("static_cast<long long>({})", unsigned_value(variable, in_block, block));
+    }
+    std::string unsigned_value(Variable variable, const std::string& in_block,
+                               const std::string& block) const {
+        switch (variable) {
+            case Variable::tid:
+                return in_block;
+            case Variable::bid:
+                return block;
+            case Variable::lane:
+                return fmt::format("{} % {}ull", in_block, warp_lanes);
+            case Variable::warp:
+                return fmt::format("{} / {}ull", in_block, warp_lanes);
+            case Variable::tid_x:
+                return fmt::format("{} % {}ull", in_block, scope_.block_x);
+            case Variable::tid_y:
+                return fmt::format("{} / {}ull", in_block, scope_.block_x);
+            case Variable::bid_x:
+                return fmt::format("{} % {}ull", block, scope_.grid_x);
+            case Variable::bid_y:
+                return fmt::format("{} / {}ull", block, scope_.grid_x);
+            default:
+                return "thread";
+        }
+    }
+
+    const std::vector<Node>& nodes_;
+    const Scope& scope_;
+    std::vector<NodeId> parent_;
+    std::string out_;
+    std::size_t indent_ = 0;
+};
+
+}  // namespace
+
+std::string emit_functor(const ParsedFormula& formula, const FormulaAccess& access,
+                         const Scope& scope, const std::string& type_name) {
+    return FunctorWriter(formula.nodes, scope).write(access, type_name);
+}
+
+}  // namespace coalprof

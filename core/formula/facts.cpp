@@ -1,0 +1,91 @@
+#include "core/formula/facts.h"
+
+#include <array>
+
+#include "core/formula/ranges.h"
+#include "core/formula/sequences.h"
+
+namespace coalprof {
+namespace {
+
+NodeFacts facts_of_leaf(const Node& node, const Scope& scope) {
+    NodeFacts facts;
+    facts.sequence = Sequence{};
+    if (node.kind == NodeKind::variable) {
+        const auto variable = static_cast<Variable>(node.value);
+        facts.range = range_of(variable, scope);
+        if (!facts.range.is_single()) facts.sequence = sequence_of(variable, scope);
+    } else {
+        const std::int64_t value = node.kind == NodeKind::parameter
+                                       ? scope.values[static_cast<std::size_t>(node.value)]
+                                       : node.value;
+        facts.range = {value, value};
+    }
+    if (facts.sequence) facts.common_period = facts.sequence->threads;
+    return facts;
+}
+
+// A remainder (or mask) that leaves every value of its operand as it is.
+bool changes_nothing(const Node& node, const NodeFacts& operand, const NodeFacts& by) {
+    if (!by.is_constant() || operand.range.low < 0) return false;
+    const std::int64_t number = by.range.low;
+    if (node.kind == NodeKind::remainder) return number > operand.range.high;
+    if (node.kind != NodeKind::bit_and || number < operand.range.high) return false;
+    const auto mask = static_cast<std::uint64_t>(number);
+    return (mask & (mask + 1)) == 0;  // ones, and nothing but ones, from bit 0 up
+}
+
+NodeFacts facts_of_operator(const Node& node, const std::vector<NodeFacts>& known,
+                            std::uint64_t threads) {
+    static const NodeFacts none;
+    std::array<const NodeFacts*, 3> operands{&none, &none, &none};
+    const std::size_t count = child_count(node.kind);
+    for (std::size_t k = 0; k < count; ++k) operands[k] = &known[node.children[k]];
+
+    const RangeOfResult result =
+        range_of_result(node.kind, operands[0]->range, operands[1]->range, operands[2]->range);
+    NodeFacts facts;
+    facts.range = result.range;
+    facts.can_fail = result.can_fail;
+    facts.subtree_can_fail = result.can_fail;
+    facts.common_period = 1;
+    for (std::size_t k = 0; k < count; ++k) {
+        if (!is_evaluated(node.kind, k, operands[0]->range)) continue;
+        facts.subtree_can_fail = facts.subtree_can_fail || operands[k]->subtree_can_fail;
+        if (!facts.common_period || !operands[k]->common_period) {
+            facts.common_period.reset();
+        } else {
+            facts.common_period =
+                common_multiple(*facts.common_period, *operands[k]->common_period, threads);
+        }
+    }
+    facts.is_first_operand = count == 2 && changes_nothing(node, *operands[0], *operands[1]);
+    if (facts.range.is_single()) {
+        facts.sequence = Sequence{};
+    } else if (facts.is_first_operand) {
+        facts.sequence = operands[0]->sequence;
+    } else {
+        facts.sequence = sequence_of_result(node.kind, operands, threads);
+    }
+    if (!facts.sequence) {
+        facts.common_period.reset();
+    } else if (facts.common_period) {
+        facts.common_period =
+            common_multiple(*facts.common_period, facts.sequence->threads, threads);
+    }
+    return facts;
+}
+
+}  // namespace
+
+std::vector<NodeFacts> prove_facts(const std::vector<Node>& nodes, const Scope& scope) {
+    std::vector<NodeFacts> facts;
+    facts.reserve(nodes.size());
+    for (const Node& node : nodes)
+        facts.push_back(child_count(node.kind) == 0
+                            ? facts_of_leaf(node, scope)
+                            : facts_of_operator(node, facts, scope.threads));
+    return facts;
+}
+
+}  // namespace coalprof

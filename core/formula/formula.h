@@ -1,0 +1,46 @@
+// A user's formula made concrete: from the tree, an op, a type, a launch shape and the values of
+// its parameters to the Program that the model predicts and the kernels execute.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/formula/scope.h"
+#include "core/formula/tree.h"
+#include "core/pattern/plan.h"
+
+namespace coalprof {
+
+// An index of one array may reach this many bytes; no GPU of today has as much memory.
+inline constexpr std::uint64_t largest_formula_array_bytes = 1ull << 40;
+
+struct FormulaLaunch {
+    Op op = Op::load;  // for accesses that do not say load:, store:, ...
+    ElementType type = ElementType::f32;
+    LaunchShape shape;          // n is size_bytes / bytes_of(type)
+    std::uint32_t block_x = 0;  // width of a two-dimensional block; 0: one dimension
+    std::uint64_t grid_x = 0;   // blocks in a row of a two-dimensional grid; 0: one dimension
+    std::vector<std::int64_t> values;  // one per parameter of the formula
+};
+
+// What the names stand for in that launch. Throws UsageError where the shape does not fit.
+Scope scope_of(const ParsedFormula& formula, const FormulaLaunch& launch);
+
+// Every index of the launch is checked first: a thread that fails, or an index that is negative or
+// beyond largest_formula_array_bytes, throws UsageError (text, caret, hint). Each array holds what
+// its highest index needs. Costs as much for 2^30 threads as for 2^20 where every part of the
+// formula repeats; else every thread is evaluated once.
+Program make_formula_program(const std::shared_ptr<const ParsedFormula>& formula,
+                             const FormulaLaunch& launch);
+
+// A block as typed: "256", or "32x8" (32 threads wide, 8 high). Throws UsageError.
+struct BlockShape {
+    std::uint32_t threads = 0;
+    std::uint32_t width = 0;  // == threads for one dimension
+};
+BlockShape parse_block(std::string_view text, std::string_view option = "--block");
+
+}  // namespace coalprof

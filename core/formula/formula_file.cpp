@@ -1,0 +1,204 @@
+#include "core/formula/formula_file.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <functional>
+
+#include "core/formula/toml_value.h"
+#include "core/result/json_value.h"
+#include "core/text/describe.h"
+#include "core/text/range.h"
+#include "core/text/size.h"
+#include "core/text/suggest.h"
+
+namespace coalprof {
+namespace {
+
+constexpr std::uint32_t most_per_thread = 64;
+constexpr std::size_t longest_name = 64;
+
+class FormulaFileReader {
+ public:
+    explicit FormulaFileReader(std::string file) : file_(std::move(file)) {}
+
+    std::vector<SavedFormula> read(const FileValue& root) const {
+        require(root, FileValue::Kind::table, "a table that holds 'formula'");
+        std::vector<SavedFormula> formulas;
+        const FileValue* list = nullptr;
+        for (const auto& [key, value] : root.members) {
+            if (key != "formula") fail_key(value, key, std::array<std::string_view, 1>{"formula"});
+            list = &value;
+        }
+        if (list == nullptr)
+            throw UsageError(
+                fmt::format("{}: no formula: start one with [[formula]], in JSON with "
+                            "{{\"formula\": [ ... ]}}",
+                            shown(file_)));
+        require(*list, FileValue::Kind::list, "a list of formulas ([[formula]])");
+        if (list->items.empty() || list->items.size() > max_saved_formulas)
+            fail(*list, fmt::format("{} formulas; a file has 1 to {}", list->items.size(),
+                                    max_saved_formulas));
+        for (const FileValue& item : list->items) {
+            formulas.push_back(read_formula(item));
+            const SavedFormula& latest = formulas.back();
+            for (std::size_t k = 0; k + 1 < formulas.size(); ++k)
+                if (formulas[k].name == latest.name)
+                    fail(item, fmt::format("the name '{}' comes twice", shown(latest.name)));
+        }
+        return formulas;
+    }
+
+ private:
+    [[noreturn]] void fail(const FileValue& value, const std::string& sentence,
+                           const std::string& hint = "") const {
+        throw UsageError(fmt::format("{}: {}: {}", shown(file_),
+                                     value.where.empty() ? "/" : value.where, sentence),
+                         "", UsageError::no_caret, hint);
+    }
+    void fail_key(const FileValue& value, std::string_view key,
+                  std::span<const std::string_view> known) const {
+        const auto near = nearest(key, known);
+        std::string list;
+        for (const std::string_view word : known)
+            list += fmt::format("{}{}", list.empty() ? "" : ", ", word);
+        fail(value, fmt::format("unknown key '{}'", shown(key)),
+             near ? fmt::format("did you mean '{}'?", *near) : fmt::format("keys are {}", list));
+    }
+    void require(const FileValue& value, FileValue::Kind kind, const char* expected) const {
+        if (value.kind != kind)
+            fail(value, fmt::format("expected {}, found {}", expected, value.type));
+    }
+
+    SavedFormula read_formula(const FileValue& table) const {
+        require(table, FileValue::Kind::table, "a formula with name and expr");
+        SavedFormula formula;
+        const FileValue* expr = nullptr;
+        for (const auto& [key, value] : table.members) {
+            if (key == "expr") expr = &value;
+            read_member(key, value, formula);
+        }
+        if (formula.name.empty()) fail(table, "a formula needs a name");
+        if (expr == nullptr) fail(table, fmt::format("formula '{}' needs an expr", formula.name));
+        check(*expr, formula);
+        return formula;
+    }
+
+    void read_member(std::string_view key, const FileValue& value, SavedFormula& formula) const {
+        static constexpr std::array<std::string_view, 8> known{
+            "name", "expr", "vars", "op", "type", "size", "block", "per_thread"};
+        if (key == "name") {
+            formula.name = read_name(value);
+        } else if (key == "expr") {
+            formula.expr = text_in(value);
+        } else if (key == "vars") {
+            read_vars(value, formula);
+        } else if (key == "op") {
+            formula.op = find_op(text_in(value));
+            if (!formula.op) fail(value, unknown_word("op", value.text, op_list()));
+        } else if (key == "type") {
+            formula.type = find_element_type(text_in(value));
+            if (!formula.type) fail(value, unknown_word("type", value.text, element_type_list()));
+        } else if (key == "size") {
+            formula.size_bytes = read_size(value);
+        } else if (key == "block") {
+            const std::string text = digits_in(value);
+            located(value, [&] { formula.block = parse_block(text, "block"); });
+        } else if (key == "per_thread") {
+            require(value, FileValue::Kind::integer, "an integer");
+            if (value.integer < 1 || value.integer > most_per_thread)
+                fail(value, fmt::format("per_thread is 1 to {}", most_per_thread));
+            formula.per_thread = static_cast<std::uint32_t>(value.integer);
+        } else {
+            fail_key(value, key, known);
+        }
+    }
+
+    const std::string& text_in(const FileValue& value) const {
+        require(value, FileValue::Kind::text, "text");
+        return value.text;
+    }
+    // A number may be written with or without quotes.
+    std::string digits_in(const FileValue& value) const {
+        if (value.kind == FileValue::Kind::integer) return fmt::format("{}", value.integer);
+        return text_in(value);
+    }
+
+    std::string read_name(const FileValue& value) const {
+        const std::string& name = text_in(value);
+        const bool is_printable =
+            std::all_of(name.begin(), name.end(), [](char c) { return c >= ' ' && c <= '~'; });
+        if (name.empty() || name.size() > longest_name || !is_printable)
+            fail(value, fmt::format("a name is 1 to {} printable ASCII characters", longest_name));
+        return name;
+    }
+
+    std::uint64_t read_size(const FileValue& value) const {
+        const std::string text = digits_in(value);
+        std::uint64_t size = 0;
+        located(value, [&] { size = parse_size_bytes(text, "size"); });
+        return size;
+    }
+
+    void read_vars(const FileValue& value, SavedFormula& formula) const {
+        require(value, FileValue::Kind::table, "a table, e.g. { k = \"0..32\" }");
+        for (const auto& [name, range] : value.members) {
+            const std::string text = digits_in(range);
+            std::vector<std::uint64_t> values;
+            located(range, [&, name = std::string_view(name)] {
+                require_parameter_name(name);
+                values = parse_range(text, fmt::format("vars.{} =", name)).values();
+            });
+            formula.vars.emplace_back(name, std::move(values));
+        }
+    }
+
+    // Runs a parser that knows nothing of files, and adds the place to what it says.
+    void located(const FileValue& value, const std::function<void()>& parse) const {
+        try {
+            parse();
+        } catch (const UsageError& error) {
+            throw UsageError(fmt::format("{}: {}: {}", shown(file_), value.where, error.what()),
+                             error.text(), error.caret(), error.hint());
+        }
+    }
+
+    void check(const FileValue& expr, const SavedFormula& formula) const {
+        std::vector<std::string> names;
+        for (const auto& var : formula.vars) names.push_back(var.first);
+        ParsedFormula parsed;
+        located(expr, [&] { parsed = parse_formula(formula.expr, names); });
+        for (std::size_t k = 0; k < names.size(); ++k)
+            if (!parsed.uses_parameter[k])
+                fail(expr, fmt::format("'{}' of vars does not occur in the expr", names[k]));
+    }
+
+    std::string file_;
+};
+
+}  // namespace
+
+std::vector<SavedFormula> parse_formula_file(std::string_view text, const std::string& file) {
+    const FileValue root =
+        file.ends_with(".json") ? parse_json(text, file) : parse_toml(text, file);
+    return FormulaFileReader(file).read(root);
+}
+
+std::vector<SavedFormula> read_formula_file(const std::string& path) {
+    std::ifstream stream(path, std::ios::binary);
+    if (!stream)
+        throw UsageError(
+            fmt::format("--file {}: cannot be read: {}", shown(path), std::strerror(errno)));
+    // One byte more than is accepted tells a file that is too large, however large it is.
+    std::string text(max_config_bytes + 1, '\0');
+    stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+    if (stream.bad()) throw UsageError(fmt::format("--file {}: reading failed", shown(path)));
+    text.resize(static_cast<std::size_t>(stream.gcount()));
+    return parse_formula_file(text, path);
+}
+
+}  // namespace coalprof

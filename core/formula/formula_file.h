@@ -1,0 +1,43 @@
+// A saved set of formulas: `coalprof formula --file FILE.toml` (or .json). A project's own
+// patterns, each with a name, run as one sweep.
+//
+//   [[formula]]
+//   name = "padded row"
+//   expr = "i / 1000 * pitch + i % 1000"
+//   vars = { pitch = "1000..1024:8" }
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/formula/formula.h"
+
+namespace coalprof {
+
+// What is not given is left to the command line.
+struct SavedFormula {
+    std::string name;
+    std::string expr;
+    std::vector<std::pair<std::string, std::vector<std::uint64_t>>> vars;
+    std::optional<Op> op;
+    std::optional<ElementType> type;
+    std::optional<std::uint64_t> size_bytes;
+    std::optional<BlockShape> block;
+    std::optional<std::uint32_t> per_thread;
+};
+
+inline constexpr std::size_t max_saved_formulas = 1000;
+
+// `file` names the text in messages and tells the format by its ending: .json, else TOML. At least
+// one formula. Throws UsageError naming the place: for text that cannot be read, keys that do not
+// exist, values that do not fit, names that come twice, and formulas that are wrong.
+std::vector<SavedFormula> parse_formula_file(std::string_view text, const std::string& file);
+
+// Reads the file. Throws UsageError where it cannot be read or is larger than 1 MiB.
+std::vector<SavedFormula> read_formula_file(const std::string& path);
+
+}  // namespace coalprof

@@ -1,0 +1,67 @@
+// The steps of a lane program: each does one operator for the 32 lanes of a warp at once, in plain
+// loops over arrays that the compiler turns into vector instructions. None of them can trap,
+// whatever the operands: a lane whose value is not wanted may compute nonsense.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "core/formula/scope.h"
+#include "core/formula/tree.h"
+#include "core/model/warp_access.h"
+
+namespace coalprof {
+
+struct alignas(64) LaneValues {
+    std::array<std::int64_t, warp_lanes> lane;
+};
+
+struct LaneStep;
+struct LaneState {
+    LaneValues* registers;
+    std::uint64_t first_thread;
+    const Scope* scope;
+};
+
+// Does the step; answers whether it failed in some lane that its guard lets count. Steps that are
+// proven not to fail, or that are not asked to check, answer false.
+using LaneKernel = bool (*)(const LaneStep& step, const LaneState& state);
+
+// Where an operand comes from: a register, or one number for all lanes.
+enum class OperandForm : std::uint8_t { registers, scalar_right, scalar_left };
+
+struct LaneStep {
+    LaneKernel kernel = nullptr;
+    std::uint16_t to = 0;  // registers; `to` is none of the operands
+    std::uint16_t a = 0;
+    std::uint16_t b = 0;
+    std::uint16_t c = 0;
+    std::uint16_t guard = 0;  // a register of masks: all ones where the lane counts
+    std::int64_t scalar = 0;  // the operand that is no register
+    std::uint64_t magic = 0;  // of a division by multiplication
+    std::uint32_t shift = 0;
+};
+
+// What is known of the operands; it decides which kernels are correct.
+struct KernelWanted {
+    NodeKind kind = NodeKind::add;
+    OperandForm form = OperandForm::registers;
+    ValueRange a, b;
+    bool checked = false;
+};
+
+// Sets the step's kernel (and magic numbers) for a strict operator of one or two operands.
+void choose_kernel(LaneStep& step, KernelWanted wanted);
+
+// Sets the step's kernel (and magic numbers) for a variable that is not the same in all threads.
+void choose_variable(LaneStep& step, Variable variable, const Scope& scope);
+
+LaneKernel scalar_kernel();                // to = `scalar`
+LaneKernel hash_kernel(bool checked);      // to = hash(a, b, c)
+LaneKernel select_kernel();                // to = a ? b : c
+LaneKernel truth_kernel();                 // to = a != 0
+LaneKernel guard_kernel(bool where_zero);  // to = guard, but only where b is (not) zero
+LaneKernel and_kernel();                   // to = a && b
+LaneKernel or_kernel();                    // to = a || b
+
+}  // namespace coalprof

@@ -1,0 +1,139 @@
+#include "core/formula/launch_check.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "core/formula/failure.h"
+#include "core/formula/lane_program.h"
+#include "core/formula/ranges.h"
+#include "core/formula/scalar.h"
+#include "core/formula/sequences.h"
+#include "core/pattern/formulas.h"
+
+namespace coalprof {
+namespace {
+
+class LaunchChecker {
+ public:
+    LaunchChecker(const ParsedFormula& formula, const FormulaAccess& access, const Scope& scope,
+                  const std::vector<NodeFacts>& facts, std::int64_t largest_index)
+        : formula_(formula),
+          access_(access),
+          scope_(scope),
+          facts_(facts),
+          largest_index_(largest_index),
+          program_(formula.nodes, facts, scope, access.index, access.condition, Checking::on,
+                   largest_index) {}
+
+    LaunchExtent check() const {
+        const std::uint64_t threads = scope_.threads;
+        const std::uint64_t period = common_period().value_or(threads);
+        const std::uint64_t periods = threads / period;
+        Found first = walk(0, period);
+        if (first.failed || period == threads) return extent_of(first);
+
+        // Between the first and the last period every value moves evenly, so that the lowest, the
+        // highest and the first failure are in one of the two, or the failure between them.
+        const Found last = walk((periods - 1) * period, periods * period);
+        if (last.failed) return extent_of(walk_failing_period(period, periods));
+        const Found rest = walk(periods * period, threads);
+        if (rest.failed) return extent_of(rest);
+        first.active = first.active * periods + rest.active;
+        first.highest = std::max({first.highest, last.highest, rest.highest});
+        return extent_of(first);
+    }
+
+ private:
+    struct Found {
+        std::uint64_t active = 0;
+        std::int64_t highest = -1;
+        bool failed = false;
+        std::uint64_t failing_thread = 0;
+    };
+
+    std::optional<std::uint64_t> common_period() const {
+        const NodeFacts& index = facts_[access_.index];
+        if (!index.common_period) return std::nullopt;
+        if (!access_.condition) return index.common_period;
+        const NodeFacts& condition = facts_[*access_.condition];
+        const bool is_steady = (condition.sequence && condition.sequence->advance == 0) ||
+                               truth_of(condition.range) != Truth::sometimes;
+        if (!condition.common_period || !is_steady) return std::nullopt;
+        return common_multiple(*index.common_period, *condition.common_period, scope_.threads);
+    }
+
+    Found walk(std::uint64_t begin, std::uint64_t end) const {
+        Found found;
+        std::array<std::uint64_t, warp_lanes> elements;
+        for (std::uint64_t first = begin; first < end; first += warp_lanes) {
+            const auto lanes =
+                static_cast<std::size_t>(std::min<std::uint64_t>(warp_lanes, end - first));
+            if (program_.run(first, elements.data())) {
+                for (std::size_t k = 0; k < lanes; ++k) {
+                    if (!fails(first + k)) continue;
+                    found.failed = true;
+                    found.failing_thread = first + k;
+                    return found;
+                }
+            }
+            for (std::size_t k = 0; k < lanes; ++k) {
+                found.active += elements[k] != idle_lane;
+                // An idle lane is -1 as a signed number: it is never the highest.
+                found.highest = std::max(found.highest, static_cast<std::int64_t>(elements[k]));
+            }
+        }
+        return found;
+    }
+
+    // The first period fails nowhere and the last one somewhere: what fails in one period fails in
+    // all that follow it.
+    Found walk_failing_period(std::uint64_t period, std::uint64_t periods) const {
+        std::uint64_t fine = 0;
+        std::uint64_t failing = periods - 1;
+        while (failing - fine > 1) {
+            const std::uint64_t middle = fine + (failing - fine) / 2;
+            (walk(middle * period, (middle + 1) * period).failed ? failing : fine) = middle;
+        }
+        return walk(failing * period, (failing + 1) * period);
+    }
+
+    ThreadValue index_in(std::uint64_t thread) const {
+        if (access_.condition) {
+            ThreadValue test = evaluate_thread(formula_.nodes, *access_.condition, scope_, thread);
+            if (test.fault != Fault::none) return test;
+            if (test.value == 0) return {};
+        }
+        ThreadValue index = evaluate_thread(formula_.nodes, access_.index, scope_, thread);
+        if (index.fault != Fault::none) return index;
+        index.where = access_.index;
+        if (index.value < 0) index.fault = Fault::negative_index;
+        if (index.value > largest_index_) index.fault = Fault::index_too_large;
+        return index;
+    }
+    bool fails(std::uint64_t thread) const { return index_in(thread).fault != Fault::none; }
+
+    LaunchExtent extent_of(const Found& found) const {
+        if (found.failed)
+            throw launch_failure(formula_, scope_, found.failing_thread,
+                                 index_in(found.failing_thread), largest_index_);
+        return {found.active, static_cast<std::uint64_t>(found.highest + 1)};
+    }
+
+    const ParsedFormula& formula_;
+    const FormulaAccess& access_;
+    const Scope& scope_;
+    const std::vector<NodeFacts>& facts_;
+    std::int64_t largest_index_;
+    LaneProgram program_;
+};
+
+}  // namespace
+
+LaunchExtent check_launch(const ParsedFormula& formula, const FormulaAccess& access,
+                          const Scope& scope, const std::vector<NodeFacts>& facts,
+                          std::int64_t largest_index) {
+    return LaunchChecker(formula, access, scope, facts, largest_index).check();
+}
+
+}  // namespace coalprof

@@ -1,0 +1,26 @@
+// Every index of a launch, checked before anything is launched: that no thread fails, how many take
+// part, and how far the array reaches. Formulas whose values all repeat are checked by their first
+// and last periods, so that 2^30 threads cost what 2^20 do; the others are walked.
+#pragma once
+
+#include <cstdint>
+
+#include "core/formula/facts.h"
+#include "core/formula/scope.h"
+#include "core/formula/tree.h"
+
+namespace coalprof {
+
+struct LaunchExtent {
+    std::uint64_t active_threads = 0;  // that are not switched off
+    std::uint64_t elements = 0;        // the highest index + 1; 0 when no thread takes part
+};
+
+// `facts` are those of formula.nodes in `scope`. Throws UsageError naming the first thread that
+// fails, with a caret under what fails: an overflow, a division by zero, an index that is negative
+// or above `largest_index`.
+LaunchExtent check_launch(const ParsedFormula& formula, const FormulaAccess& access,
+                          const Scope& scope, const std::vector<NodeFacts>& facts,
+                          std::int64_t largest_index);
+
+}  // namespace coalprof

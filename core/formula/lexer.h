@@ -1,0 +1,25 @@
+// Formula text as words: numbers, names and signs, each with its place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace coalprof {
+
+enum class TokenKind : std::uint8_t { end, number, name, sign };
+
+struct Token {
+    TokenKind kind = TokenKind::end;
+    std::string_view text;   // empty at the end
+    std::size_t at = 0;      // its place in the formula
+    std::int64_t value = 0;  // of a number
+    std::size_t end() const { return at + text.size(); }
+    bool is(std::string_view sign) const { return kind == TokenKind::sign && text == sign; }
+};
+
+// The token that starts at or behind `from`. A name may hold dots (tid.x, load.u64). Throws
+// UsageError for characters and numbers that the language does not have.
+Token next_token(std::string_view formula, std::size_t from);
+
+}  // namespace coalprof

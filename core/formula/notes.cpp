@@ -1,0 +1,190 @@
+#include "core/formula/notes.h"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <span>
+
+#include "core/formula/scalar.h"
+#include "core/formula/steps.h"
+#include "core/text/describe.h"
+
+namespace coalprof {
+namespace {
+
+struct Term {
+    NodeId node = 0;
+    bool subtracted = false;
+};
+
+// The terms that the index adds up, in their order in the text.
+std::vector<Term> terms_of(const std::vector<Node>& nodes, NodeId index) {
+    std::vector<Term> terms;
+    std::vector<Term> open{{index, false}};
+    while (!open.empty()) {
+        const Term term = open.back();
+        open.pop_back();
+        const Node& node = nodes[term.node];
+        const bool subtracts = node.kind == NodeKind::subtract;
+        if (node.kind != NodeKind::add && !subtracts) {
+            terms.push_back(term);
+            continue;
+        }
+        open.push_back({node.children[1], term.subtracted != subtracts});
+        open.push_back({node.children[0], term.subtracted});
+    }
+    return terms;
+}
+
+class NoteWriter {
+ public:
+    NoteWriter(const UserFormula& formula, std::uint32_t width_bytes, std::uint64_t first_thread,
+               std::uint32_t lanes)
+        : formula_(formula), width_bytes_(width_bytes), first_thread_(first_thread), lanes_(lanes) {
+        std::array<std::uint64_t, warp_lanes> elements;
+        formula.evaluate(first_thread, lanes, elements.data());
+        for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+            if (elements[lane] == idle_lane) continue;
+            active_.push_back(lane);
+            index_.push_back(static_cast<std::int64_t>(elements[lane]));
+        }
+    }
+
+    std::vector<std::string> write() {
+        if (active_.size() < lanes_) note_condition();
+        if (active_.empty()) return std::move(notes_);
+        const auto& nodes = formula_.formula().nodes;
+        const std::vector<Term> terms = terms_of(nodes, formula_.access().index);
+        if (terms.size() > 1)
+            for (const Term& term : terms) note_term(term);
+        note_whole();
+        note_start(terms);
+        return std::move(notes_);
+    }
+
+ private:
+    std::string distance(std::int64_t elements) const {
+        const std::int64_t count = elements < 0 ? -elements : elements;
+        return fmt::format("{} element{} ({} bytes){}", count, count == 1 ? "" : "s",
+                           static_cast<std::uint64_t>(count) * width_bytes_,
+                           elements < 0 ? " down" : "");
+    }
+
+    std::string movement(const LaneSteps& steps) const {
+        switch (steps.kind) {
+            case LaneSteps::Kind::same:
+                return "is the same in every lane";
+            case LaneSteps::Kind::even:
+                return fmt::format("moves {} from lane to lane", distance(steps.step));
+            case LaneSteps::Kind::groups:
+                return fmt::format("is the same for {} lanes, then moves {}", steps.group,
+                                   distance(steps.jump));
+            case LaneSteps::Kind::restarting:
+                return fmt::format("moves {} from lane to lane and starts again every {} lanes",
+                                   distance(steps.step), steps.group);
+            case LaneSteps::Kind::two_steps:
+                return fmt::format("moves {} from lane to lane, but {} every {} lanes",
+                                   distance(steps.step), distance(steps.jump), steps.group);
+            case LaneSteps::Kind::one_jump:
+                return fmt::format("moves {} from lane to lane, but {} between lanes {} and {}",
+                                   distance(steps.step), distance(steps.jump), active_[steps.at],
+                                   active_[steps.at + 1]);
+            case LaneSteps::Kind::irregular:
+                break;
+        }
+        return "moves by no fixed step";
+    }
+
+    std::string text_of(const Term& term) const {
+        const ParsedFormula& parsed = formula_.formula();
+        return fmt::format("{}{}", term.subtracted ? "- " : "",
+                           shown(parsed.text_of(parsed.nodes[term.node])));
+    }
+
+    std::vector<std::int64_t> values_of(const Term& term) const {
+        std::vector<std::int64_t> values;
+        for (const std::uint32_t lane : active_) {
+            const std::int64_t value = evaluate_thread(formula_.formula().nodes, term.node,
+                                                       formula_.scope(), first_thread_ + lane)
+                                           .value;
+            values.push_back(term.subtracted ? -value : value);
+        }
+        return values;
+    }
+
+    void note_condition() {
+        const auto off = static_cast<std::uint32_t>(lanes_ - active_.size());
+        notes_.push_back(
+            active_.empty()
+                ? fmt::format("The condition switches all {} lanes off.", lanes_)
+                : fmt::format("The condition switches {} of {} lanes off.", off, lanes_));
+    }
+
+    void note_term(const Term& term) {
+        const LaneSteps steps = steps_of(values_of(term));
+        // What is the same in every lane matters only to where the warp starts: told there.
+        if (steps.kind == LaneSteps::Kind::same) return;
+        notes_.push_back(fmt::format("'{}' {}.", text_of(term), movement(steps)));
+    }
+
+    void note_whole() {
+        const LaneSteps steps = steps_of(index_);
+        std::string consequence;
+        const std::int64_t step = steps.step < 0 ? -steps.step : steps.step;
+        if (steps.kind == LaneSteps::Kind::even && active_.size() == lanes_) {
+            const std::uint64_t step_bytes = static_cast<std::uint64_t>(step) * width_bytes_;
+            if (step == 1)
+                consequence = ": neighbours touch neighbours, which is coalesced";
+            else if (step_bytes >= sector_bytes)
+                consequence = ": every lane needs a sector of its own";
+            else
+                consequence = fmt::format(": of every {} bytes that are moved, {} are wanted",
+                                          step_bytes, width_bytes_);
+        } else if (steps.kind == LaneSteps::Kind::same && active_.size() > 1) {
+            consequence = ": one sector serves them all";
+        }
+        const std::string whole =
+            active_.size() == lanes_ ? "The index" : "Over the active lanes, the index";
+        notes_.push_back(fmt::format("{} {}{}.", whole, movement(steps), consequence));
+    }
+
+    // A warp that is otherwise contiguous pays for a start inside a sector; the constant part of
+    // the index is where that usually comes from.
+    void note_start(const std::vector<Term>& terms) {
+        const std::uint64_t start_bytes =
+            static_cast<std::uint64_t>(index_.front()) * width_bytes_ % sector_bytes;
+        const LaneSteps steps = steps_of(index_);
+        if (start_bytes == 0 || steps.kind != LaneSteps::Kind::even || steps.step != 1) return;
+        std::string note = fmt::format("The warp starts {} bytes into a sector", start_bytes);
+        for (const Term& term : terms) {
+            const std::vector<std::int64_t> values = values_of(term);
+            const bool moves = steps_of(values).kind != LaneSteps::Kind::same;
+            const auto shift_bytes = values.front() * static_cast<std::int64_t>(width_bytes_) %
+                                     static_cast<std::int64_t>(sector_bytes);
+            if (moves || shift_bytes == 0) continue;
+            const bool is_number = formula_.formula().nodes[term.node].kind == NodeKind::literal;
+            note += fmt::format(": {}{}, no multiple of a sector's {} elements",
+                                is_number ? "" : fmt::format("'{}' is ", text_of(term)),
+                                values.front(), sector_bytes / width_bytes_);
+            break;
+        }
+        notes_.push_back(note + ".");
+    }
+
+    const UserFormula& formula_;
+    std::uint32_t width_bytes_;
+    std::uint64_t first_thread_;
+    std::uint32_t lanes_;
+    std::vector<std::uint32_t> active_;
+    std::vector<std::int64_t> index_;  // of the active lanes
+    std::vector<std::string> notes_;
+};
+
+}  // namespace
+
+std::vector<std::string> formula_notes(const UserFormula& formula, std::uint32_t width_bytes,
+                                       std::uint64_t first_thread, std::uint32_t lanes) {
+    return NoteWriter(formula, width_bytes, first_thread, lanes).write();
+}
+
+}  // namespace coalprof

@@ -1,0 +1,25 @@
+// Interval arithmetic of the operators: from the ranges of the operands to the range of the result.
+#pragma once
+
+#include "core/formula/scope.h"
+#include "core/formula/tree.h"
+
+namespace coalprof {
+
+enum class Truth : std::uint8_t { never, sometimes, always };
+Truth truth_of(const ValueRange& range);
+
+// Whether operand `which` of a node is evaluated in any thread: lazy operators whose first operand
+// is the same everywhere leave some out.
+bool is_evaluated(NodeKind kind, std::size_t which, const ValueRange& first_operand);
+
+struct RangeOfResult {
+    ValueRange range;       // of the results that do not fail
+    bool can_fail = false;  // whether some operands in these ranges fail
+};
+
+// Of a strict or lazy operator; operands that it does not have are ignored.
+RangeOfResult range_of_result(NodeKind kind, const ValueRange& a, const ValueRange& b,
+                              const ValueRange& c);
+
+}  // namespace coalprof

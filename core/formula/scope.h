@@ -1,0 +1,36 @@
+// What the names of a formula stand for in one launch: its shape and the values of the parameters.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/formula/tree.h"
+
+namespace coalprof {
+
+struct Scope {
+    std::uint64_t threads = 1;         // n: logical indices 0 .. threads-1
+    std::uint32_t block = 1;           // bdim: threads of a block
+    std::uint32_t block_x = 1;         // bdim.x: its width; `block` where it has one dimension
+    std::uint64_t grid_x = 1;          // gdim.x: blocks in a row of the grid
+    std::vector<std::int64_t> values;  // of the parameters, in the formula's order
+
+    std::uint64_t blocks() const { return (threads - 1) / block + 1; }
+};
+
+// Whether the variable is the same in all threads, as n and bdim are.
+bool is_uniform(Variable variable);
+
+// Its value in one thread (any thread, for a uniform one).
+std::int64_t value_of(Variable variable, const Scope& scope, std::uint64_t thread);
+
+// Its lowest and highest value in the launch.
+struct ValueRange {
+    std::int64_t low = 0;
+    std::int64_t high = 0;
+    bool is_single() const { return low == high; }
+    friend bool operator==(const ValueRange&, const ValueRange&) = default;
+};
+ValueRange range_of(Variable variable, const Scope& scope);
+
+}  // namespace coalprof

@@ -1,0 +1,102 @@
+// An index formula as a tree: what the parser makes and every reader (evaluator, emitter, analysis,
+// explanation) walks. All nodes stand in one vector, children before parents and every subtree in
+// one piece, so that readers are loops and no input decides how deep a call stack grows.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/warp_access.h"
+#include "core/pattern/plan.h"
+
+namespace coalprof {
+
+// What is accepted at most; docs/formula.md tells users.
+inline constexpr std::size_t max_formula_bytes = 4096;
+inline constexpr std::size_t max_formula_depth = 64;
+inline constexpr std::size_t max_formula_nodes = 512;
+inline constexpr std::size_t max_formula_accesses = 16;
+inline constexpr std::size_t max_formula_name_bytes = 32;
+
+enum class NodeKind : std::uint8_t {
+    // clang-format off
+    literal, parameter, variable,
+    negate, complement, logical_not, absolute,
+    multiply, divide, remainder, add, subtract, shift_left, shift_right,
+    less, less_equal, greater, greater_equal, equal, not_equal,
+    bit_and, bit_xor, bit_or, minimum, maximum,
+    logical_and, logical_or, conditional, hash,
+    // clang-format on
+};
+
+// The names a formula may use without declaring them. `warp` is the warp within its block and
+// `lane` the lane within its warp, as threadIdx.x / 32 and threadIdx.x % 32 are in a 1-D block.
+enum class Variable : std::uint8_t {
+    // clang-format off
+    i, n, tid, bid, lane, warp, bdim, gdim,
+    tid_x, tid_y, bid_x, bid_y, bdim_x, bdim_y, gdim_x, gdim_y,
+    // clang-format on
+};
+inline constexpr std::size_t variable_count = static_cast<std::size_t>(Variable::gdim_y) + 1;
+std::string_view name_of(Variable variable);
+
+using NodeId = std::uint16_t;
+
+struct Node {
+    NodeKind kind = NodeKind::literal;
+    std::uint8_t depth = 1;   // of its subtree
+    std::uint16_t begin = 0;  // its text: [begin, end)
+    std::uint16_t end = 0;
+    std::uint16_t at = 0;  // of its operator, where a caret belongs
+    NodeId first = 0;      // its subtree is the nodes first .. its own
+    std::array<NodeId, 3> children{};
+    std::int64_t value = 0;  // of a literal; which parameter; which Variable
+};
+
+constexpr std::size_t child_count(NodeKind kind) {
+    if (kind <= NodeKind::variable) return 0;
+    if (kind <= NodeKind::absolute) return 1;
+    return kind < NodeKind::conditional ? 2 : 3;
+}
+// Whether it evaluates some of its operands only where others say so.
+constexpr bool is_lazy(NodeKind kind) {
+    return kind == NodeKind::logical_and || kind == NodeKind::logical_or ||
+           kind == NodeKind::conditional;
+}
+
+// One memory instruction: array[index] if condition.
+struct FormulaAccess {
+    std::optional<AccessKind> kind;   // none: --op decides
+    std::optional<ElementType> type;  // none: --type decides
+    std::string array = "a";
+    NodeId index = 0;
+    std::optional<NodeId> condition;  // lanes where it is zero take no part
+    std::uint16_t begin = 0;          // its text, prefix included: [begin, end)
+    std::uint16_t end = 0;
+};
+
+struct ParsedFormula {
+    std::string text;                     // as the user typed it
+    std::vector<std::string> parameters;  // names, in the order their values are given
+    std::vector<bool> uses_parameter;     // which of them occur
+    std::vector<Node> nodes;
+    std::vector<FormulaAccess> accesses;
+
+    std::string_view text_of(const Node& node) const {
+        return std::string_view(text).substr(node.begin, std::size_t{node.end} - node.begin);
+    }
+};
+
+// Text to tree. `parameters` are the names given by --var; each is a valid_parameter_name().
+// Throws UsageError with the text, a caret and a hint.
+ParsedFormula parse_formula(std::string_view text, const std::vector<std::string>& parameters);
+
+// Throws UsageError where `name` cannot be a parameter: not a name, too long, or taken.
+void require_parameter_name(std::string_view name);
+
+}  // namespace coalprof

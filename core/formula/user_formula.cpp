@@ -1,0 +1,39 @@
+#include "core/formula/user_formula.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "core/formula/emit.h"
+#include "core/formula/period_search.h"
+
+namespace coalprof {
+
+UserFormula::UserFormula(std::shared_ptr<const ParsedFormula> formula, const FormulaAccess& access,
+                         const Scope& scope, const std::vector<NodeFacts>& facts)
+    : formula_(std::move(formula)),
+      access_(access),
+      program_(formula_->nodes, facts, scope, access.index, access.condition, Checking::off,
+               std::numeric_limits<std::int64_t>::max()),
+      period_(find_period(access_, facts, program_)) {}
+
+void UserFormula::evaluate(std::uint64_t first, std::uint32_t count,
+                           std::uint64_t* elements) const {
+    if (count == warp_lanes) {
+        program_.run(first, elements);
+        return;
+    }
+    std::array<std::uint64_t, warp_lanes> all;
+    program_.run(first, all.data());
+    std::copy_n(all.begin(), count, elements);
+}
+
+std::string UserFormula::cuda_source(const std::string& type_name) const {
+    return emit_functor(*formula_, access_, scope(), type_name);
+}
+
+std::string UserFormula::text() const {
+    return formula_->text.substr(access_.begin, std::size_t{access_.end} - access_.begin);
+}
+
+}  // namespace coalprof

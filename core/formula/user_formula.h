@@ -1,0 +1,39 @@
+// One access of a user's formula in one launch, as the rest of the program knows index formulas:
+// the model evaluates it, the kernels get its source.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/formula/facts.h"
+#include "core/formula/lane_program.h"
+#include "core/formula/tree.h"
+#include "core/pattern/program.h"
+
+namespace coalprof {
+
+class UserFormula : public CustomFormula {
+ public:
+    // The launch was checked (check_launch): no thread fails.
+    UserFormula(std::shared_ptr<const ParsedFormula> formula, const FormulaAccess& access,
+                const Scope& scope, const std::vector<NodeFacts>& facts);
+
+    void evaluate(std::uint64_t first, std::uint32_t count, std::uint64_t* elements) const override;
+    std::optional<Period> period() const override { return period_; }
+    std::string cuda_source(const std::string& type_name) const override;
+    std::string text() const override;
+
+    const ParsedFormula& formula() const { return *formula_; }
+    const FormulaAccess& access() const { return access_; }
+    const Scope& scope() const { return program_.scope(); }
+
+ private:
+    std::shared_ptr<const ParsedFormula> formula_;
+    FormulaAccess access_;
+    LaneProgram program_;
+    std::optional<Period> period_;
+};
+
+}  // namespace coalprof

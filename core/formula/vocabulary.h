@@ -1,0 +1,37 @@
+// The words of the formula language, each once, and what is said about a word that is none of them.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/formula/tree.h"
+
+namespace coalprof {
+
+// `tid`, and what CUDA calls it: `threadIdx.x`.
+std::optional<Variable> find_variable(std::string_view name);
+
+struct FunctionInfo {
+    std::string_view name;
+    NodeKind kind;
+    std::size_t fewest_arguments;
+    std::size_t most_arguments;
+    std::string_view usage;  // "min(a, b)"
+};
+std::optional<FunctionInfo> find_function(std::string_view name);
+
+std::optional<AccessKind> find_access_kind(std::string_view name);
+
+// Why `name` cannot name a parameter, a definition or an array; empty: it can.
+std::string reason_against_name(std::string_view name);
+
+// Hints for words that are not known: the nearest known one, or what to write instead.
+std::string hint_for_name(std::string_view name, std::span<const std::string> own_names);
+std::string hint_for_function(std::string_view name);
+std::string hint_for_prefix(std::string_view name);
+std::string hint_for_type(std::string_view name);
+
+}  // namespace coalprof

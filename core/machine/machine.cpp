@@ -1,0 +1,102 @@
+#include "core/machine/machine.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "core/text/describe.h"
+#include "core/text/error.h"
+#include "core/text/suggest.h"
+
+namespace coalprof {
+namespace {
+
+std::string name_of(const Rules& rules) {
+    return fmt::format("sm_{}{}", rules.cc.major, rules.cc.minor);
+}
+
+// What people type for a name: "RTX 2070 SUPER", "rtx-2070-super" and "Tesla T4" lose what makes
+// them differ from "rtx2070super" and "t4".
+std::string plain(std::string_view text) {
+    std::string kept;
+    for (const char c : text) {
+        if (c >= 'A' && c <= 'Z') kept += static_cast<char>(c - 'A' + 'a');
+        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.') kept += c;
+    }
+    for (const std::string_view vendor : {"nvidia", "tesla", "geforce", "jetson"}) {
+        const auto at = kept.find(vendor);
+        if (at != std::string::npos && kept.size() > vendor.size()) kept.erase(at, vendor.size());
+    }
+    return kept;
+}
+
+// "sm_90", "sm90", "90", "9.0", and with the suffix of a special target: "sm_90a". The plain text
+// has lost its underscore already.
+const Rules* find_rules(std::string_view text) {
+    if (text.starts_with("sm")) text.remove_prefix(2);
+    if (!text.empty() && (text.back() == 'a' || text.back() == 'f')) text.remove_suffix(1);
+    for (const Rules& rules : all_rules()) {
+        const std::string digits = fmt::format("{}{}", rules.cc.major, rules.cc.minor);
+        if (text == text_of(rules.cc) || text == digits) return &rules;
+    }
+    return nullptr;
+}
+
+const Rules& rules_of(ComputeCapability cc) {
+    const auto found = std::ranges::find(all_rules(), cc, &Rules::cc);
+    return *found;  // every board's rules are in the table: a test holds us to it
+}
+
+[[noreturn]] void refuse(std::string_view text, std::string_view wanted) {
+    const std::string hint = "`coalprof machines` lists all boards and compute capabilities";
+    std::vector<std::string_view> several;  // boards that differ in what was left out
+    for (const Board& board : all_boards())
+        if (!wanted.empty() && plain(board.key).starts_with(wanted)) several.push_back(board.key);
+    if (several.size() > 1)
+        throw UsageError(fmt::format("--machine: '{}' could be {}: name one", shown(text),
+                                     fmt::join(several, " or ")),
+                         {}, UsageError::no_caret, hint);
+
+    std::vector<std::string> spellings;
+    for (const Rules& rules : all_rules()) {
+        spellings.push_back(text_of(rules.cc));
+        spellings.push_back(name_of(rules));
+    }
+    std::vector<std::string_view> candidates(spellings.begin(), spellings.end());
+    for (const Board& board : all_boards()) candidates.push_back(board.key);
+    throw UsageError("--machine: " + unknown_word("GPU", text, candidates), {},
+                     UsageError::no_caret, hint);
+}
+
+}  // namespace
+
+Machine find_machine(std::string_view text) {
+    const std::string wanted = plain(text);
+    for (const Board& board : all_boards())
+        if (wanted == plain(board.key) || wanted == plain(board.name))
+            return {std::string(board.key), &rules_of(board.cc), board};
+    if (const Rules* rules = find_rules(wanted)) return {name_of(*rules), rules, std::nullopt};
+    refuse(text, wanted);
+}
+
+Machine machine_of_device(ComputeCapability cc, std::string_view device_name,
+                          const std::optional<DeviceSizes>& sizes) {
+    // A GPU newer than this table most likely keeps the newest rules known below it.
+    const Rules* rules = &all_rules().front();
+    for (const Rules& known : all_rules())
+        if (known.cc <= cc) rules = &known;
+    Machine machine{std::string(device_name), rules, std::nullopt};
+    if (sizes)
+        machine.board = Board{"device",
+                              "the device present",
+                              cc,
+                              sizes->multiprocessors,
+                              sizes->peak_bytes_per_second,
+                              sizes->l2_bytes,
+                              "queried from the device"};
+    return machine;
+}
+
+}  // namespace coalprof

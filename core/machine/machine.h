@@ -1,0 +1,48 @@
+// GPUs as data. A Machine is what the model predicts for: the rules of a compute capability and
+// the sizes and rates of a board. The model reads these records; it never asks for a number of a
+// compute capability itself.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/machine/rules.h"
+
+namespace coalprof {
+
+struct Board {
+    std::string_view key;   // "h200": what --machine takes
+    std::string_view name;  // "NVIDIA H200"
+    ComputeCapability cc;
+    std::uint32_t multiprocessors = 0;
+    double peak_bytes_per_second = 0;       // of device memory
+    std::optional<std::uint64_t> l2_bytes;  // 0: it has none; nullopt: not known
+    std::string_view source;
+};
+
+struct Machine {
+    std::string name;  // "h200", "sm_90", or the name of the device present
+    const Rules* rules = nullptr;
+    std::optional<Board> board;  // none for a bare compute capability
+};
+
+// What a device present says of itself, for the places where a board of the list stands otherwise.
+struct DeviceSizes {
+    std::uint32_t multiprocessors = 0;
+    double peak_bytes_per_second = 0;
+    std::uint64_t l2_bytes = 0;
+};
+
+std::span<const Board> all_boards();
+// "9.0", "sm_90", "sm90", "90", a board's key or its name, in any case and with or without dashes
+// and spaces. Throws UsageError with the nearest name.
+Machine find_machine(std::string_view text);
+// The rules of a device present; the newest known below it where its own are not listed. `sizes`
+// become its board, so that what is queried is never looked up.
+Machine machine_of_device(ComputeCapability cc, std::string_view device_name,
+                          const std::optional<DeviceSizes>& sizes = {});
+
+}  // namespace coalprof

@@ -1,0 +1,43 @@
+// Predicted bandwidth: the share of device-memory traffic that is useful, times what the board
+// sustains of its peak. An estimate for launches much larger than L2 whose time device memory
+// decides; the traffic rules are hardware's, the fraction is stated with its source. What this
+// cannot tell (reuse that depends on what caches still hold, atomics) is Unavailable.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+
+#include "core/machine/machine.h"
+#include "core/pattern/plan.h"
+#include "core/result/reading.h"
+
+namespace coalprof {
+
+// Between the multiprocessors and device memory, over a whole launch.
+struct Traffic {
+    std::uint64_t useful_bytes = 0;
+    std::uint64_t read_bytes = 0;
+    std::uint64_t write_bytes = 0;
+    double efficiency() const {
+        return static_cast<double>(useful_bytes) / static_cast<double>(read_bytes + write_bytes);
+    }
+};
+
+// The traffic of the program's loads and stores of global memory:
+// - without caches (1.x) every transaction of every half-warp counts;
+// - with them each block is fetched once and each sector written once, however many warps share it:
+//   loads fetch lines where L1 keeps them (2.x), else what L2 fetches from device memory.
+std::variant<Traffic, Unavailable> predict_traffic(const Rules& rules, const Program& program,
+                                                   const CachePolicy& cache);
+
+// Useful bytes per second: efficiency x sustained fraction x peak of the machine's board. Holds a
+// double or Unavailable.
+Reading predict_bandwidth(const Machine& machine, const Traffic& traffic);
+// Both steps in one: the reading of bandwidth_bytes_per_second that a prediction carries.
+Reading predict_bandwidth(const Machine& machine, const Program& program, const CachePolicy& cache);
+
+// Whether the program's arrays fit in the board's L2, so that a warm run can beat the prediction;
+// false where L2 is not known.
+bool fits_in_l2(const Machine& machine, const Program& program);
+
+}  // namespace coalprof

@@ -1,0 +1,74 @@
+// The coalescer of compute capability 7.0 and later: one global-memory instruction of one warp in,
+// what L1's tag stage and L2 see out. Pure arithmetic on 32 addresses, exact where the hardware is
+// deterministic; what cannot be told is a Doubt, never a number.
+//
+// Source of every rule here: single-warp launches on an NVIDIA H200 (cc 9.0, driver 580.159,
+// CUDA 13.0, Nsight Compute 2025.3.1, 2026-11-20); docs/how-it-works.md tells each rule's evidence.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "core/machine/machine.h"
+#include "core/model/warp_access.h"
+
+namespace coalprof {
+
+// Why some count of a warp (or of a sum over warps) cannot be told. A set, one bit each.
+enum class Doubt : std::uint8_t {
+    tag_hash_unknown = 1,   // the machine's hash of tag banks is not known
+    wide_window = 2,        // lines in different 16 GiB windows: hash bits above are not known
+    store_data_stage = 4,   // a store with so many tag wavefronts that the data stage merges some
+    atomic_data_stage = 8,  // no exact rule for the data stage of atomics and reductions
+    atomic_order = 16,      // atomics whose packets depend on an unknown hash
+};
+using Doubts = std::uint8_t;
+constexpr Doubts operator|(Doubt a, Doubt b) {
+    return static_cast<Doubts>(static_cast<Doubts>(a) | static_cast<Doubts>(b));
+}
+constexpr bool has(Doubts doubts, Doubt doubt) {
+    return (doubts & static_cast<Doubts>(doubt)) != 0;
+}
+// The sentence shown to users, for the first doubt of the set; empty for none.
+std::string_view reason_of(Doubts doubts);
+
+// Counts of one instruction of one warp, or sums of them. L2 counts hold for a cold L1.
+struct GlobalCounts {
+    std::uint64_t requests = 0;
+    std::uint64_t sectors = 0;
+    std::uint64_t lines = 0;
+    std::uint64_t unique_bytes = 0;
+    std::uint64_t ideal_sectors = 0;
+    std::uint64_t tag_wavefronts = 0;   // see tag_doubts
+    std::uint64_t data_wavefronts = 0;  // see data_doubts; a cold load's or a store's
+    std::uint64_t l2_requests = 0;      // see traffic_doubts
+    std::uint64_t l2_sectors = 0;
+    std::uint64_t active_bytes = 0;  // active lanes x width, duplicates included
+    Doubts tag_doubts = 0;
+    Doubts data_doubts = 0;
+    Doubts traffic_doubts = 0;  // sectors and L2 counts of atomics and reductions
+
+    void add(const GlobalCounts& other, std::uint64_t times = 1);
+};
+
+class Coalescer {
+ public:
+    explicit Coalescer(const Rules& rules);
+    // `access` is global, its addresses multiples of its width (hardware refuses others).
+    GlobalCounts count(const WarpAccess& access) const;
+    // Whether counts depend on address bits above the line (through the hash of the tag banks).
+    bool hashes_lines() const { return hash_known_; }
+
+ private:
+    struct Lines;
+    std::uint32_t bank_of(std::uint64_t line) const;
+    std::uint32_t assign_wavefronts(Lines& lines) const;
+    void count_atomic(const WarpAccess& access, const Lines& lines, GlobalCounts& counts) const;
+
+    bool hash_known_ = false;
+    std::uint32_t window_shift_ = 0;  // line >> window_shift_ names the window the hash knows
+    std::array<std::array<std::uint8_t, 256>, 4> bank_table_{};  // the hash is linear: xor of bytes
+};
+
+}  // namespace coalprof

@@ -1,0 +1,18 @@
+#include "core/model/constant_memory.h"
+
+#include "core/model/lane_set.h"
+
+namespace coalprof {
+
+void ConstantCounts::add(const ConstantCounts& other, std::uint64_t times) {
+    requests += other.requests * times;
+}
+
+ConstantCounts ConstantMemory::count(const WarpAccess& access) const {
+    ConstantCounts counts;
+    each_group(access.active_lanes, rules_.request_lanes,
+               [&](std::uint32_t lanes) { counts.requests += distinct_blocks(access, lanes, 0); });
+    return counts;
+}
+
+}  // namespace coalprof

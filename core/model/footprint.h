@@ -1,0 +1,37 @@
+// How many aligned blocks (lines, sectors, what L2 fetches) the accesses of a whole launch touch,
+// each counted once: what reaches device memory when caches merge what neighbouring warps share.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "core/pattern/program.h"
+
+namespace coalprof {
+
+// `copies` runs of `bytes` consecutive bytes, each `advance_bytes` after the one before it.
+struct ByteRuns {
+    std::uint64_t first_byte = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t advance_bytes = 0;
+    std::uint64_t copies = 1;
+};
+
+// Aligned blocks of `block_bytes` (a power of two) that the copies touch; exact when the advance is
+// no less than the run, or zero.
+std::uint64_t blocks_of(const ByteRuns& run, std::uint64_t block_bytes);
+
+// The bytes that a formula touches over `threads` indices as one run, from element 0 at byte 0.
+// None for formulas that are no such thing, or visit their elements in another order than memory's
+// by more than a warp.
+std::optional<ByteRuns> runs_of(const Formula& formula, std::uint32_t width_bytes,
+                                std::uint64_t threads);
+
+// Blocks that several formulas touch together on one array. None where threads far from each other
+// share blocks, so that what a cache still holds decides, and where the formulas do not repeat and
+// the launch is too long to be walked.
+std::optional<std::uint64_t> blocks_of(std::span<const Formula> formulas, std::uint32_t width_bytes,
+                                       std::uint64_t threads, std::uint64_t block_bytes);
+
+}  // namespace coalprof

@@ -1,0 +1,131 @@
+#include "core/model/launch_sum.h"
+
+namespace coalprof {
+namespace {
+
+// The inverse of an odd number modulo 2^64, by Newton's iteration: each step doubles the bits.
+std::uint64_t inverse_of_odd(std::uint64_t number) {
+    std::uint64_t inverse = number;  // right to 3 bits
+    for (int step = 0; step < 5; ++step) inverse *= 2 - number * inverse;
+    return inverse;
+}
+
+constexpr std::uint64_t low_bits(std::uint32_t count) {
+    return count >= 64 ? ~0ull : (1ull << count) - 1;
+}
+
+}  // namespace
+
+Occurrences ending_in_ones(std::uint64_t first, std::uint64_t step, std::uint64_t count,
+                           std::uint32_t ones) {
+    // Wanted: first + x * step == 2^ones - 1 modulo 2^(ones + 1).
+    const std::uint32_t bits = ones + 1;
+    const std::uint64_t difference = (low_bits(ones) - first) & low_bits(bits);
+    const std::uint64_t slope = step & low_bits(bits);
+    if (slope == 0) return difference == 0 ? Occurrences{count, 0} : Occurrences{};
+    const auto zeros = static_cast<std::uint32_t>(std::countr_zero(slope));
+    if ((difference & low_bits(zeros)) != 0) return {};
+    const std::uint64_t modulus_mask = low_bits(bits - zeros);
+    const std::uint64_t position =
+        (difference >> zeros) * inverse_of_odd(slope >> zeros) & modulus_mask;
+    if (position >= count) return {};
+    if (modulus_mask == ~0ull) return {1, position};
+    return {(count - position - 1) / (modulus_mask + 1) + 1, position};
+}
+
+WarpAccess shifted(const WarpAccess& access, std::uint64_t bytes) {
+    WarpAccess moved = access;
+    for (auto& address : moved.addresses) address += bytes;
+    return moved;
+}
+
+Extent extent_of(const WarpAccess& access) {
+    Extent extent{~0ull, 0};
+    for (std::uint32_t rest = access.active_lanes; rest != 0; rest &= rest - 1) {
+        const std::uint64_t address =
+            access.addresses[static_cast<std::uint32_t>(std::countr_zero(rest))];
+        extent.low = std::min(extent.low, address);
+        extent.high = std::max(extent.high, address + access.width_bytes - 1);
+    }
+    return extent;
+}
+
+std::uint64_t detail::steps_within_lines(const WarpAccess& access, std::uint64_t advance) {
+    std::uint64_t offset = line_bytes;  // of the first active lane; then what all must share
+    for (std::uint32_t rest = access.active_lanes; rest != 0; rest &= rest - 1) {
+        const std::uint64_t here =
+            access.addresses[static_cast<std::uint32_t>(std::countr_zero(rest))] % line_bytes;
+        if (offset == line_bytes) offset = here;
+        if (here != offset) return 1;
+    }
+    return (line_bytes - offset - access.width_bytes) / advance + 1;
+}
+
+WarpFamily detail::ascending(WarpFamily family) {
+    for (Repetition* repetition : {&family.outer, &family.inner}) {
+        if (static_cast<std::int64_t>(repetition->advance_bytes) >= 0) continue;
+        family.access = shifted(family.access, (repetition->times - 1) * repetition->advance_bytes);
+        repetition->advance_bytes = 0 - repetition->advance_bytes;
+    }
+    return family;
+}
+
+namespace {
+
+// Whether shifting [low, high] by `advance`, `times` times over, ever puts two copies on one line,
+// starting from any of the alignments that `alignment_step` (a divisor) lets `low` have.
+bool copies_share_a_line(Extent extent, const Repetition& repetition,
+                         std::uint64_t alignment_step) {
+    if (repetition.times <= 1) return false;
+    const std::uint64_t span = extent.high - extent.low + 1;
+    if (repetition.advance_bytes < span) return true;
+    const std::uint64_t step =
+        std::gcd(line_bytes, std::gcd(alignment_step, repetition.advance_bytes));
+    for (std::uint64_t at = extent.low % step; at < line_bytes; at += step)
+        if ((at + span - 1) / line_bytes == (at + repetition.advance_bytes) / line_bytes)
+            return true;
+    return false;
+}
+
+}  // namespace
+
+bool warps_share_no_line(const Program& program, const Placement& placement,
+                         const Instruction& instruction) {
+    // More families than this are not compared with each other: false is always a safe answer.
+    constexpr std::size_t most_families = 4096;
+    if (!period_of(instruction.formula) && program.threads > warp_lanes) return false;
+    std::vector<Extent> covered;  // by one copy of the unit: each family with its inner repetitions
+    Repetition outer;
+    bool share = false;
+    each_family(program, placement, instruction, false, [&](const WarpFamily& family) {
+        // The incomplete unit at the end is a part of one more copy of the unit: counting one copy
+        // more below covers it.
+        if (share || family.access.active_lanes == 0) return;
+        if (!family.whole_unit && outer.times > 1) return;
+        if (covered.size() >= most_families) {
+            share = true;
+            return;
+        }
+        if (family.whole_unit) outer = {family.outer.times + 1, family.outer.advance_bytes};
+        Extent extent = extent_of(family.access);
+        share = copies_share_a_line(extent, family.inner, outer.advance_bytes);
+        extent.high += (family.inner.times - 1) * family.inner.advance_bytes;
+        covered.push_back(extent);
+    });
+    if (share) return false;
+    if (covered.empty()) return true;
+
+    std::sort(covered.begin(), covered.end(),
+              [](const Extent& a, const Extent& b) { return a.low < b.low; });
+    const std::uint64_t step = std::gcd(line_bytes, outer.advance_bytes);
+    for (std::size_t i = 0; i + 1 < covered.size(); ++i) {
+        if (covered[i + 1].low <= covered[i].high) return false;
+        for (std::uint64_t move = 0; move < line_bytes; move += step)
+            if ((covered[i].high + move) / line_bytes == (covered[i + 1].low + move) / line_bytes)
+                return false;
+    }
+    // gcd(0, x) is x: the unit starts at one alignment only, its copies at multiples of `advance`.
+    return !copies_share_a_line({covered.front().low, covered.back().high}, outer, 0);
+}
+
+}  // namespace coalprof

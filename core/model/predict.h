@@ -1,0 +1,39 @@
+// The model's answer: from a warp, or from the program of a whole launch, to readings under the
+// same keys that the device is read under. What is not deterministic is unavailable with its
+// reason, never a guess.
+#pragma once
+
+#include "core/machine/machine.h"
+#include "core/model/coalescer.h"
+#include "core/model/shared_memory.h"
+#include "core/pattern/plan.h"
+#include "core/result/reading.h"
+
+namespace coalprof {
+
+class Predictor {
+ public:
+    explicit Predictor(const Machine& machine);
+
+    // One warp on its own, caches cold. `readings` is cleared first.
+    void predict_warp(const WarpAccess& access, Readings& readings) const;
+    // A whole launch. `placement` is where the arrays lie; an empty one means aligned bases.
+    Readings predict_launch(const Plan& plan, const Placement& placement) const;
+
+    const Machine& machine() const { return machine_; }
+
+ private:
+    // Machines before compute capability 7.0 count transactions, later ones sectors.
+    bool counts_transactions() const;
+    Readings predict_transactions(const Plan& plan, const Placement& placement) const;
+    // Adds the counters of shared, constant and local memory.
+    void add_near_memories(const Program& program, const Placement& placement,
+                           Readings& readings) const;
+    Readings predict_sectors(const Plan& plan, const Placement& placement) const;
+
+    Machine machine_;
+    Coalescer coalescer_;
+    SharedMemory shared_memory_;
+};
+
+}  // namespace coalprof

@@ -1,0 +1,43 @@
+// Shared memory: how many passes (wavefronts) one load or store of one warp takes through the
+// banks. Exact for compute capability 9.0, where every measured warp agrees; for the others the
+// documented rules, whose numbers are data of the machine (core/machine/rules.h).
+#pragma once
+
+#include <cstdint>
+
+#include "core/machine/machine.h"
+#include "core/model/warp_access.h"
+
+namespace coalprof {
+
+// Counts of one instruction of one warp, or sums of them.
+struct SharedCounts {
+    std::uint64_t requests = 0;  // 1 for an instruction with an active lane; half-warps on 1.x
+    std::uint64_t wavefronts = 0;
+    std::uint64_t ideal_wavefronts = 0;  // for this width and these active lanes
+    std::uint64_t conflicts() const { return wavefronts - ideal_wavefronts; }
+    void add(const SharedCounts& other, std::uint64_t times = 1);
+    friend bool operator==(const SharedCounts&, const SharedCounts&) = default;
+};
+
+// What cudaDeviceSetSharedMemConfig chooses on 3.x; other machines have banks of 4 bytes only.
+enum class BankMode : std::uint8_t { four_bytes, eight_bytes };
+
+class SharedMemory {
+ public:
+    explicit SharedMemory(const Rules& rules, BankMode mode = BankMode::four_bytes);
+    // `access` is a shared load or store, its addresses multiples of its width.
+    SharedCounts count(const WarpAccess& access) const;
+
+ private:
+    std::uint32_t lanes_together(const WarpAccess& access) const;
+    std::uint32_t passes(const WarpAccess& access, std::uint32_t lanes) const;
+    SharedCounts count_broadcasts(const WarpAccess& access) const;
+    std::uint32_t served_by_broadcast(const WarpAccess& access, std::uint32_t waiting) const;
+
+    SharedRules rules_;
+    std::uint32_t bank_shift_;
+    std::uint32_t row_shift_;
+};
+
+}  // namespace coalprof

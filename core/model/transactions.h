@@ -1,0 +1,63 @@
+// Global memory before compute capability 7.0: the requests a warp instruction is split into and
+// the transactions of 32, 64 and 128 bytes they become. Which rule holds and its numbers are data
+// of the machine (core/machine/rules.h), whose sources are NVIDIA's guides: hardware of most of
+// these generations can no longer be asked, and results say "documented, not measured".
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "core/machine/machine.h"
+#include "core/model/warp_access.h"
+#include "core/pattern/plan.h"
+
+namespace coalprof {
+
+// Counts of one instruction of one warp, or sums of them.
+struct TransactionCounts {
+    std::uint64_t requests = 0;
+    std::uint64_t of_32_bytes = 0;
+    std::uint64_t of_64_bytes = 0;
+    std::uint64_t of_128_bytes = 0;
+    std::uint64_t unique_bytes = 0;  // distinct bytes asked for
+    std::uint64_t active_bytes = 0;  // active lanes x width, duplicates included
+
+    std::uint64_t transactions() const { return of_32_bytes + of_64_bytes + of_128_bytes; }
+    std::uint64_t transaction_bytes() const {
+        return 32 * of_32_bytes + 64 * of_64_bytes + 128 * of_128_bytes;
+    }
+    // 32-byte sectors moved; on 5.x and 6.x what nvprof counts as transactions.
+    std::uint64_t sectors() const { return transaction_bytes() / sector_bytes; }
+    void add(const TransactionCounts& other, std::uint64_t times = 1);
+    friend bool operator==(const TransactionCounts&, const TransactionCounts&) = default;
+};
+
+// The -dlcm that equals giving none: ca where L1 keeps global loads by itself, else cg.
+LoadModifier usual_load_modifier(const Rules& rules);
+// Whether L1 keeps global loads compiled with `modifier`.
+bool keeps_in_l1(const Rules& rules, LoadModifier modifier);
+
+class Transactions {
+ public:
+    // `modifier` concerns loads.
+    Transactions(const Rules& rules, LoadModifier modifier);
+    // A global load or store whose addresses are multiples of its width; for atomics see
+    // atomics_reason.
+    TransactionCounts count(const WarpAccess& access) const;
+
+    // Why `kind` has no transactions on this machine; none: it has.
+    std::optional<std::string_view> unavailable(AccessKind kind) const;
+
+ private:
+    void count_blocks(const WarpAccess& access, std::uint32_t bytes,
+                      TransactionCounts& counts) const;
+    void count_in_order(const WarpAccess& access, TransactionCounts& counts) const;
+    void count_segments(const WarpAccess& access, TransactionCounts& counts) const;
+
+    GlobalRule rule_;
+    TransactionRules numbers_;
+    std::uint32_t load_bytes_;  // of one transaction of a load
+};
+
+}  // namespace coalprof

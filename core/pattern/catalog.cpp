@@ -1,0 +1,315 @@
+#include "core/pattern/catalog.h"
+
+#include <fmt/core.h>
+
+#include <array>
+
+#include "core/pattern/builder.h"
+#include "core/pattern/near_memories.h"
+#include "core/text/error.h"
+#include "core/text/suggest.h"
+
+namespace coalprof {
+namespace {
+
+// What cudaMallocPitch rounds rows up to on the devices seen (an H200 among them); a device that
+// is present is asked instead.
+constexpr std::uint64_t usual_pitch_alignment_bytes = 512;
+
+// cudaMalloc starts every allocation at a multiple of 256 bytes: rows that are allocated one by one
+// lie at such places.
+constexpr std::uint64_t allocation_alignment_bytes = 256;
+
+constexpr std::uint64_t rounded_up(std::uint64_t value, std::uint64_t multiple) {
+    return (value + multiple - 1) / multiple * multiple;
+}
+
+void require_positive(const Plan& plan, const char* what, const char* instead) {
+    if (plan.value == 0)
+        throw UsageError(fmt::format("{} 0: {} start at 1{}", plan.pattern, what, instead));
+}
+
+Program make_offset(const Plan& plan) {
+    const std::uint64_t n = element_count(plan);
+    return program_of(plan, {.formula = Offset{plan.value},
+                             .elements = checked_sum(n, plan.value, "the array"),
+                             .threads = n,
+                             .active_threads = n});
+}
+
+Program make_stride(const Plan& plan) {
+    require_positive(plan, "strides", "; for one element read by all, see `coalprof broadcast`");
+    const std::uint64_t n = element_count(plan);
+    return program_of(
+        plan, {.formula = Stride{plan.value},
+               .elements = checked_sum(checked_product(n - 1, plan.value, "the array"), 1, "it"),
+               .threads = n,
+               .active_threads = n});
+}
+
+using LaneOrder = std::array<std::uint32_t, warp_lanes>;
+
+LaneOrder shuffled_lanes(std::uint64_t seed, std::uint64_t which) {
+    LaneOrder order;
+    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) order[lane] = lane;
+    for (std::uint32_t left = warp_lanes; left > 1; --left) {  // Fisher and Yates
+        const std::uint64_t word = Scatter::mixed(seed * warp_lanes + left + (which << 32));
+        std::swap(order[left - 1], order[word % left]);
+    }
+    return order;
+}
+
+LaneOrder lane_order(const Plan& plan) {
+    constexpr std::array<std::string_view, 4> orders{"reversed", "xor", "rotate", "shuffle"};
+    const std::string& name = plan.options.order;
+    if (name == "shuffle") return shuffled_lanes(plan.options.seed, plan.value);
+    if (plan.value >= warp_lanes)
+        throw UsageError(fmt::format("permute {}: a warp has 32 lanes, so --order {} takes 0 to 31",
+                                     plan.value, name));
+    const auto k = static_cast<std::uint32_t>(plan.value);
+    LaneOrder order;
+    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
+        if (name == "reversed") {
+            order[lane] = (warp_lanes - 1 - lane + k) % warp_lanes;
+        } else if (name == "xor") {
+            order[lane] = lane ^ k;
+        } else if (name == "rotate") {
+            order[lane] = (lane + k) % warp_lanes;
+        } else {
+            throw UsageError(unknown_word("lane order", name, orders));
+        }
+    }
+    return order;
+}
+
+Program make_permute(const Plan& plan) {
+    const std::uint64_t n = element_count(plan);
+    Permute formula;
+    const LaneOrder order = lane_order(plan);
+    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) formula.set(lane, order[lane]);
+    return program_of(plan, {.formula = formula,
+                             .elements = rounded_up(n, warp_lanes),
+                             .threads = n,
+                             .active_threads = n});
+}
+
+Program make_scatter(const Plan& plan) {
+    const std::uint64_t n = element_count(plan);
+    const std::uint64_t elements = elements_in(plan, plan.value, "a region");
+    return program_of(plan, {.formula = Scatter{elements, plan.options.seed},
+                             .elements = elements,
+                             .threads = n,
+                             .active_threads = n});
+}
+
+Program make_broadcast(const Plan& plan) {
+    require_positive(plan, "groups of lanes", "");
+    const std::uint64_t n = element_count(plan);
+    return program_of(plan, {.formula = Groups{plan.value},
+                             .elements = (n - 1) / plan.value + 1,
+                             .threads = n,
+                             .active_threads = n});
+}
+
+// How many members of the plan's type a structure of `value` bytes has; checks --member.
+std::uint64_t member_count(const Plan& plan) {
+    const std::uint64_t members = elements_in(plan, plan.value, "a structure");
+    if (plan.options.member >= members)
+        throw UsageError(fmt::format(
+            "--member {}: a structure of {} bytes has {} {} member{}, "
+            "counted from 0",
+            plan.options.member, plan.value, members, name_of(plan.type), members == 1 ? "" : "s"));
+    return members;
+}
+
+Program make_aos(const Plan& plan) {
+    const std::uint64_t n = element_count(plan);
+    const std::uint64_t members = member_count(plan);
+    return program_of(plan, {.formula = Stride{members, plan.options.member},
+                             .elements = checked_product(n, members, "the array"),
+                             .threads = n,
+                             .active_threads = n});
+}
+
+Program make_soa(const Plan& plan) {
+    const std::uint64_t n = element_count(plan);
+    const std::uint64_t members = member_count(plan);
+    checked_product(n, members, "the arrays");
+    return program_of(plan, {.formula = Offset{n * plan.options.member},
+                             .elements = n * (plan.options.member + 1),
+                             .threads = n,
+                             .active_threads = n});
+}
+
+// Elements from one row to the next, for rows of plan.value bytes.
+std::uint64_t pitch_elements(const Plan& plan) {
+    const PatternOptions& options = plan.options;
+    std::uint64_t pitch_bytes = plan.value;
+    if (options.pitch == "auto") {
+        pitch_bytes =
+            options.auto_pitch_bytes.value_or(rounded_up(plan.value, usual_pitch_alignment_bytes));
+    } else if (options.pitch != "none") {
+        pitch_bytes = options.pitch_bytes;
+        if (pitch_bytes < plan.value)
+            throw UsageError(fmt::format("--pitch {}: smaller than a row of {} bytes",
+                                         options.pitch, plan.value));
+    }
+    return elements_in(plan, pitch_bytes, "a pitch");
+}
+
+Program make_row(const Plan& plan) {
+    const std::uint64_t columns = elements_in(plan, plan.value, "a row");
+    const std::uint64_t rows = plan.shape.size_bytes / plan.value;
+    if (rows == 0)
+        throw UsageError(fmt::format("--size {}: smaller than one row of {} bytes",
+                                     plan.shape.size_bytes, plan.value));
+    const std::uint64_t row_threads = rounded_up(columns, warp_lanes);
+    const std::uint64_t pitch = pitch_elements(plan);
+    return program_of(plan, {.formula = Rows{columns, row_threads, pitch},
+                             .elements = checked_sum(checked_product(rows - 1, pitch, "the matrix"),
+                                                     columns, "the matrix"),
+                             .threads = checked_product(rows, row_threads, "the launch"),
+                             .active_threads = rows * columns,
+                             .contiguous = Rows{columns, row_threads, columns}});
+}
+
+Program make_column(const Plan& plan) {
+    const std::uint64_t columns = elements_in(plan, plan.value, "a row");
+    // Whole warps to a column: no warp goes down one column and up the next.
+    const std::uint64_t rows = plan.shape.size_bytes / plan.value / warp_lanes * warp_lanes;
+    if (rows == 0)
+        throw UsageError(
+            fmt::format("--size {}: a matrix with rows of {} bytes has fewer than 32 "
+                        "rows; choose a larger --size",
+                        plan.shape.size_bytes, plan.value));
+    const std::uint64_t pitch = pitch_elements(plan);
+    return program_of(plan, {.formula = Columns{rows, pitch},
+                             .elements = checked_sum(checked_product(rows - 1, pitch, "the matrix"),
+                                                     columns, "the matrix"),
+                             .threads = rows * columns,
+                             .active_threads = rows * columns});
+}
+
+Program make_transpose(const Plan& plan) {
+    require_positive(plan, "widths", "");
+    if (plan.op != Op::copy)
+        throw UsageError(
+            fmt::format("--op {}: a transpose loads row-wise and stores column-wise; "
+                        "leave --op out",
+                        name_of(plan.op)));
+    const std::uint64_t height = element_count(plan) / plan.value;
+    if (height == 0)
+        throw UsageError(fmt::format("transpose {}: --size {} holds no row of that many elements",
+                                     plan.value, plan.shape.size_bytes));
+    const std::uint64_t n = plan.value * height;
+    Program program = program_of(plan, {.formula = Offset{},
+                                        .elements = n,
+                                        .threads = n,
+                                        .active_threads = n,
+                                        // thread i holds element (i / width, i % width)
+                                        .contiguous = Columns{plan.value, height}});
+    return program;
+}
+
+Program make_indirect(const Plan& plan) {
+    const std::uint64_t columns = elements_in(plan, plan.value, "a row");
+    const std::uint64_t rows = plan.shape.size_bytes / plan.value;
+    if (rows == 0)
+        throw UsageError(fmt::format("--size {}: smaller than one row of {} bytes",
+                                     plan.shape.size_bytes, plan.value));
+    const std::uint64_t pitch =
+        rounded_up(plan.value, allocation_alignment_bytes) / bytes_of(plan.type);
+    return program_of(plan, {.formula = Rows{columns, columns, pitch},
+                             .elements = checked_product(rows, pitch, "the matrix"),
+                             .threads = rows * columns,
+                             .active_threads = rows * columns,
+                             .table = Groups{columns},
+                             .table_elements = rows});
+}
+
+std::string from_width(std::uint32_t width) {
+    return fmt::format("{}..{}:{}", width, width * 16, width);
+}
+std::string powers_to_page(std::uint32_t width) {
+    return fmt::format("{}..4096*2", width < 32 ? 32 : width);
+}
+// clang-format off
+constexpr std::array catalog{
+    PatternInfo{"offset", "a[i + offset]", "offset", "elements", Op::rmw,
+        "What a start that is not aligned costs: one sector more per warp unless the offset is a multiple of 32 bytes.", "",
+        [](std::uint32_t) -> std::string { return "0..32"; }, make_offset},
+    PatternInfo{"stride", "a[i * stride]", "stride", "elements", Op::rmw,
+        "What gaps between neighbouring threads cost: each sector fetched carries fewer useful bytes.", "",
+        [](std::uint32_t) -> std::string { return "1..32"; }, make_stride},
+    PatternInfo{"permute", "a[i with its lane reordered]", "permutation", "", Op::load,
+        "The order of the lanes within a warp costs nothing: only the set of sectors counts.", "--order --seed",
+        [](std::uint32_t) -> std::string { return "0..31"; }, make_permute},
+    PatternInfo{"scatter", "a[random(i) % elements]", "region_bytes", "bytes", Op::load,
+        "Random access: up to 32 sectors a warp, unless the region is so small that lanes meet.", "--seed",
+        [](std::uint32_t) -> std::string { return "128..4194304*2"; }, make_scatter},
+    PatternInfo{"broadcast", "a[i / lanes]", "lanes", "lanes", Op::load,
+        "Lanes that read one element share its sector: fewer sectors, and no more than the distinct ones.", "",
+        [](std::uint32_t) -> std::string { return "1..32*2"; }, make_broadcast},
+    PatternInfo{"aos", "a[i].member", "struct_bytes", "bytes", Op::load,
+        "One member of an array of structures: the other members come along in every sector.", "--member",
+        from_width, make_aos},
+    PatternInfo{"soa", "member[i]", "struct_bytes", "bytes", Op::load,
+        "The same member in an array of its own: contiguous whatever the size of the structure.", "--member",
+        from_width, make_soa},
+    PatternInfo{"row", "a[row * pitch + column]", "row_bytes", "bytes", Op::load,
+        "Rows whose length is no multiple of a line start misaligned and straddle lines; a pitch mends it.", "--pitch",
+        [](std::uint32_t) -> std::string { return "384..512:32"; }, make_row},
+    PatternInfo{"column", "a[row * pitch + column], threads down a column", "row_bytes", "bytes", Op::load,
+        "Threads that go down a column touch one sector each.", "--pitch",
+        powers_to_page, make_column},
+    PatternInfo{"transpose", "b[column * height + row] = a[row * width + column]", "width", "elements", Op::copy,
+        "Either the load or the store of a naive transpose goes down a column.", "",
+        [](std::uint32_t) -> std::string { return "32..4096*2"; }, make_transpose},
+    PatternInfo{"indirect", "rows[i / columns][i % columns]", "row_bytes", "bytes", Op::load,
+        "A table of row pointers: every access is two instructions, the pointer's and the element's.", "",
+        powers_to_page, make_indirect},
+    PatternInfo{"shared-stride", "tile[lane * stride]", "stride", "elements", Op::load,
+        "Shared memory has 32 banks: strides that share a factor with 32 send lanes to the same bank.", "",
+        [](std::uint32_t) -> std::string { return "1..33"; }, make_shared_stride},
+    PatternInfo{"shared-pad", "tile[row * (columns + padding) + column], down a column", "padding", "elements", Op::load,
+        "A column of a tile lies in one bank; one word of padding to each row spreads it over all.", "--tile",
+        [](std::uint32_t) -> std::string { return "0..4"; }, make_shared_pad},
+    PatternInfo{"shared-broadcast", "tile[lane / lanes]", "lanes", "lanes", Op::load,
+        "Lanes that read one word share it: no conflict, however many they are.", "",
+        [](std::uint32_t) -> std::string { return "1..32*2"; }, make_shared_broadcast},
+    PatternInfo{"shared-random", "tile[random(i) % elements]", "region_bytes", "bytes", Op::load,
+        "Random words: about three to four lanes meet in the fullest bank.", "--seed",
+        [](std::uint32_t) -> std::string { return "128..32768*4"; }, make_shared_random},
+    PatternInfo{"constant", "table[lane % addresses]", "addresses", "lanes", Op::load,
+        "Constant memory serves one address at a time: a warp with k addresses takes k passes.", "",
+        [](std::uint32_t) -> std::string { return "1..32*2"; }, make_constant},
+    PatternInfo{"local", "own[lane % indices]", "indices", "lanes", Op::load,
+        "Each thread's own array is interleaved: one index in all lanes is one line, k indices are k.", "",
+        [](std::uint32_t) -> std::string { return "1..32*2"; }, make_local},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const PatternInfo> pattern_catalog() { return catalog; }
+
+const PatternInfo& find_pattern(std::string_view name) {
+    std::array<std::string_view, catalog.size()> names;
+    for (std::size_t i = 0; i < catalog.size(); ++i) {
+        if (catalog[i].name == name) return catalog[i];
+        names[i] = catalog[i].name;
+    }
+    throw UsageError(unknown_word("pattern", name, names));
+}
+
+void build_program(Plan& plan) {
+    if (plan.shape.block == 0 || plan.shape.block > 1024)
+        throw UsageError(
+            fmt::format("--block {}: a block has 1 to 1024 threads", plan.shape.block));
+    if (plan.shape.per_thread == 0 || plan.shape.per_thread > 64)
+        throw UsageError(
+            fmt::format("--per-thread {}: choose 1 to 64 elements", plan.shape.per_thread));
+    plan.program = find_pattern(plan.pattern).make(plan);
+}
+
+}  // namespace coalprof

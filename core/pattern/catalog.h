@@ -1,0 +1,35 @@
+// The catalog: every built-in pattern, in one table that feeds the sweep, `coalprof patterns`,
+// --help and the tests. Adding a pattern: its formula (formulas.h), an entry here, a test.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/pattern/plan.h"
+
+namespace coalprof {
+
+struct PatternInfo {
+    std::string_view name;
+    std::string_view formula;    // "a[i + offset]"
+    std::string_view parameter;  // the swept parameter's key
+    std::string_view unit;       // of the parameter: "elements", "bytes", "lanes", ""
+    Op default_op;
+    std::string_view teaches;  // one sentence
+    std::string_view options;  // of its own, as typed: "--order --seed"; empty: none
+    // The range swept when --range is not given; it may depend on the width of an element.
+    std::string (*default_range)(std::uint32_t element_bytes);
+    // The program of a plan; throws UsageError where value, type, op or size do not fit.
+    Program (*make)(const Plan& plan);
+};
+
+std::span<const PatternInfo> pattern_catalog();
+// Throws UsageError with the nearest name.
+const PatternInfo& find_pattern(std::string_view name);
+
+// Fills plan.program from everything else in the plan. Throws UsageError where it does not fit.
+void build_program(Plan& plan);
+
+}  // namespace coalprof

@@ -1,0 +1,78 @@
+// A plan: everything that decides what one launch does. A sweep is a list of plans.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/pattern/program.h"
+
+namespace coalprof {
+
+enum class Op : std::uint8_t { load, store, rmw, copy, add, atomic, reduce };
+enum class ElementType : std::uint8_t { u8, u16, u32, u64, f32, f64, f32x2, f32x4, f64x2 };
+
+std::uint32_t bytes_of(ElementType type);
+std::string_view name_of(Op op);
+std::string_view name_of(ElementType type);
+std::optional<Op> find_op(std::string_view name);
+std::optional<ElementType> find_element_type(std::string_view name);
+
+// Default cache modifiers of loads and stores, as ptxas spells them (-dlcm, -dscm).
+enum class LoadModifier : std::uint8_t { ca, cg, cs, cv };
+enum class StoreModifier : std::uint8_t { wb, cg, cs, wt };
+std::string_view name_of(LoadModifier modifier);
+std::string_view name_of(StoreModifier modifier);
+std::optional<LoadModifier> find_load_modifier(std::string_view name);
+std::optional<StoreModifier> find_store_modifier(std::string_view name);
+
+// Every name, in the order of --help.
+std::vector<std::string_view> op_list();
+std::vector<std::string_view> element_type_list();
+std::vector<std::string_view> load_modifier_list();
+std::vector<std::string_view> store_modifier_list();
+
+// How much of L1 is given to shared memory: per cent of the largest carveout. None: the driver's.
+struct Carveout {
+    std::uint32_t shared_percent = 0;  // prefer-l1 is 0, prefer-equal 50, prefer-shared 100
+    std::string text;                  // as the user typed it
+};
+
+struct CachePolicy {
+    LoadModifier dlcm = LoadModifier::ca;
+    StoreModifier dscm = StoreModifier::wb;
+    std::optional<Carveout> carveout;
+    std::optional<std::uint32_t> l2_fetch_bytes;  // 32, 64 or 128; none: the driver's
+};
+
+struct LaunchShape {
+    std::uint64_t size_bytes = 4ull << 20;  // useful data of one array
+    std::uint32_t block = 256;              // threads per block
+    std::uint32_t per_thread = 1;           // elements each thread handles
+};
+
+// What a pattern needs besides its swept parameter; each pattern reads what concerns it.
+struct PatternOptions {
+    std::uint64_t seed = 1;                         // permute --order shuffle, scatter
+    std::uint64_t tile = 32;                        // shared-pad: columns of the tile, 16 or 32
+    std::string order = "xor";                      // permute: reversed, xor, rotate, shuffle
+    std::uint64_t member = 0;                       // aos, soa: which member of the structure
+    std::string pitch = "none";                     // row, column: none, auto or bytes
+    std::uint64_t pitch_bytes = 0;                  // the number where `pitch` is one
+    std::optional<std::uint64_t> auto_pitch_bytes;  // what cudaMallocPitch answered for `auto`
+};
+
+struct Plan {
+    std::string pattern;      // its name in the catalog
+    std::uint64_t value = 0;  // of the swept parameter
+    Op op = Op::load;
+    ElementType type = ElementType::f32;
+    LaunchShape shape;
+    CachePolicy cache;
+    PatternOptions options;
+    Program program;  // made by the catalog from all of the above
+};
+
+}  // namespace coalprof

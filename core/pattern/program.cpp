@@ -1,0 +1,71 @@
+#include "core/pattern/program.h"
+
+#include <type_traits>
+
+namespace coalprof {
+namespace {
+
+using Custom = std::shared_ptr<const CustomFormula>;
+
+struct PeriodOf {
+    std::optional<Period> operator()(const Offset&) const { return Period{1, 1}; }
+    std::optional<Period> operator()(const Stride& f) const { return Period{1, f.stride}; }
+    std::optional<Period> operator()(const Groups& f) const {
+        return Period{.threads = f.lanes, .advance = 1, .inner_threads = 1, .inner_advance = 0};
+    }
+    std::optional<Period> operator()(const Permute&) const { return Period{32, 32}; }
+    std::optional<Period> operator()(const Scatter&) const { return std::nullopt; }
+    std::optional<Period> operator()(const Rows& f) const {
+        Period period{.threads = f.row_threads, .advance = f.pitch};
+        if (f.columns == f.row_threads) {  // no idle lanes: each row is contiguous
+            period.inner_threads = 1;
+            period.inner_advance = 1;
+        }
+        return period;
+    }
+    std::optional<Period> operator()(const Columns& f) const {
+        return Period{
+            .threads = f.rows, .advance = 1, .inner_threads = 1, .inner_advance = f.pitch};
+    }
+    std::optional<Period> operator()(const LaneGrid&) const { return Period{32, 0}; }
+    std::optional<Period> operator()(const Custom& f) const { return f->period(); }
+};
+
+}  // namespace
+
+void evaluate(const Formula& formula, std::uint64_t first, std::uint32_t count,
+              std::uint64_t* elements) {
+    std::visit(
+        [&](const auto& f) {
+            if constexpr (std::is_same_v<std::decay_t<decltype(f)>, Custom>) {
+                f->evaluate(first, count, elements);
+            } else {
+                for (std::uint32_t k = 0; k < count; ++k) elements[k] = f(first + k);
+            }
+        },
+        formula);
+}
+
+std::optional<Period> period_of(const Formula& formula) { return std::visit(PeriodOf{}, formula); }
+
+WarpAccess access_of_warp(const Program& program, const Placement& placement,
+                          const Instruction& instruction, std::uint64_t first_thread,
+                          std::uint32_t lanes) {
+    WarpAccess access;
+    access.kind = instruction.kind;
+    access.space = instruction.space;
+    access.width_bytes = instruction.width_bytes;
+    const std::uint64_t base =
+        placement.base_addresses.empty() ? 0 : placement.base_addresses[instruction.array];
+    static_cast<void>(program);
+    std::array<std::uint64_t, warp_lanes> elements;
+    evaluate(instruction.formula, first_thread, lanes, elements.data());
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+        if (elements[lane] == idle_lane) continue;
+        access.active_lanes |= 1u << lane;
+        access.addresses[lane] = base + elements[lane] * instruction.width_bytes;
+    }
+    return access;
+}
+
+}  // namespace coalprof

@@ -1,0 +1,87 @@
+// A program: the memory instructions that every thread of a launch executes, as data. Patterns make
+// programs; the model walks them, the kernels execute them, `explain` draws them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/model/warp_access.h"
+#include "core/pattern/formulas.h"
+
+namespace coalprof {
+
+// How an index sequence repeats: element(i + threads) == element(i) + advance for every i whose
+// two sides lie in the launch. `inner_threads` != 0: within one period it repeats too, every
+// inner_threads, by inner_advance. Idle lanes repeat as idle lanes. Advances are in elements; those
+// of indices that go down are negative modulo 2^64.
+struct Period {
+    std::uint64_t threads = 1;
+    std::uint64_t advance = 1;
+    std::uint64_t inner_threads = 0;
+    std::uint64_t inner_advance = 0;
+};
+
+// An index formula that is not one of the built-in structs (a user's expression).
+class CustomFormula {
+ public:
+    virtual ~CustomFormula() = default;
+    // elements[k] = element of logical index first + k, or idle_lane, for k < count (at most 32).
+    virtual void evaluate(std::uint64_t first, std::uint32_t count,
+                          std::uint64_t* elements) const = 0;
+    virtual std::optional<Period> period() const = 0;
+    // CUDA source of a functor type named `type_name` with `Index operator()(Index i) const`.
+    virtual std::string cuda_source(const std::string& type_name) const = 0;
+    // For messages and drawings: the text as the user typed it.
+    virtual std::string text() const = 0;
+};
+
+using Formula = std::variant<Offset, Stride, Groups, Permute, Scatter, Rows, Columns, LaneGrid,
+                             std::shared_ptr<const CustomFormula>>;
+
+// elements[k] = formula(first + k) for k < count <= 32.
+void evaluate(const Formula& formula, std::uint64_t first, std::uint32_t count,
+              std::uint64_t* elements);
+// None for sequences that do not repeat (scatter).
+std::optional<Period> period_of(const Formula& formula);
+
+// An array the program touches. `elements` is how many must be allocated: the highest index + 1.
+struct Array {
+    std::string name;  // "a", "b", "table"
+    std::uint32_t element_bytes = 4;
+    std::uint64_t elements = 0;
+    std::uint64_t bytes() const { return elements * element_bytes; }
+};
+
+struct Instruction {
+    AccessKind kind = AccessKind::load;
+    Space space = Space::global;
+    std::uint32_t width_bytes = 4;  // per lane; equals the array's element_bytes
+    std::uint32_t array = 0;        // index into Program::arrays
+    Formula formula = Offset{};
+};
+
+struct Program {
+    std::vector<Array> arrays;
+    std::vector<Instruction> instructions;  // in program order
+    std::uint64_t threads = 0;              // logical indices 0 .. threads-1, idle ones included
+    std::uint32_t block = 256;       // logical indices of one block; its last warp may be partial
+    std::uint64_t useful_bytes = 0;  // what the algorithm needs: active lanes x width, all told
+};
+
+// Where the arrays lie: the byte address of element 0, one per Program::arrays. The model counts
+// the same for any base that is aligned above the footprint, and its own placement is 0.
+struct Placement {
+    std::vector<std::uint64_t> base_addresses;
+};
+
+// The warp instruction `instruction` of the warp whose lane 0 has logical index `first_thread`;
+// `lanes` of its lanes exist (32, or fewer in the last warp of a block or launch).
+WarpAccess access_of_warp(const Program& program, const Placement& placement,
+                          const Instruction& instruction, std::uint64_t first_thread,
+                          std::uint32_t lanes);
+
+}  // namespace coalprof

@@ -1,0 +1,88 @@
+// The one vocabulary of counters. Keys, units and meanings stand in one table (counter.cpp); every
+// format, `coalprof counters`, --counters and the collector's metric table read it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "core/model/warp_access.h"
+
+namespace coalprof {
+
+// The order is the order of every output. The first 48 repeat one block per AccessKind, so that
+// access_counter() can compute them; counter.cpp asserts that the table follows.
+enum class Counter : std::uint8_t {
+    // clang-format off
+    load_requests, load_sectors, load_lines, load_unique_bytes, load_ideal_sectors,
+    load_sectors_per_request, load_bytes_per_sector, load_efficiency, load_tag_wavefronts,
+    load_data_wavefronts, load_transactions, load_transaction_bytes,
+    store_requests, store_sectors, store_lines, store_unique_bytes, store_ideal_sectors,
+    store_sectors_per_request, store_bytes_per_sector, store_efficiency, store_tag_wavefronts,
+    store_data_wavefronts, store_transactions, store_transaction_bytes,
+    atomic_requests, atomic_sectors, atomic_lines, atomic_unique_bytes, atomic_ideal_sectors,
+    atomic_sectors_per_request, atomic_bytes_per_sector, atomic_efficiency, atomic_tag_wavefronts,
+    atomic_data_wavefronts, atomic_transactions, atomic_transaction_bytes,
+    reduce_requests, reduce_sectors, reduce_lines, reduce_unique_bytes, reduce_ideal_sectors,
+    reduce_sectors_per_request, reduce_bytes_per_sector, reduce_efficiency, reduce_tag_wavefronts,
+    reduce_data_wavefronts, reduce_transactions, reduce_transaction_bytes,
+    l1_hit_sectors,
+    l2_read_requests, l2_read_sectors, l2_write_requests, l2_write_sectors,
+    l2_atomic_requests, l2_atomic_sectors, l2_reduce_requests, l2_reduce_sectors,
+    dram_read_bytes, dram_write_bytes,
+    shared_load_requests, shared_load_wavefronts, shared_load_conflicts,
+    shared_store_requests, shared_store_wavefronts, shared_store_conflicts,
+    constant_requests,
+    local_load_requests, local_load_sectors, local_store_requests, local_store_sectors,
+    duration_seconds, useful_bytes, bandwidth_bytes_per_second,
+    // clang-format on
+};
+inline constexpr std::size_t counter_count =
+    static_cast<std::size_t>(Counter::bandwidth_bytes_per_second) + 1;
+
+enum class AccessField : std::uint8_t {
+    requests,
+    sectors,
+    lines,
+    unique_bytes,
+    ideal_sectors,
+    sectors_per_request,
+    bytes_per_sector,
+    efficiency,
+    tag_wavefronts,
+    data_wavefronts,
+    transactions,
+    transaction_bytes,
+};
+inline constexpr std::size_t access_field_count = 12;
+
+constexpr Counter access_counter(AccessKind kind, AccessField field) {
+    return static_cast<Counter>(static_cast<std::size_t>(kind) * access_field_count +
+                                static_cast<std::size_t>(field));
+}
+static_assert(access_counter(AccessKind::reduce, AccessField::transaction_bytes) ==
+              Counter::reduce_transaction_bytes);
+
+enum class Unit : std::uint8_t { one, sector, line, byte, ratio, second, byte_per_second };
+
+struct CounterInfo {
+    Counter counter;
+    std::string_view key;  // as in JSON, CSV and --counters
+    Unit unit;
+    bool is_integer;           // totals are integers, ratios and seconds are not
+    std::string_view meaning;  // one sentence for `coalprof counters` and docs/counters.md
+};
+
+// All counters, in enum order.
+std::span<const CounterInfo> all_counters();
+const CounterInfo& info(Counter counter);
+inline std::string_view key_of(Counter counter) { return info(counter).key; }
+// The counter of a key; none if there is no such key.
+std::optional<Counter> find_counter(std::string_view key);
+
+std::string_view name_of(Unit unit);        // "sector", "byte/s", ...
+std::string_view name_of(AccessKind kind);  // "load", ...
+
+}  // namespace coalprof

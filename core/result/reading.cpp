@@ -1,0 +1,67 @@
+#include "core/result/reading.h"
+
+#include <cassert>
+#include <mutex>
+#include <string>
+#include <unordered_set>
+
+namespace coalprof {
+namespace {
+
+// `part / whole` as a reading. Not there unless both are; a part that cannot be had passes its
+// reason on.
+Reading ratio_of(const Reading& part, const Reading& whole, std::string_view why_not_by_zero) {
+    if (!is_present(part) || !is_present(whole)) return {};
+    if (const auto* none = std::get_if<Unavailable>(&whole)) return *none;
+    if (const auto* none = std::get_if<Unavailable>(&part)) return *none;
+    const double below = number_in(whole);
+    if (!(below > 0)) return Unavailable{why_not_by_zero};
+    return number_in(part) / below;
+}
+
+void derive_ratios_of(AccessKind kind, Readings& readings) {
+    const auto field = [&](AccessField name) -> Reading& {
+        return readings[access_counter(kind, name)];
+    };
+    field(AccessField::sectors_per_request) =
+        ratio_of(field(AccessField::sectors), field(AccessField::requests),
+                 "no warp instruction was executed, so there is nothing to divide by");
+    const Reading bytes_per_sector =
+        ratio_of(field(AccessField::unique_bytes), field(AccessField::sectors),
+                 "no sector was touched, so there is nothing to divide by");
+    field(AccessField::bytes_per_sector) = bytes_per_sector;
+    if (is_number(bytes_per_sector))
+        field(AccessField::efficiency) =
+            number_in(bytes_per_sector) / static_cast<double>(sector_bytes);
+    else
+        field(AccessField::efficiency) = bytes_per_sector;
+}
+
+}  // namespace
+
+std::string_view keep_reason(std::string_view sentence) {
+    // Never destroyed: readings in static objects may outlive everything else.
+    static auto& mutex = *new std::mutex;
+    static auto& kept = *new std::unordered_set<std::string>;
+    const std::lock_guard lock(mutex);
+    return *kept.emplace(sentence).first;
+}
+
+double number_in(const Reading& reading) {
+    if (const auto* integer = std::get_if<std::uint64_t>(&reading))
+        return static_cast<double>(*integer);
+    assert(std::holds_alternative<double>(reading));
+    return std::get<double>(reading);
+}
+
+void derive_ratios(Readings& readings) {
+    for (const AccessKind kind : access_kinds)
+        if (is_present(readings[access_counter(kind, AccessField::sectors)]))
+            derive_ratios_of(kind, readings);
+    if (is_present(readings[Counter::duration_seconds]))
+        readings[Counter::bandwidth_bytes_per_second] =
+            ratio_of(readings[Counter::useful_bytes], readings[Counter::duration_seconds],
+                     "the launch took less time than the clock can tell, so there is no rate");
+}
+
+}  // namespace coalprof

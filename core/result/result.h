@@ -1,0 +1,76 @@
+// The result of a command: a head, points one after the other, and a tail. Plain values: what
+// measures fills them, what writes reads them, and neither knows the other.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/result/reading.h"
+
+namespace coalprof {
+
+// A small tree-free value of the head, printed as it is: text, integer, real, flag or nothing.
+using Value = std::variant<std::monostate, std::string, std::int64_t, double, bool>;
+using NamedValues = std::vector<std::pair<std::string, Value>>;
+
+struct ResultHead {
+    std::string coalprof_version;
+    std::vector<std::string> argv;
+    std::string time_utc;  // "2026-11-21T05:20:00Z"
+    NamedValues machine;   // what the model predicts for: name, compute_capability, ...
+    std::optional<NamedValues> device;    // the GPU that was measured; none: nothing was
+    std::string backend;                  // "model" or "device"
+    std::uint64_t passes = 0;             // hardware passes of the counters; 0 where none were read
+    NamedValues sweep;                    // pattern, parameter, type, op, size_bytes, block, ...
+    std::string parameter;                // the swept parameter's key ("offset"); "name" for warps
+    std::optional<std::uint64_t> points;  // how many will come, where that is known
+    // Counters that formats with fixed columns show; empty: those of the first points.
+    std::vector<Counter> columns;
+};
+
+struct Timing {
+    std::uint64_t repeats = 0;
+    double median_seconds = 0;
+    double low_seconds = 0;   // 25th percentile
+    double high_seconds = 0;  // 75th percentile
+    double min_seconds = 0;
+    double max_seconds = 0;
+};
+
+struct Point {
+    std::string name;        // "offset=11", or the warp's NAME
+    NamedValues parameters;  // offset: 11, dlcm: "ca"
+    Readings predicted;
+    std::optional<Readings> measured;  // none: nothing was measured
+    std::optional<Timing> timing;
+    std::string failure;  // why this point failed; empty: it did not
+};
+
+struct Warning {
+    std::string code;   // "W-MISMATCH"
+    std::string point;  // its name; empty: the whole run
+    std::string text;
+};
+
+enum class Status : std::uint8_t { complete, partial, interrupted };
+std::string_view name_of(Status status);
+
+struct ResultTail {
+    Status status = Status::complete;
+    std::vector<Warning> warnings;
+};
+
+// Whoever receives a result as it is made: a format, several of them, a test.
+class ResultSink {
+ public:
+    virtual ~ResultSink() = default;
+    virtual void begin(const ResultHead& head) = 0;
+    virtual void point(const Point& point) = 0;
+    virtual void finish(const ResultTail& tail) = 0;
+};
+
+}  // namespace coalprof

@@ -1,0 +1,28 @@
+#include "core/run/agreement.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace coalprof {
+
+Agreement compare(const Readings& predicted, const Readings& measured) {
+    Agreement agreement;
+    predicted.each([&](Counter counter, const Reading& reading) {
+        const auto* expected = std::get_if<std::uint64_t>(&reading);
+        const Reading& found = measured[counter];
+        if (!expected || !is_number(found)) return;
+        agreement.compared += 1;
+        if (number_in(found) == static_cast<double>(*expected)) return;
+        agreement.disagreements.push_back(
+            {counter, *expected, static_cast<std::uint64_t>(std::llround(number_in(found)))});
+    });
+    return agreement;
+}
+
+std::string describe(const Disagreement& disagreement) {
+    return fmt::format("{}: predicted {}, measured {}", key_of(disagreement.counter),
+                       disagreement.predicted, disagreement.measured);
+}
+
+}  // namespace coalprof

@@ -1,0 +1,91 @@
+#include "core/run/sweep_axes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/model/transactions.h"
+#include "core/text/error.h"
+#include "core/text/range.h"
+
+namespace coalprof {
+namespace {
+
+std::string text_of(const Value& value) {
+    if (const auto* text = std::get_if<std::string>(&value)) return *text;
+    if (const auto* integer = std::get_if<std::int64_t>(&value)) return fmt::to_string(*integer);
+    return {};
+}
+
+Value value_of(const std::optional<Carveout>& carveout) {
+    return carveout ? Value{carveout->text} : Value{std::string("driver")};
+}
+Value value_of(const std::optional<std::uint32_t>& bytes) {
+    return bytes ? Value{std::int64_t{*bytes}} : Value{std::string("driver")};
+}
+template <typename Enum>
+Value value_of(Enum modifier) {
+    return std::string(name_of(modifier));
+}
+
+// A setting is a parameter of the points when it takes several values.
+template <typename List, typename Item>
+void add_if_swept(NamedValues& parameters, const char* key, const List& list, const Item& item) {
+    if (list.size() > 1) parameters.emplace_back(key, value_of(item));
+}
+
+template <typename List>
+void add_if_single(NamedValues& values, const char* key, const List& list) {
+    if (list.size() == 1) values.emplace_back(key, value_of(list.front()));
+}
+
+}  // namespace
+
+void require_reasonable_count(const Sweep& sweep, std::uint64_t values) {
+    std::uint64_t count = values;
+    for (const std::uint64_t axis :
+         {std::max<std::size_t>(sweep.dlcm.size(), 1), sweep.dscm.size(), sweep.carveouts.size(),
+          sweep.l2_fetch_bytes.size(), sweep.machines.size()})
+        if (__builtin_mul_overflow(count, axis, &count)) count = ~0ull;
+    if (count > most_range_points)
+        throw UsageError(fmt::format("{} points: a sweep has at most {}; use fewer values or lists",
+                                     count, most_range_points));
+}
+
+void each_setting(const Sweep& sweep,
+                  const std::function<void(const Machine&, const CachePolicy&)>& visit) {
+    for (const Machine& machine : sweep.machines) {
+        const std::vector<LoadModifier> modifiers =
+            sweep.dlcm.empty() ? std::vector{usual_load_modifier(*machine.rules)} : sweep.dlcm;
+        for (const auto& l2_fetch : sweep.l2_fetch_bytes)
+            for (const auto& carveout : sweep.carveouts)
+                for (const StoreModifier dscm : sweep.dscm)
+                    for (const LoadModifier dlcm : modifiers)
+                        visit(machine, {dlcm, dscm, carveout, l2_fetch});
+    }
+}
+
+void add_settings(NamedValues& parameters, const Sweep& sweep, const Machine& machine,
+                  const CachePolicy& cache) {
+    if (sweep.machines.size() > 1) parameters.emplace_back("machine", machine.name);
+    add_if_swept(parameters, "dlcm", sweep.dlcm, cache.dlcm);
+    add_if_swept(parameters, "dscm", sweep.dscm, cache.dscm);
+    add_if_swept(parameters, "carveout", sweep.carveouts, cache.carveout);
+    add_if_swept(parameters, "l2_fetch", sweep.l2_fetch_bytes, cache.l2_fetch_bytes);
+}
+
+void add_single_settings(NamedValues& values, const Sweep& sweep) {
+    add_if_single(values, "dlcm", sweep.dlcm);
+    add_if_single(values, "dscm", sweep.dscm);
+    add_if_single(values, "carveout", sweep.carveouts);
+    add_if_single(values, "l2_fetch", sweep.l2_fetch_bytes);
+}
+
+std::string name_of_point(const NamedValues& parameters) {
+    std::string name;
+    for (const auto& [key, value] : parameters)
+        name += fmt::format("{}{}={}", name.empty() ? "" : " ", key, text_of(value));
+    return name;
+}
+
+}  // namespace coalprof

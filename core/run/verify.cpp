@@ -1,0 +1,82 @@
+#include "core/run/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/pattern/catalog.h"
+#include "core/text/range.h"
+
+namespace coalprof {
+namespace {
+
+// Evenly spread values of a list, its first and last among them.
+std::vector<std::uint64_t> spread(const std::vector<std::uint64_t>& values, std::size_t most) {
+    if (values.size() <= most || most < 2) return values;
+    std::vector<std::uint64_t> chosen;
+    for (std::size_t i = 0; i < most; ++i)
+        chosen.push_back(values[i * (values.size() - 1) / (most - 1)]);
+    return chosen;
+}
+
+template <typename List, typename Item>
+bool is_in_scope(const List& list, const Item& item) {
+    return list.empty() || std::find(list.begin(), list.end(), item) != list.end();
+}
+
+void add_points(std::vector<PlannedPoint>& points, const PatternInfo& pattern, Op op,
+                ElementType type, const VerifyScope& scope, const Machine& machine) {
+    const auto values = parse_range(pattern.default_range(bytes_of(type))).values();
+    for (const std::uint64_t value : spread(values, scope.most_values)) {
+        Sweep sweep;
+        sweep.pattern = std::string(pattern.name);
+        sweep.values = {value};
+        sweep.op = op;
+        sweep.type = type;
+        sweep.shape.size_bytes = scope.size_bytes;
+        sweep.machines = {machine};
+        try {
+            PlannedPoint point = expand(sweep).front();
+            point.name =
+                fmt::format("{} {} {} {}", pattern.name, name_of(op), name_of(type), point.name);
+            points.push_back(std::move(point));
+        } catch (const UsageError&) {
+            continue;  // this op, type or value does not fit the pattern
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<PlannedPoint> points_to_verify(const VerifyScope& scope, Op op,
+                                           const Machine& machine) {
+    std::vector<PlannedPoint> points;
+    for (const PatternInfo& pattern : pattern_catalog()) {
+        if (!is_in_scope(scope.patterns, pattern.name)) continue;
+        for (const std::string_view name : element_type_list()) {
+            const ElementType type = *find_element_type(name);
+            if (is_in_scope(scope.types, type))
+                add_points(points, pattern, op, type, scope, machine);
+        }
+    }
+    return points;
+}
+
+void tally(VerifyTotals& totals, const std::string& name, const Point& point,
+           const std::vector<Counter>& wanted) {
+    totals.points += 1;
+    if (!point.failure.empty()) {
+        totals.failed_points += 1;
+        totals.findings.push_back({name, point.failure});
+    }
+    if (!point.measured) return;
+    const Agreement agreement = compare(point.predicted, *point.measured);
+    totals.compared += agreement.compared;
+    for (const Disagreement& found : agreement.disagreements)
+        totals.findings.push_back({name, describe(found)});
+    for (const Counter counter : wanted)
+        if (is_number(point.predicted[counter]) && !is_number((*point.measured)[counter]))
+            totals.missing += 1;
+}
+
+}  // namespace coalprof

@@ -1,0 +1,105 @@
+#include "core/text/byte_source.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include "core/text/describe.h"
+#include "core/text/error.h"
+#include "fmt/format.h"
+
+namespace coalprof {
+namespace {
+
+class TextSource : public ByteSource {
+ public:
+    TextSource(std::string_view text, std::size_t block_bytes)
+        : text_(text), block_bytes_(block_bytes) {}
+
+    std::size_t read(std::span<char> into) override {
+        const std::size_t most = std::min(into.size(), block_bytes_);
+        const std::size_t bytes = text_.copy(into.data(), most, at_);
+        at_ += bytes;
+        return bytes;
+    }
+    bool can_rewind() const override { return true; }
+    void rewind() override { at_ = 0; }
+
+ private:
+    std::string_view text_;
+    std::size_t block_bytes_;
+    std::size_t at_ = 0;
+};
+
+[[noreturn]] void fail(std::string_view doing, const std::string& name, int error_number) {
+    // generic_category's texts do not depend on the locale unless setlocale() was called; it is
+    // not.
+    throw Error(fmt::format("cannot {} {}: {}", doing, shown(name),
+                            std::generic_category().message(error_number)),
+                ExitCode::usage);
+}
+
+class FileSource : public ByteSource {
+ public:
+    FileSource(int descriptor, bool owned, std::string name, std::function<bool()> is_stopped)
+        : descriptor_(descriptor),
+          owned_(owned),
+          name_(std::move(name)),
+          is_stopped_(std::move(is_stopped)) {
+        struct stat status {};
+        if (::fstat(descriptor_, &status) != 0) return;
+        // stdin may stand in the middle of a file that another program has read from.
+        if (S_ISREG(status.st_mode)) start_ = ::lseek(descriptor_, 0, SEEK_CUR);
+    }
+    ~FileSource() override {
+        if (owned_) ::close(descriptor_);
+    }
+    FileSource(const FileSource&) = delete;
+    FileSource& operator=(const FileSource&) = delete;
+
+    std::size_t read(std::span<char> into) override {
+        while (true) {
+            const ssize_t bytes = ::read(descriptor_, into.data(), into.size());
+            if (bytes >= 0) return static_cast<std::size_t>(bytes);
+            if (errno != EINTR) fail("read", name_, errno);
+            if (is_stopped_ && is_stopped_()) return 0;
+        }
+    }
+    bool can_rewind() const override { return start_ >= 0; }
+    void rewind() override {
+        if (::lseek(descriptor_, start_, SEEK_SET) < 0) fail("read again", name_, errno);
+    }
+
+ private:
+    int descriptor_;
+    bool owned_;
+    std::string name_;
+    std::function<bool()> is_stopped_;
+    off_t start_ = -1;
+};
+
+}  // namespace
+
+std::unique_ptr<ByteSource> bytes_of_text(std::string_view text, std::size_t block_bytes) {
+    return std::make_unique<TextSource>(text, block_bytes);
+}
+
+std::unique_ptr<ByteSource> open_bytes(const std::string& path, std::function<bool()> is_stopped) {
+    if (path == "-")
+        return std::make_unique<FileSource>(STDIN_FILENO, false, "stdin", std::move(is_stopped));
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) fail("open", path, errno);
+    auto source = std::make_unique<FileSource>(descriptor, true, path, std::move(is_stopped));
+    // A folder opens well and fails at the first read: say so before anything else is done.
+    struct stat status {};
+    if (::fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) fail("read", path, EISDIR);
+    return source;
+}
+
+}  // namespace coalprof

@@ -1,0 +1,37 @@
+// Where the bytes of an input come from: a file, stdin, or a text in memory. Read in blocks, so
+// that an input of any length costs the same memory.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace coalprof {
+
+class ByteSource {
+ public:
+    virtual ~ByteSource() = default;
+    // Fills the front of `into` with what there is, waiting only when there is nothing, and answers
+    // how many bytes; 0 is the end. Throws Error when the input cannot be read.
+    virtual std::size_t read(std::span<char> into) = 0;
+    // Whether the input can be read twice: regular files yes, pipes and terminals no.
+    virtual bool can_rewind() const = 0;
+    // Back to where reading began. Only when can_rewind().
+    virtual void rewind() = 0;
+};
+
+// Reads `text`, which must outlive the source. With `block_bytes`, at most so many at a time, as a
+// pipe does.
+std::unique_ptr<ByteSource> bytes_of_text(std::string_view text,
+                                          std::size_t block_bytes = std::string_view::npos);
+
+// Opens a file; "-" is stdin. A signal that interrupts a read asks `is_stopped`: when it says yes,
+// the input ends there, otherwise the read goes on. Throws Error (exit code 2) when there is no
+// such file, it is a folder, or it may not be read.
+std::unique_ptr<ByteSource> open_bytes(const std::string& path,
+                                       std::function<bool()> is_stopped = {});
+
+}  // namespace coalprof

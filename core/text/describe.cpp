@@ -1,0 +1,148 @@
+#include "core/text/describe.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/text/utf8.h"
+#include "fmt/format.h"
+
+namespace coalprof {
+namespace {
+
+constexpr std::string_view ellipsis = "...";
+
+// One visible unit: a character as it is, or its escape.
+struct Glyph {
+    std::size_t offset = 0;  // in the text
+    std::size_t bytes = 0;
+    std::size_t columns = 0;
+};
+
+struct Spelling {
+    std::string text;  // empty: the bytes as they are
+    std::size_t bytes = 0;
+    std::size_t columns = 0;
+};
+
+Spelling spell_first(std::string_view text) {
+    const Utf8Char first = first_utf8_char(text);
+    if (first.valid && first.code_point == U'\t') return {" ", 1, 1};
+    if (first.valid && !is_control(first.code_point))
+        return {"", first.bytes, terminal_columns(first.code_point)};
+    const auto code_point = static_cast<std::uint32_t>(first.code_point);
+    std::string escape = code_point <= 0xFF ? fmt::format("\\x{:02x}", code_point)
+                                            : fmt::format("\\u{{{:x}}}", code_point);
+    const std::size_t columns = escape.size();
+    return {std::move(escape), first.bytes, columns};
+}
+
+std::vector<Glyph> glyphs_of(std::string_view text) {
+    std::vector<Glyph> glyphs;
+    for (std::size_t offset = 0; offset < text.size();) {
+        const Spelling spelling = spell_first(text.substr(offset));
+        glyphs.push_back({offset, spelling.bytes, spelling.columns});
+        offset += spelling.bytes;
+    }
+    return glyphs;
+}
+
+// A run of glyphs that is not wider than some columns. Combining marks take no column: they are
+// bounded by counting glyphs as well.
+class Window {
+ public:
+    Window(const std::vector<Glyph>& glyphs, std::size_t start, std::size_t room)
+        : glyphs_(glyphs), begin_(start), end_(start), room_(room) {}
+
+    void grow_right(std::size_t most_columns) {
+        const std::size_t limit = std::min(room_, columns_ + most_columns);
+        while (end_ < glyphs_.size() && fits(glyphs_[end_], limit))
+            columns_ += glyphs_[end_++].columns;
+    }
+    void grow_left() {
+        while (begin_ > 0 && fits(glyphs_[begin_ - 1], room_))
+            columns_ += glyphs_[--begin_].columns;
+    }
+    std::size_t begin() const { return begin_; }
+    std::size_t end() const { return end_; }
+    bool cut_left() const { return begin_ > 0; }
+    bool cut_right() const { return end_ < glyphs_.size(); }
+
+ private:
+    bool fits(const Glyph& glyph, std::size_t limit) const {
+        return columns_ + glyph.columns <= limit && end_ - begin_ < room_;
+    }
+
+    const std::vector<Glyph>& glyphs_;
+    std::size_t begin_, end_, room_;
+    std::size_t columns_ = 0;
+};
+
+// The window of at most 80 columns, dots included, that shows glyph `focus` with what follows it
+// for a third of the line and as much before it as fits.
+Window window_around(const std::vector<Glyph>& glyphs, std::size_t focus) {
+    for (std::size_t dots = 0;; ++dots) {
+        Window window(glyphs, focus, shown_columns - dots * ellipsis.size());
+        window.grow_right(shown_columns / 3);
+        window.grow_left();
+        window.grow_right(shown_columns);
+        const std::size_t needed = std::size_t{window.cut_left()} + std::size_t{window.cut_right()};
+        if (needed <= dots) return window;
+    }
+}
+
+struct Excerpt {
+    std::string text;
+    std::size_t caret_column = 0;
+};
+
+Excerpt excerpt(std::string_view text, std::size_t caret) {
+    const std::vector<Glyph> glyphs = glyphs_of(text);
+    const auto after = std::upper_bound(
+        glyphs.begin(), glyphs.end(), caret,
+        [](std::size_t offset, const Glyph& glyph) { return offset < glyph.offset + glyph.bytes; });
+    const auto focus = static_cast<std::size_t>(after - glyphs.begin());
+    const Window window = window_around(glyphs, focus);
+
+    Excerpt result;
+    if (window.cut_left()) result.text = ellipsis;
+    result.caret_column = result.text.size();
+    for (std::size_t i = window.begin(); i < window.end(); ++i) {
+        if (i < focus) result.caret_column += glyphs[i].columns;
+        const std::string_view source = text.substr(glyphs[i].offset, glyphs[i].bytes);
+        const Spelling spelling = spell_first(source);
+        result.text += spelling.text.empty() ? source : std::string_view(spelling.text);
+    }
+    if (window.cut_right()) result.text += ellipsis;
+    return result;
+}
+
+}  // namespace
+
+std::string shown(std::string_view text) { return excerpt(text, 0).text; }
+
+std::string printable(std::string_view text) {
+    std::string result;
+    while (!text.empty()) {
+        const Spelling spelling = spell_first(text);
+        result += spelling.text.empty() ? text.substr(0, spelling.bytes)
+                                        : std::string_view(spelling.text);
+        text.remove_prefix(spelling.bytes);
+    }
+    return result;
+}
+
+std::string describe(const Error& error) {
+    std::string lines = fmt::format("coalprof: {}\n", printable(error.what()));
+    const auto* usage = dynamic_cast<const UsageError*>(&error);
+    if (usage == nullptr) return lines;
+    if (!usage->text().empty()) {
+        const bool has_caret = usage->caret() != UsageError::no_caret;
+        const Excerpt line = excerpt(usage->text(), has_caret ? usage->caret() : 0);
+        lines += fmt::format("  {}\n", line.text);
+        if (has_caret) lines += fmt::format("  {:>{}}\n", '^', line.caret_column + 1);
+    }
+    if (!usage->hint().empty()) lines += fmt::format("hint: {}\n", printable(usage->hint()));
+    return lines;
+}
+
+}  // namespace coalprof

@@ -1,0 +1,27 @@
+// How a user's text is echoed and how errors are printed (interface: one sentence, the offending
+// text with a caret, a hint). Whatever bytes came in, what goes out is valid UTF-8 of bounded
+// length without control characters.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "core/text/error.h"
+
+namespace coalprof {
+
+inline constexpr std::size_t shown_columns = 80;
+
+// `text` made safe to print: a tab becomes a space, other control characters and bytes that are not
+// UTF-8 become \xNN or \u{NNNN}, and what is longer than 80 columns is cut and ends in "...".
+std::string shown(std::string_view text);
+
+// The same without cutting, for whole sentences.
+std::string printable(std::string_view text);
+
+// The lines for stderr, each ended by a newline: "coalprof: " and the sentence; for a UsageError
+// also its text (cut around the caret), the caret and the hint, where it has them.
+std::string describe(const Error& error);
+
+}  // namespace coalprof

@@ -1,0 +1,60 @@
+// The two ways a run can end early: Error (it cannot go on) and UsageError (what the user typed
+// cannot be understood). Both are finished sentences; they are printed once, in cli/main.cpp.
+#pragma once
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace coalprof {
+
+// The process's exit codes. docs/exit-codes.md explains them to users.
+enum class ExitCode : int {
+    done = 0,
+    finding = 1,      // a budget was broken, a regression found
+    usage = 2,        // command line, formula, file or range wrong
+    environment = 3,  // a GPU or its counters were demanded and cannot be had
+    partial = 4,      // some points failed, the rest was delivered
+    output = 5,       // an output could not be written
+    internal = 70,    // a bug of ours
+    interrupted = 130,
+    terminated = 143,
+};
+
+// Ends the run. `what()` is one sentence: cannot + what was being done + ": " + what came back
+// (+ what to do).
+class Error : public std::runtime_error {
+ public:
+    explicit Error(const std::string& sentence, ExitCode code = ExitCode::environment)
+        : std::runtime_error(sentence), code_(code) {}
+    ExitCode code() const { return code_; }
+
+ private:
+    ExitCode code_;
+};
+
+// What the user typed is wrong: a sentence, the offending text with the position of a caret below
+// it (npos: no caret), and a hint. All three are shown; see describe().
+class UsageError : public Error {
+ public:
+    static constexpr std::size_t no_caret = std::string_view::npos;
+
+    explicit UsageError(const std::string& sentence) : Error(sentence, ExitCode::usage) {}
+    UsageError(const std::string& sentence, std::string text, std::size_t caret, std::string hint)
+        : Error(sentence, ExitCode::usage),
+          text_(std::move(text)),
+          caret_(caret),
+          hint_(std::move(hint)) {}
+
+    const std::string& text() const { return text_; }
+    std::size_t caret() const { return caret_; }
+    const std::string& hint() const { return hint_; }
+
+ private:
+    std::string text_;
+    std::size_t caret_ = no_caret;
+    std::string hint_;
+};
+
+}  // namespace coalprof

@@ -1,0 +1,35 @@
+// A configuration file as a plain tree, whatever it was written in (JSON, TOML), with the place of
+// every value for messages. What is wrong with a key or a type is the reader's business.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace coalprof {
+
+inline constexpr std::size_t max_config_bytes = 1u << 20;
+inline constexpr std::size_t max_config_depth = 16;
+inline constexpr std::size_t max_config_names = 1000;  // in one table
+
+struct FileMember;
+
+struct FileValue {
+    enum class Kind : std::uint8_t { integer, text, list, table, other };
+
+    Kind kind = Kind::other;
+    std::string type = "nothing";  // as people call it: "a number", "a date", "true or false"
+    std::string where;             // "line 3", or in JSON "/formula/0/expr"
+    std::int64_t integer = 0;
+    std::string text;
+    std::vector<FileValue> items;     // of a list
+    std::vector<FileMember> members;  // of a table; no name comes twice
+};
+
+struct FileMember {
+    std::string name;
+    FileValue value;
+};
+
+}  // namespace coalprof

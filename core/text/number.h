@@ -1,0 +1,62 @@
+// The one strict reader of integers: decimal digits and nothing else, no sign, no blanks, overflow
+// seen. A leading 0x is read only where addresses are meant. Nothing here asks the locale.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+namespace coalprof {
+
+inline constexpr std::uint64_t largest_integer = std::numeric_limits<std::uint64_t>::max();
+
+enum class NumberStatus : std::uint8_t { ok, no_digits, too_large };
+
+struct ReadNumber {
+    std::uint64_t value = 0;  // when ok
+    std::size_t length = 0;   // bytes read, all digits of a number that is too large included
+    NumberStatus status = NumberStatus::no_digits;
+};
+
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// 0 to 15, or 16 for what is no hexadecimal digit.
+constexpr std::uint32_t hex_digit(char c) {
+    if (is_digit(c)) return static_cast<std::uint32_t>(c - '0');
+    if (c >= 'a' && c <= 'f') return static_cast<std::uint32_t>(c - 'a') + 10;
+    if (c >= 'A' && c <= 'F') return static_cast<std::uint32_t>(c - 'A') + 10;
+    return 16;
+}
+
+// The digits that `text` begins with, in base 10 or 16; what follows them is the caller's business.
+constexpr ReadNumber read_digits(std::string_view text, std::uint32_t base) {
+    ReadNumber number;
+    bool fits = true;
+    for (const char c : text) {
+        const std::uint32_t digit = hex_digit(c);
+        if (digit >= base) break;
+        fits = fits && number.value <= (largest_integer - digit) / base;
+        number.value = number.value * base + digit;
+        ++number.length;
+    }
+    if (number.length > 0) number.status = fits ? NumberStatus::ok : NumberStatus::too_large;
+    return number;
+}
+
+constexpr ReadNumber read_integer(std::string_view text) { return read_digits(text, 10); }
+
+// A byte address: decimal, or hexadecimal after 0x.
+constexpr ReadNumber read_address(std::string_view text) {
+    if (!text.starts_with("0x")) return read_digits(text, 10);
+    ReadNumber number = read_digits(text.substr(2), 16);
+    number.length += 2;
+    return number;
+}
+
+// The whole of `text` as an integer from `least` to `most`; throws UsageError, whose sentence
+// begins with `option`, for anything else.
+std::uint64_t parse_integer(std::string_view text, std::string_view option, std::uint64_t least = 0,
+                            std::uint64_t most = largest_integer);
+
+}  // namespace coalprof

@@ -1,0 +1,155 @@
+#include "core/text/range.h"
+
+#include <utility>
+
+#include "core/text/describe.h"
+#include "core/text/number.h"
+#include "core/text/option_text.h"
+#include "fmt/format.h"
+
+namespace coalprof {
+namespace {
+
+constexpr std::string_view range_hint = "ranges look like 0..32, 0..128:4, 1..1024*2 or 1,2,4";
+
+std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
+    return a > largest_integer - b ? largest_integer : a + b;
+}
+
+class RangeParser {
+ public:
+    RangeParser(std::string_view text, std::string_view option)
+        : value_{option, text, range_hint} {}
+
+    Range parse() {
+        std::vector<Range::Piece> pieces;
+        if (value_.text.empty()) value_.refuse(UsageError::no_caret, "a range needs a value");
+        do {
+            pieces.push_back(read_piece());
+        } while (accept(","));
+        if (at_ < value_.text.size())
+            refuse_here(fmt::format("expected {} or the end here", may_follow_));
+        Range range(std::string(value_.text), std::move(pieces));
+        if (range.count() > most_range_points) refuse_count(range.count());
+        return range;
+    }
+
+ private:
+    Range::Piece read_piece() {
+        Range::Piece piece;
+        piece_at_ = at_;
+        piece.first = piece.last = read_value();
+        may_follow_ = "'..', ','";
+        if (!accept("..")) return piece;
+        const std::size_t last_at = at_;
+        piece.last = read_value();
+        if (piece.last < piece.first) {
+            value_.refuse(
+                last_at,
+                fmt::format("a range runs upward, and {} is below {}", piece.last, piece.first),
+                fmt::format("write {}..{}", piece.last, piece.first));
+        }
+        may_follow_ = "':', '*', ','";
+        if (accept(":"))
+            read_step(piece);
+        else if (accept("*"))
+            read_factor(piece);
+        return piece;
+    }
+
+    void read_step(Range::Piece& piece) {
+        const std::size_t by_at = at_;
+        piece.by = read_value();
+        may_follow_ = "','";
+        if (piece.by == 0) value_.refuse(by_at, "a step of 0 never arrives: steps begin at 1");
+    }
+
+    void read_factor(Range::Piece& piece) {
+        const std::size_t by_at = at_;
+        piece.advance = Range::Advance::by_factor;
+        piece.by = read_value();
+        may_follow_ = "','";
+        if (piece.by < 2) {
+            value_.refuse(
+                by_at, fmt::format("a factor of {} never arrives: factors begin at 2", piece.by));
+        }
+        if (piece.first == 0)
+            value_.refuse(piece_at_, "0 times a factor stays 0: begin the range at 1 or above");
+    }
+
+    std::uint64_t read_value() {
+        const std::string_view rest = value_.text.substr(at_);
+        const ReadNumber number = read_integer(rest);
+        if (number.status == NumberStatus::no_digits) refuse_here(missing_integer(rest));
+        if (number.status == NumberStatus::too_large) {
+            refuse_here(fmt::format("{} is above {}, the largest integer",
+                                    shown(rest.substr(0, number.length)), largest_integer));
+        }
+        at_ += number.length;
+        return number.value;
+    }
+
+    std::string missing_integer(std::string_view rest) const {
+        if (rest.starts_with('-') || rest.starts_with('+'))
+            return fmt::format("expected an integer without a sign, not '{}'", rest.front());
+        if (last_mark_.empty()) return "expected an integer";
+        return fmt::format("expected an integer after '{}'", last_mark_);
+    }
+
+    bool accept(std::string_view mark) {
+        if (!value_.text.substr(at_).starts_with(mark)) return false;
+        at_ += mark.size();
+        last_mark_ = mark;
+        return true;
+    }
+
+    [[noreturn]] void refuse_here(const std::string& why) const { value_.refuse(at_, why); }
+
+    [[noreturn]] void refuse_count(std::uint64_t count) const {
+        const std::string_view or_more = count == largest_integer ? " or more" : "";
+        value_.refuse(UsageError::no_caret,
+                      fmt::format("{} points{}, and a sweep may have {} at most", count, or_more,
+                                  most_range_points),
+                      "a step (0..1000000:1000) or a factor (1..1000000*2) thins a range out");
+    }
+
+    OptionText value_;
+    std::size_t at_ = 0;
+    std::size_t piece_at_ = 0;
+    std::string_view last_mark_;   // the mark that the reader stands behind
+    std::string_view may_follow_;  // the marks that may come next
+};
+
+}  // namespace
+
+std::uint64_t Range::Piece::count() const {
+    if (advance == Advance::by_step) return saturating_sum((last - first) / by, 1);
+    std::uint64_t count = 1;  // at most 64: the values double at least
+    for (std::uint64_t value = first; value <= last / by; value *= by) ++count;
+    return count;
+}
+
+Range::Range(std::string text, std::vector<Piece> pieces)
+    : text_(std::move(text)), pieces_(std::move(pieces)) {
+    for (const Piece& piece : pieces_) count_ = saturating_sum(count_, piece.count());
+}
+
+std::vector<std::uint64_t> Range::values() const {
+    std::vector<std::uint64_t> values;
+    values.reserve(count_);
+    for (const Piece& piece : pieces_) {
+        std::uint64_t value = piece.first;
+        for (std::uint64_t left = piece.count(); left > 0; --left) {
+            values.push_back(value);
+            if (left > 1)
+                value = piece.advance == Advance::by_step ? value + piece.by : value * piece.by;
+        }
+    }
+    return values;
+}
+
+Range parse_range(std::string_view text, std::string_view option) {
+    return RangeParser(text, option).parse();
+}
+
+}  // namespace coalprof

@@ -1,0 +1,48 @@
+// What `--range` says: 0..32 (both ends included), 0..128:4 (step), 1..1024*2 (factor), 1,2,4,8, 7,
+// and mixtures by comma. The count is arithmetic: no range, however long, is ever walked to be
+// refused.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coalprof {
+
+// The points that one range may have: more is a slip of the finger, not a sweep.
+inline constexpr std::uint64_t most_range_points = 100'000;
+
+class Range {
+ public:
+    enum class Advance : std::uint8_t { by_step, by_factor };
+    // first, first + step, ... or first, first * factor, ... up to and with last.
+    struct Piece {
+        std::uint64_t first = 0;
+        std::uint64_t last = 0;
+        std::uint64_t by = 1;
+        Advance advance = Advance::by_step;
+
+        std::uint64_t count() const;  // 2^64 - 1 when there are more
+    };
+
+    // `pieces` as parse_range makes them: ordered ends, steps from 1, factors from 2, no first of 0
+    // with a factor.
+    Range(std::string text, std::vector<Piece> pieces);
+
+    std::uint64_t count() const { return count_; }
+    // In the order typed; a value that was typed twice comes twice.
+    std::vector<std::uint64_t> values() const;
+    const std::string& text() const { return text_; }
+
+ private:
+    std::string text_;
+    std::vector<Piece> pieces_;
+    std::uint64_t count_ = 0;
+};
+
+// Throws UsageError naming `option` and the place: for what is not a range, for reversed ranges,
+// steps of 0, factors below 2, integers beyond 64 bits, and more than most_range_points in all.
+Range parse_range(std::string_view text, std::string_view option = "--range");
+
+}  // namespace coalprof

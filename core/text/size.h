@@ -1,0 +1,14 @@
+// Sizes in bytes as people type them: 65536, 512B, 64KiB, 4MiB, 1GB, 1.5GiB. KiB is 1024 and kB is
+// 1000; a unit that could be meant either way (K, KB) is refused with both readings.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace coalprof {
+
+// At least 1 byte. A fraction is accepted where it is a whole number of bytes (1.5KiB is 1536) and
+// refused where it is not (0.1KiB). Throws UsageError naming `option` ("--size") and the place.
+std::uint64_t parse_size_bytes(std::string_view text, std::string_view option);
+
+}  // namespace coalprof

@@ -1,0 +1,36 @@
+// Just enough of UTF-8 to echo a user's text and to keep a caret below it: decoding, validity, and
+// how many terminal columns a character takes. wcwidth() is not used: it asks the locale.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace coalprof {
+
+// Of the letters A to Z only, whatever the locale.
+constexpr char ascii_lower(char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+struct Utf8Char {
+    char32_t code_point = 0;
+    std::size_t bytes = 1;
+    bool valid = false;  // false: the byte is no part of well-formed UTF-8; code_point is that byte
+};
+
+// The first character of `text`, which is not empty. Overlong forms, surrogates and code points
+// above U+10FFFF are invalid (Unicode 15, table 3-7); an invalid sequence is taken byte by byte.
+Utf8Char first_utf8_char(std::string_view text);
+
+bool is_valid_utf8(std::string_view text);
+
+// C0, DEL and C1 controls, line and paragraph separators, and the marks that reorder or hide text
+// (bidirectional controls, zero-width characters): nothing that may reach a terminal unescaped.
+bool is_control(char32_t code_point);
+
+// 0 for combining marks, 2 for East Asian wide characters and emoji, else 1. By blocks, so that a
+// rare character inside a block may be off by one column.
+std::size_t terminal_columns(char32_t code_point);
+
+}  // namespace coalprof

@@ -1,0 +1,16 @@
+// One line of a warps file: the parser behind WarpsReader (see warps_file.h for the format).
+#pragma once
+
+#include <string_view>
+
+#include "core/text/warps_file.h"
+
+namespace coalprof {
+
+// Parses `text`, a line without its end, of `file_name`; line.number is the caller's. The byte
+// behind it must be a newline, CR or 0, and field_margin_bytes in front of and behind it must be
+// readable (see fields.h). False: a blank or comment line. Throws UsageError naming file, line and
+// column.
+bool parse_warp_line(std::string_view text, std::string_view file_name, WarpLine& line);
+
+}  // namespace coalprof

@@ -1,0 +1,63 @@
+// The warps file: text, one warp instruction a line, streamed in constant memory.
+//
+//     NAME OP WIDTH A0 A1 ... A31     # a comment
+//
+// NAME: up to 200 bytes of UTF-8 without blanks, control characters or '#'. OP: load store atomic
+// reduce shared_load shared_store. WIDTH: bytes per lane, 1 2 4 8 16 (atomic, reduce: 4 or 8).
+// A: byte address, decimal or 0x..., a multiple of WIDTH because hardware refuses others; '-' is an
+// inactive lane. Fields are parted by blanks or tabs. Blank lines, comment lines, CRLF, a byte
+// order mark and a missing last newline are accepted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/warp_access.h"
+#include "core/text/byte_source.h"
+
+namespace coalprof {
+
+inline constexpr std::size_t most_warps_line_bytes = 64 << 10;  // with comment, without line end
+inline constexpr std::size_t most_warp_name_bytes = 200;
+
+struct WarpLine {
+    std::string_view name;  // valid until the next call of next()
+    WarpAccess access;
+    std::uint64_t number = 0;  // of the line in the file, from 1, comments and blank lines counted
+};
+
+class WarpsReader {
+ public:
+    // Reads from where `source` stands; `file_name` is what errors call it.
+    WarpsReader(ByteSource& source, std::string file_name);
+
+    // The next warp; false at the end. A line that comes through a pipe is answered before more is
+    // waited for. Throws UsageError ("FILE:LINE:COLUMN: ...", with the line and a caret) for the
+    // first line that does not fit, after which the reader must not be used; Error when reading
+    // fails.
+    bool next(WarpLine& line);
+
+ private:
+    bool next_text(std::string_view& text);
+    bool find_line_end();
+    bool refill();
+    [[noreturn]] void refuse_long_line() const;
+
+    ByteSource& source_;
+    std::string file_name_;
+    std::vector<char> buffer_;
+    std::size_t begin_;  // what is not yet handed out lies in buffer_[begin_, end_)
+    std::size_t end_;
+    std::size_t line_end_ = 0;
+    std::uint64_t number_ = 0;
+};
+
+// Reads the whole of `source` and answers how many warps it holds. Throws as next() does. So that
+// nothing is run when a later line is wrong: check, rewind, then read again. What cannot be
+// rewound (a pipe) is read without a check, and lines before the wrong one have been answered.
+std::uint64_t check_warps_file(ByteSource& source, const std::string& file_name);
+
+}  // namespace coalprof

@@ -1,0 +1,30 @@
+// What the columns of a format with fixed columns are. They are settled by the first points, which
+// are held back until then: a sweep's later points have the same counters, and a file of mixed
+// warps shows all of its instructions early.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/result/result.h"
+
+namespace coalprof {
+
+// Points looked at before columns are settled.
+inline constexpr std::size_t settling_points = 1000;
+
+struct Columns {
+    bool name = false;                    // the point's own name: no parameter is called so
+    std::vector<std::string> parameters;  // keys, in order of appearance
+    std::vector<Counter> predicted;       // in output order
+    std::vector<Counter> measured;
+    bool timing = false;
+};
+
+Columns columns_of(const ResultHead& head, const std::vector<Point>& points);
+
+// The value of a parameter; nullptr where the point has none of this key. `hint` is where it
+// usually stands.
+const Value* find_value(const NamedValues& values, const std::string& key, std::size_t hint = 0);
+
+}  // namespace coalprof

@@ -1,0 +1,19 @@
+// An explanation as JSON, for `coalprof explain --json`: lanes, lines and sectors with the bytes
+// used of each, the counts under the keys of every other output, and the sentences. Its shape
+// stands in docs/coalprof.schema.json.
+#pragma once
+
+#include <string>
+
+#include "core/explain/explanation.h"
+#include "core/result/result.h"
+
+namespace coalprof {
+
+// The object that is the document's "explanation", on one line.
+std::string json_of_explanation(const Explanation& explanation);
+
+// The whole document, ended by a newline. Of the head, "meta" is made; its machine may be empty.
+std::string json_document(const ResultHead& head, const Explanation& explanation);
+
+}  // namespace coalprof

@@ -1,0 +1,24 @@
+// What output files and standard output share: owning a descriptor, and writing all of a text to
+// one whatever the system makes of it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace coalprof {
+
+// Writes all of `bytes`; 0, or the errno of what stopped it. Interruptions are gone on from, and a
+// descriptor that somebody made non-blocking is waited for.
+int write_all(int fd, std::string_view bytes);
+
+// Moves a descriptor out of the range of the three standard ones, which are free when the program
+// was started with them closed: a file must not become somebody's standard output. -1 and errno as
+// from open(); -1 stays -1.
+int above_standard(int fd);
+
+bool is_regular_file(int fd);
+
+// The system's text for an errno, independent of the locale.
+std::string text_of_errno(int error);
+
+}  // namespace coalprof

@@ -1,0 +1,94 @@
+#include "core/write/formats.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "core/text/describe.h"
+#include "core/text/suggest.h"
+#include "core/write/writers.h"
+
+namespace coalprof {
+namespace {
+
+constexpr std::array formats{
+    Format{"table", {".txt"}, "aligned text for people", make_table},
+    Format{"json", {".json"}, "one document with every counter, unit and reason", make_json},
+    Format{"jsonl", {".jsonl", ".ndjson"}, "one JSON object a line, as points finish", make_jsonl},
+    Format{"csv", {".csv"}, "one row a point, for spreadsheets", make_csv},
+};
+
+struct PlannedFormat {
+    std::string_view name;
+    std::array<std::string_view, 2> suffixes;
+};
+constexpr std::array planned{
+    PlannedFormat{"openmetrics", {".prom", ".om"}},
+    PlannedFormat{"svg", {".svg"}},
+    PlannedFormat{"html", {".html", ".htm"}},
+};
+
+std::string list_of_formats() {
+    std::string list;
+    for (const Format& format : formats) {
+        if (!list.empty()) list += &format == &formats.back() ? " and " : ", ";
+        list += format.name;
+    }
+    return list;
+}
+
+std::string hint() { return fmt::format("the formats are {}", list_of_formats()); }
+
+[[noreturn]] void refuse_planned(std::string_view option, std::string_view typed,
+                                 const PlannedFormat& format) {
+    throw UsageError(
+        fmt::format("{} {}: this version cannot write {} yet", option, shown(typed), format.name),
+        {}, UsageError::no_caret, hint());
+}
+
+// From the last dot of the file's name on; empty without one (".json" alone is a hidden file).
+std::string_view suffix_of(std::string_view path) {
+    const std::size_t slash = path.rfind('/');
+    const std::string_view name = slash == path.npos ? path : path.substr(slash + 1);
+    const std::size_t dot = name.rfind('.');
+    return dot == name.npos || dot == 0 ? std::string_view{} : name.substr(dot);
+}
+
+template <typename Rows>
+auto* find_suffix(const Rows& rows, std::string_view suffix) {
+    for (const auto& row : rows)
+        for (const std::string_view known : row.suffixes)
+            if (!known.empty() && known == suffix) return &row;
+    return static_cast<decltype(&*rows.begin())>(nullptr);
+}
+
+}  // namespace
+
+std::span<const Format> all_formats() { return formats; }
+
+const Format& find_format(std::string_view name) {
+    for (const Format& format : formats)
+        if (format.name == name) return format;
+    for (const PlannedFormat& format : planned)
+        if (format.name == name) refuse_planned("--format", name, format);
+    std::array<std::string_view, formats.size()> names;
+    std::transform(formats.begin(), formats.end(), names.begin(),
+                   [](const Format& format) { return format.name; });
+    throw UsageError(unknown_word("--format", name, names));
+}
+
+const Format& format_of_path(std::string_view path, const Format* chosen) {
+    const std::string_view suffix = suffix_of(path);
+    if (const Format* format = find_suffix(formats, suffix)) return *format;
+    if (chosen) return *chosen;
+    if (suffix.empty()) return default_format();
+    if (const PlannedFormat* format = find_suffix(planned, suffix))
+        refuse_planned("--output", path, *format);
+    throw UsageError(
+        fmt::format("--output {}: the suffix {} names no format", shown(path), shown(suffix)), {},
+        UsageError::no_caret,
+        fmt::format("{}; --format NAME decides where the suffix does not", hint()));
+}
+
+}  // namespace coalprof

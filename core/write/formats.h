@@ -1,0 +1,35 @@
+// The formats of a result, in one table that --format, the suffix of --output and --help read.
+// A new format is a file with a make function, its line in writers.h and its row in formats.cpp.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "core/result/result.h"
+#include "core/write/byte_sink.h"
+#include "core/write/table_style.h"
+
+namespace coalprof {
+
+struct Format {
+    std::string_view name;                     // what --format takes
+    std::array<std::string_view, 2> suffixes;  // of files, with the dot; unused ones are empty
+    std::string_view description;              // for --help
+    std::unique_ptr<ResultSink> (*make)(ByteSink& out, const TableStyle& style);
+};
+
+std::span<const Format> all_formats();
+inline const Format& default_format() { return all_formats().front(); }
+
+// The format of this name. Throws UsageError, whose sentence says whether the name is a mistake or
+// a format that a later version will bring, and which there are.
+const Format& find_format(std::string_view name);
+
+// The format of an output file: the one that its suffix names; else `chosen`, the format that the
+// user asked for by name; else, for a name without any suffix, the default. Throws UsageError for
+// a suffix that names none, with no format chosen.
+const Format& format_of_path(std::string_view path, const Format* chosen = nullptr);
+
+}  // namespace coalprof

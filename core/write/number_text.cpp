@@ -1,0 +1,135 @@
+#include "core/write/number_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace coalprof {
+namespace {
+
+struct Step {
+    double factor;
+    std::string_view unit;
+};
+
+// The largest step that `value` reaches; the first if it reaches none.
+template <std::size_t count>
+const Step& step_of(const std::array<Step, count>& rising, double value) {
+    std::size_t i = 0;
+    while (i + 1 < count && value >= rising[i + 1].factor) ++i;
+    return rising[i];
+}
+
+constexpr std::array byte_steps{Step{1, "bytes"}, Step{0x1p10, "KiB"}, Step{0x1p20, "MiB"},
+                                Step{0x1p30, "GiB"}, Step{0x1p40, "TiB"}};
+constexpr std::array rate_steps{Step{1, "B/s"}, Step{1e3, "kB/s"}, Step{1e6, "MB/s"},
+                                Step{1e9, "GB/s"}};
+
+// The fewest decimals, up to `most`, that lose nothing of any number.
+int decimals_for(const std::vector<double>& numbers, double divisor, int most) {
+    int needed = 0;
+    for (const double number : numbers)
+        while (needed < most) {
+            const double scaled = number / divisor * std::pow(10, needed);
+            if (std::abs(scaled - std::round(scaled)) <= 1e-9 * std::max(1.0, scaled)) break;
+            ++needed;
+        }
+    return needed;
+}
+
+}  // namespace
+
+void put_grouped(TextBuffer& out, std::uint64_t value) {
+    const fmt::format_int digits(value);
+    const std::size_t size = digits.size();
+    const char* text = digits.data();
+    std::size_t head = size % 3 == 0 ? 3 : size % 3;
+    if (head > size) head = size;
+    out.put(std::string_view(text, head));
+    for (std::size_t i = head; i < size; i += 3) {
+        out.put(',');
+        out.put(std::string_view(text + i, 3));
+    }
+}
+
+void put_number(TextBuffer& out, double value, const NumberStyle& style) {
+    constexpr std::array<double, 4> powers{1, 10, 100, 1000};
+    const double power = powers[static_cast<std::size_t>(style.decimals)];
+    const double scaled = std::round(value / style.divisor * power);
+    constexpr double largest = 1e15;  // whole numbers are exact up to here
+    if (scaled >= largest || (scaled == 0 && value > 0)) {
+        const std::string digits = fmt::format("{:.3g}", value / style.divisor);
+        return out.put(digits);
+    }
+    const auto whole = static_cast<std::uint64_t>(scaled);
+    const auto unit = static_cast<std::uint64_t>(power);
+    put_grouped(out, whole / unit);
+    if (style.decimals == 0) return;
+    out.put('.');
+    for (std::uint64_t place = unit / 10; place > 0; place /= 10)
+        out.put(static_cast<char>('0' + whole / place % 10));
+}
+
+std::string number_text(double value, const NumberStyle& style) {
+    TextBuffer text;
+    put_number(text, value, style);
+    return std::string(text.view());
+}
+
+NumberStyle scale_for(Unit unit, double largest, std::string_view microseconds) {
+    switch (unit) {
+        case Unit::ratio:
+            return {0.01, 1, "%"};
+        case Unit::byte: {
+            const Step& step = step_of(byte_steps, largest);
+            return {step.factor, step.factor > 1 ? 2 : 0, step.unit};
+        }
+        case Unit::second: {
+            const std::array steps{Step{1e-9, "ns"}, Step{1e-6, microseconds}, Step{1e-3, "ms"},
+                                   Step{1, "s"}};
+            const Step& step = step_of(steps, largest);
+            return {step.factor, 2, step.unit};
+        }
+        case Unit::byte_per_second: {
+            const Step& step = step_of(rate_steps, largest);
+            const double shown = largest / step.factor;
+            return {step.factor, shown >= 1000 ? 0 : shown >= 100 ? 1 : 2, step.unit};
+        }
+        case Unit::one:
+        case Unit::sector:
+        case Unit::line:
+            return {};
+    }
+    return {};
+}
+
+NumberStyle style_for(const CounterInfo& counter, const std::vector<double>& numbers, bool ascii,
+                      bool is_complete) {
+    const double largest = numbers.empty() ? 0 : *std::max_element(numbers.begin(), numbers.end());
+    const bool is_plain_ratio =
+        !counter.is_integer && (counter.unit == Unit::sector || counter.unit == Unit::byte);
+    if (is_plain_ratio) {
+        constexpr int most = 2;
+        return {1, is_complete ? decimals_for(numbers, 1, most) : most, {}};
+    }
+    NumberStyle number = scale_for(counter.unit, largest, ascii ? "us" : "µs");
+    const bool is_counted = counter.unit != Unit::second && counter.unit != Unit::byte_per_second;
+    if (is_complete && is_counted)
+        number.decimals = decimals_for(numbers, number.divisor, number.decimals);
+    return number;
+}
+
+std::string size_text(std::uint64_t bytes) {
+    const Step& step = step_of(byte_steps, static_cast<double>(bytes));
+    const auto factor = static_cast<std::uint64_t>(step.factor);
+    TextBuffer text;
+    const bool is_whole = bytes % factor == 0;
+    put_grouped(text, is_whole ? bytes / factor : bytes);
+    text.put(' ');
+    text.put(is_whole ? step.unit : byte_steps.front().unit);
+    return std::string(text.view());
+}
+
+}  // namespace coalprof

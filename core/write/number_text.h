@@ -1,0 +1,41 @@
+// Numbers for people: digits in groups of three, a fixed number of decimals, units that keep a
+// column short. What is printed for programs never comes through here.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result/counter.h"
+#include "core/write/text_buffer.h"
+
+namespace coalprof {
+
+// How the numbers of one column are printed: divided, then rounded to so many decimals.
+struct NumberStyle {
+    double divisor = 1;
+    int decimals = 0;       // 0 to 3
+    std::string_view unit;  // of the printed number, "MiB"; empty: it is a plain count
+};
+
+// 1234567 is "1,234,567".
+void put_grouped(TextBuffer& out, std::uint64_t value);
+// `value` is finite and not negative. A number that the decimals would round to 0 keeps three
+// digits.
+void put_number(TextBuffer& out, double value, const NumberStyle& style);
+std::string number_text(double value, const NumberStyle& style);
+
+// A scale for numbers of this unit of which the largest is `largest`: "MiB", "GB/s", per cent.
+// `microseconds` is how the terminal can spell that unit.
+NumberStyle scale_for(Unit unit, double largest, std::string_view microseconds);
+
+// How a column with these numbers of one counter is printed. `is_complete`: they are all, so that
+// decimals which none of them needs can go.
+NumberStyle style_for(const CounterInfo& counter, const std::vector<double>& numbers, bool ascii,
+                      bool is_complete);
+
+// "4 MiB", or "5,000 bytes" where no binary unit divides it.
+std::string size_text(std::uint64_t bytes);
+
+}  // namespace coalprof

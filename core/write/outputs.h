@@ -1,0 +1,51 @@
+// All outputs of one command: standard output and files, each in its own format, fed with the same
+// points. A failing output does not stop the others; failures are thrown when they are safe.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/text/error.h"
+#include "core/write/formats.h"
+
+namespace coalprof {
+
+struct OutputTarget {
+    std::string path;  // "-" and "/dev/stdout" are standard output
+    const Format* format = nullptr;
+    TableStyle style;
+};
+
+// Whoever read standard output has left and no other output is open: nobody wants what would come.
+// Not a failure: code() is ExitCode::done, and main() is to end without a word.
+class ReaderGone : public Error {
+ public:
+    ReaderGone() : Error("the reader of standard output has left", ExitCode::done) {}
+};
+
+class Outputs : public ResultSink {
+ public:
+    // Opens every target at once, so that a bad one fails before anything is measured: Error
+    // (ExitCode::output) naming the path, UsageError when two of them are the same file.
+    explicit Outputs(const std::vector<OutputTarget>& targets);
+    ~Outputs() override;
+
+    void begin(const ResultHead& head) override;
+    // Throws ReaderGone, or the failures, once no output is left.
+    void point(const Point& point) override;
+    // Ends every output and puts the files in place; then throws the failures, if any, as one Error
+    // (ExitCode::output).
+    void finish(const ResultTail& tail) override;
+
+ private:
+    class Output;
+    template <typename Work>
+    void for_each(Work work);
+    void throw_failures() const;
+
+    std::vector<std::unique_ptr<Output>> outputs_;
+    std::string failures_;
+};
+
+}  // namespace coalprof

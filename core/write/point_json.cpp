@@ -1,0 +1,139 @@
+#include "core/write/point_json.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/write/json_text.h"
+
+namespace coalprof {
+namespace {
+
+// Why a reading has no number; empty if it has one or is not there.
+std::string_view reason_of(const Reading& reading) {
+    if (const auto* none = std::get_if<Unavailable>(&reading))
+        return none->reason.empty() ? "the reason is not known" : none->reason;
+    if (const auto* real = std::get_if<double>(&reading); real && !std::isfinite(*real))
+        return "the value is not a finite number";
+    return {};
+}
+
+// Ends a list of `"key":value,` items, or an empty one.
+void close_object(TextBuffer& out) {
+    if (out.last() == ',')
+        out.replace_last('}');
+    else
+        out.put('}');
+}
+
+void put_timing(TextBuffer& out, const Timing& timing) {
+    out.put(R"(,"timing":{"repeats":)");
+    out.put_integer(timing.repeats);
+    const std::array<std::pair<std::string_view, double>, 5> times{{
+        {R"(,"median_seconds":)", timing.median_seconds},
+        {R"(,"low_seconds":)", timing.low_seconds},
+        {R"(,"high_seconds":)", timing.high_seconds},
+        {R"(,"min_seconds":)", timing.min_seconds},
+        {R"(,"max_seconds":)", timing.max_seconds},
+    }};
+    for (const auto& [key, seconds] : times) {
+        out.put(key);
+        put_json_value(out, Value{seconds});
+    }
+    out.put('}');
+}
+
+}  // namespace
+
+PointJson::PointJson() {
+    for (const CounterInfo& counter : all_counters())
+        keys_[static_cast<std::size_t>(counter.counter)] = json_of_text(counter.key) + ':';
+}
+
+void PointJson::put_members_and_close(TextBuffer& out, const Point& point) {
+    out.put(R"("name":)");
+    put_json_text(out, point.name);
+    out.put(R"(,"parameters":{)");
+    put_parameters(out, point.parameters);
+    out.put(R"(,"predicted":{)");
+    nulls_.clear();
+    put_readings(out, point.predicted);
+    if (point.measured) {
+        out.put(R"(,"measured":{)");
+        put_readings(out, *point.measured);
+    } else {
+        out.put(R"(,"measured":null)");
+    }
+    out.put(R"(,"unavailable":{)");
+    if (!nulls_.empty()) put_unavailable(out, point);
+    close_object(out);
+    if (point.timing) put_timing(out, *point.timing);
+    if (!point.failure.empty()) {
+        out.put(R"(,"failure":)");
+        put_json_text(out, point.failure);
+    }
+    out.put('}');
+}
+
+void PointJson::put_readings(TextBuffer& out, const Readings& readings) {
+    readings.each([&](Counter counter, const Reading& reading) {
+        out.put(keys_[static_cast<std::size_t>(counter)]);
+        const auto* real = std::get_if<double>(&reading);
+        if (const auto* integer = std::get_if<std::uint64_t>(&reading)) {
+            out.put_integer(*integer);
+        } else if (real && std::isfinite(*real)) {
+            out.put_real(*real);
+        } else {
+            out.put("null");
+            nulls_.push_back(counter);
+        }
+        out.put(',');
+    });
+    close_object(out);
+}
+
+void PointJson::put_parameters(TextBuffer& out, const NamedValues& parameters) {
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        const auto& [key, value] = parameters[i];
+        if (i == parameter_keys_.size()) parameter_keys_.emplace_back();
+        auto& kept = parameter_keys_[i];
+        if (kept.second.empty() || kept.first != key) kept = {key, json_of_text(key) + ':'};
+        out.put(kept.second);
+        put_json_value(out, value);
+        out.put(',');
+    }
+    close_object(out);
+}
+
+void PointJson::put_unavailable(TextBuffer& out, const Point& point) {
+    std::sort(nulls_.begin(), nulls_.end());
+    nulls_.erase(std::unique(nulls_.begin(), nulls_.end()), nulls_.end());
+    for (const Counter counter : nulls_) {
+        const std::string_view predicted = reason_of(point.predicted[counter]);
+        const std::string_view measured =
+            point.measured ? reason_of((*point.measured)[counter]) : std::string_view{};
+        out.put(keys_[static_cast<std::size_t>(counter)]);
+        out.put('"');
+        if (predicted.empty() || measured.empty() || predicted == measured) {
+            put_reason(out, predicted.empty() ? measured : predicted);
+        } else {
+            out.put("prediction: ");
+            put_reason(out, predicted);
+            out.put("; measurement: ");
+            put_reason(out, measured);
+        }
+        out.put("\",");
+    }
+}
+
+void PointJson::put_reason(TextBuffer& out, std::string_view reason) {
+    // Reasons live as long as the program, so the address names them; there are a handful.
+    for (const auto& [kept, escaped] : reasons_)
+        if (kept.data() == reason.data() && kept.size() == reason.size()) return out.put(escaped);
+    const std::string quoted = json_of_text(reason);
+    std::string escaped = quoted.substr(1, quoted.size() - 2);
+    out.put(escaped);
+    constexpr std::size_t most_reasons = 256;  // more would be as slow to find as to escape
+    if (reasons_.size() < most_reasons) reasons_.emplace_back(reason, std::move(escaped));
+}
+
+}  // namespace coalprof

@@ -1,0 +1,33 @@
+// One point as a JSON object: the part that `json` and `jsonl` share. Keys and reasons are escaped
+// once and kept, so that a point costs little more than copying them.
+#pragma once
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/result/result.h"
+#include "core/write/text_buffer.h"
+
+namespace coalprof {
+
+class PointJson {
+ public:
+    PointJson();
+    // Appends the members of the point's object and its closing brace; the caller has opened it.
+    void put_members_and_close(TextBuffer& out, const Point& point);
+
+ private:
+    void put_readings(TextBuffer& out, const Readings& readings);
+    void put_parameters(TextBuffer& out, const NamedValues& parameters);
+    void put_unavailable(TextBuffer& out, const Point& point);
+    void put_reason(TextBuffer& out, std::string_view reason);
+
+    std::array<std::string, counter_count> keys_;  // `"load_sectors":`
+    std::vector<Counter> nulls_;                   // of the point at hand: each needs its reason
+    std::vector<std::pair<std::string, std::string>> parameter_keys_;  // key, `"key":`
+    std::vector<std::pair<std::string_view, std::string>> reasons_;    // reason, escaped
+};
+
+}  // namespace coalprof

@@ -1,0 +1,22 @@
+// Standard output as a ByteSink.
+#pragma once
+
+#include "core/write/byte_sink.h"
+
+namespace coalprof {
+
+class StandardOutput : public ByteSink {
+ public:
+    // Throws Error (ExitCode::output) when the program was started with it closed.
+    StandardOutput();
+    // Throws ReaderGone when its reader has left (SIGPIPE must be ignored), Error when the bytes
+    // cannot be written.
+    void write(std::string_view bytes) override;
+    // Anything but a regular file may be read along.
+    bool is_live() const override { return is_live_; }
+
+ private:
+    bool is_live_;
+};
+
+}  // namespace coalprof

@@ -1,0 +1,116 @@
+#include "core/write/table_cell.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/write/columns.h"
+#include "core/write/terminal_text.h"
+
+namespace coalprof {
+namespace {
+
+constexpr std::string_view not_available = "n/a";
+constexpr std::string_view not_there = "-";
+
+void put_reading(TextBuffer& out, const Reading& reading, const NumberStyle& number) {
+    if (!is_present(reading))
+        out.put(not_there);
+    else if (!is_finite_number(reading))
+        out.put(not_available);
+    else if (const auto* integer = std::get_if<std::uint64_t>(&reading);
+             integer && number.divisor == 1)
+        put_grouped(out, *integer);
+    else
+        put_number(out, number_in(reading), number);
+}
+
+// Full for 1, in eighths of a column where the terminal can draw them.
+std::size_t put_bar(TextBuffer& out, const Reading& efficiency, bool ascii) {
+    if (!is_present(efficiency) || !is_finite_number(efficiency)) return 0;
+    const double share = std::clamp(number_in(efficiency), 0.0, 1.0);
+    if (ascii) {
+        const auto full = static_cast<std::size_t>(std::lround(share * bar_columns));
+        out.fill(full, '#');
+        return full;
+    }
+    constexpr std::array<std::string_view, 8> partial{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    const auto eighths = static_cast<std::size_t>(std::lround(share * bar_columns * 8));
+    constexpr std::string_view full_bar = "██████████";
+    constexpr std::size_t block_bytes = full_bar.size() / bar_columns;
+    out.put(full_bar.substr(0, eighths / 8 * block_bytes));
+    out.put(partial[eighths % 8]);
+    return (eighths + 7) / 8;
+}
+
+std::string_view kind_of(const Point& point) {
+    const Kinds kinds = kinds_of(point);
+    for (std::size_t kind = 0; kind < kind_names.size(); ++kind)
+        if (kinds.seen[kind]) return kind_names[kind];
+    return not_there;
+}
+
+}  // namespace
+
+const Reading& shown_reading(const TableColumn& column, const Point& point) {
+    return column.from_measurement ? measured_reading(column.item, point)
+                                   : predicted_reading(column.item, point);
+}
+
+std::string value_text(const Value& value, std::size_t columns, bool ascii) {
+    struct Visitor {
+        std::size_t columns;
+        bool ascii;
+        std::string operator()(std::monostate) const { return std::string(not_there); }
+        std::string operator()(const std::string& text) const {
+            return cell_text(text, columns, ascii);
+        }
+        std::string operator()(std::int64_t number) const { return std::to_string(number); }
+        std::string operator()(double number) const {
+            if (!std::isfinite(number)) return std::string(not_available);
+            TextBuffer text;
+            text.put_real(number);
+            return std::string(text.view());
+        }
+        std::string operator()(bool flag) const { return flag ? "yes" : "no"; }
+    };
+    return std::visit(Visitor{columns, ascii}, value);
+}
+
+std::string reading_text(const Reading& reading, const NumberStyle& number) {
+    TextBuffer text;
+    put_reading(text, reading, number);
+    return std::string(text.view());
+}
+
+std::size_t put_cell(TextBuffer& out, const TableColumn& column, const Point& point,
+                     const TableStyle& style) {
+    using Shows = TableColumn::Shows;
+    const std::size_t begin = out.view().size();
+    switch (column.shows) {
+        case Shows::reading:
+            // No measurement where others have one: this point failed.
+            if (column.from_measurement && !point.measured)
+                out.put(not_available);
+            else
+                put_reading(out, shown_reading(column, point), column.number);
+            return out.view().size() - begin;
+        case Shows::bar:
+            return put_bar(out, shown_reading(column, point), style.ascii);
+        case Shows::kind:
+            out.put(kind_of(point));
+            return out.view().size() - begin;
+        case Shows::name:
+            out.put(cell_text(point.name, text_cell_columns, style.ascii));
+            break;
+        case Shows::parameter:
+            if (const Value* value =
+                    find_value(point.parameters, column.parameter, column.position))
+                out.put(value_text(*value, text_cell_columns, style.ascii));
+            else
+                out.put(not_there);
+            break;
+    }
+    return columns_of_text(out.view().substr(begin));
+}
+
+}  // namespace coalprof

@@ -1,0 +1,23 @@
+// The text of one cell of a table.
+#pragma once
+
+#include <string>
+
+#include "core/write/table_layout.h"
+
+namespace coalprof {
+
+// Widest a name or a text parameter may be; the rest is cut.
+inline constexpr std::size_t text_cell_columns = 28;
+inline constexpr std::size_t bar_columns = 10;
+
+// Appends the text of the cell, without padding; answers its width in columns.
+std::size_t put_cell(TextBuffer& out, const TableColumn& column, const Point& point,
+                     const TableStyle& style);
+std::string value_text(const Value& value, std::size_t columns, bool ascii);
+// A reading that is there: a number, or n/a.
+std::string reading_text(const Reading& reading, const NumberStyle& number);
+// The reading that a column of counters shows; absent where there is none.
+const Reading& shown_reading(const TableColumn& column, const Point& point);
+
+}  // namespace coalprof

@@ -1,0 +1,140 @@
+#include "core/write/table_notes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/write/terminal_text.h"
+
+namespace coalprof {
+namespace {
+
+constexpr std::size_t most_named = 6;      // counters named for one reason
+constexpr std::size_t most_notes = 20;     // of each sort
+constexpr std::size_t whole_text = 2'000;  // columns of a reason; longer ones are cut
+
+std::string list_of(const std::array<bool, counter_count>& counters) {
+    std::string list;
+    std::size_t named = 0;
+    for (std::size_t i = 0; i < counter_count; ++i) {
+        if (!counters[i] || named++ >= most_named) continue;
+        if (!list.empty()) list += ", ";
+        list += phrase_of(static_cast<Counter>(i));
+    }
+    if (named > most_named) list += fmt::format(" and {} more", named - most_named);
+    return list;
+}
+
+bool shows_prediction(const ItemDecision& decision, const TableLayout& layout) {
+    switch (decision.relation) {
+        case Relation::none:
+            return !layout.has_measurements;
+        case Relation::predicted:
+        case Relation::differing:
+            return true;
+        default:
+            return false;
+    }
+}
+
+// Whether a reader looks for this counter first of all.
+bool is_explained(const ItemDecision& decision) {
+    return decision.relation != Relation::none || decision.item.never_hoisted;
+}
+
+void add_once(std::vector<GroupedText>& texts, const TableItem& item) {
+    const auto is_known = [&](const GroupedText& text) {
+        return text.group == item.group && text.text == item.phrase;
+    };
+    if (std::none_of(texts.begin(), texts.end(), is_known))
+        texts.push_back({item.group, std::string(item.phrase)});
+}
+
+}  // namespace
+
+void TableNotes::look_at(const TableLayout& layout) {
+    for (const ItemDecision& decision : layout.decisions) {
+        has_agreement_ |= decision.relation == Relation::agreed;
+        has_unmarked_ |= decision.relation == Relation::measured;
+        if (decision.is_left_out) add_once(left_out_, decision.item);
+        if (!is_explained(decision)) add_once(never_there_, decision.item);
+    }
+}
+
+void TableNotes::look_at(const TableLayout& layout, const Point& point, bool explains_all) {
+    for (const ItemDecision& decision : layout.decisions) {
+        if (decision.is_left_out || !(explains_all || is_explained(decision))) continue;
+        if (explains_all || shows_prediction(decision, layout))
+            look_at(decision.item, point.predicted);
+        if (point.measured) look_at(decision.item, *point.measured);
+    }
+}
+
+void TableNotes::look_at_failure(const Point& point) {
+    if (failure_count_++ >= most_notes) return;
+    failures_.push_back(fmt::format("{} failed: {}", cell_text(point.name, 80, style_.ascii),
+                                    cell_text(point.failure, whole_text, style_.ascii)));
+}
+
+void TableNotes::look_at(const TableItem& item, const Readings& readings) {
+    for (const Counter counter : item.counters) {
+        const auto* none = std::get_if<Unavailable>(&readings[counter]);
+        if (!none) continue;
+        auto known = std::find_if(missing_.begin(), missing_.end(), [&](const Missing& missing) {
+            return missing.reason == none->reason;
+        });
+        if (known == missing_.end()) {
+            if (missing_.size() == most_notes) return;
+            known = missing_.insert(known, Missing{none->reason, {}});
+        }
+        known->counters[static_cast<std::size_t>(counter)] = true;
+    }
+}
+
+// Reasons that name numbers differ from point to point; of many for the same counters, one is
+// enough for a reader. (Two may be those of the prediction and of the measurement.)
+void TableNotes::put_missing(std::vector<std::string>& lines) const {
+    for (auto missing = missing_.begin(); missing != missing_.end(); ++missing) {
+        const auto is_alike = [&](const Missing& other) {
+            return other.counters == missing->counters;
+        };
+        const bool are_many = std::count_if(missing_.begin(), missing_.end(), is_alike) > 2;
+        if (are_many && std::any_of(missing_.begin(), missing, is_alike)) continue;
+        lines.push_back(fmt::format("n/a  {}: {}{}", list_of(missing->counters),
+                                    cell_text(missing->reason, whole_text, style_.ascii),
+                                    are_many ? " (in other rows likewise: --json)" : ""));
+    }
+}
+
+std::vector<std::string> TableNotes::lines(const ResultTail& tail) const {
+    std::vector<std::string> lines;
+    if (has_agreement_)
+        lines.push_back(std::string("=  prediction and measurement agree") +
+                        (has_unmarked_ ? "; columns without a mark are measured" : ""));
+    put_missing(lines);
+    if (!never_there_.empty())
+        lines.push_back(
+            fmt::format("n/a in every row: {}. --json says why.", list_by_group(never_there_)));
+    lines.insert(lines.end(), failures_.begin(), failures_.end());
+    if (failure_count_ > failures_.size())
+        lines.push_back(fmt::format("{} more points failed", failure_count_ - failures_.size()));
+    for (std::size_t i = 0; i < std::min(tail.warnings.size(), most_notes); ++i) {
+        const Warning& warning = tail.warnings[i];
+        const std::string sentence = warning.point.empty()
+                                         ? warning.text
+                                         : fmt::format("{}: {}", warning.point, warning.text);
+        lines.push_back(fmt::format("warning {}: {}", warning.code,
+                                    cell_text(sentence, whole_text, style_.ascii)));
+    }
+    if (tail.warnings.size() > most_notes)
+        lines.push_back(fmt::format("{} more warnings", tail.warnings.size() - most_notes));
+    if (tail.status == Status::interrupted)
+        lines.emplace_back("interrupted: the points that were finished are shown");
+    if (!left_out_.empty())
+        lines.push_back(
+            fmt::format("Left out: {}. A wider terminal, --json or --counters KEY,... shows them.",
+                        list_by_group(left_out_)));
+    return lines;
+}
+
+}  // namespace coalprof

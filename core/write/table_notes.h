@@ -1,0 +1,45 @@
+// What stands below a table: what the marks mean, why numbers are missing (each reason once), which
+// points failed, what found no room. Kept while the rows stream past, in bounded memory.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "core/write/table_layout.h"
+
+namespace coalprof {
+
+class TableNotes {
+ public:
+    explicit TableNotes(const TableStyle& style) : style_(style) {}
+
+    // A heading: what its marks mean, what it leaves out.
+    void look_at(const TableLayout& layout);
+    // A point that helped to decide this layout. Counters that no point has are named without
+    // their reasons unless they are what the reader came for, or `explains_all`.
+    void look_at(const TableLayout& layout, const Point& point, bool explains_all);
+    // A reading that is shown as n/a.
+    void look_at(const TableItem& item, const Readings& readings);
+    void look_at_failure(const Point& point);
+    // The lines, not folded yet.
+    std::vector<std::string> lines(const ResultTail& tail) const;
+
+ private:
+    struct Missing {
+        std::string_view reason;
+        std::array<bool, counter_count> counters{};
+    };
+    void put_missing(std::vector<std::string>& lines) const;
+
+    TableStyle style_;
+    std::vector<Missing> missing_;
+    std::vector<std::string> failures_;  // the first ones, as sentences
+    std::uint64_t failure_count_ = 0;
+    std::vector<GroupedText> left_out_;
+    std::vector<GroupedText> never_there_;
+    bool has_agreement_ = false;
+    bool has_unmarked_ = false;  // columns that are only measured
+};
+
+}  // namespace coalprof

@@ -1,0 +1,14 @@
+// How a table is to look: what the caller knows of the place where it will be read.
+#pragma once
+
+#include <cstddef>
+
+namespace coalprof {
+
+struct TableStyle {
+    std::size_t width = 80;  // columns of the terminal; 0: no limit
+    bool color = false;
+    bool ascii = false;  // no character above 127
+};
+
+}  // namespace coalprof

@@ -1,0 +1,34 @@
+// The few calls of the CUDA driver that the collector itself needs. They come first: several CUPTI
+// calls crash when there is no driver (seen with CUPTI 13.0.85: cuptiDeviceGetChipName,
+// cuptiRangeProfilerEnable, cuptiProfilerGetCounterAvailability).
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+
+namespace coalprof {
+
+// A plain struct, so that a scripted fake can stand in.
+struct CounterDriver {
+    decltype(&::cuInit) init = nullptr;
+    decltype(&::cuDriverGetVersion) driver_get_version = nullptr;
+    decltype(&::cuDeviceGetCount) device_get_count = nullptr;
+    decltype(&::cuDeviceGet) device_get = nullptr;
+    decltype(&::cuCtxGetCurrent) context_get_current = nullptr;
+};
+
+// Loads libcuda.so.1 once per process. Throws CountersError where there is none.
+const CounterDriver& counter_driver();
+
+// Starts the driver and answers the handle of device `index`. Throws CountersError: no GPU, no
+// such device, a driver that does not start.
+CUdevice open_device(const CounterDriver& driver, int index);
+
+// CUDA version that the driver implements: 13000 is 13.0; 0 if it does not say.
+std::uint32_t driver_cuda_version(const CounterDriver& driver);
+
+// The context current on this thread. Throws CountersError if there is none.
+CUcontext current_context(const CounterDriver& driver);
+
+}  // namespace coalprof

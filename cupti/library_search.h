@@ -1,0 +1,37 @@
+// Where libcupti may lie, in the order in which it is tried. Pure: it looks at an environment and a
+// folder tree that tests can plant.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coalprof {
+
+struct LibrarySearch {
+    std::function<std::optional<std::string>(const char*)> environment;
+    std::filesystem::path root = "/";
+    // CUDA version of the driver, 13000 for 13.0; 0: not known. libcupti.so.13 does not work with a
+    // driver older than 13.0, but libcupti.so.12 works with newer ones, so an old driver is offered
+    // .12 first.
+    std::uint32_t driver_version = 0;
+};
+
+// The environment of this process and the real file system.
+LibrarySearch process_library_search(std::uint32_t driver_version);
+
+struct LibraryCandidate {
+    std::string name;          // what dlopen is given: a soname or an absolute path
+    bool if_loaded = false;    // only if the process has it already
+    bool is_demanded = false;  // the user named it: when it does not load, nothing else is tried
+};
+
+// Already loaded; $COALPROF_CUPTI (a file, or a folder that holds one); by soname, as the loader
+// is set up; $CUDA_HOME and $CUDA_PATH; $CONDA_PREFIX and the Python packages of $VIRTUAL_ENV;
+// /usr/local/cuda, then /usr/local/cuda-* from the newest on. Of paths only files that exist.
+std::vector<LibraryCandidate> library_candidates(const LibrarySearch& search);
+
+}  // namespace coalprof

@@ -1,0 +1,113 @@
+// plan_metrics(): from counters to the metrics of one chip.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "cupti/metric_table.h"
+
+namespace coalprof {
+namespace {
+
+// Index of `name` in `names`, where it is put if it is not there yet.
+std::size_t index_of(std::vector<std::string>& names, std::string_view name) {
+    const auto found = std::ranges::find(names, name);
+    const auto index = static_cast<std::size_t>(found - names.begin());
+    if (found == names.end()) names.emplace_back(name);
+    return index;
+}
+
+// The counters that a ratio is made of. derive_ratios() (core/result/reading.h) makes it.
+std::vector<Counter> parts_of(Counter ratio) {
+    const auto index = static_cast<std::size_t>(ratio);
+    const auto kind = static_cast<AccessKind>(index / access_field_count);
+    const auto part = [kind](AccessField field) { return access_counter(kind, field); };
+    if (static_cast<AccessField>(index % access_field_count) == AccessField::sectors_per_request)
+        return {part(AccessField::sectors), part(AccessField::requests)};
+    return {part(AccessField::unique_bytes), part(AccessField::sectors)};
+}
+
+class Planner {
+ public:
+    Planner(std::string_view chip, const std::function<bool(std::string_view)>& has_metric)
+        : chip_(chip), has_metric_(has_metric) {}
+
+    void add(Counter counter) {
+        const CounterMetrics& row = metrics_of(counter);
+        switch (row.cost) {
+            case MetricCost::elsewhere:
+                return;
+            case MetricCost::derived:
+                for (const Counter part : parts_of(counter)) add(part);
+                return;
+            case MetricCost::never:
+                if (is_new(counter)) plan_.unavailable.emplace_back(counter, Unavailable{row.note});
+                return;
+            case MetricCost::base:
+            case MetricCost::extra:
+            case MetricCost::instrumented:
+                if (is_new(counter)) add_measured(row);
+        }
+    }
+
+    MetricPlan take() { return std::move(plan_); }
+
+ private:
+    bool is_new(Counter counter) {
+        return !std::exchange(seen_[static_cast<std::size_t>(counter)], true);
+    }
+
+    // The first candidate that the chip has; empty: none.
+    std::string_view choose(const CounterMetrics& row) const {
+        for (const std::string_view candidate : row.candidates)
+            if (!candidate.empty() && has_metric_(candidate)) return candidate;
+        return {};
+    }
+
+    void add_measured(const CounterMetrics& row) {
+        const std::string_view choice = choose(row);
+        if (choice.empty()) {
+            plan_.unavailable.emplace_back(
+                row.counter, Unavailable{keep_reason(
+                                 fmt::format("{} has no metric {}", chip_, row.candidates[0]))});
+            return;
+        }
+        const bool is_instrumented = row.cost == MetricCost::instrumented;
+        MetricPlan::Source source{.counter = row.counter, .is_instrumented = is_instrumented};
+        source.metric = index_of(is_instrumented ? plan_.instrumented : plan_.hardware, choice);
+        if (row.needs_sole_access) source.must_be_zero = other_accesses(row.concerns);
+        plan_.sources.push_back(std::move(source));
+    }
+
+    // The counters that tell whether the launch made accesses other than `sole`.
+    std::vector<std::size_t> other_accesses(AccessSet sole) {
+        std::vector<std::size_t> metrics;
+        for (const Counter requests :
+             {Counter::load_requests, Counter::store_requests, Counter::atomic_requests,
+              Counter::reduce_requests, Counter::shared_load_requests,
+              Counter::shared_store_requests, Counter::local_load_requests,
+              Counter::local_store_requests}) {
+            const CounterMetrics& row = metrics_of(requests);
+            if (row.concerns.meets(sole)) continue;
+            const std::string_view choice = choose(row);
+            if (!choice.empty()) metrics.push_back(index_of(plan_.hardware, choice));
+        }
+        return metrics;
+    }
+
+    std::string_view chip_;
+    const std::function<bool(std::string_view)>& has_metric_;
+    MetricPlan plan_;
+    std::array<bool, counter_count> seen_{};
+};
+
+}  // namespace
+
+MetricPlan plan_metrics(std::span<const Counter> wanted, std::string_view chip,
+                        const std::function<bool(std::string_view)>& has_metric) {
+    Planner planner(chip, has_metric);
+    for (const Counter counter : wanted) planner.add(counter);
+    return planner.take();
+}
+
+}  // namespace coalprof

@@ -1,0 +1,191 @@
+#include "cupti/metric_table.h"
+
+#include <iterator>
+
+namespace coalprof {
+namespace {
+
+// All of these names exist on every chip of CUPTI 13.0 but GV11B, which its host refuses, except
+// where a comment says otherwise.
+//
+// Requests are counted where instructions are executed (smsp), not where L1 receives them
+// (l1tex__t_requests_*): the latter cannot be collected in one pass with l1tex__t_sectors_*. With
+// all lanes predicated off neither counts; `pred_on_any` is what makes the two equal.
+constexpr std::string_view no_ideal =
+    "CUPTI counts ideal sectors for single instructions only, not for a launch";
+constexpr std::string_view no_transactions =
+    "transactions are counted on GPUs before compute capability 7.0 only, and their counters "
+    "cannot be read by this program";
+constexpr std::string_view of_the_launch =
+    "counts every wavefront of local and global memory in the data stage";
+constexpr std::string_view of_the_gpu =
+    "counts everything that reaches device memory while the launch runs, other programs included";
+constexpr std::string_view with_parameters =
+    "includes the constants and parameters that the kernel itself loads";
+
+// Those of local and global memory alone: the unit's total also counts what each warp does at its
+// start (an H200: shared_op_misc, one wavefront a warp). The name changed with GH100.
+constexpr std::string_view data_wavefronts = "l1tex__data_pipe_lsu_wavefronts_mem_lgds.sum";
+constexpr std::string_view data_wavefronts_before_gh100 =
+    "l1tex__data_pipe_lsu_wavefronts_mem_lg.sum";
+constexpr std::string_view all_data_wavefronts = "l1tex__data_pipe_lsu_wavefronts.sum";
+constexpr AccessSet any_memory{Access::global_load,   Access::global_store, Access::global_atomic,
+                               Access::global_reduce, Access::local_load,   Access::local_store};
+
+constexpr CounterMetrics table[] = {
+    // clang-format off
+    // load: LDG.
+    {Counter::load_requests, MetricCost::base, {Access::global_load},
+     {{"smsp__inst_executed_op_global_ld_pred_on_any.sum",
+       "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"}}},
+    {Counter::load_sectors, MetricCost::base, {Access::global_load},
+     {{"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"}}},
+    {Counter::load_lines, MetricCost::extra, {Access::global_load},
+     {{"l1tex__t_set_accesses_pipe_lsu_mem_global_op_ld.sum"}}},
+    {Counter::load_unique_bytes, MetricCost::instrumented, {Access::global_load},
+     {{"smsp__sass_data_bytes_mem_global_op_ld.sum"}}},
+    {Counter::load_ideal_sectors, MetricCost::never, {Access::global_load}, {}, no_ideal},
+    {Counter::load_sectors_per_request, MetricCost::derived, {Access::global_load}},
+    {Counter::load_bytes_per_sector, MetricCost::derived, {Access::global_load}},
+    {Counter::load_efficiency, MetricCost::derived, {Access::global_load}},
+    {Counter::load_tag_wavefronts, MetricCost::extra, {Access::global_load},
+     {{"l1tex__t_output_wavefronts_pipe_lsu_mem_global_op_ld.sum"}}},
+    {Counter::load_data_wavefronts, MetricCost::extra, {Access::global_load},
+     {{data_wavefronts, data_wavefronts_before_gh100, all_data_wavefronts}}, of_the_launch, true},
+    {Counter::load_transactions, MetricCost::never, {}, {}, no_transactions},
+    {Counter::load_transaction_bytes, MetricCost::never, {}, {}, no_transactions},
+    // store: STG.
+    {Counter::store_requests, MetricCost::base, {Access::global_store},
+     {{"smsp__inst_executed_op_global_st_pred_on_any.sum",
+       "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"}}},
+    {Counter::store_sectors, MetricCost::base, {Access::global_store},
+     {{"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"}}},
+    {Counter::store_lines, MetricCost::extra, {Access::global_store},
+     {{"l1tex__t_set_accesses_pipe_lsu_mem_global_op_st.sum"}}},
+    {Counter::store_unique_bytes, MetricCost::instrumented, {Access::global_store},
+     {{"smsp__sass_data_bytes_mem_global_op_st.sum"}}},
+    {Counter::store_ideal_sectors, MetricCost::never, {Access::global_store}, {}, no_ideal},
+    {Counter::store_sectors_per_request, MetricCost::derived, {Access::global_store}},
+    {Counter::store_bytes_per_sector, MetricCost::derived, {Access::global_store}},
+    {Counter::store_efficiency, MetricCost::derived, {Access::global_store}},
+    {Counter::store_tag_wavefronts, MetricCost::extra, {Access::global_store},
+     {{"l1tex__t_output_wavefronts_pipe_lsu_mem_global_op_st.sum"}}},
+    {Counter::store_data_wavefronts, MetricCost::extra, {Access::global_store},
+     {{data_wavefronts, data_wavefronts_before_gh100, all_data_wavefronts}}, of_the_launch, true},
+    {Counter::store_transactions, MetricCost::never, {}, {}, no_transactions},
+    {Counter::store_transaction_bytes, MetricCost::never, {}, {}, no_transactions},
+    // atomic: ATOM and ATOMG.
+    {Counter::atomic_requests, MetricCost::base, {Access::global_atomic},
+     {{"smsp__inst_executed_op_generic_atom_pred_on_any.sum",
+       "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum"}}},
+    {Counter::atomic_sectors, MetricCost::base, {Access::global_atomic},
+     {{"l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum"}}},
+    {Counter::atomic_lines, MetricCost::extra, {Access::global_atomic},
+     {{"l1tex__t_set_accesses_pipe_lsu_mem_global_op_atom.sum"}}},
+    {Counter::atomic_unique_bytes, MetricCost::instrumented, {Access::global_atomic},
+     {{"smsp__sass_data_bytes_mem_global_op_atom.sum"}}},
+    {Counter::atomic_ideal_sectors, MetricCost::never, {Access::global_atomic}, {}, no_ideal},
+    {Counter::atomic_sectors_per_request, MetricCost::derived, {Access::global_atomic}},
+    {Counter::atomic_bytes_per_sector, MetricCost::derived, {Access::global_atomic}},
+    {Counter::atomic_efficiency, MetricCost::derived, {Access::global_atomic}},
+    {Counter::atomic_tag_wavefronts, MetricCost::extra, {Access::global_atomic},
+     {{"l1tex__t_output_wavefronts_pipe_lsu_mem_global_op_atom.sum"}}},
+    {Counter::atomic_data_wavefronts, MetricCost::extra, {Access::global_atomic},
+     {{data_wavefronts, data_wavefronts_before_gh100, all_data_wavefronts}}, of_the_launch, true},
+    {Counter::atomic_transactions, MetricCost::never, {}, {}, no_transactions},
+    {Counter::atomic_transaction_bytes, MetricCost::never, {}, {}, no_transactions},
+    // reduce: RED.
+    {Counter::reduce_requests, MetricCost::base, {Access::global_reduce},
+     {{"smsp__inst_executed_op_global_red_pred_on_any.sum",
+       "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum"}}},
+    {Counter::reduce_sectors, MetricCost::base, {Access::global_reduce},
+     {{"l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum"}}},
+    {Counter::reduce_lines, MetricCost::extra, {Access::global_reduce},
+     {{"l1tex__t_set_accesses_pipe_lsu_mem_global_op_red.sum"}}},
+    {Counter::reduce_unique_bytes, MetricCost::instrumented, {Access::global_reduce},
+     {{"smsp__sass_data_bytes_mem_global_op_red.sum"}}},
+    {Counter::reduce_ideal_sectors, MetricCost::never, {Access::global_reduce}, {}, no_ideal},
+    {Counter::reduce_sectors_per_request, MetricCost::derived, {Access::global_reduce}},
+    {Counter::reduce_bytes_per_sector, MetricCost::derived, {Access::global_reduce}},
+    {Counter::reduce_efficiency, MetricCost::derived, {Access::global_reduce}},
+    {Counter::reduce_tag_wavefronts, MetricCost::extra, {Access::global_reduce},
+     {{"l1tex__t_output_wavefronts_pipe_lsu_mem_global_op_red.sum"}}},
+    {Counter::reduce_data_wavefronts, MetricCost::extra, {Access::global_reduce},
+     {{data_wavefronts, data_wavefronts_before_gh100, all_data_wavefronts}}, of_the_launch, true},
+    {Counter::reduce_transactions, MetricCost::never, {}, {}, no_transactions},
+    {Counter::reduce_transaction_bytes, MetricCost::never, {}, {}, no_transactions},
+    // L1 and L2. The source unit TEX is L1: instruction fetches and copies are not in it.
+    {Counter::l1_hit_sectors, MetricCost::base, {Access::global_load},
+     {{"l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum"}}},
+    {Counter::l2_read_requests, MetricCost::base, {Access::global_load, Access::local_load},
+     {{"lts__t_requests_srcunit_tex_op_read.sum"}}},
+    {Counter::l2_read_sectors, MetricCost::base, {Access::global_load, Access::local_load},
+     {{"lts__t_sectors_srcunit_tex_op_read.sum"}}},
+    {Counter::l2_write_requests, MetricCost::base, {Access::global_store, Access::local_store},
+     {{"lts__t_requests_srcunit_tex_op_write.sum"}}},
+    {Counter::l2_write_sectors, MetricCost::base, {Access::global_store, Access::local_store},
+     {{"lts__t_sectors_srcunit_tex_op_write.sum"}}},
+    {Counter::l2_atomic_requests, MetricCost::base, {Access::global_atomic},
+     {{"lts__t_requests_srcunit_tex_op_atom.sum"}}},
+    {Counter::l2_atomic_sectors, MetricCost::base, {Access::global_atomic},
+     {{"lts__t_sectors_srcunit_tex_op_atom.sum"}}},
+    {Counter::l2_reduce_requests, MetricCost::base, {Access::global_reduce},
+     {{"lts__t_requests_srcunit_tex_op_red.sum"}}},
+    {Counter::l2_reduce_sectors, MetricCost::base, {Access::global_reduce},
+     {{"lts__t_sectors_srcunit_tex_op_red.sum"}}},
+    // Device memory: other names on GB202 to GB207; none on GA10B, GB10B, GB20B, which share the
+    // memory of the CPU.
+    {Counter::dram_read_bytes, MetricCost::base, any_memory,
+     {{"dram__bytes_read.sum",
+       "dram__bytes_op_read.sum"}}, of_the_gpu},
+    {Counter::dram_write_bytes, MetricCost::base, any_memory,
+     {{"dram__bytes_write.sum",
+       "dram__bytes_op_write.sum"}}, of_the_gpu},
+    // Shared memory: LDS and STS.
+    {Counter::shared_load_requests, MetricCost::base, {Access::shared_load},
+     {{"smsp__inst_executed_op_shared_ld_pred_on_any.sum"}}},
+    {Counter::shared_load_wavefronts, MetricCost::base, {Access::shared_load},
+     {{"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"}}},
+    {Counter::shared_load_conflicts, MetricCost::base, {Access::shared_load},
+     {{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"}}},
+    {Counter::shared_store_requests, MetricCost::base, {Access::shared_store},
+     {{"smsp__inst_executed_op_shared_st_pred_on_any.sum"}}},
+    {Counter::shared_store_wavefronts, MetricCost::base, {Access::shared_store},
+     {{"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"}}},
+    {Counter::shared_store_conflicts, MetricCost::base, {Access::shared_store},
+     {{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"}}},
+    // Constant and local memory.
+    {Counter::constant_requests, MetricCost::base, {Access::constant_load},
+     {{"idc__requests.sum"}}, with_parameters},
+    {Counter::local_load_requests, MetricCost::base, {Access::local_load},
+     {{"smsp__inst_executed_op_local_ld_pred_on_any.sum",
+       "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum"}}},
+    {Counter::local_load_sectors, MetricCost::base, {Access::local_load},
+     {{"l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum"}}},
+    {Counter::local_store_requests, MetricCost::base, {Access::local_store},
+     {{"smsp__inst_executed_op_local_st_pred_on_any.sum",
+       "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum"}}},
+    {Counter::local_store_sectors, MetricCost::base, {Access::local_store},
+     {{"l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum"}}},
+    {Counter::duration_seconds, MetricCost::elsewhere, {}},
+    {Counter::useful_bytes, MetricCost::elsewhere, {}},
+    {Counter::bandwidth_bytes_per_second, MetricCost::elsewhere, {}},
+    // clang-format on
+};
+
+constexpr bool is_in_enum_order() {
+    for (std::size_t i = 0; i < std::size(table); ++i)
+        if (static_cast<std::size_t>(table[i].counter) != i) return false;
+    return true;
+}
+static_assert(std::size(table) == counter_count && is_in_enum_order());
+
+}  // namespace
+
+std::span<const CounterMetrics> metric_table() { return table; }
+
+const CounterMetrics& metrics_of(Counter counter) {
+    return table[static_cast<std::size_t>(counter)];
+}
+
+}  // namespace coalprof

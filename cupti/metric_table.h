@@ -1,0 +1,94 @@
+// The one table that says which vendor metrics answer each of our counters, and what it costs to
+// collect them. Names differ between chips: a counter lists candidates, and the first that the chip
+// has is used. Everything else here follows from the table. No CUDA types.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/result/counter.h"
+#include "core/result/reading.h"
+
+namespace coalprof {
+
+// What a launch does, as far as counters are concerned.
+enum class Access : std::uint8_t {
+    global_load,
+    global_store,
+    global_atomic,
+    global_reduce,  // in the order of AccessKind
+    shared_load,
+    shared_store,
+    constant_load,
+    local_load,
+    local_store,
+};
+
+// A set of Access.
+class AccessSet {
+ public:
+    constexpr AccessSet() = default;
+    constexpr AccessSet(std::initializer_list<Access> accesses) {
+        for (const Access access : accesses) add(access);
+    }
+    constexpr void add(Access access) { bits_ |= 1u << static_cast<unsigned>(access); }
+    constexpr bool has(Access access) const {
+        return (bits_ >> static_cast<unsigned>(access) & 1u) != 0;
+    }
+    constexpr bool meets(AccessSet other) const { return (bits_ & other.bits_) != 0; }
+    friend bool operator==(AccessSet, AccessSet) = default;
+
+ private:
+    std::uint32_t bits_ = 0;
+};
+
+enum class MetricCost : std::uint8_t {
+    base,          // fits the one hardware pass of the launch's basic counters
+    extra,         // needs further hardware passes
+    instrumented,  // CUPTI patches the code; always a pass of its own, never timed
+    derived,       // follows from other counters, at their cost
+    elsewhere,     // not CUPTI's: the launcher measures it (time) or the plan says it
+    never,         // CUPTI cannot give it on any chip
+};
+
+struct CounterMetrics {
+    Counter counter;
+    MetricCost cost;
+    AccessSet concerns;  // the accesses of which at least one makes the counter meaningful
+    std::array<std::string_view, 3> candidates{};  // with their rollups; empty: the end
+    std::string_view note{};  // what to know about the value; for `never`: why not
+    // The metric does not tell accesses apart: it is an answer only if no other access was made.
+    bool needs_sole_access = false;
+};
+
+// One row per counter, in enum order.
+std::span<const CounterMetrics> metric_table();
+const CounterMetrics& metrics_of(Counter counter);
+
+// What must be asked of CUPTI to answer `wanted` on one chip.
+struct MetricPlan {
+    struct Source {
+        Counter counter;
+        bool is_instrumented = false;
+        std::size_t metric = 0;                   // index into hardware or instrumented
+        std::vector<std::size_t> must_be_zero{};  // indices into hardware
+    };
+    std::vector<std::string> hardware;      // each name once
+    std::vector<std::string> instrumented;  // likewise
+    std::vector<Source> sources;            // includes the parts of the ratios in `wanted`
+    std::vector<std::pair<Counter, Unavailable>> unavailable;
+};
+
+// `has_metric` says whether `chip` has a metric (ChipMetrics::has). Counters of cost `elsewhere`
+// are passed over.
+MetricPlan plan_metrics(std::span<const Counter> wanted, std::string_view chip,
+                        const std::function<bool(std::string_view)>& has_metric);
+
+}  // namespace coalprof

@@ -1,0 +1,53 @@
+// What `coalprof doctor` says about counters before any is read: where CUPTI is, whether this user
+// may read counters, and what else may hold them. No CUDA types.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coalprof {
+
+enum class FindingState : std::uint8_t { ok, problem, unknown };
+
+struct Finding {
+    std::string name;  // "permission"
+    FindingState state = FindingState::unknown;
+    std::string detail;  // what was found
+    std::string remedy;  // what to do; empty where there is nothing to do
+};
+
+// What the findings are made from. Tests plant a folder for `root`.
+struct PreflightFacts {
+    std::filesystem::path root = "/";  // of /proc, /dev and the container's signs
+    std::map<std::string, std::string> environment;
+    std::string device_name;  // as the driver gives them; empty: no device
+    std::string device_uuid;
+    std::optional<int> device_major{}, device_minor{};  // compute capability
+};
+
+// The environment of this process; the device is left empty.
+PreflightFacts process_facts();
+
+// libcupti and libnvperf_host.so of this process, loaded for it.
+Finding find_cupti();
+// Whether the driver restricts counters to administrators, and whether this process is one.
+Finding find_permission(const PreflightFacts& facts);
+Finding find_container(const PreflightFacts& facts);
+// Profilers in this process's environment or running beside it (the processes that can be seen).
+Finding find_other_profilers(const PreflightFacts& facts);
+Finding find_mps(const PreflightFacts& facts);
+Finding find_mig(const PreflightFacts& facts);
+Finding find_wsl(const PreflightFacts& facts);
+// Compute capability 7.5 or higher.
+Finding find_architecture(const PreflightFacts& facts);
+// Whether CUPTI's profiler starts on device `index`: the driver is asked, nothing is launched.
+Finding find_collector(int device_index);
+
+// All of the above but find_collector(), in this order.
+std::vector<Finding> preflight(const PreflightFacts& facts);
+
+}  // namespace coalprof

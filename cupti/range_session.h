@@ -1,0 +1,75 @@
+// One session of CUPTI's range profiler on the current context: user ranges, user replay, one set
+// of metrics. Closes itself on every path. The order of the calls is that of collect_ranges().
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cupti/cupti_api.h"
+#include "cupti/host.h"
+
+namespace coalprof {
+
+// Switches the profiler on for a context, and off again when it goes. A new one for each set of
+// metrics: configuring an object that is still enabled a second time crashed (H200, CUDA 13.0).
+class EnabledProfiler {
+ public:
+    EnabledProfiler(const CuptiApi& api, CUcontext context);
+    ~EnabledProfiler();
+    EnabledProfiler(const EnabledProfiler&) = delete;
+    EnabledProfiler& operator=(const EnabledProfiler&) = delete;
+
+    CUpti_RangeProfiler_Object* get() const { return object_; }
+
+ private:
+    const CuptiApi& api_;
+    CUpti_RangeProfiler_Object* object_ = nullptr;
+};
+
+// A range as it came back; `name` is what push() was given.
+struct CollectedRange {
+    std::size_t index = 0;
+    std::string name;
+};
+
+// Every call throws CountersError when CUPTI refuses it.
+class RangeSession {
+ public:
+    // Makes room for exactly `ranges` ranges per pass. `config` must outlive the session.
+    RangeSession(const CuptiApi& api, CUcontext context, const MetricConfig& config,
+                 std::size_t ranges);
+    ~RangeSession();
+    RangeSession(const RangeSession&) = delete;
+    RangeSession& operator=(const RangeSession&) = delete;
+
+    void start();
+    void push(const std::string& name);
+    void pop();
+    // Whether the hardware has seen all passes.
+    bool stop();
+    // After a failure: ends an open range and an open pass, whatever CUPTI answers. Whether the
+    // passes are complete even so.
+    bool abandon() noexcept;
+
+    // Fetches what was counted. How many ranges were lost because there was no room for them.
+    std::size_t decode();
+    // The ranges that came back after decode(). A range whose name cannot be had is left out.
+    std::vector<CollectedRange> ranges() const;
+    std::span<const std::uint8_t> counter_data() const { return counter_data_; }
+
+ private:
+    void size_counter_data(std::size_t ranges);
+    void set_config(std::size_t ranges);
+
+    const CuptiApi& api_;
+    const MetricConfig& config_;
+    EnabledProfiler profiler_;
+    std::vector<std::uint8_t> counter_data_;  // stays where it is: CUPTI keeps its address
+    bool is_started_ = false;
+    bool is_range_open_ = false;
+};
+
+}  // namespace coalprof

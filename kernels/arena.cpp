@@ -1,0 +1,112 @@
+#include "kernels/arena.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace coalprof {
+
+namespace {
+
+constexpr std::string_view purpose = "the arrays of this point";
+constexpr std::uint64_t record_bytes = 32;
+// Addresses cost nothing: a range larger than the first point needs is not reserved again when the
+// next point needs more.
+constexpr std::uint64_t smallest_range_bytes = 1ull << 30;
+// Beyond this no GPU has memory, and powers of two would overflow.
+constexpr std::uint64_t largest_array_bytes = 1ull << 46;
+
+}  // namespace
+
+struct Arena::Slot {
+    std::unique_ptr<MappedRange> range;
+    Buffer buffer;  // instead of the range, where memory cannot be mapped
+
+    std::uint64_t held_bytes() const {
+        return (range ? range->mapped_bytes() : 0) + buffer.bytes();
+    }
+    // What of it serves an array of `bytes`; a smaller reservation is given back first.
+    std::uint64_t usable_bytes(std::uint64_t bytes) const {
+        if (range) return range->reserved_bytes() >= bytes ? range->mapped_bytes() : 0;
+        return buffer.bytes() >= bytes ? bytes : 0;
+    }
+    CUdeviceptr address() const { return range ? range->base() : buffer.address(); }
+    void clear() {
+        range.reset();
+        buffer.release();
+    }
+};
+
+Arena::Arena(const Gpu& gpu)
+    : gpu_(gpu),
+      granularity_(MappedRange::granularity(gpu)),
+      records_(gpu, record_bytes, "the kernels' findings") {}
+
+Arena::~Arena() = default;
+
+CUdeviceptr Arena::address(std::size_t array) const { return slots_[array].address(); }
+
+void Arena::clear() {
+    for (Slot& slot : slots_) slot.clear();
+}
+
+std::uint64_t Arena::held_bytes() const {
+    std::uint64_t bytes = 0;
+    for (const Slot& slot : slots_) bytes += slot.held_bytes();
+    return bytes;
+}
+
+std::uint64_t Arena::missing_bytes(std::span<const std::uint64_t> array_bytes) const {
+    std::uint64_t missing = 0;
+    for (std::size_t k = 0; k < array_bytes.size(); ++k) {
+        const std::uint64_t usable = slots_[k].usable_bytes(array_bytes[k]);
+        missing += array_bytes[k] - std::min(array_bytes[k], usable);
+    }
+    return missing;
+}
+
+void Arena::fit(std::span<const std::uint64_t> array_bytes) {
+    const std::uint64_t unit = granularity_ != 0 ? granularity_ : 256;
+    std::vector<std::uint64_t> sizes;
+    std::uint64_t needed = 0;
+    for (const std::uint64_t bytes : array_bytes) {
+        if (bytes > largest_array_bytes) refuse_memory(purpose, bytes, gpu_.memory().free_bytes);
+        sizes.push_back(rounded_up(std::max<std::uint64_t>(bytes, 1), unit));
+        needed += sizes.back();
+    }
+    slots_.resize(std::max(slots_.size(), sizes.size()));
+    const std::uint64_t missing = missing_bytes(sizes);
+    if (missing == 0) return;
+
+    std::uint64_t free_bytes = gpu_.memory().free_bytes;
+    if (missing > free_bytes) {  // what other points left behind may be in the way
+        if (needed > free_bytes + held_bytes())
+            refuse_memory(purpose, needed, free_bytes + held_bytes());
+        clear();
+        free_bytes = gpu_.memory().free_bytes;
+        if (needed > free_bytes) refuse_memory(purpose, needed, free_bytes);
+    }
+    for (std::size_t k = 0; k < sizes.size(); ++k) fit_slot(k, sizes[k], needed);
+}
+
+void Arena::fit_slot(std::size_t array, std::uint64_t bytes, std::uint64_t needed_in_all) {
+    Slot& slot = slots_[array];
+    if (slot.usable_bytes(bytes) >= bytes) return;
+    if (granularity_ == 0) {
+        slot.clear();
+        slot.buffer = Buffer(gpu_, bytes, purpose);
+        return;
+    }
+    if (!slot.range || slot.range->reserved_bytes() < bytes) {
+        slot.clear();
+        slot.range = std::make_unique<MappedRange>(
+            gpu_, std::max(std::bit_ceil(bytes), smallest_range_bytes));
+    }
+    const std::uint64_t mapped = slot.range->mapped_bytes();
+    const CUresult status = slot.range->map(mapped, bytes - mapped);
+    if (status == CUDA_ERROR_OUT_OF_MEMORY)
+        refuse_memory(purpose, needed_in_all, gpu_.memory().free_bytes + held_bytes());
+    gpu_.check(status, "map GPU memory for the arrays of this point");
+}
+
+}  // namespace coalprof

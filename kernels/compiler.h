@@ -1,0 +1,62 @@
+// CUDA source to code for one GPU, through NVRTC. Equal requests are compiled once; requests can
+// be made ahead, so that compiling overlaps with the start of the driver.
+#pragma once
+
+#include <cstdint>
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/pattern/plan.h"
+#include "kernels/nvrtc_api.h"
+
+namespace coalprof {
+
+struct CompileRequest {
+    std::string source;
+    LoadModifier dlcm = LoadModifier::ca;
+    StoreModifier dscm = StoreModifier::wb;
+};
+
+struct Compiled {
+    std::string code;  // cubin, or PTX where NVRTC does not know the GPU
+    std::string ptx;
+    std::string architecture;  // "sm_90", or "compute_90" for PTX
+    bool is_ptx = false;
+};
+
+class Compiler {
+ public:
+    // `nvrtc` may still be loading; a library without a table makes every request fail with its
+    // sentence. `compute_capability` is 90 for 9.0.
+    Compiler(std::shared_future<NvrtcLibrary> nvrtc, int compute_capability);
+
+    // Starts to compile in another thread.
+    void compile_ahead(const CompileRequest& request);
+    // Waits for the code. Throws Error: the environment's where NVRTC is missing or too old or too
+    // new for the GPU, an internal one where the source does not compile; and PointError where
+    // NVRTC failed otherwise (memory): then the same request is compiled anew the next time.
+    std::shared_ptr<const Compiled> compile(const CompileRequest& request);
+
+    // 13000 for NVRTC 13.0. Throws where NVRTC is missing.
+    std::uint32_t version();
+
+ private:
+    using Answer = std::shared_future<std::shared_ptr<const Compiled>>;
+
+    Answer answer_for(const CompileRequest& request);
+    void forget(const CompileRequest& request);
+
+    std::shared_future<NvrtcLibrary> nvrtc_;
+    int compute_capability_;
+    std::mutex mutex_;
+    std::map<std::string, Answer> answers_;  // by options and source
+};
+
+// Compute capabilities that NVRTC compiles for (75, 80, ...), in rising order.
+std::vector<int> supported_architectures(const NvrtcApi& api);
+
+}  // namespace coalprof

@@ -1,0 +1,32 @@
+// From a plan to CUDA source. One text serves every value of the swept parameter: formulas arrive
+// as kernel parameters, and only what shapes the code (types, widths, elements per thread) is
+// written out.
+#pragma once
+
+#include <string>
+
+#include "core/pattern/plan.h"
+#include "kernels/program_shape.h"
+
+namespace coalprof {
+
+inline constexpr const char* access_kernel = "coalprof_access";
+inline constexpr const char* fill_kernel = "coalprof_fill";
+inline constexpr const char* compare_kernel = "coalprof_compare";
+
+// The measured kernel. Parameters: the formula of each instruction that has a new one and is not
+// custom, an Operand per instruction, a LaunchArgument.
+std::string compose_access(const Plan& plan, const ProgramShape& shape);
+
+// coalprof_fill(Operand, Index elements) and coalprof_compare(Operand, Index elements,
+// Index* first_wrong) for one width and content.
+std::string compose_fill(std::uint32_t element_bytes, Content content);
+std::string compose_compare(std::uint32_t element_bytes, Content content);
+
+// For each instruction K that changes its array, kernels that find and undo what it did, over the
+// logical indices, one a thread: coalprof_check_K and coalprof_restore_K of a store (parameters:
+// [formula], Operand, Index threads, Index* first_wrong), coalprof_undo_K of an atomic ([formula],
+// Operand, LaunchArgument with the increment to add).
+std::string compose_check(const Plan& plan, const ProgramShape& shape);
+
+}  // namespace coalprof

@@ -1,0 +1,33 @@
+// What the driver says about its devices, for `coalprof devices` and for results.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/run/device.h"
+#include "kernels/driver_api.h"
+
+namespace coalprof {
+
+struct DeviceReport {
+    DeviceFacts facts;
+    // More that is worth printing, in the order of printing: peak_bytes_per_second, line_bytes,
+    // max_registers_per_block, compute_mode, ... What the driver does not answer is left out.
+    NamedValues more;
+};
+
+// Facts of one device. free_memory_bytes needs a context and stays 0 here.
+DeviceFacts facts_of(const DriverApi& api, CUdevice device, int index, int driver_version);
+NamedValues more_about(const DriverApi& api, CUdevice device, const DeviceFacts& facts);
+
+struct DeviceList {
+    std::vector<DeviceReport> devices;
+    std::string problem;  // why there is none, and what to do; empty where there are some
+    int driver_version = 0;
+};
+
+// Loads and starts the driver. Never throws for want of a GPU; makes no context.
+DeviceList list_devices();
+DeviceList list_devices(const DriverApi& api);
+
+}  // namespace coalprof

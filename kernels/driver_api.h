@@ -1,0 +1,96 @@
+// The CUDA driver API behind a table: libcuda.so.1 is loaded at run time, so that one program runs
+// with and without a GPU, and a test fills the table with a scripted fake. The table holds only
+// what coalprof calls.
+#pragma once
+
+#include <cuda.h>
+
+#include <optional>
+#include <string>
+
+namespace coalprof {
+
+// member, exported symbol. All of them are exported by every driver since CUDA 11.0.
+#define COALPROF_DRIVER_CALLS(X)                              \
+    X(init, cuInit)                                           \
+    X(driver_version, cuDriverGetVersion)                     \
+    X(error_name, cuGetErrorName)                             \
+    X(error_string, cuGetErrorString)                         \
+    X(device_count, cuDeviceGetCount)                         \
+    X(device_get, cuDeviceGet)                                \
+    X(device_name, cuDeviceGetName)                           \
+    X(device_uuid, cuDeviceGetUuid)                           \
+    X(device_pci_bus_id, cuDeviceGetPCIBusId)                 \
+    X(device_attribute, cuDeviceGetAttribute)                 \
+    X(device_memory, cuDeviceTotalMem_v2)                     \
+    X(context_retain, cuDevicePrimaryCtxRetain)               \
+    X(context_release, cuDevicePrimaryCtxRelease_v2)          \
+    X(context_set_current, cuCtxSetCurrent)                   \
+    X(context_synchronize, cuCtxSynchronize)                  \
+    X(context_get_limit, cuCtxGetLimit)                       \
+    X(context_set_limit, cuCtxSetLimit)                       \
+    X(module_load, cuModuleLoadDataEx)                        \
+    X(module_unload, cuModuleUnload)                          \
+    X(module_function, cuModuleGetFunction)                   \
+    X(function_get_attribute, cuFuncGetAttribute)             \
+    X(function_set_attribute, cuFuncSetAttribute)             \
+    X(occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor) \
+    X(launch, cuLaunchKernel)                                 \
+    X(memory_info, cuMemGetInfo_v2)                           \
+    X(memory_allocate, cuMemAlloc_v2)                         \
+    X(memory_allocate_pitch, cuMemAllocPitch_v2)              \
+    X(memory_free, cuMemFree_v2)                              \
+    X(memory_granularity, cuMemGetAllocationGranularity)      \
+    X(address_reserve, cuMemAddressReserve)                   \
+    X(address_free, cuMemAddressFree)                         \
+    X(memory_create, cuMemCreate)                             \
+    X(memory_release, cuMemRelease)                           \
+    X(memory_map, cuMemMap)                                   \
+    X(memory_unmap, cuMemUnmap)                               \
+    X(memory_set_access, cuMemSetAccess)                      \
+    X(copy_to_host, cuMemcpyDtoH_v2)                          \
+    X(copy_to_device, cuMemcpyHtoD_v2)                        \
+    X(copy_on_device, cuMemcpyDtoDAsync_v2)                   \
+    X(fill_bytes, cuMemsetD8Async)                            \
+    X(event_create, cuEventCreate)                            \
+    X(event_destroy, cuEventDestroy_v2)                       \
+    X(event_record, cuEventRecord)                            \
+    X(event_elapsed, cuEventElapsedTime)
+
+struct DriverApi {
+#define COALPROF_DRIVER_MEMBER(member, symbol) decltype(&::symbol) member = nullptr;
+    COALPROF_DRIVER_CALLS(COALPROF_DRIVER_MEMBER)
+#undef COALPROF_DRIVER_MEMBER
+};
+
+// Why there is no GPU to work with. They look alike to cudart ("insufficient driver" is answered
+// for no driver at all), so the driver itself is asked.
+enum class DriverProblem {
+    none,
+    no_driver,      // libcuda.so.1 is not there
+    stub_library,   // the toolkit's stub was found instead
+    no_device,      // a driver, but no GPU that this process may see
+    mismatch,       // kernel module and library disagree, or the library is too old
+    not_available,  // anything else that cuInit answered
+};
+
+struct DriverLibrary {
+    std::optional<DriverApi> api;  // none: see problem
+    DriverProblem problem = DriverProblem::none;
+    std::string sentence;  // what is wrong and what to do about it; empty when nothing is
+};
+
+// Loads libcuda.so.1. Does not initialise it, and is safe where there is no driver.
+DriverLibrary load_driver();
+
+struct DriverState {
+    DriverProblem problem = DriverProblem::none;
+    std::string sentence;  // as above
+    int version = 0;       // 13000 is CUDA 13.0; 0 where the driver did not say
+    int devices = 0;
+};
+
+// cuInit and the number of devices. Never throws.
+DriverState start_driver(const DriverApi& api);
+
+}  // namespace coalprof

@@ -1,0 +1,11 @@
+# Writes OUTPUT, a C++ file that holds the text of each of NAMES (paths below ROOT).
+set(text "// Made by kernels/embed.cmake from the files named below.\n#include \"kernels/sources.h\"\n\n")
+string(APPEND text "namespace coalprof {\n\nnamespace {\n\nconstexpr SourceFile files[] = {\n")
+foreach(name ${NAMES})
+    file(READ ${ROOT}/${name} content)
+    string(APPEND text "    {\"${name}\", R\"embedded(${content})embedded\"},\n")
+endforeach()
+string(APPEND text "};\n\n}  // namespace\n\n")
+string(APPEND text "std::span<const SourceFile> embedded_sources() { return files; }\n\n")
+string(APPEND text "}  // namespace coalprof\n")
+file(WRITE ${OUTPUT} "${text}")

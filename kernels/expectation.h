@@ -1,0 +1,43 @@
+// The host reference: what an array must hold after a program has run, worked out on the CPU from
+// the program alone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "core/pattern/program.h"
+#include "kernels/program_shape.h"
+#include "kernels/source/arguments.h"
+
+namespace coalprof {
+
+struct WrongElement {
+    std::uint64_t element = 0;
+    std::string expected;  // as hexadecimal numbers, the way they lie in memory words
+    std::string found;
+};
+
+// The values of one array, addressed by element.
+struct ArrayState {
+    std::size_t array = 0;
+    Operand operand;
+    // Sum of the increments that all launches so far asked each atomic to add.
+    std::int64_t added = 0;
+    bool has_run = false;  // at least once
+};
+
+// The first element of `found` (the whole array) that is not as it must be: stored values in what
+// the program stores to, the start value in everything else.
+std::optional<WrongElement> find_wrong_element(const Program& program, const ProgramShape& shape,
+                                               const ArrayState& state,
+                                               std::span<const std::byte> found);
+
+// What element `element` must hold; `hits` is how many instructions of one launch change it.
+std::string expected_text(const Program& program, const ProgramShape& shape,
+                          const ArrayState& state, std::uint64_t element, std::uint64_t hits);
+std::string hexadecimal(std::span<const std::byte> element);
+
+}  // namespace coalprof

@@ -1,0 +1,44 @@
+#include "kernels/gpu.h"
+
+#include <fmt/format.h>
+
+namespace coalprof {
+
+CUdevice device_at(const DriverApi& api, const DriverState& state, int index) {
+    if (index < 0 || index >= state.devices)
+        throw Error(fmt::format(
+            "--device {}: there is no such GPU; this machine has {}{}", index, state.devices,
+            state.devices == 1 ? ", number 0"
+                               : fmt::format(", numbers 0 to {}", state.devices - 1)));
+    CUdevice device = 0;
+    if (const CUresult status = api.device_get(&device, index); status != CUDA_SUCCESS)
+        throw Error(fmt::format("cannot use GPU {}: {}", index, describe(api, status)));
+    return device;
+}
+
+Gpu::Gpu(const DriverApi& api, CUdevice device) : api_(api), device_(device) {
+    CUresult status = api_.context_retain(&context_, device_);
+    if (status != CUDA_SUCCESS)
+        throw Error(fmt::format("cannot use the GPU: its context could not be made: {}",
+                                describe(api_, status)));
+    status = api_.context_set_current(context_);
+    if (status == CUDA_SUCCESS) return;
+    static_cast<void>(api_.context_release(device_));
+    throw Error(fmt::format("cannot use the GPU: its context could not be made current: {}",
+                            describe(api_, status)));
+}
+
+// Nothing can be done about failures here: the context may be lost already.
+Gpu::~Gpu() {
+    static_cast<void>(api_.context_set_current(nullptr));
+    static_cast<void>(api_.context_release(device_));
+}
+
+Gpu::Memory Gpu::memory() const {
+    std::size_t free_bytes = 0;
+    std::size_t total_bytes = 0;
+    check(api_.memory_info(&free_bytes, &total_bytes), "ask how much GPU memory is free");
+    return {free_bytes, total_bytes};
+}
+
+}  // namespace coalprof

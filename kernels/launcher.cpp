@@ -1,0 +1,142 @@
+#include "kernels/launcher.h"
+
+#include <fmt/format.h>
+
+#include <future>
+#include <map>
+#include <optional>
+
+#include "kernels/ceilings.h"
+#include "kernels/compiler.h"
+#include "kernels/device_query.h"
+#include "kernels/driver_api.h"
+#include "kernels/nvrtc_api.h"
+#include "kernels/plan_launch.h"
+#include "kernels/warp_launch.h"
+#include "kernels/workbench.h"
+
+namespace coalprof {
+
+namespace {
+
+class GpuLauncher : public KernelLauncher {
+ public:
+    GpuLauncher(const DriverApi& driver, const DeviceFacts& facts, CUdevice device,
+                std::shared_future<NvrtcLibrary> nvrtc, const std::vector<Plan>& ahead)
+        : compiler_(std::move(nvrtc), facts.major * 10 + facts.minor) {
+        compile_ahead(facts, ahead);
+        bench_.emplace(driver, device, facts, compiler_);
+        ceilings_.emplace(*bench_);
+        bench_->facts.nvrtc_version = compiler_.version();
+        bench_->facts.free_memory_bytes = bench_->gpu.memory().free_bytes;
+    }
+
+    const DeviceFacts& device() const override { return bench_->facts; }
+
+    std::uint64_t pitch_bytes(std::uint64_t row_bytes) override {
+        if (const auto known = pitches_.find(row_bytes); known != pitches_.end())
+            return known->second;
+        const Gpu& gpu = bench_->gpu;
+        CUdeviceptr row = 0;
+        std::size_t pitch = 0;
+        const CUresult status =
+            gpu.api().memory_allocate_pitch(&row, &pitch, row_bytes, 1, largest_element_bytes);
+        if (status == CUDA_ERROR_OUT_OF_MEMORY)
+            refuse_memory("one row", row_bytes, gpu.memory().free_bytes);
+        gpu.check(status, fmt::format("ask for the pitch of rows of {} bytes", row_bytes));
+        static_cast<void>(gpu.api().memory_free(row));
+        pitches_[row_bytes] = pitch;
+        return pitch;
+    }
+
+    std::unique_ptr<PreparedLaunch> prepare(const Plan& plan) override {
+        return std::make_unique<PlanLaunch>(*bench_, plan);
+    }
+
+    std::unique_ptr<PreparedLaunch> prepare_warp(const WarpAccess& access) override {
+        if (!warp_memory_) warp_memory_.emplace(bench_->gpu);
+        return std::make_unique<WarpLaunch>(*bench_, *warp_memory_, access);
+    }
+
+    void flush_cache() override {
+        bench_->cache.flush();
+        bench_->gpu.synchronize("empty L2");
+    }
+
+    double read_ceiling() override {
+        bench_->drop_idle_memory();
+        return ceilings_->read();
+    }
+    double copy_ceiling() override {
+        bench_->drop_idle_memory();
+        return ceilings_->copy();
+    }
+
+ private:
+    static constexpr unsigned largest_element_bytes = 16;
+
+    void compile_ahead(const DeviceFacts& facts, const std::vector<Plan>& ahead) {
+        for (const Plan& plan : ahead) {
+            try {
+                for (const CompileRequest& request :
+                     compile_requests(plan, facts.max_threads_per_block))
+                    compiler_.compile_ahead(request);
+            } catch (const PointError&) {  // told when the plan's turn comes
+            }
+        }
+        compiler_.compile_ahead(CacheControl::request());
+    }
+
+    // In order of creation: what is made last goes first.
+    Compiler compiler_;
+    std::optional<Workbench> bench_;
+    std::optional<WarpMemory> warp_memory_;
+    std::optional<Ceilings> ceilings_;
+    std::map<std::uint64_t, std::uint64_t> pitches_;
+};
+
+std::unique_ptr<KernelLauncher> launcher_on(const DriverApi& driver, const DriverState& state,
+                                            std::shared_future<NvrtcLibrary> nvrtc,
+                                            const LauncherOptions& options) {
+    if (state.problem != DriverProblem::none) throw Error(state.sentence);
+    const CUdevice device = device_at(driver, state, options.device);
+    const DeviceFacts facts = facts_of(driver, device, options.device, state.version);
+    if (facts.major == 0 || facts.max_threads_per_block == 0 || facts.multiprocessors == 0)
+        throw Error(fmt::format(
+            "cannot use GPU {}: its driver does not say what it can do. Is nvidia-smi all right?",
+            options.device));
+    try {
+        return std::make_unique<GpuLauncher>(driver, facts, device, std::move(nvrtc),
+                                             options.ahead);
+    } catch (const PointError& error) {  // there is no point yet that could fail alone
+        throw Error(error.what());
+    }
+}
+
+}  // namespace
+
+std::unique_ptr<KernelLauncher> make_launcher(const LauncherOptions& options) {
+    const DriverLibrary library = load_driver();
+    if (!library.api) throw Error(library.sentence);
+    // NVRTC is 100 MB to load; that happens while the driver starts.
+    int version = 0;
+    static_cast<void>(library.api->driver_version(&version));
+    const std::shared_future<NvrtcLibrary> nvrtc =
+        std::async(std::launch::async, load_nvrtc, version).share();
+    return launcher_on(*library.api, start_driver(*library.api), nvrtc, options);
+}
+
+std::unique_ptr<KernelLauncher> make_launcher(const DriverApi& driver, const NvrtcLibrary& nvrtc,
+                                              const LauncherOptions& options) {
+    std::promise<NvrtcLibrary> ready;
+    ready.set_value(nvrtc);
+    return launcher_on(driver, start_driver(driver), ready.get_future().share(), options);
+}
+
+std::string why_no_gpu() {
+    const DriverLibrary library = load_driver();
+    if (!library.api) return library.sentence;
+    return start_driver(*library.api).sentence;
+}
+
+}  // namespace coalprof

@@ -1,0 +1,34 @@
+// The launcher of the CUDA driver API and NVRTC. Names no type of CUDA's: what wires the program
+// together includes this and nothing else of kernels/ but device_query.h.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/run/device.h"
+
+namespace coalprof {
+
+struct DriverApi;
+struct NvrtcLibrary;
+
+struct LauncherOptions {
+    int device = 0;
+    // Plans whose kernels are compiled while the driver makes its context.
+    std::vector<Plan> ahead;
+};
+
+// Loads the driver and NVRTC, and takes hold of the device. The context is current in the calling
+// thread, and the launcher is to be used and destroyed there. Throws Error, with a sentence that
+// says what is missing: no driver, no such device, no NVRTC.
+std::unique_ptr<KernelLauncher> make_launcher(const LauncherOptions& options);
+
+// The same on tables that are given (tests).
+std::unique_ptr<KernelLauncher> make_launcher(const DriverApi& driver, const NvrtcLibrary& nvrtc,
+                                              const LauncherOptions& options);
+
+// Why make_launcher() would find no GPU, in one sentence; empty where it would. For a run that goes
+// on without one.
+std::string why_no_gpu();
+
+}  // namespace coalprof

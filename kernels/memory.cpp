@@ -1,0 +1,141 @@
+#include "kernels/memory.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace coalprof {
+
+namespace {
+
+CUmemAllocationProp properties_on(CUdevice device) {
+    CUmemAllocationProp properties{};
+    properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    properties.location.id = device;
+    return properties;
+}
+
+// 12.0 GiB; small amounts in MiB, so that two different numbers do not print alike.
+std::string size_text(std::uint64_t bytes) {
+    const double mebibytes = static_cast<double>(bytes) / (1 << 20);
+    return mebibytes < 1024 ? fmt::format("{:.1f} MiB", mebibytes)
+                            : fmt::format("{:.1f} GiB", mebibytes / 1024);
+}
+
+}  // namespace
+
+std::uint64_t rounded_up(std::uint64_t value, std::uint64_t multiple) {
+    return (value + multiple - 1) / multiple * multiple;
+}
+
+void refuse_memory(std::string_view what_for, std::uint64_t needed_bytes,
+                   std::uint64_t free_bytes) {
+    throw PointError(fmt::format("not enough GPU memory for {}: needs {}, {} free", what_for,
+                                 size_text(needed_bytes), size_text(free_bytes)),
+                     ExitCode::partial);
+}
+
+Buffer::Buffer(const Gpu& gpu, std::uint64_t bytes, std::string_view what_for) : gpu_(&gpu) {
+    const std::uint64_t free_bytes = gpu.memory().free_bytes;
+    if (bytes > free_bytes) refuse_memory(what_for, bytes, free_bytes);
+    const CUresult status = gpu.api().memory_allocate(&address_, bytes);
+    if (status == CUDA_ERROR_OUT_OF_MEMORY) refuse_memory(what_for, bytes, free_bytes);
+    gpu.check(status, fmt::format("allocate GPU memory for {}", what_for));
+    bytes_ = bytes;
+}
+
+void Buffer::release() {
+    if (bytes_ != 0) static_cast<void>(gpu_->api().memory_free(address_));
+    bytes_ = 0;
+    address_ = 0;
+}
+
+void Buffer::swap(Buffer& other) noexcept {
+    std::swap(gpu_, other.gpu_);
+    std::swap(address_, other.address_);
+    std::swap(bytes_, other.bytes_);
+}
+
+std::uint64_t MappedRange::granularity(const Gpu& gpu) {
+    int supported = 0;
+    const CUresult asked = gpu.api().device_attribute(
+        &supported, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, gpu.device());
+    if (asked != CUDA_SUCCESS || supported == 0) return 0;
+    const CUmemAllocationProp properties = properties_on(gpu.device());
+    std::size_t bytes = 0;
+    const CUresult status =
+        gpu.api().memory_granularity(&bytes, &properties, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
+    return status == CUDA_SUCCESS ? bytes : 0;
+}
+
+MappedRange::MappedRange(const Gpu& gpu, std::uint64_t bytes, std::uint64_t alignment)
+    : gpu_(gpu), reserved_bytes_(bytes) {
+    reserve(alignment == 0 ? bytes : alignment);
+}
+
+// The driver's own alignment is tried first; one that ignores or refuses it gives a range that is
+// larger by the alignment, of which the aligned part is used.
+void MappedRange::reserve(std::uint64_t alignment) {
+    const DriverApi& api = gpu_.api();
+    whole_bytes_ = reserved_bytes_;
+    CUresult status = api.address_reserve(&reserved_, whole_bytes_, alignment, 0, 0);
+    if (status == CUDA_SUCCESS && reserved_ % alignment == 0) {
+        base_ = reserved_;
+        return;
+    }
+    if (status == CUDA_SUCCESS) static_cast<void>(api.address_free(reserved_, whole_bytes_));
+    if (is_sticky(status)) gpu_.check(status, "reserve GPU addresses");
+    whole_bytes_ = reserved_bytes_ + alignment;
+    status = api.address_reserve(&reserved_, whole_bytes_, 0, 0, 0);
+    gpu_.check(status, fmt::format("reserve {} of GPU addresses", size_text(whole_bytes_)));
+    base_ = rounded_up(reserved_, alignment);
+}
+
+MappedRange::~MappedRange() {
+    const DriverApi& api = gpu_.api();
+    for (const auto* list : {&aliases_, &pieces_})
+        for (const Piece& piece : *list)
+            static_cast<void>(api.memory_unmap(base_ + piece.offset, piece.bytes));
+    for (const Piece& piece : pieces_) static_cast<void>(api.memory_release(piece.handle));
+    static_cast<void>(api.address_free(reserved_, whole_bytes_));
+}
+
+CUresult MappedRange::attach(const Piece& piece) {
+    const DriverApi& api = gpu_.api();
+    const CUdeviceptr where = base_ + piece.offset;
+    CUresult status = api.memory_map(where, piece.bytes, 0, piece.handle, 0);
+    if (status != CUDA_SUCCESS) return status;
+    CUmemAccessDesc access{};
+    access.location = properties_on(gpu_.device()).location;
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    status = api.memory_set_access(where, piece.bytes, &access, 1);
+    if (status != CUDA_SUCCESS) static_cast<void>(api.memory_unmap(where, piece.bytes));
+    return status;
+}
+
+CUresult MappedRange::map(std::uint64_t offset, std::uint64_t bytes) {
+    const DriverApi& api = gpu_.api();
+    Piece piece{.handle = 0, .offset = offset, .bytes = bytes};
+    const CUmemAllocationProp properties = properties_on(gpu_.device());
+    CUresult status = api.memory_create(&piece.handle, bytes, &properties, 0);
+    if (status != CUDA_SUCCESS) return status;
+    status = attach(piece);
+    if (status != CUDA_SUCCESS) {
+        static_cast<void>(api.memory_release(piece.handle));
+        return status;
+    }
+    pieces_.push_back(piece);
+    mapped_bytes_ += bytes;
+    return CUDA_SUCCESS;
+}
+
+CUresult MappedRange::map_again(std::size_t piece, std::uint64_t offset) {
+    Piece alias = pieces_[piece];
+    alias.offset = offset;
+    const CUresult status = attach(alias);
+    if (status == CUDA_SUCCESS) aliases_.push_back(alias);
+    return status;
+}
+
+}  // namespace coalprof

@@ -1,0 +1,91 @@
+// GPU memory: plain buffers, and mapped ranges whose base address is aligned far above their size,
+// so that counters which depend on address bits (the tag stage of L1) come out the same in every
+// run.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/gpu.h"
+
+namespace coalprof {
+
+// cuMemAlloc and its end. Moves, does not copy.
+class Buffer {
+ public:
+    Buffer() = default;
+    // Throws PointError naming `what_for` and both sizes where it does not fit.
+    Buffer(const Gpu& gpu, std::uint64_t bytes, std::string_view what_for);
+    ~Buffer() { release(); }
+    Buffer(Buffer&& other) noexcept { swap(other); }
+    Buffer& operator=(Buffer&& other) noexcept {
+        swap(other);
+        return *this;
+    }
+
+    CUdeviceptr address() const { return address_; }
+    std::uint64_t bytes() const { return bytes_; }
+    explicit operator bool() const { return bytes_ != 0; }
+    void release();
+
+ private:
+    void swap(Buffer& other) noexcept;
+
+    const Gpu* gpu_ = nullptr;
+    CUdeviceptr address_ = 0;
+    std::uint64_t bytes_ = 0;
+};
+
+// A range of addresses with physical memory behind it in pieces: reserved once, mapped as far as
+// it is needed.
+class MappedRange {
+ public:
+    // Reserves `bytes` (a power of two) at a multiple of `bytes` or of `alignment`, if that is
+    // given. Throws PointError.
+    MappedRange(const Gpu& gpu, std::uint64_t bytes, std::uint64_t alignment = 0);
+    ~MappedRange();
+    MappedRange(const MappedRange&) = delete;
+    MappedRange& operator=(const MappedRange&) = delete;
+
+    CUdeviceptr base() const { return base_; }
+    std::uint64_t reserved_bytes() const { return reserved_bytes_; }
+    std::uint64_t mapped_bytes() const { return mapped_bytes_; }
+
+    // Puts new memory behind [offset, offset + bytes), multiples of granularity().
+    // Answers the driver's status: out of memory is for the caller to judge.
+    CUresult map(std::uint64_t offset, std::uint64_t bytes);
+    // Puts the memory of piece `piece` there once more.
+    CUresult map_again(std::size_t piece, std::uint64_t offset);
+    std::size_t pieces() const { return pieces_.size(); }
+
+    // Multiples of this can be mapped; 0 where the device cannot map at all.
+    static std::uint64_t granularity(const Gpu& gpu);
+
+ private:
+    struct Piece {
+        CUmemGenericAllocationHandle handle = 0;
+        std::uint64_t offset = 0;
+        std::uint64_t bytes = 0;
+    };
+
+    CUresult attach(const Piece& piece);
+    void reserve(std::uint64_t alignment);
+
+    const Gpu& gpu_;
+    CUdeviceptr reserved_ = 0;  // what the driver gave
+    std::uint64_t whole_bytes_ = 0;
+    CUdeviceptr base_ = 0;  // the aligned part of it
+    std::uint64_t reserved_bytes_ = 0;
+    std::uint64_t mapped_bytes_ = 0;
+    std::vector<Piece> pieces_;   // each with memory of its own
+    std::vector<Piece> aliases_;  // the memory of a piece, mapped again
+};
+
+std::uint64_t rounded_up(std::uint64_t value, std::uint64_t multiple);
+
+// Throws PointError("... needs 12.0 GiB, 3.1 GiB free").
+[[noreturn]] void refuse_memory(std::string_view what_for, std::uint64_t needed_bytes,
+                                std::uint64_t free_bytes);
+
+}  // namespace coalprof

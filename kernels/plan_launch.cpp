@@ -1,0 +1,344 @@
+#include "kernels/plan_launch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <tuple>
+
+#include "kernels/compose.h"
+
+namespace coalprof {
+
+namespace {
+
+// Arrays up to this size in all are copied back and compared with the host reference, at 1 to 3 ms
+// for 4 MiB; larger ones would take longer than measuring them, and are compared where they are, by
+// kernels of their own.
+constexpr std::uint64_t host_reference_bytes = 16ull << 20;
+// float counts exactly to 2^24; this leaves room for the start value.
+constexpr std::uint64_t max_float_count = 1ull << 23;
+constexpr Word first_seed = 0x243F6A88u;
+
+CompileRequest request_for_fill(const Array& array, Content content) {
+    return {.source = compose_fill(array.element_bytes, content)};
+}
+
+CompileRequest request_for_access(const Plan& plan, const ProgramShape& shape) {
+    return {
+        .source = compose_access(plan, shape), .dlcm = plan.cache.dlcm, .dscm = plan.cache.dscm};
+}
+
+// A grid of 256 threads a block over `count` indices.
+LaunchSize size_over(std::uint64_t count) { return {.grid = (count + 255) / 256, .block = 256}; }
+
+bool is_custom(const Formula& formula) {
+    return std::holds_alternative<std::shared_ptr<const CustomFormula>>(formula);
+}
+
+void add_formula(KernelParameters& parameters, const Formula& formula) {
+    std::visit(
+        [&](const auto& value) {
+            if constexpr (!std::is_same_v<std::decay_t<decltype(value)>,
+                                          std::shared_ptr<const CustomFormula>>)
+                parameters.add(value);
+        },
+        formula);
+}
+
+}  // namespace
+
+std::vector<CompileRequest> compile_requests(const Plan& plan,
+                                             std::uint32_t max_threads_per_block) {
+    const ProgramShape shape = shape_of(plan, max_threads_per_block);
+    std::vector<CompileRequest> requests{request_for_access(plan, shape)};
+    std::set<std::tuple<std::uint32_t, Content>> fills;
+    for (std::size_t k = 0; k < plan.program.arrays.size(); ++k)
+        if (fills.emplace(plan.program.arrays[k].element_bytes, shape.contents[k]).second)
+            requests.push_back(request_for_fill(plan.program.arrays[k], shape.contents[k]));
+    return requests;
+}
+
+PlanLaunch::PlanLaunch(Workbench& bench, const Plan& plan)
+    : bench_(bench),
+      plan_(plan),
+      shape_(shape_of(plan_, bench.facts.max_threads_per_block)),
+      request_(request_for_access(plan_, shape_)),
+      arena_(bench.free_arena()) {
+    place_arrays();  // before compiling: too large a point is told at once
+    kernel_ = &bench_.shop.kernel(request_, access_kernel);
+    size_ = {.grid = shape_.grid, .block = shape_.block};
+    fill_parameters();
+    fill_arrays();
+    apply_settings();
+    bench_.gpu.synchronize("fill the arrays of this point");
+}
+
+void PlanLaunch::place_arrays() {
+    std::vector<std::uint64_t> sizes;
+    for (const Array& array : plan_.program.arrays) sizes.push_back(array.bytes());
+    try {
+        arena_->fit(sizes);
+    } catch (const PointError&) {  // memory that other, finished points left behind may be enough
+        bench_.drop_idle_memory();
+        arena_->fit(sizes);
+    }
+    for (std::size_t k = 0; k < sizes.size(); ++k)
+        placement_.base_addresses.push_back(arena_->address(k));
+}
+
+Operand PlanLaunch::operand_of(std::size_t array) const {
+    Operand operand;
+    operand.base = placement_.base_addresses[array];
+    operand.seed = first_seed + static_cast<Word>(array) * 0x9E3779B9u;
+    for (std::size_t k = 0; k < shape_.instructions.size(); ++k) {
+        if (!shape_.instructions[k].is_table || plan_.program.instructions[k].array != array)
+            continue;
+        operand.rows_base = placement_.base_addresses[listed_array(plan_.program, shape_, k)];
+        operand.row_bytes = row_bytes_of(plan_.program, shape_, k);
+        break;
+    }
+    return operand;
+}
+
+void PlanLaunch::fill_parameters() {
+    const Program& program = plan_.program;
+    std::uint64_t atomics = 0;
+    for (std::size_t k = 0; k < shape_.instructions.size(); ++k) {
+        if (shape_.instructions[k].lanes == k)
+            add_formula(parameters_, program.instructions[k].formula);
+        if (!shape_.instructions[k].counts) continue;
+        counts_ = true;
+        ++atomics;
+    }
+    for (const Instruction& instruction : program.instructions)
+        parameters_.add(operand_of(instruction.array));
+    launch_argument_.threads = program.threads;
+    launch_argument_.fault = arena_->records();
+    launch_argument_.bound = program.threads * atomics;
+    // Where all threads could meet in one float, it would stop counting: then nothing is added.
+    if (plan_.type == ElementType::f32 && launch_argument_.bound > max_float_count) counts_ = false;
+    parameters_.add(launch_argument_);
+}
+
+void PlanLaunch::fill_arrays() {
+    const Gpu& gpu = bench_.gpu;
+    gpu.check(gpu.api().fill_bytes(arena_->records(), 0, sizeof(Fault), nullptr),
+              "clear the kernel's findings");
+    for (std::size_t k = 0; k < plan_.program.arrays.size(); ++k) {
+        const Array& array = plan_.program.arrays[k];
+        if (array.elements == 0) continue;
+        KernelParameters parameters;
+        parameters.add(operand_of(k));
+        parameters.add(std::uint64_t{array.elements});
+        bench_.shop.kernel(request_for_fill(array, shape_.contents[k]), fill_kernel)
+            .launch(size_over(array.elements), parameters.pointers());
+    }
+}
+
+void PlanLaunch::apply_settings() {
+    const auto& carveout = plan_.cache.carveout;
+    kernel_->set_carveout(carveout ? static_cast<int>(carveout->shared_percent) : -1);
+    bench_.fetch_limit.set(plan_.cache.l2_fetch_bytes);
+}
+
+NamedValues PlanLaunch::settings() const {
+    const auto number = [](auto value) { return static_cast<std::int64_t>(value); };
+    NamedValues values{
+        {"architecture", bench_.shop.architecture(request_)},
+        {"grid_blocks", number(size_.grid)},
+        {"registers", number(kernel_->attribute(CU_FUNC_ATTRIBUTE_NUM_REGS))},
+        {"local_bytes", number(kernel_->attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES))},
+        {"blocks_per_multiprocessor", number(kernel_->blocks_per_multiprocessor(size_.block))},
+    };
+    if (plan_.cache.carveout) {
+        values.emplace_back("carveout_asked", plan_.cache.carveout->text);
+        values.emplace_back(
+            "carveout_percent",
+            number(kernel_->attribute(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT)));
+    }
+    if (plan_.cache.l2_fetch_bytes)
+        values.emplace_back("l2_fetch_asked_bytes", number(*plan_.cache.l2_fetch_bytes));
+    if (const auto bytes = bench_.fetch_limit.current())
+        values.emplace_back("l2_fetch_bytes", number(*bytes));
+    return values;
+}
+
+// Atomics add one and take it away again in turn, so that counts stay small however often a
+// launch is repeated.
+void PlanLaunch::enqueue() {
+    if (counts_) {
+        const bool adds = launch_argument_.real_increment <= 0;
+        launch_argument_.increment = adds ? 1 : ~std::uint64_t{0};
+        launch_argument_.real_increment = adds ? 1 : -1;
+        parameters_.replace_last(launch_argument_);
+    }
+    kernel_->launch(size_, parameters_.pointers());
+    has_run_ = true;
+}
+
+void PlanLaunch::launch() {
+    apply_settings();
+    enqueue();
+    bench_.gpu.synchronize("finish the kernel");
+}
+
+Timing PlanLaunch::time(std::uint64_t repeats, CacheState cache) {
+    apply_settings();
+    const auto before = [this, cache] {
+        cache == CacheState::cold ? bench_.cache.flush() : bench_.cache.pause();
+    };
+    const auto work = [this] { enqueue(); };
+    bench_.stopwatch.measure(2, before, work);  // warm-up
+    return summarize(bench_.stopwatch.measure(std::max<std::uint64_t>(repeats, 1), before, work));
+}
+
+std::uint64_t PlanLaunch::array_bytes() const {
+    std::uint64_t bytes = 0;
+    for (const Array& array : plan_.program.arrays) bytes += array.bytes();
+    return bytes;
+}
+
+ArrayState PlanLaunch::state_of(std::size_t array) const {
+    // After a launch that added comes one that took away; see enqueue().
+    const bool is_added = counts_ && launch_argument_.real_increment > 0;
+    return {.array = array,
+            .operand = operand_of(array),
+            .added = is_added ? 1 : 0,
+            .has_run = has_run_};
+}
+
+void PlanLaunch::verify() {
+    bench_.gpu.synchronize("finish the kernel");
+    // A launch that took away leaves nothing to see: one more that adds shows that it counts.
+    if (counts_ && has_run_ && state_of(0).added == 0) launch();
+    if (array_bytes() <= host_reference_bytes)
+        verify_on_host();
+    else
+        verify_on_device();
+    read_fault();
+}
+
+void PlanLaunch::verify_on_host() {
+    const Gpu& gpu = bench_.gpu;
+    for (std::size_t k = 0; k < plan_.program.arrays.size(); ++k) {
+        const std::uint64_t bytes = plan_.program.arrays[k].bytes();
+        if (bytes == 0) continue;
+        if (bench_.host_copy.size() < bytes) bench_.host_copy.resize(bytes);
+        gpu.check(
+            gpu.api().copy_to_host(bench_.host_copy.data(), placement_.base_addresses[k], bytes),
+            "copy an array back to check it");
+        const std::span<const std::byte> found(bench_.host_copy.data(), bytes);
+        if (const auto wrong = find_wrong_element(plan_.program, shape_, state_of(k), found))
+            refuse_element(k, *wrong);
+    }
+}
+
+// First every element that a thread stored to is compared; then all of that is undone; then every
+// element of every array must be as it was filled. No memory is needed beside the arrays, and they
+// are as before the first launch afterwards.
+void PlanLaunch::verify_on_device() {
+    if (has_run_) {
+        run_checks("check", AccessKind::store);
+        run_checks("restore", AccessKind::store);
+        if (state_of(0).added != 0) {
+            run_checks("undo", AccessKind::atomic);
+            run_checks("undo", AccessKind::reduce);
+        }
+    }
+    expect_start_values();
+    has_run_ = false;
+    launch_argument_.real_increment = 0;
+}
+
+void PlanLaunch::run_checks(std::string_view name, AccessKind kind) {
+    const Program& program = plan_.program;
+    const std::uint64_t first_wrong = arena_->records() + sizeof(Fault);
+    for (std::size_t k = 0; k < program.instructions.size(); ++k) {
+        const Instruction& instruction = program.instructions[k];
+        if (instruction.kind != kind) continue;
+        if (kind != AccessKind::store && !shape_.instructions[k].counts) continue;
+        const Gpu& gpu = bench_.gpu;
+        gpu.check(gpu.api().fill_bytes(first_wrong, 0xFF, sizeof(Index), nullptr),
+                  "clear the check's findings");
+        KernelParameters parameters;
+        if (!is_custom(instruction.formula)) add_formula(parameters, instruction.formula);
+        parameters.add(operand_of(instruction.array));
+        parameters.add(Index{program.threads});
+        if (kind == AccessKind::store) {
+            parameters.add(Index{first_wrong});
+        } else {
+            LaunchArgument undo;
+            undo.increment = ~Index{0};
+            undo.real_increment = -1;
+            parameters.add(undo);
+        }
+        bench_.shop
+            .kernel({.source = compose_check(plan_, shape_)},
+                    fmt::format("coalprof_{}_{}", name, k).c_str())
+            .launch(size_over(program.threads), parameters.pointers());
+        report_first_wrong(instruction.array, true);
+    }
+}
+
+void PlanLaunch::expect_start_values() {
+    const std::uint64_t first_wrong = arena_->records() + sizeof(Fault);
+    for (std::size_t k = 0; k < plan_.program.arrays.size(); ++k) {
+        const Array& array = plan_.program.arrays[k];
+        if (array.elements == 0) continue;
+        const Gpu& gpu = bench_.gpu;
+        gpu.check(gpu.api().fill_bytes(first_wrong, 0xFF, sizeof(Index), nullptr),
+                  "clear the check's findings");
+        KernelParameters parameters;
+        parameters.add(operand_of(k));
+        parameters.add(std::uint64_t{array.elements});
+        parameters.add(Index{first_wrong});
+        bench_.shop
+            .kernel({.source = compose_compare(array.element_bytes, shape_.contents[k])},
+                    compare_kernel)
+            .launch(size_over(array.elements), parameters.pointers());
+        report_first_wrong(k, false);
+    }
+}
+
+void PlanLaunch::report_first_wrong(std::size_t array, bool touched) {
+    const Gpu& gpu = bench_.gpu;
+    std::uint64_t element = 0;
+    gpu.check(gpu.api().copy_to_host(&element, arena_->records() + sizeof(Fault), sizeof element),
+              "read the check's findings");
+    if (element == ~std::uint64_t{0}) return;
+    const std::uint32_t bytes = plan_.program.arrays[array].element_bytes;
+    std::array<std::byte, 16> found{};
+    gpu.check(gpu.api().copy_to_host(found.data(),
+                                     placement_.base_addresses[array] + element * bytes, bytes),
+              "read a wrong element");
+    ArrayState state = state_of(array);
+    state.added = 0;  // undone
+    refuse_element(array,
+                   {.element = element,
+                    .expected = expected_text(plan_.program, shape_, state, element, touched),
+                    .found = hexadecimal(std::span(found).first(bytes))});
+}
+
+void PlanLaunch::refuse_element(std::size_t array, const WrongElement& wrong) const {
+    throw PointError(
+        fmt::format("wrong data after the kernel: array {}, element {}: expected {}, found {}",
+                    plan_.program.arrays[array].name, wrong.element, wrong.expected, wrong.found),
+        ExitCode::partial);
+}
+
+void PlanLaunch::read_fault() {
+    const Gpu& gpu = bench_.gpu;
+    Fault fault;
+    gpu.check(gpu.api().copy_to_host(&fault, arena_->records(), sizeof fault),
+              "read the kernel's findings");
+    if (fault.thread_plus_one == 0) return;
+    throw PointError(
+        fmt::format("wrong data in the kernel: thread {} loaded a value that differs from what "
+                    "its array holds (bits 0x{:08x})",
+                    fault.thread_plus_one - 1, fault.differing_bits),
+        ExitCode::partial);
+}
+
+}  // namespace coalprof

@@ -1,0 +1,64 @@
+// A plan made ready to launch: its kernel, its arrays, its settings.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/run/device.h"
+#include "kernels/expectation.h"
+#include "kernels/kernel.h"
+#include "kernels/program_shape.h"
+#include "kernels/source/arguments.h"
+#include "kernels/workbench.h"
+
+namespace coalprof {
+
+// What has to be compiled for a plan: the measured kernel, and those that fill its arrays.
+std::vector<CompileRequest> compile_requests(const Plan& plan, std::uint32_t max_threads_per_block);
+
+class PlanLaunch : public PreparedLaunch {
+ public:
+    // Compiles, allocates, fills. Throws PointError where the plan cannot be launched on this
+    // device (too little memory, a block too large), Error where no kernel can be compiled.
+    PlanLaunch(Workbench& bench, const Plan& plan);
+
+    const Placement& placement() const override { return placement_; }
+    NamedValues settings() const override;
+    void launch() override;
+    Timing time(std::uint64_t repeats, CacheState cache) override;
+    void verify() override;
+
+ private:
+    Operand operand_of(std::size_t array) const;
+    void place_arrays();
+    void fill_arrays();
+    void fill_parameters();
+    void apply_settings();
+    void enqueue();
+
+    std::uint64_t array_bytes() const;
+    ArrayState state_of(std::size_t array) const;
+    void verify_on_host();
+    void verify_on_device();
+    void run_checks(std::string_view name, AccessKind kind);
+    void expect_start_values();
+    void report_first_wrong(std::size_t array, bool touched);
+    void read_fault();
+    [[noreturn]] void refuse_element(std::size_t array, const WrongElement& wrong) const;
+
+    Workbench& bench_;
+    Plan plan_;
+    ProgramShape shape_;
+    CompileRequest request_;
+    ArenaLease arena_;
+    Placement placement_;
+    Kernel* kernel_ = nullptr;
+    LaunchSize size_;
+    KernelParameters parameters_;
+    LaunchArgument launch_argument_;  // the last parameter
+    bool counts_ = false;             // it has atomics that add
+    bool has_run_ = false;
+};
+
+}  // namespace coalprof

@@ -1,0 +1,222 @@
+#include "kernels/program_shape.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "core/run/device.h"
+
+namespace coalprof {
+
+namespace {
+
+using Custom = std::shared_ptr<const CustomFormula>;
+
+// More would unroll into kernels that take seconds to compile and spill their registers.
+constexpr std::uint32_t max_per_thread = 128;
+// Kernel parameters are at most 4 KiB before CUDA 12.1; an instruction takes up to 72 bytes.
+constexpr std::size_t max_instructions = 32;
+
+[[noreturn]] void refuse(const std::string& why) {
+    throw PointError("cannot make a kernel for this point: " + why, ExitCode::partial);
+}
+
+bool same_formula(const Formula& a, const Formula& b) {
+    if (a.index() != b.index()) return false;
+    return std::visit(
+        [&b](const auto& left) {
+            using Type = std::decay_t<decltype(left)>;
+            const Type& right = std::get<Type>(b);
+            if constexpr (std::is_same_v<Type, Custom>) {
+                return left == right || left->cuda_source("F") == right->cuda_source("F");
+            } else {
+                static_assert(std::has_unique_object_representations_v<Type>);
+                return std::memcmp(&left, &right, sizeof(Type)) == 0;
+            }
+        },
+        a);
+}
+
+// Formulas that multiply or divide by their numbers. Scatter mixes 64 bits, Permute packs them.
+template <typename Type>
+constexpr bool can_be_narrow = std::is_same_v<Type, Stride> || std::is_same_v<Type, Groups> ||
+                               std::is_same_v<Type, Rows> || std::is_same_v<Type, Columns>;
+
+// Whether 32 bits are enough for the indices of the whole grid and the formula's numbers.
+bool is_narrow(const Formula& formula, const ProgramShape& shape) {
+    constexpr std::uint64_t limit = 1ull << 32;
+    if (shape.grid * shape.block * shape.per_thread > limit) return false;
+    return std::visit(
+        [](const auto& value) {
+            using Type = std::decay_t<decltype(value)>;
+            if constexpr (can_be_narrow<Type>) {
+                std::array<Index, sizeof(Type) / sizeof(Index)> numbers;
+                std::memcpy(numbers.data(), &value, sizeof(Type));
+                return std::all_of(numbers.begin(), numbers.end(),
+                                   [](Index number) { return number < limit; });
+            } else {
+                return false;
+            }
+        },
+        formula);
+}
+
+bool is_atomic(const Instruction& instruction) {
+    return instruction.kind == AccessKind::atomic || instruction.kind == AccessKind::reduce;
+}
+
+bool is_table(const Program& program, const Instruction& instruction) {
+    return instruction.kind == AccessKind::load &&
+           program.arrays[instruction.array].name.starts_with("table");
+}
+
+// In which type atomics on elements of `type` add.
+Content number_of(ElementType type, std::uint32_t width_bytes, bool counts) {
+    // An array that is also loaded from or stored to holds marked values, not floats: there an
+    // atomic adds an integer nothing.
+    if (counts && type == ElementType::f32) return Content::count_f32;
+    if (counts && type == ElementType::f64) return Content::count_f64;
+    return width_bytes == 8 ? Content::count_u64 : Content::count_u32;
+}
+
+void check_instruction(const Program& program, const Instruction& instruction) {
+    const std::uint32_t width = instruction.width_bytes;
+    if (instruction.array >= program.arrays.size()) refuse("an instruction names no array");
+    if (instruction.space != Space::global) refuse("only global memory is supported");
+    if (width != 1 && width != 2 && width != 4 && width != 8 && width != 16)
+        refuse(fmt::format("no memory instruction moves {} bytes a lane", width));
+    if (program.arrays[instruction.array].element_bytes != width)
+        refuse("an instruction's width is not its array's");
+    if (is_atomic(instruction) && width != 4 && width != 8)
+        refuse(fmt::format("atomics take 4 or 8 bytes a lane, not {}", width));
+    if (is_table(program, instruction) && width != 8)
+        refuse("a table of row pointers holds 8 bytes a row");
+}
+
+// Only atomics touch it, so that it may count.
+bool only_counts(const Program& program, std::uint32_t array) {
+    return std::all_of(program.instructions.begin(), program.instructions.end(),
+                       [array](const Instruction& instruction) {
+                           return instruction.array != array || is_atomic(instruction);
+                       });
+}
+
+std::vector<Content> contents_of(const Plan& plan) {
+    std::vector<Content> contents(plan.program.arrays.size(), Content::marked);
+    for (const Instruction& instruction : plan.program.instructions) {
+        Content& content = contents[instruction.array];
+        if (is_table(plan.program, instruction))
+            content = Content::rows;
+        else if (is_atomic(instruction) && only_counts(plan.program, instruction.array))
+            content = number_of(plan.type, instruction.width_bytes, true);
+    }
+    return contents;
+}
+
+void set_launch_shape(const Plan& plan, std::uint32_t max_threads_per_block, ProgramShape& shape) {
+    shape.block = plan.program.block;
+    shape.per_thread = plan.shape.per_thread;
+    if (shape.block == 0 || shape.block > max_threads_per_block)
+        refuse(fmt::format("a block of {} threads; this GPU takes 1 to {}", shape.block,
+                           max_threads_per_block));
+    if (shape.per_thread == 0 || shape.per_thread > max_per_thread)
+        refuse(fmt::format("{} elements a thread; kernels are made for 1 to {}", shape.per_thread,
+                           max_per_thread));
+    const std::uint64_t of_one_block = std::uint64_t{shape.block} * shape.per_thread;
+    const std::uint64_t threads = plan.program.threads;
+    if (threads == 0) refuse("it has no thread");
+    shape.grid = threads / of_one_block + (threads % of_one_block != 0 ? 1 : 0);
+    shape.whole = threads % of_one_block == 0;
+    if (shape.grid > std::numeric_limits<std::int32_t>::max())
+        refuse(fmt::format("{} blocks; a launch takes at most 2147483647", shape.grid));
+}
+
+// The last table loaded before instruction `k`, if it lists the rows of that instruction's array:
+// the array of the first access after the table.
+std::optional<std::size_t> table_before(const Program& program, std::size_t k) {
+    for (std::size_t t = k; t-- > 0;)
+        if (is_table(program, program.instructions[t]))
+            return program.instructions[t + 1].array == program.instructions[k].array
+                       ? std::optional(t)
+                       : std::nullopt;
+    return std::nullopt;
+}
+
+InstructionShape instruction_shape(const Plan& plan, const ProgramShape& shape, std::size_t k) {
+    const Program& program = plan.program;
+    const Instruction& instruction = program.instructions[k];
+    InstructionShape one;
+    while (!same_formula(program.instructions[one.lanes].formula, instruction.formula)) ++one.lanes;
+    one.is_custom = std::holds_alternative<Custom>(instruction.formula);
+    one.may_idle = one.is_custom || std::holds_alternative<Rows>(instruction.formula);
+    one.is_narrow = is_narrow(instruction.formula, shape);
+    one.is_table = is_table(program, instruction);
+    if (!one.is_table) one.table = table_before(program, k);
+    if (is_atomic(instruction)) {
+        one.counts = shape.contents[instruction.array] != Content::marked;
+        one.number = number_of(plan.type, instruction.width_bytes, one.counts);
+    }
+    return one;
+}
+
+}  // namespace
+
+std::string_view type_name(const Formula& formula) {
+    struct Name {
+        std::string_view operator()(const Offset&) const { return "Offset"; }
+        std::string_view operator()(const Stride&) const { return "Stride"; }
+        std::string_view operator()(const Groups&) const { return "Groups"; }
+        std::string_view operator()(const Permute&) const { return "Permute"; }
+        std::string_view operator()(const Scatter&) const { return "Scatter"; }
+        std::string_view operator()(const Rows&) const { return "Rows"; }
+        std::string_view operator()(const Columns&) const { return "Columns"; }
+        std::string_view operator()(const LaneGrid&) const { return "LaneGrid"; }
+        std::string_view operator()(const Custom&) const { return ""; }
+    };
+    return std::visit(Name{}, formula);
+}
+
+ProgramShape shape_of(const Plan& plan, std::uint32_t max_threads_per_block) {
+    const Program& program = plan.program;
+    if (program.instructions.empty()) refuse("its program has no instruction");
+    if (program.instructions.size() > max_instructions)
+        refuse(fmt::format("{} instructions; kernels are made for up to {}",
+                           program.instructions.size(), max_instructions));
+    for (const Instruction& instruction : program.instructions)
+        check_instruction(program, instruction);
+
+    ProgramShape shape;
+    set_launch_shape(plan, max_threads_per_block, shape);
+    shape.contents = contents_of(plan);
+    for (std::size_t k = 0; k < program.instructions.size(); ++k) {
+        const AccessKind kind = program.instructions[k].kind;
+        shape.instructions.push_back(instruction_shape(plan, shape, k));
+        shape.reports = shape.reports || kind == AccessKind::load || kind == AccessKind::atomic;
+    }
+    return shape;
+}
+
+std::size_t listed_array(const Program& program, const ProgramShape& shape,
+                         std::size_t instruction) {
+    for (std::size_t k = instruction + 1; k < shape.instructions.size(); ++k)
+        if (shape.instructions[k].table == instruction) return program.instructions[k].array;
+    return program.instructions[instruction].array;  // a table that nothing follows lists itself
+}
+
+std::uint64_t row_bytes_of(const Program& program, const ProgramShape& shape,
+                           std::size_t instruction) {
+    for (std::size_t k = instruction + 1; k < shape.instructions.size(); ++k) {
+        if (shape.instructions[k].table != instruction) continue;
+        const Instruction& access = program.instructions[k];
+        if (const Rows* rows = std::get_if<Rows>(&access.formula))
+            return rows->pitch * access.width_bytes;
+        break;
+    }
+    return 0;  // other formulas: every row pointer is the array's own address
+}
+
+}  // namespace coalprof

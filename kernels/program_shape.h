@@ -1,0 +1,52 @@
+// What a program means for its kernel: which instruction goes through a table of row pointers,
+// which arrays are marked and which are counted in, what can be left out. Everything that compose
+// needs and that is not a number of the launch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/pattern/plan.h"
+#include "kernels/source/values.h"
+
+namespace coalprof {
+
+struct InstructionShape {
+    std::size_t lanes = 0;             // the first instruction with the same formula
+    bool is_table = false;             // loads row pointers
+    std::optional<std::size_t> table;  // the instruction whose row pointers it follows
+    bool is_custom = false;            // its formula is source text, not a parameter
+    bool may_idle = false;             // its formula can answer idle_lane
+    bool is_narrow = false;            // 32 bits are enough for what its formula divides
+    // Atomics: how they add; `counts`: the array only counts, so that they may change it.
+    Content number = Content::count_u32;
+    bool counts = false;
+};
+
+struct ProgramShape {
+    std::vector<Content> contents;  // one per array
+    std::vector<InstructionShape> instructions;
+    std::uint32_t block = 0;
+    std::uint32_t per_thread = 0;
+    std::uint64_t grid = 0;  // blocks
+    bool whole = false;      // every thread of the grid has work
+    bool reports = false;    // some loaded value is checked
+};
+
+// Throws PointError where kernels cannot do what the plan says (an atomic on a 16-byte element,
+// a block of 4096 threads, memory that is not global).
+ProgramShape shape_of(const Plan& plan, std::uint32_t max_threads_per_block = 1024);
+
+// For an instruction with is_table: bytes from one row of the listed array to the next.
+std::uint64_t row_bytes_of(const Program& program, const ProgramShape& shape,
+                           std::size_t instruction);
+// The array whose rows the table of that instruction lists.
+std::size_t listed_array(const Program& program, const ProgramShape& shape,
+                         std::size_t instruction);
+
+std::string_view type_name(const Formula& formula);  // "Offset"; "" for a custom one
+
+}  // namespace coalprof

@@ -1,0 +1,47 @@
+// What the host hands to a kernel, byte for byte the same on both sides. Plain C++ without any
+// header of the standard library: NVRTC reads it as it stands.
+#pragma once
+
+#include "core/pattern/formulas.h"
+
+namespace coalprof {
+
+using Word = unsigned int;  // 32 bits on the host and in CUDA alike
+
+// The array of one instruction. Each instruction has an operand of its own, even where two name
+// the same array: with one base address, ptxas would see that two loads meet and drop the second.
+struct Operand {
+    Index base = 0;       // address of element 0
+    Index rows_base = 0;  // tables only: address of row 0 of the array whose rows it lists
+    Index row_bytes = 0;  // tables only: from one of those rows to the next
+    Word seed = 0;        // of the array's values
+    Word unused = 0;
+};
+
+// What concerns the launch as a whole.
+struct LaunchArgument {
+    Index threads = 0;          // logical indices 0 .. threads-1
+    Index fault = 0;            // address of a Fault
+    Index bound = 0;            // the most that the atomics of one launch add to one element
+    Index increment = 0;        // what an integer atomic adds (modulo 2^32 or 2^64)
+    double real_increment = 0;  // what a floating-point atomic adds
+    Index nothing = 0;          // always 0, which the compiler cannot know
+};
+
+// Written by a thread that loaded something else than the array held.
+struct Fault {
+    Index thread_plus_one = 0;  // logical index of the thread's first element; 0: no fault
+    Index differing_bits = 0;
+};
+
+// One warp instruction with its addresses (`coalprof warps`).
+struct WarpArgument {
+    Index address[32] = {};  // true addresses; for shared memory offsets into the block's
+    Word active_lanes = 0;
+    Word value = 0;    // what a store writes and an atomic adds
+    Word nothing = 0;  // always 0, which the compiler cannot know
+    Word unused = 0;
+    Index sink = 0;  // never written; gives loaded values somewhere to go
+};
+
+}  // namespace coalprof

@@ -1,0 +1,136 @@
+// One warp, one memory instruction, its 32 addresses as parameters (`coalprof warps`). Nothing
+// else of these kernels reaches memory: parameters come from the constant bank, and the value of a
+// load goes into a comparison that never holds.
+#pragma once
+
+#include "kernels/source/access.cuh"
+
+namespace coalprof {
+
+__device__ __forceinline__ bool is_active(const WarpArgument& warp) {
+    return (warp.active_lanes >> threadIdx.x & 1) != 0;
+}
+
+// Never executed: `nothing` is 0.
+__device__ __forceinline__ void drain(Word word, const WarpArgument& warp) {
+    if ((word & warp.nothing) != 0)
+        asm volatile("st.global.u32 [%0], %1;" ::"l"(warp.sink), "r"(word));
+}
+
+template <unsigned bytes>
+__device__ __forceinline__ Word folded(const Value<bytes>& value) {
+    Word all = 0;
+#pragma unroll
+    for (unsigned w = 0; w < words_of(bytes); ++w) all ^= value.word[w];
+    return all;
+}
+
+template <unsigned bytes>
+__device__ __forceinline__ Value<bytes> repeated(Word word) {
+    Value<bytes> value;
+#pragma unroll
+    for (unsigned w = 0; w < words_of(bytes); ++w) value.word[w] = word;
+    return value;
+}
+
+// Shared memory: the block's dynamic allocation, of which an address is an offset.
+extern __shared__ __align__(128) unsigned char block_memory[];
+
+__device__ __forceinline__ Word shared_address(const WarpArgument& warp) {
+    return static_cast<Word>(__cvta_generic_to_shared(block_memory)) +
+           static_cast<Word>(warp.address[threadIdx.x]);
+}
+
+template <unsigned bytes>
+__device__ __forceinline__ void load_shared(Value<bytes>& value, Word address, bool active) {
+    const int on = active;
+    if constexpr (bytes == 1)
+        asm volatile(COALPROF_WHEN("%2") "ld.shared.u8 %0, [%1]; }"
+                     : "+r"(value.word[0])
+                     : "r"(address), "r"(on));
+    else if constexpr (bytes == 2)
+        asm volatile(COALPROF_WHEN("%2") "ld.shared.u16 %0, [%1]; }"
+                     : "+r"(value.word[0])
+                     : "r"(address), "r"(on));
+    else if constexpr (bytes == 4)
+        asm volatile(COALPROF_WHEN("%2") "ld.shared.u32 %0, [%1]; }"
+                     : "+r"(value.word[0])
+                     : "r"(address), "r"(on));
+    else if constexpr (bytes == 8)
+        asm volatile(COALPROF_WHEN("%3") "ld.shared.v2.u32 {%0, %1}, [%2]; }"
+                     : "+r"(value.word[0]), "+r"(value.word[1])
+                     : "r"(address), "r"(on));
+    else
+        asm volatile(COALPROF_WHEN("%5") "ld.shared.v4.u32 {%0, %1, %2, %3}, [%4]; }"
+                     : "+r"(value.word[0]), "+r"(value.word[1]), "+r"(value.word[2]),
+                       "+r"(value.word[3])
+                     : "r"(address), "r"(on));
+}
+
+template <unsigned bytes>
+__device__ __forceinline__ void store_shared(const Value<bytes>& value, Word address, bool active) {
+    const int on = active;
+    if constexpr (bytes == 1)
+        asm volatile(COALPROF_WHEN("%2") "st.shared.u8 [%0], %1; }" ::"r"(address),
+                     "r"(value.word[0]), "r"(on));
+    else if constexpr (bytes == 2)
+        asm volatile(COALPROF_WHEN("%2") "st.shared.u16 [%0], %1; }" ::"r"(address),
+                     "r"(value.word[0]), "r"(on));
+    else if constexpr (bytes == 4)
+        asm volatile(COALPROF_WHEN("%2") "st.shared.u32 [%0], %1; }" ::"r"(address),
+                     "r"(value.word[0]), "r"(on));
+    else if constexpr (bytes == 8)
+        asm volatile(COALPROF_WHEN("%3") "st.shared.v2.u32 [%0], {%1, %2}; }" ::"r"(address),
+                     "r"(value.word[0]), "r"(value.word[1]), "r"(on));
+    else
+        asm volatile(
+            COALPROF_WHEN("%5") "st.shared.v4.u32 [%0], {%1, %2, %3, %4}; }" ::"r"(address),
+            "r"(value.word[0]), "r"(value.word[1]), "r"(value.word[2]), "r"(value.word[3]),
+            "r"(on));
+}
+
+#define COALPROF_WARP_KERNELS(bytes)                                                          \
+    extern "C" __global__ void __launch_bounds__(32)                                          \
+        coalprof_load_##bytes(const WarpArgument warp) {                                      \
+        Value<bytes> value;                                                                   \
+        load_value(value, warp.address[threadIdx.x], is_active(warp));                        \
+        drain(folded(value), warp);                                                           \
+    }                                                                                         \
+    extern "C" __global__ void __launch_bounds__(32)                                          \
+        coalprof_store_##bytes(const WarpArgument warp) {                                     \
+        store_value(repeated<bytes>(warp.value), warp.address[threadIdx.x], is_active(warp)); \
+    }                                                                                         \
+    extern "C" __global__ void __launch_bounds__(32)                                          \
+        coalprof_shared_load_##bytes(const WarpArgument warp) {                               \
+        Value<bytes> value;                                                                   \
+        load_shared(value, shared_address(warp), is_active(warp));                            \
+        drain(folded(value), warp);                                                           \
+    }                                                                                         \
+    extern "C" __global__ void __launch_bounds__(32)                                          \
+        coalprof_shared_store_##bytes(const WarpArgument warp) {                              \
+        store_shared(repeated<bytes>(warp.value), shared_address(warp), is_active(warp));     \
+    }
+COALPROF_WARP_KERNELS(1)
+COALPROF_WARP_KERNELS(2)
+COALPROF_WARP_KERNELS(4)
+COALPROF_WARP_KERNELS(8)
+COALPROF_WARP_KERNELS(16)
+
+#define COALPROF_WARP_ATOMICS(bytes, number)                                                 \
+    extern "C" __global__ void __launch_bounds__(32)                                         \
+        coalprof_atomic_##bytes(const WarpArgument warp) {                                   \
+        LaunchArgument launch;                                                               \
+        launch.increment = warp.value;                                                       \
+        drain(folded(add_value<number>(warp.address[threadIdx.x], is_active(warp), launch)), \
+              warp);                                                                         \
+    }                                                                                        \
+    extern "C" __global__ void __launch_bounds__(32)                                         \
+        coalprof_reduce_##bytes(const WarpArgument warp) {                                   \
+        LaunchArgument launch;                                                               \
+        launch.increment = warp.value;                                                       \
+        reduce_value<number>(warp.address[threadIdx.x], is_active(warp), launch);            \
+    }
+COALPROF_WARP_ATOMICS(4, Number::u32)
+COALPROF_WARP_ATOMICS(8, Number::u64)
+
+}  // namespace coalprof

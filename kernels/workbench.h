@@ -1,0 +1,71 @@
+// Everything that launches on one device share: the device, its kernels, memory that is reused,
+// the clock. Launches hold a reference to it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/run/device.h"
+#include "kernels/arena.h"
+#include "kernels/compiler.h"
+#include "kernels/gpu.h"
+#include "kernels/kernel.h"
+#include "kernels/timing.h"
+
+namespace coalprof {
+
+// The L2 fetch granularity of the context: bytes, a hint that the driver rounds.
+class FetchLimit {
+ public:
+    explicit FetchLimit(const Gpu& gpu);
+    ~FetchLimit();  // restores what was there
+    FetchLimit(const FetchLimit&) = delete;
+    FetchLimit& operator=(const FetchLimit&) = delete;
+
+    // None: the driver's own. Throws PointError where the device cannot set it.
+    void set(std::optional<std::uint32_t> bytes);
+    // As read back; none where the device does not say.
+    std::optional<std::uint64_t> current() const;
+
+ private:
+    const Gpu& gpu_;
+    std::optional<std::uint64_t> original_;
+    std::optional<std::uint32_t> asked_;
+};
+
+// An arena that is given back when its launch ends.
+class ArenaLease {
+ public:
+    explicit ArenaLease(Arena& arena) : arena_(&arena) { arena.in_use = true; }
+    ~ArenaLease() { arena_->in_use = false; }
+    ArenaLease(const ArenaLease&) = delete;
+    ArenaLease& operator=(const ArenaLease&) = delete;
+    Arena* operator->() const { return arena_; }
+
+ private:
+    Arena* arena_;
+};
+
+struct Workbench {
+    Workbench(const DriverApi& api, CUdevice device, DeviceFacts about, Compiler& compiler);
+
+    // One that no living launch uses. The same one comes back when launches follow each other.
+    Arena& free_arena();
+    // Gives back the memory that no living launch uses.
+    void drop_idle_memory();
+
+    Gpu gpu;
+    DeviceFacts facts;
+    KernelShop shop;
+    CacheControl cache;
+    Stopwatch stopwatch;
+    FetchLimit fetch_limit;
+    std::vector<std::unique_ptr<Arena>> arenas;
+    std::vector<std::byte> host_copy;  // of an array under verification
+};
+
+}  // namespace coalprof

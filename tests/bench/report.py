@@ -1,0 +1,104 @@
+"""Runs the benchmarks of a build folder and prints what scripts/bench promises: ratios of medians
+within one run, so that two machines can be compared by them."""
+import json
+import os
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+BUILD = sys.argv[1]
+PROGRAM = f"{BUILD}/cli/coalprof"
+FILE_LINES = 2_000_000
+
+
+def medians(name):
+    """Benchmark name -> its fields; times are medians of nine repetitions in nanoseconds."""
+    text = subprocess.run([f"{BUILD}/tests/bench/{name}", "--benchmark_format=json",
+                           "--benchmark_repetitions=9", "--benchmark_min_time=0.1",
+                           "--benchmark_enable_random_interleaving=true",
+                           "--benchmark_report_aggregates_only=true"],
+                          stdout=subprocess.PIPE, check=True).stdout
+    found = {}
+    for entry in json.loads(text)["benchmarks"]:
+        if entry.get("error_occurred"):
+            sys.exit(f"{entry['name']}: {entry['error_message']}")
+        if entry.get("aggregate_name") == "median":
+            found[entry["run_name"]] = entry
+    return found
+
+
+def model():
+    found = medians("model_bench")
+    print(f"{'one warp':24}{'std::set':>12}{'model':>12}{'ratio':>9}")
+    for name in (n.removeprefix("model/") for n in found if n.startswith("model/")):
+        sets, ours = found[f"sets/{name}"]["cpu_time"], found[f"model/{name}"]["cpu_time"]
+        print(f"{name:24}{sets:9.0f} ns{ours:9.1f} ns{sets / ours:8.1f}x")
+
+
+def lines():
+    print(f"\n{'warps file, in memory':36}{'lines a second':>16}")
+    for name, entry in medians("warps_bench").items():
+        print(f"{name:36}{entry['items_per_second']:16,.0f}")
+
+
+def timed(arguments, runs=15, **how):
+    """Median wall time in seconds and the largest resident memory of all children so far."""
+    seconds = []
+    for _ in range(runs):
+        started = time.perf_counter()
+        subprocess.run([PROGRAM, *arguments], stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL, check=True, **how)
+        seconds.append(time.perf_counter() - started)
+    return statistics.median(seconds)
+
+
+def program():
+    print(f"\n{'whole program':60}{'median':>9}")
+    for arguments in (["--version"],
+                      ["offset", "--range", "0..32", "--size", "4MiB", "--json"],
+                      ["offset", "--range", "0..32", "--size", "4GiB", "--json"]):
+        print(f"{'coalprof ' + ' '.join(arguments):60}{1e3 * timed(arguments):6.1f} ms")
+    # A file of random addresses: xorshift, so that no line resembles another.
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "random.warps")
+        state = 88172645463325252
+        with open(path, "w", encoding="ascii") as file:
+            block = []
+            for _ in range(4096):
+                fields = []
+                for _ in range(32):
+                    state ^= state << 13 & (1 << 64) - 1
+                    state ^= state >> 7
+                    state ^= state << 17 & (1 << 64) - 1
+                    fields.append(str(state % (1 << 30) * 4))
+                block.append("w load 4 " + " ".join(fields) + "\n")
+            text = "".join(block)
+            written = 0
+            while written < FILE_LINES:
+                file.write(text)
+                written += len(block)
+        for wanted in ("jsonl", "csv"):
+            arguments = ["warps", path, "--format", wanted, "--backend", "model"]
+            seconds = timed(arguments, runs=3)
+            print(f"{'coalprof warps, ' + f'{written:,} lines, ' + wanted:60}{seconds:7.2f} s "
+                  f"= {written / seconds:,.0f} lines/s")
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    print(f"largest resident memory of any of them: {peak / 1024:.0f} MiB")
+
+
+def processor():
+    with open("/proc/cpuinfo", encoding="utf-8") as info:
+        for line in info:
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.machine()
+
+
+print(f"{processor()}, {os.cpu_count()} cores, {time.strftime('%Y-%m-%d')}\n")
+model()
+lines()
+program()

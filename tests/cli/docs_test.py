@@ -1,0 +1,53 @@
+"""What the documents show is what the program prints.
+
+Every session of docs/*.md that needs no GPU is run again and compared, byte for byte.
+COALPROF_UPDATE_DOCS=1 in the environment writes the documents anew instead.
+"""
+import glob
+import os
+import re
+
+import documented
+import harness
+from harness import Case
+
+DOCS = os.path.join(harness.SOURCE, "docs")
+
+
+class Sessions(Case):
+    def test_print_what_the_documents_show(self):
+        if os.environ.get("COALPROF_UPDATE_DOCS"):
+            for path in sorted(glob.glob(os.path.join(DOCS, "*.md"))):
+                if documented.rewrite(path):
+                    print(f"rewrote {path}")
+        for session in documented.sessions_below(DOCS):
+            with self.subTest(session.place):
+                self.assertTrue(session.is_ours, f"not a command of coalprof: {session.command}")
+                self.assertEqual(session.shown, documented.printed(session))
+
+    def test_are_there(self):
+        """An empty comparison would pass unseen."""
+        shown = {os.path.basename(session.path) for session in documented.sessions_below(DOCS)}
+        self.assertLessEqual({"tutorial.md", "patterns.md", "how-it-works.md"}, shown)
+
+    def test_of_the_patterns_page_cover_the_catalog(self):
+        commands = [session.command for session in documented.sessions_of(f"{DOCS}/patterns.md")]
+        for pattern in self.run_ok("patterns", "--json").json["patterns"]:
+            name = pattern["name"]
+            with self.subTest(name):
+                self.assertTrue(any(name in command.split() for command in commands),
+                                f"docs/patterns.md shows no command of {name}")
+
+
+class Links(Case):
+    def test_lead_to_files_that_exist(self):
+        for path in glob.glob(os.path.join(DOCS, "*.md")):
+            with open(path, encoding="utf-8") as document:
+                text = re.sub(r"```.*?```", "", document.read(), flags=re.DOTALL)
+            for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
+                with self.subTest(f"{os.path.basename(path)} -> {target}"):
+                    self.assertTrue(os.path.exists(os.path.join(DOCS, target)))
+
+
+if __name__ == "__main__":
+    harness.main()

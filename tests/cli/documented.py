@@ -1,0 +1,91 @@
+"""The sessions that documents show, for the tests that run them again.
+
+A session is a fenced block whose first word is `console`: lines that begin with "$ " are commands,
+and what follows a command, up to the next one or the end of the block, is what it prints. A block
+that a machine of its own is needed for says so with a second word (`console measured`) and is not
+run. Only commands of coalprof itself are: "$ coalprof ..." and "$ scripts/run ...".
+"""
+import dataclasses
+import glob
+import os
+import re
+import shlex
+
+import harness
+
+OPENING = re.compile(r"^```(\w*)(?: +(.*))?$")
+PROGRAM_WORDS = ("coalprof", "scripts/run")
+# Documents show predictions: a GPU that is present would be measured beside them.
+os.environ["CUDA_VISIBLE_DEVICES"] = ""
+
+
+@dataclasses.dataclass
+class Session:
+    """One command and what the document says that it prints."""
+
+    path: str
+    line: int  # of the command, from 1
+    command: str
+    shown: str
+    end: int  # the line after the last shown one
+
+    @property
+    def arguments(self):
+        return shlex.split(self.command)[1:]
+
+    @property
+    def is_ours(self):
+        return self.command.split()[0] in PROGRAM_WORDS
+
+    @property
+    def place(self):
+        return f"{os.path.relpath(self.path, harness.SOURCE)}:{self.line}"
+
+
+def sessions_of(path):
+    """Every command of the document's console blocks that are to be run."""
+    with open(path, encoding="utf-8") as document:
+        lines = document.read().split("\n")
+    sessions = []
+    inside = runs = False
+    for number, line in enumerate(lines, start=1):
+        opening = OPENING.match(line)
+        if opening and not inside:
+            inside = True
+            runs = opening.group(1) == "console" and not opening.group(2)
+        elif line.startswith("```"):
+            inside = runs = False
+        elif runs and line.startswith("$ "):
+            sessions.append(Session(path, number, line[2:], "", number + 1))
+        elif runs and sessions:
+            sessions[-1].shown += line + "\n"
+            sessions[-1].end = number + 1
+    return sessions
+
+
+def sessions_below(folder):
+    """Those of every Markdown document directly in the folder."""
+    return [session for path in sorted(glob.glob(os.path.join(folder, "*.md")))
+            for session in sessions_of(path)]
+
+
+def printed(session):
+    """What the command prints now: its result, or where it is refused what it says instead."""
+    ran = harness.run(*session.arguments, cwd=harness.SOURCE)
+    return ran.out_text if ran.code in (harness.DONE, harness.FINDING) else ran.err_text
+
+
+def rewrite(path):
+    """Puts what the commands print now into the document; answers whether it changed."""
+    with open(path, encoding="utf-8") as document:
+        lines = document.read().split("\n")
+    before = list(lines)
+    for session in reversed(sessions_of(path)):
+        if session.is_ours:
+            now = printed(session).removesuffix("\n")
+            lines[session.line:session.end - 1] = now.split("\n") if now else []
+    if lines == before:
+        return False
+    with open(path, "w", encoding="utf-8") as document:
+        document.write("\n".join(lines))
+    return True

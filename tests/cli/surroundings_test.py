@@ -1,0 +1,96 @@
+"""The same command line gives the same bytes whatever surrounds it."""
+import os
+import shutil
+import subprocess
+import tempfile
+
+import harness
+from harness import Case, environment, without_time
+
+SWEEP = ("offset", "--range", "0..12")
+
+# A comma for decimals and points for thousands; letters that change case unusually.
+FOREIGN = (("de_DE", "UTF-8"), ("tr_TR", "UTF-8"))
+
+
+class Locales(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.made = []
+        if shutil.which("localedef") and os.path.isdir("/usr/share/i18n/locales"):
+            for language, charset in FOREIGN:
+                name = f"{language}.{charset}"
+                done = subprocess.run(["localedef", "-c", "-i", language, "-f", charset,
+                                       f"{cls.folder.name}/{name}"],
+                                      capture_output=True, check=False)
+                if done.returncode in (0, 1):  # 1: warnings
+                    cls.made.append(name)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def outputs(self, env):
+        document = without_time(self.run_ok(*SWEEP, "--json", env=env).json)
+        table = self.run_ok(*SWEEP, env=env).out
+        rows = self.run_ok(*SWEEP, "--format", "csv", env=env).out
+        drawing = self.run_ok("explain", "offset", "--at", "11", env=env).out
+        return document, table, rows, drawing
+
+    def test_never_change_a_byte(self):
+        if not self.made:
+            self.skipTest("no foreign locale: localedef or its sources (package locales) missing")
+        expected = self.outputs(environment())
+        for name in ["C", "POSIX", *self.made]:
+            with self.subTest(name):
+                env = environment(LC_ALL=name, LANG=name, LOCPATH=self.folder.name)
+                self.assertEqual(self.outputs(env), expected)
+
+
+class Variables(Case):
+    def test_that_are_missing_or_odd_change_nothing(self):
+        expected = self.run_ok(*SWEEP).out
+        for change in ({"HOME": None}, {"TERM": None}, {"PATH": None}, {"LC_ALL": None},
+                       {"LC_ALL": "xx_YY.none"}, {"TZ": "Pacific/Apia"}, {"HOME": "/proc/none"},
+                       {"COLUMNS": ""}, {"COLUMNS": "x"}, {"COLUMNS": "-5"},
+                       {"COLUMNS": "99999999999999999999"}, {"NO_COLOR": "1"},
+                       {"TMPDIR": "/nonexistent"}):
+            with self.subTest(change):
+                self.assertEqual(self.run_ok(*SWEEP, env=environment(**change)).out, expected)
+
+    def test_an_empty_environment_works(self):
+        self.assertEqual(self.run_ok(*SWEEP, env={"CUDA_VISIBLE_DEVICES": "-1"}).out,
+                         self.run_ok(*SWEEP).out)
+
+    def test_one_column_of_width_neither_hangs_nor_crashes(self):
+        for columns in ("0", "1", "2", "19", "20", "40", "10000"):
+            for arguments in (SWEEP, ("explain", "offset", "--at", "11"), ("patterns",),
+                              ("counters",), ("machines",), ("--help",)):
+                with self.subTest(columns=columns, arguments=arguments):
+                    self.run_ok(*arguments, env=environment(COLUMNS=columns))
+
+
+class Folders(Case):
+    def test_that_are_gone_do_not_matter(self):
+        folder = tempfile.mkdtemp()
+        ran = subprocess.run(["sh", "-c", 'cd "$1" && rmdir "$1" && shift && exec "$0" "$@"',
+                              harness.PROGRAM, folder, *SWEEP],
+                             capture_output=True, env=environment(), timeout=60, check=False)
+        self.assertEqual(ran.returncode, harness.DONE, ran.stderr)
+
+    def test_output_names_are_relative_to_the_current_one(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.run_ok(*SWEEP, "--output", "x.json", cwd=folder)
+            self.assertEqual(os.listdir(folder), ["x.json"])
+
+    def test_no_file_is_left_anywhere(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.run_ok(*SWEEP, cwd=folder,
+                        env=environment(HOME=folder, TMPDIR=folder, XDG_CACHE_HOME=folder,
+                                        XDG_STATE_HOME=folder))
+            self.assertEqual(os.listdir(folder), [])
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,121 @@
+"""coalprof warps: one line, one point; nothing is run when a line is wrong; memory does not grow."""
+import json
+import os
+import subprocess
+import tempfile
+
+import harness
+from harness import Case, environment
+
+CONTIGUOUS = "one load 4 " + " ".join(str(4 * lane) for lane in range(32)) + "\n"
+COLUMN = "two load 4 " + " ".join(str(4096 * lane) for lane in range(32)) + "\n"
+
+
+class Lines(Case):
+    def test_are_points_with_their_names_in_order(self):
+        points = self.run_ok("warps", "-", "--json", stdin=CONTIGUOUS + COLUMN).json["points"]
+        self.assertEqual([point["name"] for point in points], ["one", "two"])
+        # 32 x 4 contiguous bytes are 4 sectors of 32; a column is one sector per lane.
+        self.assertEqual([point["predicted"]["load_sectors"] for point in points], [4, 32])
+
+    def test_give_the_same_from_a_file_and_from_stdin(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/w.txt"
+            with open(path, "w", encoding="ascii") as file:
+                file.write("# a comment\n\n" + CONTIGUOUS + COLUMN)
+            self.assertEqual(self.run_ok("warps", path, "--json").json["points"],
+                             self.run_ok("warps", "-", "--json",
+                                         stdin=CONTIGUOUS + COLUMN).json["points"])
+
+    def test_come_out_as_they_go_in(self):
+        # A pipe that stays open: the answer must not wait for its end.
+        process = subprocess.Popen([harness.PROGRAM, "warps", "-", "--jsonl"],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL, env=environment())
+        try:
+            process.stdin.write(CONTIGUOUS.encode())
+            process.stdin.flush()
+            self.assertEqual(json.loads(process.stdout.readline())["name"], "one")
+            process.stdin.close()
+            self.assertEqual(process.wait(60), harness.DONE)
+        finally:
+            process.kill()
+            process.wait()
+            process.stdout.close()
+
+    def test_may_be_none(self):
+        self.assertEqual(self.run_ok("warps", "-", "--json", stdin="# nothing\n").json["points"], [])
+
+
+class WrongLines(Case):
+    def test_name_file_line_and_column_and_run_nothing(self):
+        good = CONTIGUOUS
+        for text, position in (
+                (good + "x lod 4" + " 0" * 32 + "\n", ":2:3"),
+                (good + "x load 3" + " 0" * 32 + "\n", ":2:8"),
+                (good + "x load 4" + " 0" * 31 + "\n", ":2:"),
+                (good + "x load 4" + " 0" * 33 + "\n", ":2:"),
+                (good + "x load 4" + " 0" * 31 + " 2\n", ":2:"),
+                (good + "x load 4" + " 0" * 31 + " -4\n", ":2:"),
+                (good + "x load 4" + " 0" * 31 + " 0x1g\n", ":2:"),
+                (good + "x load 4" + " 0" * 31 + " 18446744073709551616\n", ":2:"),
+                (good + "x atomic 2" + " 0" * 32 + "\n", ":2:"),
+                (good + "\n# c\nx\n", ":4:"),
+                (good + "x load 4 \0" + " 0" * 31 + "\n", ":2:"),
+                ("y" * 100_000 + "\n", ":1:")):
+            with self.subTest(text[-60:]), tempfile.TemporaryDirectory() as folder:
+                path = f"{folder}/w.txt"
+                with open(path, "w", encoding="ascii") as file:
+                    file.write(text)
+                ran = self.refuse("warps", path)
+                self.assertIn(f"w.txt{position}", ran.err_text)
+                self.assertLess(max(map(len, ran.err_text.splitlines())), 200)
+
+    def test_leave_the_old_output_as_it_was(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/x.json", "w", encoding="ascii") as file:
+                file.write("old")
+            with open(f"{folder}/w.txt", "w", encoding="ascii") as file:
+                file.write(CONTIGUOUS + "x lod 4\n")
+            self.refuse("warps", f"{folder}/w.txt", "--output", f"{folder}/x.json")
+            self.assertEqual(sorted(os.listdir(folder)), ["w.txt", "x.json"])
+            with open(f"{folder}/x.json", encoding="ascii") as file:
+                self.assertEqual(file.read(), "old")
+
+    def test_of_random_bytes_are_refused(self):
+        for seed in range(8):
+            noise = b"".join(bytes([(i * 7919 + seed * 104729 >> 3) & 255]) for i in range(4096))
+            self.refuse("warps", "-", stdin=noise)
+
+
+class WrongFiles(Case):
+    def test_are_usage_errors(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for path in (f"{folder}/none.txt", folder, "", "\n"):
+                with self.subTest(path):
+                    self.refuse("warps", path)
+        self.refuse("warps")
+
+
+class Memory(Case):
+    def peak_kib(self, lines):
+        """Largest resident memory of the program while `lines` warps go through it."""
+        process = subprocess.Popen([harness.PROGRAM, "warps", "-", "--jsonl"],
+                                   stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, env=environment())
+        block = ((CONTIGUOUS + COLUMN) * 500).encode()
+        for _ in range(lines // 1000):
+            process.stdin.write(block)
+        process.stdin.close()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, harness.DONE)
+        return usage.ru_maxrss
+
+    def test_does_not_grow_with_the_file(self):
+        # Kept points would be kilobytes each: 60,000 of them far more than this margin.
+        self.assertLess(self.peak_kib(62_000), self.peak_kib(2_000) + 8 * 1024)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,212 @@
+#include "core/explain/near_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <map>
+#include <regex>
+#include <set>
+
+#include "core/explain/cases.h"
+#include "core/explain/drawing.h"
+#include "core/explain/naive.h"
+#include "core/explain/near_reasons.h"
+#include "core/model/constant_memory.h"
+#include "core/model/local_memory.h"
+#include "core/model/truth.h"
+
+namespace coalprof {
+namespace {
+
+const Rules& h200() { return *find_machine("h200").rules; }
+
+WarpAccess near_access(WarpAccess access, Space space) {
+    access.space = space;
+    if (access.kind != AccessKind::store) access.kind = AccessKind::load;
+    return access;
+}
+
+// --- shared memory -------------------------------------------------------------------------------
+
+// Every active lane goes once; no pass asks a bank for two words; as many passes as the model says.
+void expect_sound(const WarpAccess& access, const BankUse& use) {
+    EXPECT_EQ(use.passes.size(), use.counts.wavefronts);
+    std::uint32_t served = 0;
+    for (const NearPass& pass : use.passes) {
+        EXPECT_NE(pass.lanes, 0u);
+        EXPECT_EQ(served & pass.lanes, 0u);
+        served |= pass.lanes;
+        std::map<std::uint64_t, std::uint64_t> word_of_bank;
+        for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
+            if ((pass.lanes >> lane & 1) == 0) continue;
+            const std::uint64_t first = access.addresses[lane] / 4;
+            const std::uint64_t last = (access.addresses[lane] + access.width_bytes - 1) / 4;
+            for (std::uint64_t word = first; word <= last; ++word) {
+                const auto [at, is_new] = word_of_bank.emplace(word % 32, word);
+                EXPECT_EQ(at->second, word) << "bank " << word % 32;
+            }
+        }
+        std::uint32_t banks = 0;
+        for (const auto& [bank, word] : word_of_bank) banks |= 1u << bank;
+        EXPECT_EQ(pass.banks, banks);
+    }
+    EXPECT_EQ(served, access.active_lanes);
+}
+
+TEST(BankUse, passes_are_sound_for_random_warps) {
+    explain_cases::RandomWarps warps(7);
+    for (int i = 0; i < 20000 && !::testing::Test::HasFailure(); ++i) {
+        SCOPED_TRACE(i);
+        const WarpAccess access = near_access(warps.next(), Space::shared);
+        expect_sound(access, bank_use_of(access, h200()));
+    }
+}
+
+TEST(BankUse, has_as_many_passes_as_were_measured) {
+    for (const truth::MeasuredWarp& warp : truth::read_warps("h200/warps_shared")) {
+        SCOPED_TRACE(warp.name);
+        const BankUse use = bank_use_of(warp.access, h200());
+        expect_sound(warp.access, use);
+        const char* key = warp.access.kind == AccessKind::load ? "shared_load_wavefronts"
+                                                               : "shared_store_wavefronts";
+        EXPECT_EQ(use.passes.size(), warp.counters.at(key));
+    }
+}
+
+TEST(SharedReasons, tell_the_numbers_of_the_model) {
+    static const std::regex apart("Neighbouring lanes are (\\d+) bytes apart\\. .*");
+    static const std::regex conflict(
+        ".*Up to (\\d+) different words of one bank are wanted at once, and a bank gives one word "
+        "a pass, so the warp takes (\\d+) passes where (\\d+) would do\\.");
+    static const std::regex free(
+        "The (?:one|32|\\d+) ?(?:active)? ?lanes? (?:go|goes) through in (one pass|\\d+ passes).*");
+    explain_cases::RandomWarps warps(8);
+    int conflicts = 0;
+    for (int i = 0; i < 20000 && !::testing::Test::HasFailure(); ++i) {
+        SCOPED_TRACE(i);
+        const WarpAccess access = near_access(warps.next(), Space::shared);
+        const BankUse use = bank_use_of(access, h200());
+        const Reasons reasons = shared_reasons_of(shape_of(access), use);
+        SCOPED_TRACE(reasons.why);
+        std::smatch match;
+        if (access.active_lanes == 0) continue;
+        EXPECT_EQ(reasons.cause == Cause::bank_conflict, use.counts.conflicts() > 0);
+        if (std::regex_match(reasons.why, match, apart)) {
+            EXPECT_EQ(naive::facts_of(access).distances(),
+                      std::set<std::uint64_t>{std::stoull(match[1])});
+        }
+        if (std::regex_match(reasons.why, match, conflict)) {
+            ++conflicts;
+            EXPECT_EQ(std::stoull(match[1]), use.most_words);
+            EXPECT_GT(use.most_words, 1u);
+            EXPECT_EQ(std::stoull(match[2]), use.counts.wavefronts);
+            EXPECT_EQ(std::stoull(match[3]), use.counts.ideal_wavefronts);
+        } else {
+            EXPECT_TRUE(std::regex_match(reasons.why, match, free));
+            EXPECT_EQ(match[1] == "one pass" ? 1 : std::stoull(match[1]), use.counts.wavefronts);
+        }
+    }
+    EXPECT_GT(conflicts, 100);
+}
+
+// The advice of odd distances: every odd number of words gives each lane a bank of its own.
+TEST(SharedReasons, odd_distances_do_mend) {
+    for (std::uint64_t words = 1; words < 64; ++words) {
+        WarpAccess access;
+        access.space = Space::shared;
+        access.active_lanes = all_lanes;
+        for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+            access.addresses[lane] = lane * words * 4;
+        const BankUse use = bank_use_of(access, h200());
+        EXPECT_EQ(use.counts.conflicts() == 0, words % 2 == 1) << words;
+    }
+}
+
+// --- constant and local memory -------------------------------------------------------------------
+
+TEST(ConstantPasses, serve_every_lane_with_its_address_as_often_as_the_model_says) {
+    explain_cases::RandomWarps warps(9);
+    for (int i = 0; i < 5000 && !::testing::Test::HasFailure(); ++i) {
+        SCOPED_TRACE(i);
+        const WarpAccess access = near_access(warps.next(), Space::constant);
+        const std::vector<NearPass> passes = constant_passes_of(access, h200());
+        EXPECT_EQ(passes.size(), ConstantMemory(h200()).count(access).requests);
+        std::uint32_t served = 0;
+        for (const NearPass& pass : passes) {
+            for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+                if ((pass.lanes >> lane & 1) != 0) {
+                    EXPECT_EQ(access.addresses[lane], pass.address);
+                }
+            EXPECT_EQ(served & pass.lanes, 0u);
+            served |= pass.lanes;
+        }
+        EXPECT_EQ(served, access.active_lanes);
+    }
+}
+
+// 4 indices: each is a line of 32 words of which every fourth lane uses one, 4 sectors each.
+TEST(LocalLines, hold_one_word_of_all_lanes_each) {
+    WarpAccess access;
+    access.space = Space::local;
+    access.active_lanes = all_lanes;
+    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) access.addresses[lane] = lane % 4 * 4;
+    const std::vector<TouchedLine> lines = local_lines_of(access, h200());
+    ASSERT_EQ(lines.size(), 4u);
+    EXPECT_EQ(lines[1].sectors[0].lanes, 0b10'0010u);
+    EXPECT_EQ(sectors_in(lines), 16u);
+}
+
+TEST(LocalLines, have_as_many_sectors_as_the_model_says) {
+    explain_cases::RandomWarps warps(10);
+    for (int i = 0; i < 5000 && !::testing::Test::HasFailure(); ++i) {
+        SCOPED_TRACE(i);
+        const WarpAccess access = near_access(warps.next(), Space::local);
+        const std::vector<TouchedLine> lines = local_lines_of(access, h200());
+        const std::uint32_t sectors = sectors_in(lines);
+        EXPECT_EQ(sectors, LocalMemory(h200()).count(access).sectors);
+        const Reasons reasons = local_reasons_of(shape_of(access), lines);
+        if (access.active_lanes == 0) continue;
+        EXPECT_GE(sectors, 1u);
+        static const std::regex numbers(
+            ".* are at (\\d+) different words of theirs and so touch (\\d+) lines, with (\\d+) "
+            "sectors where (\\d+) would do\\.");
+        std::smatch match;
+        if (std::regex_match(reasons.why, match, numbers)) {
+            std::set<std::uint64_t> words;
+            for (const std::uint64_t byte : naive::facts_of(access).bytes) words.insert(byte / 4);
+            EXPECT_EQ(std::stoull(match[1]), words.size());
+            EXPECT_EQ(std::stoull(match[3]), sectors);
+            EXPECT_LT(std::stoull(match[4]), sectors);
+        } else {
+            EXPECT_EQ(reasons.cause, Cause::interleaved);
+        }
+    }
+}
+
+TEST(NearMemories, are_drawn_within_the_width) {
+    for (const PatternInfo& pattern : pattern_catalog()) {
+        for (const ElementType type : {ElementType::f32, ElementType::f64, ElementType::f32x4}) {
+            for (const std::uint64_t value : {1u, 2u, 3u, 16u, 32u}) {
+                Plan plan;
+                try {
+                    plan = explain_cases::plan_of(std::string(pattern.name), value,
+                                                  pattern.default_op, type);
+                } catch (const UsageError&) {
+                    continue;
+                }
+                if (explain_cases::touches_global(plan.program)) continue;
+                const std::string text =
+                    explain(plan, find_machine("h200"), {.width = 60, .ascii = true});
+                std::istringstream lines(text);
+                for (std::string line; std::getline(lines, line);) {
+                    EXPECT_LE(line.size(), 60u) << line;
+                    EXPECT_FALSE(line.ends_with(' ')) << line;
+                    for (const char c : line) EXPECT_TRUE(c >= ' ' && c < 0x7f) << line;
+                }
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace coalprof

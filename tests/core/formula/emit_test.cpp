@@ -1,0 +1,222 @@
+// The emitted source, really compiled (as host C++) and run, against the evaluator.
+#include "core/formula/emit.h"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/formula/random_formula.h"
+#include "core/formula/scalar.h"
+#include "core/pattern/formulas.h"
+
+namespace coalprof {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::RandomFormulas;
+
+Scope small_scope() {
+    Scope scope;
+    scope.threads = 1 << 20;
+    scope.block = 256;
+    scope.block_x = 16;
+    scope.grid_x = 64;
+    scope.values = {3, 1000};
+    return scope;
+}
+
+std::string emitted(const std::string& text) {
+    const ParsedFormula formula = parse_formula(text, RandomFormulas::parameters());
+    return emit_functor(formula, formula.accesses.front(), small_scope(), "Pattern");
+}
+
+TEST(EmittedSource, is_one_flat_statement_a_node) {
+    EXPECT_EQ(emitted("i*pitch + k"),
+              "struct Pattern {\n"
+              "    constexpr Index operator()(Index thread) const {\n"
+              "        const long long v0 = static_cast<long long>(thread);\n"
+              "        const long long v1 = 1000ll;\n"
+              "        const long long v2 = v0 * v1;\n"
+              "        const long long v3 = 3ll;\n"
+              "        const long long v4 = v2 + v3;\n"
+              "        return static_cast<Index>(v4);\n"
+              "    }\n"
+              "};\n");
+}
+
+TEST(EmittedSource, evaluates_in_braces_what_is_not_always_evaluated) {
+    EXPECT_EQ(emitted("tid ? 100 / tid : 7 if i < n"),
+              "struct Pattern {\n"
+              "    constexpr Index operator()(Index thread) const {\n"
+              "        const long long v6 = static_cast<long long>(thread);\n"
+              "        const long long v7 = 1048576ll;\n"
+              "        const long long v8 = v6 < v7;\n"
+              "        if (v8 == 0) return idle_lane;\n"
+              "        const long long v0 = static_cast<long long>(thread % 256ull);\n"
+              "        long long v5 = 0;\n"
+              "        if (v0 != 0) {\n"
+              "            const long long v1 = 100ll;\n"
+              "            const long long v2 = static_cast<long long>(thread % 256ull);\n"
+              "            const long long v3 = v1 / v2;\n"
+              "            v5 = v3;\n"
+              "        } else {\n"
+              "            const long long v4 = 7ll;\n"
+              "            v5 = v4;\n"
+              "        }\n"
+              "        return static_cast<Index>(v5);\n"
+              "    }\n"
+              "};\n");
+}
+
+// Every word the emitter may print; what a user typed (names of arrays, parameters and parts) is
+// none of them.
+TEST(EmittedSource, holds_no_word_that_a_user_typed) {
+    const std::string source = emitted(
+        "evil = hash(i, 9) + min(i, k); load: evil_array[(evil ? abs(evil) : tid.y) << 2] if warp "
+        "&& bid.x || pitch");
+    EXPECT_THAT(source, Not(HasSubstr("evil")));
+    EXPECT_THAT(source, Not(HasSubstr("pitch")));
+    const std::set<std::string> allowed{"struct", "Pattern", "constexpr",   "Index",  "operator",
+                                        "thread", "const",   "long",        "return", "idle_lane",
+                                        "if",     "else",    "static_cast", "Scatter"};
+    const std::regex value("v[0-9]+");
+    const std::regex word("[A-Za-z_][A-Za-z0-9_]*");
+    // Numbers first: the ll of 3ll is no word.
+    const std::string words = std::regex_replace(source, std::regex("\\b[0-9]+u?ll\\b"), "");
+    for (std::sregex_iterator at(words.begin(), words.end(), word), end; at != end; ++at)
+        EXPECT_TRUE(allowed.count(at->str()) == 1 || std::regex_match(at->str(), value))
+            << at->str();
+}
+
+// ---- compiled ----
+
+struct Subject {
+    std::unique_ptr<ParsedFormula> formula;
+    Scope scope;
+};
+
+class CompiledBatch {
+ public:
+    CompiledBatch(const std::vector<Subject>& subjects, const std::string& flags)
+        : folder_(::testing::TempDir() + "/coalprof-emit-" + std::to_string(getpid())) {
+        std::filesystem::create_directories(folder_);
+        write_source(subjects);
+        const char* compiler = std::getenv("CXX");
+        const std::string command = std::string(compiler != nullptr ? compiler : "c++") +
+                                    " -std=c++17 -shared -fPIC -w " + flags + " -o " + folder_ +
+                                    "/batch.so " + folder_ + "/batch.cpp";
+        if (std::system(command.c_str()) != 0) return;
+        handle_ = dlopen((folder_ + "/batch.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+        if (handle_ != nullptr) table_ = static_cast<Function**>(dlsym(handle_, "table"));
+    }
+    CompiledBatch(const CompiledBatch&) = delete;
+    CompiledBatch& operator=(const CompiledBatch&) = delete;
+    ~CompiledBatch() {
+        if (handle_ != nullptr) dlclose(handle_);
+        std::filesystem::remove_all(folder_);
+    }
+    bool is_ready() const { return table_ != nullptr; }
+    std::uint64_t operator()(std::size_t which, std::uint64_t thread) const {
+        return table_[which](thread);
+    }
+
+ private:
+    using Function = Index(Index);
+
+    void write_source(const std::vector<Subject>& subjects) const {
+        std::ofstream source(folder_ + "/batch.cpp");
+        source << "#include \"" COALPROF_TEST_DATA "/../../core/pattern/formulas.h\"\n"
+               << "using namespace coalprof;\n";
+        for (std::size_t k = 0; k < subjects.size(); ++k)
+            source << emit_functor(*subjects[k].formula, subjects[k].formula->accesses.front(),
+                                   subjects[k].scope, "F" + std::to_string(k))
+                   << "static Index f" << k << "(Index i) { return F" << k << "{}(i); }\n";
+        source << "extern \"C\" {\nIndex (*table[])(Index) = {";
+        for (std::size_t k = 0; k < subjects.size(); ++k) source << "f" << k << ",";
+        source << "};\n}\n";
+    }
+
+    std::string folder_;
+    void* handle_ = nullptr;
+    Function** table_ = nullptr;
+};
+
+// What the evaluator says of one thread: idle, an index, or nothing where it fails.
+std::optional<std::uint64_t> expected_of(const Subject& subject, std::uint64_t thread) {
+    const FormulaAccess& access = subject.formula->accesses.front();
+    if (access.condition) {
+        const ThreadValue test =
+            evaluate_thread(subject.formula->nodes, *access.condition, subject.scope, thread);
+        if (test.fault != Fault::none) return std::nullopt;
+        if (test.value == 0) return idle_lane;
+    }
+    const ThreadValue index =
+        evaluate_thread(subject.formula->nodes, access.index, subject.scope, thread);
+    if (index.fault != Fault::none) return std::nullopt;
+    return static_cast<std::uint64_t>(index.value);
+}
+
+std::uint64_t compare_batch(std::size_t formulas, std::uint64_t seed, const std::string& flags) {
+    RandomFormulas random(seed);
+    std::vector<Subject> subjects;
+    for (std::size_t k = 0; k < formulas; ++k) {
+        const std::string text = random.with_condition(2 + static_cast<int>(random.below(4)));
+        subjects.push_back(
+            {std::make_unique<ParsedFormula>(parse_formula(text, RandomFormulas::parameters())),
+             random.scope(5000)});
+    }
+    const CompiledBatch compiled(subjects, flags);
+    EXPECT_TRUE(compiled.is_ready()) << "the emitted source does not compile";
+    if (!compiled.is_ready()) return 0;
+    std::uint64_t compared = 0;
+    for (std::size_t k = 0; k < formulas; ++k) {
+        for (int sample = 0; sample < 24; ++sample) {
+            const std::uint64_t thread = random.below(subjects[k].scope.threads);
+            const auto expected = expected_of(subjects[k], thread);
+            if (!expected) continue;
+            const std::uint64_t found = compiled(k, thread);
+            ++compared;
+            if (found == *expected) continue;
+            ADD_FAILURE() << subjects[k].formula->text << " in thread " << thread << ": "
+                          << static_cast<std::int64_t>(found) << " instead of "
+                          << static_cast<std::int64_t>(*expected);
+            return compared;
+        }
+    }
+    return compared;
+}
+
+// COALPROF_DIFFERENTIAL=100000 compares that many formulas; a few thousand in every run.
+TEST(EmittedSource, computes_what_the_evaluator_computes) {
+    if (std::system("c++ --version > /dev/null 2>&1") != 0 && std::getenv("CXX") == nullptr)
+        GTEST_SKIP() << "no C++ compiler is at hand as c++";
+    const char* wanted = std::getenv("COALPROF_DIFFERENTIAL");
+    const std::size_t formulas = wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : 2000;
+    constexpr std::size_t batch = 5000;
+    std::uint64_t compared = 0;
+    for (std::size_t done = 0; done < formulas && !HasFailure(); done += batch)
+        compared += compare_batch(std::min(batch, formulas - done), 100 + done, "-O0");
+    EXPECT_GT(compared, formulas * 12);  // most threads of most formulas do not fail
+}
+
+// Optimised, and with every undefined operation a trap: what the evaluator accepts is defined.
+TEST(EmittedSource, is_defined_behaviour_wherever_the_evaluator_accepts_it) {
+    if (std::system("c++ --version > /dev/null 2>&1") != 0 && std::getenv("CXX") == nullptr)
+        GTEST_SKIP() << "no C++ compiler is at hand as c++";
+    EXPECT_GT(compare_batch(500, 7, "-O2 -fsanitize=undefined -fsanitize-undefined-trap-on-error"),
+              5'000u);
+}
+
+}  // namespace
+}  // namespace coalprof

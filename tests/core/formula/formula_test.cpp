@@ -1,0 +1,369 @@
+// From a formula to a program: arrays, ops, checks before the launch, and the same counters as the
+// built-in patterns.
+#include "core/formula/formula.h"
+
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+#include <string>
+
+#include "core/machine/machine.h"
+#include "core/model/footprint.h"
+#include "core/model/launch_sum.h"
+#include "core/model/predict.h"
+#include "core/pattern/catalog.h"
+#include "core/text/error.h"
+
+namespace coalprof {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Launch : FormulaLaunch {
+    Launch() { shape.size_bytes = 1 << 20; }
+    Launch& with_op(Op wanted) {
+        op = wanted;
+        return *this;
+    }
+    Launch& with_size(std::uint64_t bytes) {
+        shape.size_bytes = bytes;
+        return *this;
+    }
+};
+
+Program program_of(const std::string& text, const FormulaLaunch& launch = Launch(),
+                   const std::vector<std::string>& parameters = {}) {
+    return make_formula_program(
+        std::make_shared<const ParsedFormula>(parse_formula(text, parameters)), launch);
+}
+
+std::vector<std::uint64_t> elements_of(const Program& program, std::size_t instruction,
+                                       std::uint64_t first) {
+    std::vector<std::uint64_t> elements(warp_lanes);
+    evaluate(program.instructions[instruction].formula, first, warp_lanes, elements.data());
+    return elements;
+}
+
+TEST(FormulaProgram, sizes_each_array_by_its_highest_index) {
+    // 2^20 bytes of f32 are 262144 threads: the highest index is 262143 * 3.
+    const Program program = program_of("a[i*3]");
+    ASSERT_EQ(program.arrays.size(), 1u);
+    EXPECT_EQ(program.arrays[0].name, "a");
+    EXPECT_EQ(program.arrays[0].elements, 262143u * 3 + 1);
+    EXPECT_EQ(program.threads, 262144u);
+    EXPECT_EQ(program.block, 256u);
+    EXPECT_EQ(program.useful_bytes, 1u << 20);
+    // Two accesses of one array: the larger counts.
+    EXPECT_EQ(program_of("a[i]; a[lane]; b[0]").arrays[0].elements, 262144u);
+    EXPECT_EQ(program_of("a[i]; a[lane]; b[0]").arrays[1].elements, 1u);
+    // An index that goes down has its highest in the first thread.
+    EXPECT_EQ(program_of("n - 1 - i").arrays[0].elements, 262144u);
+}
+
+TEST(FormulaProgram, makes_the_instructions_of_the_op) {
+    const auto kinds = [](const Program& program) {
+        std::string text;
+        for (const Instruction& instruction : program.instructions)
+            text += fmt::format("{} {};", name_of(instruction.kind),
+                                program.arrays[instruction.array].name);
+        return text;
+    };
+    EXPECT_EQ(kinds(program_of("i*2", Launch().with_op(Op::load))), "load a;");
+    EXPECT_EQ(kinds(program_of("i*2", Launch().with_op(Op::store))), "store a;");
+    EXPECT_EQ(kinds(program_of("i*2", Launch().with_op(Op::rmw))), "load a;store a;");
+    EXPECT_EQ(kinds(program_of("i*2", Launch().with_op(Op::copy))), "load a;store b;");
+    EXPECT_EQ(kinds(program_of("i*2", Launch().with_op(Op::add))), "load a;load b;store c;");
+    EXPECT_EQ(kinds(program_of("i*2", Launch().with_op(Op::atomic))), "atomic a;");
+    EXPECT_EQ(kinds(program_of("i*2", Launch().with_op(Op::reduce))), "reduce a;");
+    EXPECT_EQ(kinds(program_of("load: x[i]; store: y[i]; x[lane]", Launch().with_op(Op::rmw))),
+              "load x;store y;load x;store x;");
+    // The contiguous store keeps off the name that the formula uses.
+    EXPECT_EQ(kinds(program_of("b[i*2]", Launch().with_op(Op::copy))), "load b;store c;");
+}
+
+TEST(FormulaProgram, switches_lanes_off_where_the_condition_does) {
+    const Program program = program_of("a[i*2] if lane % 4 == 1", Launch().with_op(Op::copy));
+    EXPECT_EQ(elements_of(program, 0, 64)[0], idle_lane);
+    EXPECT_EQ(elements_of(program, 0, 64)[5], (64u + 5) * 2);
+    // The contiguous store is the thread's own element, under the same condition.
+    EXPECT_EQ(elements_of(program, 1, 64)[0], idle_lane);
+    EXPECT_EQ(elements_of(program, 1, 64)[5], 64u + 5);
+    // A quarter of the lanes, in two instructions.
+    EXPECT_EQ(program.useful_bytes, 2u * (1 << 20) / 4);
+    // The last thread that takes part is lane 29 of the last warp.
+    EXPECT_EQ(program.arrays[1].elements, 262144u - 2);
+}
+
+TEST(FormulaProgram, gives_an_array_the_type_of_its_prefix) {
+    const Program program = program_of("load.u64: table[i / 64]; load: a[i]");
+    EXPECT_EQ(program.arrays[0].element_bytes, 8u);
+    EXPECT_EQ(program.instructions[0].width_bytes, 8u);
+    EXPECT_EQ(program.arrays[1].element_bytes, 4u);
+}
+
+TEST(FormulaProgram, sees_blocks_and_grids_of_two_dimensions) {
+    FormulaLaunch launch = Launch();
+    launch.block_x = 16;
+    launch.grid_x = 8;
+    const Program program =
+        program_of("(bid.y*bdim.y + tid.y)*1000 + bid.x*bdim.x + tid.x", launch);
+    // Thread 17 of block 9: block (1, 1), thread (1, 1) of 16 x 16.
+    EXPECT_EQ(elements_of(program, 0, 9 * 256)[17], (16u + 1) * 1000 + 16 + 1);
+}
+
+// ---- checked before anything is launched ----
+
+struct Failing {
+    const char* text;
+    std::size_t caret;
+    const char* sentence;
+    const char* hint;
+};
+class FailingLaunch : public ::testing::TestWithParam<Failing> {};
+
+TEST_P(FailingLaunch, names_the_first_thread_and_the_place) {
+    const Failing& failing = GetParam();
+    try {
+        program_of(failing.text);
+        FAIL() << "accepted: " << failing.text;
+    } catch (const UsageError& error) {
+        EXPECT_EQ(error.caret(), failing.caret);
+        EXPECT_THAT(error.what(), HasSubstr(failing.sentence));
+        EXPECT_THAT(error.hint(), HasSubstr(failing.hint));
+    }
+}
+
+const Failing failing_launches[] = {
+    {"i - 1", 0, "the index 'i - 1' is negative (-1), first in thread 0 ", "max(i - 1, 0)"},
+    {"1000 - i", 0, "(-1), first in thread 1001 (block 3, tid 233), where i = 1001", "if i >= 1"},
+    {"100000 - i / 2", 0, "(-1), first in thread 200002 ", "if i >= 1"},
+    {"i / lane", 2, "'i / lane' divides by zero, first in thread 0 ", "if k != 0"},
+    {"i / abs(lane - 7)", 2, "divides by zero, first in thread 7 ", "if k != 0"},
+    {"5 + i % (bid - 2)", 6, "divides by zero, first in thread 512 (block 2, tid 0)", "k != 0"},
+    {"5 >> tid", 2, "shifts by a count that is not 0 to 63, first in thread 64 ", "% 64"},
+    {"(i + 1) << 62 >> 62", 8, "does not fit 64 signed bits, first in thread 1 ",
+     "smaller numbers"},
+    {"i*9000000000000000000/9000000000000000000", 1,
+     "'i*9000000000000000000' does not fit 64 signed bits, first in thread 2 ", "if i < 1000"},
+    // 2^63 / 35184372088832 (2^45) is 262144: thread 262144 would be the first, there is none; the
+    // second factor makes it 131072.
+    {"i * 70368744177664 >> 45", 2, "first in thread 131072 (block 512, tid 0)", "smaller"},
+    {"abs(-9223372036854775807 - 1)", 0, "does not fit 64 signed bits, first in thread 0", "small"},
+    {"hash(i, lane)", 0, "needs at least 1 bucket, first in thread 0", "starts at 1"},
+    // 2^40 bytes are 2^38 elements of f32: 2^38 / 2^21 is thread 131072.
+    {"i << 21", 0, "is out of range (274877906944), first in thread 131072", "274877906943"},
+    {"load: b[lane]; store: a[i - 5]", 24, "is negative (-5), first in thread 0", "switch"},
+    {"lane && i / (i - 33) > 1", 10, "divides by zero, first in thread 33 ", "if k != 0"},
+    {"a[i] if i / (n - 1 - i)", 10, "divides by zero, first in thread 262143 ", "if k != 0"},
+    {"a[0 - i] if i > 5", 2, "is negative (-6), first in thread 6 ", "switch"},
+};
+INSTANTIATE_TEST_SUITE_P(One, FailingLaunch, ::testing::ValuesIn(failing_launches));
+
+TEST(FormulaProgram, lets_pass_what_fails_only_where_it_is_not_evaluated) {
+    EXPECT_NO_THROW(program_of("lane ? i / lane : 0"));
+    EXPECT_NO_THROW(program_of("a[i / lane] if lane"));
+    EXPECT_NO_THROW(program_of("i > 0 && 5 / i"));
+    EXPECT_NO_THROW(program_of("a[i - 1] if i >= 1"));
+    EXPECT_NO_THROW(program_of("max(i - 1, 0)"));
+}
+
+// 2^30 threads must not be walked: the check would take seconds, and these would take minutes.
+TEST(FormulaProgram, checks_repeating_formulas_of_2_to_the_40_threads_by_their_periods) {
+    Launch launch;
+    launch.with_size(1ull << 40).type = ElementType::u8;
+    EXPECT_EQ(program_of("i", launch).arrays[0].elements, 1ull << 40);
+    EXPECT_EQ(program_of("(i % 1024)*1000 + i / 1024 % 1000", launch).arrays[0].elements,
+              1023u * 1000 + 999 + 1);
+    EXPECT_EQ(program_of("n - 1 - i if lane < 7", launch).arrays[0].elements, 1ull << 40);
+    try {
+        program_of("1000000000000 - i", launch);
+        FAIL();
+    } catch (const UsageError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("first in thread 1000000000001 "));
+    }
+}
+
+TEST(FormulaProgram, refuses_shapes_types_and_ops_that_do_not_fit) {
+    const auto sentence_of = [](const std::string& text, const FormulaLaunch& launch) {
+        try {
+            program_of(text, launch);
+            return std::string("accepted");
+        } catch (const UsageError& error) {
+            return std::string(error.what());
+        }
+    };
+    Launch launch;
+    launch.shape.block = 0;
+    EXPECT_THAT(sentence_of("i", launch), HasSubstr("1 to 1024 threads"));
+    launch.shape.block = 1025;
+    EXPECT_THAT(sentence_of("i", launch), HasSubstr("1 to 1024 threads"));
+    launch.shape.block = 256;
+    launch.block_x = 48;
+    EXPECT_THAT(sentence_of("i", launch), HasSubstr("no whole rows of 48"));
+    EXPECT_THAT(sentence_of("i", Launch().with_size(3)), HasSubstr("smaller than one f32"));
+    EXPECT_THAT(sentence_of("i", Launch().with_size(~0ull)), HasSubstr("more than 2^48 threads"));
+    launch = Launch();
+    launch.type = ElementType::f32x4;
+    EXPECT_THAT(sentence_of("atomic: a[i]", launch), HasSubstr("an atomic works on u32"));
+    EXPECT_THAT(sentence_of("reduce: a[i]", launch), HasSubstr("not on f32x4"));
+    EXPECT_THAT(sentence_of("load.u64: a[i]; store: a[i]", Launch()),
+                HasSubstr("elements of 4 bytes here and of 8 before"));
+    EXPECT_THAT(sentence_of("i; i*2", Launch().with_op(Op::copy)), HasSubstr("--op copy"));
+    EXPECT_THAT(sentence_of("i; load: i*2", Launch().with_op(Op::add)), HasSubstr("--op add"));
+}
+
+TEST(FormulaBlock, is_a_number_or_width_and_height) {
+    EXPECT_EQ(parse_block("256").threads, 256u);
+    EXPECT_EQ(parse_block("256").width, 256u);
+    EXPECT_EQ(parse_block("32x8").threads, 256u);
+    EXPECT_EQ(parse_block("32x8").width, 32u);
+    for (const char* text : {"", "x", "0", "16x", "16x0", "x16", "2048", "64x32", "16x16x2", "16 ",
+                             "99999999999999999999", "16x99999999999999999999"})
+        EXPECT_THROW(parse_block(text), UsageError) << text;
+}
+
+// ---- built-in patterns, written as formulas ----
+
+struct Twin {
+    const char* pattern;
+    std::uint64_t value;
+    const char* formula;
+};
+
+void expect_same_counters(const Twin& twin, Op op, ElementType type) {
+    SCOPED_TRACE(fmt::format("{} {} --op {} --type {}: {}", twin.pattern, twin.value, name_of(op),
+                             name_of(type), twin.formula));
+    Plan plan;
+    plan.pattern = twin.pattern;
+    plan.value = twin.value;
+    plan.op = op;
+    plan.type = type;
+    plan.shape.size_bytes = 1 << 19;
+    build_program(plan);
+
+    Plan own = plan;
+    FormulaLaunch launch;
+    launch.op = op;
+    launch.type = type;
+    // As many threads as the pattern launches: some round them up to whole warps.
+    launch.shape = plan.shape;
+    launch.shape.size_bytes = plan.program.threads * bytes_of(type);
+    launch.values = {static_cast<std::int64_t>(twin.value),
+                     static_cast<std::int64_t>(twin.value / bytes_of(type))};
+    own.program = program_of(twin.formula, launch, {"k", "width"});
+
+    const Predictor predictor(find_machine("h200"));
+    const Readings expected = predictor.predict_launch(plan, {});
+    const Readings found = predictor.predict_launch(own, {});
+    for (const CounterInfo& counter : all_counters()) {
+        // A pointer that is loaded is useful in a formula; the pattern counts the element only.
+        if (counter.counter == Counter::useful_bytes && plan.pattern == std::string("indirect"))
+            continue;
+        // The estimate of bandwidth needs to know which bytes the whole launch touches, and that
+        // is told of fewer formulas than of patterns.
+        if (counter.counter == Counter::bandwidth_bytes_per_second) continue;
+        EXPECT_TRUE(found[counter.counter] == expected[counter.counter]) << counter.key;
+    }
+}
+
+TEST(FormulaTwins, give_the_counters_of_every_built_in_pattern) {
+    const Twin twins[] = {
+        {"offset", 11, "i + k"},
+        {"stride", 3, "i * k"},
+        {"permute", 5, "i - lane + (lane ^ k)"},
+        {"scatter", 65536, "hash(i, width)"},
+        {"broadcast", 4, "i / k"},
+        {"aos", 48, "i * width"},
+        {"soa", 48, "i"},
+        {"row", 480, "t = (width + 31) / 32 * 32; a[i / t * width + i % t] if i % t < width"},
+        {"column", 512, "rows = n / width; a[i % rows * width + i / rows]"},
+    };
+    for (const Twin& twin : twins)
+        for (const Op op : {Op::load, Op::store, Op::rmw, Op::atomic, Op::reduce})
+            for (const ElementType type : {ElementType::f32, ElementType::u64})
+                expect_same_counters(twin, op, type);
+    for (const Twin& twin : {twins[0], twins[1], twins[3], twins[4]})
+        for (const Op op : {Op::copy, Op::add}) expect_same_counters(twin, op, ElementType::u8);
+    expect_same_counters({"transpose", 64, "h = n / k; load: a[i]; store: b[i % k * h + i / k]"},
+                         Op::copy, ElementType::f32);
+    // Rows start where cudaMalloc would put them: at multiples of 256 bytes, here 64 elements.
+    expect_same_counters(
+        {"indirect", 480,
+         "load.u64: table[i / width]; load: a[i / width * ((width + 63) / 64 * 64) "
+         "+ i % width]"},
+        Op::load, ElementType::f32);
+}
+
+// An index that goes down repeats with a negative advance: the sum by periods is the walk all the
+// same.
+TEST(FormulaSums, by_period_equal_the_walk_for_indices_that_go_down_too) {
+    const Coalescer coalescer(*find_machine("h200").rules);
+    const Sensitivity sensitivity{.hashes_lines = coalescer.hashes_lines()};
+    for (const char* text :
+         {"n - 1 - i", "3*(n - i)", "n - i if lane % 3", "33*(n - 1 - i)", "(n - i) / 3",
+          "100000 - bid*64 + lane", "bid*1000 + 255 - tid", "(31 - lane)*n + n - i"}) {
+        Launch launch;
+        launch.with_size(1 << 18);
+        launch.shape.block = 96;
+        const Program program = program_of(text, launch);
+        const auto sum = [&](bool walk) {
+            return sum_over_launch<GlobalCounts>(
+                program, {}, program.instructions[0], sensitivity,
+                [&](const WarpAccess& access) { return coalescer.count(access); }, walk);
+        };
+        ASSERT_TRUE(period_of(program.instructions[0].formula)) << text;
+        const GlobalCounts walked = sum(true);
+        const GlobalCounts summed = sum(false);
+        EXPECT_EQ(summed.requests, walked.requests) << text;
+        EXPECT_EQ(summed.sectors, walked.sectors) << text;
+        EXPECT_EQ(summed.lines, walked.lines) << text;
+        EXPECT_EQ(summed.unique_bytes, walked.unique_bytes) << text;
+        EXPECT_EQ(summed.tag_wavefronts, walked.tag_wavefronts) << text;
+        EXPECT_EQ(summed.l2_requests, walked.l2_requests) << text;
+    }
+}
+
+// Whether two warps of the instruction touch one line, by looking.
+bool lines_are_shared(const Program& program) {
+    std::set<std::uint64_t> seen;
+    for (std::uint64_t first = 0; first < program.threads; first += warp_lanes) {
+        const WarpAccess access =
+            access_of_warp(program, {}, program.instructions[0], first, warp_lanes);
+        std::set<std::uint64_t> own;
+        for (const std::uint64_t address : access.addresses) own.insert(address / line_bytes);
+        for (const std::uint64_t line : own)
+            if (!seen.insert(line).second) return true;
+    }
+    return false;
+}
+
+TEST(FormulaSums, claim_unshared_lines_only_where_no_two_warps_share_one) {
+    for (const char* text :
+         {"i", "i + 3", "n - 1 - i", "n + 3 - i", "3*(n - i)", "33*(n - i)", "64*(n - i)",
+          "bid*1000 + 255 - tid", "1000000 - bid*256 + tid", "1000000 - bid*200 + tid",
+          "2000000 - i/32*100 + lane", "i/4096*8192 + 4099 - i%4096"}) {
+        const Program program = program_of(text, Launch().with_size(1 << 16));
+        const bool claimed = warps_share_no_line(program, {}, program.instructions[0]);
+        EXPECT_FALSE(claimed && lines_are_shared(program)) << text;
+    }
+    const Program down = program_of("n - 1 - i", Launch().with_size(1 << 16));
+    EXPECT_TRUE(warps_share_no_line(down, {}, down.instructions[0]));
+}
+
+TEST(FormulaSums, cover_the_same_memory_upwards_and_downwards) {
+    for (const char* step : {"1", "3", "32", "100"}) {
+        const Program up = program_of(std::string("i*") + step);
+        const Program down = program_of(std::string("(n - 1 - i)*") + step);
+        const auto blocks = [](const Program& program) {
+            return blocks_of(std::span(&program.instructions[0].formula, 1), 4, program.threads,
+                             sector_bytes);
+        };
+        EXPECT_EQ(blocks(down), blocks(up)) << step;
+    }
+}
+
+}  // namespace
+}  // namespace coalprof

@@ -1,0 +1,191 @@
+#include "core/model/launch_sum.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <set>
+
+#include "core/machine/machine.h"
+#include "core/model/coalescer.h"
+
+namespace coalprof {
+namespace {
+
+// A launch of random shape over a formula; small enough to walk.
+struct Launch {
+    Program program;
+    Placement placement;
+};
+
+class LaunchMaker {
+ public:
+    explicit LaunchMaker(std::uint32_t seed) : random_(seed) {}
+
+    Launch make() {
+        Launch launch;
+        const std::uint32_t width = 1u << pick(0, 4);
+        Program& program = launch.program;
+        program.block =
+            static_cast<std::uint32_t>(one_of({32, 64, 96, 256, 1024, 33, 48, 100, 1, 7}));
+        program.threads = pick(1, 6000);
+        const Formula formula = make_formula();
+        program.arrays = {{"a", width, 0}};
+        const AccessKind kind =
+            width == 4 || width == 8 ? access_kinds[pick(0, 3)] : access_kinds[pick(0, 1)];
+        program.instructions = {{kind, Space::global, width, 0, formula}};
+        // Bases of all alignments: the sum must hold for the addresses of a real allocation too.
+        launch.placement.base_addresses = {
+            one_of({0, 256, 4096 + 512, 0x7F12'3456'7800, 1ull << 40, (1ull << 34) - 4096})};
+        return launch;
+    }
+
+ private:
+    std::uint64_t pick(std::uint64_t low, std::uint64_t high) {
+        return std::uniform_int_distribution<std::uint64_t>(low, high)(random_);
+    }
+    std::uint64_t one_of(std::initializer_list<std::uint64_t> values) {
+        return *(values.begin() + pick(0, values.size() - 1));
+    }
+    Formula make_formula() {
+        switch (pick(0, 6)) {
+            case 0:
+                return Offset{pick(0, 300)};
+            case 1:
+                return Stride{one_of({1, 2, 3, 5, 8, 31, 32, 33, 63, 64, 100, 1024, 4096}),
+                              pick(0, 40)};
+            case 2:
+                return Groups{one_of({1, 2, 3, 7, 16, 32, 33, 64, 1000, 4096})};
+            case 3: {
+                Permute permute;
+                for (std::uint32_t lane = 0; lane < 32; ++lane) permute.set(lane, pick(0, 31));
+                return permute;
+            }
+            case 4: {
+                const std::uint64_t columns = one_of({1, 20, 32, 64, 120, 128, 1000});
+                const std::uint64_t row_threads = (columns + 31) / 32 * 32;
+                return Rows{columns, pick(0, 1) ? row_threads : columns, columns + pick(0, 40)};
+            }
+            case 5:
+                return Columns{one_of({1, 32, 33, 64, 320, 4096}), one_of({1, 8, 32, 120, 512})};
+            default:
+                return Scatter{pick(1, 5000), pick(0, 9)};
+        }
+    }
+    std::mt19937 random_;
+};
+
+GlobalCounts sum(const Coalescer& coalescer, const Launch& launch, bool walk) {
+    return sum_over_launch<GlobalCounts>(
+        launch.program, launch.placement, launch.program.instructions[0],
+        Sensitivity{.hashes_lines = coalescer.hashes_lines()},
+        [&](const WarpAccess& access) { return coalescer.count(access); }, walk);
+}
+
+void expect_equal(const GlobalCounts& a, const GlobalCounts& b) {
+    EXPECT_EQ(a.requests, b.requests);
+    EXPECT_EQ(a.sectors, b.sectors);
+    EXPECT_EQ(a.lines, b.lines);
+    EXPECT_EQ(a.unique_bytes, b.unique_bytes);
+    EXPECT_EQ(a.ideal_sectors, b.ideal_sectors);
+    EXPECT_EQ(a.tag_wavefronts, b.tag_wavefronts);
+    EXPECT_EQ(a.data_wavefronts, b.data_wavefronts);
+    EXPECT_EQ(a.l2_requests, b.l2_requests);
+    EXPECT_EQ(a.l2_sectors, b.l2_sectors);
+    EXPECT_EQ(a.active_bytes, b.active_bytes);
+    EXPECT_EQ(a.tag_doubts, b.tag_doubts);
+    EXPECT_EQ(a.data_doubts, b.data_doubts);
+    EXPECT_EQ(a.traffic_doubts, b.traffic_doubts);
+}
+
+TEST(LaunchSum, the_sum_by_periods_equals_the_walk_with_and_without_a_hash) {
+    for (const char* machine : {"9.0", "8.0"}) {
+        const Coalescer coalescer(*find_machine(machine).rules);
+        LaunchMaker maker(1);
+        for (int i = 0; i < 3000 && !::testing::Test::HasFailure(); ++i) {
+            SCOPED_TRACE(std::string(machine) + " launch " + std::to_string(i));
+            const Launch launch = maker.make();
+            expect_equal(sum(coalescer, launch, false), sum(coalescer, launch, true));
+        }
+    }
+}
+
+TEST(LaunchSum, a_large_launch_costs_no_more_evaluations_than_a_small_one) {
+    const Coalescer coalescer(*find_machine("9.0").rules);
+    const auto evaluations = [&](std::uint64_t threads) {
+        Program program;
+        program.threads = threads;
+        program.arrays = {{"a", 4, threads + 33}};
+        program.instructions = {{AccessKind::load, Space::global, 4, 0, Stride{33, 1}}};
+        std::uint64_t count = 0;
+        sum_over_launch<GlobalCounts>(program, {}, program.instructions[0],
+                                      Sensitivity{.hashes_lines = true},
+                                      [&](const WarpAccess& access) {
+                                          ++count;
+                                          return coalescer.count(access);
+                                      });
+        return count;
+    };
+    // 64 residues of the 4224-byte step in an 8192-byte window, and per residue one evaluation for
+    // each number of trailing ones that occurs: 5 more for 2^10 times as many warps.
+    EXPECT_LE(evaluations(1ull << 30), evaluations(1ull << 20) + 64 * 10);
+    EXPECT_LE(evaluations(1ull << 30), 64u * 30u);
+}
+
+bool truly_share(const Launch& launch) {
+    std::map<std::uint64_t, std::uint64_t> owner;
+    std::uint64_t warp = 0;
+    bool share = false;
+    each_family(launch.program, launch.placement, launch.program.instructions[0], true,
+                [&](const WarpFamily& family) {
+                    ++warp;
+                    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
+                        if ((family.access.active_lanes >> lane & 1) == 0) continue;
+                        const std::uint64_t line = family.access.addresses[lane] / line_bytes;
+                        if (owner.emplace(line, warp).first->second != warp) share = true;
+                    }
+                });
+    return share;
+}
+
+TEST(LaunchSum, warps_said_to_share_no_line_share_none) {
+    LaunchMaker maker(2);
+    int proven = 0, shared = 0, unproven = 0;
+    for (int i = 0; i < 6000; ++i) {
+        const Launch launch = maker.make();
+        const bool proof =
+            warps_share_no_line(launch.program, launch.placement, launch.program.instructions[0]);
+        const bool truth = !truly_share(launch);
+        ASSERT_TRUE(truth || !proof) << "launch " << i;
+        proven += proof;
+        shared += !truth;
+        unproven += truth && !proof;
+    }
+    // The proof must be worth having: it finds most launches that share nothing.
+    EXPECT_GT(proven, 500);
+    EXPECT_LT(unproven, proven / 2) << proven << " proven, " << shared << " shared";
+}
+
+TEST(EndingInOnes, counts_like_a_loop) {
+    std::mt19937_64 random(3);
+    for (int i = 0; i < 20000; ++i) {
+        const std::uint64_t first = random() >> (random() % 64);
+        const std::uint64_t step = random() >> (random() % 64);
+        const std::uint64_t count = 1 + random() % 50;
+        std::map<std::uint32_t, Occurrences> expected;
+        for (std::uint64_t x = 0; x < count; ++x) {
+            auto& found = expected[static_cast<std::uint32_t>(std::countr_one(first + x * step))];
+            if (found.count++ == 0) found.first_position = x;
+        }
+        for (std::uint32_t ones = 0; ones < 64; ++ones) {
+            const Occurrences found = ending_in_ones(first, step, count, ones);
+            ASSERT_EQ(found.count, expected[ones].count) << first << " " << step << " " << ones;
+            if (found.count > 0) {
+                ASSERT_EQ(found.first_position, expected[ones].first_position);
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace coalprof

@@ -1,0 +1,179 @@
+#include "core/model/shared_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+#include "core/machine/machine.h"
+#include "core/model/truth.h"
+
+namespace coalprof {
+namespace {
+
+const Rules& rules_of(std::string_view name) { return *find_machine(name).rules; }
+
+TEST(SharedMemory, of_an_h200_is_predicted_in_every_measured_warp) {
+    const SharedMemory model(rules_of("h200"));
+    const auto warps = truth::read_warps("h200/warps_shared");
+    ASSERT_EQ(warps.size(), 128u);
+    for (const auto& warp : warps) {
+        const SharedCounts counts = model.count(warp.access);
+        const std::string kind = warp.access.kind == AccessKind::load ? "load" : "store";
+        EXPECT_EQ(counts.wavefronts, warp.counters.at("shared_" + kind + "_wavefronts"))
+            << warp.name;
+        EXPECT_EQ(counts.requests, warp.counters.at("shared_" + kind + "_requests")) << warp.name;
+    }
+}
+
+// The expected passes of tests/data/rules/README.md: every pattern on every generation.
+TEST(SharedExamples, hold_on_every_generation) {
+    const auto examples = truth::read_warps("rules/shared_examples");
+    ASSERT_EQ(examples.size(), 31u);
+    const SharedMemory tesla(rules_of("c870"));
+    const SharedMemory fermi(rules_of("c2050"));
+    const SharedMemory kepler_4(rules_of("k40"), BankMode::four_bytes);
+    const SharedMemory kepler_8(rules_of("k40"), BankMode::eight_bytes);
+    const SharedMemory maxwell(rules_of("m40"));
+    for (const auto& example : examples) {
+        const auto expect = [&](const SharedMemory& model, const char* column) {
+            EXPECT_EQ(model.count(example.access).wavefronts, example.counters.at(column))
+                << example.name << ' ' << column;
+        };
+        expect(tesla, "cc1");
+        expect(fermi, "cc2");
+        expect(kepler_4, "cc3_4");
+        expect(kepler_8, "cc3_8");
+        expect(maxwell, "cc5");
+        const SharedCounts counts = maxwell.count(example.access);
+        EXPECT_EQ(counts.ideal_wavefronts, example.counters.at("cc5_ideal")) << example.name;
+        EXPECT_EQ(counts.conflicts(), example.counters.at("cc5_conflicts")) << example.name;
+    }
+}
+
+// From 7.0 on, wide loads whose neighbours agree merge two groups; of the examples the broadcasts
+// alone do: 2 passes become 1 (8 bytes), 4 become 2 (16 bytes), all of them conflict-free.
+TEST(SharedExamples, of_volta_and_later_differ_in_wide_broadcasts_alone) {
+    for (const Rules& rules : all_rules()) {
+        if (rules.cc < ComputeCapability{7, 0}) continue;
+        const SharedMemory model(rules);
+        for (const auto& example : truth::read_warps("rules/shared_examples")) {
+            const bool packs =
+                example.name == "lds_64_broadcast" || example.name == "lds_128_broadcast";
+            const std::uint64_t expected = example.counters.at("cc5") / (packs ? 2 : 1);
+            const SharedCounts counts = model.count(example.access);
+            EXPECT_EQ(counts.wavefronts, expected) << example.name << ' ' << text_of(rules.cc);
+            EXPECT_EQ(counts.conflicts(), example.counters.at("cc5_conflicts")) << example.name;
+        }
+    }
+}
+
+WarpAccess loads(std::uint32_t width, std::uint64_t (*element)(std::uint64_t)) {
+    WarpAccess access;
+    access.space = Space::shared;
+    access.width_bytes = width;
+    access.active_lanes = all_lanes;
+    for (std::uint64_t lane = 0; lane < warp_lanes; ++lane)
+        access.addresses[lane] = element(lane) * width;
+    return access;
+}
+
+TEST(PairPacking, merges_neighbours_that_agree) {
+    const SharedMemory model(rules_of("h200"));
+    WarpAccess pairs = loads(16, [](std::uint64_t lane) { return lane / 2; });
+    EXPECT_EQ(model.count(pairs).wavefronts, 2u);  // 4 groups of 8 lanes become 2 of 16
+    // One pair that disagrees anywhere takes it all back.
+    pairs.addresses[31] = 16;
+    EXPECT_EQ(model.count(pairs).wavefronts, 4u);
+    // An inactive partner counts as agreeing.
+    pairs.active_lanes &= ~(1u << 31);
+    EXPECT_EQ(model.count(pairs).wavefronts, 2u);
+}
+
+// 8 bytes: 16 elements of 8 bytes for 32 lanes are one pass. 16 bytes: two groups of 16 lanes, each
+// with 8 elements that fill the 32 banks once.
+TEST(PairPacking, of_lanes_two_apart_merges_groups_of_both_widths) {
+    const SharedMemory model(rules_of("h200"));
+    const auto two_apart = [](std::uint64_t lane) { return lane / 4 * 2 + lane % 2; };
+    EXPECT_EQ(model.count(loads(8, two_apart)).wavefronts, 1u);
+    EXPECT_EQ(model.count(loads(16, two_apart)).wavefronts, 2u);
+}
+
+TEST(PairPacking, never_concerns_stores_or_older_machines) {
+    WarpAccess pairs = loads(8, [](std::uint64_t lane) { return lane / 2; });
+    EXPECT_EQ(SharedMemory(rules_of("gtx1080")).count(pairs).wavefronts, 2u);
+    pairs.kind = AccessKind::store;
+    EXPECT_EQ(SharedMemory(rules_of("h200")).count(pairs).wavefronts, 2u);
+}
+
+// The plain words of the rule, slowly: for each group, the most distinct words of any bank.
+std::uint64_t obvious_wavefronts(const WarpAccess& access) {
+    const std::uint32_t together = access.width_bytes <= 4 ? 32 : 128 / access.width_bytes;
+    std::uint64_t sum = 0;
+    for (std::uint32_t first = 0; first < warp_lanes; first += together) {
+        std::map<std::uint64_t, std::set<std::uint64_t>> words_of_bank;
+        for (std::uint32_t lane = first; lane < first + together; ++lane) {
+            if ((access.active_lanes >> lane & 1) == 0) continue;
+            const std::uint64_t end = access.addresses[lane] + access.width_bytes;
+            for (std::uint64_t word = access.addresses[lane] / 4; word * 4 < end; ++word)
+                words_of_bank[word % 32].insert(word);
+        }
+        std::size_t most = 0;
+        for (const auto& [bank, words] : words_of_bank) most = std::max(most, words.size());
+        sum += most;
+    }
+    return sum;
+}
+
+TEST(SharedMemory, counts_random_stores_as_the_plain_words_of_the_rule_do) {
+    std::uint64_t random = 7;
+    const auto next = [&](std::uint64_t below) {
+        random = random * 6364136223846793005ull + 1442695040888963407ull;
+        return (random >> 33) % below;
+    };
+    const SharedMemory model(rules_of("h200"));
+    for (int round = 0; round < 20000; ++round) {
+        WarpAccess access;
+        access.space = Space::shared;
+        access.kind = AccessKind::store;
+        access.width_bytes = 1u << next(5);
+        access.active_lanes = next(3) == 0 ? static_cast<std::uint32_t>(next(1ull << 32)) : ~0u;
+        const std::uint64_t span = 1ull << (next(14) + 1);
+        for (auto& address : access.addresses) address = next(span) * access.width_bytes;
+        const SharedCounts counts = model.count(access);
+        ASSERT_EQ(counts.wavefronts, obvious_wavefronts(access)) << round;
+        ASSERT_LE(counts.ideal_wavefronts, counts.wavefronts);
+    }
+}
+
+TEST(SharedMemory, never_needs_fewer_passes_than_its_ideal_on_any_machine) {
+    std::uint64_t random = 3;
+    for (int round = 0; round < 2000; ++round) {
+        WarpAccess access;
+        access.space = Space::shared;
+        access.width_bytes = 1u << (round % 5);
+        random = random * 6364136223846793005ull + 1442695040888963407ull;
+        access.active_lanes = static_cast<std::uint32_t>(random >> 32);
+        for (auto& address : access.addresses) {
+            random = random * 6364136223846793005ull + 1442695040888963407ull;
+            address = (random >> 33) % 512 * access.width_bytes;
+        }
+        for (const Rules& rules : all_rules()) {
+            for (const BankMode mode : {BankMode::four_bytes, BankMode::eight_bytes}) {
+                const SharedCounts counts = SharedMemory(rules, mode).count(access);
+                ASSERT_GE(counts.wavefronts, counts.ideal_wavefronts) << text_of(rules.cc);
+                ASSERT_EQ(counts.requests > 0, access.active_lanes != 0);
+            }
+        }
+    }
+}
+
+TEST(SharedMemory, of_no_lane_is_nothing_on_every_machine) {
+    for (const Rules& rules : all_rules())
+        EXPECT_EQ(SharedMemory(rules).count(WarpAccess{}), SharedCounts{});
+}
+
+}  // namespace
+}  // namespace coalprof

@@ -1,0 +1,185 @@
+#include "core/model/transactions.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "core/machine/machine.h"
+#include "core/model/coalescer.h"
+#include "core/model/truth.h"
+
+namespace coalprof {
+namespace {
+
+const Rules& rules_of(std::string_view name) { return *find_machine(name).rules; }
+
+TransactionCounts counts_on(std::string_view machine, const WarpAccess& access,
+                            LoadModifier modifier) {
+    return Transactions(rules_of(machine), modifier).count(access);
+}
+
+// The worked examples of tests/data/rules/README.md: every pattern on every generation.
+const std::vector<truth::MeasuredWarp>& examples() {
+    static const auto warps = truth::read_warps("rules/worked_examples");
+    return warps;
+}
+
+TEST(WorkedExamples, are_all_there) { EXPECT_EQ(examples().size(), 50u); }
+
+TEST(WorkedExamples, of_the_warp_wide_sectors_of_volta_and_later) {
+    for (const Rules& rules : all_rules()) {
+        if (rules.global != GlobalRule::sectors_by_warp) continue;
+        const Coalescer coalescer(rules);
+        for (const auto& example : examples()) {
+            const GlobalCounts counts = coalescer.count(example.access);
+            const std::string name = example.name + " on " + text_of(rules.cc);
+            EXPECT_EQ(counts.requests, example.counters.at("requests")) << name;
+            EXPECT_EQ(counts.sectors, example.counters.at("sectors")) << name;
+            EXPECT_EQ(counts.lines, example.counters.at("lines")) << name;
+            EXPECT_EQ(counts.unique_bytes, example.counters.at("unique_bytes")) << name;
+            EXPECT_EQ(counts.ideal_sectors, example.counters.at("ideal_sectors")) << name;
+        }
+    }
+}
+
+// The column of data-stage wavefronts holds for stores: they go through without regard to lines,
+// as long as they are few.
+TEST(WorkedExamples, of_the_data_stage_hold_for_stores) {
+    const Coalescer coalescer(rules_of("h200"));
+    int seen = 0;
+    for (const auto& example : examples()) {
+        WarpAccess store = example.access;
+        store.kind = AccessKind::store;
+        const GlobalCounts counts = coalescer.count(store);
+        if (counts.data_doubts != 0) continue;
+        ++seen;
+        EXPECT_EQ(counts.data_wavefronts, example.counters.at("plain_data_wavefronts"))
+            << example.name;
+    }
+    EXPECT_GE(seen, 45);
+}
+
+TEST(WorkedExamples, of_the_lane_groups_of_maxwell_and_pascal) {
+    for (const char* machine : {"5.0", "5.2", "5.3", "6.0", "6.1", "6.2"}) {
+        for (const auto& example : examples()) {
+            const auto counts = counts_on(machine, example.access, LoadModifier::ca);
+            EXPECT_EQ(counts.requests, example.counters.at("cc56_requests")) << example.name;
+            EXPECT_EQ(counts.sectors(), example.counters.at("cc56_sectors")) << example.name;
+            EXPECT_EQ(counts.unique_bytes, example.counters.at("unique_bytes")) << example.name;
+        }
+    }
+}
+
+TEST(WorkedExamples, of_the_lines_and_segments_of_fermi) {
+    for (const auto& example : examples()) {
+        const auto through_l1 = counts_on("2.0", example.access, LoadModifier::ca);
+        EXPECT_EQ(through_l1.requests, example.counters.at("cc2_requests")) << example.name;
+        EXPECT_EQ(through_l1.of_128_bytes, example.counters.at("cc2_ca_128")) << example.name;
+        EXPECT_EQ(through_l1.transactions(), through_l1.of_128_bytes) << example.name;
+        const auto past_l1 = counts_on("2.1", example.access, LoadModifier::cg);
+        EXPECT_EQ(past_l1.of_32_bytes, example.counters.at("cc2_cg_32")) << example.name;
+        EXPECT_EQ(past_l1.transactions(), past_l1.of_32_bytes) << example.name;
+    }
+}
+
+TEST(WorkedExamples, of_the_half_warps_of_tesla) {
+    for (const auto& example : examples()) {
+        for (const auto& [machine, column] :
+             {std::pair{"1.0", "cc10_"}, {"1.1", "cc10_"}, {"1.2", "cc13_"}, {"1.3", "cc13_"}}) {
+            const auto counts = counts_on(machine, example.access, LoadModifier::ca);
+            const std::string name = example.name + " on " + machine;
+            EXPECT_EQ(counts.of_32_bytes, example.counters.at(column + std::string("32"))) << name;
+            EXPECT_EQ(counts.of_64_bytes, example.counters.at(column + std::string("64"))) << name;
+            EXPECT_EQ(counts.of_128_bytes, example.counters.at(column + std::string("128")))
+                << name;
+        }
+    }
+}
+
+WarpAccess strided(std::uint64_t first_byte, std::uint64_t step_bytes, std::uint32_t width) {
+    WarpAccess access;
+    access.width_bytes = width;
+    access.active_lanes = all_lanes;
+    for (std::uint64_t lane = 0; lane < warp_lanes; ++lane)
+        access.addresses[lane] = first_byte + lane * step_bytes;
+    return access;
+}
+
+// Kepler reads global memory past L1 in 32-byte segments; 3.5 and 3.7 alone can opt in to lines.
+TEST(Kepler, reads_lines_only_where_a_program_can_opt_in) {
+    const WarpAccess misaligned = strided(4, 4, 4);
+    for (const char* machine : {"3.0", "3.2"})
+        EXPECT_EQ(counts_on(machine, misaligned, LoadModifier::ca).of_32_bytes, 5u) << machine;
+    for (const char* machine : {"3.5", "3.7"}) {
+        EXPECT_EQ(counts_on(machine, misaligned, LoadModifier::ca).of_128_bytes, 2u) << machine;
+        EXPECT_EQ(counts_on(machine, misaligned, LoadModifier::cg).of_32_bytes, 5u) << machine;
+        EXPECT_EQ(usual_load_modifier(rules_of(machine)), LoadModifier::cg) << machine;
+    }
+}
+
+TEST(Fermi, stores_segments_whatever_loads_do) {
+    WarpAccess store = strided(4, 4, 4);
+    store.kind = AccessKind::store;
+    EXPECT_EQ(counts_on("c2050", store, LoadModifier::ca).of_32_bytes, 5u);
+}
+
+TEST(L1, keeps_global_loads_as_each_generation_documents) {
+    const auto keeps = [](const char* machine, LoadModifier modifier) {
+        return keeps_in_l1(rules_of(machine), modifier);
+    };
+    EXPECT_FALSE(keeps("c1060", LoadModifier::ca));
+    EXPECT_TRUE(keeps("c2050", LoadModifier::ca));
+    EXPECT_FALSE(keeps("3.0", LoadModifier::ca));
+    EXPECT_TRUE(keeps("k80", LoadModifier::ca));
+    EXPECT_FALSE(keeps("5.0", LoadModifier::ca));
+    EXPECT_TRUE(keeps("m40", LoadModifier::ca));
+    EXPECT_TRUE(keeps("h200", LoadModifier::cs));
+    for (const Rules& rules : all_rules()) {
+        EXPECT_FALSE(keeps_in_l1(rules, LoadModifier::cg));
+        EXPECT_FALSE(keeps_in_l1(rules, LoadModifier::cv));
+    }
+    EXPECT_EQ(usual_load_modifier(rules_of("p100")), LoadModifier::ca);
+    EXPECT_EQ(usual_load_modifier(rules_of("gtx1080")), LoadModifier::cg);
+}
+
+TEST(Transactions, of_atomics_are_not_known) {
+    const Transactions transactions(rules_of("c2050"), LoadModifier::ca);
+    EXPECT_FALSE(transactions.unavailable(AccessKind::store));
+    EXPECT_TRUE(transactions.unavailable(AccessKind::reduce));
+}
+
+// The laws that hold for any addresses on any machine: traffic covers what is asked for, the order
+// of lanes matters to 1.0 and 1.1 alone, and counts add up.
+TEST(Transactions, cover_what_is_asked_for_on_every_machine) {
+    std::uint64_t random = 1;
+    const auto next = [&](std::uint64_t below) {
+        random = random * 6364136223846793005ull + 1442695040888963407ull;
+        return (random >> 33) % below;
+    };
+    for (int round = 0; round < 2000; ++round) {
+        WarpAccess access;
+        access.width_bytes = 1u << next(5);
+        access.active_lanes = static_cast<std::uint32_t>(next(1ull << 32));
+        access.kind = next(2) == 0 ? AccessKind::load : AccessKind::store;
+        const std::uint64_t span = 1ull << (next(12) + 1);
+        for (auto& address : access.addresses) address = next(span) * access.width_bytes;
+        for (const Rules& rules : all_rules()) {
+            const auto counts = Transactions(rules, LoadModifier::ca).count(access);
+            EXPECT_GE(counts.transaction_bytes(), counts.unique_bytes) << text_of(rules.cc);
+            EXPECT_LE(counts.unique_bytes, counts.active_bytes);
+            EXPECT_LE(counts.requests, counts.transactions()) << text_of(rules.cc);
+            TransactionCounts twice = counts;
+            twice.add(counts, 2);
+            EXPECT_EQ(twice.transaction_bytes(), 3 * counts.transaction_bytes());
+        }
+    }
+}
+
+TEST(Transactions, of_no_lane_are_none) {
+    for (const Rules& rules : all_rules())
+        EXPECT_EQ(Transactions(rules, LoadModifier::ca).count(WarpAccess{}), TransactionCounts{});
+}
+
+}  // namespace
+}  // namespace coalprof

@@ -1,0 +1,262 @@
+#include "core/pattern/catalog.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "core/model/launch_sum.h"
+#include "core/model/predict.h"
+#include "core/text/error.h"
+#include "core/text/range.h"
+
+namespace coalprof {
+namespace {
+
+Plan plan_of(const std::string& pattern, std::uint64_t value, Op op = Op::load,
+             ElementType type = ElementType::f32, std::uint64_t size_bytes = 1u << 20) {
+    Plan plan;
+    plan.pattern = pattern;
+    plan.value = value;
+    plan.op = op;
+    plan.type = type;
+    plan.shape.size_bytes = size_bytes;
+    build_program(plan);
+    return plan;
+}
+
+Readings predicted(const Plan& plan, const char* machine = "h200") {
+    return Predictor(find_machine(machine)).predict_launch(plan, {});
+}
+
+double number(const Readings& readings, Counter counter) { return number_in(readings[counter]); }
+
+// --- the numbers that the field knows ------------------------------------------------------------
+
+// 32 lanes x 4 bytes = 128 bytes: 4 sectors when they start on a sector boundary (offsets that are
+// multiples of 8 floats), 5 otherwise: 128 / (5 * 32) = 80 %.
+TEST(KnownNumbers, float_offsets_0_11_and_128_use_100_80_and_100_per_cent_of_each_sector) {
+    EXPECT_DOUBLE_EQ(number(predicted(plan_of("offset", 0)), Counter::load_efficiency), 1.0);
+    EXPECT_DOUBLE_EQ(number(predicted(plan_of("offset", 11)), Counter::load_efficiency), 0.8);
+    EXPECT_DOUBLE_EQ(number(predicted(plan_of("offset", 128)), Counter::load_efficiency), 1.0);
+}
+
+// Rows start at multiples of 480 bytes, that is at 0, 96, 64 or 32 bytes into a line: only every
+// fourth on a line boundary. 512 is four lines.
+TEST(KnownNumbers, a_row_of_480_bytes_straddles_lines_and_512_does_not) {
+    const Readings straddling = predicted(plan_of("row", 480));
+    const Readings aligned = predicted(plan_of("row", 512));
+    EXPECT_EQ(number(aligned, Counter::load_lines), number(aligned, Counter::load_requests));
+    EXPECT_GT(number(straddling, Counter::load_lines), number(straddling, Counter::load_requests));
+    Plan pitched = plan_of("row", 480);
+    pitched.options.pitch = "auto";
+    build_program(pitched);
+    const Readings mended = predicted(pitched);
+    EXPECT_EQ(number(mended, Counter::load_lines), number(mended, Counter::load_requests));
+}
+
+// A warp reads one float of 32 structures of 12 bytes: 384 bytes are 12 sectors; from an array of
+// their own the 32 floats are 4.
+TEST(KnownNumbers, structures_of_12_bytes_cost_three_times_what_separate_arrays_do) {
+    EXPECT_EQ(number(predicted(plan_of("aos", 12)), Counter::load_sectors),
+              3 * number(predicted(plan_of("soa", 12)), Counter::load_sectors));
+}
+
+TEST(KnownNumbers, a_column_costs_32_sectors_a_warp) {
+    EXPECT_DOUBLE_EQ(number(predicted(plan_of("column", 4096)), Counter::load_sectors_per_request),
+                     32.0);
+}
+
+// The pointers of a row are one sector per warp inside a row; the elements are contiguous.
+TEST(KnownNumbers, an_indirect_access_is_two_instructions) {
+    const Readings readings = predicted(plan_of("indirect", 4096));
+    EXPECT_EQ(number(readings, Counter::load_requests), 2 * (1u << 20) / 128);
+    EXPECT_EQ(number(readings, Counter::load_sectors), (1 + 4) * (1u << 20) / 128);
+}
+
+TEST(KnownNumbers, a_transpose_loads_rows_and_stores_columns) {
+    const Readings readings = predicted(plan_of("transpose", 1024, Op::copy));
+    EXPECT_DOUBLE_EQ(number(readings, Counter::load_sectors_per_request), 4.0);
+    EXPECT_DOUBLE_EQ(number(readings, Counter::store_sectors_per_request), 32.0);
+}
+
+// --- laws ----------------------------------------------------------------------------------------
+
+constexpr Op every_op[] = {Op::load, Op::store, Op::rmw, Op::copy, Op::add, Op::atomic, Op::reduce};
+
+std::vector<Plan> many_plans() {
+    std::vector<Plan> plans;
+    for (const PatternInfo& pattern : pattern_catalog()) {
+        for (const std::string_view type_name : element_type_list()) {
+            const ElementType type = *find_element_type(type_name);
+            for (const Op op : every_op) {
+                std::vector<std::uint64_t> values =
+                    parse_range(pattern.default_range(bytes_of(type))).values();
+                std::erase_if(values, [](std::uint64_t value) { return value > 1u << 16; });
+                for (const std::uint64_t value : values) {
+                    try {
+                        plans.push_back(
+                            plan_of(std::string(pattern.name), value, op, type, 1 << 17));
+                    } catch (const UsageError&) {
+                        continue;  // atomics of types that have none, transposes of other ops
+                    }
+                }
+            }
+        }
+    }
+    return plans;
+}
+
+template <typename Visit>
+void each_warp(const Program& program, Visit visit) {
+    for (const Instruction& instruction : program.instructions)
+        each_family(program, {}, instruction, true,
+                    [&](const WarpFamily& family) { visit(family.access); });
+}
+
+bool is_global(const Plan& plan) {
+    return plan.program.instructions.front().space == Space::global;
+}
+
+TEST(Laws, hold_for_every_pattern_of_global_memory_type_and_op) {
+    const Coalescer coalescer(*find_machine("h200").rules);
+    std::mt19937 random(7);
+    const auto plans = many_plans();
+    EXPECT_GT(plans.size(), 5000u);
+    for (const Plan& plan : plans) {
+        if (!is_global(plan)) continue;
+        SCOPED_TRACE(plan.pattern + " " + std::to_string(plan.value) + " " +
+                     std::string(name_of(plan.op)) + " " + std::string(name_of(plan.type)));
+        std::uint64_t seen = 0;
+        each_warp(plan.program, [&](const WarpAccess& access) {
+            if (++seen % 61 != 1 || access.active_lanes == 0) return;  // a sample of the warps
+            const GlobalCounts counts = coalescer.count(access);
+            const bool plain = access.kind == AccessKind::load || access.kind == AccessKind::store;
+            ASSERT_EQ(counts.requests, 1u);
+            ASSERT_GE(counts.sectors * sector_bytes, counts.unique_bytes);
+            ASSERT_LE(counts.lines, counts.sectors);
+            ASSERT_LE(counts.ideal_sectors, counts.sectors);
+            if (!plain) return;
+            ASSERT_LE(counts.sectors, 4 * counts.lines);
+            ASSERT_LE(counts.tag_wavefronts, counts.lines);
+            ASSERT_GE(4 * counts.tag_wavefronts, counts.lines);
+
+            // The order of the lanes changes no sector.
+            WarpAccess permuted = access;
+            std::array<std::uint32_t, warp_lanes> order;
+            for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) order[lane] = lane;
+            std::shuffle(order.begin(), order.end(), random);
+            permuted.active_lanes = 0;
+            for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
+                permuted.addresses[lane] = access.addresses[order[lane]];
+                permuted.active_lanes |= (access.active_lanes >> order[lane] & 1) << lane;
+            }
+            ASSERT_EQ(coalescer.count(permuted).sectors, counts.sectors);
+            ASSERT_EQ(coalescer.count(permuted).lines, counts.lines);
+
+            // A lane less costs no sector more.
+            WarpAccess fewer = access;
+            fewer.active_lanes &= ~(1u << random() % warp_lanes);
+            ASSERT_LE(coalescer.count(fewer).sectors, counts.sectors);
+        });
+    }
+}
+
+TEST(Laws, the_sum_by_periods_equals_the_walk_for_every_pattern) {
+    const Coalescer coalescer(*find_machine("h200").rules);
+    std::size_t compared = 0;
+    for (const Plan& plan : many_plans()) {
+        if (!is_global(plan) || ++compared % 4 != 0)
+            continue;  // a quarter of them: the walk is what costs
+        for (const Instruction& instruction : plan.program.instructions) {
+            const auto sum = [&](bool walk) {
+                return sum_over_launch<GlobalCounts>(
+                    plan.program, {}, instruction, Sensitivity{.hashes_lines = true},
+                    [&](const WarpAccess& access) { return coalescer.count(access); }, walk);
+            };
+            const GlobalCounts by_period = sum(false);
+            const GlobalCounts by_walk = sum(true);
+            ASSERT_EQ(by_period.sectors, by_walk.sectors) << plan.pattern << " " << plan.value;
+            ASSERT_EQ(by_period.tag_wavefronts, by_walk.tag_wavefronts) << plan.pattern;
+            ASSERT_EQ(by_period.data_wavefronts, by_walk.data_wavefronts) << plan.pattern;
+            ASSERT_EQ(by_period.l2_requests, by_walk.l2_requests) << plan.pattern;
+            ASSERT_EQ(by_period.unique_bytes, by_walk.unique_bytes) << plan.pattern;
+        }
+    }
+}
+
+// --- shared, constant and local memory -----------------------------------------------------------
+
+// Per warp: 32 lanes, word stride k, 32 banks: gcd(k, 32) lanes meet in each bank that is used.
+TEST(NearMemories, a_word_stride_of_shared_memory_conflicts_by_its_common_factor_with_32) {
+    for (const auto& [stride, ways] :
+         {std::pair{1, 1}, {2, 2}, {3, 1}, {4, 4}, {24, 8}, {32, 32}, {33, 1}}) {
+        const Readings readings =
+            predicted(plan_of("shared-stride", static_cast<std::uint64_t>(stride)));
+        EXPECT_EQ(number(readings, Counter::shared_load_wavefronts),
+                  ways * number(readings, Counter::shared_load_requests))
+            << stride;
+    }
+}
+
+TEST(NearMemories, one_word_of_padding_makes_a_column_of_a_32_wide_tile_free_of_conflicts) {
+    const double warps = number(predicted(plan_of("shared-pad", 0)), Counter::shared_load_requests);
+    EXPECT_EQ(number(predicted(plan_of("shared-pad", 0)), Counter::shared_load_conflicts),
+              31 * warps);
+    EXPECT_EQ(number(predicted(plan_of("shared-pad", 1)), Counter::shared_load_conflicts), 0);
+}
+
+// The trap of 16-wide tiles: a half-warp of a C870 has no conflict, while from 2.0 on lanes 0 and
+// 31 of the whole warp meet in a bank: 15 * 17 + 1 = 256 words lie between them.
+TEST(NearMemories, a_17_wide_tile_conflicts_where_whole_warps_are_served) {
+    Plan plan = plan_of("shared-pad", 1);
+    plan.options.tile = 16;
+    build_program(plan);
+    EXPECT_GT(number(predicted(plan, "h200"), Counter::shared_load_conflicts), 0);
+    EXPECT_EQ(number(predicted(plan, "c870"), Counter::shared_load_conflicts), 0);
+}
+
+TEST(NearMemories, constant_memory_takes_one_pass_for_each_address) {
+    const Readings readings = predicted(plan_of("constant", 8));
+    EXPECT_EQ(number(readings, Counter::constant_requests), 8 * (1u << 20) / 128);
+    EXPECT_FALSE(is_present(readings[Counter::dram_read_bytes]));
+}
+
+// One index: 32 interleaved words are a line, 4 sectors. Two: words of two lines, 4 sectors each.
+TEST(NearMemories, local_memory_takes_four_sectors_for_each_index) {
+    for (const std::uint64_t indices : {1u, 2u, 8u}) {
+        const Readings readings = predicted(plan_of("local", indices));
+        EXPECT_EQ(
+            number(readings, Counter::local_load_sectors),
+            4.0 * static_cast<double>(indices) * number(readings, Counter::local_load_requests));
+    }
+}
+
+// No index may lie outside the array that the program asks for: a kernel would write elsewhere.
+TEST(Programs, touch_no_element_outside_their_arrays) {
+    for (const Plan& plan : many_plans())
+        for (const Instruction& instruction : plan.program.instructions)
+            each_family(plan.program, {}, instruction, true, [&](const WarpFamily& family) {
+                if (family.access.active_lanes == 0) return;
+                ASSERT_LT(extent_of(family.access).high,
+                          plan.program.arrays[instruction.array].bytes())
+                    << plan.pattern << " " << plan.value;
+            });
+}
+
+TEST(Programs, of_what_makes_no_sense_are_refused) {
+    EXPECT_THROW(plan_of("stride", 0), UsageError);
+    EXPECT_THROW(plan_of("broadcast", 0), UsageError);
+    EXPECT_THROW(plan_of("permute", 32), UsageError);
+    EXPECT_THROW(plan_of("aos", 10), UsageError);                             // no whole floats
+    EXPECT_THROW(plan_of("aos", 4, Op::load, ElementType::f64), UsageError);  // too small
+    EXPECT_THROW(plan_of("offset", 0, Op::atomic, ElementType::u8), UsageError);
+    EXPECT_THROW(plan_of("offset", 0, Op::load, ElementType::f32, 3), UsageError);
+    EXPECT_THROW(plan_of("row", 1 << 21), UsageError);  // > --size
+    EXPECT_THROW(plan_of("stride", ~0ull), UsageError);
+    EXPECT_THROW(plan_of("offset", ~0ull), UsageError);
+    EXPECT_THROW(plan_of("transpose", 32, Op::load), UsageError);
+}
+
+}  // namespace
+}  // namespace coalprof

@@ -1,0 +1,117 @@
+// A GPU that answers what the model predicts, and fails where a test tells it to.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/model/predict.h"
+#include "core/run/device.h"
+
+namespace coalprof::fake {
+
+struct Script {
+    std::function<void(std::uint64_t value)> on_prepare = [](auto) {};
+    std::function<void(std::uint64_t value)> on_time = [](auto) {};
+    std::function<void(std::uint64_t value)> on_verify = [](auto) {};
+    std::function<void(std::uint64_t value)> on_launch = [](auto) {};
+    std::function<void()> on_collect = [] {};
+    // What the counters say of a plan; by default what the model predicts.
+    std::function<void(std::uint64_t value, Readings& readings)> distort = [](auto, auto&) {};
+    std::string log;
+};
+
+class Launch : public PreparedLaunch {
+ public:
+    Launch(Script& script, const Plan& plan) : script_(script), plan_(plan) {}
+    const Placement& placement() const override { return placement_; }
+    NamedValues settings() const override { return {}; }
+    void launch() override {
+        script_.on_launch(plan_.value);
+        script_.log += "launch ";
+    }
+    Timing time(std::uint64_t repeats, CacheState) override {
+        script_.on_time(plan_.value);
+        Timing timing;
+        timing.repeats = repeats;
+        timing.median_seconds = 1e-6;
+        return timing;
+    }
+    void verify() override { script_.on_verify(plan_.value); }
+
+ private:
+    Script& script_;
+    Plan plan_;
+    Placement placement_;
+};
+
+class Launcher : public KernelLauncher {
+ public:
+    explicit Launcher(Script& script) : script_(script) { facts_.name = "Fake GPU"; }
+    const DeviceFacts& device() const override { return facts_; }
+    std::uint64_t pitch_bytes(std::uint64_t row_bytes) override { return row_bytes; }
+    std::unique_ptr<PreparedLaunch> prepare(const Plan& plan) override {
+        script_.on_prepare(plan.value);
+        last_ = plan;
+        return std::make_unique<Launch>(script_, plan);
+    }
+    std::unique_ptr<PreparedLaunch> prepare_warp(const WarpAccess&) override { return nullptr; }
+    void flush_cache() override { script_.log += "flush "; }
+    double read_ceiling() override { return 1e12; }
+    double copy_ceiling() override { return 1e12; }
+    const Plan& last() const { return last_; }
+
+ private:
+    Script& script_;
+    DeviceFacts facts_;
+    Plan last_;
+};
+
+class Collector : public CounterCollector {
+ public:
+    Collector(Script& script, const Launcher& launcher) : script_(script), launcher_(launcher) {}
+    std::uint64_t passes(std::span<const Counter>) override { return 1; }
+    std::vector<Readings> collect(std::span<const Counter> wanted, std::size_t points,
+                                  const std::function<void(std::size_t)>& before,
+                                  const std::function<void(std::size_t)>& work) override {
+        script_.on_collect();
+        std::vector<Readings> all(points);
+        for (std::size_t point = 0; point < points; ++point) {
+            try {
+                before(point);
+                work(point);
+                const Readings predicted =
+                    Predictor(find_machine("h200")).predict_launch(launcher_.last(), {});
+                for (const Counter counter : wanted) all[point][counter] = predicted[counter];
+                script_.distort(launcher_.last().value, all[point]);
+            } catch (const PointError& error) {
+                for (const Counter counter : wanted)
+                    all[point][counter] = Unavailable{keep_reason(error.what())};
+            } catch (const DeviceLostError& error) {
+                for (std::size_t rest = point; rest < points; ++rest)
+                    for (const Counter counter : wanted)
+                        all[rest][counter] = Unavailable{keep_reason(error.what())};
+                return all;
+            }
+        }
+        return all;
+    }
+
+ private:
+    Script& script_;
+    const Launcher& launcher_;
+};
+
+// Keeps everything that it is given.
+class Recorder : public ResultSink {
+ public:
+    void begin(const ResultHead& given) override { head = given; }
+    void point(const Point& given) override { points.push_back(given); }
+    void finish(const ResultTail& given) override { tail = given; }
+    ResultHead head;
+    std::vector<Point> points;
+    ResultTail tail;
+};
+
+}  // namespace coalprof::fake

@@ -1,0 +1,173 @@
+#include "core/text/range.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/text/number.h"
+#include "core/text/refusal.h"
+
+namespace coalprof {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<std::uint64_t> values_of(std::string_view text) { return parse_range(text).values(); }
+
+std::string refused(std::string_view text) {
+    return refusal([text] { static_cast<void>(parse_range(text)); });
+}
+
+constexpr const char* hint = "hint: ranges look like 0..32, 0..128:4, 1..1024*2 or 1,2,4\n";
+
+TEST(Range, includes_both_ends) {
+    EXPECT_THAT(values_of("0..4"), ElementsAre(0, 1, 2, 3, 4));
+    EXPECT_EQ(parse_range("0..32").count(), 33u);
+    EXPECT_THAT(values_of("5..5"), ElementsAre(5));
+}
+
+TEST(Range, a_single_value_is_a_range) {
+    EXPECT_THAT(values_of("7"), ElementsAre(7));
+    EXPECT_THAT(values_of("18446744073709551615"), ElementsAre(largest_integer));
+}
+
+TEST(Range, steps_and_stops_at_or_before_the_end) {
+    EXPECT_THAT(values_of("0..16:4"), ElementsAre(0, 4, 8, 12, 16));
+    EXPECT_THAT(values_of("0..10:4"), ElementsAre(0, 4, 8));
+    EXPECT_THAT(values_of("3..4:100"), ElementsAre(3));
+}
+
+TEST(Range, multiplies_by_a_factor_and_stops_at_or_before_the_end) {
+    EXPECT_THAT(values_of("1..16*2"), ElementsAre(1, 2, 4, 8, 16));
+    EXPECT_THAT(values_of("3..100*3"), ElementsAre(3, 9, 27, 81));
+    EXPECT_EQ(parse_range("1..1024*2").count(), 11u);
+    EXPECT_THAT(values_of("5..9*10"), ElementsAre(5));
+}
+
+TEST(Range, keeps_lists_and_mixtures_in_the_order_typed) {
+    EXPECT_THAT(values_of("1,2,4,8"), ElementsAre(1, 2, 4, 8));
+    EXPECT_THAT(values_of("8,2,8"), ElementsAre(8, 2, 8));
+    EXPECT_THAT(values_of("0..4,8,16..32:8,1..4*2"),
+                ElementsAre(0, 1, 2, 3, 4, 8, 16, 24, 32, 1, 2, 4));
+    EXPECT_EQ(parse_range("0..4,8,16..32:8,1..4*2").count(), 12u);
+}
+
+TEST(Range, remembers_what_was_typed) { EXPECT_EQ(parse_range("0..4,8").text(), "0..4,8"); }
+
+TEST(Range, reaches_the_largest_integer_without_wrapping) {
+    // The value after the last would be beyond 64 bits: it must be neither counted nor computed.
+    EXPECT_THAT(values_of("18446744073709551614..18446744073709551615"),
+                ElementsAre(largest_integer - 1, largest_integer));
+    EXPECT_THAT(values_of("1..18446744073709551615:18446744073709551614"),
+                ElementsAre(1, largest_integer));
+    // 3^40 = 12157665459056928801 is the last power of three below 2^64.
+    EXPECT_EQ(parse_range("1..18446744073709551615*3").count(), 41u);
+    EXPECT_EQ(values_of("1..18446744073709551615*3").back(), 12157665459056928801u);
+    EXPECT_EQ(parse_range("1..18446744073709551615*2").count(), 64u);
+}
+
+TEST(Range, counts_as_many_values_as_it_gives) {
+    for (const std::string_view text : {"0..0", "0..99999", "7..1000:13", "2..5000*7", "1,1,1",
+                                        "0..100:7,3..3,9..81*3", "10..19:3", "10..18:4"})
+        EXPECT_EQ(parse_range(text).count(), values_of(text).size()) << text;
+}
+
+TEST(Range, a_missing_end_is_shown_with_caret_and_hint) {
+    EXPECT_EQ(refused("0..x"),
+              std::string("coalprof: --range 0..x: expected an integer after '..'\n"
+                          "  0..x\n"
+                          "     ^\n") +
+                  hint);
+}
+
+TEST(Range, the_option_is_named_as_the_caller_says) {
+    EXPECT_THAT(refusal([] { parse_range("0..x", "--var k="); }),
+                HasSubstr("coalprof: --var k=0..x: expected an integer after '..'\n  0..x\n"));
+    EXPECT_THAT(refusal([] { parse_range("", "--stride"); }),
+                HasSubstr("coalprof: --stride: a range needs a value\nhint: "));
+}
+
+struct Refusal {
+    const char* text;
+    const char* why;
+    std::size_t caret;
+};
+
+TEST(Range, what_is_no_range_is_refused_with_the_place) {
+    for (const Refusal& each : std::vector<Refusal>{
+             {"x", "expected an integer", 0},
+             {" 1", "expected an integer", 0},
+             {"..5", "expected an integer", 0},
+             {"0..", "expected an integer after '..'", 3},
+             {"0...5", "expected an integer after '..'", 3},
+             {"1,", "expected an integer after ','", 2},
+             {"1,,2", "expected an integer after ','", 2},
+             {"1, 2", "expected an integer after ','", 2},
+             {"0..8:", "expected an integer after ':'", 5},
+             {"0..8:x", "expected an integer after ':'", 5},
+             {"1..8*", "expected an integer after '*'", 5},
+             {"-4..4", "expected an integer without a sign, not '-'", 0},
+             {"0..+4", "expected an integer without a sign, not '+'", 3},
+             {"5:2", "expected '..', ',' or the end here", 1},
+             {"0-32", "expected '..', ',' or the end here", 1},
+             {"0x10", "expected '..', ',' or the end here", 1},
+             {"1.5", "expected '..', ',' or the end here", 1},
+             {"1e3", "expected '..', ',' or the end here", 1},
+             {"0..8x", "expected ':', '*', ',' or the end here", 4},
+             {"0..8..9", "expected ':', '*', ',' or the end here", 4},
+             {"0..8:2:2", "expected ',' or the end here", 6},
+             {"0..8:2*2", "expected ',' or the end here", 6},
+             {"1..8*2x", "expected ',' or the end here", 6},
+             {"0..8:2,5:2", "expected '..', ',' or the end here", 8},
+             {"0..8:0", "a step of 0 never arrives: steps begin at 1", 5},
+             {"1..8*0", "a factor of 0 never arrives: factors begin at 2", 5},
+             {"1..8*1", "a factor of 1 never arrives: factors begin at 2", 5},
+             {"0..8*2", "0 times a factor stays 0: begin the range at 1 or above", 0},
+             {"7,0..8*2", "0 times a factor stays 0: begin the range at 1 or above", 2},
+             {"18446744073709551616",
+              "18446744073709551616 is above 18446744073709551615, the largest integer", 0},
+             {"0..99999999999999999999:2",
+              "99999999999999999999 is above 18446744073709551615, the largest integer", 3},
+         }) {
+        const std::string text = each.text;
+        EXPECT_EQ(refused(text), "coalprof: --range " + text + ": " + each.why + "\n  " + text +
+                                     "\n  " + std::string(each.caret, ' ') + "^\n" + hint);
+    }
+}
+
+TEST(Range, a_reversed_range_is_told_the_right_way_round) {
+    EXPECT_EQ(refused("4,32..0:2"),
+              "coalprof: --range 4,32..0:2: a range runs upward, and 0 is below 32\n"
+              "  4,32..0:2\n"
+              "        ^\n"
+              "hint: write 0..32\n");
+}
+
+TEST(Range, an_enormous_range_is_refused_with_its_count) {
+    EXPECT_EQ(refused("0..100000"),
+              "coalprof: --range 0..100000: 100001 points, and a sweep may have 100000 at most\n"
+              "  0..100000\n"
+              "hint: a step (0..1000000:1000) or a factor (1..1000000*2) thins a range out\n");
+    EXPECT_THAT(refused("1..1000000000000:3"), HasSubstr(": 333333333334 points,"));
+    EXPECT_THAT(refused("0..99999,5"), HasSubstr(": 100001 points,"));
+    EXPECT_EQ(refused("0..99999"), "(accepted)");
+}
+
+TEST(Range, a_count_beyond_64_bits_is_refused_too) {
+    EXPECT_THAT(refused("0..18446744073709551615"),
+                HasSubstr("18446744073709551615 points or more, and"));
+    EXPECT_THAT(refused("1..18446744073709551615,0..18446744073709551614"),
+                HasSubstr("18446744073709551615 points or more, and"));
+}
+
+TEST(Range, a_long_text_is_read_in_one_pass_and_echoed_cut) {
+    std::string text = "1";
+    for (int i = 0; i < 60'000; ++i) text += ",1";
+    EXPECT_EQ(parse_range(text).count(), 60'001u);
+    const std::string lines = refused(text + "x");
+    EXPECT_LT(lines.size(), 400u);
+    EXPECT_THAT(lines, HasSubstr("1,1,1x\n"));
+}
+
+}  // namespace
+}  // namespace coalprof

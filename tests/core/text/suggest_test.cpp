@@ -1,0 +1,76 @@
+#include "core/text/suggest.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace coalprof {
+namespace {
+
+constexpr std::array<std::string_view, 11> patterns{"offset",    "stride",    "permute", "scatter",
+                                                    "broadcast", "aos",       "soa",     "row",
+                                                    "column",    "transpose", "indirect"};
+
+std::string near(std::string_view word) {
+    return std::string(nearest(word, patterns).value_or("(none)"));
+}
+
+TEST(Suggest, one_slip_of_each_kind_is_understood) {
+    EXPECT_EQ(near("stirde"), "stride");   // two letters swapped
+    EXPECT_EQ(near("ofset"), "offset");    // one missing
+    EXPECT_EQ(near("offfset"), "offset");  // one too many
+    EXPECT_EQ(near("strode"), "stride");   // one wrong
+    EXPECT_EQ(near("stirded"), "stride");  // two slips in seven letters
+    EXPECT_EQ(near("asoa"), "soa");
+}
+
+TEST(Suggest, capitals_are_no_mistake) {
+    EXPECT_EQ(near("OFFSET"), "offset");
+    EXPECT_EQ(near("AoS"), "aos");
+}
+
+TEST(Suggest, the_beginning_of_one_word_only_is_understood) {
+    EXPECT_EQ(near("trans"), "transpose");
+    EXPECT_EQ(near("br"), "broadcast");
+    EXPECT_EQ(near("in"), "indirect");
+    EXPECT_EQ(near("s"), "(none)");   // too short to mean anything
+    EXPECT_EQ(near("st"), "stride");  // scatter and soa begin otherwise
+    constexpr std::array<std::string_view, 2> options{"--dlcm-list", "--dlcm-help"};
+    EXPECT_FALSE(nearest("--dlcm", options));  // begins both
+}
+
+TEST(Suggest, of_two_words_the_nearer_wins) {
+    constexpr std::array<std::string_view, 3> ops{"shared_load", "shared_store", "store"};
+    EXPECT_EQ(nearest("sharedload", ops), "shared_load");
+    EXPECT_EQ(nearest("stroe", ops), "store");
+    EXPECT_EQ(nearest("shared_stor", ops), "shared_store");
+}
+
+TEST(Suggest, what_is_far_from_everything_has_no_answer) {
+    for (const std::string_view word : {"", "x", "banana", "xyz", "transistor_radio", "rw0"})
+        EXPECT_EQ(near(word), "(none)") << word;
+    EXPECT_FALSE(nearest("offset", {}));
+}
+
+TEST(Suggest, a_word_of_a_megabyte_costs_nothing) {
+    EXPECT_EQ(near(std::string(1'000'000, 'o')), "(none)");
+}
+
+TEST(Suggest, the_sentence_names_the_kind_the_word_and_the_nearest) {
+    EXPECT_EQ(unknown_word("pattern", "stirde", patterns),
+              "unknown pattern 'stirde'. Did you mean 'stride'?");
+}
+
+TEST(Suggest, with_nothing_near_a_short_list_is_given) {
+    constexpr std::array<std::string_view, 3> ops{"load", "store", "atomic"};
+    EXPECT_EQ(unknown_word("op", "jump", ops), "unknown op 'jump': choose load, store or atomic");
+    EXPECT_EQ(unknown_word("pattern", "banana", patterns), "unknown pattern 'banana'");
+}
+
+TEST(Suggest, the_word_is_echoed_cut_and_without_control_bytes) {
+    EXPECT_EQ(unknown_word("pattern", "a\x1b[31mb", {}), "unknown pattern 'a\\x1b[31mb'");
+    EXPECT_LT(unknown_word("pattern", std::string(5000, 'q'), patterns).size(), 110u);
+}
+
+}  // namespace
+}  // namespace coalprof

@@ -1,0 +1,86 @@
+#include "core/write/formats.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "core/text/error.h"
+
+namespace coalprof {
+namespace {
+
+using testing::HasSubstr;
+
+std::string refusal_of_format(std::string_view name) {
+    try {
+        find_format(name);
+    } catch (const UsageError& error) {
+        return std::string(error.what()) + " | " + error.hint();
+    }
+    return "not refused";
+}
+
+std::string refusal_of_path(std::string_view path) {
+    try {
+        format_of_path(path);
+    } catch (const UsageError& error) {
+        return std::string(error.what()) + " | " + error.hint();
+    }
+    return "not refused";
+}
+
+TEST(Formats, names_and_suffixes_are_each_used_once) {
+    std::set<std::string_view> seen;
+    for (const Format& format : all_formats()) {
+        EXPECT_TRUE(seen.insert(format.name).second) << format.name;
+        for (const std::string_view suffix : format.suffixes)
+            EXPECT_TRUE(suffix.empty() || seen.insert(suffix).second) << suffix;
+    }
+}
+
+TEST(Formats, are_found_by_name) {
+    for (const Format& format : all_formats())
+        EXPECT_EQ(find_format(format.name).name, format.name);
+    EXPECT_EQ(default_format().name, "table");
+}
+
+TEST(Formats, a_mistyped_name_is_answered_with_the_nearest) {
+    EXPECT_THAT(refusal_of_format("jsno"), HasSubstr("Did you mean 'json'?"));
+}
+
+TEST(Formats, of_a_later_version_are_refused_as_such) {
+    for (const char* name : {"openmetrics", "svg", "html"}) {
+        EXPECT_THAT(refusal_of_format(name), HasSubstr("cannot write " + std::string(name)));
+        EXPECT_THAT(refusal_of_format(name), HasSubstr("table, json, jsonl and csv"));
+    }
+    EXPECT_THAT(refusal_of_path("plot.svg"), HasSubstr("cannot write svg yet"));
+}
+
+TEST(Formats, the_suffix_of_a_file_picks_its_format) {
+    EXPECT_EQ(format_of_path("a/b.c/result.json").name, "json");
+    EXPECT_EQ(format_of_path("result.jsonl").name, "jsonl");
+    EXPECT_EQ(format_of_path("result.csv").name, "csv");
+    EXPECT_EQ(format_of_path("result.txt").name, "table");
+    EXPECT_EQ(format_of_path("result.csv", &find_format("json")).name, "csv");
+}
+
+TEST(Formats, a_chosen_format_decides_where_the_suffix_does_not) {
+    EXPECT_EQ(format_of_path("result.out", &find_format("json")).name, "json");
+    EXPECT_EQ(format_of_path("/dev/null", &find_format("csv")).name, "csv");
+}
+
+TEST(Formats, a_file_without_suffix_holds_a_table) {
+    EXPECT_EQ(format_of_path("result").name, "table");
+    EXPECT_EQ(format_of_path("/dev/null").name, "table");
+    EXPECT_EQ(format_of_path("folder.json/result").name, "table");
+    EXPECT_EQ(format_of_path(".json").name, "table");
+}
+
+TEST(Formats, an_unknown_suffix_is_refused) {
+    EXPECT_THAT(refusal_of_path("result.jpg"), HasSubstr("the suffix .jpg names no format"));
+    EXPECT_THAT(refusal_of_path("result.jpg"), HasSubstr("--format"));
+}
+
+}  // namespace
+}  // namespace coalprof

@@ -1,0 +1,106 @@
+// One result in every format, held against files that reviewers read: a change of a format is a
+// change below tests/data/golden/. COALPROF_UPDATE_GOLDEN=1 writes them anew.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "core/write/synthetic.h"
+
+namespace coalprof {
+namespace {
+
+void expect_golden(const std::string& file, const std::string& text) {
+    const std::string path = std::string(COALPROF_TEST_DATA "/golden/") + file;
+    if (std::getenv("COALPROF_UPDATE_GOLDEN")) std::ofstream(path) << text;
+    std::ifstream stream(path);
+    ASSERT_TRUE(stream) << path;
+    std::ostringstream golden;
+    golden << stream.rdbuf();
+    EXPECT_EQ(text, golden.str()) << path;
+}
+
+std::vector<Point> measured_sweep() {
+    return {synthetic::point(0), synthetic::point(1), synthetic::failed_point(8),
+            synthetic::point(32)};
+}
+
+std::vector<Point> predicted_sweep() {
+    std::vector<Point> points{synthetic::point(0), synthetic::point(1), synthetic::point(32)};
+    for (Point& point : points) {
+        point.measured.reset();
+        point.timing.reset();
+    }
+    return points;
+}
+
+ResultHead predicted_head() {
+    ResultHead head = synthetic::head();
+    head.device.reset();
+    head.backend = "model";
+    head.passes = 0;
+    return head;
+}
+
+// Warps of different kinds, one instruction each, as `coalprof warps` makes them.
+std::vector<Point> mixed_warps() {
+    std::vector<Point> points;
+    std::uint64_t sectors = 1;
+    for (const AccessKind kind : access_kinds) {
+        Point& point = points.emplace_back();
+        point.name = std::string("warp_of_") + std::string(name_of(kind));
+        point.predicted[access_counter(kind, AccessField::requests)] = std::uint64_t{1};
+        point.predicted[access_counter(kind, AccessField::sectors)] = sectors;
+        point.predicted[access_counter(kind, AccessField::unique_bytes)] = 8 * sectors;
+        derive_ratios(point.predicted);
+        sectors *= 2;
+    }
+    Point& shared = points.emplace_back();
+    shared.name = "warp_of_shared";
+    shared.predicted[Counter::shared_load_requests] = std::uint64_t{1};
+    shared.predicted[Counter::shared_load_wavefronts] = std::uint64_t{32};
+    shared.predicted[Counter::shared_load_conflicts] = std::uint64_t{31};
+    return points;
+}
+
+ResultHead warps_head() {
+    ResultHead head = predicted_head();
+    head.sweep = {{"pattern", std::string("warps")}};
+    head.parameter = "name";
+    return head;
+}
+
+TEST(Golden, a_measured_sweep_is_the_same_in_every_format_as_ever) {
+    for (const Format& format : all_formats())
+        expect_golden("measured" + std::string(format.suffixes[0]),
+                      synthetic::written(format, synthetic::head(), measured_sweep()));
+}
+
+TEST(Golden, a_prediction_is_the_same_in_every_format_as_ever) {
+    for (const Format& format : all_formats())
+        expect_golden("predicted" + std::string(format.suffixes[0]),
+                      synthetic::written(format, predicted_head(), predicted_sweep()));
+}
+
+TEST(Golden, mixed_warps_are_the_same_in_every_format_as_ever) {
+    for (const Format& format : all_formats())
+        expect_golden("warps" + std::string(format.suffixes[0]),
+                      synthetic::written(format, warps_head(), mixed_warps()));
+}
+
+TEST(Golden, a_lone_point_as_a_list) {
+    expect_golden("lone.txt", synthetic::written(find_format("table"), synthetic::head(),
+                                                 {synthetic::point(11)}));
+}
+
+TEST(Golden, a_table_in_color_and_one_in_ascii) {
+    const Format& table = find_format("table");
+    expect_golden("color.txt", synthetic::written(table, predicted_head(), predicted_sweep(),
+                                                  {.width = 80, .color = true}));
+    expect_golden("ascii.txt", synthetic::written(table, synthetic::head(), measured_sweep(),
+                                                  {.width = 60, .ascii = true}));
+}
+
+}  // namespace
+}  // namespace coalprof

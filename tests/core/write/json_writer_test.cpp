@@ -1,0 +1,185 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "core/write/collecting_sink.h"
+#include "core/write/synthetic.h"
+#include "core/write/writers.h"
+
+namespace coalprof {
+namespace {
+
+using nlohmann::json;
+
+json document_of(const std::vector<Point>& points, const ResultHead& head = synthetic::head(),
+                 const ResultTail& tail = {}) {
+    CollectingSink sink;
+    const auto writer = make_json(sink, {});
+    writer->begin(head);
+    for (const Point& point : points) writer->point(point);
+    writer->finish(tail);
+    return json::parse(sink.text());
+}
+
+std::vector<json> lines_of(const std::string& text) {
+    std::vector<json> lines;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = text.find('\n', at);
+        EXPECT_NE(end, std::string::npos) << "a line without an end";
+        lines.push_back(json::parse(text.substr(at, end - at)));
+        at = end + 1;
+    }
+    return lines;
+}
+
+TEST(Json, holds_every_reading_of_a_point) {
+    const Point point = synthetic::point(1);
+    const json written = document_of({point})["points"][0];
+    EXPECT_EQ(written["name"], "offset=1");
+    EXPECT_EQ(written["parameters"], json({{"offset", 1}, {"dlcm", "ca"}}));
+    std::size_t readings = 0;
+    point.predicted.each([&](Counter counter, const Reading& reading) {
+        ++readings;
+        const json& value = written["predicted"][std::string(key_of(counter))];
+        if (is_number(reading)) {
+            EXPECT_EQ(value.get<double>(), number_in(reading)) << key_of(counter);
+        } else {
+            EXPECT_TRUE(value.is_null()) << key_of(counter);
+        }
+    });
+    EXPECT_EQ(written["predicted"].size(), readings);
+    EXPECT_EQ(written["timing"]["high_seconds"], 4.5e-6);
+}
+
+TEST(Json, what_was_not_measured_is_null) {
+    Point point = synthetic::point(1);
+    point.measured.reset();
+    EXPECT_TRUE(document_of({point})["points"][0]["measured"].is_null());
+}
+
+TEST(Json, a_reading_that_cannot_be_had_is_null_with_its_reason) {
+    const json written = document_of({synthetic::point(1)})["points"][0];
+    EXPECT_TRUE(written["predicted"]["l2_read_sectors"].is_null());
+    EXPECT_EQ(written["measured"]["l2_read_sectors"], 128);
+    EXPECT_EQ(written["unavailable"]["l2_read_sectors"], "warps share lines");
+}
+
+TEST(Json, both_reasons_are_told_where_both_are_missing) {
+    const json written = document_of({synthetic::point(1)})["points"][0];
+    EXPECT_EQ(written["unavailable"]["dram_read_bytes"],
+              "prediction: only a measurement can tell; "
+              "measurement: this \"GPU\" has no such counter");
+}
+
+TEST(Json, a_number_that_is_not_finite_is_null_with_a_reason) {
+    Point point;
+    point.predicted[Counter::load_efficiency] = std::numeric_limits<double>::quiet_NaN();
+    point.predicted[Counter::duration_seconds] = std::numeric_limits<double>::infinity();
+    point.parameters = {{"x", std::numeric_limits<double>::infinity()}};
+    const json written = document_of({point})["points"][0];
+    EXPECT_TRUE(written["predicted"]["load_efficiency"].is_null());
+    EXPECT_TRUE(written["parameters"]["x"].is_null());
+    EXPECT_EQ(written["unavailable"].size(), 2u);
+}
+
+TEST(Json, large_integers_are_exact) {
+    Point point;
+    constexpr std::uint64_t odd = (std::uint64_t{1} << 53) + 1;  // no double
+    point.predicted[Counter::load_sectors] = odd;
+    EXPECT_EQ(document_of({point})["points"][0]["predicted"]["load_sectors"].get<std::uint64_t>(),
+              odd);
+}
+
+TEST(Json, any_bytes_in_texts_become_valid_json) {
+    Point point;
+    point.name = "tab\t quote\" back\\slash bell\a \xFF caf\xC3\xA9";
+    point.parameters = {{"key \"\xFE", std::string("value\n\x80")}};
+    point.failure = "\xC3";
+    ResultHead head = synthetic::head();
+    head.argv = {"\xFF"};
+    const json document = document_of({point}, head);
+    const json& written = document["points"][0];
+    EXPECT_EQ(written["name"], "tab\t quote\" back\\slash bell\a \uFFFD caf\u00E9");
+    EXPECT_EQ(written["parameters"]["key \"\uFFFD"], "value\n\uFFFD");
+    EXPECT_EQ(written["failure"], "\uFFFD");
+    EXPECT_EQ(document["meta"]["argv"][0], "\uFFFD");
+}
+
+TEST(Json, a_result_without_points_is_a_document) {
+    const json document = document_of({}, {}, {Status::interrupted, {}});
+    EXPECT_EQ(document["points"], json::array());
+    EXPECT_EQ(document["status"], "interrupted");
+    EXPECT_EQ(document["warnings"], json::array());
+    EXPECT_TRUE(document["meta"]["device"].is_null());
+}
+
+TEST(Json, warnings_name_their_point_or_null) {
+    const json document =
+        document_of({}, {}, {Status::complete, {{"W-A", "p", "x"}, {"W-B", "", "y"}}});
+    EXPECT_EQ(document["warnings"][0]["point"], "p");
+    EXPECT_TRUE(document["warnings"][1]["point"].is_null());
+}
+
+TEST(Json, streams) {
+    CollectingSink sink;
+    const auto writer = make_json(sink, {});
+    writer->begin(synthetic::head());
+    const Point point = synthetic::point(0);
+    for (int i = 0; i < 1000; ++i) writer->point(point);
+    EXPECT_GT(sink.writes.size(), 5u);  // 1,000 points of more than 1 KB in blocks of 64 KiB
+}
+
+TEST(Jsonl, every_line_says_what_it_belongs_to) {
+    CollectingSink sink;
+    const auto writer = make_jsonl(sink, {});
+    writer->begin(synthetic::head());
+    writer->point(synthetic::point(0));
+    writer->point(synthetic::failed_point(1));
+    writer->finish({});
+    const std::vector<json> lines = lines_of(sink.text());
+    ASSERT_EQ(lines.size(), 2u);
+    for (const json& line : lines) {
+        EXPECT_EQ(line["schema"], "coalprof/1");
+        EXPECT_EQ(line["machine"], "h200");
+        EXPECT_EQ(line["sweep"], json({{"pattern", "offset"}, {"type", "f32"}, {"op", "rmw"}}));
+        EXPECT_EQ(line["predicted"]["load_requests"], 32);
+    }
+    EXPECT_EQ(lines[1]["failure"], "cannot allocate 4 KiB: none is free");
+}
+
+TEST(Jsonl, points_equal_those_of_json) {
+    CollectingSink sink;
+    const auto writer = make_jsonl(sink, {});
+    writer->begin(synthetic::head());
+    writer->point(synthetic::point(1));
+    writer->finish({});
+    json line = lines_of(sink.text()).at(0);
+    for (const char* own : {"schema", "machine", "sweep"}) line.erase(own);
+    EXPECT_EQ(line, document_of({synthetic::point(1)})["points"][0]);
+}
+
+TEST(Jsonl, a_reader_gets_each_line_as_its_point_is_finished) {
+    CollectingSink sink(true);
+    const auto writer = make_jsonl(sink, {});
+    writer->begin(synthetic::head());
+    for (std::size_t i = 1; i <= 3; ++i) {
+        writer->point(synthetic::point(0));
+        ASSERT_EQ(sink.writes.size(), i);
+        EXPECT_EQ(sink.writes.back().back(), '\n');
+    }
+}
+
+TEST(Jsonl, a_file_gets_large_blocks) {
+    CollectingSink sink(false);
+    const auto writer = make_jsonl(sink, {});
+    writer->begin(synthetic::head());
+    for (std::size_t i = 1; i <= 3; ++i) writer->point(synthetic::point(0));
+    EXPECT_EQ(sink.writes.size(), 0u);
+    writer->finish({});
+    EXPECT_EQ(sink.writes.size(), 1u);
+}
+
+}  // namespace
+}  // namespace coalprof

@@ -1,0 +1,180 @@
+#include "core/write/outputs.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "core/write/synthetic.h"
+#include "core/write/temporary_folder.h"
+
+namespace coalprof {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+OutputTarget target(const std::string& path, std::string_view format = {}) {
+    return {path, format.empty() ? &format_of_path(path) : &find_format(format), {}};
+}
+
+void write_all_points(Outputs& outputs, int points = 1) {
+    outputs.begin(synthetic::head());
+    for (int i = 0; i < points; ++i) outputs.point(synthetic::point(i));
+    outputs.finish({});
+}
+
+// Standard output led elsewhere for the length of a test.
+class Redirected {
+ public:
+    explicit Redirected(int to) : saved_(::dup(STDOUT_FILENO)) { ::dup2(to, STDOUT_FILENO); }
+    ~Redirected() {
+        ::dup2(saved_, STDOUT_FILENO);
+        ::close(saved_);
+    }
+    Redirected(const Redirected&) = delete;
+    Redirected& operator=(const Redirected&) = delete;
+
+ private:
+    int saved_;
+};
+
+// The writing end of a pipe whose reader has left.
+int pipe_without_reader() {
+    ::signal(SIGPIPE, SIG_IGN);
+    int ends[2];
+    EXPECT_EQ(::pipe(ends), 0);
+    ::close(ends[0]);
+    return ends[1];
+}
+
+TEST(Outputs, several_formats_get_the_same_points) {
+    const TemporaryFolder folder;
+    Outputs outputs({target(folder / "a.json"), target(folder / "a.csv"),
+                     target(folder / "a.jsonl"), target(folder / "a.txt")});
+    write_all_points(outputs);
+    EXPECT_THAT(folder.read("a.json"), StartsWith("{\"schema\":\"coalprof/1\""));
+    EXPECT_THAT(folder.read("a.csv"), StartsWith("name,offset,"));
+    EXPECT_THAT(folder.read("a.jsonl"), HasSubstr("offset=0"));
+    EXPECT_THAT(folder.read("a.txt"), StartsWith("offset"));
+}
+
+TEST(Outputs, a_bad_path_fails_before_anything_is_written) {
+    const TemporaryFolder folder;
+    const std::vector<OutputTarget> targets{target(folder / "good.json"),
+                                            target(folder / "missing/bad.json")};
+    EXPECT_THROW(Outputs{targets}, Error);
+    EXPECT_THAT(folder.names(), IsEmpty());
+}
+
+TEST(Outputs, two_outputs_never_share_a_place) {
+    const TemporaryFolder folder;
+    std::filesystem::create_symlink("a.json", folder / "b.json");
+    EXPECT_THROW((Outputs{{target(folder / "a.json"), target(folder / "b.json")}}), UsageError);
+    EXPECT_THROW((Outputs{{target("-", "json"), target("/dev/stdout", "csv")}}), UsageError);
+    EXPECT_NO_THROW((Outputs{{target("/dev/null", "json"), target("/dev/null", "csv")}}));
+}
+
+TEST(Outputs, a_failing_output_does_not_cost_the_others) {
+    const TemporaryFolder folder;
+    Outputs outputs({target("/dev/full", "jsonl"), target(folder / "a.json")});
+    try {
+        write_all_points(outputs, 3);
+        FAIL() << "no error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ExitCode::output);
+        EXPECT_THAT(error.what(), HasSubstr("/dev/full: No space left on device"));
+    }
+    EXPECT_THAT(folder.read("a.json"), HasSubstr("offset=2"));
+}
+
+TEST(Outputs, every_failure_is_named) {
+    const TemporaryFolder folder;
+    Outputs outputs(
+        {target("/dev/full", "jsonl"), target(folder / "a.json"), target("/dev/full", "csv")});
+    try {
+        write_all_points(outputs);
+        FAIL() << "no error";
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("device; cannot write /dev/full"));
+    }
+}
+
+TEST(Outputs, with_no_output_left_the_run_ends) {
+    Outputs outputs({target("/dev/full", "jsonl")});
+    outputs.begin(synthetic::head());
+    EXPECT_THROW(outputs.point(synthetic::point(0)), Error);
+}
+
+TEST(Outputs, that_are_not_finished_leave_nothing) {
+    const TemporaryFolder folder;
+    folder.write("a.json", "old");
+    {
+        Outputs outputs({target(folder / "a.json"), target(folder / "b.csv")});
+        outputs.begin(synthetic::head());
+        outputs.point(synthetic::point(0));
+    }
+    EXPECT_EQ(folder.read("a.json"), "old");
+    EXPECT_THAT(folder.names(), ElementsAre("a.json"));
+}
+
+TEST(StandardOutput, gets_what_is_written) {
+    const TemporaryFolder folder;
+    const int fd = ::open((folder / "out").c_str(), O_WRONLY | O_CREAT, 0600);
+    {
+        const Redirected redirected(fd);
+        Outputs outputs({target("-", "csv")});
+        write_all_points(outputs);
+    }
+    ::close(fd);
+    EXPECT_THAT(folder.read("out"), StartsWith("name,offset,"));
+}
+
+TEST(StandardOutput, whose_reader_left_ends_a_run_that_nobody_else_reads) {
+    const int fd = pipe_without_reader();
+    const Redirected redirected(fd);
+    ::close(fd);
+    Outputs outputs({target("-", "jsonl")});
+    outputs.begin(synthetic::head());
+    EXPECT_THROW(outputs.point(synthetic::point(0)), ReaderGone);
+}
+
+TEST(StandardOutput, whose_reader_left_does_not_cost_a_file) {
+    const TemporaryFolder folder;
+    {
+        const int fd = pipe_without_reader();
+        const Redirected redirected(fd);
+        ::close(fd);
+        Outputs outputs({target("-", "jsonl"), target(folder / "a.json")});
+        EXPECT_NO_THROW(write_all_points(outputs, 2));
+    }
+    EXPECT_THAT(folder.read("a.json"), HasSubstr("offset=1"));
+}
+
+TEST(StandardOutput, that_is_full_is_an_error) {
+    const int fd = ::open("/dev/full", O_WRONLY);
+    const Redirected redirected(fd);
+    ::close(fd);
+    Outputs outputs({target("-", "json")});
+    try {
+        write_all_points(outputs);
+        FAIL() << "no error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ExitCode::output);
+        EXPECT_THAT(error.what(), HasSubstr("standard output: No space left on device"));
+    }
+}
+
+TEST(StandardOutput, that_is_closed_fails_at_once) {
+    const int fd = ::open("/dev/null", O_RDONLY);  // as shells and we leave a closed one
+    const Redirected redirected(fd);
+    ::close(fd);
+    const std::vector<OutputTarget> targets{target("-", "json")};
+    EXPECT_THROW(Outputs{targets}, Error);
+}
+
+}  // namespace
+}  // namespace coalprof

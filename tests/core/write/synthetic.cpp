@@ -1,0 +1,88 @@
+#include "core/write/synthetic.h"
+
+#include <sstream>
+
+namespace coalprof::synthetic {
+namespace {
+
+// One warp of f32 at an offset that is no multiple of 8 elements takes 5 sectors in 2 lines, else
+// 4; at a multiple of 32 they are one line.
+void fill(Readings& readings, AccessKind kind, std::uint64_t offset) {
+    constexpr std::uint64_t warps = 32;
+    const auto set = [&](AccessField field, std::uint64_t value) {
+        readings[access_counter(kind, field)] = warps * value;
+    };
+    set(AccessField::requests, 1);
+    set(AccessField::sectors, offset % 8 == 0 ? 4 : 5);
+    set(AccessField::lines, offset % 32 == 0 ? 1 : 2);
+    set(AccessField::unique_bytes, 128);
+    set(AccessField::ideal_sectors, 4);
+}
+
+}  // namespace
+
+ResultHead head() {
+    ResultHead head;
+    head.coalprof_version = "1.2.3";
+    head.argv = {"coalprof", "offset", "--range", "0..32"};
+    head.time_utc = "2026-11-21T05:20:00Z";
+    head.machine = {{"name", std::string("h200")},
+                    {"compute_capability", std::string("9.0")},
+                    {"board", std::string("NVIDIA H200")}};
+    head.device = NamedValues{{"name", std::string("NVIDIA H200")},
+                              {"compute_capability", std::string("9.0")},
+                              {"multiprocessors", std::int64_t{132}},
+                              {"ecc", true}};
+    head.backend = "device";
+    head.passes = 1;
+    head.sweep = {{"pattern", std::string("offset")}, {"parameter", std::string("offset")},
+                  {"type", std::string("f32")},       {"op", std::string("rmw")},
+                  {"size_bytes", std::int64_t{4096}}, {"carveout", std::monostate{}}};
+    head.parameter = "offset";
+    return head;
+}
+
+Point point(std::int64_t offset) {
+    Point point;
+    point.name = "offset=" + std::to_string(offset);
+    point.parameters = {{"offset", offset}, {"dlcm", std::string("ca")}};
+    for (const AccessKind kind : {AccessKind::load, AccessKind::store})
+        fill(point.predicted, kind, static_cast<std::uint64_t>(offset));
+    point.predicted[Counter::useful_bytes] = std::uint64_t{8192};
+    point.measured = point.predicted;
+    point.predicted[Counter::l2_read_sectors] = Unavailable{"warps share lines"};
+    point.predicted[Counter::dram_read_bytes] = Unavailable{"only a measurement can tell"};
+    (*point.measured)[Counter::l2_read_sectors] = std::uint64_t{128};
+    (*point.measured)[Counter::dram_read_bytes] = Unavailable{"this \"GPU\" has no such counter"};
+    (*point.measured)[Counter::duration_seconds] = 4.096e-6;
+    derive_ratios(point.predicted);
+    derive_ratios(*point.measured);
+    point.timing = Timing{20, 4.096e-6, 4e-6, 4.5e-6, 3.9e-6, 9e-6};
+    return point;
+}
+
+Point failed_point(std::int64_t offset) {
+    Point failed = point(offset);
+    failed.measured.reset();
+    failed.timing.reset();
+    failed.failure = "cannot allocate 4 KiB: none is free";
+    return failed;
+}
+
+std::string written(const Format& format, const ResultHead& head, const std::vector<Point>& points,
+                    const TableStyle& style) {
+    std::ostringstream stream;
+    StreamSink sink(stream);
+    const auto writer = format.make(sink, style);
+    writer->begin(head);
+    bool some_failed = false;
+    for (const Point& point : points) {
+        writer->point(point);
+        some_failed |= !point.failure.empty();
+    }
+    writer->finish({some_failed ? Status::partial : Status::complete,
+                    {{"W-MISMATCH", "offset=1", "load_sectors: predicted 1, measured 2"}}});
+    return stream.str();
+}
+
+}  // namespace coalprof::synthetic

@@ -1,0 +1,250 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "core/text/utf8.h"
+#include "core/write/collecting_sink.h"
+#include "core/write/synthetic.h"
+#include "core/write/terminal_text.h"
+#include "core/write/writers.h"
+
+namespace coalprof {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string table_of(const std::vector<Point>& points, const TableStyle& style = {},
+                     const ResultHead& head = synthetic::head(), const ResultTail& tail = {}) {
+    CollectingSink sink;
+    const auto writer = make_table(sink, style);
+    writer->begin(head);
+    for (const Point& point : points) writer->point(point);
+    writer->finish(tail);
+    return sink.text();
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    return lines;
+}
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+    std::size_t count = 0;
+    for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
+    return count;
+}
+
+std::vector<Point> sweep() {
+    return {synthetic::point(0), synthetic::point(1), synthetic::point(32)};
+}
+
+Point predicted_load(const std::string& name, std::uint64_t sectors) {
+    Point point;
+    point.name = name;
+    point.predicted[Counter::load_requests] = std::uint64_t{1};
+    point.predicted[Counter::load_sectors] = sectors;
+    point.predicted[Counter::load_unique_bytes] = std::uint64_t{32};
+    derive_ratios(point.predicted);
+    return point;
+}
+
+TEST(Table, no_line_is_wider_than_asked) {
+    for (const std::size_t width : {40u, 60u, 80u, 100u, 200u})
+        for (const bool ascii : {false, true})
+            for (const std::string& line : lines_of(table_of(sweep(), {width, false, ascii})))
+                EXPECT_LE(columns_of_text(line), width) << line;
+}
+
+TEST(Table, ascii_holds_no_other_character) {
+    Point point = synthetic::point(1);
+    point.name = "caf\xC3\xA9";
+    point.parameters.clear();
+    for (const char c : table_of({point, point}, {80, false, true}))
+        EXPECT_LT(static_cast<unsigned char>(c), 128);
+}
+
+TEST(Table, colors_only_when_asked) {
+    EXPECT_THAT(table_of(sweep(), {80, false, false}), Not(HasSubstr("\033")));
+    EXPECT_THAT(table_of(sweep(), {80, true, false}), HasSubstr("\033[32m"));
+}
+
+TEST(Table, what_agrees_is_shown_once) {
+    const std::string table = table_of(sweep());
+    EXPECT_EQ(count_of(table, "sectors/"), 1u);  // one column for loads, stores, both sources
+    EXPECT_THAT(table, HasSubstr("=  prediction and measurement agree"));
+    EXPECT_THAT(table, Not(HasSubstr(" predicted\n")));
+}
+
+TEST(Table, what_differs_is_shown_twice) {
+    std::vector<Point> points = sweep();
+    (*points[1].measured)[Counter::load_sectors] = std::uint64_t{163};
+    (*points[1].measured)[Counter::store_sectors] = std::uint64_t{163};
+    const std::string table = table_of(points, {.width = 0});
+    EXPECT_THAT(table, HasSubstr("predicted"));
+    EXPECT_THAT(table, HasSubstr("163"));
+    EXPECT_THAT(table, HasSubstr("160"));
+}
+
+TEST(Table, predicted_loads_and_stores_that_differ_are_shown_apart) {
+    std::vector<Point> points = sweep();
+    for (Point& point : points) {
+        point.measured.reset();
+        point.predicted[Counter::store_sectors] = std::uint64_t{999};
+    }
+    EXPECT_THAT(table_of(points, {.width = 0}), Not(HasSubstr("each")));
+}
+
+TEST(Table, loads_and_stores_that_differ_are_shown_apart) {
+    std::vector<Point> points = sweep();
+    for (Point& point : points) {
+        point.predicted[Counter::store_sectors] = std::uint64_t{999};
+        (*point.measured)[Counter::store_sectors] = std::uint64_t{999};
+    }
+    const std::string table = table_of(points, {.width = 0});
+    EXPECT_THAT(table, HasSubstr("loads"));
+    EXPECT_THAT(table, HasSubstr("stores"));
+    EXPECT_THAT(table, Not(HasSubstr("each")));
+}
+
+TEST(Table, what_is_the_same_in_every_row_is_said_once_above) {
+    const std::string table = table_of(sweep());
+    EXPECT_THAT(table, HasSubstr("In every row: dlcm ca; requests 32, ideal sectors 128"));
+    EXPECT_EQ(count_of(table, "requests"), 1u);
+}
+
+TEST(Table, each_reason_is_told_once) {
+    std::vector<Point> points = sweep();
+    for (Point& point : points)
+        for (const Counter counter : {Counter::load_efficiency, Counter::store_efficiency})
+            (*point.measured)[counter] = Unavailable{"nobody can tell"};
+    const std::string table = table_of(points);
+    EXPECT_EQ(count_of(table, "nobody can tell"), 1u);
+    EXPECT_THAT(table, HasSubstr("n/a  load efficiency, store efficiency: nobody can tell"));
+}
+
+TEST(Table, what_no_row_has_is_named_without_a_column) {
+    EXPECT_THAT(table_of(sweep()), HasSubstr("n/a in every row: DRAM read. --json says why."));
+}
+
+TEST(Table, a_lone_point_is_a_list_with_everything) {
+    const std::string table = table_of({synthetic::point(11)}, {.width = 40});
+    EXPECT_THAT(table, HasSubstr("offset=11, dlcm ca\n"));
+    EXPECT_THAT(table, HasSubstr("loads and stores, each\n"));
+    EXPECT_THAT(table, HasSubstr("  efficiency                 80 %       80 %\n"));
+    EXPECT_THAT(table, HasSubstr("L2 read sectors               n/a        128\n"));
+    EXPECT_THAT(table, HasSubstr("n/a  L2 read sectors: warps share lines\n"));
+    EXPECT_THAT(table, Not(HasSubstr("Left out")));
+}
+
+TEST(Table, a_prediction_that_never_changes_stands_above_the_measurements) {
+    std::vector<Point> points = sweep();
+    double measured = 1e9;
+    for (Point& point : points) {
+        point.predicted[Counter::bandwidth_bytes_per_second] = 3e9;
+        (*point.measured)[Counter::bandwidth_bytes_per_second] = measured += 1e8;
+    }
+    const std::string table = table_of(points, {.width = 0});
+    EXPECT_EQ(count_of(table, "GB/s"), 2u);  // above, and over one column
+    EXPECT_THAT(table, HasSubstr("predicted bandwidth 3.00 GB/s"));
+}
+
+TEST(Table, a_gap_in_a_column_is_marked_and_explained) {
+    Point gap = predicted_load("b", 4);
+    gap.predicted[Counter::load_sectors] = Unavailable{"nobody knows"};
+    const std::string table =
+        table_of({predicted_load("a", 8), gap, predicted_load("c", 16)}, {.width = 0});
+    EXPECT_THAT(table, HasSubstr("n/a  load sectors: nobody knows"));
+    EXPECT_EQ(count_of(table, "n/a"), 2u);
+}
+
+TEST(Table, a_point_that_failed_says_why) {
+    const std::string table = table_of({synthetic::point(0), synthetic::failed_point(8)});
+    EXPECT_THAT(table, HasSubstr("offset=8 failed: cannot allocate 4 KiB: none is free"));
+}
+
+TEST(Table, what_found_no_room_is_named_with_the_way_to_see_it) {
+    const std::string table = table_of(sweep(), {.width = 50});
+    EXPECT_THAT(table, HasSubstr("Left out: "));
+    EXPECT_THAT(table, HasSubstr("--json"));
+    EXPECT_THAT(table_of(sweep(), {.width = 0}), Not(HasSubstr("Left out")));
+}
+
+TEST(Table, control_characters_never_reach_a_terminal) {
+    Point point = synthetic::failed_point(0);
+    point.name = "\033[2Jcleared\a";
+    point.failure = "bell\a";
+    point.parameters = {{"\033key", std::string("\033]0;title\a")}};
+    ResultHead head = synthetic::head();
+    head.sweep[0].second = std::string("\033[31m");
+    for (const char c : table_of({point}, {}, head))
+        EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 32) << static_cast<int>(c);
+}
+
+TEST(Table, a_point_that_breaks_the_heading_gets_a_new_one) {
+    CollectingSink sink;
+    const auto writer = make_table(sink, {});
+    writer->begin({});
+    for (int i = 0; i < 1000; ++i) writer->point(predicted_load("few", 4));
+    for (int i = 0; i < 10; ++i) writer->point(predicted_load("more", 32));
+    Point stores;
+    stores.name = "other";
+    stores.predicted[Counter::store_sectors] = std::uint64_t{77};
+    writer->point(stores);
+    writer->finish({});
+    const std::string table = sink.text();
+    // The first heading says that sectors are 4 in every row; 32 is news, and so is a store.
+    EXPECT_THAT(table, HasSubstr("sectors 4"));
+    EXPECT_EQ(count_of(table, "efficiency"), 2u);
+    EXPECT_THAT(table, HasSubstr("77"));
+    EXPECT_EQ(count_of(table, "few"), 1000u);
+    EXPECT_EQ(count_of(table, "more "), 10u);
+}
+
+TEST(Table, rows_stream_once_the_columns_are_settled) {
+    CollectingSink sink;
+    const auto writer = make_table(sink, {});
+    writer->begin({});
+    for (std::uint64_t i = 0; i < 20'000; ++i) writer->point(predicted_load("warp", 1 + i % 32));
+    EXPECT_GT(sink.writes.size(), 10u);
+    writer->finish({});
+    EXPECT_EQ(count_of(sink.text(), "efficiency"), 1u);
+}
+
+TEST(Table, a_number_too_wide_for_its_column_starts_a_new_heading) {
+    CollectingSink sink;
+    const auto writer = make_table(sink, {});
+    writer->begin({});
+    for (std::uint64_t i = 0; i < 1001; ++i) writer->point(predicted_load("warp", 1 + i % 8));
+    writer->point(predicted_load("wide", 123'456'789'012));
+    writer->finish({});
+    EXPECT_THAT(sink.text(), HasSubstr("123,456,789,012"));
+    EXPECT_EQ(count_of(sink.text(), "efficiency"), 2u);
+}
+
+TEST(Table, warps_of_several_kinds_share_their_columns) {
+    Point store;
+    store.name = "b";
+    store.predicted[Counter::store_requests] = std::uint64_t{1};
+    store.predicted[Counter::store_sectors] = std::uint64_t{7};
+    const std::string table = table_of({predicted_load("a", 4), store}, {.width = 0}, {});
+    EXPECT_EQ(count_of(table, "sectors\n") + count_of(table, "sectors "), 1u);
+    EXPECT_THAT(table, HasSubstr("load"));
+    EXPECT_THAT(table, HasSubstr("store"));
+}
+
+TEST(Table, an_interrupted_run_says_so) {
+    EXPECT_THAT(table_of(sweep(), {}, synthetic::head(), {Status::interrupted, {}}),
+                HasSubstr("interrupted"));
+}
+
+TEST(Table, a_result_without_points_is_a_title) {
+    EXPECT_EQ(table_of({}, {}),
+              "offset · rmw · f32 · 4 KiB · NVIDIA H200 (cc 9.0) · predicted and measured\n");
+}
+
+}  // namespace
+}  // namespace coalprof

@@ -1,0 +1,66 @@
+#include "cupti/failures.h"
+
+#include <cupti_result.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace coalprof {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(CuptiFailures, have_a_sentence_and_a_remedy_for_every_code_of_the_header) {
+    std::set<int> codes;
+    for (const CuptiFailure& failure : all_cupti_failures()) {
+        EXPECT_TRUE(codes.insert(failure.code).second) << failure.code;
+        EXPECT_THAT(std::string(failure.name), HasSubstr("CUPTI_ERROR_"));
+        EXPECT_FALSE(failure.reason.empty()) << failure.name;
+        EXPECT_TRUE(failure.remedy.ends_with('.')) << failure.name;
+        EXPECT_FALSE(failure.reason.ends_with('.')) << failure.name;
+    }
+    for (int code = 1; code <= CUPTI_ERROR_INVALID_CHIP_NAME; ++code)
+        EXPECT_TRUE(codes.contains(code)) << code;
+    EXPECT_TRUE(codes.contains(CUPTI_ERROR_UNKNOWN));
+}
+
+TEST(CuptiFailures, carry_the_names_of_the_header) {
+    const auto name_of = [](int code) {
+        const std::string text = describe_cupti_failure(code, "x");
+        const std::size_t begin = text.find('(') + 1;
+        return text.substr(begin, text.find(')') - begin);
+    };
+    EXPECT_EQ(name_of(CUPTI_ERROR_HARDWARE_BUSY), "CUPTI_ERROR_HARDWARE_BUSY");
+    EXPECT_EQ(name_of(CUPTI_ERROR_INVALID_METRIC_NAME), "CUPTI_ERROR_INVALID_METRIC_NAME");
+    EXPECT_EQ(name_of(CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED),
+              "CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED");
+    EXPECT_EQ(name_of(CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED),
+              "CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED");
+}
+
+TEST(CuptiFailures, tell_what_could_not_be_done_why_and_what_to_do) {
+    EXPECT_EQ(describe_cupti_failure(26, "start counting"),
+              "cannot start counting: another profiler holds the GPU's counters "
+              "(CUPTI_ERROR_HARDWARE_BUSY). Pause DCGM with `dcgmi profile --pause` (later "
+              "--resume), stop dcgm-exporter, and close nsys, ncu and other CUPTI tools on this "
+              "GPU.");
+    const std::string restricted = describe_cupti_failure(35, "start counting");
+    for (const char* part : {"CAP_SYS_ADMIN", "CAP_PERFMON", "--cap-add=SYS_ADMIN",
+                             "NVreg_RestrictProfilingToAdminUsers=0"})
+        EXPECT_THAT(restricted, HasSubstr(part));
+}
+
+TEST(CuptiFailures, pass_on_codes_that_are_newer_than_the_program) {
+    EXPECT_EQ(
+        describe_cupti_failure(4711, "start counting"),
+        "cannot start counting: CUPTI answered 4711, a code that this coalprof does not know");
+}
+
+TEST(CuptiFailures, are_thrown_unless_the_code_is_success) {
+    EXPECT_NO_THROW(check_cupti(0, "x"));
+    EXPECT_THROW(check_cupti(35, "x"), CountersError);
+}
+
+}  // namespace
+}  // namespace coalprof

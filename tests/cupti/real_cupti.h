@@ -1,0 +1,40 @@
+// The libcupti of this machine, for tests that need its host part only (no GPU, no driver).
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "core/run/device.h"
+#include "cupti/cupti_api.h"
+
+namespace coalprof {
+
+// libcupti loads libnvperf_host.so with RTLD_DEEPBIND, at which AddressSanitizer ends the process.
+#ifdef __SANITIZE_ADDRESS__
+inline constexpr bool has_address_sanitizer = true;
+#else
+inline constexpr bool has_address_sanitizer = false;
+#endif
+
+// Skips its tests, with the reason, where no libcupti can be loaded.
+class RealCupti : public ::testing::Test {
+ protected:
+    void SetUp() override {
+        if (has_address_sanitizer)
+            GTEST_SKIP() << "CUPTI's host does not run under AddressSanitizer";
+        try {
+            api_ = &loaded_cupti().api;
+        } catch (const CountersError& error) {
+            GTEST_SKIP() << error.what();
+        }
+    }
+    const CuptiApi& api() const { return *api_; }
+
+    // Chips that CUPTI lists but whose host it refuses: Jetson Xavier's, compute capability 7.2,
+    // with CUPTI 13.0.
+    static bool is_listed_only(const std::string& chip) { return chip == "GV11B"; }
+
+ private:
+    const CuptiApi* api_ = nullptr;
+};
+
+}  // namespace coalprof

@@ -1,0 +1,137 @@
+// One script for all function tables together: it counts every call of the driver, NVRTC and
+// CUPTI, lets one of them fail once, and knows what a lost GPU answers from then on.
+#pragma once
+
+#include <csignal>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace coalprof {
+
+enum class Library { driver, nvrtc, cupti };
+
+struct Call {
+    Library library = Library::driver;
+    std::string name;  // "cuLaunchKernel", or the member of the table: "range_push"
+    auto operator<=>(const Call&) const = default;
+};
+
+// The nth call of that name (from 1) answers `code`.
+struct FailingCall {
+    Call call;
+    std::uint64_t nth = 0;
+    int code = 0;
+};
+
+class Script {
+ public:
+    Script() { current() = this; }
+    explicit Script(FailingCall fault) : Script() { fault_ = std::move(fault); }
+    ~Script() { current() = nullptr; }
+    Script(const Script&) = delete;
+    Script& operator=(const Script&) = delete;
+
+    // Codes after which the GPU is gone: every later call on its context answers the same.
+    std::set<int> sticky;
+    // Whether CUPTI, too, answers CUPTI_ERROR_UNKNOWN (999) from then on.
+    bool cupti_is_lost_too = false;
+    // Raise `signal` in the course of this call, counted over all tables; 0: never.
+    std::uint64_t signal_at = 0;
+    int signal = SIGINT;
+
+    std::uint64_t calls() const { return total_; }
+    const std::map<Call, std::uint64_t>& counts() const { return counts_; }
+    bool has_failed() const { return has_failed_; }
+    bool is_lost() const { return lost_code_ != 0; }
+    // Programs of NVRTC that were made and not destroyed.
+    int live_programs() const { return live_programs_; }
+    // Calls other than cleaning up that were made on the context after it had been lost.
+    const std::vector<std::string>& after_loss() const { return after_loss_; }
+
+    // Answers for a call: `execute` does what it is to do.
+    template <typename Execute>
+    int step(Library library, const std::string& name, Execute execute) {
+        const auto [code, executes] = decide({library, name});
+        const int answer = executes ? execute() : 0;
+        if (executes && answer == 0) note_program(name);
+        return code != 0 ? code : answer;
+    }
+
+    static Script*& current() {
+        static Script* script = nullptr;
+        return script;
+    }
+
+ private:
+    struct Decision {
+        int code = 0;
+        bool executes = true;
+    };
+
+    // NVRTC is called from several threads.
+    Decision decide(const Call& call) {
+        const std::lock_guard lock(mutex_);
+        if (++total_ == signal_at) std::raise(signal);
+        const std::uint64_t nth = ++counts_[call];
+        const bool is_cleanup = cleanup().contains(call.name);
+        if (is_lost()) {
+            if (call.library == Library::driver && needs_context(call.name)) {
+                if (!is_cleanup) after_loss_.push_back(call.name);
+                return {lost_code_, is_cleanup};
+            }
+            if (call.library == Library::cupti && cupti_is_lost_too) return {999, is_cleanup};
+        }
+        if (call != fault_.call || nth != fault_.nth) return {};
+        has_failed_ = true;
+        if (call.library == Library::driver && needs_context(call.name) &&
+            sticky.contains(fault_.code))
+            lost_code_ = fault_.code;
+        // What gives something back counts as done: that it was called is what matters.
+        return {fault_.code, is_cleanup};
+    }
+
+    void note_program(const std::string& name) {
+        const std::lock_guard lock(mutex_);
+        if (name == "nvrtcCreateProgram") ++live_programs_;
+        if (name == "nvrtcDestroyProgram") --live_programs_;
+    }
+
+    static const std::set<std::string>& cleanup() {
+        static const std::set<std::string> names{"cuDevicePrimaryCtxRelease_v2",
+                                                 "cuCtxSetCurrent",
+                                                 "cuModuleUnload",
+                                                 "cuMemFree_v2",
+                                                 "cuMemUnmap",
+                                                 "cuMemRelease",
+                                                 "cuMemAddressFree",
+                                                 "cuEventDestroy_v2",
+                                                 "nvrtcDestroyProgram",
+                                                 "host_deinitialize",
+                                                 "profiler_deinitialize",
+                                                 "range_disable",
+                                                 "range_pop",
+                                                 "range_stop"};
+        return names;
+    }
+    // The calls about a device are answered with and without a context.
+    static bool needs_context(const std::string& name) {
+        return !name.starts_with("cuDevice") && name != "cuInit" && name != "cuDriverGetVersion" &&
+               name != "cuMemGetAllocationGranularity";
+    }
+
+    FailingCall fault_;
+    std::map<Call, std::uint64_t> counts_;
+    std::uint64_t total_ = 0;
+    bool has_failed_ = false;
+    int lost_code_ = 0;
+    int live_programs_ = 0;
+    std::vector<std::string> after_loss_;
+    std::mutex mutex_;
+};
+
+}  // namespace coalprof

@@ -1,0 +1,140 @@
+#include "kernels/compose.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "core/run/device.h"
+#include "kernels/plans.h"
+
+namespace coalprof {
+namespace {
+
+using testing::Test;
+
+std::string source_of(const Plan& plan) { return compose_access(plan, shape_of(plan)); }
+
+TEST(Compose, serves_a_whole_sweep_of_the_parameter_with_one_source) {
+    for (const PatternInfo& pattern : global_patterns()) {
+        if (pattern.name == "transpose") continue;  // some widths leave threads over, others none
+        const std::uint64_t value = usual_value(pattern);
+        const std::string name(pattern.name);
+        const std::string first = source_of(plan_of(name, value, Op::load));
+        EXPECT_EQ(first, source_of(plan_of(name, value * 2, Op::load))) << name;
+    }
+}
+
+TEST(Compose, asks_for_the_element_of_each_formula_once) {
+    const std::string rmw = source_of(plan_of("offset", 11, Op::rmw));
+    EXPECT_NE(rmw.find("lanes0 = place"), std::string::npos);
+    EXPECT_EQ(rmw.find("lanes1 = place"), std::string::npos);  // the store goes where the load came
+    const std::string copy = source_of(plan_of("stride", 2, Op::copy));
+    EXPECT_NE(copy.find("lanes1 = place"), std::string::npos);
+}
+
+TEST(Compose, compares_only_after_every_load_is_under_way) {
+    const std::string add = source_of(plan_of("offset", 11, Op::add));
+    EXPECT_LT(add.find("load(value1"), add.find("compare(seen, value0"));
+}
+
+TEST(Compose, follows_the_pointers_of_a_table) {
+    const std::string indirect = source_of(plan_of("indirect", 512, Op::rmw));
+    EXPECT_NE(indirect.find("locate_in_rows<4>(operand0, lanes0, value0, lanes1)"),
+              std::string::npos);
+    EXPECT_NE(indirect.find("const auto address2 = locate_in_rows"), std::string::npos)
+        << "the store goes through the same pointers";
+    // add: each array has a table of its own, the contiguous result none
+    const std::string add = source_of(plan_of("indirect", 512, Op::add));
+    EXPECT_NE(add.find("const auto address1 = locate_in_rows<4>(operand0"), std::string::npos);
+    EXPECT_NE(add.find("const auto address3 = locate_in_rows<4>(operand2"), std::string::npos);
+    EXPECT_NE(add.find("const auto address4 = locate<4, false>(operand4"), std::string::npos);
+}
+
+TEST(Compose, knows_when_every_thread_has_work) {
+    // 65536 bytes are 16384 floats: 64 blocks of 256 threads, none over.
+    EXPECT_TRUE(shape_of(plan_of("offset", 1, Op::load)).whole);
+    EXPECT_EQ(shape_of(plan_of("offset", 1, Op::load)).grid, 64u);
+    // 65540 bytes are one more.
+    const Plan one_more = plan_of("offset", 1, Op::load, ElementType::f32, 1, 65540);
+    EXPECT_FALSE(shape_of(one_more).whole);
+    EXPECT_EQ(shape_of(one_more).grid, 65u);
+    // Four elements a thread: 16 blocks do.
+    EXPECT_EQ(shape_of(plan_of("offset", 1, Op::load, ElementType::f32, 4)).grid, 16u);
+}
+
+TEST(Compose, divides_in_32_bits_only_where_they_are_proven_enough) {
+    EXPECT_TRUE(shape_of(plan_of("broadcast", 3, Op::load)).instructions[0].is_narrow);
+    const auto narrow = [](const Formula& formula, std::uint64_t threads) {
+        return shape_of(handmade_plan({{AccessKind::load, 0, formula}}, 1, threads, 64))
+            .instructions[0]
+            .is_narrow;
+    };
+    EXPECT_TRUE(narrow(Groups{4}, 1ull << 32));         // indices up to 2^32 - 1
+    EXPECT_FALSE(narrow(Groups{4}, (1ull << 32) + 1));  // one more
+    EXPECT_FALSE(narrow(Groups{1ull << 32}, 1024));     // a number of the formula
+    EXPECT_TRUE(narrow(Rows{3, 32, (1ull << 32) - 1}, 1024));
+    EXPECT_FALSE(narrow(Rows{3, 32, 1ull << 32}, 1024));
+    EXPECT_FALSE(narrow(Scatter{64, 1}, 1024));  // mixes 64 bits
+}
+
+TEST(Compose, lets_atomics_count_only_in_arrays_of_their_own) {
+    const ProgramShape own = shape_of(plan_of("offset", 1, Op::atomic));
+    EXPECT_EQ(own.contents[0], Content::count_f32);
+    EXPECT_TRUE(own.instructions[0].counts);
+    const Plan mixed = handmade_plan(
+        {{AccessKind::load, 0, Offset{}}, {AccessKind::reduce, 0, Offset{}}}, 1, 64, 64);
+    EXPECT_EQ(shape_of(mixed).contents[0], Content::marked);
+    EXPECT_FALSE(shape_of(mixed).instructions[1].counts);
+    EXPECT_NE(source_of(mixed).find("still.increment = launch.nothing"), std::string::npos);
+}
+
+TEST(Compose, puts_a_users_formula_in_as_source_and_keeps_its_accesses_apart) {
+    const auto formula =
+        std::make_shared<TextFormula>("i % 16 * 17", [](std::uint64_t i) { return i % 16 * 17; });
+    const std::string source =
+        source_of(handmade_plan({{AccessKind::load, 0, formula}}, 1, 1024, 256, 4));
+    EXPECT_NE(source.find("struct Formula0 {"), std::string::npos);
+    EXPECT_NE(source.find("locate<4, true>"), std::string::npos);
+}
+
+struct Refused {
+    const char* why;
+    Plan plan;
+};
+
+TEST(Compose, refuses_what_no_kernel_can_do_with_a_sentence) {
+    Plan wide_block = plan_of("offset", 0, Op::load);
+    wide_block.program.block = 4096;
+    Plan wide_atomic = handmade_plan({{AccessKind::atomic, 0, Offset{}}}, 1, 64, 64);
+    wide_atomic.program.arrays[0].element_bytes = 16;
+    wide_atomic.program.instructions[0].width_bytes = 16;
+    Plan shared = plan_of("offset", 0, Op::load);
+    shared.program.instructions[0].space = Space::shared;
+    Plan nothing = plan_of("offset", 0, Op::load);
+    nothing.program.instructions.clear();
+    Plan no_thread = plan_of("offset", 0, Op::load);
+    no_thread.program.threads = 0;
+    Plan greedy = plan_of("offset", 0, Op::load);
+    greedy.shape.per_thread = 4096;
+    Plan enormous = plan_of("offset", 0, Op::load);
+    enormous.program.threads = 1ull << 50;
+    const Refused cases[] = {
+        {"a block of 4096 threads", wide_block},
+        {"4 or 8 bytes a lane, not 16", wide_atomic},
+        {"only global memory", shared},
+        {"no instruction", nothing},
+        {"no thread", no_thread},
+        {"4096 elements a thread", greedy},
+        {"at most 2147483647", enormous},
+    };
+    for (const Refused& one : cases) {
+        try {
+            shape_of(one.plan);
+            ADD_FAILURE() << "accepted: " << one.why;
+        } catch (const PointError& error) {
+            EXPECT_NE(std::string(error.what()).find(one.why), std::string::npos) << error.what();
+        }
+    }
+}
+
+}  // namespace
+}  // namespace coalprof

@@ -1,0 +1,136 @@
+#include "kernels/expectation.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "kernels/plans.h"
+#include "kernels/source/values.h"
+
+namespace coalprof {
+namespace {
+
+// An array of 32-bit words as it lies in memory.
+std::span<const std::byte> bytes_of(const std::vector<Word>& words) {
+    return std::as_bytes(std::span(words));
+}
+
+ArrayState state_of(std::size_t array, bool has_run, std::int64_t added = 0) {
+    ArrayState state;
+    state.array = array;
+    state.operand.seed = 77;
+    state.has_run = has_run;
+    state.added = added;
+    return state;
+}
+
+std::optional<WrongElement> check(const Plan& plan, const ArrayState& state,
+                                  const std::vector<Word>& words) {
+    return find_wrong_element(plan.program, shape_of(plan), state, bytes_of(words));
+}
+
+TEST(Values, differ_from_element_to_element_and_with_the_mark_of_a_store) {
+    for (const unsigned bytes : {1u, 2u, 4u, 8u, 16u}) {
+        std::size_t same_as_next = 0;
+        for (Index e = 0; e < 1000; ++e) {
+            EXPECT_NE(touched_word(bytes, e, 0, 5), untouched_word(bytes, e, 0, 5));
+            same_as_next += untouched_word(bytes, e, 0, 5) == untouched_word(bytes, e + 1, 0, 5);
+        }
+        EXPECT_LT(same_as_next, 20u) << bytes;  // 7 bits of a byte: one in 128 by chance
+    }
+    // Every byte of a stored element carries the mark, so that no byte can be left out.
+    EXPECT_EQ(touched_word(4, 3, 0, 5) & 0x80808080u, 0x80808080u);
+    EXPECT_EQ(untouched_word(4, 3, 0, 5) & 0x80808080u, 0u);
+    EXPECT_EQ(mark_of(1), 0x80u);
+    EXPECT_EQ(mark_of(2), 0x8080u);
+}
+
+// a[2 i + 1] = ..., 4 threads, 10 elements: 1 3 5 7 are stored to.
+Plan odd_stores() { return handmade_plan({{AccessKind::store, 0, Stride{2, 1}}}, 1, 4, 10); }
+
+std::vector<Word> after_odd_stores() {
+    std::vector<Word> words;
+    for (Index e = 0; e < 10; ++e)
+        words.push_back(e % 2 == 1 && e < 8 ? touched_word(4, e, 0, 77)
+                                            : untouched_word(4, e, 0, 77));
+    return words;
+}
+
+TEST(Expectation, holds_for_what_the_program_leaves_behind) {
+    EXPECT_FALSE(check(odd_stores(), state_of(0, true), after_odd_stores()));
+}
+
+TEST(Expectation, finds_a_store_that_is_missing_or_went_elsewhere) {
+    std::vector<Word> words = after_odd_stores();
+    words[5] = untouched_word(4, 5, 0, 77);
+    auto wrong = check(odd_stores(), state_of(0, true), words);
+    ASSERT_TRUE(wrong);
+    EXPECT_EQ(wrong->element, 5u);
+    words = after_odd_stores();
+    words[4] = touched_word(4, 4, 0, 77);  // poison overwritten
+    wrong = check(odd_stores(), state_of(0, true), words);
+    ASSERT_TRUE(wrong);
+    EXPECT_EQ(wrong->element, 4u);
+    words = after_odd_stores();
+    words[9] ^= 1;  // one bit
+    wrong = check(odd_stores(), state_of(0, true), words);
+    ASSERT_TRUE(wrong);
+    EXPECT_EQ(wrong->element, 9u);
+}
+
+TEST(Expectation, names_both_values) {
+    std::vector<Word> words = after_odd_stores();
+    words[5] = 0xDEAD;
+    const auto wrong = check(odd_stores(), state_of(0, true), words);
+    ASSERT_TRUE(wrong);
+    EXPECT_EQ(wrong->found, "0x0000dead");
+    char expected[11];
+    std::snprintf(expected, sizeof expected, "0x%08x", touched_word(4, 5, 0, 77));
+    EXPECT_EQ(wrong->expected, expected);
+}
+
+TEST(Expectation, before_the_first_launch_is_the_start) {
+    std::vector<Word> start;
+    for (Index e = 0; e < 10; ++e) start.push_back(untouched_word(4, e, 0, 77));
+    EXPECT_FALSE(check(odd_stores(), state_of(0, false), start));
+    EXPECT_TRUE(check(odd_stores(), state_of(0, true), start));
+}
+
+TEST(Expectation, counts_what_atomics_add) {
+    // 12 threads in groups of 4 on three elements: each gets 4; the fourth gets nothing.
+    Plan plan = handmade_plan({{AccessKind::reduce, 0, Groups{4}}}, 1, 12, 4);
+    plan.type = ElementType::u32;
+    std::vector<Word> words;
+    for (Index e = 0; e < 4; ++e) words.push_back(start_count(e, 77) + (e < 3 ? 4 : 0));
+    EXPECT_FALSE(check(plan, state_of(0, true, 1), words));
+    words[1] -= 1;  // one lost
+    const auto wrong = check(plan, state_of(0, true, 1), words);
+    ASSERT_TRUE(wrong);
+    EXPECT_EQ(wrong->element, 1u);
+}
+
+TEST(Expectation, counts_in_floating_point_too) {
+    Plan plan = handmade_plan({{AccessKind::atomic, 0, Groups{4}}}, 1, 12, 3);
+    plan.type = ElementType::f32;
+    std::vector<Word> words;
+    for (Index e = 0; e < 3; ++e) {
+        const float value = static_cast<float>(start_count(e, 77)) + 4;
+        Word word;
+        std::memcpy(&word, &value, sizeof word);
+        words.push_back(word);
+    }
+    EXPECT_FALSE(check(plan, state_of(0, true, 1), words));
+}
+
+TEST(Expectation, leaves_alone_what_idle_lanes_would_have_touched) {
+    // Rows of 3 in row_threads of 32: 64 threads store to 2 rows of 3 elements, pitch 4.
+    const Plan plan = handmade_plan({{AccessKind::store, 0, Rows{3, 32, 4}}}, 1, 64, 7);
+    std::vector<Word> words;
+    for (Index e = 0; e < 7; ++e)
+        words.push_back(e == 3 ? untouched_word(4, e, 0, 77) : touched_word(4, e, 0, 77));
+    EXPECT_FALSE(check(plan, state_of(0, true), words));
+}
+
+}  // namespace
+}  // namespace coalprof

@@ -1,0 +1,545 @@
+// A scripted GPU: the driver API and NVRTC as functions over host memory. Device addresses are host
+// addresses, a "cubin" is the source it was made from, and kernels are played by fake_kernels.h.
+// Calls are counted, and the n-th can be made to fail with any code.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/driver_api.h"
+#include "kernels/nvrtc_api.h"
+
+namespace coalprof {
+
+struct FakeFunction {
+    std::string name;
+    std::string source;
+};
+
+struct FakeLaunch {
+    const FakeFunction* function = nullptr;
+    std::uint64_t grid = 0;
+    std::uint32_t block = 0;
+    std::uint32_t shared_bytes = 0;
+    void** parameters = nullptr;
+};
+
+// One at a time: the tables hold plain functions, which find the GPU through a static pointer.
+class FakeGpu {
+ public:
+    FakeGpu() { current() = this; }
+    ~FakeGpu() {
+        for (const auto& [address, region] : regions_) munmap(region.whole, region.whole_bytes);
+        current() = nullptr;
+    }
+    FakeGpu(const FakeGpu&) = delete;
+    FakeGpu& operator=(const FakeGpu&) = delete;
+
+    // --- the script
+    std::uint64_t fail_call = 0;  // the number of the call that fails, from 1; 0: none
+    CUresult fail_code = CUDA_ERROR_UNKNOWN;
+    CUresult init_answer = CUDA_SUCCESS;
+    int devices = 1;
+    bool can_map = true;
+    bool aligns_reservations = true;
+    bool knows_fetch_limit = true;
+    std::uint64_t memory_bytes = 512ull << 20;
+    std::map<CUdevice_attribute, int> attributes{
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0},
+        {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 4},
+        {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024},
+        {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 49152},
+        {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 232448},
+        {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 1 << 20},
+        {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1980000},
+        {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 3201000},
+        {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 6144},
+        {CU_DEVICE_ATTRIBUTE_WARP_SIZE, 32},
+        {CU_DEVICE_ATTRIBUTE_ECC_ENABLED, 1},
+    };
+    std::function<void(const FakeLaunch&)> play = [](const FakeLaunch&) {};
+    nvrtcResult compile_answer = NVRTC_SUCCESS;
+    std::string compile_log = "kernel.cu(1): error: something is wrong";
+    std::vector<int> architectures{75, 80, 90};
+
+    // --- what was seen
+    std::uint64_t calls = 0;
+    std::string last_call;
+    std::string failed_call;
+    std::vector<std::string> launched;  // names, in order
+    std::vector<std::string> compiled;  // sources
+    std::vector<std::string> options;   // of all compilations
+    std::size_t fetch_limit = 64;
+    std::map<CUfunction_attribute, int> function_attributes;
+    std::uint64_t used_bytes = 0;
+    int contexts = 0;
+    int modules = 0;
+    int events = 0;
+    int allocations = 0;   // cuMemAlloc
+    int handles = 0;       // cuMemCreate
+    int reservations = 0;  // cuMemAddressReserve
+    int mappings = 0;
+    int live() const {
+        return contexts + modules + events + allocations + handles + reservations + mappings;
+    }
+
+    static FakeGpu*& current() {
+        static FakeGpu* gpu = nullptr;
+        return gpu;
+    }
+    static DriverApi driver();
+    static NvrtcLibrary nvrtc();
+
+ private:
+    friend struct FakeTable;
+
+    struct Region {
+        std::uint64_t bytes = 0;
+        void* whole = nullptr;  // as mmap gave it
+        std::uint64_t whole_bytes = 0;
+    };
+    // Addresses without memory, as the driver reserves them too.
+    CUdeviceptr reserve(std::uint64_t bytes, std::uint64_t alignment) {
+        Region region{.bytes = bytes, .whole = nullptr, .whole_bytes = bytes + alignment};
+        region.whole = mmap(nullptr, region.whole_bytes, PROT_NONE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        const auto start = reinterpret_cast<std::uint64_t>(region.whole);
+        const CUdeviceptr address = (start + alignment - 1) / alignment * alignment;
+        regions_[address] = region;
+        return address;
+    }
+    CUresult drop(CUdeviceptr address, int& count) {
+        const auto found = regions_.find(address);
+        if (found == regions_.end()) return CUDA_ERROR_INVALID_VALUE;
+        munmap(found->second.whole, found->second.whole_bytes);
+        regions_.erase(found);
+        --count;
+        return CUDA_SUCCESS;
+    }
+
+    std::map<CUdeviceptr, Region> regions_;
+    std::map<CUmemGenericAllocationHandle, std::uint64_t> handle_bytes_;
+    CUmemGenericAllocationHandle next_handle_ = 1;
+    std::vector<std::unique_ptr<std::string>> sources_;
+    std::vector<std::unique_ptr<FakeFunction>> functions_;
+    std::map<std::uintptr_t, std::string> programs_;
+    std::uintptr_t next_program_ = 1;
+    std::mutex mutex_;
+};
+
+struct FakeTable {
+    // Counts the call, lets it fail if its turn has come, else does what it is to do.
+    template <typename Body>
+    static CUresult call(const char* name, Body body) {
+        FakeGpu& gpu = *FakeGpu::current();
+        gpu.last_call = name;
+        if (++gpu.calls == gpu.fail_call) {
+            gpu.failed_call = name;
+            return gpu.fail_code;
+        }
+        return body(gpu);
+    }
+    static void* host(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
+
+    static void fill_start(DriverApi& api);
+    static void fill_devices(DriverApi& api);
+    static void fill_context(DriverApi& api);
+    static void fill_code(DriverApi& api);
+    static void fill_memory(DriverApi& api);
+    static void fill_mapping(DriverApi& api);
+    static void fill_events(DriverApi& api);
+    static NvrtcApi compiler();
+};
+
+inline void FakeTable::fill_start(DriverApi& api) {
+    api.init = [](unsigned) { return call("cuInit", [](FakeGpu& g) { return g.init_answer; }); };
+    api.driver_version = [](int* version) {
+        return call("cuDriverGetVersion", [=](FakeGpu&) {
+            *version = 13000;
+            return CUDA_SUCCESS;
+        });
+    };
+    // Naming an error is no call that a script lets fail.
+    api.error_name = [](CUresult code, const char** name) {
+        static std::map<CUresult, std::string> names;
+        *name = (names[code] = "CUDA_ERROR_" + std::to_string(code)).c_str();
+        return CUDA_SUCCESS;
+    };
+    api.error_string = [](CUresult, const char** text) {
+        *text = "scripted failure";
+        return CUDA_SUCCESS;
+    };
+}
+
+inline void FakeTable::fill_devices(DriverApi& api) {
+    api.device_count = [](int* count) {
+        return call("cuDeviceGetCount", [=](FakeGpu& g) {
+            *count = g.devices;
+            return CUDA_SUCCESS;
+        });
+    };
+    api.device_get = [](CUdevice* device, int index) {
+        return call("cuDeviceGet", [=](FakeGpu&) {
+            *device = index;
+            return CUDA_SUCCESS;
+        });
+    };
+    api.device_name = [](char* name, int bytes, CUdevice) {
+        return call("cuDeviceGetName", [=](FakeGpu&) {
+            std::strncpy(name, "Fake GPU", static_cast<std::size_t>(bytes));
+            return CUDA_SUCCESS;
+        });
+    };
+    api.device_uuid = [](CUuuid* uuid, CUdevice) {
+        return call("cuDeviceGetUuid", [=](FakeGpu&) {
+            for (std::size_t k = 0; k < sizeof uuid->bytes; ++k)
+                uuid->bytes[k] = static_cast<char>(0xA0 + k);
+            return CUDA_SUCCESS;
+        });
+    };
+    api.device_pci_bus_id = [](char* text, int bytes, CUdevice) {
+        return call("cuDeviceGetPCIBusId", [=](FakeGpu&) {
+            std::strncpy(text, "0000:1B:00.0", static_cast<std::size_t>(bytes));
+            return CUDA_SUCCESS;
+        });
+    };
+    api.device_attribute = [](int* value, CUdevice_attribute which, CUdevice) {
+        return call("cuDeviceGetAttribute", [=](FakeGpu& g) {
+            if (which == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) {
+                *value = g.can_map ? 1 : 0;
+                return CUDA_SUCCESS;
+            }
+            const auto found = g.attributes.find(which);
+            if (found == g.attributes.end()) return CUDA_ERROR_INVALID_VALUE;
+            *value = found->second;
+            return CUDA_SUCCESS;
+        });
+    };
+    api.device_memory = [](std::size_t* bytes, CUdevice) {
+        return call("cuDeviceTotalMem", [=](FakeGpu& g) {
+            *bytes = g.memory_bytes;
+            return CUDA_SUCCESS;
+        });
+    };
+}
+
+inline void FakeTable::fill_context(DriverApi& api) {
+    api.context_retain = [](CUcontext* context, CUdevice) {
+        return call("cuDevicePrimaryCtxRetain", [=](FakeGpu& g) {
+            *context = reinterpret_cast<CUcontext>(&g);
+            ++g.contexts;
+            return CUDA_SUCCESS;
+        });
+    };
+    api.context_release = [](CUdevice) {
+        return call("cuDevicePrimaryCtxRelease", [](FakeGpu& g) {
+            --g.contexts;
+            return CUDA_SUCCESS;
+        });
+    };
+    api.context_set_current = [](CUcontext) {
+        return call("cuCtxSetCurrent", [](FakeGpu&) { return CUDA_SUCCESS; });
+    };
+    api.context_synchronize = [] {
+        return call("cuCtxSynchronize", [](FakeGpu&) { return CUDA_SUCCESS; });
+    };
+    api.context_get_limit = [](std::size_t* value, CUlimit) {
+        return call("cuCtxGetLimit", [=](FakeGpu& g) {
+            if (!g.knows_fetch_limit) return CUDA_ERROR_UNSUPPORTED_LIMIT;
+            *value = g.fetch_limit;
+            return CUDA_SUCCESS;
+        });
+    };
+    api.context_set_limit = [](CUlimit, std::size_t value) {
+        return call("cuCtxSetLimit", [=](FakeGpu& g) {
+            g.fetch_limit = value;
+            return CUDA_SUCCESS;
+        });
+    };
+}
+
+inline void FakeTable::fill_code(DriverApi& api) {
+    api.module_load = [](CUmodule* module, const void* image, unsigned, CUjit_option*, void**) {
+        return call("cuModuleLoadDataEx", [=](FakeGpu& g) {
+            g.sources_.push_back(std::make_unique<std::string>(static_cast<const char*>(image)));
+            *module = reinterpret_cast<CUmodule>(g.sources_.back().get());
+            ++g.modules;
+            return CUDA_SUCCESS;
+        });
+    };
+    api.module_unload = [](CUmodule) {
+        return call("cuModuleUnload", [](FakeGpu& g) {
+            --g.modules;
+            return CUDA_SUCCESS;
+        });
+    };
+    api.module_function = [](CUfunction* function, CUmodule module, const char* name) {
+        return call("cuModuleGetFunction", [=](FakeGpu& g) {
+            g.functions_.push_back(std::make_unique<FakeFunction>(
+                FakeFunction{name, *reinterpret_cast<std::string*>(module)}));
+            *function = reinterpret_cast<CUfunction>(g.functions_.back().get());
+            return CUDA_SUCCESS;
+        });
+    };
+    api.function_get_attribute = [](int* value, CUfunction_attribute which, CUfunction) {
+        return call("cuFuncGetAttribute", [=](FakeGpu& g) {
+            *value = which == CU_FUNC_ATTRIBUTE_NUM_REGS ? 32 : g.function_attributes[which];
+            return CUDA_SUCCESS;
+        });
+    };
+    api.function_set_attribute = [](CUfunction, CUfunction_attribute which, int value) {
+        return call("cuFuncSetAttribute", [=](FakeGpu& g) {
+            g.function_attributes[which] = value;
+            return CUDA_SUCCESS;
+        });
+    };
+    api.occupancy = [](int* blocks, CUfunction, int block, std::size_t) {
+        return call("cuOccupancyMaxActiveBlocksPerMultiprocessor", [=](FakeGpu&) {
+            *blocks = 2048 / block;
+            return CUDA_SUCCESS;
+        });
+    };
+    api.launch = [](CUfunction function, unsigned grid, unsigned, unsigned, unsigned block,
+                    unsigned, unsigned, unsigned shared_bytes, CUstream, void** parameters,
+                    void**) {
+        return call("cuLaunchKernel", [=](FakeGpu& g) {
+            const auto* called = reinterpret_cast<const FakeFunction*>(function);
+            g.launched.push_back(called->name);
+            if (grid == 0 || block == 0) return CUDA_ERROR_INVALID_VALUE;
+            g.play({called, grid, block, shared_bytes, parameters});
+            return CUDA_SUCCESS;
+        });
+    };
+}
+
+inline void FakeTable::fill_memory(DriverApi& api) {
+    api.memory_info = [](std::size_t* free_bytes, std::size_t* total_bytes) {
+        return call("cuMemGetInfo", [=](FakeGpu& g) {
+            *free_bytes = g.memory_bytes - g.used_bytes;
+            *total_bytes = g.memory_bytes;
+            return CUDA_SUCCESS;
+        });
+    };
+    api.memory_allocate = [](CUdeviceptr* address, std::size_t bytes) {
+        return call("cuMemAlloc", [=](FakeGpu& g) {
+            if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+            if (g.used_bytes + bytes > g.memory_bytes) return CUDA_ERROR_OUT_OF_MEMORY;
+            *address = g.reserve(bytes, 512);
+            mprotect(g.regions_[*address].whole, g.regions_[*address].whole_bytes,
+                     PROT_READ | PROT_WRITE);
+            g.used_bytes += bytes;
+            ++g.allocations;
+            return CUDA_SUCCESS;
+        });
+    };
+    api.memory_allocate_pitch = [](CUdeviceptr* address, std::size_t* pitch, std::size_t width,
+                                   std::size_t, unsigned) {
+        *pitch = (width + 511) / 512 * 512;
+        return FakeGpu::driver().memory_allocate(address, *pitch);
+    };
+    api.memory_free = [](CUdeviceptr address) {
+        return call("cuMemFree", [=](FakeGpu& g) {
+            const auto found = g.regions_.find(address);
+            if (found != g.regions_.end()) g.used_bytes -= found->second.bytes;
+            return g.drop(address, g.allocations);
+        });
+    };
+    api.copy_to_host = [](void* into, CUdeviceptr from, std::size_t bytes) {
+        return call("cuMemcpyDtoH", [=](FakeGpu&) {
+            std::memcpy(into, host(from), bytes);
+            return CUDA_SUCCESS;
+        });
+    };
+    api.copy_to_device = [](CUdeviceptr into, const void* from, std::size_t bytes) {
+        return call("cuMemcpyHtoD", [=](FakeGpu&) {
+            std::memcpy(host(into), from, bytes);
+            return CUDA_SUCCESS;
+        });
+    };
+    api.copy_on_device = [](CUdeviceptr, CUdeviceptr, std::size_t, CUstream) {
+        return call("cuMemcpyDtoDAsync", [](FakeGpu&) { return CUDA_SUCCESS; });
+    };
+    api.fill_bytes = [](CUdeviceptr into, unsigned char value, std::size_t bytes, CUstream) {
+        return call("cuMemsetD8Async", [=](FakeGpu&) {
+            // Large buffers are only cleared, and are clear already: fresh pages.
+            if (bytes <= 4096) std::memset(host(into), value, bytes);
+            return CUDA_SUCCESS;
+        });
+    };
+}
+
+inline void FakeTable::fill_mapping(DriverApi& api) {
+    api.memory_granularity = [](std::size_t* bytes, const CUmemAllocationProp*,
+                                CUmemAllocationGranularity_flags) {
+        return call("cuMemGetAllocationGranularity", [=](FakeGpu&) {
+            *bytes = 2 << 20;
+            return CUDA_SUCCESS;
+        });
+    };
+    api.address_reserve = [](CUdeviceptr* address, std::size_t bytes, std::size_t alignment,
+                             CUdeviceptr, unsigned long long) {
+        return call("cuMemAddressReserve", [=](FakeGpu& g) {
+            const bool aligns = g.aligns_reservations && alignment != 0;
+            *address = g.reserve(bytes, aligns ? alignment : 2 << 20);
+            ++g.reservations;
+            return CUDA_SUCCESS;
+        });
+    };
+    api.address_free = [](CUdeviceptr address, std::size_t) {
+        return call("cuMemAddressFree",
+                    [=](FakeGpu& g) { return g.drop(address, g.reservations); });
+    };
+    api.memory_create = [](CUmemGenericAllocationHandle* handle, std::size_t bytes,
+                           const CUmemAllocationProp*, unsigned long long) {
+        return call("cuMemCreate", [=](FakeGpu& g) {
+            if (g.used_bytes + bytes > g.memory_bytes) return CUDA_ERROR_OUT_OF_MEMORY;
+            *handle = g.next_handle_++;
+            g.handle_bytes_[*handle] = bytes;
+            g.used_bytes += bytes;
+            ++g.handles;
+            return CUDA_SUCCESS;
+        });
+    };
+    api.memory_release = [](CUmemGenericAllocationHandle handle) {
+        return call("cuMemRelease", [=](FakeGpu& g) {
+            g.used_bytes -= g.handle_bytes_[handle];
+            g.handle_bytes_.erase(handle);
+            --g.handles;
+            return CUDA_SUCCESS;
+        });
+    };
+    api.memory_map = [](CUdeviceptr address, std::size_t bytes, std::size_t,
+                        CUmemGenericAllocationHandle, unsigned long long) {
+        return call("cuMemMap", [=](FakeGpu& g) {
+            if (mprotect(host(address), bytes, PROT_READ | PROT_WRITE) != 0)
+                return CUDA_ERROR_INVALID_VALUE;
+            ++g.mappings;
+            return CUDA_SUCCESS;
+        });
+    };
+    api.memory_unmap = [](CUdeviceptr address, std::size_t bytes) {
+        return call("cuMemUnmap", [=](FakeGpu& g) {
+            mprotect(host(address), bytes, PROT_NONE);
+            --g.mappings;
+            return CUDA_SUCCESS;
+        });
+    };
+    api.memory_set_access = [](CUdeviceptr, std::size_t, const CUmemAccessDesc*, std::size_t) {
+        return call("cuMemSetAccess", [](FakeGpu&) { return CUDA_SUCCESS; });
+    };
+}
+
+inline void FakeTable::fill_events(DriverApi& api) {
+    api.event_create = [](CUevent* event, unsigned) {
+        return call("cuEventCreate", [=](FakeGpu& g) {
+            *event = reinterpret_cast<CUevent>(&g);
+            ++g.events;
+            return CUDA_SUCCESS;
+        });
+    };
+    api.event_destroy = [](CUevent) {
+        return call("cuEventDestroy", [](FakeGpu& g) {
+            --g.events;
+            return CUDA_SUCCESS;
+        });
+    };
+    api.event_record = [](CUevent, CUstream) {
+        return call("cuEventRecord", [](FakeGpu&) { return CUDA_SUCCESS; });
+    };
+    api.event_elapsed = [](float* milliseconds, CUevent, CUevent) {
+        return call("cuEventElapsedTime", [=](FakeGpu&) {
+            *milliseconds = 0.5f;
+            return CUDA_SUCCESS;
+        });
+    };
+}
+
+// NVRTC is called from other threads; its calls are not counted.
+inline NvrtcApi FakeTable::compiler() {
+    NvrtcApi api;
+    api.version = [](int* major, int* minor) {
+        *major = 13;
+        *minor = 0;
+        return NVRTC_SUCCESS;
+    };
+    api.error_string = [](nvrtcResult) { return "NVRTC_ERROR_SCRIPTED"; };
+    api.architecture_count = [](int* count) {
+        *count = static_cast<int>(FakeGpu::current()->architectures.size());
+        return NVRTC_SUCCESS;
+    };
+    api.architectures = [](int* into) {
+        std::copy(FakeGpu::current()->architectures.begin(),
+                  FakeGpu::current()->architectures.end(), into);
+        return NVRTC_SUCCESS;
+    };
+    api.create_program = [](nvrtcProgram* program, const char* source, const char*, int,
+                            const char* const*, const char* const*) {
+        const std::lock_guard lock(FakeGpu::current()->mutex_);
+        FakeGpu& gpu = *FakeGpu::current();
+        gpu.programs_[gpu.next_program_] = source;
+        gpu.compiled.emplace_back(source);
+        *program = reinterpret_cast<nvrtcProgram>(gpu.next_program_++);
+        return NVRTC_SUCCESS;
+    };
+    api.destroy_program = [](nvrtcProgram*) { return NVRTC_SUCCESS; };
+    api.compile_program = [](nvrtcProgram, int count, const char* const* options) {
+        const std::lock_guard lock(FakeGpu::current()->mutex_);
+        std::vector<std::string>& seen = FakeGpu::current()->options;
+        seen.insert(seen.end(), options, options + count);
+        return FakeGpu::current()->compile_answer;
+    };
+    api.log_size = [](nvrtcProgram, std::size_t* bytes) {
+        *bytes = FakeGpu::current()->compile_log.size();
+        return NVRTC_SUCCESS;
+    };
+    api.log = [](nvrtcProgram, char* into) {
+        const std::string& log = FakeGpu::current()->compile_log;
+        std::memcpy(into, log.data(), log.size());
+        return NVRTC_SUCCESS;
+    };
+    api.cubin_size = [](nvrtcProgram program, std::size_t* bytes) {
+        const std::lock_guard lock(FakeGpu::current()->mutex_);
+        *bytes =
+            FakeGpu::current()->programs_[reinterpret_cast<std::uintptr_t>(program)].size() + 1;
+        return NVRTC_SUCCESS;
+    };
+    api.cubin = [](nvrtcProgram program, char* into) {
+        const std::lock_guard lock(FakeGpu::current()->mutex_);
+        const std::string& text =
+            FakeGpu::current()->programs_[reinterpret_cast<std::uintptr_t>(program)];
+        std::memcpy(into, text.c_str(), text.size() + 1);
+        return NVRTC_SUCCESS;
+    };
+    api.ptx_size = api.cubin_size;
+    api.ptx = api.cubin;
+    return api;
+}
+
+inline DriverApi FakeGpu::driver() {
+    DriverApi api;
+    FakeTable::fill_start(api);
+    FakeTable::fill_devices(api);
+    FakeTable::fill_context(api);
+    FakeTable::fill_code(api);
+    FakeTable::fill_memory(api);
+    FakeTable::fill_mapping(api);
+    FakeTable::fill_events(api);
+    return api;
+}
+
+inline NvrtcLibrary FakeGpu::nvrtc() {
+    return {.api = FakeTable::compiler(), .path = "fake", .sentence = {}};
+}
+
+}  // namespace coalprof

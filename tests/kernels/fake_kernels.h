@@ -1,0 +1,201 @@
+// Plays our kernels on the host memory of a FakeGpu: what their source says, with the plan that the
+// test gives. A second, simple reading of the same program; the real kernels are tested on a GPU.
+#pragma once
+
+#include <bit>
+#include <cstring>
+#include <string>
+
+#include "core/pattern/plan.h"
+#include "kernels/compose.h"
+#include "kernels/fake_driver.h"
+#include "kernels/program_shape.h"
+#include "kernels/source/arguments.h"
+#include "kernels/source/values.h"
+
+namespace coalprof {
+
+class FakeKernels {
+ public:
+    explicit FakeKernels(FakeGpu& gpu) {
+        gpu.play = [this](const FakeLaunch& launch) { play(launch); };
+    }
+
+    // The plan whose kernels are launched from now on.
+    void expect(const Plan& plan) {
+        plan_ = plan;
+        shape_ = shape_of(plan_);
+    }
+    bool loses_stores = false;   // a kernel that stores nothing
+    bool reports_fault = false;  // a kernel that loaded something wrong
+
+ private:
+    template <typename Value>
+    static Value parameter(const FakeLaunch& launch, std::size_t k) {
+        Value value;
+        std::memcpy(&value, launch.parameters[k], sizeof value);
+        return value;
+    }
+    static std::string after(const std::string& text, const std::string& mark) {
+        const std::size_t at = text.find(mark);
+        return at == std::string::npos ? "" : text.substr(at + mark.size());
+    }
+
+    void play(const FakeLaunch& launch) {
+        const std::string& name = launch.function->name;
+        if (name == fill_kernel)
+            fill(launch, after(launch.function->source, "    fill<"));
+        else if (name == compare_kernel)
+            compare(launch, after(launch.function->source, "    compare_with_start<"));
+        else if (name == access_kernel)
+            access(launch);
+        else if (name.starts_with("coalprof_check_"))
+            check(launch, std::stoul(name.substr(15)));
+        else if (name.starts_with("coalprof_restore_"))
+            restore(launch, std::stoul(name.substr(17)));
+        else if (name.starts_with("coalprof_undo_"))
+            undo(launch, std::stoul(name.substr(14)));
+    }
+
+    static void put(CUdeviceptr where, const Word (&words)[4], std::uint32_t bytes) {
+        std::memcpy(reinterpret_cast<void*>(where), words, bytes);
+    }
+    static bool holds(CUdeviceptr where, const Word (&words)[4], std::uint32_t bytes) {
+        return std::memcmp(reinterpret_cast<void*>(where), words, bytes) == 0;
+    }
+
+    // "4, Content::marked>(..." -> the words of the start value
+    static void start(const std::string& what, std::uint32_t bytes, const Operand& operand,
+                      Index element, Word (&words)[4]) {
+        std::uint64_t whole = start_count(element, operand.seed);
+        if (what.starts_with("marked")) {
+            for (unsigned w = 0; w < words_of(bytes); ++w)
+                words[w] = untouched_word(bytes, element, w, operand.seed);
+            return;
+        }
+        if (what.starts_with("rows")) whole = operand.rows_base + element * operand.row_bytes;
+        if (what.starts_with("count_f32")) whole = std::bit_cast<Word>(static_cast<float>(whole));
+        if (what.starts_with("count_f64"))
+            whole = std::bit_cast<std::uint64_t>(static_cast<double>(whole));
+        words[0] = static_cast<Word>(whole);
+        words[1] = static_cast<Word>(whole >> 32);
+    }
+    static void fill(const FakeLaunch& launch, const std::string& text) {
+        const auto operand = parameter<Operand>(launch, 0);
+        const auto bytes = static_cast<std::uint32_t>(std::stoul(text));
+        for (Index e = 0; e < parameter<Index>(launch, 1); ++e) {
+            Word words[4] = {};
+            start(after(text, "Content::"), bytes, operand, e, words);
+            put(operand.base + e * bytes, words, bytes);
+        }
+    }
+    static void compare(const FakeLaunch& launch, const std::string& text) {
+        const auto operand = parameter<Operand>(launch, 0);
+        const auto bytes = static_cast<std::uint32_t>(std::stoul(text));
+        for (Index e = 0; e < parameter<Index>(launch, 1); ++e) {
+            Word words[4] = {};
+            start(after(text, "Content::"), bytes, operand, e, words);
+            if (holds(operand.base + e * bytes, words, bytes)) continue;
+            std::memcpy(reinterpret_cast<void*>(parameter<Index>(launch, 2)), &e, sizeof e);
+            return;
+        }
+    }
+
+    template <typename Visit>
+    void each_element(std::size_t instruction, Visit visit) const {
+        for (std::uint64_t i = 0; i < plan_.program.threads; ++i) {
+            std::uint64_t element = 0;
+            evaluate(plan_.program.instructions[instruction].formula, i, 1, &element);
+            if (element != idle_lane) visit(element);
+        }
+    }
+    void touched(const Operand& operand, std::uint32_t bytes, Index element,
+                 Word (&words)[4]) const {
+        for (unsigned w = 0; w < words_of(bytes); ++w)
+            words[w] = touched_word(bytes, element, w, operand.seed);
+    }
+
+    void access(const FakeLaunch& launch) {
+        std::size_t k = 0;
+        for (std::size_t i = 0; i < shape_.instructions.size(); ++i)
+            if (shape_.instructions[i].lanes == i && !shape_.instructions[i].is_custom) ++k;
+        const auto last = parameter<LaunchArgument>(launch, k + shape_.instructions.size());
+        if (reports_fault) {
+            const Fault fault{.thread_plus_one = 18, .differing_bits = 0x10};
+            std::memcpy(reinterpret_cast<void*>(last.fault), &fault, sizeof fault);
+        }
+        for (std::size_t i = 0; i < shape_.instructions.size(); ++i)
+            instruction(i, parameter<Operand>(launch, k + i), last);
+    }
+    void instruction(std::size_t i, const Operand& operand, const LaunchArgument& launch) {
+        const Instruction& one = plan_.program.instructions[i];
+        if (one.kind == AccessKind::load || loses_stores) return;
+        each_element(i, [&](Index element) {
+            const CUdeviceptr where = operand.base + element * one.width_bytes;
+            if (one.kind == AccessKind::store) {
+                Word words[4] = {};
+                touched(operand, one.width_bytes, element, words);
+                put(where, words, one.width_bytes);
+            } else if (shape_.instructions[i].counts) {
+                add(where, shape_.instructions[i].number, launch);
+            }
+        });
+    }
+    template <typename Number>
+    static void add_to(CUdeviceptr where, Number more) {
+        Number value;
+        std::memcpy(&value, reinterpret_cast<void*>(where), sizeof value);
+        value = static_cast<Number>(value + more);
+        std::memcpy(reinterpret_cast<void*>(where), &value, sizeof value);
+    }
+    static void add(CUdeviceptr where, Content number, const LaunchArgument& launch) {
+        switch (number) {
+            case Content::count_u32:
+                return add_to(where, static_cast<Word>(launch.increment));
+            case Content::count_u64:
+                return add_to(where, launch.increment);
+            case Content::count_f32:
+                return add_to(where, static_cast<float>(launch.real_increment));
+            default:
+                return add_to(where, launch.real_increment);
+        }
+    }
+
+    std::size_t own_formula(std::size_t k) const {
+        return shape_.instructions[k].is_custom ? 0 : 1;
+    }
+    void check(const FakeLaunch& launch, std::size_t k) {
+        const auto operand = parameter<Operand>(launch, own_formula(k));
+        const std::uint32_t bytes = plan_.program.instructions[k].width_bytes;
+        each_element(k, [&](Index element) {
+            Word words[4] = {};
+            touched(operand, bytes, element, words);
+            auto* first_wrong =
+                reinterpret_cast<Index*>(parameter<Index>(launch, own_formula(k) + 2));
+            if (!holds(operand.base + element * bytes, words, bytes) && element < *first_wrong)
+                *first_wrong = element;
+        });
+    }
+    void restore(const FakeLaunch& launch, std::size_t k) {
+        const auto operand = parameter<Operand>(launch, own_formula(k));
+        const std::uint32_t bytes = plan_.program.instructions[k].width_bytes;
+        each_element(k, [&](Index element) {
+            Word words[4] = {};
+            start("marked", bytes, operand, element, words);
+            put(operand.base + element * bytes, words, bytes);
+        });
+    }
+    void undo(const FakeLaunch& launch, std::size_t k) {
+        const auto operand = parameter<Operand>(launch, own_formula(k));
+        const auto last = parameter<LaunchArgument>(launch, own_formula(k) + 2);
+        each_element(k, [&](Index element) {
+            add(operand.base + element * plan_.program.instructions[k].width_bytes,
+                shape_.instructions[k].number, last);
+        });
+    }
+
+    Plan plan_;
+    ProgramShape shape_;
+};
+
+}  // namespace coalprof

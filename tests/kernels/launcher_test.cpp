@@ -1,0 +1,404 @@
+#include "kernels/launcher.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/run/device.h"
+#include "kernels/driver_api.h"
+#include "kernels/fake_driver.h"
+#include "kernels/fake_kernels.h"
+#include "kernels/nvrtc_api.h"
+#include "kernels/plans.h"
+
+namespace coalprof {
+namespace {
+
+class Launcher : public testing::Test {
+ protected:
+    KernelLauncher& launcher() {
+        if (!launcher_) launcher_ = make_launcher(FakeGpu::driver(), FakeGpu::nvrtc(), options_);
+        return *launcher_;
+    }
+    std::unique_ptr<PreparedLaunch> prepare(const Plan& plan) {
+        KernelLauncher& on = launcher();
+        kernels_.expect(plan);
+        return on.prepare(plan);
+    }
+    std::size_t launches_of(const std::string& kernel) const {
+        return static_cast<std::size_t>(
+            std::count(gpu_.launched.begin(), gpu_.launched.end(), kernel));
+    }
+
+    FakeGpu gpu_;
+    FakeKernels kernels_{gpu_};
+    LauncherOptions options_;
+    std::unique_ptr<KernelLauncher> launcher_;
+};
+
+std::string message_of(const std::function<void()>& work) {
+    try {
+        work();
+    } catch (const PointError& error) {
+        return error.what();
+    }
+    return "no PointError";
+}
+
+std::string text_in(const NamedValues& values, const std::string& name) {
+    for (const auto& [key, value] : values) {
+        if (key != name) continue;
+        if (const auto* text = std::get_if<std::string>(&value)) return *text;
+        if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
+    }
+    return "not there";
+}
+
+TEST_F(Launcher, runs_and_verifies_every_pattern_and_op) {
+    for (const PatternInfo& pattern : global_patterns())
+        for (const Op op :
+             {Op::load, Op::store, Op::rmw, Op::copy, Op::add, Op::atomic, Op::reduce}) {
+            if (pattern.name == "transpose" && op != Op::copy) continue;
+            const Plan plan = plan_of(std::string(pattern.name), usual_value(pattern), op,
+                                      ElementType::f32, 1, 32768);
+            SCOPED_TRACE(plan.pattern + " " + std::string(name_of(op)));
+            const auto launch = prepare(plan);
+            EXPECT_NO_THROW(launch->verify());
+            launch->launch();
+            launch->launch();  // counts are as if nothing had run: verify launches once more
+            EXPECT_NO_THROW(launch->verify());
+            launch->time(3, CacheState::warm);
+            EXPECT_NO_THROW(launch->verify());
+        }
+}
+
+TEST_F(Launcher, launches_nothing_but_the_kernel) {
+    const auto launch = prepare(plan_of("offset", 3, Op::rmw));
+    gpu_.launched.clear();
+    launch->launch();
+    EXPECT_EQ(gpu_.launched, std::vector<std::string>{"coalprof_access"});
+    EXPECT_EQ(gpu_.last_call, "cuCtxSynchronize");
+}
+
+TEST_F(Launcher, names_the_element_that_is_wrong) {
+    const auto launch = prepare(plan_of("offset", 3, Op::rmw));
+    launch->launch();
+    auto* words = reinterpret_cast<Word*>(launch->placement().base_addresses[0]);
+    words[17] = 0xDEAD;
+    const std::string message = message_of([&] { launch->verify(); });
+    EXPECT_TRUE(
+        message.starts_with("wrong data after the kernel: array a, element 17: expected 0x"))
+        << message;
+    EXPECT_TRUE(message.ends_with(", found 0x0000dead")) << message;
+}
+
+TEST_F(Launcher, notices_a_kernel_that_stores_nothing) {
+    for (const Op op : {Op::store, Op::rmw, Op::copy, Op::atomic, Op::reduce}) {
+        const auto launch = prepare(plan_of("stride", 2, op));
+        kernels_.loses_stores = true;
+        launch->launch();
+        EXPECT_NE(message_of([&] { launch->verify(); }), "no PointError") << name_of(op);
+        kernels_.loses_stores = false;
+    }
+}
+
+TEST_F(Launcher, tells_of_a_value_that_only_the_kernel_saw_wrong) {
+    const auto launch = prepare(plan_of("offset", 3, Op::load));
+    kernels_.reports_fault = true;
+    launch->launch();
+    EXPECT_EQ(message_of([&] { launch->verify(); }),
+              "wrong data in the kernel: thread 17 loaded a value that differs from what its array "
+              "holds (bits 0x00000010)");
+}
+
+TEST_F(Launcher, verifies_large_arrays_where_they_are) {
+    // 24 MiB of f32x4; stride 3 leaves two thirds untouched.
+    for (const Op op : {Op::rmw, Op::store}) {
+        const auto launch = prepare(plan_of("stride", 3, op, ElementType::f32x4, 1, 8 << 20));
+        launch->launch();
+        const std::uint64_t calls = gpu_.launched.size();
+        EXPECT_NO_THROW(launch->verify());
+        EXPECT_GT(gpu_.launched.size(), calls) << "kernels of its own did it";
+        // All is as before the first launch, so another one can be verified again.
+        EXPECT_NO_THROW(launch->verify());
+        launch->launch();
+        EXPECT_NO_THROW(launch->verify());
+        launch->launch();
+        auto* words = reinterpret_cast<Word*>(launch->placement().base_addresses[0]);
+        words[4 * 7 + 2] ^= 4;  // element 7, which nobody touches
+        EXPECT_NE(message_of([&] { launch->verify(); }).find("array a, element 7: "),
+                  std::string::npos);
+    }
+}
+
+TEST_F(Launcher, undoes_atomics_on_large_arrays_to_verify_them) {
+    const auto launch = prepare(plan_of("stride", 3, Op::reduce, ElementType::u64, 1, 8 << 20));
+    launch->launch();
+    EXPECT_NO_THROW(launch->verify());
+    EXPECT_EQ(launches_of("coalprof_undo_0"), 1u);
+    kernels_.loses_stores = true;
+    launch->launch();
+    EXPECT_NE(message_of([&] { launch->verify(); }), "no PointError");
+}
+
+TEST_F(Launcher, empties_l2_before_each_cold_launch_and_only_then) {
+    const auto launch = prepare(plan_of("offset", 3, Op::load));
+    gpu_.launched.clear();
+    const Timing cold = launch->time(5, CacheState::cold);
+    EXPECT_EQ(cold.repeats, 5u);
+    EXPECT_DOUBLE_EQ(cold.median_seconds, 0.5e-3);
+    EXPECT_EQ(launches_of("coalprof_flush"), launches_of("coalprof_access"));
+    EXPECT_EQ(launches_of("coalprof_access"), 7u);  // two to warm up
+    gpu_.launched.clear();
+    launch->time(5, CacheState::warm);
+    EXPECT_EQ(launches_of("coalprof_flush"), 0u);
+    EXPECT_EQ(launches_of("coalprof_pause"), 7u);
+}
+
+TEST_F(Launcher, reports_what_was_set) {
+    Plan plan = plan_of("offset", 3, Op::load);
+    plan.cache.carveout = Carveout{.shared_percent = 100, .text = "prefer-shared"};
+    plan.cache.l2_fetch_bytes = 128;
+    const auto launch = prepare(plan);
+    const NamedValues settings = launch->settings();
+    EXPECT_EQ(text_in(settings, "architecture"), "sm_90");
+    EXPECT_EQ(text_in(settings, "registers"), "32");
+    EXPECT_EQ(text_in(settings, "blocks_per_multiprocessor"), "8");  // 2048 / 256
+    EXPECT_EQ(text_in(settings, "carveout_asked"), "prefer-shared");
+    EXPECT_EQ(text_in(settings, "carveout_percent"), "100");
+    EXPECT_EQ(text_in(settings, "l2_fetch_bytes"), "128");
+}
+
+TEST_F(Launcher, gives_each_launch_its_own_settings) {
+    Plan wide = plan_of("offset", 3, Op::load);
+    wide.cache.l2_fetch_bytes = 128;
+    wide.cache.carveout = Carveout{.shared_percent = 0, .text = "prefer-l1"};
+    const Plan usual = plan_of("offset", 3, Op::load);
+    const auto first = prepare(wide);
+    const auto second = prepare(usual);
+    EXPECT_EQ(gpu_.fetch_limit, 64u);
+    first->launch();
+    EXPECT_EQ(gpu_.fetch_limit, 128u);
+    EXPECT_EQ(gpu_.function_attributes[CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT], 0);
+    second->launch();
+    EXPECT_EQ(gpu_.fetch_limit, 64u);
+    EXPECT_EQ(gpu_.function_attributes[CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT], -1);
+    EXPECT_NO_THROW(first->verify());  // and its own memory
+}
+
+TEST_F(Launcher, restores_the_l2_fetch_granularity) {
+    Plan plan = plan_of("offset", 3, Op::load);
+    plan.cache.l2_fetch_bytes = 32;
+    prepare(plan)->launch();
+    EXPECT_EQ(gpu_.fetch_limit, 32u);
+    launcher_.reset();
+    EXPECT_EQ(gpu_.fetch_limit, 64u);
+}
+
+TEST_F(Launcher, says_that_a_gpu_has_no_l2_fetch_granularity) {
+    gpu_.knows_fetch_limit = false;
+    Plan plan = plan_of("offset", 3, Op::load);
+    EXPECT_NO_THROW(prepare(plan));
+    plan.cache.l2_fetch_bytes = 32;
+    EXPECT_NE(message_of([&] { prepare(plan); }).find("--l2-fetch 32"), std::string::npos);
+}
+
+TEST_F(Launcher, compiles_once_for_a_sweep_and_passes_the_modifiers_on) {
+    for (std::uint64_t offset = 0; offset < 5; ++offset)
+        prepare(plan_of("offset", offset, Op::rmw))->launch();
+    launcher_.reset();                    // waits for what is compiled ahead
+    EXPECT_EQ(gpu_.compiled.size(), 3u);  // the kernel, the fill, and what empties L2
+    Plan plan = plan_of("offset", 1, Op::rmw);
+    plan.cache.dlcm = LoadModifier::cg;
+    plan.cache.dscm = StoreModifier::wt;
+    prepare(plan);
+    launcher_.reset();
+    const auto given = [this](const char* option) {
+        return std::count(gpu_.options.begin(), gpu_.options.end(), option);
+    };
+    EXPECT_EQ(given("--ptxas-options=-dlcm=cg"), 1);
+    EXPECT_EQ(given("--ptxas-options=-dscm=wt"), 1);
+    EXPECT_EQ(given("--gpu-architecture=sm_90"), static_cast<long>(gpu_.compiled.size()));
+}
+
+TEST_F(Launcher, compiles_ahead_what_it_is_told) {
+    options_.ahead = {plan_of("stride", 2, Op::load)};
+    EXPECT_EQ(launcher().device().nvrtc_version, 13000u);
+    launcher_.reset();  // waits for the compiler
+    EXPECT_EQ(gpu_.compiled.size(), 3u) << "the kernel, the fill, and what empties L2";
+}
+
+TEST_F(Launcher, reuses_the_memory_of_the_point_before) {
+    const auto first = prepare(plan_of("offset", 0, Op::load))->placement().base_addresses;
+    const auto second = prepare(plan_of("offset", 32, Op::load))->placement().base_addresses;
+    EXPECT_EQ(first, second);
+}
+
+TEST_F(Launcher, says_how_much_memory_a_point_needs) {
+    const Plan plan = plan_of("stride", 32, Op::load, ElementType::f32, 1, 64 << 20);
+    const std::string message = message_of([&] { launcher().prepare(plan); });
+    // 2^24 floats, 32 apart: (2^24 - 1) * 32 + 1 elements, 2 GiB in whole pages.
+    EXPECT_NE(message.find("needs 2.0 GiB"), std::string::npos) << message;
+    EXPECT_NE(message.find(" MiB free"), std::string::npos) << message;
+    EXPECT_NO_THROW(prepare(plan_of("stride", 2, Op::load))) << "the next point goes on";
+}
+
+TEST_F(Launcher, asks_the_driver_for_the_pitch_once) {
+    EXPECT_EQ(launcher().pitch_bytes(480), 512u);
+    const std::uint64_t calls = gpu_.calls;
+    EXPECT_EQ(launcher().pitch_bytes(480), 512u);
+    EXPECT_EQ(gpu_.calls, calls);
+}
+
+TEST_F(Launcher, measures_its_ceilings_once) {
+    const double read = launcher().read_ceiling();
+    // The fake clock always says 0.5 ms: 256 MiB, half of what is free, in that time.
+    EXPECT_GT(read, 0.9 * (256 << 20) / 0.5e-3);
+    const std::size_t launches = gpu_.launched.size();
+    EXPECT_EQ(launcher().read_ceiling(), read);
+    EXPECT_EQ(gpu_.launched.size(), launches);
+    EXPECT_GT(launcher().copy_ceiling(), 0);
+}
+
+TEST_F(Launcher, gives_everything_back) {
+    {
+        const auto launch = prepare(plan_of("row", 480, Op::copy));
+        launch->time(2, CacheState::cold);
+        launcher().read_ceiling();
+        WarpAccess access;
+        access.active_lanes = 1;
+        launcher().prepare_warp(access)->launch();
+    }
+    launcher_.reset();
+    EXPECT_EQ(gpu_.live(), 0);
+}
+
+TEST_F(Launcher, names_the_devices_there_are) {
+    options_.device = 3;
+    try {
+        launcher();
+        ADD_FAILURE();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ExitCode::environment);
+        EXPECT_STREQ(error.what(),
+                     "--device 3: there is no such GPU; this machine has 1, number 0");
+    }
+}
+
+TEST_F(Launcher, needs_a_compiler) {
+    try {
+        make_launcher(FakeGpu::driver(), {.api = std::nullopt, .path = {}, .sentence = "no NVRTC"},
+                      {});
+        ADD_FAILURE();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ExitCode::environment);
+        EXPECT_STREQ(error.what(), "no NVRTC");
+    }
+    EXPECT_EQ(gpu_.live(), 0);
+}
+
+TEST_F(Launcher, calls_a_kernel_that_does_not_compile_a_bug_of_ours) {
+    launcher();
+    gpu_.compile_answer = NVRTC_ERROR_COMPILATION;
+    try {
+        prepare(plan_of("offset", 3, Op::load));
+        ADD_FAILURE();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ExitCode::internal);
+        EXPECT_NE(std::string(error.what()).find("something is wrong"), std::string::npos);
+    }
+}
+
+// --- warps
+
+WarpAccess warp(AccessKind kind, std::uint32_t width, std::uint64_t start, std::uint64_t step) {
+    WarpAccess access;
+    access.kind = kind;
+    access.width_bytes = width;
+    access.active_lanes = all_lanes;
+    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+        access.addresses[lane] = start + lane * step;
+    return access;
+}
+
+TEST_F(Launcher, replays_a_warp_with_its_address_bits_kept) {
+    WarpArgument seen;
+    gpu_.play = [&seen](const FakeLaunch& launch) {
+        std::memcpy(&seen, launch.parameters[0], sizeof seen);
+    };
+    WarpAccess access = warp(AccessKind::load, 4, 0x7f12'3456'7000, 132);
+    access.active_lanes = 0x8000'0001;
+    const auto launch = launcher().prepare_warp(access);
+    launch->launch();
+    EXPECT_EQ(gpu_.launched.back(), "coalprof_load_4");
+    EXPECT_EQ(seen.active_lanes, 0x8000'0001u);
+    constexpr std::uint64_t low_bits = (1ull << 34) - 1;
+    for (const std::uint32_t lane : {0u, 31u}) {
+        EXPECT_EQ(seen.address[lane] & low_bits, access.addresses[lane] & low_bits);
+        EXPECT_EQ(seen.address[lane],
+                  access.addresses[lane] + launch->placement().base_addresses[0]);
+    }
+    EXPECT_EQ(seen.nothing, 0u);
+}
+
+TEST_F(Launcher, names_the_kernel_of_a_warp_by_what_it_does) {
+    launcher().prepare_warp(warp(AccessKind::store, 16, 0, 16))->launch();
+    EXPECT_EQ(gpu_.launched.back(), "coalprof_store_16");
+    launcher().prepare_warp(warp(AccessKind::atomic, 8, 0, 8))->launch();
+    EXPECT_EQ(gpu_.launched.back(), "coalprof_atomic_8");
+    launcher().prepare_warp(warp(AccessKind::reduce, 4, 0, 8))->launch();
+    EXPECT_EQ(gpu_.launched.back(), "coalprof_reduce_4");
+    WarpAccess shared = warp(AccessKind::store, 2, 0, 2);
+    shared.space = Space::shared;
+    launcher().prepare_warp(shared)->launch();
+    EXPECT_EQ(gpu_.launched.back(), "coalprof_shared_store_2");
+}
+
+TEST_F(Launcher, gives_a_block_the_shared_memory_that_its_warp_touches) {
+    std::uint32_t shared_bytes = 0;
+    gpu_.play = [&](const FakeLaunch& launch) { shared_bytes = launch.shared_bytes; };
+    WarpAccess access = warp(AccessKind::load, 4, 100'000, 4);
+    access.space = Space::shared;
+    launcher().prepare_warp(access)->launch();
+    EXPECT_EQ(shared_bytes, 100'224u);  // up to byte 100128, in steps of 128
+    EXPECT_EQ(gpu_.function_attributes[CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES], 232448);
+}
+
+TEST_F(Launcher, refuses_warps_that_it_cannot_replay) {
+    struct Case {
+        const char* why;
+        WarpAccess access;
+    };
+    WarpAccess far = warp(AccessKind::load, 4, 0, 0);
+    far.addresses[31] = 20ull << 30;
+    WarpAccess deep = warp(AccessKind::load, 4, 232'444, 4);
+    deep.space = Space::shared;
+    WarpAccess crooked = warp(AccessKind::load, 8, 4, 8);
+    WarpAccess constant = warp(AccessKind::load, 4, 0, 4);
+    constant.space = Space::constant;
+    WarpAccess shared_atomic = warp(AccessKind::atomic, 4, 0, 4);
+    shared_atomic.space = Space::shared;
+    const Case cases[] = {
+        {"its lanes span 20.0 GiB, and at most 16.0 GiB can be replayed", far},
+        {"a block has 232448 bytes", deep},
+        {"the address of lane 0, 0x4, is no multiple of 8 bytes", crooked},
+        {"no instruction moves 3 bytes", warp(AccessKind::load, 3, 0, 3)},
+        {"no instruction of that kind", warp(AccessKind::atomic, 2, 0, 2)},
+        {"no instruction of that kind", constant},
+        {"no instruction of that kind", shared_atomic},
+    };
+    for (const Case& one : cases) {
+        const std::string message = message_of([&] { launcher().prepare_warp(one.access); });
+        EXPECT_NE(message.find(one.why), std::string::npos) << message;
+    }
+}
+
+TEST_F(Launcher, replays_a_warp_without_an_active_lane) {
+    WarpAccess access = warp(AccessKind::load, 4, 0, 4);
+    access.active_lanes = 0;
+    EXPECT_NO_THROW(launcher().prepare_warp(access)->launch());
+}
+
+}  // namespace
+}  // namespace coalprof

@@ -1,0 +1,26 @@
+// The run-time compiler of this machine, where there is one.
+#pragma once
+
+#include <future>
+#include <string>
+
+#include "kernels/compiler.h"
+#include "kernels/nvrtc_api.h"
+
+namespace coalprof {
+
+inline const NvrtcLibrary& nvrtc_here() {
+    static const NvrtcLibrary library = load_nvrtc(0);
+    return library;
+}
+
+inline std::shared_future<NvrtcLibrary> nvrtc_here_ready() {
+    std::promise<NvrtcLibrary> promise;
+    promise.set_value(nvrtc_here());
+    return promise.get_future().share();
+}
+
+#define COALPROF_NEEDS_NVRTC() \
+    if (!nvrtc_here().api) GTEST_SKIP() << nvrtc_here().sentence
+
+}  // namespace coalprof

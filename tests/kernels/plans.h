@@ -1,0 +1,89 @@
+// Plans for the tests: every pattern of the catalog, small, and programs made by hand.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/pattern/catalog.h"
+
+namespace coalprof {
+
+inline Plan plan_of(const std::string& pattern, std::uint64_t value, Op op,
+                    ElementType type = ElementType::f32, std::uint32_t per_thread = 1,
+                    std::uint64_t size_bytes = 1 << 16) {
+    Plan plan;
+    plan.pattern = pattern;
+    plan.value = value;
+    plan.op = op;
+    plan.type = type;
+    plan.shape = {.size_bytes = size_bytes, .block = 256, .per_thread = per_thread};
+    build_program(plan);
+    return plan;
+}
+
+// A value that every width divides where the parameter is in bytes, and small where it is not.
+inline std::uint64_t usual_value(const PatternInfo& pattern) {
+    return pattern.unit == "bytes" ? 512 : 3;
+}
+
+// The patterns of global memory, which kernels/ launches.
+inline std::vector<PatternInfo> global_patterns() {
+    std::vector<PatternInfo> patterns;
+    for (const PatternInfo& pattern : pattern_catalog()) {
+        const Plan plan =
+            plan_of(std::string(pattern.name), usual_value(pattern), pattern.default_op);
+        bool is_global = true;
+        for (const Instruction& instruction : plan.program.instructions)
+            is_global = is_global && instruction.space == Space::global;
+        if (is_global) patterns.push_back(pattern);
+    }
+    return patterns;
+}
+
+// An index written as source, as a user's formula will be.
+class TextFormula : public CustomFormula {
+ public:
+    using Function = std::uint64_t (*)(std::uint64_t);
+    TextFormula(std::string expression, Function function)
+        : expression_(std::move(expression)), function_(function) {}
+
+    void evaluate(std::uint64_t first, std::uint32_t count,
+                  std::uint64_t* elements) const override {
+        for (std::uint32_t k = 0; k < count; ++k) elements[k] = function_(first + k);
+    }
+    std::optional<Period> period() const override { return std::nullopt; }
+    std::string cuda_source(const std::string& type_name) const override {
+        return "struct " + type_name + " { __device__ Index operator()(Index i) const { return " +
+               expression_ + "; } };";
+    }
+    std::string text() const override { return expression_; }
+
+ private:
+    std::string expression_;
+    Function function_;
+};
+
+struct HandmadeInstruction {
+    AccessKind kind;
+    std::uint32_t array;
+    Formula formula;
+};
+
+// A program over f32 arrays a, b, ... of `elements` each.
+inline Plan handmade_plan(const std::vector<HandmadeInstruction>& instructions,
+                          std::uint32_t arrays, std::uint64_t threads, std::uint64_t elements,
+                          std::uint32_t per_thread = 1) {
+    Plan plan;
+    plan.pattern = "handmade";
+    plan.shape = {.size_bytes = elements * 4, .block = 256, .per_thread = per_thread};
+    plan.program.threads = threads;
+    plan.program.block = 256;
+    for (std::uint32_t k = 0; k < arrays; ++k)
+        plan.program.arrays.push_back({std::string(1, static_cast<char>('a' + k)), 4, elements});
+    for (const HandmadeInstruction& one : instructions)
+        plan.program.instructions.push_back({one.kind, Space::global, 4, one.array, one.formula});
+    return plan;
+}
+
+}  // namespace coalprof

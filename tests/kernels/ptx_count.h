@@ -1,0 +1,109 @@
+// Counts the memory instructions in PTX and in machine code.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace coalprof {
+
+struct PtxCount {
+    std::uint64_t loads = 0;
+    std::uint64_t stores = 0;  // the report of a fault included
+    std::uint64_t atomics = 0;
+    std::uint64_t reductions = 0;
+    std::uint64_t local = 0;
+    friend bool operator==(const PtxCount&, const PtxCount&) = default;
+};
+
+inline std::uint64_t occurrences(std::string_view text, std::string_view word) {
+    std::uint64_t count = 0;
+    for (std::size_t at = text.find(word); at != std::string_view::npos;
+         at = text.find(word, at + 1))
+        ++count;
+    return count;
+}
+
+inline PtxCount count_in_ptx(std::string_view ptx) {
+    return {.loads = occurrences(ptx, "ld.global"),
+            .stores = occurrences(ptx, "st.global"),
+            .atomics = occurrences(ptx, "atom.global"),
+            .reductions = occurrences(ptx, "red.global"),
+            .local = occurrences(ptx, "ld.local") + occurrences(ptx, "st.local")};
+}
+
+// Machine code from Volta to Blackwell: 16 bytes an instruction, of which the lowest 12 bits are
+// the operation and the next 4 the predicate. Enough to count memory instructions where no
+// disassembler is installed; held against cuobjdump where that is
+// installed (access_kernel_test.cpp).
+struct SassCount {
+    std::uint64_t loads = 0;
+    std::uint64_t stores = 0;
+    std::uint64_t predicated_stores = 0;  // executed, if only by no lane, whatever the predicate
+    std::uint64_t atomics = 0;
+    std::uint64_t reductions = 0;
+    std::uint64_t generic_or_local = 0;  // LD, ST, LDL, STL
+};
+
+inline SassCount count_in_sass(std::string_view code) {
+    SassCount count;
+    for (std::size_t at = 0; at + 16 <= code.size(); at += 16) {
+        std::uint64_t low = 0;
+        std::memcpy(&low, code.data() + at, sizeof low);
+        const bool always = (low >> 12 & 0xF) == 7;
+        switch (low & 0xFFF) {
+            case 0x981:
+                ++count.loads;
+                break;
+            case 0x386:  // STG, Volta and Turing
+            case 0x986:
+                ++(always ? count.stores : count.predicated_stores);
+                break;
+            case 0x3A8:  // ATOMG
+            case 0x9A8:
+            case 0x9A3:  // with floating-point addition
+                ++count.atomics;
+                break;
+            case 0x38E:  // RED, Turing
+            case 0x98E:
+            case 0x9A6:  // with floating-point addition
+                ++count.reductions;
+                break;
+            case 0x980:  // LD
+            case 0x385:  // ST
+            case 0x985:
+            case 0x983:  // LDL
+            case 0x387:  // STL
+            case 0x987:
+                ++count.generic_or_local;
+                break;
+            default:
+                break;
+        }
+    }
+    return count;
+}
+
+// The code of each kernel in a cubin (a 64-bit ELF file), by the kernel's name.
+inline std::map<std::string, std::string_view> kernels_in(std::string_view cubin) {
+    const auto number = [cubin](std::size_t at, std::size_t bytes) {
+        std::uint64_t value = 0;
+        std::memcpy(&value, cubin.data() + at, bytes);
+        return value;
+    };
+    constexpr std::size_t header_bytes = 64;  // of a section
+    const std::uint64_t headers = number(40, 8);
+    const std::uint64_t names = number(headers + number(62, 2) * header_bytes + 24, 8);
+    std::map<std::string, std::string_view> kernels;
+    for (std::uint64_t k = 0; k < number(60, 2); ++k) {
+        const std::uint64_t header = headers + k * header_bytes;
+        const std::string name = cubin.data() + names + number(header, 4);
+        if (name.starts_with(".text."))
+            kernels[name.substr(6)] = cubin.substr(number(header + 24, 8), number(header + 32, 8));
+    }
+    return kernels;
+}
+
+}  // namespace coalprof
