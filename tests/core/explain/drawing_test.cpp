@@ -12,6 +12,7 @@
 #include "core/explain/naive.h"
 #include "core/explain/styled_text.h"
 #include "core/model/truth.h"
+#include "test_data.h"
 
 namespace coalprof {
 namespace {
@@ -222,8 +223,7 @@ TEST_P(GoldenDrawing, is_what_the_file_holds) {
     const Plan plan = plan_of(golden.pattern, golden.value, golden.op, golden.type, four_mib);
     const std::string text = explain(plan, find_machine(golden.machine), golden.style);
     expect_well_formed(text, golden.style);
-    const std::string path =
-        std::string(COALPROF_TEST_DATA) + "/../golden/explain/" + golden.file + ".txt";
+    const std::string path = test_data_folder() + "/../golden/explain/" + golden.file + ".txt";
     if (std::getenv("COALPROF_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << text;
     std::ifstream file(path);
     std::ostringstream expected;

@@ -41,7 +41,8 @@ TEST(ExplanationJson, sectors_add_up_for_every_pattern) {
     explain_cases::each_plan([&](const Plan& plan) {
         if (++number % 53 != 0) return;
         SCOPED_TRACE(plan.pattern + " " + std::to_string(plan.value));
-        for (const Json& access : json_for(plan)["accesses"]) {
+        const Json explanation = json_for(plan);
+        for (const Json& access : explanation["accesses"]) {
             std::size_t sectors = 0;
             std::size_t lanes = 0;
             std::size_t bytes = 0;

@@ -146,8 +146,12 @@ TEST(OldMachines, are_drawn_within_the_width_with_their_evidence) {
         if (++number % 23 != 0 || ::testing::Test::HasFailure()) return;
         const std::string name = old_machines[number / 23 % old_machines.size()];
         SCOPED_TRACE(plan.pattern + " " + std::to_string(plan.value) + " on " + name);
-        const std::string text = explain(plan, find_machine(name), {.width = 60, .ascii = true});
-        EXPECT_NE(text.find("(documented,"), std::string::npos);
+        const Machine machine = find_machine(name);
+        const std::string text = explain(plan, machine, {.width = 60, .ascii = true});
+        const std::string evidence(text_of(machine.rules->evidence));
+        // A line may break within the words.
+        const std::string first_word = evidence.substr(0, evidence.find_first_of(", "));
+        EXPECT_NE(text.find("(" + first_word), std::string::npos);
         std::istringstream lines(text);
         for (std::string line; std::getline(lines, line);) {
             EXPECT_LE(line.size(), 60u) << line;

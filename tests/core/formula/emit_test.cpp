@@ -18,6 +18,7 @@
 #include "core/formula/random_formula.h"
 #include "core/formula/scalar.h"
 #include "core/pattern/formulas.h"
+#include "test_data.h"
 
 namespace coalprof {
 namespace {
@@ -136,7 +137,7 @@ class CompiledBatch {
 
     void write_source(const std::vector<Subject>& subjects) const {
         std::ofstream source(folder_ + "/batch.cpp");
-        source << "#include \"" COALPROF_TEST_DATA "/../../core/pattern/formulas.h\"\n"
+        source << "#include \"" << test_data_folder() << "/../../core/pattern/formulas.h\"\n"
                << "using namespace coalprof;\n";
         for (std::size_t k = 0; k < subjects.size(); ++k)
             source << emit_functor(*subjects[k].formula, subjects[k].formula->accesses.front(),

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/model/warp_access.h"
+#include "test_data.h"
 
 namespace coalprof::truth {
 
@@ -22,7 +23,7 @@ struct MeasuredWarp {
 };
 
 inline std::ifstream open_data(const std::string& file) {
-    std::ifstream stream(std::string(COALPROF_TEST_DATA) + "/" + file);
+    std::ifstream stream(test_data_folder() + "/" + file);
     EXPECT_TRUE(stream.good()) << file;
     return stream;
 }

@@ -7,12 +7,13 @@
 #include <sstream>
 
 #include "core/write/synthetic.h"
+#include "test_data.h"
 
 namespace coalprof {
 namespace {
 
 void expect_golden(const std::string& file, const std::string& text) {
-    const std::string path = std::string(COALPROF_TEST_DATA "/golden/") + file;
+    const std::string path = test_data_folder() + "/golden/" + file;
     if (std::getenv("COALPROF_UPDATE_GOLDEN")) std::ofstream(path) << text;
     std::ifstream stream(path);
     ASSERT_TRUE(stream) << path;

@@ -8,12 +8,13 @@
 #include <string>
 
 #include "core/result/counter.h"
+#include "test_data.h"
 
 namespace coalprof {
 namespace {
 
 nlohmann::json schema() {
-    std::ifstream stream(COALPROF_TEST_DATA "/../../docs/coalprof.schema.json");
+    std::ifstream stream(test_data_folder() + "/../../docs/coalprof.schema.json");
     return nlohmann::json::parse(stream);
 }
 
@@ -32,7 +33,7 @@ std::string key_in_guide(const CounterInfo& counter) {
 }
 
 TEST(Guide, explains_every_counter) {
-    std::ifstream stream(COALPROF_TEST_DATA "/../../docs/counters.md");
+    std::ifstream stream(test_data_folder() + "/../../docs/counters.md");
     std::ostringstream guide;
     guide << stream.rdbuf();
     for (const CounterInfo& counter : all_counters())
