@@ -62,13 +62,15 @@ class Coalescer {
 
  private:
     struct Lines;
-    std::uint32_t bank_of(std::uint64_t line) const;
-    std::uint32_t assign_wavefronts(Lines& lines) const;
+    struct TagStage;
+    TagStage tag_stage(const Lines& lines) const;
     void count_atomic(const WarpAccess& access, const Lines& lines, GlobalCounts& counts) const;
 
+    // The hash of the tag banks on line numbers, of which no mask reaches bit 32.
     bool hash_known_ = false;
+    std::uint32_t high_mask_ = 0;
+    std::uint32_t low_mask_ = 0;
     std::uint32_t window_shift_ = 0;  // line >> window_shift_ names the window the hash knows
-    std::array<std::array<std::uint8_t, 256>, 4> bank_table_{};  // the hash is linear: xor of bytes
 };
 
 }  // namespace coalprof
