@@ -145,6 +145,18 @@ std::string blocks_why(const WarpShape& shape, Purpose purpose, const Transactio
     return text;
 }
 
+// What the warp moves at most when it begins at any multiple of `step` bytes, whichever.
+std::uint64_t most_bytes_from_multiples(const WarpAccess& access, const WarpShape& shape,
+                                        std::uint64_t step, const Rules& rules) {
+    constexpr std::uint64_t largest_step = 256;
+    std::uint64_t most = 0;
+    for (std::uint64_t more = 0; more < largest_step; more += step) {
+        const WarpAccess moved = shifted(access, (0 - shape.first_byte) % largest_step + more);
+        most = std::max(most, transaction_use_of(moved, rules).counts.transaction_bytes());
+    }
+    return most;
+}
+
 std::string mend_of(const WarpAccess& access, const WarpShape& shape, const TransactionUse& use,
                     const Rules& rules) {
     const std::uint64_t bytes = use.counts.transaction_bytes();
@@ -153,9 +165,8 @@ std::string mend_of(const WarpAccess& access, const WarpShape& shape, const Tran
     if (shape.runs == 1 && shape.places > 1) {
         std::uint64_t fewest = bytes;
         std::uint64_t best = 0;
-        for (const std::uint64_t step : {32u, 64u, 128u, 256u}) {
-            const WarpAccess moved = shifted(access, (0 - shape.first_byte) % step);
-            const std::uint64_t then = transaction_use_of(moved, rules).counts.transaction_bytes();
+        for (const std::uint64_t step : {32, 64, 128, 256}) {
+            const std::uint64_t then = most_bytes_from_multiples(access, shape, step, rules);
             if (then >= fewest) continue;
             fewest = then;
             best = step;

@@ -140,6 +140,14 @@ TEST(TransactionReasons, atomics_are_not_documented) {
               Cause::not_documented);
 }
 
+// Half-warps of 4-byte lanes go together from multiples of 64 bytes. From byte 44 the next multiple
+// of 32 is 64, which happens to be one of 64 too; not every multiple of 32 is.
+TEST(OldMachines, advise_a_start_that_helps_whichever_multiple_is_taken) {
+    const Plan plan = explain_cases::plan_of("offset", 11, Op::load, ElementType::f32);
+    EXPECT_NE(explain(plan, find_machine("c870"), {}).find("at a multiple of 64 bytes"),
+              std::string::npos);
+}
+
 TEST(OldMachines, are_drawn_within_the_width_with_their_evidence) {
     std::uint32_t number = 0;
     explain_cases::each_plan([&](const Plan& plan) {
