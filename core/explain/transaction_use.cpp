@@ -145,16 +145,22 @@ std::string blocks_why(const WarpShape& shape, Purpose purpose, const Transactio
     return text;
 }
 
-// What the warp moves at most when it begins at any multiple of `step` bytes, whichever.
-std::uint64_t most_bytes_from_multiples(const WarpAccess& access, const WarpShape& shape,
-                                        std::uint64_t step, const Rules& rules) {
-    constexpr std::uint64_t largest_step = 256;
+// The fewest and the most bytes that the warp moves when it begins at some multiple of `step`
+// bytes.
+struct MovedBytes {
+    std::uint64_t least = ~0ull;
     std::uint64_t most = 0;
+};
+MovedBytes moved_from_multiples(const WarpAccess& access, const WarpShape& shape,
+                                std::uint64_t step, const Rules& rules) {
+    constexpr std::uint64_t largest_step = 256;
+    MovedBytes range;
     for (std::uint64_t more = 0; more < largest_step; more += step) {
         const WarpAccess moved = shifted(access, (0 - shape.first_byte) % largest_step + more);
-        most = std::max(most, transaction_use_of(moved, rules).counts.transaction_bytes());
+        const std::uint64_t bytes = transaction_use_of(moved, rules).counts.transaction_bytes();
+        range = {std::min(range.least, bytes), std::max(range.most, bytes)};
     }
-    return most;
+    return range;
 }
 
 std::string mend_of(const WarpAccess& access, const WarpShape& shape, const TransactionUse& use,
@@ -163,18 +169,19 @@ std::string mend_of(const WarpAccess& access, const WarpShape& shape, const Tran
     if (bytes == shape.unique_bytes()) return "Nothing to mend: every byte that is moved is used.";
     const bool in_order_rule = rules.global == GlobalRule::half_warp_in_order;
     if (shape.runs == 1 && shape.places > 1) {
-        std::uint64_t fewest = bytes;
+        MovedBytes fewest{bytes, bytes};
         std::uint64_t best = 0;
         for (const std::uint64_t step : {32, 64, 128, 256}) {
-            const std::uint64_t then = most_bytes_from_multiples(access, shape, step, rules);
-            if (then >= fewest) continue;
+            const MovedBytes then = moved_from_multiples(access, shape, step, rules);
+            if (then.most >= fewest.most) continue;
             fewest = then;
             best = step;
         }
         if (best != 0)
             return fmt::format(
-                "Let the warp begin at a multiple of {} bytes: then {} bytes are moved for {}.",
-                best, fewest, shape.unique_bytes());
+                "Let the warp begin at a multiple of {} bytes: then {}{} bytes are moved for {}.",
+                best, fewest.least < fewest.most ? "at most " : "", fewest.most,
+                shape.unique_bytes());
     }
     if (in_order_rule && rules.transactions.segment(shape.width_bytes) == 0)
         return "Let each lane move 4, 8 or 16 bytes.";
