@@ -28,7 +28,7 @@ struct ResultHead {
     NamedValues sweep;                    // pattern, parameter, type, op, size_bytes, block, ...
     std::string parameter;                // the swept parameter's key ("offset"); "name" for warps
     std::optional<std::uint64_t> points;  // how many will come, where that is known
-    // Counters that formats with fixed columns show; empty: those of the first points.
+    // The only counters that are to be shown; empty: all that there are.
     std::vector<Counter> columns;
 };
 

@@ -7,6 +7,15 @@
 #include "core/write/standard_output.h"
 
 namespace coalprof {
+namespace {
+
+Readings only(const std::vector<Counter>& counters, const Readings& readings) {
+    Readings some;
+    for (const Counter counter : counters) some[counter] = readings[counter];
+    return some;
+}
+
+}  // namespace
 
 // One output: where its bytes go and the format that makes them.
 class Outputs::Output {
@@ -87,11 +96,19 @@ void Outputs::throw_failures() const {
 }
 
 void Outputs::begin(const ResultHead& head) {
+    listed_ = head.columns;
     for_each([&](Output& output) { output.format().begin(head); });
 }
 
 void Outputs::point(const Point& point) {
-    for_each([&](Output& output) { output.format().point(point); });
+    const auto deliver = [this](const Point& shown) {
+        for_each([&](Output& output) { output.format().point(shown); });
+    };
+    if (listed_.empty()) return deliver(point);
+    Point shown = point;
+    shown.predicted = only(listed_, point.predicted);
+    if (point.measured) shown.measured = only(listed_, *point.measured);
+    deliver(shown);
 }
 
 void Outputs::finish(const ResultTail& tail) {

@@ -31,6 +31,7 @@ class Outputs : public ResultSink {
     explicit Outputs(const std::vector<OutputTarget>& targets);
     ~Outputs() override;
 
+    // Where head.columns lists counters, no output shows any other.
     void begin(const ResultHead& head) override;
     // Throws ReaderGone, or the failures, once no output is left.
     void point(const Point& point) override;
@@ -46,6 +47,7 @@ class Outputs : public ResultSink {
 
     std::vector<std::unique_ptr<Output>> outputs_;
     std::string failures_;
+    std::vector<Counter> listed_;  // empty: all
 };
 
 }  // namespace coalprof

@@ -80,7 +80,7 @@ constexpr std::array counter_headings{
     CounterHeading{Counter::dram_write_bytes, {"DRAM write", "", "DRAM write", 34}},
     CounterHeading{Counter::useful_bytes, {"useful", "", "useful bytes", 52}},
     CounterHeading{Counter::duration_seconds, {"time", "", "time", 22, true}},
-    CounterHeading{Counter::bandwidth_bytes_per_second, {"", "", "bandwidth", 21, true}},
+    CounterHeading{Counter::bandwidth_bytes_per_second, {"", "", "bandwidth", 16, true}},
 };
 static_assert(counter_headings.size() == counter_count - access_kinds.size() * access_field_count,
               "a counter has no heading");

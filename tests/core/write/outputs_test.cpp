@@ -15,6 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::StartsWith;
 
 OutputTarget target(const std::string& path, std::string_view format = {}) {
@@ -119,6 +120,22 @@ TEST(Outputs, that_are_not_finished_leave_nothing) {
     }
     EXPECT_EQ(folder.read("a.json"), "old");
     EXPECT_THAT(folder.names(), ElementsAre("a.json"));
+}
+
+TEST(Outputs, show_only_the_listed_counters_in_every_format) {
+    const TemporaryFolder folder;
+    Outputs outputs({target(folder / "a.json"), target(folder / "a.txt", "table")});
+    ResultHead head = synthetic::head();
+    head.columns = {Counter::load_sectors};
+    outputs.begin(head);
+    const Point point = synthetic::point(0);
+    ASSERT_TRUE(is_number(point.predicted[Counter::load_requests]));
+    outputs.point(point);
+    outputs.finish({});
+    EXPECT_THAT(folder.read("a.json"), HasSubstr("load_sectors"));
+    EXPECT_THAT(folder.read("a.json"), Not(HasSubstr("load_requests")));
+    EXPECT_THAT(folder.read("a.txt"), HasSubstr("sectors"));
+    EXPECT_THAT(folder.read("a.txt"), Not(HasSubstr("request")));
 }
 
 TEST(StandardOutput, gets_what_is_written) {
