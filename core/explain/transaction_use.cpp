@@ -171,7 +171,7 @@ std::string mend_of(const WarpAccess& access, const WarpShape& shape, const Tran
     if (shape.runs == 1 && shape.places > 1) {
         MovedBytes fewest{bytes, bytes};
         std::uint64_t best = 0;
-        for (const std::uint64_t step : {32, 64, 128, 256}) {
+        for (const std::uint64_t step : {32u, 64u, 128u, 256u}) {
             const MovedBytes then = moved_from_multiples(access, shape, step, rules);
             if (then.most >= fewest.most) continue;
             fewest = then;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "core/write/columns.h"
 #include "core/write/table_cell.h"
@@ -171,9 +172,11 @@ class LayoutMaker {
     void choose_columns(std::vector<Candidate> candidates) {
         std::vector<Candidate*> by_importance;
         for (Candidate& candidate : candidates) by_importance.push_back(&candidate);
-        std::stable_sort(
-            by_importance.begin(), by_importance.end(),
-            [](const Candidate* a, const Candidate* b) { return a->importance < b->importance; });
+        // Of equal importance, the earlier. (std::stable_sort would do, but newer compilers warn of
+        // what older standard libraries do within.)
+        std::sort(by_importance.begin(), by_importance.end(), [](const auto* a, const auto* b) {
+            return std::tie(a->importance, a) < std::tie(b->importance, b);
+        });
         std::size_t width = width_of(layout_.columns) - gap_columns;
         for (Candidate* candidate : by_importance) {
             const std::size_t more = width_of(candidate->columns);
