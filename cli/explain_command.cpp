@@ -28,7 +28,7 @@ struct ExplainCommand {
 
 // Which options of a pattern's own were given although the pattern does not take them.
 void refuse_foreign_options(const CLI::App& command, const PatternInfo& pattern) {
-    for (const char* name : {"--order", "--seed", "--member", "--pitch", "--tile"})
+    for (const char* name : {"--variant", "--order", "--seed", "--member", "--pitch", "--tile"})
         if (command.count(name) > 0 && pattern.options.find(name) == std::string_view::npos)
             throw UsageError(fmt::format("{}: {} does not take it", name, pattern.name));
 }
@@ -91,7 +91,7 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
     sub->add_flag("--all-lines", command->all_lines, "Draw every line, however many there are");
     sub->add_flag("--json", command->json, "As one JSON document");
     command->sweep.add_shape_to(*sub, nullptr);
-    command->sweep.add_pattern_options_to(*sub, "--order --seed --member --pitch --tile");
+    command->sweep.add_pattern_options_to(*sub, "--variant --order --seed --member --pitch --tile");
     command->look.add_to(*sub);
     sub->callback([&invocation, sub, command] {
         invocation.run = [&invocation, sub, command] {

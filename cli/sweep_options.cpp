@@ -110,6 +110,7 @@ void SweepOptions::add_pattern_options_to(CLI::App& command, std::string_view na
         if (names.find(name) == std::string_view::npos) return;
         command.add_option(name, value, help)->type_name(what)->group("Of the pattern");
     };
+    option("--variant", variant, "transpose: naive, tile or padded (default naive)", "V");
     option("--order", order, "permute: reversed, xor, rotate or shuffle (default xor)", "ORDER");
     option("--seed", seed, "Of the random choice (default 1)", "N");
     option("--member", member, "Which member of the structure, from 0 (default 0)", "N");
@@ -146,6 +147,7 @@ Sweep SweepOptions::sweep_of(const PatternInfo& pattern) const {
     sweep.values =
         parse_range(range.empty() ? pattern.default_range(bytes_of(sweep.type)) : range).values();
     sweep.options.seed = parse_integer(seed, "--seed");
+    sweep.options.variant = variant;
     sweep.options.order = order;
     sweep.options.member = parse_integer(member, "--member");
     sweep.options.pitch = pitch;

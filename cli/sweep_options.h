@@ -24,6 +24,7 @@ struct SweepOptions {
     std::string carveout;
     std::string l2_fetch;
     std::string seed = "1";
+    std::string variant = "naive";
     std::string order = "xor";
     std::string member = "0";
     std::string pitch = "none";
@@ -31,7 +32,7 @@ struct SweepOptions {
 
     // Everything but --range and the pattern's own options; `pattern` for its defaults in --help.
     void add_shape_to(CLI::App& command, const PatternInfo* pattern);
-    // Those of --order --seed --member --pitch --tile that `names` holds.
+    // Those of --variant --order --seed --member --pitch --tile that `names` holds.
     void add_pattern_options_to(CLI::App& command, std::string_view names);
     void add_range_to(CLI::App& command, const std::string& default_range);
     // What does not depend on a pattern: op, type, shape and cache settings. Throws UsageError.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 
 #include "cli/device_machine.h"
@@ -82,6 +83,16 @@ std::string text_of(const VerifyTotals& totals, const std::string& device) {
     return text;
 }
 
+// Points whose counters are the same are read in one session: those of one memory and, as a table
+// of pointers is loaded besides, of one set of accesses.
+std::map<std::vector<Counter>, std::vector<PlannedPoint>> by_counters(
+    const std::vector<PlannedPoint>& points, const std::string& counters) {
+    std::map<std::vector<Counter>, std::vector<PlannedPoint>> groups;
+    for (const PlannedPoint& point : points)
+        groups[counters_named(counters, point.plan.program)].push_back(point);
+    return groups;
+}
+
 ExitCode run_verify(const VerifyCommand& command) {
     const VerifyScope scope = scope_of(command);
     const bool counts = command.counters != "none";
@@ -99,16 +110,16 @@ ExitCode run_verify(const VerifyCommand& command) {
             continue;
         const auto points = points_to_verify(scope, op, machine);
         if (points.empty() || stop_signal() != 0) continue;
-        // Ops on tables read pointers too: the counters of all points are those of all kinds.
-        const auto wanted = counters_named(command.counters, points.back().plan.program);
-        TallySink sink(totals, wanted);
-        run_sweep_on_device(points, {},
-                            {.launcher = *device.launcher,
-                             .collector = device.collector.get(),
-                             .no_counters = {},
-                             .wanted = wanted,
-                             .repeats = 0},
-                            sink);
+        for (const auto& [wanted, alike] : by_counters(points, command.counters)) {
+            TallySink sink(totals, wanted);
+            run_sweep_on_device(alike, {},
+                                {.launcher = *device.launcher,
+                                 .collector = device.collector.get(),
+                                 .no_counters = {},
+                                 .wanted = wanted,
+                                 .repeats = 0},
+                                sink);
+        }
     }
     print_out(text_of(totals, device.launcher->device().name));
     if (stop_signal() != 0) return exit_code_of(Status::interrupted);

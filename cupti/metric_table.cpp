@@ -21,7 +21,8 @@ constexpr std::string_view of_the_launch =
 constexpr std::string_view of_the_gpu =
     "counts everything that reaches device memory while the launch runs, other programs included";
 constexpr std::string_view with_parameters =
-    "includes the constants and parameters that the kernel itself loads";
+    "without what the kernel loads of its own parameters, which a launch that jumps over its "
+    "constants counts alone";
 
 // Those of local and global memory alone: the unit's total also counts what each warp does at its
 // start (an H200: shared_op_misc, one wavefront a warp). The name changed with GH100.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace coalprof {
@@ -33,24 +34,54 @@ std::string number_name(Content content) {
 
 std::string_view boolean(bool value) { return value ? "true" : "false"; }
 
-class AccessText {
- public:
-    AccessText(const Plan& plan, const ProgramShape& shape)
-        : program_(plan.program), shape_(shape) {}
+std::string_view name_of(Space space) {
+    switch (space) {
+        case Space::global:
+            return "Memory::global";
+        case Space::shared:
+            return "Memory::shared";
+        case Space::constant:
+            return "Memory::constant";
+        case Space::local:
+            return "Memory::local";
+    }
+    return "";
+}
 
-    std::string text() {
+// The source of one program: its instructions as a function of one thread's elements, and kernels
+// around it.
+class ProgramText {
+ public:
+    ProgramText(const Plan& plan, const ProgramShape& shape)
+        : program_(plan.program), shape_(shape) {
         for (std::size_t k = 0; k < shape_.instructions.size(); ++k) write_instruction(k);
         write_pending_comparisons();
-        if (shape_.reports) line("report(seen, first, launch);");
-        return fmt::format(
-            "#include \"kernels/source/access.cuh\"\n\n"
-            "namespace coalprof {{\n{}\n"
-            "template <int per_thread>\n"
-            "__device__ __forceinline__ void run(const Index first, {}) {{\n{}{}}}\n\n"
-            "extern \"C\" __global__ void __launch_bounds__({})\n{}({}) {{\n{}}}\n\n"
-            "}}  // namespace coalprof\n",
-            custom_types(), parameters("&"), head(), body_, shape_.block, access_kernel,
-            parameters(""), calls());
+        if (shape_.reports)
+            line("report(seen, {}, first, launch);",
+                 shape_.is_global ? "~touched_bits" : "launch.checked_bits");
+    }
+
+    std::string access() const {
+        return unit("access.cuh",
+                    kernel(access_kernel, fmt::format("    work({});\n", arguments("first"))));
+    }
+
+    // Fills the arrays, does what the measured kernel does, and looks.
+    std::string near_check() const {
+        return unit("near_check.cuh",
+                    kernel(near_check_kernel,
+                           each_near_array([this](std::uint32_t k) { return near_array(k); }) +
+                               fmt::format("    meet();\n    work({});\n    meet();\n"
+                                           "    Word seen[1] = {{}};\n",
+                                           arguments("first")) +
+                               each_store("compare_stored", "seen[0], ") + "    meet();\n" +
+                               each_store("restore_stored", "") + "    meet();\n" +
+                               each_near_array([this](std::uint32_t k) {
+                                   return fmt::format(
+                                       "    compare_filled<{}, {}>(seen[0], array{});\n",
+                                       memory_of(k), width_of(k), k);
+                               }) +
+                               "    report(seen, ~Word{0}, first, launch);\n"));
     }
 
  private:
@@ -62,6 +93,48 @@ class AccessText {
     }
 
     bool owns_lanes(std::size_t k) const { return shape_.instructions[k].lanes == k; }
+    std::string_view memory_of(std::uint32_t array) const {
+        return name_of(space_of(program_, array));
+    }
+    std::uint32_t width_of(std::uint32_t array) const {
+        return program_.arrays[array].element_bytes;
+    }
+    bool is_near(std::uint32_t array) const { return space_of(program_, array) != Space::global; }
+
+    template <typename Text>
+    std::string each_near_array(Text text) const {
+        std::string all;
+        for (std::uint32_t k = 0; k < program_.arrays.size(); ++k)
+            if (is_near(k)) all += text(k);
+        return all;
+    }
+
+    std::string unit(std::string_view header, const std::string& kernel) const {
+        return fmt::format(
+            "#include \"kernels/source/{}\"\n{}\n"
+            "namespace coalprof {{\n{}{}\n"
+            "template <int per_thread>\n"
+            "__device__ __forceinline__ void run(const Index first, {}) {{\n{}{}}}\n\n"
+            "__device__ __forceinline__ void work(const Index first, {}) {{\n{}}}\n\n"
+            "{}\n}}  // namespace coalprof\n",
+            header, has_near() ? "#include \"kernels/source/near.cuh\"\n" : "", custom_types(),
+            constant_arrays(), parameters("&", true), head(), body_, parameters("&", true), calls(),
+            kernel);
+    }
+
+    bool has_near() const {
+        for (std::uint32_t k = 0; k < program_.arrays.size(); ++k)
+            if (is_near(k)) return true;
+        return false;
+    }
+
+    std::string kernel(std::string_view name, const std::string& body) const {
+        return fmt::format(
+            "extern \"C\" __global__ void __launch_bounds__({})\n{}({}) {{\n"
+            "    const Index first = static_cast<Index>(blockIdx.x) * {} + {};\n{}{}}}\n",
+            shape_.block, name, parameters("", false), of_one_block(), thread(),
+            each_near_array([this](std::uint32_t k) { return near_base(k); }), body);
+    }
 
     std::string custom_types() const {
         std::string text;
@@ -74,15 +147,90 @@ class AccessText {
         return text;
     }
 
-    std::string parameters(std::string_view reference) const {
+    std::string constant_arrays() const {
+        return each_near_array([this](std::uint32_t k) {
+            if (space_of(program_, k) != Space::constant) return std::string();
+            return fmt::format("\n__constant__ const ConstantArray<{}, {}> constants{}({:#x}u);\n",
+                               width_of(k), most_own_elements, k, seed_of(k));
+        });
+    }
+
+    // "const Index near1 = ...;"
+    std::string near_base(std::uint32_t array) const {
+        switch (space_of(program_, array)) {
+            case Space::shared:
+                return fmt::format("    const Index near{} = shared_base() + operand{}.base;\n",
+                                   array, operand_of(array));
+            case Space::constant:
+                return fmt::format("    const Index near{0} = constant_base(constants{0});\n",
+                                   array);
+            case Space::local:
+                return fmt::format(
+                    "    LocalArray<{0}, {1}> own{2};\n"
+                    "    const Index near{2} = local_base(own{2});\n",
+                    width_of(array), most_own_elements, array);
+            case Space::global:
+                break;
+        }
+        return {};
+    }
+
+    // An instruction that touches the array.
+    std::size_t operand_of(std::uint32_t array) const {
+        std::size_t k = 0;
+        while (program_.instructions[k].array != array) ++k;
+        return k;
+    }
+
+    // The array as near_check() fills and compares it.
+    std::string near_array(std::uint32_t array) const {
+        const bool is_shared = space_of(program_, array) == Space::shared;
+        return fmt::format(
+            "    const NearArray array{0}{{near{0}, operand{1}.elements, operand{1}.seed, {2}}};\n"
+            "    fill_near<{3}, {4}>(array{0});\n",
+            array, operand_of(array),
+            is_shared ? fmt::format("threadIdx.x, {}", shape_.block) : std::string("0, 1"),
+            memory_of(array), width_of(array));
+    }
+
+    std::string each_store(std::string_view function, std::string_view first_argument) const {
         std::string text;
+        for (std::size_t k = 0; k < program_.instructions.size(); ++k) {
+            const Instruction& one = program_.instructions[k];
+            if (one.kind != AccessKind::store) continue;
+            text += fmt::format(
+                "    {}<{}, {}>({}array{}, formula{}, first, {}, {}, launch.threads);\n", function,
+                memory_of(one.array), one.width_bytes, first_argument, one.array,
+                shape_.instructions[k].lanes, shape_.block, shape_.per_thread);
+        }
+        return text;
+    }
+
+    // Calls visit(type, name) for what the host passes; and for the bases of near arrays, which
+    // the kernel finds out.
+    template <typename Visit>
+    void each_parameter(bool with_bases, Visit visit) const {
         for (std::size_t k = 0; k < shape_.instructions.size(); ++k)
             if (owns_lanes(k) && !shape_.instructions[k].is_custom)
-                text += fmt::format("const {}{} formula{}, ",
-                                    type_name(program_.instructions[k].formula), reference, k);
+                visit(type_name(program_.instructions[k].formula), fmt::format("formula{}", k));
         for (std::size_t k = 0; k < shape_.instructions.size(); ++k)
-            text += fmt::format("const Operand{} operand{}, ", reference, k);
-        return text + fmt::format("const LaunchArgument{} launch", reference);
+            visit("Operand", fmt::format("operand{}", k));
+        for (std::uint32_t k = 0; with_bases && k < program_.arrays.size(); ++k)
+            if (is_near(k)) visit("Index", fmt::format("near{}", k));
+        visit("LaunchArgument", std::string("launch"));
+    }
+    std::string parameters(std::string_view reference, bool with_bases) const {
+        std::string text;
+        each_parameter(with_bases, [&](std::string_view type, const std::string& name) {
+            text += fmt::format("{}const {}{} {}", text.empty() ? "" : ", ", type, reference, name);
+        });
+        return text;
+    }
+    std::string arguments(std::string_view first) const {
+        std::string text(first);
+        each_parameter(true,
+                       [&](std::string_view, const std::string& name) { text += ", " + name; });
+        return text;
     }
 
     std::string head() const {
@@ -98,36 +246,36 @@ class AccessText {
         return text;
     }
 
+    // The compiler is told where the threads of a block fall into one tile, so that it divides once
+    // for all of them.
+    std::string thread() const {
+        const bool has_tiles =
+            std::any_of(shape_.instructions.begin(), shape_.instructions.end(),
+                        [](const InstructionShape& one) { return one.is_in_one_tile; });
+        return has_tiles ? fmt::format("threadIdx.x % {}", shape_.block) : "threadIdx.x";
+    }
+
+    std::uint32_t of_one_block() const { return shape_.block * shape_.per_thread; }
+
     // Threads without work jump over it: instructions that are predicated off for a whole warp now
     // and then count as executed (an H200: one too many in some launches, never the same). So the
     // last block, if it is not whole, takes its elements one after the other.
     std::string calls() const {
-        const std::uint32_t of_one_block = shape_.block * shape_.per_thread;
-        std::string text = fmt::format(
-            "    const Index first = static_cast<Index>(blockIdx.x) * {} + threadIdx.x;\n",
-            of_one_block);
         const std::string all = call(shape_.per_thread, "first");
-        if (shape_.whole) return text + "    " + all;
-        if (shape_.per_thread == 1)
-            return text + "    if (first >= launch.threads) return;\n    " + all;
-        return text + fmt::format(
-                          "    if (first - threadIdx.x + {} <= launch.threads) {{\n"
-                          "        {}"
-                          "        return;\n"
-                          "    }}\n"
-                          "#pragma unroll 1\n"
-                          "    for (Index i = first; i < launch.threads; i += {}) {}",
-                          of_one_block, all, shape_.block, call(1, "i"));
+        if (shape_.whole) return "    " + all;
+        if (shape_.per_thread == 1) return "    if (first >= launch.threads) return;\n    " + all;
+        return fmt::format(
+            "    if (first - threadIdx.x + {} <= launch.threads) {{\n"
+            "        {}"
+            "        return;\n"
+            "    }}\n"
+            "#pragma unroll 1\n"
+            "    for (Index i = first; i < launch.threads; i += {}) {}",
+            of_one_block(), all, shape_.block, call(1, "i"));
     }
 
     std::string call(std::uint32_t per_thread, std::string_view first) const {
-        std::string text = fmt::format("run<{}>({}, ", per_thread, first);
-        for (std::size_t k = 0; k < shape_.instructions.size(); ++k)
-            if (owns_lanes(k) && !shape_.instructions[k].is_custom)
-                text += fmt::format("formula{}, ", k);
-        for (std::size_t k = 0; k < shape_.instructions.size(); ++k)
-            text += fmt::format("operand{}, ", k);
-        return text + "launch);\n";
+        return fmt::format("run<{}>({});\n", per_thread, arguments(first));
     }
 
     bool has_still_atomics() const {
@@ -146,19 +294,23 @@ class AccessText {
         body_ += '\n';
         if (owns_lanes(k)) {
             if (one.is_custom) line("const Formula{0} formula{0}{{}};", k);
-            line("const auto lanes{0} = place<{1}, {2}, block, per_thread>(formula{0}, first);", k,
-                 boolean(one.may_idle), boolean(one.is_narrow));
+            if (one.is_in_one_tile)
+                line(
+                    "const auto lanes{0} = place_in_tile<{1}, block, per_thread>(formula{0}, "
+                    "first);",
+                    k, boolean(one.is_narrow));
+            else
+                line("const auto lanes{0} = place<{1}, {2}, block, per_thread>(formula{0}, first);",
+                     k, boolean(one.may_idle), boolean(one.is_narrow));
         }
         write_address(k);
+        if (instruction.after_barrier) line("meet();");
         switch (instruction.kind) {
             case AccessKind::load:
-                line("Value<{}> value{}[per_thread];", instruction.width_bytes, k);
-                line("load(value{0}, address{0}, lanes{1});", k, one.lanes);
+                write_load(k);
                 break;
             case AccessKind::store:
-                write_pending_comparisons();
-                line("store<{0}>(address{1}, lanes{2}, seen, operand{1});", instruction.width_bytes,
-                     k, one.lanes);
+                write_store(k);
                 return;
             case AccessKind::atomic:
                 line("Value<{}> value{}[per_thread];", instruction.width_bytes, k);
@@ -170,20 +322,47 @@ class AccessText {
                      one.lanes, one.counts ? "launch" : "still");
                 return;
         }
-        pending_.push_back(k);
+        if (!one.is_moved) pending_.push_back(k);
+    }
+
+    void write_load(std::size_t k) {
+        const Instruction& instruction = program_.instructions[k];
+        const std::size_t lanes = shape_.instructions[k].lanes;
+        line("Value<{}> value{}[per_thread];", instruction.width_bytes, k);
+        if (instruction.space == Space::constant)
+            line("load_constants(value{0}, address{0}, lanes{1}, launch);", k, lanes);
+        else
+            line("load<{0}>(value{1}, address{1}, lanes{2});", name_of(instruction.space), k,
+                 lanes);
+    }
+
+    void write_store(std::size_t k) {
+        const Instruction& instruction = program_.instructions[k];
+        const std::size_t lanes = shape_.instructions[k].lanes;
+        write_pending_comparisons();
+        if (instruction.value_of)
+            line("store_loaded<{0}>(address{1}, lanes{2}, value{3});", name_of(instruction.space),
+                 k, lanes, *instruction.value_of);
+        else
+            line("store<{0}, {1}>(address{2}, lanes{3}, seen, operand{2});",
+                 name_of(instruction.space), instruction.width_bytes, k, lanes);
     }
 
     void write_address(std::size_t k) {
         const InstructionShape& one = shape_.instructions[k];
-        const std::uint32_t width = program_.instructions[k].width_bytes;
+        const Instruction& instruction = program_.instructions[k];
+        const std::uint32_t width = instruction.width_bytes;
         if (one.table)
             line(
                 "const auto address{0} = locate_in_rows<{1}>(operand{2}, lanes{3}, value{2}, "
                 "lanes{4});",
                 k, width, *one.table, shape_.instructions[*one.table].lanes, one.lanes);
         else
-            line("const auto address{0} = locate<{1}, {2}>(operand{0}, lanes{3}, launch);", k,
-                 width, boolean(one.is_custom && shape_.per_thread > 1), one.lanes);
+            line("const auto address{0} = locate<{1}, {2}>({3}, lanes{4}, launch);", k, width,
+                 boolean(one.may_meet && shape_.per_thread > 1),
+                 is_near(instruction.array) ? fmt::format("near{}", instruction.array)
+                                            : fmt::format("operand{}.base", k),
+                 one.lanes);
     }
 
     // As late as possible: what is compared must have arrived, and everything after it waits.
@@ -243,7 +422,11 @@ std::string undo_kernel(const Program& program, const InstructionShape& one, std
 }  // namespace
 
 std::string compose_access(const Plan& plan, const ProgramShape& shape) {
-    return AccessText(plan, shape).text();
+    return ProgramText(plan, shape).access();
+}
+
+std::string compose_near_check(const Plan& plan, const ProgramShape& shape) {
+    return ProgramText(plan, shape).near_check();
 }
 
 std::string compose_fill(std::uint32_t element_bytes, Content content) {
@@ -266,7 +449,7 @@ std::string compose_check(const Plan& plan, const ProgramShape& shape) {
         "namespace coalprof {\n\n";
     for (std::size_t k = 0; k < shape.instructions.size(); ++k) {
         const Instruction& instruction = plan.program.instructions[k];
-        if (instruction.kind == AccessKind::load) continue;
+        if (instruction.kind == AccessKind::load || instruction.space != Space::global) continue;
         const InstructionShape& one = shape.instructions[k];
         if (one.is_custom)
             text += std::get<std::shared_ptr<const CustomFormula>>(instruction.formula)
@@ -274,9 +457,18 @@ std::string compose_check(const Plan& plan, const ProgramShape& shape) {
                     "\n";
         if (instruction.kind == AccessKind::store) {
             const std::uint32_t width = instruction.width_bytes;
+            const auto& origin = plan.program.arrays[instruction.array].origin;
             text += check_kernel(
-                plan.program, k, "check", "const Index threads, Index* const first_wrong",
-                fmt::format("compare_with_touched<{}>(operand, element, first_wrong);", width));
+                plan.program, k, "check",
+                fmt::format("{}const Index threads, Index* const first_wrong",
+                            origin ? fmt::format("const {} origin, const Operand source, ",
+                                                 type_name(origin->formula))
+                                   : ""),
+                origin ? fmt::format("compare_with_origin<{}>(operand, element, source, "
+                                     "origin(element), first_wrong);",
+                                     width)
+                       : fmt::format("compare_with_touched<{}>(operand, element, first_wrong);",
+                                     width));
             text += check_kernel(plan.program, k, "restore",
                                  "const Index threads, Index* const first_wrong",
                                  fmt::format("restore<{}>(operand, element);", width));

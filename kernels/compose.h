@@ -11,12 +11,18 @@
 namespace coalprof {
 
 inline constexpr const char* access_kernel = "coalprof_access";
+inline constexpr const char* near_check_kernel = "coalprof_near_check";
 inline constexpr const char* fill_kernel = "coalprof_fill";
 inline constexpr const char* compare_kernel = "coalprof_compare";
 
 // The measured kernel. Parameters: the formula of each instruction that has a new one and is not
 // custom, an Operand per instruction, a LaunchArgument.
 std::string compose_access(const Plan& plan, const ProgramShape& shape);
+
+// For a program of shared or local memory alone (ProgramShape::needs_near_check): a kernel with the
+// same parameters that fills its arrays, does what the measured one does, and reports what is
+// wrong.
+std::string compose_near_check(const Plan& plan, const ProgramShape& shape);
 
 // coalprof_fill(Operand, Index elements) and coalprof_compare(Operand, Index elements,
 // Index* first_wrong) for one width and content.
@@ -25,7 +31,8 @@ std::string compose_compare(std::uint32_t element_bytes, Content content);
 
 // For each instruction K that changes its array, kernels that find and undo what it did, over the
 // logical indices, one a thread: coalprof_check_K and coalprof_restore_K of a store (parameters:
-// [formula], Operand, Index threads, Index* first_wrong), coalprof_undo_K of an atomic ([formula],
+// [formula], Operand, Index threads, Index* first_wrong; a check of an array with an origin takes
+// the origin's formula and Operand after its own), coalprof_undo_K of an atomic ([formula],
 // Operand, LaunchArgument with the increment to add).
 std::string compose_check(const Plan& plan, const ProgramShape& shape);
 

@@ -32,6 +32,21 @@ Element marked_element(std::uint64_t element, Word seed, bool touched) {
     return words;
 }
 
+std::uint64_t element_of(const Formula& formula, std::uint64_t index) {
+    std::uint64_t element = 0;
+    evaluate(formula, index, 1, &element);
+    return element;
+}
+
+// What a marked array holds: where it was stored to, its mark or what its origin held.
+template <unsigned bytes>
+Element left_element(const std::optional<Origin>& origin, const ArrayState& state,
+                     std::uint64_t element, bool stored) {
+    if (!stored || !origin) return marked_element<bytes>(element, state.operand.seed, stored);
+    return marked_element<bytes>(element_of(origin->formula, element), seed_of(origin->array),
+                                 false);
+}
+
 Element counted_element(Content content, const ArrayState& state, std::uint64_t element,
                         std::uint64_t hits) {
     const std::uint64_t start = start_count(element, state.operand.seed);
@@ -105,9 +120,9 @@ std::optional<Difference> compare_marked(const Program& program, const ArrayStat
         is_stored.resize(program.arrays[state.array].elements);
         each_change(program, state.array, [&](std::uint64_t element) { is_stored[element] = 1; });
     }
-    const Word seed = state.operand.seed;
-    return compare_all<bytes>(found, is_stored, [seed](std::uint64_t element, std::uint64_t hits) {
-        return marked_element<bytes>(element, seed, hits != 0);
+    const auto& origin = program.arrays[state.array].origin;
+    return compare_all<bytes>(found, is_stored, [&](std::uint64_t element, std::uint64_t hits) {
+        return left_element<bytes>(origin, state, element, hits != 0);
     });
 }
 
@@ -149,23 +164,22 @@ std::optional<Difference> compare_array(const Program& program, Content content,
     }
 }
 
-Element expected_element(std::uint32_t bytes, Content content, const ArrayState& state,
+Element expected_element(const Array& array, Content content, const ArrayState& state,
                          std::uint64_t element, std::uint64_t hits) {
     if (content == Content::rows) return row_element(state, element);
     if (content != Content::marked) return counted_element(content, state, element, hits);
-    const bool touched = state.has_run && hits != 0;
-    const Word seed = state.operand.seed;
-    switch (bytes) {
+    const bool stored = state.has_run && hits != 0;
+    switch (array.element_bytes) {
         case 1:
-            return marked_element<1>(element, seed, touched);
+            return left_element<1>(array.origin, state, element, stored);
         case 2:
-            return marked_element<2>(element, seed, touched);
+            return left_element<2>(array.origin, state, element, stored);
         case 4:
-            return marked_element<4>(element, seed, touched);
+            return left_element<4>(array.origin, state, element, stored);
         case 8:
-            return marked_element<8>(element, seed, touched);
+            return left_element<8>(array.origin, state, element, stored);
         default:
-            return marked_element<16>(element, seed, touched);
+            return left_element<16>(array.origin, state, element, stored);
     }
 }
 
@@ -184,10 +198,10 @@ std::string hexadecimal(std::span<const std::byte> element) {
 
 std::string expected_text(const Program& program, const ProgramShape& shape,
                           const ArrayState& state, std::uint64_t element, std::uint64_t hits) {
-    const std::uint32_t bytes = program.arrays[state.array].element_bytes;
+    const Array& array = program.arrays[state.array];
     const Element words =
-        expected_element(bytes, shape.contents[state.array], state, element, hits);
-    return hexadecimal(std::as_bytes(std::span(words)).first(bytes));
+        expected_element(array, shape.contents[state.array], state, element, hits);
+    return hexadecimal(std::as_bytes(std::span(words)).first(array.element_bytes));
 }
 
 std::optional<WrongElement> find_wrong_element(const Program& program, const ProgramShape& shape,

@@ -38,10 +38,11 @@ void Kernel::allow_shared_bytes(int bytes) {
     allowed_shared_bytes_ = bytes;
 }
 
-int Kernel::blocks_per_multiprocessor(std::uint32_t block) const {
+int Kernel::blocks_per_multiprocessor(const LaunchSize& size) const {
     int blocks = 0;
-    gpu_.check(gpu_.api().occupancy(&blocks, function_, static_cast<int>(block), 0),
-               "ask for the occupancy of a kernel");
+    gpu_.check(
+        gpu_.api().occupancy(&blocks, function_, static_cast<int>(size.block), size.shared_bytes),
+        "ask for the occupancy of a kernel");
     return blocks;
 }
 

@@ -32,7 +32,7 @@ class Kernel {
     void set_carveout(int percent);
     // Lets launches ask for up to `bytes` of dynamic shared memory.
     void allow_shared_bytes(int bytes);
-    int blocks_per_multiprocessor(std::uint32_t block) const;
+    int blocks_per_multiprocessor(const LaunchSize& size) const;
 
  private:
     void set_attribute(CUfunction_attribute which, int value, std::string_view doing) const;

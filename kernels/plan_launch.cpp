@@ -19,7 +19,6 @@ namespace {
 constexpr std::uint64_t host_reference_bytes = 16ull << 20;
 // float counts exactly to 2^24; this leaves room for the start value.
 constexpr std::uint64_t max_float_count = 1ull << 23;
-constexpr Word first_seed = 0x243F6A88u;
 
 CompileRequest request_for_fill(const Array& array, Content content) {
     return {.source = compose_fill(array.element_bytes, content)};
@@ -28,6 +27,18 @@ CompileRequest request_for_fill(const Array& array, Content content) {
 CompileRequest request_for_access(const Plan& plan, const ProgramShape& shape) {
     return {
         .source = compose_access(plan, shape), .dlcm = plan.cache.dlcm, .dscm = plan.cache.dscm};
+}
+
+CompileRequest request_for_near_check(const Plan& plan, const ProgramShape& shape) {
+    return {.source = compose_near_check(plan, shape),
+            .dlcm = plan.cache.dlcm,
+            .dscm = plan.cache.dscm};
+}
+
+// Bytes of device memory that an array takes.
+std::uint64_t global_bytes(const Program& program, std::size_t array) {
+    const bool is_global = space_of(program, static_cast<std::uint32_t>(array)) == Space::global;
+    return is_global ? program.arrays[array].bytes() : 0;
 }
 
 // A grid of 256 threads a block over `count` indices.
@@ -53,9 +64,11 @@ std::vector<CompileRequest> compile_requests(const Plan& plan,
                                              std::uint32_t max_threads_per_block) {
     const ProgramShape shape = shape_of(plan, max_threads_per_block);
     std::vector<CompileRequest> requests{request_for_access(plan, shape)};
+    if (shape.needs_near_check) requests.push_back(request_for_near_check(plan, shape));
     std::set<std::tuple<std::uint32_t, Content>> fills;
     for (std::size_t k = 0; k < plan.program.arrays.size(); ++k)
-        if (fills.emplace(plan.program.arrays[k].element_bytes, shape.contents[k]).second)
+        if (global_bytes(plan.program, k) != 0 &&
+            fills.emplace(plan.program.arrays[k].element_bytes, shape.contents[k]).second)
             requests.push_back(request_for_fill(plan.program.arrays[k], shape.contents[k]));
     return requests;
 }
@@ -68,7 +81,7 @@ PlanLaunch::PlanLaunch(Workbench& bench, const Plan& plan)
       arena_(bench.free_arena()) {
     place_arrays();  // before compiling: too large a point is told at once
     kernel_ = &bench_.shop.kernel(request_, access_kernel);
-    size_ = {.grid = shape_.grid, .block = shape_.block};
+    size_ = {.grid = shape_.grid, .block = shape_.block, .shared_bytes = shape_.shared_bytes};
     fill_parameters();
     fill_arrays();
     apply_settings();
@@ -77,7 +90,8 @@ PlanLaunch::PlanLaunch(Workbench& bench, const Plan& plan)
 
 void PlanLaunch::place_arrays() {
     std::vector<std::uint64_t> sizes;
-    for (const Array& array : plan_.program.arrays) sizes.push_back(array.bytes());
+    for (std::size_t k = 0; k < plan_.program.arrays.size(); ++k)
+        sizes.push_back(global_bytes(plan_.program, k));
     try {
         arena_->fit(sizes);
     } catch (const PointError&) {  // memory that other, finished points left behind may be enough
@@ -85,13 +99,16 @@ void PlanLaunch::place_arrays() {
         arena_->fit(sizes);
     }
     for (std::size_t k = 0; k < sizes.size(); ++k)
-        placement_.base_addresses.push_back(arena_->address(k));
+        placement_.base_addresses.push_back(sizes[k] != 0 ? arena_->address(k)
+                                                          : shared_offset(plan_.program, k));
 }
 
 Operand PlanLaunch::operand_of(std::size_t array) const {
     Operand operand;
     operand.base = placement_.base_addresses[array];
-    operand.seed = first_seed + static_cast<Word>(array) * 0x9E3779B9u;
+    operand.seed = seed_of(array);
+    if (!is_global_array(array))
+        operand.elements = static_cast<Word>(plan_.program.arrays[array].elements);
     for (std::size_t k = 0; k < shape_.instructions.size(); ++k) {
         if (!shape_.instructions[k].is_table || plan_.program.instructions[k].array != array)
             continue;
@@ -115,6 +132,8 @@ void PlanLaunch::fill_parameters() {
     for (const Instruction& instruction : program.instructions)
         parameters_.add(operand_of(instruction.array));
     launch_argument_.threads = program.threads;
+    // Shared and local memory hold nothing known when a kernel starts.
+    launch_argument_.checked_bits = shape_.needs_near_check ? 0 : ~touched_bits;
     launch_argument_.fault = arena_->records();
     launch_argument_.bound = program.threads * atomics;
     // Where all threads could meet in one float, it would stop counting: then nothing is added.
@@ -128,7 +147,7 @@ void PlanLaunch::fill_arrays() {
               "clear the kernel's findings");
     for (std::size_t k = 0; k < plan_.program.arrays.size(); ++k) {
         const Array& array = plan_.program.arrays[k];
-        if (array.elements == 0) continue;
+        if (global_bytes(plan_.program, k) == 0) continue;
         KernelParameters parameters;
         parameters.add(operand_of(k));
         parameters.add(std::uint64_t{array.elements});
@@ -150,8 +169,10 @@ NamedValues PlanLaunch::settings() const {
         {"grid_blocks", number(size_.grid)},
         {"registers", number(kernel_->attribute(CU_FUNC_ATTRIBUTE_NUM_REGS))},
         {"local_bytes", number(kernel_->attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES))},
-        {"blocks_per_multiprocessor", number(kernel_->blocks_per_multiprocessor(size_.block))},
+        {"blocks_per_multiprocessor", number(kernel_->blocks_per_multiprocessor(size_))},
     };
+    if (size_.shared_bytes != 0)
+        values.emplace_back("shared_bytes", std::int64_t{size_.shared_bytes});
     if (plan_.cache.carveout) {
         values.emplace_back("carveout_asked", plan_.cache.carveout->text);
         values.emplace_back(
@@ -184,6 +205,17 @@ void PlanLaunch::launch() {
     bench_.gpu.synchronize("finish the kernel");
 }
 
+void PlanLaunch::launch_without_constants() {
+    apply_settings();
+    LaunchArgument none = launch_argument_;
+    none.rounds = 0;
+    none.checked_bits = 0;
+    KernelParameters parameters = parameters_;
+    parameters.replace_last(none);
+    kernel_->launch(size_, parameters.pointers());
+    bench_.gpu.synchronize("finish the kernel");
+}
+
 Timing PlanLaunch::time(std::uint64_t repeats, CacheState cache) {
     apply_settings();
     const auto before = [this, cache] {
@@ -196,8 +228,13 @@ Timing PlanLaunch::time(std::uint64_t repeats, CacheState cache) {
 
 std::uint64_t PlanLaunch::array_bytes() const {
     std::uint64_t bytes = 0;
-    for (const Array& array : plan_.program.arrays) bytes += array.bytes();
+    for (std::size_t k = 0; k < plan_.program.arrays.size(); ++k)
+        bytes += global_bytes(plan_.program, k);
     return bytes;
+}
+
+bool PlanLaunch::is_global_array(std::size_t array) const {
+    return space_of(plan_.program, static_cast<std::uint32_t>(array)) == Space::global;
 }
 
 ArrayState PlanLaunch::state_of(std::size_t array) const {
@@ -213,6 +250,7 @@ void PlanLaunch::verify() {
     bench_.gpu.synchronize("finish the kernel");
     // A launch that took away leaves nothing to see: one more that adds shows that it counts.
     if (counts_ && has_run_ && state_of(0).added == 0) launch();
+    if (shape_.needs_near_check) launch_near_check();
     if (array_bytes() <= host_reference_bytes)
         verify_on_host();
     else
@@ -220,10 +258,20 @@ void PlanLaunch::verify() {
     read_fault();
 }
 
+void PlanLaunch::launch_near_check() {
+    LaunchArgument checked = launch_argument_;
+    checked.checked_bits = ~touched_bits;
+    KernelParameters parameters = parameters_;
+    parameters.replace_last(checked);
+    bench_.shop.kernel(request_for_near_check(plan_, shape_), near_check_kernel)
+        .launch(size_, parameters.pointers());
+    bench_.gpu.synchronize("check what the kernel does");
+}
+
 void PlanLaunch::verify_on_host() {
     const Gpu& gpu = bench_.gpu;
     for (std::size_t k = 0; k < plan_.program.arrays.size(); ++k) {
-        const std::uint64_t bytes = plan_.program.arrays[k].bytes();
+        const std::uint64_t bytes = global_bytes(plan_.program, k);
         if (bytes == 0) continue;
         if (bench_.host_copy.size() < bytes) bench_.host_copy.resize(bytes);
         gpu.check(
@@ -257,7 +305,7 @@ void PlanLaunch::run_checks(std::string_view name, AccessKind kind) {
     const std::uint64_t first_wrong = arena_->records() + sizeof(Fault);
     for (std::size_t k = 0; k < program.instructions.size(); ++k) {
         const Instruction& instruction = program.instructions[k];
-        if (instruction.kind != kind) continue;
+        if (instruction.kind != kind || instruction.space != Space::global) continue;
         if (kind != AccessKind::store && !shape_.instructions[k].counts) continue;
         const Gpu& gpu = bench_.gpu;
         gpu.check(gpu.api().fill_bytes(first_wrong, 0xFF, sizeof(Index), nullptr),
@@ -265,6 +313,11 @@ void PlanLaunch::run_checks(std::string_view name, AccessKind kind) {
         KernelParameters parameters;
         if (!is_custom(instruction.formula)) add_formula(parameters, instruction.formula);
         parameters.add(operand_of(instruction.array));
+        const auto& origin = program.arrays[instruction.array].origin;
+        if (origin && name == "check") {
+            add_formula(parameters, origin->formula);
+            parameters.add(operand_of(origin->array));
+        }
         parameters.add(Index{program.threads});
         if (kind == AccessKind::store) {
             parameters.add(Index{first_wrong});
@@ -286,7 +339,7 @@ void PlanLaunch::expect_start_values() {
     const std::uint64_t first_wrong = arena_->records() + sizeof(Fault);
     for (std::size_t k = 0; k < plan_.program.arrays.size(); ++k) {
         const Array& array = plan_.program.arrays[k];
-        if (array.elements == 0) continue;
+        if (global_bytes(plan_.program, k) == 0) continue;
         const Gpu& gpu = bench_.gpu;
         gpu.check(gpu.api().fill_bytes(first_wrong, 0xFF, sizeof(Index), nullptr),
                   "clear the check's findings");

@@ -26,6 +26,7 @@ class PlanLaunch : public PreparedLaunch {
     const Placement& placement() const override { return placement_; }
     NamedValues settings() const override;
     void launch() override;
+    void launch_without_constants() override;
     Timing time(std::uint64_t repeats, CacheState cache) override;
     void verify() override;
 
@@ -37,8 +38,10 @@ class PlanLaunch : public PreparedLaunch {
     void apply_settings();
     void enqueue();
 
-    std::uint64_t array_bytes() const;
+    std::uint64_t array_bytes() const;  // of device memory
+    bool is_global_array(std::size_t array) const;
     ArrayState state_of(std::size_t array) const;
+    void launch_near_check();
     void verify_on_host();
     void verify_on_device();
     void run_checks(std::string_view name, AccessKind kind);

@@ -21,6 +21,11 @@ constexpr std::uint32_t max_per_thread = 128;
 // Kernel parameters are at most 4 KiB before CUDA 12.1; an instruction takes up to 72 bytes.
 constexpr std::size_t max_instructions = 32;
 
+// What every block has without asking for more.
+constexpr std::uint64_t largest_shared_bytes = 48 << 10;
+// An array begins where a row of all banks does.
+constexpr std::uint64_t shared_alignment_bytes = 128;
+
 [[noreturn]] void refuse(const std::string& why) {
     throw PointError("cannot make a kernel for this point: " + why, ExitCode::partial);
 }
@@ -43,8 +48,10 @@ bool same_formula(const Formula& a, const Formula& b) {
 
 // Formulas that multiply or divide by their numbers. Scatter mixes 64 bits, Permute packs them.
 template <typename Type>
-constexpr bool can_be_narrow = std::is_same_v<Type, Stride> || std::is_same_v<Type, Groups> ||
-                               std::is_same_v<Type, Rows> || std::is_same_v<Type, Columns>;
+constexpr bool can_be_narrow =
+    std::is_same_v<Type, Stride> || std::is_same_v<Type, Groups> || std::is_same_v<Type, Rows> ||
+    std::is_same_v<Type, Columns> || std::is_same_v<Type, LaneGrid> ||
+    std::is_same_v<Type, Tiles> || std::is_same_v<Type, TileCells>;
 
 // Whether 32 bits are enough for the indices of the whole grid and the formula's numbers.
 bool is_narrow(const Formula& formula, const ProgramShape& shape) {
@@ -83,10 +90,25 @@ Content number_of(ElementType type, std::uint32_t width_bytes, bool counts) {
     return width_bytes == 8 ? Content::count_u64 : Content::count_u32;
 }
 
+void check_near_instruction(const Program& program, const Instruction& instruction) {
+    const Array& array = program.arrays[instruction.array];
+    if (is_atomic(instruction)) refuse("atomics work on global memory only");
+    if (instruction.space == Space::constant && instruction.kind == AccessKind::store)
+        refuse("a kernel cannot store to constant memory");
+    if (std::holds_alternative<Custom>(instruction.formula))
+        refuse("formulas of one's own work on global memory only");
+    if (instruction.space != Space::shared && array.elements > most_own_elements)
+        refuse(
+            fmt::format("an array of {} elements; those of constant and local memory have up to {}",
+                        array.elements, most_own_elements));
+    for (const Instruction& other : program.instructions)
+        if (other.array == instruction.array && other.space != instruction.space)
+            refuse("an array lies in two memories");
+}
+
 void check_instruction(const Program& program, const Instruction& instruction) {
     const std::uint32_t width = instruction.width_bytes;
     if (instruction.array >= program.arrays.size()) refuse("an instruction names no array");
-    if (instruction.space != Space::global) refuse("only global memory is supported");
     if (width != 1 && width != 2 && width != 4 && width != 8 && width != 16)
         refuse(fmt::format("no memory instruction moves {} bytes a lane", width));
     if (program.arrays[instruction.array].element_bytes != width)
@@ -95,6 +117,43 @@ void check_instruction(const Program& program, const Instruction& instruction) {
         refuse(fmt::format("atomics take 4 or 8 bytes a lane, not {}", width));
     if (is_table(program, instruction) && width != 8)
         refuse("a table of row pointers holds 8 bytes a row");
+    if (instruction.space != Space::global) check_near_instruction(program, instruction);
+}
+
+// Stores whose value was loaded before, by an instruction that can have it ready.
+void check_moves(const Program& program) {
+    for (std::size_t k = 0; k < program.instructions.size(); ++k) {
+        const Instruction& store = program.instructions[k];
+        if (!store.value_of) continue;
+        if (store.kind != AccessKind::store || *store.value_of >= k ||
+            program.instructions[*store.value_of].kind != AccessKind::load ||
+            program.instructions[*store.value_of].width_bytes != store.width_bytes)
+            refuse("a store takes the value of an earlier load of its width");
+    }
+}
+
+// Barriers are for whole blocks: a thread that has left can not be waited for.
+void check_barriers(const Program& program, bool whole) {
+    for (const Instruction& instruction : program.instructions)
+        if (instruction.after_barrier && !whole)
+            refuse("threads of its last block have no work and would miss a barrier");
+}
+
+void set_memories(const Program& program, ProgramShape& shape) {
+    std::uint64_t shared_bytes = 0;
+    bool has_near = false;
+    for (std::uint32_t k = 0; k < program.arrays.size(); ++k) {
+        const Space space = space_of(program, k);
+        shape.is_global = shape.is_global || space == Space::global;
+        has_near = has_near || space == Space::shared || space == Space::local;
+        if (space == Space::shared)
+            shared_bytes = shared_offset(program, k) + program.arrays[k].bytes();
+    }
+    if (shared_bytes > largest_shared_bytes)
+        refuse(fmt::format("{} bytes of shared memory; kernels are made for up to {}", shared_bytes,
+                           largest_shared_bytes));
+    shape.shared_bytes = static_cast<std::uint32_t>(shared_bytes);
+    shape.needs_near_check = has_near && !shape.is_global;
 }
 
 // Only atomics touch it, so that it may count.
@@ -154,6 +213,14 @@ InstructionShape instruction_shape(const Plan& plan, const ProgramShape& shape, 
     one.is_custom = std::holds_alternative<Custom>(instruction.formula);
     one.may_idle = one.is_custom || std::holds_alternative<Rows>(instruction.formula);
     one.is_narrow = is_narrow(instruction.formula, shape);
+    const bool is_tiled = std::holds_alternative<Tiles>(instruction.formula) ||
+                          std::holds_alternative<TileCells>(instruction.formula);
+    one.is_in_one_tile = is_tiled && shape.block % tile_side == 0 &&
+                         tile_elements % (Index{shape.block} * shape.per_thread) == 0;
+    // What does not depend on the number of the thread alone may be the same for all its elements.
+    one.may_meet = one.is_custom || std::holds_alternative<LaneGrid>(instruction.formula);
+    one.is_moved = std::any_of(program.instructions.begin(), program.instructions.end(),
+                               [k](const Instruction& other) { return other.value_of == k; });
     one.is_table = is_table(program, instruction);
     if (!one.is_table) one.table = table_before(program, k);
     if (is_atomic(instruction)) {
@@ -175,6 +242,8 @@ std::string_view type_name(const Formula& formula) {
         std::string_view operator()(const Rows&) const { return "Rows"; }
         std::string_view operator()(const Columns&) const { return "Columns"; }
         std::string_view operator()(const LaneGrid&) const { return "LaneGrid"; }
+        std::string_view operator()(const Tiles&) const { return "Tiles"; }
+        std::string_view operator()(const TileCells&) const { return "TileCells"; }
         std::string_view operator()(const Custom&) const { return ""; }
     };
     return std::visit(Name{}, formula);
@@ -188,17 +257,33 @@ ProgramShape shape_of(const Plan& plan, std::uint32_t max_threads_per_block) {
                            program.instructions.size(), max_instructions));
     for (const Instruction& instruction : program.instructions)
         check_instruction(program, instruction);
+    check_moves(program);
 
     ProgramShape shape;
     set_launch_shape(plan, max_threads_per_block, shape);
+    check_barriers(program, shape.whole);
+    set_memories(program, shape);
     shape.contents = contents_of(plan);
     for (std::size_t k = 0; k < program.instructions.size(); ++k) {
         const AccessKind kind = program.instructions[k].kind;
         shape.instructions.push_back(instruction_shape(plan, shape, k));
-        shape.reports = shape.reports || kind == AccessKind::load || kind == AccessKind::atomic;
+        const bool is_checked = kind == AccessKind::load && !shape.instructions[k].is_moved;
+        shape.reports = shape.reports || is_checked || kind == AccessKind::atomic;
     }
     return shape;
 }
+
+std::uint64_t shared_offset(const Program& program, std::size_t array) {
+    if (space_of(program, static_cast<std::uint32_t>(array)) != Space::shared) return 0;
+    std::uint64_t offset = 0;
+    for (std::uint32_t k = 0; k < array; ++k)
+        if (space_of(program, k) == Space::shared)
+            offset += (program.arrays[k].bytes() + shared_alignment_bytes - 1) /
+                      shared_alignment_bytes * shared_alignment_bytes;
+    return offset;
+}
+
+Word seed_of(std::size_t array) { return 0x243F6A88u + static_cast<Word>(array) * 0x9E3779B9u; }
 
 std::size_t listed_array(const Program& program, const ProgramShape& shape,
                          std::size_t instruction) {

@@ -14,6 +14,10 @@
 
 namespace coalprof {
 
+// Arrays of constant and local memory are declared with this many elements, whatever part of them
+// is used: one source serves a whole sweep.
+inline constexpr std::uint32_t most_own_elements = 32;
+
 struct InstructionShape {
     std::size_t lanes = 0;             // the first instruction with the same formula
     bool is_table = false;             // loads row pointers
@@ -21,6 +25,9 @@ struct InstructionShape {
     bool is_custom = false;            // its formula is source text, not a parameter
     bool may_idle = false;             // its formula can answer idle_lane
     bool is_narrow = false;            // 32 bits are enough for what its formula divides
+    bool is_in_one_tile = false;       // of tiles, of which a block takes one, or rows of one
+    bool may_meet = false;             // the compiler could see that elements of a thread are one
+    bool is_moved = false;  // loads: a store takes the value on, so nothing checks it here
     // Atomics: how they add; `counts`: the array only counts, so that they may change it.
     Content number = Content::count_u32;
     bool counts = false;
@@ -31,10 +38,21 @@ struct ProgramShape {
     std::vector<InstructionShape> instructions;
     std::uint32_t block = 0;
     std::uint32_t per_thread = 0;
-    std::uint64_t grid = 0;  // blocks
-    bool whole = false;      // every thread of the grid has work
-    bool reports = false;    // some loaded value is checked
+    std::uint64_t grid = 0;          // blocks
+    bool whole = false;              // every thread of the grid has work
+    bool reports = false;            // some loaded value is checked
+    std::uint32_t shared_bytes = 0;  // of a block: all arrays of shared memory, one after the other
+    // All arrays are in shared or local memory, which is gone when a launch ends: what it does
+    // there is checked by a launch of its own. Constant memory and arrays that are moved on need
+    // none.
+    bool needs_near_check = false;
+    bool is_global = false;  // some array is in global memory
 };
+
+// Offset of a shared array in the block's memory; 0 for the arrays of other memories.
+std::uint64_t shared_offset(const Program& program, std::size_t array);
+// What makes the values of one array differ from those of another.
+Word seed_of(std::size_t array);
 
 // Throws PointError where kernels cannot do what the plan says (an atomic on a 16-byte element,
 // a block of 4096 threads, memory that is not global).

@@ -132,7 +132,8 @@ class Drawing {
     void constant(const ExplainedAccess& access, const MapStyle& map_style) {
         for (const StyledLine& line : constant_rows(access.constant_passes, map_style)) put(line);
         text_ += '\n';
-        square_row("passes", access.constant_passes.size(), 1);
+        const std::size_t passes = access.constant_passes.size();
+        square_row("passes", passes, passes / std::max<std::size_t>(access.shape.places, 1));
     }
 
     void local_counts(const ExplainedAccess& access) {

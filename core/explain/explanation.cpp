@@ -81,7 +81,8 @@ void finish(ExplainedAccess& explained, const Machine& machine) {
         case Space::constant:
             explained.constant_passes = constant_passes_of(access, *machine.rules);
             explained.reasons =
-                constant_reasons_of(explained.shape, explained.constant_passes.size());
+                constant_reasons_of(explained.shape, explained.constant_passes.size(),
+                                    machine.rules->constant.instructions(access.width_bytes));
             break;
         case Space::local:
             explained.lines = local_lines_of(access, *machine.rules);
@@ -126,11 +127,15 @@ LaunchCensus census_of(const Program& program, const Instruction& instruction,
 std::vector<ExplainedAccess> accesses_of(const Program& program, const LaunchWarp& warp,
                                          const Machine& machine) {
     std::vector<ExplainedAccess> accesses;
+    // Data that go through several memories are followed step by step.
+    const bool has_steps = std::any_of(
+        program.instructions.begin(), program.instructions.end(),
+        [&](const Instruction& one) { return one.space != program.instructions.front().space; });
     for (const Instruction& instruction : program.instructions) {
         const WarpAccess access =
             access_of_warp(program, {}, instruction, warp.first_thread, warp.lanes);
         const auto same_places = [&](const ExplainedAccess& other) {
-            return touch_alike(other.access, access, machine);
+            return !has_steps && touch_alike(other.access, access, machine);
         };
         auto home = std::find_if(accesses.begin(), accesses.end(), same_places);
         if (home == accesses.end()) {
@@ -210,6 +215,9 @@ Explanation explanation_of(const Plan& plan, const Machine& machine,
     explanation.warps = warp_count(plan.program);
     explanation.first_thread = drawn.first_thread;
     explanation.settings = fmt::format("op {}, type {}", name_of(plan.op), name_of(plan.type));
+    if (plan.options.variant != "naive")
+        explanation.settings =
+            fmt::format("variant {}, {}", plan.options.variant, explanation.settings);
     explanation.sweep = {{"pattern", plan.pattern}};
     if (const PatternInfo* pattern = find_built_in(plan.pattern)) {
         explanation.name = fmt::format("{}={}", pattern->parameter, plan.value);
@@ -218,6 +226,8 @@ Explanation explanation_of(const Plan& plan, const Machine& machine,
         explanation.formula = pattern->formula;
         explanation.sweep.emplace_back("parameter", std::string(pattern->parameter));
         explanation.sweep.emplace_back("value", static_cast<std::int64_t>(plan.value));
+        if (pattern->options.find("--variant") != std::string_view::npos)
+            explanation.sweep.emplace_back("variant", plan.options.variant);
     } else {
         explanation.name = plan.pattern;
         explanation.formula = text_of_formula(plan.program);

@@ -67,6 +67,13 @@ std::vector<NearPass> constant_passes_of(const WarpAccess& access, const Rules& 
             at->lanes |= 1u << lane;
         });
     });
+    const std::size_t of_one = passes.size();
+    for (std::uint32_t part = 1; part < rules.constant.instructions(access.width_bytes); ++part)
+        for (std::size_t k = 0; k < of_one; ++k) {
+            NearPass pass = passes[k];
+            pass.address += std::uint64_t{part} * rules.constant.widest_bytes;
+            passes.push_back(pass);
+        }
     return passes;
 }
 

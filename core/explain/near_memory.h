@@ -31,7 +31,8 @@ struct BankUse {
 // together (compute capability 5.0 on).
 BankUse bank_use_of(const WarpAccess& access, const Rules& rules);
 
-// Of constant memory: one pass for each address, in lane order.
+// Of constant memory: one pass for each address, in lane order, and again for each instruction that
+// a wide element takes.
 std::vector<NearPass> constant_passes_of(const WarpAccess& access, const Rules& rules);
 
 // The lines that an access to local memory touches in the memory of the warp, where the same word

@@ -71,16 +71,22 @@ Reasons shared_reasons_of(const WarpShape& shape, const BankUse& use) {
     return use.counts.conflicts() == 0 ? free_of_conflicts(shape, use) : conflicting(shape, use);
 }
 
-Reasons constant_reasons_of(const WarpShape& shape, std::size_t passes) {
+Reasons constant_reasons_of(const WarpShape& shape, std::size_t passes, std::size_t instructions) {
     if (shape.active_lanes == 0) return nothing_asked();
-    if (passes == 1)
+    const std::string each =
+        instructions == 1
+            ? std::string()
+            : fmt::format(" in each of {} loads of {} bytes", instructions,
+                          shape.width_bytes / static_cast<std::uint32_t>(instructions));
+    if (passes == instructions)
         return {Cause::one_address,
-                all_lanes_of(shape) + ", and the constant cache serves it in one pass.",
+                fmt::format("{}, and the constant cache serves it in one pass{}.",
+                            all_lanes_of(shape), each),
                 "Nothing to mend."};
     return {Cause::several_addresses,
-            fmt::format("{} want {} different addresses, and the constant cache serves one a pass, "
-                        "so the warp takes {}.",
-                        lanes_alone(shape), shape.places, passes_of(passes)),
+            fmt::format("{} want {} different addresses{}, and the constant cache serves one a "
+                        "pass, so the warp takes {}.",
+                        lanes_alone(shape), shape.places, each, passes_of(passes)),
             "Let all lanes of a warp want the same address at a time; where they cannot, global or "
             "shared memory serves different addresses together."};
 }

@@ -11,7 +11,8 @@
 namespace coalprof {
 
 Reasons shared_reasons_of(const WarpShape& shape, const BankUse& use);
-Reasons constant_reasons_of(const WarpShape& shape, std::size_t passes);
+// `instructions`: how many a lane's element takes.
+Reasons constant_reasons_of(const WarpShape& shape, std::size_t passes, std::size_t instructions);
 // `shape` is the lanes' own addresses', `lines` where they lie.
 Reasons local_reasons_of(const WarpShape& shape, std::span<const TouchedLine> lines);
 

@@ -252,7 +252,7 @@ constexpr Rules sectored(int major, int minor, std::string_view family, Evidence
     rules.source = source;
     rules.shared = {.packs_pairs = true,
                     .source = "the rule measured on an H200; NVIDIA forum 77228 states it for 7.x"};
-    rules.constant = {.source = guide_13};
+    rules.constant = {.widest_bytes = 8, .source = guide_13};
     rules.local = {.source = guide_13};
     rules.memory = {
         .fill_settable = major >= 8, .source = no_measurement, .sustained_source = no_fraction};

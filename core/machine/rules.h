@@ -106,6 +106,12 @@ struct SharedRules {
 // Constant memory: one pass per distinct address among the active lanes of a group.
 struct ConstantRules {
     std::uint32_t request_lanes = 32;
+    // Of one lane in one instruction; wider elements take several (7.5 to 12.1: ptxas 13.0 makes
+    // two LDC.64 of 16 bytes; no wider one is known).
+    std::uint32_t widest_bytes = 16;
+    constexpr std::uint32_t instructions(std::uint32_t width_bytes) const {
+        return width_bytes <= widest_bytes ? 1 : width_bytes / widest_bytes;
+    }
     Evidence evidence = Evidence::documented;
     std::string_view source = {};
 };

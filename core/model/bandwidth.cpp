@@ -5,6 +5,7 @@
 
 #include "core/model/footprint.h"
 #include "core/model/launch_sum.h"
+#include "core/model/shared_memory.h"
 #include "core/model/transactions.h"
 
 namespace coalprof {
@@ -18,6 +19,8 @@ constexpr Unavailable far_reuse{
     "bandwidth"};
 constexpr Unavailable near_reuse{
     "lanes share elements: device memory does not decide the bandwidth"};
+constexpr Unavailable bank_conflicts{
+    "bank conflicts: passes through shared memory can take longer than device memory does"};
 constexpr Unavailable no_board{
     "a compute capability has no bandwidth: name a board, such as --machine h200"};
 
@@ -26,6 +29,7 @@ std::variant<Traffic, Unavailable> sum_transactions(const Rules& rules, const Pr
     const Transactions transactions(rules, modifier);
     Traffic traffic{.useful_bytes = program.useful_bytes};
     for (const Instruction& instruction : program.instructions) {
+        if (instruction.space != Space::global) continue;
         const auto counts = sum_over_launch<TransactionCounts>(
             program, {}, instruction, {},
             [&](const WarpAccess& access) { return transactions.count(access); });
@@ -33,6 +37,15 @@ std::variant<Traffic, Unavailable> sum_transactions(const Rules& rules, const Pr
             counts.transaction_bytes();
     }
     return traffic;
+}
+
+bool has_bank_conflicts(const Rules& rules, const Program& program) {
+    const SharedMemory shared(rules);
+    return std::ranges::any_of(program.instructions, [&](const Instruction& instruction) {
+        if (instruction.space != Space::shared) return false;
+        const auto count = [&](const WarpAccess& access) { return shared.count(access); };
+        return sum_over_launch<SharedCounts>(program, {}, instruction, {}, count).conflicts() != 0;
+    });
 }
 
 // The smallest piece that a load brings from device memory.
@@ -62,6 +75,7 @@ std::variant<Traffic, Unavailable> sum_footprints(const Rules& rules, const Prog
                                                   const CachePolicy& cache) {
     Traffic traffic{.useful_bytes = program.useful_bytes};
     for (std::uint32_t array = 0; array < program.arrays.size(); ++array) {
+        if (space_of(program, array) != Space::global) continue;
         const auto read =
             bytes_touched(program, array, AccessKind::load, fetched_bytes(rules, cache));
         const auto written = bytes_touched(program, array, AccessKind::store, sector_bytes);
@@ -76,11 +90,16 @@ std::variant<Traffic, Unavailable> sum_footprints(const Rules& rules, const Prog
 
 std::variant<Traffic, Unavailable> predict_traffic(const Rules& rules, const Program& program,
                                                    const CachePolicy& cache) {
+    bool is_global = false;
     for (const Instruction& instruction : program.instructions) {
-        if (instruction.space != Space::global) return only_global;
+        if (instruction.space == Space::constant || instruction.space == Space::local)
+            return only_global;
+        is_global = is_global || instruction.space == Space::global;
         if (instruction.kind == AccessKind::atomic || instruction.kind == AccessKind::reduce)
             return atomics;
     }
+    if (!is_global) return only_global;
+    if (has_bank_conflicts(rules, program)) return bank_conflicts;
     const bool cached = rules.memory.fill_bytes != 0;
     const auto answer = cached ? sum_footprints(rules, program, cache)
                                : sum_transactions(rules, program, cache.dlcm);

@@ -23,7 +23,8 @@ struct Traffic {
     }
 };
 
-// The traffic of the program's loads and stores of global memory:
+// The traffic of the program's loads and stores of global memory. Shared memory beside it takes no
+// part as long as it has no bank conflicts.
 // - without caches (1.x) every transaction of every half-warp counts;
 // - with them each block is fetched once and each sector written once, however many warps share it:
 //   loads fetch lines where L1 keeps them (2.x), else what L2 fetches from device memory.

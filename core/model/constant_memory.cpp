@@ -12,6 +12,7 @@ ConstantCounts ConstantMemory::count(const WarpAccess& access) const {
     ConstantCounts counts;
     each_group(access.active_lanes, rules_.request_lanes,
                [&](std::uint32_t lanes) { counts.requests += distinct_blocks(access, lanes, 0); });
+    counts.requests *= rules_.instructions(access.width_bytes);
     return counts;
 }
 

@@ -87,15 +87,16 @@ bool copies_share_a_line(Extent extent, const Repetition& repetition,
     return false;
 }
 
-}  // namespace
+// The larger of two repetitions is told second, so that what it repeats is one stretch of memory.
+// Which one is larger the pattern does not say: both orders are tried where they come to the same.
+enum class Order { inner_first, outer_first };
 
-bool warps_share_no_line(const Program& program, const Placement& placement,
-                         const Instruction& instruction) {
+bool is_proven_apart(const Program& program, const Placement& placement,
+                     const Instruction& instruction, Order order) {
     // More families than this are not compared with each other: false is always a safe answer.
     constexpr std::size_t most_families = 4096;
-    if (!period_of(instruction.formula) && program.threads > warp_lanes) return false;
-    std::vector<Extent> covered;  // by one copy of the unit: each family with its inner repetitions
-    Repetition outer;
+    std::vector<Extent> covered;  // by one copy of the unit: each family with its near repetitions
+    Repetition outer;             // of the unit
     bool share = false;
     each_family(program, placement, instruction, false, [&](const WarpFamily& family) {
         // The incomplete unit at the end is a part of one more copy of the unit: counting one copy
@@ -106,10 +107,16 @@ bool warps_share_no_line(const Program& program, const Placement& placement,
             share = true;
             return;
         }
-        if (family.whole_unit) outer = {family.outer.times + 1, family.outer.advance_bytes};
+        Repetition near = family.inner;
+        Repetition far = {family.outer.times + 1, family.outer.advance_bytes};
+        if (order == Order::outer_first) {
+            near = family.outer;
+            far = family.inner;
+        }
+        if (family.whole_unit) outer = far;
         Extent extent = extent_of(family.access);
-        share = copies_share_a_line(extent, family.inner, outer.advance_bytes);
-        extent.high += (family.inner.times - 1) * family.inner.advance_bytes;
+        share = copies_share_a_line(extent, near, outer.advance_bytes);
+        extent.high += (near.times - 1) * near.advance_bytes;
         covered.push_back(extent);
     });
     if (share) return false;
@@ -126,6 +133,19 @@ bool warps_share_no_line(const Program& program, const Placement& placement,
     }
     // gcd(0, x) is x: the unit starts at one alignment only, its copies at multiples of `advance`.
     return !copies_share_a_line({covered.front().low, covered.back().high}, outer, 0);
+}
+
+}  // namespace
+
+bool warps_share_no_line(const Program& program, const Placement& placement,
+                         const Instruction& instruction) {
+    const std::optional<Period> period = period_of(instruction.formula);
+    if (!period && program.threads > warp_lanes) return false;
+    if (is_proven_apart(program, placement, instruction, Order::inner_first)) return true;
+    // Without an incomplete period at the end every warp is a copy by both repetitions.
+    const std::uint64_t tile = program.block % warp_lanes == 0 ? warp_lanes : program.block;
+    return period && program.threads % std::lcm(period->threads, tile) == 0 &&
+           is_proven_apart(program, placement, instruction, Order::outer_first);
 }
 
 }  // namespace coalprof

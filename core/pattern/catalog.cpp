@@ -6,6 +6,7 @@
 
 #include "core/pattern/builder.h"
 #include "core/pattern/near_memories.h"
+#include "core/pattern/transpose.h"
 #include "core/text/error.h"
 #include "core/text/suggest.h"
 
@@ -190,27 +191,6 @@ Program make_column(const Plan& plan) {
                              .active_threads = rows * columns});
 }
 
-Program make_transpose(const Plan& plan) {
-    require_positive(plan, "widths", "");
-    if (plan.op != Op::copy)
-        throw UsageError(
-            fmt::format("--op {}: a transpose loads row-wise and stores column-wise; "
-                        "leave --op out",
-                        name_of(plan.op)));
-    const std::uint64_t height = element_count(plan) / plan.value;
-    if (height == 0)
-        throw UsageError(fmt::format("transpose {}: --size {} holds no row of that many elements",
-                                     plan.value, plan.shape.size_bytes));
-    const std::uint64_t n = plan.value * height;
-    Program program = program_of(plan, {.formula = Offset{},
-                                        .elements = n,
-                                        .threads = n,
-                                        .active_threads = n,
-                                        // thread i holds element (i / width, i % width)
-                                        .contiguous = Columns{plan.value, height}});
-    return program;
-}
-
 Program make_indirect(const Plan& plan) {
     const std::uint64_t columns = elements_in(plan, plan.value, "a row");
     const std::uint64_t rows = plan.shape.size_bytes / plan.value;
@@ -263,7 +243,7 @@ constexpr std::array catalog{
         "Threads that go down a column touch one sector each.", "--pitch",
         powers_to_page, make_column},
     PatternInfo{"transpose", "b[column * height + row] = a[row * width + column]", "width", "elements", Op::copy,
-        "Either the load or the store of a naive transpose goes down a column.", "",
+        "A naive transpose stores down columns; tiles turned in shared memory keep both sides coalesced, and a padded tile is free of bank conflicts.", "--variant",
         [](std::uint32_t) -> std::string { return "32..4096*2"; }, make_transpose},
     PatternInfo{"indirect", "rows[i / columns][i % columns]", "row_bytes", "bytes", Op::load,
         "A table of row pointers: every access is two instructions, the pointer's and the element's.", "",
@@ -302,13 +282,19 @@ const PatternInfo& find_pattern(std::string_view name) {
     throw UsageError(unknown_word("pattern", name, names));
 }
 
+LaunchShape launch_shape(std::string_view pattern, const PatternOptions& options,
+                         const LaunchShape& asked) {
+    if (asked.block == 0 || asked.block > 1024)
+        throw UsageError(fmt::format("--block {}: a block has 1 to 1024 threads", asked.block));
+    if (asked.per_thread == 0 || asked.per_thread > 64)
+        throw UsageError(fmt::format("--per-thread {}: choose 1 to 64 elements", asked.per_thread));
+    LaunchShape shape = asked;
+    if (pattern == "transpose") shape.per_thread = transpose_per_thread(options, asked);
+    return shape;
+}
+
 void build_program(Plan& plan) {
-    if (plan.shape.block == 0 || plan.shape.block > 1024)
-        throw UsageError(
-            fmt::format("--block {}: a block has 1 to 1024 threads", plan.shape.block));
-    if (plan.shape.per_thread == 0 || plan.shape.per_thread > 64)
-        throw UsageError(
-            fmt::format("--per-thread {}: choose 1 to 64 elements", plan.shape.per_thread));
+    plan.shape = launch_shape(plan.pattern, plan.options, plan.shape);
     plan.program = find_pattern(plan.pattern).make(plan);
 }
 

@@ -29,7 +29,13 @@ std::span<const PatternInfo> pattern_catalog();
 // Throws UsageError with the nearest name.
 const PatternInfo& find_pattern(std::string_view name);
 
-// Fills plan.program from everything else in the plan. Throws UsageError where it does not fit.
+// The shape of the launch that a pattern makes of the one that is asked for: tiles of a transpose
+// decide how many elements a thread handles. Throws UsageError where it does not fit.
+LaunchShape launch_shape(std::string_view pattern, const PatternOptions& options,
+                         const LaunchShape& asked);
+
+// Settles plan.shape and fills plan.program from everything else in the plan. Throws UsageError
+// where it does not fit.
 void build_program(Plan& plan);
 
 }  // namespace coalprof

@@ -102,4 +102,34 @@ struct LaneGrid {
     }
 };
 
+// A tile of a matrix is a square of 32 x 32 elements; 1024 consecutive indices are one tile, 32
+// of them a row of it.
+inline constexpr Index tile_side = 32;
+inline constexpr Index tile_elements = tile_side * tile_side;
+
+// A matrix tile by tile, `across` tiles from left to right and then the next row of tiles. The
+// steps are in elements. A matrix of rows of w elements has right 32, below 32 * w and pitch w; the
+// same tiles at their places in its transpose, of rows of h, have right 32 * h, below 32, pitch h.
+struct Tiles {
+    Index across = 1;
+    Index right = 32;  // from a tile to the next one
+    Index below = 32;  // from a row of tiles to the next one
+    Index pitch = 32;  // from a row within the tile to the next one
+    constexpr Index operator()(Index i) const {
+        const Index tile = i / tile_elements;
+        const Index row = i % tile_elements / tile_side;
+        return tile % across * right + tile / across * below + row * pitch + i % tile_side;
+    }
+};
+
+// A tile of the block's own in shared memory, the same place in it for every tile. Row by row its
+// row_step is the padded width and its column_step 1, column by column they trade places.
+struct TileCells {
+    Index row_step = 32;
+    Index column_step = 1;
+    constexpr Index operator()(Index i) const {
+        return i % tile_elements / tile_side * row_step + i % tile_side * column_step;
+    }
+};
+
 }  // namespace coalprof

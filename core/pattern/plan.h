@@ -57,6 +57,7 @@ struct LaunchShape {
 struct PatternOptions {
     std::uint64_t seed = 1;                         // permute --order shuffle, scatter
     std::uint64_t tile = 32;                        // shared-pad: columns of the tile, 16 or 32
+    std::string variant = "naive";                  // transpose: naive, tile, padded
     std::string order = "xor";                      // permute: reversed, xor, rotate, shuffle
     std::uint64_t member = 0;                       // aos, soa: which member of the structure
     std::string pitch = "none";                     // row, column: none, auto or bytes

@@ -28,6 +28,13 @@ struct PeriodOf {
             .threads = f.rows, .advance = 1, .inner_threads = 1, .inner_advance = f.pitch};
     }
     std::optional<Period> operator()(const LaneGrid&) const { return Period{32, 0}; }
+    std::optional<Period> operator()(const Tiles& f) const {
+        return Period{.threads = f.across * tile_elements,
+                      .advance = f.below,
+                      .inner_threads = tile_elements,
+                      .inner_advance = f.right};
+    }
+    std::optional<Period> operator()(const TileCells&) const { return Period{tile_elements, 0}; }
     std::optional<Period> operator()(const Custom& f) const { return f->period(); }
 };
 
@@ -47,6 +54,12 @@ void evaluate(const Formula& formula, std::uint64_t first, std::uint32_t count,
 }
 
 std::optional<Period> period_of(const Formula& formula) { return std::visit(PeriodOf{}, formula); }
+
+Space space_of(const Program& program, std::uint32_t array) {
+    for (const Instruction& instruction : program.instructions)
+        if (instruction.array == array) return instruction.space;
+    return Space::global;
+}
 
 WarpAccess access_of_warp(const Program& program, const Placement& placement,
                           const Instruction& instruction, std::uint64_t first_thread,

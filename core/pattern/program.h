@@ -40,7 +40,7 @@ class CustomFormula {
 };
 
 using Formula = std::variant<Offset, Stride, Groups, Permute, Scatter, Rows, Columns, LaneGrid,
-                             std::shared_ptr<const CustomFormula>>;
+                             Tiles, TileCells, std::shared_ptr<const CustomFormula>>;
 
 // elements[k] = formula(first + k) for k < count <= 32.
 void evaluate(const Formula& formula, std::uint64_t first, std::uint32_t count,
@@ -48,11 +48,20 @@ void evaluate(const Formula& formula, std::uint64_t first, std::uint32_t count,
 // None for sequences that do not repeat (scatter).
 std::optional<Period> period_of(const Formula& formula);
 
-// An array the program touches. `elements` is how many must be allocated: the highest index + 1.
+// Element e of an array holds, after a launch that stored to it, what element formula(e) of `array`
+// holds.
+struct Origin {
+    std::uint32_t array = 0;
+    Formula formula = Offset{};
+};
+
+// An array the program touches, in one memory. `elements` is how many must be allocated: the
+// highest index + 1. Of shared memory every block has its own, of local memory every thread.
 struct Array {
-    std::string name;  // "a", "b", "table"
+    std::string name;  // "a", "b", "table", "tile"
     std::uint32_t element_bytes = 4;
     std::uint64_t elements = 0;
+    std::optional<Origin> origin = std::nullopt;  // none: what is stored depends on its place alone
     std::uint64_t bytes() const { return elements * element_bytes; }
 };
 
@@ -62,6 +71,9 @@ struct Instruction {
     std::uint32_t width_bytes = 4;  // per lane; equals the array's element_bytes
     std::uint32_t array = 0;        // index into Program::arrays
     Formula formula = Offset{};
+    // Stores only: the earlier load whose value is stored. None: the element's own value.
+    std::optional<std::uint32_t> value_of = std::nullopt;
+    bool after_barrier = false;  // the threads of the block wait for each other before it
 };
 
 struct Program {
@@ -71,6 +83,9 @@ struct Program {
     std::uint32_t block = 256;       // logical indices of one block; its last warp may be partial
     std::uint64_t useful_bytes = 0;  // what the algorithm needs: active lanes x width, all told
 };
+
+// The memory that an array lies in: that of the instructions that touch it.
+Space space_of(const Program& program, std::uint32_t array);
 
 // Where the arrays lie: the byte address of element 0, one per Program::arrays. The model counts
 // the same for any base that is aligned above the footprint, and its own placement is 0.

@@ -72,6 +72,9 @@ class PreparedLaunch {
     virtual NamedValues settings() const = 0;
     // Enqueues the kernel once and waits for it. Nothing else reaches the GPU.
     virtual void launch() = 0;
+    // The same, but for its accesses to constant memory, which are jumped over. A kernel's own
+    // parameters lie there too, and only so can its loads of them be counted apart.
+    virtual void launch_without_constants() {}
     // Median and spread of `repeats` launches in seconds, after a warm-up; cold: L2 is flushed
     // before each.
     virtual Timing time(std::uint64_t repeats, CacheState cache) = 0;

@@ -90,14 +90,17 @@ class SweepOnDevice {
 
     // Reads the counters of the points that could be timed; answers why it could not.
     std::string collect(std::span<const PlannedPoint> planned, std::vector<Point>& points) {
-        std::vector<std::size_t> measurable;
-        for (std::size_t i = 0; i < points.size(); ++i)
-            if (points[i].measured) measurable.push_back(i);
-        if (measurable.empty()) return {};
+        std::vector<Range> ranges;
+        for (std::size_t i = 0; i < points.size(); ++i) {
+            if (!points[i].measured) continue;
+            ranges.push_back({.point = i});
+            if (counts_constants(planned[i])) ranges.push_back({.point = i, .is_overhead = true});
+        }
+        if (ranges.empty()) return {};
         std::unique_ptr<PreparedLaunch> launch;
         const auto before = [&](std::size_t range) {
             if (stop_signal() != 0) throw PointError(std::string(interrupted));
-            const PlannedPoint& point = planned[measurable[range]];
+            const PlannedPoint& point = planned[ranges[range].point];
             attempt(point.name, [&] {
                 launch.reset();  // its memory serves the next
                 launch = run_.launcher.prepare(point.plan);
@@ -108,13 +111,19 @@ class SweepOnDevice {
             });
         };
         const auto work = [&](std::size_t range) {
-            attempt(planned[measurable[range]].name, [&] { launch->launch(); });
+            attempt(planned[ranges[range].point].name, [&] {
+                ranges[range].is_overhead ? launch->launch_without_constants() : launch->launch();
+            });
         };
         try {
-            const auto readings =
-                run_.collector->collect(run_.wanted, measurable.size(), before, work);
-            for (std::size_t i = 0; i < readings.size(); ++i)
-                merge(readings[i], *points[measurable[i]].measured);
+            const auto readings = run_.collector->collect(run_.wanted, ranges.size(), before, work);
+            for (std::size_t i = 0; i < readings.size(); ++i) {
+                Readings& measured = *points[ranges[i].point].measured;
+                if (ranges[i].is_overhead)
+                    take_off(readings[i], measured);
+                else
+                    merge(readings[i], measured);
+            }
             if (!lost_.empty()) run_failed(lost_);
             return {};
         } catch (const CountersError& error) {
@@ -125,6 +134,35 @@ class SweepOnDevice {
             run_failed(lost_);
             return lost_;
         }
+    }
+
+    // What the collector counts at a time: a point's launch, or what it counts besides its
+    // accesses.
+    struct Range {
+        std::size_t point = 0;
+        bool is_overhead = false;
+    };
+
+    // Constant memory holds the parameters of kernels too: loads of them are to be taken off.
+    bool counts_constants(const PlannedPoint& planned) const {
+        const auto& instructions = planned.plan.program.instructions;
+        const bool reads_constants =
+            std::any_of(instructions.begin(), instructions.end(),
+                        [](const Instruction& one) { return one.space == Space::constant; });
+        return reads_constants && std::find(run_.wanted.begin(), run_.wanted.end(),
+                                            Counter::constant_requests) != run_.wanted.end();
+    }
+
+    static void take_off(const Readings& overhead, Readings& measured) {
+        Reading& all = measured[Counter::constant_requests];
+        const Reading& besides = overhead[Counter::constant_requests];
+        if (!is_number(all)) return;
+        if (!is_number(besides))
+            all = besides;
+        else if (number_in(besides) > number_in(all))
+            all = Unavailable{"the kernel counts less with its accesses than without them"};
+        else
+            all = static_cast<std::uint64_t>(number_in(all) - number_in(besides));
     }
 
     // Work on one point for the collector, which knows of two failures: the point's, and the

@@ -36,20 +36,22 @@ std::vector<PlannedPoint> expand(const Sweep& sweep) {
 
 NamedValues describe_sweep(const Sweep& sweep) {
     const PatternInfo& pattern = find_pattern(sweep.pattern);
+    const LaunchShape shape = launch_shape(sweep.pattern, sweep.options, sweep.shape);
     NamedValues values{
         {"pattern", sweep.pattern},
         {"formula", std::string(pattern.formula)},
         {"parameter", std::string(pattern.parameter)},
         {"op", std::string(name_of(sweep.op.value_or(pattern.default_op)))},
         {"type", std::string(name_of(sweep.type))},
-        {"size_bytes", static_cast<std::int64_t>(sweep.shape.size_bytes)},
-        {"block", std::int64_t{sweep.shape.block}},
-        {"per_thread", std::int64_t{sweep.shape.per_thread}},
+        {"size_bytes", static_cast<std::int64_t>(shape.size_bytes)},
+        {"block", std::int64_t{shape.block}},
+        {"per_thread", std::int64_t{shape.per_thread}},
     };
     add_single_settings(values, sweep);
     const auto has_option = [&](std::string_view option) {
         return pattern.options.find(option) != std::string_view::npos;
     };
+    if (has_option("--variant")) values.emplace_back("variant", sweep.options.variant);
     if (has_option("--order")) values.emplace_back("order", sweep.options.order);
     if (has_option("--seed"))
         values.emplace_back("seed", static_cast<std::int64_t>(sweep.options.seed));

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/pattern/catalog.h"
+#include "core/pattern/transpose.h"
 #include "core/text/range.h"
 
 namespace coalprof {
@@ -24,12 +25,30 @@ bool is_in_scope(const List& list, const Item& item) {
     return list.empty() || std::find(list.begin(), list.end(), item) != list.end();
 }
 
-void add_points(std::vector<PlannedPoint>& points, const PatternInfo& pattern, Op op,
-                ElementType type, const VerifyScope& scope, const Machine& machine) {
+// The option sets of a pattern under which it makes different programs.
+std::vector<PatternOptions> options_to_verify(const PatternInfo& pattern) {
+    std::vector<PatternOptions> all;
+    if (pattern.options.find("--variant") == std::string_view::npos) return {PatternOptions{}};
+    for (const std::string_view variant : transpose_variants())
+        all.emplace_back().variant = variant;
+    return all;
+}
+
+std::string name_of(const PlannedPoint& point) {
+    const Plan& plan = point.plan;
+    return fmt::format("{}{}{} {} {} {}", plan.pattern, plan.options.variant == "naive" ? "" : " ",
+                       plan.options.variant == "naive" ? "" : plan.options.variant,
+                       name_of(plan.op), name_of(plan.type), point.name);
+}
+
+void add_points(std::vector<PlannedPoint>& points, const PatternInfo& pattern,
+                const PatternOptions& options, Op op, ElementType type, const VerifyScope& scope,
+                const Machine& machine) {
     const auto values = parse_range(pattern.default_range(bytes_of(type))).values();
     for (const std::uint64_t value : spread(values, scope.most_values)) {
         Sweep sweep;
         sweep.pattern = std::string(pattern.name);
+        sweep.options = options;
         sweep.values = {value};
         sweep.op = op;
         sweep.type = type;
@@ -37,8 +56,7 @@ void add_points(std::vector<PlannedPoint>& points, const PatternInfo& pattern, O
         sweep.machines = {machine};
         try {
             PlannedPoint point = expand(sweep).front();
-            point.name =
-                fmt::format("{} {} {} {}", pattern.name, name_of(op), name_of(type), point.name);
+            point.name = name_of(point);
             points.push_back(std::move(point));
         } catch (const UsageError&) {
             continue;  // this op, type or value does not fit the pattern
@@ -55,8 +73,9 @@ std::vector<PlannedPoint> points_to_verify(const VerifyScope& scope, Op op,
         if (!is_in_scope(scope.patterns, pattern.name)) continue;
         for (const std::string_view name : element_type_list()) {
             const ElementType type = *find_element_type(name);
-            if (is_in_scope(scope.types, type))
-                add_points(points, pattern, op, type, scope, machine);
+            if (!is_in_scope(scope.types, type)) continue;
+            for (const PatternOptions& options : options_to_verify(pattern))
+                add_points(points, pattern, options, op, type, scope, machine);
         }
     }
     return points;

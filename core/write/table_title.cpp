@@ -45,6 +45,7 @@ std::string title_of(const ResultHead& head, const TableStyle& style) {
         title += part;
     };
     add(text_in(head.sweep, "pattern", style.ascii));
+    add(text_in(head.sweep, "variant", style.ascii));
     add(text_in(head.sweep, "op", style.ascii));
     add(text_in(head.sweep, "type", style.ascii));
     add(size_in(head.sweep));

@@ -1,17 +1,12 @@
-// The pieces from which a program's kernel is composed (kernels/compose.cpp). Each access is one
-// PTX instruction written out, so that a launch does exactly the memory instructions of its
-// program: no merging of neighbours, no read-only path, no deletion of what looks unused.
+// The pieces from which a program's kernel is composed (kernels/compose.cpp): what one instruction
+// of the program is for all the elements of a thread.
 #pragma once
 
 #include "kernels/source/arguments.h"
+#include "kernels/source/instructions.cuh"
 #include "kernels/source/values.h"
 
 namespace coalprof {
-
-template <unsigned bytes>
-struct Value {
-    Word word[words_of(bytes)] = {};
-};
 
 // The elements of one thread. All arrays are indexed by constants once the loops are unrolled, and
 // so live in registers.
@@ -56,16 +51,41 @@ __device__ __forceinline__ Lanes<per_thread> place(const Formula& formula, Index
     return lanes;
 }
 
-// `apart`: the formula is written out, and the compiler could see that two elements of one thread
+// The same for a thread whose elements all lie in one tile: its place is found once, and from one
+// element of the thread to the next it is so many rows.
+template <int block, int per_thread>
+__device__ __forceinline__ Lanes<per_thread> place_down(Index element, Index row_step) {
+    Lanes<per_thread> lanes;
+#pragma unroll
+    for (int j = 0; j < per_thread; ++j) {
+        lanes.element[j] = element + static_cast<Index>(j) * (block / tile_side) * row_step;
+        lanes.active[j] = true;
+    }
+    return lanes;
+}
+
+template <bool narrow, int block, int per_thread>
+__device__ __forceinline__ Lanes<per_thread> place_in_tile(const Tiles& formula, Index first) {
+    const Tiles tiles = narrow ? narrowed(formula) : formula;
+    const Index i = narrow ? static_cast<Word>(first) : first;
+    return place_down<block, per_thread>(tiles(i), tiles.pitch);
+}
+
+template <bool narrow, int block, int per_thread>
+__device__ __forceinline__ Lanes<per_thread> place_in_tile(const TileCells& formula, Index first) {
+    const TileCells cells = narrow ? narrowed(formula) : formula;
+    return place_down<block, per_thread>(cells(first % tile_elements), cells.row_step);
+}
+
+// `base`: the address of element 0. `apart`: the compiler could see that two elements of one thread
 // are the same and drop an access; a multiple of an unknown zero keeps them apart.
 template <unsigned bytes, bool apart, int per_thread>
-__device__ __forceinline__ Addresses<per_thread> locate(const Operand& operand,
-                                                        const Lanes<per_thread>& lanes,
+__device__ __forceinline__ Addresses<per_thread> locate(Index base, const Lanes<per_thread>& lanes,
                                                         const LaunchArgument& launch) {
     Addresses<per_thread> addresses;
 #pragma unroll
     for (int j = 0; j < per_thread; ++j) {
-        addresses.of[j] = operand.base + lanes.element[j] * bytes;
+        addresses.of[j] = base + lanes.element[j] * bytes;
         if (apart) addresses.of[j] += static_cast<Index>(j) * launch.nothing;
     }
     return addresses;
@@ -88,120 +108,30 @@ __device__ __forceinline__ Addresses<per_thread> locate_in_rows(
     return addresses;
 }
 
-// Predicated, not branched around: the loads of one thread follow each other without a jump. Where
-// `active` is known to be true, nothing of the predicate is left.
-#define COALPROF_WHEN(operand) "{ .reg .pred p; setp.ne.s32 p, " operand ", 0; @p "
-
-template <unsigned bytes>
-__device__ __forceinline__ void load_value(Value<bytes>& value, Index address, bool active) {
-    const int on = active;
-    if constexpr (bytes == 1)
-        asm volatile(COALPROF_WHEN("%2") "ld.global.u8 %0, [%1]; }"
-                     : "+r"(value.word[0])
-                     : "l"(address), "r"(on));
-    else if constexpr (bytes == 2)
-        asm volatile(COALPROF_WHEN("%2") "ld.global.u16 %0, [%1]; }"
-                     : "+r"(value.word[0])
-                     : "l"(address), "r"(on));
-    else if constexpr (bytes == 4)
-        asm volatile(COALPROF_WHEN("%2") "ld.global.u32 %0, [%1]; }"
-                     : "+r"(value.word[0])
-                     : "l"(address), "r"(on));
-    else if constexpr (bytes == 8)
-        asm volatile(COALPROF_WHEN("%3") "ld.global.v2.u32 {%0, %1}, [%2]; }"
-                     : "+r"(value.word[0]), "+r"(value.word[1])
-                     : "l"(address), "r"(on));
-    else
-        asm volatile(COALPROF_WHEN("%5") "ld.global.v4.u32 {%0, %1, %2, %3}, [%4]; }"
-                     : "+r"(value.word[0]), "+r"(value.word[1]), "+r"(value.word[2]),
-                       "+r"(value.word[3])
-                     : "l"(address), "r"(on));
-}
-
-template <unsigned bytes>
-__device__ __forceinline__ void store_value(const Value<bytes>& value, Index address, bool active) {
-    const int on = active;
-    if constexpr (bytes == 1)
-        asm volatile(COALPROF_WHEN("%2") "st.global.u8 [%0], %1; }" ::"l"(address),
-                     "r"(value.word[0]), "r"(on));
-    else if constexpr (bytes == 2)
-        asm volatile(COALPROF_WHEN("%2") "st.global.u16 [%0], %1; }" ::"l"(address),
-                     "r"(value.word[0]), "r"(on));
-    else if constexpr (bytes == 4)
-        asm volatile(COALPROF_WHEN("%2") "st.global.u32 [%0], %1; }" ::"l"(address),
-                     "r"(value.word[0]), "r"(on));
-    else if constexpr (bytes == 8)
-        asm volatile(COALPROF_WHEN("%3") "st.global.v2.u32 [%0], {%1, %2}; }" ::"l"(address),
-                     "r"(value.word[0]), "r"(value.word[1]), "r"(on));
-    else
-        asm volatile(
-            COALPROF_WHEN("%5") "st.global.v4.u32 [%0], {%1, %2, %3, %4}; }" ::"l"(address),
-            "r"(value.word[0]), "r"(value.word[1]), "r"(value.word[2]), "r"(value.word[3]),
-            "r"(on));
-}
-
-// How an atomic adds. The width decides for integers, floating point has instructions of its own.
-enum class Number { u32, u64, f32, f64 };
-
-constexpr unsigned bytes_of_number(Number number) {
-    return number == Number::u32 || number == Number::f32 ? 4 : 8;
-}
-
-// Adds and answers what was there before.
-template <Number number>
-__device__ __forceinline__ Value<bytes_of_number(number)> add_value(Index address, bool active,
-                                                                    const LaunchArgument& launch) {
-    const int on = active;
-    Value<bytes_of_number(number)> old;
-    if constexpr (number == Number::u32) {
-        asm volatile(COALPROF_WHEN("%2") "atom.global.add.u32 %0, [%1], %3; }"
-                     : "+r"(old.word[0])
-                     : "l"(address), "r"(on), "r"(static_cast<Word>(launch.increment)));
-    } else if constexpr (number == Number::f32) {
-        asm volatile(COALPROF_WHEN("%2") "atom.global.add.f32 %0, [%1], %3; }"
-                     : "+r"(old.word[0])
-                     : "l"(address), "r"(on), "f"(static_cast<float>(launch.real_increment)));
-    } else {
-        Index whole = 0;
-        if constexpr (number == Number::u64)
-            asm volatile(COALPROF_WHEN("%2") "atom.global.add.u64 %0, [%1], %3; }"
-                         : "+l"(whole)
-                         : "l"(address), "r"(on), "l"(launch.increment));
-        else
-            asm volatile(COALPROF_WHEN("%2") "atom.global.add.f64 %0, [%1], %3; }"
-                         : "+l"(whole)
-                         : "l"(address), "r"(on), "d"(launch.real_increment));
-        old.word[0] = static_cast<Word>(whole);
-        old.word[1] = static_cast<Word>(whole >> 32);
-    }
-    return old;
-}
-
-// Adds and does not ask what was there: RED, where an atomic whose result is used is ATOM.
-template <Number number>
-__device__ __forceinline__ void reduce_value(Index address, bool active,
-                                             const LaunchArgument& launch) {
-    const int on = active;
-    if constexpr (number == Number::u32)
-        asm volatile(COALPROF_WHEN("%1") "red.global.add.u32 [%0], %2; }" ::"l"(address), "r"(on),
-                     "r"(static_cast<Word>(launch.increment)));
-    else if constexpr (number == Number::f32)
-        asm volatile(COALPROF_WHEN("%1") "red.global.add.f32 [%0], %2; }" ::"l"(address), "r"(on),
-                     "f"(static_cast<float>(launch.real_increment)));
-    else if constexpr (number == Number::u64)
-        asm volatile(COALPROF_WHEN("%1") "red.global.add.u64 [%0], %2; }" ::"l"(address), "r"(on),
-                     "l"(launch.increment));
-    else
-        asm volatile(COALPROF_WHEN("%1") "red.global.add.f64 [%0], %2; }" ::"l"(address), "r"(on),
-                     "d"(launch.real_increment));
-}
-
-template <unsigned bytes, int per_thread>
+template <Memory memory, unsigned bytes, int per_thread>
 __device__ __forceinline__ void load(Value<bytes> (&values)[per_thread],
                                      const Addresses<per_thread>& addresses,
                                      const Lanes<per_thread>& lanes) {
 #pragma unroll
-    for (int j = 0; j < per_thread; ++j) load_value(values[j], addresses.of[j], lanes.active[j]);
+    for (int j = 0; j < per_thread; ++j)
+        load_value<memory>(values[j], addresses.of[j], lanes.active[j]);
+}
+
+// Loads from constant memory, which also holds the kernel's parameters: only what the kernel does
+// without these loads can tell them apart. So they stand in a loop that goes round once or not at
+// all: it is jumped over where an `if` would be predicated. The address seems to change with every
+// round, lest ptxas makes an `if` of it.
+template <unsigned bytes, int per_thread>
+__device__ __forceinline__ void load_constants(Value<bytes> (&values)[per_thread],
+                                               const Addresses<per_thread>& addresses,
+                                               const Lanes<per_thread>& lanes,
+                                               const LaunchArgument& launch) {
+#pragma unroll 1
+    for (Index rounds = launch.rounds; rounds != 0; rounds >>= 1)
+#pragma unroll
+        for (int j = 0; j < per_thread; ++j)
+            load_value<Memory::constant>(values[j], addresses.of[j] + (rounds >> 1),
+                                         lanes.active[j]);
 }
 
 // Collects in `seen` the bits in which loaded values differ from what the array holds. The mark of
@@ -259,7 +189,7 @@ __device__ __forceinline__ void compare_counts(
 
 // Stores each element's value with its mark. What was loaded before takes part: a wrong load makes
 // a wrong store, and no store can run ahead of the loads that it depends on.
-template <unsigned bytes, int per_thread>
+template <Memory memory, unsigned bytes, int per_thread>
 __device__ __forceinline__ void store(const Addresses<per_thread>& addresses,
                                       const Lanes<per_thread>& lanes,
                                       const Word (&seen)[per_thread], const Operand& operand) {
@@ -270,9 +200,22 @@ __device__ __forceinline__ void store(const Addresses<per_thread>& addresses,
         for (unsigned w = 0; w < words_of(bytes); ++w)
             value.word[w] =
                 (seen[j] & ~touched_bits) ^ touched_word(bytes, lanes.element[j], w, operand.seed);
-        store_value(value, addresses.of[j], lanes.active[j]);
+        store_value<memory>(value, addresses.of[j], lanes.active[j]);
     }
 }
+
+// Stores what was loaded, as it came.
+template <Memory memory, unsigned bytes, int per_thread>
+__device__ __forceinline__ void store_loaded(const Addresses<per_thread>& addresses,
+                                             const Lanes<per_thread>& lanes,
+                                             const Value<bytes> (&values)[per_thread]) {
+#pragma unroll
+    for (int j = 0; j < per_thread; ++j)
+        store_value<memory>(values[j], addresses.of[j], lanes.active[j]);
+}
+
+// The threads of the block wait for each other, and see what the others stored to shared memory.
+__device__ __forceinline__ void meet() { asm volatile("bar.sync 0;" ::: "memory"); }
 
 template <Number number, int per_thread>
 __device__ __forceinline__ void add(Value<bytes_of_number(number)> (&olds)[per_thread],
@@ -292,14 +235,15 @@ __device__ __forceinline__ void reduce(const Addresses<per_thread>& addresses,
         reduce_value<number>(addresses.of[j], lanes.active[j], launch);
 }
 
-// The last thing a kernel does: its only other store, jumped over unless a loaded value was wrong.
+// The last thing a kernel does: its only other store, jumped over unless a loaded value was wrong
+// in one of `bits`.
 template <int per_thread>
-__device__ __forceinline__ void report(const Word (&seen)[per_thread], Index first,
+__device__ __forceinline__ void report(const Word (&seen)[per_thread], Word bits, Index first,
                                        const LaunchArgument& launch) {
     Word all = 0;
 #pragma unroll
     for (int j = 0; j < per_thread; ++j) all |= seen[j];
-    if ((all & ~touched_bits) != 0)
+    if ((all & bits) != 0)
         asm volatile("st.global.v2.u64 [%0], {%1, %2};" ::"l"(launch.fault), "l"(first + 1),
                      "l"(static_cast<Index>(all)));
 }

@@ -11,11 +11,11 @@ using Word = unsigned int;  // 32 bits on the host and in CUDA alike
 // The array of one instruction. Each instruction has an operand of its own, even where two name
 // the same array: with one base address, ptxas would see that two loads meet and drop the second.
 struct Operand {
-    Index base = 0;       // address of element 0
+    Index base = 0;       // address of element 0; shared memory: offset into the block's
     Index rows_base = 0;  // tables only: address of row 0 of the array whose rows it lists
     Index row_bytes = 0;  // tables only: from one of those rows to the next
     Word seed = 0;        // of the array's values
-    Word unused = 0;
+    Word elements = 0;    // shared and local memory only: how many the array has
 };
 
 // What concerns the launch as a whole.
@@ -26,6 +26,10 @@ struct LaunchArgument {
     Index increment = 0;        // what an integer atomic adds (modulo 2^32 or 2^64)
     double real_increment = 0;  // what a floating-point atomic adds
     Index nothing = 0;          // always 0, which the compiler cannot know
+    // Programs of memories other than global: the bits of loaded values that are checked, and how
+    // often constant memory is read: once, or never to count what the kernel loads besides.
+    Word checked_bits = 0;
+    Word rounds = 1;
 };
 
 // Written by a thread that loaded something else than the array held.

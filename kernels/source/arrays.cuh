@@ -113,6 +113,16 @@ __device__ __forceinline__ void compare_with_touched(const Operand& operand, Ind
     if (!same<bytes>(found, cell_of<bytes>(words))) atomicMin(first_wrong, element);
 }
 
+// The same where threads stored what another array holds: element `from` of `source`.
+template <unsigned bytes>
+__device__ __forceinline__ void compare_with_origin(const Operand& operand, Index element,
+                                                    const Operand& source, Index from,
+                                                    Index* first_wrong) {
+    const auto found = reinterpret_cast<typename Cell<bytes>::Type*>(operand.base)[element];
+    if (!same<bytes>(found, start_cell<bytes, Content::marked>(from, source)))
+        atomicMin(first_wrong, element);
+}
+
 // Puts the start value back where a thread stored; all threads that meet there write the same.
 template <unsigned bytes>
 __device__ __forceinline__ void restore(const Operand& operand, Index element) {

@@ -3,7 +3,8 @@
 // load goes into a comparison that never holds.
 #pragma once
 
-#include "kernels/source/access.cuh"
+#include "kernels/source/instructions.cuh"
+#include "kernels/source/near.cuh"
 
 namespace coalprof {
 
@@ -33,60 +34,9 @@ __device__ __forceinline__ Value<bytes> repeated(Word word) {
     return value;
 }
 
-// Shared memory: the block's dynamic allocation, of which an address is an offset.
-extern __shared__ __align__(128) unsigned char block_memory[];
-
-__device__ __forceinline__ Word shared_address(const WarpArgument& warp) {
-    return static_cast<Word>(__cvta_generic_to_shared(block_memory)) +
-           static_cast<Word>(warp.address[threadIdx.x]);
-}
-
-template <unsigned bytes>
-__device__ __forceinline__ void load_shared(Value<bytes>& value, Word address, bool active) {
-    const int on = active;
-    if constexpr (bytes == 1)
-        asm volatile(COALPROF_WHEN("%2") "ld.shared.u8 %0, [%1]; }"
-                     : "+r"(value.word[0])
-                     : "r"(address), "r"(on));
-    else if constexpr (bytes == 2)
-        asm volatile(COALPROF_WHEN("%2") "ld.shared.u16 %0, [%1]; }"
-                     : "+r"(value.word[0])
-                     : "r"(address), "r"(on));
-    else if constexpr (bytes == 4)
-        asm volatile(COALPROF_WHEN("%2") "ld.shared.u32 %0, [%1]; }"
-                     : "+r"(value.word[0])
-                     : "r"(address), "r"(on));
-    else if constexpr (bytes == 8)
-        asm volatile(COALPROF_WHEN("%3") "ld.shared.v2.u32 {%0, %1}, [%2]; }"
-                     : "+r"(value.word[0]), "+r"(value.word[1])
-                     : "r"(address), "r"(on));
-    else
-        asm volatile(COALPROF_WHEN("%5") "ld.shared.v4.u32 {%0, %1, %2, %3}, [%4]; }"
-                     : "+r"(value.word[0]), "+r"(value.word[1]), "+r"(value.word[2]),
-                       "+r"(value.word[3])
-                     : "r"(address), "r"(on));
-}
-
-template <unsigned bytes>
-__device__ __forceinline__ void store_shared(const Value<bytes>& value, Word address, bool active) {
-    const int on = active;
-    if constexpr (bytes == 1)
-        asm volatile(COALPROF_WHEN("%2") "st.shared.u8 [%0], %1; }" ::"r"(address),
-                     "r"(value.word[0]), "r"(on));
-    else if constexpr (bytes == 2)
-        asm volatile(COALPROF_WHEN("%2") "st.shared.u16 [%0], %1; }" ::"r"(address),
-                     "r"(value.word[0]), "r"(on));
-    else if constexpr (bytes == 4)
-        asm volatile(COALPROF_WHEN("%2") "st.shared.u32 [%0], %1; }" ::"r"(address),
-                     "r"(value.word[0]), "r"(on));
-    else if constexpr (bytes == 8)
-        asm volatile(COALPROF_WHEN("%3") "st.shared.v2.u32 [%0], {%1, %2}; }" ::"r"(address),
-                     "r"(value.word[0]), "r"(value.word[1]), "r"(on));
-    else
-        asm volatile(
-            COALPROF_WHEN("%5") "st.shared.v4.u32 [%0], {%1, %2, %3, %4}; }" ::"r"(address),
-            "r"(value.word[0]), "r"(value.word[1]), "r"(value.word[2]), "r"(value.word[3]),
-            "r"(on));
+// Addresses of shared memory are offsets into the block's.
+__device__ __forceinline__ Index shared_address(const WarpArgument& warp) {
+    return shared_base() + warp.address[threadIdx.x];
 }
 
 #define COALPROF_WARP_KERNELS(bytes)                                                          \
@@ -103,12 +53,12 @@ __device__ __forceinline__ void store_shared(const Value<bytes>& value, Word add
     extern "C" __global__ void __launch_bounds__(32)                                          \
         coalprof_shared_load_##bytes(const WarpArgument warp) {                               \
         Value<bytes> value;                                                                   \
-        load_shared(value, shared_address(warp), is_active(warp));                            \
+        load_value<Memory::shared>(value, shared_address(warp), is_active(warp));                            \
         drain(folded(value), warp);                                                           \
     }                                                                                         \
     extern "C" __global__ void __launch_bounds__(32)                                          \
         coalprof_shared_store_##bytes(const WarpArgument warp) {                              \
-        store_shared(repeated<bytes>(warp.value), shared_address(warp), is_active(warp));     \
+        store_value<Memory::shared>(repeated<bytes>(warp.value), shared_address(warp), is_active(warp));     \
     }
 COALPROF_WARP_KERNELS(1)
 COALPROF_WARP_KERNELS(2)

@@ -34,6 +34,8 @@ constexpr std::array launches{
     Launch{"atomic", {Access::global_atomic}},
     Launch{"reduce", {Access::global_reduce}},
     Launch{"shared", {Access::shared_load, Access::shared_store}},
+    Launch{"tiled transpose",
+           {Access::global_load, Access::global_store, Access::shared_load, Access::shared_store}},
     Launch{"constant", {Access::constant_load}},
     Launch{"local", {Access::local_load, Access::local_store}},
 };

@@ -50,6 +50,14 @@ std::vector<Plan> sample(std::size_t turn) {
                                 (k + turn) % 2 == 0 ? 1 : 4));
         ++k;
     }
+    for (const PatternInfo& pattern : near_patterns()) {
+        const Op op = pattern.name == "constant" ? Op::load : ops[(k + turn) % 3];
+        plans.push_back(plan_of(std::string(pattern.name), usual_value(pattern), op,
+                                types[(2 * k + turn) % types.size()], (k + turn) % 2 == 0 ? 1 : 4));
+        ++k;
+    }
+    plans.push_back(
+        tiled_transpose(turn % 2 == 0 ? "tile" : "padded", 64, types[turn % types.size()]));
     return plans;
 }
 
@@ -66,11 +74,16 @@ TEST_P(Architecture, gets_code_for_every_pattern_and_op) {
             const auto code = compiler.compile(request);
             EXPECT_EQ(code->architecture, fmt::format("sm_{}", GetParam()));
         }
-        const SassCount sass =
-            count_in_sass(kernels_in(compiler.compile(requests.front())->code).at(access_kernel));
-        EXPECT_EQ(sass.generic_or_local, 0u);
-        EXPECT_GT(
-            sass.loads + sass.stores + sass.predicated_stores + sass.atomics + sass.reductions, 0u);
+        const auto code = compiler.compile(requests.front());
+        const std::string_view kernel = kernels_in(code->code).at(access_kernel);
+        const SassCount sass = count_in_sass(kernel);
+        const bool is_local = plan.program.instructions.front().space == Space::local;
+        EXPECT_EQ(sass.generic_or_local != 0, is_local);
+        const NearSassCount near = count_near_in_sass(kernel);
+        EXPECT_GT(sass.loads + sass.stores + sass.predicated_stores + sass.atomics +
+                      sass.reductions + near.shared_loads.size() + near.shared_stores.size() +
+                      near.local_stores.size() + near.constant_loads.size(),
+                  0u);
     }
 }
 

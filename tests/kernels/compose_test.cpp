@@ -14,7 +14,7 @@ using testing::Test;
 std::string source_of(const Plan& plan) { return compose_access(plan, shape_of(plan)); }
 
 TEST(Compose, serves_a_whole_sweep_of_the_parameter_with_one_source) {
-    for (const PatternInfo& pattern : global_patterns()) {
+    for (const PatternInfo& pattern : pattern_catalog()) {
         if (pattern.name == "transpose") continue;  // some widths leave threads over, others none
         const std::uint64_t value = usual_value(pattern);
         const std::string name(pattern.name);
@@ -33,7 +33,7 @@ TEST(Compose, asks_for_the_element_of_each_formula_once) {
 
 TEST(Compose, compares_only_after_every_load_is_under_way) {
     const std::string add = source_of(plan_of("offset", 11, Op::add));
-    EXPECT_LT(add.find("load(value1"), add.find("compare(seen, value0"));
+    EXPECT_LT(add.find("load<Memory::global>(value1"), add.find("compare(seen, value0"));
 }
 
 TEST(Compose, follows_the_pointers_of_a_table) {
@@ -46,7 +46,7 @@ TEST(Compose, follows_the_pointers_of_a_table) {
     const std::string add = source_of(plan_of("indirect", 512, Op::add));
     EXPECT_NE(add.find("const auto address1 = locate_in_rows<4>(operand0"), std::string::npos);
     EXPECT_NE(add.find("const auto address3 = locate_in_rows<4>(operand2"), std::string::npos);
-    EXPECT_NE(add.find("const auto address4 = locate<4, false>(operand4"), std::string::npos);
+    EXPECT_NE(add.find("const auto address4 = locate<4, false>(operand4.base"), std::string::npos);
 }
 
 TEST(Compose, knows_when_every_thread_has_work) {
@@ -96,6 +96,72 @@ TEST(Compose, puts_a_users_formula_in_as_source_and_keeps_its_accesses_apart) {
     EXPECT_NE(source.find("locate<4, true>"), std::string::npos);
 }
 
+TEST(Compose, checks_loaded_values_only_where_memory_holds_something_known) {
+    // Global memory and constants are filled; shared and local memory are not.
+    EXPECT_NE(source_of(plan_of("offset", 3, Op::load)).find("report(seen, ~touched_bits"),
+              std::string::npos);
+    for (const char* pattern : {"constant", "local", "shared-stride"})
+        EXPECT_NE(source_of(plan_of(pattern, 3, Op::load)).find("report(seen, launch.checked_bits"),
+                  std::string::npos);
+    EXPECT_FALSE(shape_of(plan_of("constant", 3, Op::load)).needs_near_check);
+    EXPECT_TRUE(shape_of(plan_of("local", 3, Op::load)).needs_near_check);
+    // What is moved on is checked where it ends.
+    const Plan transpose = tiled_transpose("padded", 64);
+    EXPECT_FALSE(shape_of(transpose).reports);
+    EXPECT_FALSE(shape_of(transpose).needs_near_check);
+    EXPECT_EQ(source_of(transpose).find("report("), std::string::npos);
+}
+
+TEST(Compose, lets_a_block_meet_between_storing_a_tile_and_loading_it) {
+    const std::string source = source_of(tiled_transpose("tile", 64));
+    const std::size_t store = source.find("store_loaded<Memory::shared>");
+    const std::size_t meet = source.find("meet()");
+    const std::size_t load = source.find("load<Memory::shared>");
+    ASSERT_NE(load, std::string::npos);
+    EXPECT_LT(store, meet);
+    EXPECT_LT(meet, load);
+    EXPECT_EQ(source.find("meet()", load), std::string::npos);
+}
+
+// What place_in_tile() makes of the formulas (kernels/source/access.cuh): the place of the thread's
+// first element, and from there so many rows down for each further one.
+TEST(Compose, finds_the_elements_of_a_tile_by_steps_of_whole_rows) {
+    const Tiles tiles{3, 32, 32 * 96, 96};
+    const Tiles turned{3, 32 * 160, 32, 160};
+    const TileCells cells{33, 1};
+    const TileCells columns{1, 33};
+    for (const std::uint64_t block : {32u, 64u, 128u, 256u, 512u, 1024u})
+        for (std::uint64_t tile = 0; tile < 7; ++tile)
+            for (std::uint64_t thread = 0; thread < block; ++thread)
+                for (std::uint64_t j = 0; j < tile_elements / block; ++j) {
+                    const Index first = tile * tile_elements + thread;
+                    const Index rows = j * (block / tile_side);
+                    const Index i = first + j * block;
+                    ASSERT_EQ(tiles(first) + rows * tiles.pitch, tiles(i));
+                    ASSERT_EQ(turned(first) + rows * turned.pitch, turned(i));
+                    ASSERT_EQ(cells(first % tile_elements) + rows * cells.row_step, cells(i));
+                    ASSERT_EQ(columns(first % tile_elements) + rows * columns.row_step, columns(i));
+                }
+    const ProgramShape shape = shape_of(tiled_transpose("padded", 64));
+    for (const InstructionShape& one : shape.instructions) EXPECT_TRUE(one.is_in_one_tile);
+    // A block that takes two tiles is none of these.
+    Plan two = tiled_transpose("padded", 64);
+    two.shape.per_thread = 8;
+    EXPECT_FALSE(shape_of(two).instructions[0].is_in_one_tile);
+}
+
+TEST(Compose, gives_every_array_of_shared_memory_its_place) {
+    // A padded tile of f32: 31 rows of 33 words and one of 32.
+    const Plan plan = tiled_transpose("padded", 64);
+    EXPECT_EQ(shape_of(plan).shared_bytes, (31 * 33 + 32) * 4u);
+    EXPECT_EQ(shared_offset(plan.program, 2), 0u);
+    Plan two = handmade_plan(
+        {{AccessKind::store, 0, LaneGrid{}}, {AccessKind::store, 1, LaneGrid{}}}, 2, 64, 33);
+    for (Instruction& one : two.program.instructions) one.space = Space::shared;
+    EXPECT_EQ(shared_offset(two.program, 1), 256u);  // 132 bytes, in steps of 128
+    EXPECT_EQ(shape_of(two).shared_bytes, 256u + 132u);
+}
+
 struct Refused {
     const char* why;
     Plan plan;
@@ -109,6 +175,18 @@ TEST(Compose, refuses_what_no_kernel_can_do_with_a_sentence) {
     wide_atomic.program.instructions[0].width_bytes = 16;
     Plan shared = plan_of("offset", 0, Op::load);
     shared.program.instructions[0].space = Space::shared;
+    Plan shared_atomic = handmade_plan({{AccessKind::atomic, 0, Offset{}}}, 1, 64, 64);
+    shared_atomic.program.instructions[0].space = Space::shared;
+    Plan constant_store = plan_of("constant", 4, Op::load);
+    constant_store.program.instructions[0].kind = AccessKind::store;
+    Plan two_memories = plan_of("local", 4, Op::rmw);
+    two_memories.program.instructions[1].space = Space::shared;
+    Plan long_own = plan_of("local", 4, Op::load);
+    long_own.program.arrays[0].elements = 33;
+    Plan leftover = tiled_transpose("tile", 64);
+    leftover.program.threads -= 32;
+    Plan early = tiled_transpose("tile", 64);
+    early.program.instructions[1].value_of = 2;
     Plan nothing = plan_of("offset", 0, Op::load);
     nothing.program.instructions.clear();
     Plan no_thread = plan_of("offset", 0, Op::load);
@@ -120,7 +198,13 @@ TEST(Compose, refuses_what_no_kernel_can_do_with_a_sentence) {
     const Refused cases[] = {
         {"a block of 4096 threads", wide_block},
         {"4 or 8 bytes a lane, not 16", wide_atomic},
-        {"only global memory", shared},
+        {"65536 bytes of shared memory", shared},  // 16384 floats
+        {"atomics work on global memory only", shared_atomic},
+        {"store to constant memory", constant_store},
+        {"lies in two memories", two_memories},
+        {"an array of 33 elements", long_own},
+        {"would miss a barrier", leftover},
+        {"an earlier load", early},
         {"no instruction", nothing},
         {"no thread", no_thread},
         {"4096 elements a thread", greedy},

@@ -132,5 +132,26 @@ TEST(Expectation, leaves_alone_what_idle_lanes_would_have_touched) {
     EXPECT_FALSE(check(plan, state_of(0, true), words));
 }
 
+// b[e] = a[7 - e] for the four elements that are stored to; the others stay as they were.
+TEST(Expectation, takes_moved_values_from_where_they_came) {
+    Plan plan = handmade_plan({{AccessKind::load, 0, Offset{}}, {AccessKind::store, 1, Stride{2}}},
+                              2, 4, 8);
+    plan.program.instructions[1].value_of = 0;
+    plan.program.arrays[1].origin = Origin{0, Stride{~0ull, 7}};  // 7 - e, modulo 2^64
+    const ArrayState state = state_of(1, true);
+    std::vector<Word> words;
+    for (Index e = 0; e < 8; ++e)
+        words.push_back(e % 2 == 0 ? untouched_word(4, 7 - e, 0, seed_of(0))
+                                   : untouched_word(4, e, 0, 77));
+    EXPECT_FALSE(check(plan, state, words));
+    std::swap(words[0], words[2]);
+    const auto wrong = check(plan, state, words);
+    ASSERT_TRUE(wrong);
+    EXPECT_EQ(wrong->element, 0u);
+    char expected[11];
+    std::snprintf(expected, sizeof expected, "0x%08x", untouched_word(4, 7, 0, seed_of(0)));
+    EXPECT_EQ(wrong->expected, expected);
+}
+
 }  // namespace
 }  // namespace coalprof

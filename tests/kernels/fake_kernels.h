@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "core/pattern/plan.h"
 #include "kernels/compose.h"
@@ -28,6 +29,7 @@ class FakeKernels {
     }
     bool loses_stores = false;   // a kernel that stores nothing
     bool reports_fault = false;  // a kernel that loaded something wrong
+    LaunchArgument last;         // of the access kernel or the one that checks what it does
 
  private:
     template <typename Value>
@@ -47,7 +49,7 @@ class FakeKernels {
             fill(launch, after(launch.function->source, "    fill<"));
         else if (name == compare_kernel)
             compare(launch, after(launch.function->source, "    compare_with_start<"));
-        else if (name == access_kernel)
+        else if (name == access_kernel || name == near_check_kernel)
             access(launch);
         else if (name.starts_with("coalprof_check_"))
             check(launch, std::stoul(name.substr(15)));
@@ -115,21 +117,50 @@ class FakeKernels {
             words[w] = touched_word(bytes, element, w, operand.seed);
     }
 
-    void access(const FakeLaunch& launch) {
+    std::size_t formulas() const {
         std::size_t k = 0;
         for (std::size_t i = 0; i < shape_.instructions.size(); ++i)
             if (shape_.instructions[i].lanes == i && !shape_.instructions[i].is_custom) ++k;
-        const auto last = parameter<LaunchArgument>(launch, k + shape_.instructions.size());
-        if (reports_fault) {
+        return k;
+    }
+    void access(const FakeLaunch& launch) {
+        last = parameter<LaunchArgument>(launch, formulas() + shape_.instructions.size());
+        if (reports_fault && last.checked_bits != 0) {
             const Fault fault{.thread_plus_one = 18, .differing_bits = 0x10};
             std::memcpy(reinterpret_cast<void*>(last.fault), &fault, sizeof fault);
         }
+        if (shape_.shared_bytes != 0) return through_blocks(launch);
         for (std::size_t i = 0; i < shape_.instructions.size(); ++i)
-            instruction(i, parameter<Operand>(launch, k + i), last);
+            instruction(i, parameter<Operand>(launch, formulas() + i), last);
+    }
+    // A program that moves values through shared memory: a block at a time, each instruction for
+    // all its threads before the next one. Of each element the first word is moved.
+    void through_blocks(const FakeLaunch& launch) {
+        const std::uint64_t of_one_block = std::uint64_t{shape_.block} * shape_.per_thread;
+        for (std::uint64_t begin = 0; begin < plan_.program.threads; begin += of_one_block) {
+            std::vector<Word> block_memory(shape_.shared_bytes);  // a word for each byte is plenty
+            std::vector<std::vector<Word>> values(shape_.instructions.size());
+            for (std::size_t i = 0; i < shape_.instructions.size(); ++i) {
+                const Instruction& one = plan_.program.instructions[i];
+                const auto operand = parameter<Operand>(launch, formulas() + i);
+                for (std::uint64_t k = begin;
+                     k < std::min(plan_.program.threads, begin + of_one_block); ++k) {
+                    std::uint64_t element = 0;
+                    evaluate(one.formula, k, 1, &element);
+                    Word* const global =
+                        reinterpret_cast<Word*>(operand.base + element * one.width_bytes);
+                    Word& place = one.space == Space::shared ? block_memory.at(element) : *global;
+                    if (one.kind == AccessKind::load)
+                        values[i].push_back(place);
+                    else if (one.value_of && !loses_stores)
+                        place = values[*one.value_of][k - begin];
+                }
+            }
+        }
     }
     void instruction(std::size_t i, const Operand& operand, const LaunchArgument& launch) {
         const Instruction& one = plan_.program.instructions[i];
-        if (one.kind == AccessKind::load || loses_stores) return;
+        if (one.kind == AccessKind::load || loses_stores || one.space != Space::global) return;
         each_element(i, [&](Index element) {
             const CUdeviceptr where = operand.base + element * one.width_bytes;
             if (one.kind == AccessKind::store) {
@@ -167,11 +198,18 @@ class FakeKernels {
     void check(const FakeLaunch& launch, std::size_t k) {
         const auto operand = parameter<Operand>(launch, own_formula(k));
         const std::uint32_t bytes = plan_.program.instructions[k].width_bytes;
+        const auto& origin = plan_.program.arrays[plan_.program.instructions[k].array].origin;
         each_element(k, [&](Index element) {
             Word words[4] = {};
-            touched(operand, bytes, element, words);
-            auto* first_wrong =
-                reinterpret_cast<Index*>(parameter<Index>(launch, own_formula(k) + 2));
+            if (origin) {
+                std::uint64_t from = 0;
+                evaluate(origin->formula, element, 1, &from);
+                start("marked", bytes, parameter<Operand>(launch, own_formula(k) + 2), from, words);
+            } else {
+                touched(operand, bytes, element, words);
+            }
+            auto* first_wrong = reinterpret_cast<Index*>(
+                parameter<Index>(launch, own_formula(k) + (origin ? 4 : 2)));
             if (!holds(operand.base + element * bytes, words, bytes) && element < *first_wrong)
                 *first_wrong = element;
         });

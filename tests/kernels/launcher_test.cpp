@@ -73,6 +73,75 @@ TEST_F(Launcher, runs_and_verifies_every_pattern_and_op) {
         }
 }
 
+TEST_F(Launcher, runs_and_verifies_shared_constant_and_local_memory) {
+    for (const PatternInfo& pattern : near_patterns())
+        for (const Op op : {Op::load, Op::store, Op::rmw}) {
+            if (pattern.name == "constant" && op != Op::load) continue;
+            const Plan plan = plan_of(std::string(pattern.name), usual_value(pattern), op);
+            SCOPED_TRACE(plan.pattern + " " + std::string(name_of(op)));
+            const auto launch = prepare(plan);
+            gpu_.launched.clear();
+            launch->launch();
+            EXPECT_EQ(gpu_.launched, std::vector<std::string>{"coalprof_access"});
+            EXPECT_EQ(kernels_.last.rounds, 1u);
+            const bool is_constant = pattern.name == "constant";
+            EXPECT_EQ(kernels_.last.checked_bits, is_constant ? ~touched_bits : 0u);
+            EXPECT_NO_THROW(launch->verify());
+            // Constants are checked by every launch, the others by one that fills them.
+            EXPECT_EQ(launches_of("coalprof_near_check"), is_constant ? 0u : 1u);
+            EXPECT_EQ(kernels_.last.checked_bits, ~touched_bits);
+            kernels_.reports_fault = true;
+            launch->launch();
+            EXPECT_NE(message_of([&] { launch->verify(); }).find("thread 17"), std::string::npos);
+            kernels_.reports_fault = false;
+        }
+}
+
+TEST_F(Launcher, takes_no_device_memory_for_other_memories) {
+    const auto launch = prepare(plan_of("shared-stride", 3, Op::load));
+    EXPECT_EQ(launch->placement().base_addresses, std::vector<std::uint64_t>{0});
+    EXPECT_EQ(launches_of("coalprof_fill"), 0u);
+}
+
+TEST_F(Launcher, gives_a_block_the_shared_memory_of_its_arrays) {
+    std::uint32_t shared_bytes = 0;
+    const auto launch = prepare(plan_of("shared-stride", 3, Op::load));
+    gpu_.play = [&](const FakeLaunch& one) { shared_bytes = one.shared_bytes; };
+    launch->launch();
+    EXPECT_EQ(shared_bytes, (31 * 3 + 1) * 4u);
+    EXPECT_EQ(text_in(launch->settings(), "shared_bytes"), "376");
+}
+
+TEST_F(Launcher, launches_a_kernel_of_constants_without_them) {
+    const auto launch = prepare(plan_of("constant", 4, Op::load));
+    launch->launch_without_constants();
+    EXPECT_EQ(kernels_.last.rounds, 0u);
+    EXPECT_EQ(kernels_.last.checked_bits, 0u) << "nothing was loaded that could be checked";
+    launch->launch();
+    EXPECT_EQ(kernels_.last.rounds, 1u);
+}
+
+TEST_F(Launcher, verifies_that_a_tiled_transpose_is_one) {
+    // 64 KiB on the host, 2 x 16 MiB where they are.
+    for (const std::uint64_t size_bytes : {1ull << 16, 16ull << 20}) {
+        const Plan plan = tiled_transpose("padded", 64, ElementType::f32, size_bytes);
+        const auto launch = prepare(plan);
+        EXPECT_NO_THROW(launch->verify()) << "before the first launch";
+        launch->launch();
+        EXPECT_NO_THROW(launch->verify());
+        launch->launch();
+        auto* b = reinterpret_cast<Word*>(launch->placement().base_addresses[1]);
+        std::swap(b[64], b[65]);  // two elements in each other's place
+        EXPECT_NE(message_of([&] { launch->verify(); }).find("array b, element 64: "),
+                  std::string::npos);
+    }
+    const auto launch = prepare(tiled_transpose("tile", 64));
+    kernels_.loses_stores = true;
+    launch->launch();
+    EXPECT_NE(message_of([&] { launch->verify(); }).find("array b, element 0: "),
+              std::string::npos);
+}
+
 TEST_F(Launcher, launches_nothing_but_the_kernel) {
     const auto launch = prepare(plan_of("offset", 3, Op::rmw));
     gpu_.launched.clear();

@@ -27,18 +27,38 @@ inline std::uint64_t usual_value(const PatternInfo& pattern) {
     return pattern.unit == "bytes" ? 512 : 3;
 }
 
-// The patterns of global memory, which kernels/ launches.
+inline bool is_of_global_memory(const PatternInfo& pattern) {
+    const Plan plan = plan_of(std::string(pattern.name), usual_value(pattern), pattern.default_op);
+    return plan.program.instructions.front().space == Space::global;
+}
+
+// The patterns of global memory; and those of shared, constant and local memory.
 inline std::vector<PatternInfo> global_patterns() {
     std::vector<PatternInfo> patterns;
-    for (const PatternInfo& pattern : pattern_catalog()) {
-        const Plan plan =
-            plan_of(std::string(pattern.name), usual_value(pattern), pattern.default_op);
-        bool is_global = true;
-        for (const Instruction& instruction : plan.program.instructions)
-            is_global = is_global && instruction.space == Space::global;
-        if (is_global) patterns.push_back(pattern);
-    }
+    for (const PatternInfo& pattern : pattern_catalog())
+        if (is_of_global_memory(pattern)) patterns.push_back(pattern);
     return patterns;
+}
+inline std::vector<PatternInfo> near_patterns() {
+    std::vector<PatternInfo> patterns;
+    for (const PatternInfo& pattern : pattern_catalog())
+        if (!is_of_global_memory(pattern)) patterns.push_back(pattern);
+    return patterns;
+}
+
+// transpose --variant tile or padded, 256 threads to a tile.
+inline Plan tiled_transpose(const std::string& variant, std::uint64_t width,
+                            ElementType type = ElementType::f32, std::uint64_t size_bytes = 1 << 16,
+                            std::uint32_t block = 256) {
+    Plan plan;
+    plan.pattern = "transpose";
+    plan.value = width;
+    plan.op = Op::copy;
+    plan.type = type;
+    plan.shape = {.size_bytes = size_bytes, .block = block, .per_thread = 1};
+    plan.options.variant = variant;
+    build_program(plan);
+    return plan;
 }
 
 // An index written as source, as a user's formula will be.

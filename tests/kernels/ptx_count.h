@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace coalprof {
 
@@ -78,6 +79,68 @@ inline SassCount count_in_sass(std::string_view code) {
             case 0x387:  // STL
             case 0x987:
                 ++count.generic_or_local;
+                break;
+            default:
+                break;
+        }
+    }
+    return count;
+}
+
+// Loads and stores of the memories near the multiprocessor, by the bytes that each lane moves.
+struct NearSassCount {
+    using ByWidth = std::map<std::uint32_t, std::uint64_t>;
+    ByWidth shared_loads;
+    ByWidth shared_stores;
+    ByWidth local_loads;
+    ByWidth local_stores;
+    ByWidth constant_loads;  // of tables; loads of the kernel's parameters come from bank 0
+    std::uint64_t barriers = 0;
+};
+
+struct SassInstruction {
+    std::uint64_t low = 0;
+    std::uint64_t high = 0;
+    std::uint32_t operation() const { return low & 0xFFF; }
+    // Of the loads and stores of all memories: 0 to 3 are 1 and 2 bytes, signed and not.
+    std::uint32_t width_bytes() const {
+        constexpr std::uint32_t bytes[8] = {1, 1, 2, 2, 4, 8, 16, 0};
+        return bytes[high >> 9 & 7];
+    }
+    bool is_constant_load() const { return operation() == 0xB82; }
+    std::uint64_t constant_bank() const { return low >> 54; }
+    bool is_branch() const { return operation() == 0x947 || operation() == 0x547; }
+};
+
+inline std::vector<SassInstruction> sass_of(std::string_view code) {
+    std::vector<SassInstruction> instructions(code.size() / 16);
+    std::memcpy(instructions.data(), code.data(), instructions.size() * 16);
+    return instructions;
+}
+
+inline NearSassCount count_near_in_sass(std::string_view code) {
+    NearSassCount count;
+    for (const SassInstruction& one : sass_of(code)) {
+        switch (one.operation()) {
+            case 0x984:
+                ++count.shared_loads[one.width_bytes()];
+                break;
+            case 0x388:  // STS
+            case 0x988:
+                ++count.shared_stores[one.width_bytes()];
+                break;
+            case 0x983:
+                ++count.local_loads[one.width_bytes()];
+                break;
+            case 0x387:
+            case 0x987:
+                ++count.local_stores[one.width_bytes()];
+                break;
+            case 0xB82:
+                if (one.constant_bank() != 0) ++count.constant_loads[one.width_bytes()];
+                break;
+            case 0xB1D:
+                ++count.barriers;
                 break;
             default:
                 break;

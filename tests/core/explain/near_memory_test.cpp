@@ -131,17 +131,35 @@ TEST(ConstantPasses, serve_every_lane_with_its_address_as_often_as_the_model_say
         const WarpAccess access = near_access(warps.next(), Space::constant);
         const std::vector<NearPass> passes = constant_passes_of(access, h200());
         EXPECT_EQ(passes.size(), ConstantMemory(h200()).count(access).requests);
-        std::uint32_t served = 0;
-        for (const NearPass& pass : passes) {
-            for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
-                if ((pass.lanes >> lane & 1) != 0) {
-                    EXPECT_EQ(access.addresses[lane], pass.address);
-                }
-            EXPECT_EQ(served & pass.lanes, 0u);
-            served |= pass.lanes;
+        // 16 bytes go as two loads of 8.
+        const std::size_t loads = access.width_bytes == 16 ? 2 : 1;
+        const std::size_t of_one = passes.size() / loads;
+        for (std::size_t load = 0; load < loads; ++load) {
+            std::uint32_t served = 0;
+            for (std::size_t k = 0; k < of_one; ++k) {
+                const NearPass& pass = passes[load * of_one + k];
+                for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+                    if ((pass.lanes >> lane & 1) != 0) {
+                        EXPECT_EQ(access.addresses[lane] + 8 * load, pass.address);
+                    }
+                EXPECT_EQ(served & pass.lanes, 0u);
+                served |= pass.lanes;
+            }
+            EXPECT_EQ(served, access.active_lanes);
         }
-        EXPECT_EQ(served, access.active_lanes);
     }
+}
+
+TEST(ConstantPasses, of_wide_elements_are_told_apart_from_those_of_several_addresses) {
+    WarpAccess access;
+    access.space = Space::constant;
+    access.active_lanes = all_lanes;
+    access.width_bytes = 16;
+    const Reasons one = constant_reasons_of(shape_of(access), 2, 2);
+    EXPECT_EQ(one.cause, Cause::one_address);
+    EXPECT_NE(one.why.find("in each of 2 loads of 8 bytes"), std::string::npos) << one.why;
+    access.addresses[3] = 16;
+    EXPECT_EQ(constant_reasons_of(shape_of(access), 4, 2).cause, Cause::several_addresses);
 }
 
 // 4 indices: each is a line of 32 words of which every fourth lane uses one, 4 sectors each.

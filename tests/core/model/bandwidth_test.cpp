@@ -109,11 +109,25 @@ TEST(Bandwidth, is_not_guessed_where_caches_or_atomics_decide) {
     program.instructions[1].kind = AccessKind::reduce;
     EXPECT_NE(refusal(program).find("atomics"), std::string_view::npos);
     program.instructions[1].kind = AccessKind::store;
-    program.instructions[1].space = Space::shared;
+    for (Instruction& instruction : program.instructions) instruction.space = Space::shared;
     EXPECT_NE(refusal(program).find("global memory only"), std::string_view::npos);
     EXPECT_NE(refusal(classic(Columns{1024, 1024}, 4, 1 << 20)).find("far apart"),
               std::string_view::npos);
     EXPECT_NE(refusal(classic(Groups{32}, 4, 1 << 20)).find("lanes share"), std::string_view::npos);
+}
+
+// Shared memory beside global memory takes no part, unless it could be the slower one.
+TEST(Bandwidth, of_global_memory_stands_while_shared_memory_has_no_conflicts) {
+    Program program = classic(Offset{0}, 4, 1 << 20);
+    const Traffic alone = traffic_on("h200", program, {});
+    program.arrays.push_back({"tile", 4, 33});
+    program.instructions.push_back(
+        {AccessKind::load, Space::shared, 4, 1, LaneGrid{.rows = 32, .pitch = 1, .step = 0}});
+    const Traffic beside = traffic_on("h200", program, {});
+    EXPECT_EQ(beside.read_bytes, alone.read_bytes);
+    EXPECT_EQ(beside.write_bytes, alone.write_bytes);
+    program.instructions.back().formula = LaneGrid{.rows = 32, .pitch = 2, .step = 0};
+    EXPECT_NE(refusal(program).find("bank conflicts"), std::string_view::npos);
 }
 
 // Without caches even a column is decided: every lane's transaction of 32 bytes.

@@ -48,5 +48,15 @@ TEST(ConstantMemory, counts_addresses_in_any_order) {
     EXPECT_EQ(requests("h200", access), 5u);
 }
 
+// 16 bytes are two loads of 8 (two LDC.64 in the code of ptxas 13.0, 7.5 to 12.1).
+TEST(ConstantMemory, takes_two_loads_for_16_bytes) {
+    WarpAccess access = words_of(4);
+    for (std::uint64_t lane = 0; lane < warp_lanes; ++lane) access.addresses[lane] *= 4;
+    access.width_bytes = 8;
+    EXPECT_EQ(requests("h200", access), 4u);
+    access.width_bytes = 16;
+    EXPECT_EQ(requests("h200", access), 8u);
+}
+
 }  // namespace
 }  // namespace coalprof

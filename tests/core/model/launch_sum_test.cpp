@@ -28,7 +28,7 @@ class LaunchMaker {
         Program& program = launch.program;
         program.block =
             static_cast<std::uint32_t>(one_of({32, 64, 96, 256, 1024, 33, 48, 100, 1, 7}));
-        program.threads = pick(1, 6000);
+        program.threads = pick(0, 3) == 0 ? 1024 * pick(1, 12) : pick(1, 6000);
         const Formula formula = make_formula();
         program.arrays = {{"a", width, 0}};
         const AccessKind kind =
@@ -48,7 +48,7 @@ class LaunchMaker {
         return *(values.begin() + pick(0, values.size() - 1));
     }
     Formula make_formula() {
-        switch (pick(0, 6)) {
+        switch (pick(0, 9)) {
             case 0:
                 return Offset{pick(0, 300)};
             case 1:
@@ -68,6 +68,17 @@ class LaunchMaker {
             }
             case 5:
                 return Columns{one_of({1, 32, 33, 64, 320, 4096}), one_of({1, 8, 32, 120, 512})};
+            case 6: {  // a matrix in tiles, and at times its transpose
+                const std::uint64_t across = pick(1, 4);
+                const std::uint64_t pitch = tile_side * one_of({1, 2, 3, 4, 6});
+                return pick(0, 1) ? Tiles{across, tile_side, tile_side * tile_side * across,
+                                          tile_side * across}
+                                  : Tiles{across, tile_side * pitch, tile_side, pitch};
+            }
+            case 7:  // tiles that may overlap
+                return Tiles{pick(1, 3), pick(0, 2000), pick(0, 2000), pick(0, 100)};
+            case 8:
+                return TileCells{pick(0, 40), pick(0, 40)};
             default:
                 return Scatter{pick(1, 5000), pick(0, 9)};
         }

@@ -1,5 +1,6 @@
 #include "core/pattern/catalog.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -80,6 +81,144 @@ TEST(KnownNumbers, a_transpose_loads_rows_and_stores_columns) {
     EXPECT_DOUBLE_EQ(number(readings, Counter::store_sectors_per_request), 32.0);
 }
 
+// --- the transpose through tiles of shared memory
+// --------------------------------------------------
+
+Plan transpose_of(const char* variant, std::uint64_t width, ElementType type = ElementType::f32,
+                  std::uint64_t size_bytes = 1u << 20) {
+    Plan plan;
+    plan.pattern = "transpose";
+    plan.value = width;
+    plan.op = Op::copy;
+    plan.type = type;
+    plan.shape.size_bytes = size_bytes;
+    plan.options.variant = variant;
+    build_program(plan);
+    return plan;
+}
+
+// What b holds after the program, as indices of a: every block by itself, each instruction for all
+// its threads before the next one.
+std::vector<std::uint64_t> moved_by(const Program& program, std::uint64_t of_one_block) {
+    constexpr std::uint32_t a = 0, b = 1;
+    std::vector<std::uint64_t> result(program.arrays[b].elements, ~0ull);
+    for (std::uint64_t begin = 0; begin < program.threads; begin += of_one_block) {
+        std::vector<std::uint64_t> tile(program.arrays[2].elements, ~0ull);
+        std::vector<std::vector<std::uint64_t>> values;  // by instruction and thread
+        for (const Instruction& one : program.instructions) {
+            auto& of_one = values.emplace_back(of_one_block);
+            for (std::uint64_t k = 0; k < of_one_block; ++k) {
+                std::uint64_t element = 0;
+                evaluate(one.formula, begin + k, 1, &element);
+                auto& memory = one.array == b ? result : tile;
+                if (one.kind == AccessKind::load)
+                    of_one[k] = one.array == a ? element : memory.at(element);
+                else
+                    memory.at(element) = values[*one.value_of][k];
+            }
+        }
+    }
+    return result;
+}
+
+TEST(TiledTranspose, is_a_transpose) {
+    for (const char* variant : {"tile", "padded"})
+        for (const std::uint64_t width : {32u, 64u, 320u}) {
+            const Plan plan = transpose_of(variant, width, ElementType::f32, 1 << 18);
+            const std::uint64_t height = plan.program.threads / width;
+            const auto moved = moved_by(plan.program, plan.shape.block * plan.shape.per_thread);
+            for (std::uint64_t y = 0; y < height; ++y)
+                for (std::uint64_t x = 0; x < width; ++x)
+                    ASSERT_EQ(moved[x * height + y], y * width + x) << variant << " " << width;
+            // And that is what is said of b, which measurements are checked against.
+            const Origin& origin = plan.program.arrays[1].origin.value();
+            EXPECT_EQ(origin.array, 0u);
+            for (std::uint64_t e = 0; e < moved.size(); ++e) {
+                std::uint64_t from = 0;
+                evaluate(origin.formula, e, 1, &from);
+                ASSERT_EQ(moved[e], from);
+            }
+        }
+}
+
+// Both sides go along rows of 32 floats: a line each, and nothing of it is shared, so that L2 is
+// asked once for each. In the tile a row is 32 banks, a column one: 32 passes, 31 too many. With a
+// word of padding neighbouring lanes are 33 words apart: 32 banks.
+TEST(TiledTranspose, coalesces_both_sides_and_moves_the_cost_to_the_banks) {
+    const double warps = (1u << 20) / 128;
+    for (const char* variant : {"tile", "padded"}) {
+        const Readings readings = predicted(transpose_of(variant, 1024));
+        for (const Counter counter :
+             {Counter::load_requests, Counter::load_lines, Counter::l2_read_requests,
+              Counter::store_requests, Counter::store_lines, Counter::l2_write_requests,
+              Counter::shared_load_requests, Counter::shared_store_requests,
+              Counter::shared_store_wavefronts})
+            EXPECT_EQ(number(readings, counter), warps) << key_of(counter);
+        for (const Counter counter : {Counter::load_sectors, Counter::l2_read_sectors,
+                                      Counter::store_sectors, Counter::l2_write_sectors})
+            EXPECT_EQ(number(readings, counter), 4 * warps) << key_of(counter);
+        const bool is_padded = std::string(variant) == "padded";
+        EXPECT_EQ(number(readings, Counter::shared_load_wavefronts), (is_padded ? 1 : 32) * warps);
+        EXPECT_EQ(number(readings, Counter::shared_load_conflicts), (is_padded ? 0 : 31) * warps);
+        EXPECT_EQ(number(readings, Counter::useful_bytes), 2 << 20);
+    }
+}
+
+// Rows of 9, 17 and 33 words of 1, 2 and 4 bytes are odd, so that 32 rows have 32 banks; rows of 33
+// elements of 8 and 16 bytes likewise part the 16 and 8 lanes that go together.
+TEST(TiledTranspose, is_free_of_conflicts_with_padding_for_every_type) {
+    for (const std::string_view name : element_type_list()) {
+        const Readings readings = predicted(transpose_of("padded", 1024, *find_element_type(name)));
+        EXPECT_EQ(number(readings, Counter::shared_load_conflicts), 0) << name;
+        EXPECT_EQ(number(readings, Counter::shared_store_conflicts), 0) << name;
+    }
+}
+
+// Device memory sees what it sees of a copy. Where the banks may be slower, it does not decide.
+TEST(TiledTranspose, is_as_fast_as_a_copy_when_padded) {
+    const Readings padded = predicted(transpose_of("padded", 1024));
+    const Readings copy = predicted(plan_of("offset", 0, Op::copy));
+    EXPECT_DOUBLE_EQ(number(padded, Counter::bandwidth_bytes_per_second),
+                     number(copy, Counter::bandwidth_bytes_per_second));
+    EXPECT_FALSE(
+        is_number(predicted(transpose_of("tile", 1024))[Counter::bandwidth_bytes_per_second]));
+}
+
+// On 1.x half-warps of 16 go through 16 banks: 16 passes down an unpadded column, none extra else.
+TEST(TiledTranspose, is_predicted_for_every_generation) {
+    const double half_warps = 2.0 * (1u << 20) / 128;
+    const Readings tile = predicted(transpose_of("tile", 1024), "c870");
+    EXPECT_EQ(number(tile, Counter::shared_load_wavefronts), 16 * half_warps);
+    const Readings padded = predicted(transpose_of("padded", 1024), "c870");
+    EXPECT_EQ(number(padded, Counter::shared_load_wavefronts), half_warps);
+    EXPECT_EQ(number(padded, Counter::store_transactions), half_warps);
+}
+
+TEST(TiledTranspose, takes_whole_tiles_and_blocks_that_divide_them) {
+    EXPECT_EQ(transpose_of("tile", 64).shape.per_thread, 4u);
+    const auto refused = [](const char* variant, std::uint64_t width, std::uint32_t block,
+                            std::uint32_t per_thread) {
+        Plan plan = transpose_of("naive", 32);
+        plan.value = width;
+        plan.options.variant = variant;
+        plan.shape.block = block;
+        plan.shape.per_thread = per_thread;
+        try {
+            build_program(plan);
+        } catch (const UsageError& error) {
+            return std::string(error.what());
+        }
+        return std::string("accepted");
+    };
+    EXPECT_EQ(refused("tile", 64, 128, 1), "accepted");
+    EXPECT_EQ(refused("padded", 64, 128, 8), "accepted");
+    EXPECT_THAT(refused("tile", 100, 256, 1), testing::HasSubstr("multiples of 32"));
+    EXPECT_THAT(refused("tile", 64, 96, 1), testing::HasSubstr("--block 96"));
+    EXPECT_THAT(refused("tile", 64, 256, 2), testing::HasSubstr("--per-thread 2"));
+    EXPECT_THAT(refused("tile", 1 << 14, 256, 1), testing::HasSubstr("--size 1048576"));
+    EXPECT_THAT(refused("tyle", 64, 256, 1), testing::HasSubstr("Did you mean 'tile'"));
+}
+
 // --- laws ----------------------------------------------------------------------------------------
 
 constexpr Op every_op[] = {Op::load, Op::store, Op::rmw, Op::copy, Op::add, Op::atomic, Op::reduce};
@@ -104,14 +243,19 @@ std::vector<Plan> many_plans() {
             }
         }
     }
+    for (const char* variant : {"tile", "padded"})
+        for (const ElementType type : {ElementType::u8, ElementType::f32, ElementType::f64x2})
+            plans.push_back(transpose_of(variant, 96, type, 1 << 17));
     return plans;
 }
 
 template <typename Visit>
 void each_warp(const Program& program, Visit visit) {
-    for (const Instruction& instruction : program.instructions)
+    for (const Instruction& instruction : program.instructions) {
+        if (instruction.space != Space::global) continue;
         each_family(program, {}, instruction, true,
                     [&](const WarpFamily& family) { visit(family.access); });
+    }
 }
 
 bool is_global(const Plan& plan) {

@@ -155,5 +155,49 @@ TEST(DeviceRun, delivers_time_and_prediction_where_counters_are_refused) {
     }
 }
 
+Outcome run_constants(fake::Script& script) {
+    Sweep sweep;
+    sweep.pattern = "constant";
+    sweep.values = {1, 4};
+    sweep.shape.size_bytes = 1 << 14;
+    sweep.machines = {find_machine("h200")};
+    fake::Launcher launcher(script);
+    fake::Collector collector(script, launcher);
+    Outcome outcome{};
+    outcome.code = run_sweep_on_device(expand(sweep), {},
+                                       {.launcher = launcher,
+                                        .collector = &collector,
+                                        .no_counters = {},
+                                        .wanted = {Counter::constant_requests},
+                                        .repeats = 3},
+                                       outcome.result);
+    return outcome;
+}
+
+// 16 KiB of floats are 128 warps; 4 addresses are 4 passes each. The kernel loads its parameters
+// from constant memory too: 300 passes more, which a launch without the accesses tells.
+TEST(DeviceRun, takes_off_what_a_kernel_loads_from_constant_memory_besides) {
+    fake::Script script;
+    script.constant_overhead = 300;
+    const Outcome outcome = run_constants(script);
+    EXPECT_EQ(outcome.code, ExitCode::done);
+    ASSERT_EQ(outcome.result.points.size(), 2u);
+    EXPECT_EQ(count(*outcome.result.points[0].measured, Counter::constant_requests), 128u);
+    EXPECT_EQ(count(*outcome.result.points[1].measured, Counter::constant_requests), 4 * 128u);
+    EXPECT_TRUE(outcome.result.tail.warnings.empty());
+}
+
+TEST(DeviceRun, does_without_constants_where_the_rest_cannot_be_told_apart) {
+    fake::Script script;
+    script.constant_overhead = 300;
+    script.distort = [&script](std::uint64_t value, Readings& readings) {
+        if (value == 4 && script.without_constants)
+            readings[Counter::constant_requests] = std::uint64_t{1} << 20;
+    };
+    const Outcome outcome = run_constants(script);
+    EXPECT_EQ(count(*outcome.result.points[0].measured, Counter::constant_requests), 128u);
+    EXPECT_FALSE(is_number((*outcome.result.points[1].measured)[Counter::constant_requests]));
+}
+
 }  // namespace
 }  // namespace coalprof

@@ -20,6 +20,9 @@ struct Script {
     // What the counters say of a plan; by default what the model predicts.
     std::function<void(std::uint64_t value, Readings& readings)> distort = [](auto, auto&) {};
     std::string log;
+    // What a kernel loads from constant memory besides; counted with its constants and alone.
+    std::uint64_t constant_overhead = 0;
+    bool without_constants = false;  // of the last launch
 };
 
 class Launch : public PreparedLaunch {
@@ -30,6 +33,11 @@ class Launch : public PreparedLaunch {
     void launch() override {
         script_.on_launch(plan_.value);
         script_.log += "launch ";
+        script_.without_constants = false;
+    }
+    void launch_without_constants() override {
+        script_.log += "overhead ";
+        script_.without_constants = true;
     }
     Timing time(std::uint64_t repeats, CacheState) override {
         script_.on_time(plan_.value);
@@ -84,6 +92,7 @@ class Collector : public CounterCollector {
                 const Readings predicted =
                     Predictor(find_machine("h200")).predict_launch(launcher_.last(), {});
                 for (const Counter counter : wanted) all[point][counter] = predicted[counter];
+                add_constant_overhead(all[point]);
                 script_.distort(launcher_.last().value, all[point]);
             } catch (const PointError& error) {
                 for (const Counter counter : wanted)
@@ -99,6 +108,13 @@ class Collector : public CounterCollector {
     }
 
  private:
+    void add_constant_overhead(Readings& readings) const {
+        auto* requests = std::get_if<std::uint64_t>(&readings[Counter::constant_requests]);
+        if (!requests) return;
+        if (script_.without_constants) *requests = 0;
+        *requests += script_.constant_overhead;
+    }
+
     Script& script_;
     const Launcher& launcher_;
 };

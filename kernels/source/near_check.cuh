@@ -1,0 +1,93 @@
+// Shared and local memory begin with a launch and end with it, so a launch of its own checks what a
+// program does there: it fills the array, does what the measured kernel does, and looks. Composed
+// around the same code (kernels/compose.cpp); never launched inside a measurement.
+#pragma once
+
+#include "kernels/source/access.cuh"
+
+namespace coalprof {
+
+// One array as this thread sees it: filled and compared by `workers` threads together, of which
+// this is number `worker`; local memory by each thread alone.
+struct NearArray {
+    Index base;
+    Word elements;
+    Word seed;
+    Word worker;
+    Word workers;
+};
+
+template <unsigned bytes>
+__device__ __forceinline__ Value<bytes> start_value(Index element, Word seed) {
+    Value<bytes> value;
+#pragma unroll
+    for (unsigned w = 0; w < words_of(bytes); ++w)
+        value.word[w] = untouched_word(bytes, element, w, seed);
+    return value;
+}
+
+template <Memory memory, unsigned bytes>
+__device__ __forceinline__ void fill_near(const NearArray& array) {
+#pragma unroll 1
+    for (Word e = array.worker; e < array.elements; e += array.workers)
+        store_value<memory>(start_value<bytes>(e, array.seed), array.base + e * bytes, true);
+}
+
+// The bits in which an element differs from `expected`.
+template <Memory memory, unsigned bytes>
+__device__ __forceinline__ Word difference(Index address, const Value<bytes>& expected) {
+    Value<bytes> found;
+    load_value<memory>(found, address, true);
+    Word differing = 0;
+#pragma unroll
+    for (unsigned w = 0; w < words_of(bytes); ++w) differing |= found.word[w] ^ expected.word[w];
+    return differing;
+}
+
+// Calls visit(element) for the elements that this thread touches.
+template <typename Formula, typename Visit>
+__device__ __forceinline__ void each_own(const Formula& formula, Index first, int block,
+                                         int per_thread, Index threads, Visit visit) {
+#pragma unroll 1
+    for (int j = 0; j < per_thread; ++j) {
+        const Index i = first + static_cast<Index>(j) * block;
+        if (i >= threads) return;
+        const Index element = formula(i);
+        if (element != idle_lane) visit(element);
+    }
+}
+
+// Collects in `seen` where an element that this thread stored to does not hold what it stored.
+template <Memory memory, unsigned bytes, typename Formula>
+__device__ __forceinline__ void compare_stored(Word& seen, const NearArray& array,
+                                               const Formula& formula, Index first, int block,
+                                               int per_thread, Index threads) {
+    each_own(formula, first, block, per_thread, threads, [&](Index element) {
+        Value<bytes> stored;
+#pragma unroll
+        for (unsigned w = 0; w < words_of(bytes); ++w)
+            stored.word[w] = touched_word(bytes, element, w, array.seed);
+        seen |= difference<memory>(array.base + element * bytes, stored);
+    });
+}
+
+// Puts the start values back there.
+template <Memory memory, unsigned bytes, typename Formula>
+__device__ __forceinline__ void restore_stored(const NearArray& array, const Formula& formula,
+                                               Index first, int block, int per_thread,
+                                               Index threads) {
+    each_own(formula, first, block, per_thread, threads, [&](Index element) {
+        store_value<memory>(start_value<bytes>(element, array.seed), array.base + element * bytes,
+                            true);
+    });
+}
+
+// Collects in `seen` where any element is not as it was filled.
+template <Memory memory, unsigned bytes>
+__device__ __forceinline__ void compare_filled(Word& seen, const NearArray& array) {
+#pragma unroll 1
+    for (Word e = array.worker; e < array.elements; e += array.workers)
+        seen |= difference<memory>(array.base + e * bytes, start_value<bytes>(e, array.seed));
+}
+
+}  // namespace coalprof
