@@ -1,22 +1,29 @@
-// `coalprof explain PATTERN [--at K]`: one warp of a pattern, drawn.
+// `coalprof explain PATTERN [--at K]`: one warp of a pattern, drawn; `coalprof explain formula
+// 'EXPR'`: of a formula of the user's own.
 #include <fmt/format.h>
 
 #include <memory>
 
+#include "cli/formula_options.h"
 #include "cli/invocation.h"
 #include "cli/output_options.h"
 #include "cli/print.h"
 #include "cli/result_head.h"
 #include "cli/sweep_options.h"
 #include "core/explain/drawing.h"
+#include "core/explain/formula_explanation.h"
+#include "core/text/describe.h"
 #include "core/text/number.h"
 #include "core/write/explanation_json.h"
 
 namespace coalprof {
 namespace {
 
+constexpr std::string_view formula_word = "formula";
+
 struct ExplainCommand {
     std::string pattern;
+    FormulaOptions formula;
     std::string at;
     std::string warp;
     std::string machine;
@@ -45,28 +52,60 @@ Plan plan_of(const ExplainCommand& command, const PatternInfo& pattern) {
     return expand(sweep).front().plan;
 }
 
-ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
-                     const Invocation& invocation) {
+Explanation explain_pattern(const CLI::App& app, const ExplainCommand& command,
+                            const Machine& machine, std::optional<std::uint64_t> warp) {
+    if (app.count("EXPR") > 0 || app.count("--var") > 0)
+        throw UsageError(
+            fmt::format("explain {}: {} belongs to a formula", shown(command.pattern),
+                        app.count("EXPR") > 0 ? shown(command.formula.text) : "--var"),
+            {}, UsageError::no_caret,
+            "a pattern's parameter is given with --at; a formula with: explain formula 'i*k' "
+            "--var k=3");
     const PatternInfo& pattern = find_pattern(command.pattern);
     refuse_foreign_options(app, pattern);
-    const Plan plan = plan_of(command, pattern);
+    return explanation_of(plan_of(command, pattern), machine, warp);
+}
+
+Explanation explain_formula(const CLI::App& app, const ExplainCommand& command,
+                            const Machine& machine, std::optional<std::uint64_t> warp) {
+    if (app.count("EXPR") == 0)
+        throw UsageError("explain formula: there is no formula", {}, UsageError::no_caret,
+                         "for example coalprof explain formula 'i*k' --var k=3");
+    for (const char* name : {"--at", "--order", "--seed", "--member", "--pitch", "--tile"})
+        if (app.count(name) > 0)
+            throw UsageError(fmt::format("{}: formula does not take it", name), {},
+                             UsageError::no_caret,
+                             "--var k=3 gives a parameter its value, --warp chooses the warp");
+    const FormulaSweep sweep = sweep_of(command.formula, command.sweep);
+    for (const FormulaParameter& parameter : sweep.parameters)
+        if (parameter.values.size() != 1)
+            throw UsageError(
+                fmt::format("--var {}: one warp is drawn, so one value is needed", parameter.name),
+                {}, UsageError::no_caret,
+                fmt::format("for example --var {}={}", parameter.name, parameter.values.front()));
+    return explanation_of(sweep, machine, warp);
+}
+
+ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
+                     const Invocation& invocation) {
     const Machine machine = find_machine(command.machine);
     std::optional<std::uint64_t> warp;
     if (!command.warp.empty()) warp = parse_integer(command.warp, "--warp");
     const TableStyle style = command.look.style();
+    const Explanation explanation = command.pattern == formula_word
+                                        ? explain_formula(app, command, machine, warp)
+                                        : explain_pattern(app, command, machine, warp);
     if (command.json) {
         ResultHead head = head_of(invocation.argv);
         head.machine = describe_machines({machine});
         head.backend = "model";
-        print_out(json_document(head, explanation_of(plan, machine, warp)));
+        print_out(json_document(head, explanation));
         return ExitCode::done;
     }
-    print_out(explain(plan, machine,
-                      {.width = style.width,
-                       .color = style.color,
-                       .ascii = style.ascii,
-                       .all_lines = command.all_lines},
-                      warp));
+    print_out(draw(explanation, {.width = style.width,
+                                 .color = style.color,
+                                 .ascii = style.ascii,
+                                 .all_lines = command.all_lines}));
     return ExitCode::done;
 }
 
@@ -78,8 +117,10 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
     CLI::App* sub = app.add_subcommand(
         "explain", "One warp drawn: which lane lands in which sector and line, and why");
     sub->group("Commands");
-    sub->add_option("PATTERN", command->pattern, "A pattern; `coalprof patterns` lists them")
+    sub->add_option("PATTERN", command->pattern,
+                    "A pattern; `coalprof patterns` lists them. Or the word formula, and:")
         ->required();
+    sub->add_option("EXPR", command->formula.text, "The formula, as for `coalprof formula`");
     sub->add_option("--at", command->at, "Value of the pattern's parameter (default: its first)")
         ->type_name("K");
     sub->add_option("--warp", command->warp,
@@ -90,6 +131,7 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
         ->type_name("M");
     sub->add_flag("--all-lines", command->all_lines, "Draw every line, however many there are");
     sub->add_flag("--json", command->json, "As one JSON document");
+    command->formula.add_var_to(*sub);
     command->sweep.add_shape_to(*sub, nullptr);
     command->sweep.add_pattern_options_to(*sub, "--variant --order --seed --member --pitch --tile");
     command->look.add_to(*sub);

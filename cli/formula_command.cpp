@@ -1,49 +1,63 @@
-// `coalprof formula 'EXPR'`: an index expression of the user's own, swept like a pattern.
+// `coalprof formula 'EXPR'`: an index expression of the user's own, swept like a pattern; with
+// --file a saved set of them.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
+#include "cli/formula_options.h"
 #include "cli/sweep_job.h"
-#include "core/formula/tree.h"
-#include "core/run/formula_sweep.h"
+#include "core/run/stop.h"
 #include "core/text/describe.h"
-#include "core/text/range.h"
 
 namespace coalprof {
 namespace {
 
 struct FormulaCommand {
-    std::string text;
-    std::vector<std::string> variables;
+    FormulaOptions formula;
+    std::string file;
     SweepOptions sweep;
     MachineOptions machine;
     OutputOptions output;
 };
 
-// "k=0..32"
-FormulaParameter read_parameter(const std::string& text) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0)
-        throw UsageError(fmt::format("--var {}: expected a name, '=' and its values", shown(text)),
-                         text, std::min(equals, text.size()), "for example --var k=0..32");
-    FormulaParameter parameter{text.substr(0, equals), {}};
-    require_parameter_name(parameter.name);
-    parameter.values =
-        parse_range(std::string_view(text).substr(equals + 1), "--var " + parameter.name + "=")
-            .values();
-    return parameter;
+// A --var that no formula has would change nothing, and nobody would see it.
+void require_that_all_occur(const std::vector<FormulaParameter>& typed,
+                            const std::vector<SavedFormula>& formulas, const std::string& file) {
+    for (const FormulaParameter& parameter : typed) {
+        const auto has_it = [&](const SavedFormula& formula) {
+            return std::any_of(formula.vars.begin(), formula.vars.end(),
+                               [&](const auto& var) { return var.first == parameter.name; });
+        };
+        if (std::none_of(formulas.begin(), formulas.end(), has_it))
+            throw UsageError(fmt::format("--var {}: no formula of {} has it in its vars",
+                                         parameter.name, shown(file)),
+                             {}, UsageError::no_caret,
+                             "--var gives other values to a var that the file names");
+    }
 }
 
-ExitCode run_formula(const FormulaCommand& command, const Invocation& invocation) {
-    FormulaSweep sweep;
-    sweep.text = command.text;
-    for (const std::string& text : command.variables)
-        sweep.parameters.push_back(read_parameter(text));
-    SweepOptions options = command.sweep;
-    const BlockShape block = parse_block(options.block);
-    options.block = fmt::to_string(block.threads);
-    if (block.width != block.threads) sweep.block_x = block.width;
-    sweep.settings = options.settings();
+ExitCode run_saved(const CLI::App& app, const FormulaCommand& command,
+                   const Invocation& invocation) {
+    const std::vector<SavedFormula> formulas =
+        read_formula_file(command.file, [] { return stop_signal() != 0; });
+    if (formulas.empty()) return exit_code_of(Status::interrupted);
+    const std::vector<FormulaParameter> typed = command.formula.parameters();
+    require_that_all_occur(typed, formulas, command.file);
+    std::vector<FormulaSweep> set;
+    for (const SavedFormula& formula : formulas)
+        set.push_back(sweep_of(formula, typed, command.sweep, app));
+    const auto plan = [&set](const std::vector<Machine>& machines, KernelLauncher*) {
+        std::vector<FormulaSweep> concrete = set;
+        for (FormulaSweep& sweep : concrete) sweep.settings.machines = machines;
+        return expand(concrete);
+    };
+    return run_sweep_job({plan, describe_sweep(set, command.file), "formula"}, command.machine,
+                         command.output, invocation);
+}
+
+ExitCode run_typed(const FormulaCommand& command, const Invocation& invocation) {
+    const FormulaSweep sweep = sweep_of(command.formula, command.sweep);
     const auto plan = [&sweep](const std::vector<Machine>& machines, KernelLauncher*) {
         FormulaSweep concrete = sweep;
         concrete.settings.machines = machines;
@@ -55,6 +69,19 @@ ExitCode run_formula(const FormulaCommand& command, const Invocation& invocation
                          invocation);
 }
 
+ExitCode run_formula(const CLI::App& app, const FormulaCommand& command,
+                     const Invocation& invocation) {
+    const bool is_typed = app.count("EXPR") > 0;
+    const bool is_saved = app.count("--file") > 0;
+    if (is_typed && is_saved)
+        throw UsageError("formula: a formula was typed and --file names saved ones", {},
+                         UsageError::no_caret, "give one of the two");
+    if (!is_typed && !is_saved)
+        throw UsageError("formula: there is no formula", {}, UsageError::no_caret,
+                         "for example coalprof formula 'i*k' --var k=1..32, or --file set.toml");
+    return is_saved ? run_saved(app, command, invocation) : run_typed(command, invocation);
+}
+
 }  // namespace
 
 void add_formula_command(CLI::App& app, Invocation& invocation) {
@@ -62,18 +89,20 @@ void add_formula_command(CLI::App& app, Invocation& invocation) {
     CLI::App* sub =
         app.add_subcommand("formula", "An index expression of your own, e.g. 'i*k' --var k=1..32");
     sub->group("Commands");
-    sub->add_option("EXPR", command->text,
+    sub->add_option("EXPR", command->formula.text,
                     "The index of each thread's element; several instructions: "
-                    "'load: a[i*3]; store: b[i]'")
-        ->required();
-    sub->add_option("--var", command->variables, "A parameter and its values: k=0..32; repeatable")
-        ->type_name("K=R")
-        ->allow_extra_args(false);
+                    "'load: a[i*3]; store: b[i]'");
+    sub->add_option("--file", command->file,
+                    "Saved formulas, TOML or JSON, as one sweep; - reads standard input")
+        ->type_name("FILE");
+    command->formula.add_var_to(*sub);
     command->sweep.add_shape_to(*sub, nullptr);
     command->machine.add_to(*sub);
     command->output.add_to(*sub);
-    sub->callback([&invocation, command] {
-        invocation.run = [&invocation, command] { return run_formula(*command, invocation); };
+    sub->callback([&invocation, sub, command] {
+        invocation.run = [&invocation, sub, command] {
+            return run_formula(*sub, *command, invocation);
+        };
     });
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/device_machine.h"
 #include "cli/result_head.h"
 #include "cli/wiring.h"
@@ -25,6 +27,20 @@ DeviceAccess device_for(const MachineOptions& machine, const OutputOptions& outp
     if (demanded) throw Error(fmt::format("--backend device: {}", access.no_gpu));
     output.note(fmt::format("{}; the model answers alone", access.no_gpu));
     return access;
+}
+
+// Every kind of instruction that some point has, once: what decides which counters are read.
+Program kinds_of(const std::vector<PlannedPoint>& points) {
+    Program kinds;
+    for (const PlannedPoint& point : points)
+        for (const Instruction& instruction : point.plan.program.instructions) {
+            const auto is_alike = [&](const Instruction& known) {
+                return known.kind == instruction.kind && known.space == instruction.space;
+            };
+            if (std::none_of(kinds.instructions.begin(), kinds.instructions.end(), is_alike))
+                kinds.instructions.push_back(instruction);
+        }
+    return kinds;
 }
 
 }  // namespace
@@ -55,15 +71,15 @@ ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_option
     head.sweep.emplace_back("repeat", static_cast<std::int64_t>(repeats));
     head.sweep.emplace_back("cache", machine_options.cache);
     if (!device.no_counters.empty()) output_options.note(device.no_counters);
-    const ExitCode code = run_sweep_on_device(
-        points, head,
-        {.launcher = *device.launcher,
-         .collector = device.collector.get(),
-         .no_counters = device.no_counters,
-         .wanted = counters_named(machine_options.counters, points.front().plan.program),
-         .repeats = repeats,
-         .cache = cache},
-        outputs);
+    const ExitCode code =
+        run_sweep_on_device(points, head,
+                            {.launcher = *device.launcher,
+                             .collector = device.collector.get(),
+                             .no_counters = device.no_counters,
+                             .wanted = counters_named(machine_options.counters, kinds_of(points)),
+                             .repeats = repeats,
+                             .cache = cache},
+                            outputs);
     // Asked for by name and not to be had: everything else was delivered, but not that.
     const bool demanded = !machine_options.counters.empty() && machine_options.counters != "none";
     return demanded && !device.collector && code == ExitCode::done ? ExitCode::environment : code;

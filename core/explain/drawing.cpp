@@ -98,6 +98,11 @@ class Drawing {
             }
             text_ += '\n';
         }
+        std::string_view label = "index";
+        for (const std::string& note : access.notes) {
+            put_labelled(label, note);
+            label = {};
+        }
         put_labelled("why", access.reasons.why);
         put_labelled("mend", access.reasons.mend);
         if (access.launch && access.launch->is_known())

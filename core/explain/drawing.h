@@ -21,7 +21,7 @@ struct ExplainStyle {
 
 std::string draw(const Explanation& explanation, const ExplainStyle& style);
 
-// explanation_of() and draw() in one call, for the command line.
+// explanation_of() and draw() in one call.
 std::string explain(const Plan& plan, const Machine& machine, const ExplainStyle& style,
                     std::optional<std::uint64_t> warp = {});
 

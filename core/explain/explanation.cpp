@@ -124,6 +124,11 @@ LaunchCensus census_of(const Program& program, const Instruction& instruction,
     return census;
 }
 
+const CustomFormula* custom_formula_of(const Instruction& instruction) {
+    const auto* custom = std::get_if<std::shared_ptr<const CustomFormula>>(&instruction.formula);
+    return custom ? custom->get() : nullptr;
+}
+
 std::vector<ExplainedAccess> accesses_of(const Program& program, const LaunchWarp& warp,
                                          const Machine& machine) {
     std::vector<ExplainedAccess> accesses;
@@ -142,6 +147,8 @@ std::vector<ExplainedAccess> accesses_of(const Program& program, const LaunchWar
             require_drawable(access, machine);
             home = accesses.emplace(accesses.end());
             home->access = access;
+            if (const CustomFormula* custom = custom_formula_of(instruction))
+                home->notes = custom->notes(instruction.width_bytes, warp.first_thread, warp.lanes);
             if (access.space == Space::global && counts_sectors(machine))
                 home->launch = census_of(program, instruction, access, machine);
         }
@@ -160,9 +167,8 @@ const PatternInfo* find_built_in(std::string_view name) {
 
 std::string text_of_formula(const Program& program) {
     for (const Instruction& instruction : program.instructions)
-        if (const auto* custom =
-                std::get_if<std::shared_ptr<const CustomFormula>>(&instruction.formula))
-            return shown((*custom)->text());
+        if (const CustomFormula* custom = custom_formula_of(instruction))
+            return shown(custom->text());
     return {};
 }
 

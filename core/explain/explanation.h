@@ -58,6 +58,7 @@ struct ExplainedAccess {
     std::optional<BankUse> banks;                // of shared memory
     std::vector<NearPass> constant_passes;       // of constant memory
     WarpShape shape;
+    std::vector<std::string> notes;  // of a user's formula: how its parts move from lane to lane
     Reasons reasons;
     // Of global memory from compute capability 7.0 on; none for a warp on its own.
     std::optional<LaunchCensus> launch;

@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <functional>
+#include <span>
 
 #include "core/formula/toml_value.h"
 #include "core/result/json_value.h"
+#include "core/text/byte_source.h"
 #include "core/text/describe.h"
 #include "core/text/range.h"
 #include "core/text/size.h"
@@ -24,14 +22,15 @@ constexpr std::size_t longest_name = 64;
 
 class FormulaFileReader {
  public:
-    explicit FormulaFileReader(std::string file) : file_(std::move(file)) {}
+    FormulaFileReader(std::string_view text, std::string file)
+        : places_(text), file_(std::move(file)) {}
 
     std::vector<SavedFormula> read(const FileValue& root) const {
         require(root, FileValue::Kind::table, "a table that holds 'formula'");
         std::vector<SavedFormula> formulas;
         const FileValue* list = nullptr;
-        for (const auto& [key, value] : root.members) {
-            if (key != "formula") fail_key(value, key, std::array<std::string_view, 1>{"formula"});
+        for (const auto& [key, at, value] : root.members) {
+            if (key != "formula") fail_key(at, key, std::array<std::string_view, 1>{"formula"});
             list = &value;
         }
         if (list == nullptr)
@@ -54,20 +53,23 @@ class FormulaFileReader {
     }
 
  private:
-    [[noreturn]] void fail(const FileValue& value, const std::string& sentence,
-                           const std::string& hint = "") const {
-        throw UsageError(fmt::format("{}: {}: {}", shown(file_),
-                                     value.where.empty() ? "/" : value.where, sentence),
-                         "", UsageError::no_caret, hint);
+    std::string text_at(std::size_t at) const { return text_of(file_, places_.at(at)); }
+    [[noreturn]] void fail_at(std::size_t at, const std::string& sentence,
+                              const std::string& hint) const {
+        throw UsageError(fmt::format("{}: {}", text_at(at), sentence), "", UsageError::no_caret,
+                         hint);
     }
-    void fail_key(const FileValue& value, std::string_view key,
-                  std::span<const std::string_view> known) const {
+    [[noreturn]] void fail(const FileValue& value, const std::string& sentence) const {
+        fail_at(value.at, sentence, "");
+    }
+    [[noreturn]] void fail_key(std::size_t at, std::string_view key,
+                               std::span<const std::string_view> known) const {
         const auto near = nearest(key, known);
         std::string list;
         for (const std::string_view word : known)
             list += fmt::format("{}{}", list.empty() ? "" : ", ", word);
-        fail(value, fmt::format("unknown key '{}'", shown(key)),
-             near ? fmt::format("did you mean '{}'?", *near) : fmt::format("keys are {}", list));
+        fail_at(at, fmt::format("unknown key '{}'", shown(key)),
+                near ? fmt::format("did you mean '{}'?", *near) : fmt::format("keys are {}", list));
     }
     void require(const FileValue& value, FileValue::Kind kind, const char* expected) const {
         if (value.kind != kind)
@@ -78,9 +80,9 @@ class FormulaFileReader {
         require(table, FileValue::Kind::table, "a formula with name and expr");
         SavedFormula formula;
         const FileValue* expr = nullptr;
-        for (const auto& [key, value] : table.members) {
-            if (key == "expr") expr = &value;
-            read_member(key, value, formula);
+        for (const FileMember& member : table.members) {
+            if (member.name == "expr") expr = &member.value;
+            read_member(member, formula);
         }
         if (formula.name.empty()) fail(table, "a formula needs a name");
         if (expr == nullptr) fail(table, fmt::format("formula '{}' needs an expr", formula.name));
@@ -88,13 +90,15 @@ class FormulaFileReader {
         return formula;
     }
 
-    void read_member(std::string_view key, const FileValue& value, SavedFormula& formula) const {
+    void read_member(const FileMember& member, SavedFormula& formula) const {
+        const auto& [key, at, value] = member;
         static constexpr std::array<std::string_view, 8> known{
             "name", "expr", "vars", "op", "type", "size", "block", "per_thread"};
         if (key == "name") {
             formula.name = read_name(value);
         } else if (key == "expr") {
             formula.expr = text_in(value);
+            formula.expr_place = place_of(value);
         } else if (key == "vars") {
             read_vars(value, formula);
         } else if (key == "op") {
@@ -114,7 +118,7 @@ class FormulaFileReader {
                 fail(value, fmt::format("per_thread is 1 to {}", most_per_thread));
             formula.per_thread = static_cast<std::uint32_t>(value.integer);
         } else {
-            fail_key(value, key, known);
+            fail_key(at, key, known);
         }
     }
 
@@ -146,25 +150,45 @@ class FormulaFileReader {
 
     void read_vars(const FileValue& value, SavedFormula& formula) const {
         require(value, FileValue::Kind::table, "a table, e.g. { k = \"0..32\" }");
-        for (const auto& [name, range] : value.members) {
+        for (const auto& [name, at, range] : value.members) {
             const std::string text = digits_in(range);
+            located_at(at, [&, name = std::string_view(name)] { require_parameter_name(name); });
             std::vector<std::uint64_t> values;
             located(range, [&, name = std::string_view(name)] {
-                require_parameter_name(name);
-                values = parse_range(text, fmt::format("vars.{} =", name)).values();
+                values = parse_range(text, fmt::format("vars.{}=", name)).values();
             });
             formula.vars.emplace_back(name, std::move(values));
         }
     }
 
+    TextPlace place_of(const FileValue& text) const {
+        TextPlace place{file_, {}};
+        for (const std::uint32_t at : text.text_at) place.places.push_back(places_.at(at));
+        return place;
+    }
+
     // Runs a parser that knows nothing of files, and adds the place to what it says.
-    void located(const FileValue& value, const std::function<void()>& parse) const {
+    template <typename Parse>
+    void located(const FileValue& value, Parse parse) const {
         try {
             parse();
         } catch (const UsageError& error) {
-            throw UsageError(fmt::format("{}: {}: {}", shown(file_), value.where, error.what()),
-                             error.text(), error.caret(), error.hint());
+            if (value.kind == FileValue::Kind::text)
+                throw place_of(value).located(error, value.text);
+            throw located_error(value.at, error);
         }
+    }
+    template <typename Parse>
+    void located_at(std::size_t at, Parse parse) const {
+        try {
+            parse();
+        } catch (const UsageError& error) {
+            throw located_error(at, error);
+        }
+    }
+    UsageError located_error(std::size_t at, const UsageError& error) const {
+        return {fmt::format("{}: {}", text_at(at), error.what()), error.text(), error.caret(),
+                error.hint()};
     }
 
     void check(const FileValue& expr, const SavedFormula& formula) const {
@@ -177,28 +201,38 @@ class FormulaFileReader {
                 fail(expr, fmt::format("'{}' of vars does not occur in the expr", names[k]));
     }
 
+    mutable PlaceFinder places_;  // remembers how far it has read
     std::string file_;
 };
+
+bool is_json(std::string_view text, std::string_view file) {
+    if (file.ends_with(".json")) return true;
+    if (file.ends_with(".toml")) return false;
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    return first != std::string_view::npos && text[first] == '{';
+}
 
 }  // namespace
 
 std::vector<SavedFormula> parse_formula_file(std::string_view text, const std::string& file) {
-    const FileValue root =
-        file.ends_with(".json") ? parse_json(text, file) : parse_toml(text, file);
-    return FormulaFileReader(file).read(root);
+    const FileValue root = is_json(text, file) ? parse_json(text, file) : parse_toml(text, file);
+    return FormulaFileReader(text, file).read(root);
 }
 
-std::vector<SavedFormula> read_formula_file(const std::string& path) {
-    std::ifstream stream(path, std::ios::binary);
-    if (!stream)
-        throw UsageError(
-            fmt::format("--file {}: cannot be read: {}", shown(path), std::strerror(errno)));
+std::vector<SavedFormula> read_formula_file(const std::string& path,
+                                            const std::function<bool()>& is_stopped) {
+    const auto source = open_bytes(path, is_stopped);
     // One byte more than is accepted tells a file that is too large, however large it is.
     std::string text(max_config_bytes + 1, '\0');
-    stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-    if (stream.bad()) throw UsageError(fmt::format("--file {}: reading failed", shown(path)));
-    text.resize(static_cast<std::size_t>(stream.gcount()));
-    return parse_formula_file(text, path);
+    std::size_t size = 0;
+    while (size < text.size()) {
+        const std::size_t bytes = source->read(std::span(text).subspan(size));
+        if (bytes == 0) break;
+        size += bytes;
+    }
+    if (is_stopped && is_stopped()) return {};
+    text.resize(size);
+    return parse_formula_file(text, path == "-" ? "standard input" : path);
 }
 
 }  // namespace coalprof

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "core/formula/formula.h"
+#include "core/text/file_place.h"
 
 namespace coalprof {
 
@@ -22,6 +24,7 @@ namespace coalprof {
 struct SavedFormula {
     std::string name;
     std::string expr;
+    TextPlace expr_place;
     std::vector<std::pair<std::string, std::vector<std::uint64_t>>> vars;
     std::optional<Op> op;
     std::optional<ElementType> type;
@@ -32,12 +35,16 @@ struct SavedFormula {
 
 inline constexpr std::size_t max_saved_formulas = 1000;
 
-// `file` names the text in messages and tells the format by its ending: .json, else TOML. At least
-// one formula. Throws UsageError naming the place: for text that cannot be read, keys that do not
-// exist, values that do not fit, names that come twice, and formulas that are wrong.
+// `file` names the text in messages (FILE:LINE:COLUMN) and tells the format by its ending: .json is
+// JSON, .toml is TOML; else JSON is what begins with '{', as TOML never does. At least one formula.
+// Throws UsageError naming the place: for text that cannot be read, keys that do not exist, values
+// that do not fit, names that come twice, and formulas that are wrong.
 std::vector<SavedFormula> parse_formula_file(std::string_view text, const std::string& file);
 
-// Reads the file. Throws UsageError where it cannot be read or is larger than 1 MiB.
-std::vector<SavedFormula> read_formula_file(const std::string& path);
+// Reads the file; "-" is standard input. Throws Error (exit code 2) where it cannot be read and
+// UsageError where it is larger than 1 MiB. `is_stopped` is asked when a signal interrupts the
+// reading: when it says yes there are no formulas.
+std::vector<SavedFormula> read_formula_file(const std::string& path,
+                                            const std::function<bool()>& is_stopped = {});
 
 }  // namespace coalprof

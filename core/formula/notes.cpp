@@ -55,9 +55,12 @@ class NoteWriter {
         if (active_.empty()) return std::move(notes_);
         const auto& nodes = formula_.formula().nodes;
         const std::vector<Term> terms = terms_of(nodes, formula_.access().index);
+        std::vector<Term> moving;  // what is the same in every lane decides where the warp starts
+        for (const Term& term : terms)
+            if (steps_of(values_of(term)).kind != LaneSteps::Kind::same) moving.push_back(term);
         if (terms.size() > 1)
-            for (const Term& term : terms) note_term(term);
-        note_whole();
+            for (const Term& term : moving) note_term(term, moving.size() == 1);
+        if (terms.size() == 1 || moving.size() != 1) note_whole();
         note_start(terms);
         return std::move(notes_);
     }
@@ -120,32 +123,17 @@ class NoteWriter {
                 : fmt::format("The condition switches {} of {} lanes off.", off, lanes_));
     }
 
-    void note_term(const Term& term) {
-        const LaneSteps steps = steps_of(values_of(term));
-        // What is the same in every lane matters only to where the warp starts: told there.
-        if (steps.kind == LaneSteps::Kind::same) return;
-        notes_.push_back(fmt::format("'{}' {}.", text_of(term), movement(steps)));
+    void note_term(const Term& term, bool is_alone) {
+        notes_.push_back(fmt::format("'{}' {}{}.", text_of(term),
+                                     movement(steps_of(values_of(term))),
+                                     is_alone ? "; the rest is the same in every lane" : ""));
     }
 
     void note_whole() {
         const LaneSteps steps = steps_of(index_);
-        std::string consequence;
-        const std::int64_t step = steps.step < 0 ? -steps.step : steps.step;
-        if (steps.kind == LaneSteps::Kind::even && active_.size() == lanes_) {
-            const std::uint64_t step_bytes = static_cast<std::uint64_t>(step) * width_bytes_;
-            if (step == 1)
-                consequence = ": neighbours touch neighbours, which is coalesced";
-            else if (step_bytes >= sector_bytes)
-                consequence = ": every lane needs a sector of its own";
-            else
-                consequence = fmt::format(": of every {} bytes that are moved, {} are wanted",
-                                          step_bytes, width_bytes_);
-        } else if (steps.kind == LaneSteps::Kind::same && active_.size() > 1) {
-            consequence = ": one sector serves them all";
-        }
         const std::string whole =
             active_.size() == lanes_ ? "The index" : "Over the active lanes, the index";
-        notes_.push_back(fmt::format("{} {}{}.", whole, movement(steps), consequence));
+        notes_.push_back(fmt::format("{} {}.", whole, movement(steps)));
     }
 
     // A warp that is otherwise contiguous pays for a start inside a sector; the constant part of

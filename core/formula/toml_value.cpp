@@ -7,6 +7,7 @@
 
 #include "core/text/describe.h"
 #include "core/text/error.h"
+#include "core/text/file_place.h"
 #include "core/text/number.h"
 #include "core/text/utf8.h"
 
@@ -24,9 +25,9 @@ class TomlReader {
     TomlReader(std::string_view text, std::string_view file) : text_(text), file_(file) {}
 
     FileValue read() {
-        FileValue root = empty(FileValue::Kind::table, "a table");
-        root.where.clear();
+        FileValue root = value_at(0, FileValue::Kind::table, "a table");
         FileValue* table = &root;
+        take("\xEF\xBB\xBF");  // a byte order mark, as some editors write
         for (skip_lines(); at_ < text_.size(); skip_lines()) {
             if (text_[at_] == '[') {
                 table = read_header(root);
@@ -39,12 +40,15 @@ class TomlReader {
     }
 
  private:
-    [[noreturn]] void fail(const std::string& sentence) const {
-        const std::string_view before = text_.substr(0, at_);
-        const std::size_t start = before.rfind('\n') + 1;  // npos + 1 is 0
-        throw UsageError(fmt::format("{}: line {}, column {}: {}", shown(file_),
-                                     std::count(before.begin(), before.end(), '\n') + 1,
-                                     at_ - start + 1, sentence));
+    struct Key {
+        std::string name;
+        std::size_t at = 0;  // where it begins
+    };
+
+    [[noreturn]] void fail(const std::string& sentence) const { fail_at(at_, sentence); }
+    [[noreturn]] void fail_at(std::size_t at, const std::string& sentence) const {
+        throw UsageError(fmt::format(
+            "{}: {}", text_of(std::string(file_), PlaceFinder(text_).at(at)), sentence));
     }
     bool sees(std::string_view sign) const { return text_.substr(at_).starts_with(sign); }
     bool take(std::string_view sign) {
@@ -70,17 +74,11 @@ class TomlReader {
         fail("expected the end of the line");
     }
 
-    // Lines are counted on from the value before: counting anew for each would take a long file the
-    // square of its length.
-    FileValue empty(FileValue::Kind kind, const char* type) {
-        line_ += static_cast<std::size_t>(
-            std::count(text_.begin() + static_cast<std::ptrdiff_t>(counted_),
-                       text_.begin() + static_cast<std::ptrdiff_t>(at_), '\n'));
-        counted_ = at_;
+    static FileValue value_at(std::size_t at, FileValue::Kind kind, const char* type) {
         FileValue value;
+        value.at = at;
         value.kind = kind;
         value.type = type;
-        value.where = fmt::format("line {}", line_);
         return value;
     }
 
@@ -95,6 +93,7 @@ class TomlReader {
 
     // [a], [a.b], [[a]] or [[a.b]]; answers the table that the following keys belong to.
     FileValue* read_header(FileValue& root) {
+        const std::size_t header = at_;
         const bool is_list = sees("[[");
         at_ += is_list ? 2 : 1;
         FileValue* table = &root;
@@ -102,77 +101,80 @@ class TomlReader {
             if (depth > max_config_depth)
                 fail(fmt::format("nested deeper than {} levels", max_config_depth));
             skip_blanks();
-            const std::string name = read_key();
+            const Key key = read_key();
             skip_blanks();
             if (take(".")) {
-                table = enter(*table, name);
+                table = enter(*table, key, header);
                 continue;
             }
             if (!take(is_list ? "]]" : "]")) fail(is_list ? "expected ']]'" : "expected ']'");
-            return is_list ? add_item(*table, name) : add_table(*table, name);
+            return is_list ? add_item(*table, key, header) : add_table(*table, key, header);
         }
     }
     // The table of that name, or the last of a list of them; a new one where there is none.
-    FileValue* enter(FileValue& table, const std::string& name) {
-        FileValue* member = find(table, name);
-        if (member == nullptr) return add_table(table, name);
+    FileValue* enter(FileValue& table, const Key& key, std::size_t header) const {
+        FileValue* member = find(table, key.name);
+        if (member == nullptr) return add_table(table, key, header);
         if (member->kind == FileValue::Kind::list && !member->items.empty())
             member = &member->items.back();
         if (member->kind != FileValue::Kind::table)
-            fail(fmt::format("'{}' is no table", shown(name)));
+            fail_at(key.at, fmt::format("'{}' is no table", shown(key.name)));
         return member;
     }
-    FileValue* add_table(FileValue& table, const std::string& name) {
-        if (find(table, name) != nullptr) fail(fmt::format("'{}' comes twice", shown(name)));
-        table.members.push_back({name, empty(FileValue::Kind::table, "a table")});
+    FileValue* add_table(FileValue& table, const Key& key, std::size_t header) const {
+        require_new(table, key);
+        table.members.push_back(
+            {key.name, key.at, value_at(header, FileValue::Kind::table, "a table")});
         return &table.members.back().value;
     }
-    FileValue* add_item(FileValue& table, const std::string& name) {
-        FileValue* list = find(table, name);
+    FileValue* add_item(FileValue& table, const Key& key, std::size_t header) const {
+        FileValue* list = find(table, key.name);
         if (list == nullptr) {
-            table.members.push_back({name, empty(FileValue::Kind::list, "a list")});
+            table.members.push_back(
+                {key.name, key.at, value_at(header, FileValue::Kind::list, "a list")});
             list = &table.members.back().value;
         }
-        if (list->kind != FileValue::Kind::list) fail(fmt::format("'{}' is no list", shown(name)));
-        list->items.push_back(empty(FileValue::Kind::table, "a table"));
+        if (list->kind != FileValue::Kind::list)
+            fail_at(key.at, fmt::format("'{}' is no list", shown(key.name)));
+        list->items.push_back(value_at(header, FileValue::Kind::table, "a table"));
         return &list->items.back();
     }
+    void require_new(FileValue& table, const Key& key) const {
+        if (find(table, key.name) != nullptr)
+            fail_at(key.at, fmt::format("'{}' comes twice", shown(key.name)));
+    }
 
-    std::string read_key() {
-        if (sees("\"") || sees("'")) return read_text();
+    Key read_key() {
         const std::size_t begin = at_;
+        if (sees("\"") || sees("'")) return {read_text().text, begin};
         while (at_ < text_.size() && is_bare(text_[at_])) ++at_;
         if (at_ == begin) fail("expected a name");
-        return std::string(text_.substr(begin, at_ - begin));
+        return {std::string(text_.substr(begin, at_ - begin)), begin};
     }
 
     void read_member(FileValue& table, std::size_t depth) {
-        const std::string name = read_key();
-        if (find(table, name) != nullptr) fail(fmt::format("'{}' comes twice", shown(name)));
+        const Key key = read_key();
+        require_new(table, key);
         skip_blanks();
         if (sees(".")) fail("names with dots are not read here: write { ... } or a [table]");
         if (!take("=")) fail("expected '='");
         skip_blanks();
         FileValue value = read_value(depth);
-        table.members.push_back({name, std::move(value)});
+        table.members.push_back({key.name, key.at, std::move(value)});
     }
 
     // Recursion is bounded by max_config_depth.
     FileValue read_value(std::size_t depth) {
         if (depth > max_config_depth)
             fail(fmt::format("nested deeper than {} levels", max_config_depth));
-        if (sees("\"") || sees("'")) {
-            FileValue value = empty(FileValue::Kind::text, "text");
-            value.text = read_text();
-            return value;
-        }
+        if (sees("\"") || sees("'")) return read_text();
         if (sees("{")) return read_inline_table(depth);
         if (sees("[")) return read_list(depth);
         return read_word();
     }
 
     FileValue read_inline_table(std::size_t depth) {
-        FileValue table = empty(FileValue::Kind::table, "a table");
+        FileValue table = value_at(at_, FileValue::Kind::table, "a table");
         take("{");
         skip_blanks();
         if (take("}")) return table;
@@ -186,7 +188,7 @@ class TomlReader {
     }
 
     FileValue read_list(std::size_t depth) {
-        FileValue list = empty(FileValue::Kind::list, "a list");
+        FileValue list = value_at(at_, FileValue::Kind::list, "a list");
         take("[");
         for (skip_lines(); !take("]"); skip_lines()) {
             list.items.push_back(read_value(depth + 1));
@@ -199,8 +201,8 @@ class TomlReader {
 
     // An integer, or something that is named for what it is.
     FileValue read_word() {
-        FileValue value = empty(FileValue::Kind::other, "something else");
         const std::size_t begin = at_;
+        FileValue value = value_at(begin, FileValue::Kind::other, "something else");
         while (at_ < text_.size() && is_word(text_[at_])) ++at_;
         const std::string_view word = text_.substr(begin, at_ - begin);
         if (word == "true" || word == "false") {
@@ -228,25 +230,27 @@ class TomlReader {
     }
 
     // 'as it is', "with \"escapes\"", and both in three quotes over several lines.
-    std::string read_text() {
+    FileValue read_text() {
+        FileValue value = value_at(at_, FileValue::Kind::text, "text");
         const char quote = text_[at_];
         const std::string three(3, quote);
         const bool spans_lines = take(three);
         const std::string end = spans_lines ? three : std::string(1, quote);
         if (!spans_lines) ++at_;
         if (spans_lines && !take("\n")) take("\r\n");  // a line end right behind them is no part
-        std::string text;
         while (!sees(end)) {
             if (at_ == text_.size()) fail(fmt::format("expected {}", end));
             const char c = text_[at_];
             const bool is_control = static_cast<unsigned char>(c) < ' ' && c != '\t';
             if (is_control && !(spans_lines && (c == '\n' || c == '\r')))
                 fail(fmt::format("expected {} before the end of the line", end));
-            text += c == '\\' && quote == '"' ? read_escape() : c;
+            value.text_at.push_back(static_cast<std::uint32_t>(at_));
+            value.text += c == '\\' && quote == '"' ? read_escape() : c;
             ++at_;
         }
+        value.text_at.push_back(static_cast<std::uint32_t>(at_));
         at_ += end.size();
-        return text;
+        return value;
     }
     char read_escape() {
         ++at_;
@@ -267,8 +271,6 @@ class TomlReader {
     std::string_view text_;
     std::string_view file_;
     std::size_t at_ = 0;
-    std::size_t line_ = 1;
-    std::size_t counted_ = 0;  // lines before this are in line_
 };
 
 }  // namespace

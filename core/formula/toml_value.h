@@ -15,7 +15,7 @@
 
 namespace coalprof {
 
-// `file` names the text in messages. Throws UsageError with line and column for what is not such
+// `file` names the text in messages. Throws UsageError (FILE:LINE:COLUMN: ...) for what is not such
 // TOML, is deeper than max_config_depth, longer than max_config_bytes or not UTF-8.
 FileValue parse_toml(std::string_view text, std::string_view file);
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/formula/emit.h"
+#include "core/formula/notes.h"
 #include "core/formula/period_search.h"
 
 namespace coalprof {
@@ -34,6 +35,11 @@ std::string UserFormula::cuda_source(const std::string& type_name) const {
 
 std::string UserFormula::text() const {
     return formula_->text.substr(access_.begin, std::size_t{access_.end} - access_.begin);
+}
+
+std::vector<std::string> UserFormula::notes(std::uint32_t width_bytes, std::uint64_t first_thread,
+                                            std::uint32_t lanes) const {
+    return formula_notes(*this, width_bytes, first_thread, lanes);
 }
 
 }  // namespace coalprof

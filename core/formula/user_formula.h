@@ -24,6 +24,8 @@ class UserFormula : public CustomFormula {
     std::optional<Period> period() const override { return period_; }
     std::string cuda_source(const std::string& type_name) const override;
     std::string text() const override;
+    std::vector<std::string> notes(std::uint32_t width_bytes, std::uint64_t first_thread,
+                                   std::uint32_t lanes) const override;
 
     const ParsedFormula& formula() const { return *formula_; }
     const FormulaAccess& access() const { return access_; }

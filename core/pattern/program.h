@@ -37,6 +37,13 @@ class CustomFormula {
     virtual std::string cuda_source(const std::string& type_name) const = 0;
     // For messages and drawings: the text as the user typed it.
     virtual std::string text() const = 0;
+    // How the index moves from lane to lane in the warp whose lane 0 is `first_thread`, part by
+    // part; elements are `width_bytes` wide.
+    virtual std::vector<std::string> notes(std::uint32_t width_bytes, std::uint64_t first_thread,
+                                           std::uint32_t lanes) const {
+        static_cast<void>(width_bytes + first_thread + lanes);
+        return {};
+    }
 };
 
 using Formula = std::variant<Offset, Stride, Groups, Permute, Scatter, Rows, Columns, LaneGrid,

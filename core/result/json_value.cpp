@@ -10,16 +10,73 @@
 
 #include "core/text/describe.h"
 #include "core/text/error.h"
+#include "core/text/file_place.h"
+#include "core/text/number.h"
 #include "core/text/utf8.h"
 
 namespace coalprof {
 namespace {
 
+// Follows nlohmann's reader through a text that it has accepted so far, token by token: it does not
+// tell where values stand.
+class TokenFinder {
+ public:
+    explicit TokenFinder(std::string_view text) : text_(text) {
+        if (text_.starts_with("\xEF\xBB\xBF")) end_ = 3;  // a byte order mark is skipped there too
+    }
+
+    // Moves to the next token and answers where it begins.
+    std::size_t next() {
+        begin_ = text_.find_first_not_of(" \t\r\n,:", end_);
+        if (text_[begin_] == '"') {
+            end_ = begin_ + 1;
+            while (text_[end_] != '"') end_ += text_[end_] == '\\' ? 2 : 1;
+            ++end_;
+        } else if (std::string_view("{}[]").find(text_[begin_]) != std::string_view::npos) {
+            end_ = begin_ + 1;
+        } else {
+            end_ = std::min(text_.find_first_of(" \t\r\n,:]}", begin_), text_.size());
+        }
+        return begin_;
+    }
+
+    // Of the token, a string: where each byte that it stands for is written, and where it ends.
+    std::vector<std::uint32_t> string_places() const {
+        std::vector<std::uint32_t> places;
+        for (std::size_t at = begin_ + 1; at + 1 < end_;) {
+            const Written written = written_at(at);
+            places.insert(places.end(), written.stands_for, static_cast<std::uint32_t>(at));
+            at += written.bytes;
+        }
+        places.push_back(static_cast<std::uint32_t>(end_ - 1));
+        return places;
+    }
+
+ private:
+    struct Written {
+        std::size_t bytes;       // in the file
+        std::size_t stands_for;  // bytes of UTF-8
+    };
+    Written written_at(std::size_t at) const {
+        if (text_[at] != '\\') return {1, 1};
+        if (text_[at + 1] != 'u') return {2, 1};
+        std::uint32_t unit = 0;
+        for (std::size_t k = at + 2; k < at + 6; ++k) unit = unit * 16 + hex_digit(text_[k]);
+        if (unit >= 0xD800 && unit <= 0xDFFF) return {12, 4};  // a pair of surrogates
+        return {6, unit < 0x80 ? 1u : unit < 0x800 ? 2u : 3u};
+    }
+
+    std::string_view text_;
+    std::size_t begin_ = 0;
+    std::size_t end_ = 0;
+};
+
 // nlohmann's reader calls these as it goes through the text; nothing recurses, so that depth costs
 // no stack, and too much of it ends the reading.
 class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
  public:
-    explicit TreeBuilder(std::string_view file) : file_(file) {}
+    TreeBuilder(std::string_view text, std::string_view file)
+        : text_(text), file_(file), tokens_(text) {}
 
     bool null() override { return put(FileValue::Kind::other, "null"); }
     bool boolean(bool) override { return put(FileValue::Kind::other, "true or false"); }
@@ -37,8 +94,9 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
         return put(FileValue::Kind::other, "a number that is no integer");
     }
     bool string(string_t& text) override {
-        if (!put(FileValue::Kind::text, "text")) return false;
+        put(FileValue::Kind::text, "text");
         last_->text = std::move(text);
+        last_->text_at = tokens_.string_places();
         return true;
     }
     bool binary(binary_t&) override { return put(FileValue::Kind::other, "binary"); }
@@ -47,19 +105,15 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     bool start_array(std::size_t) override { return open(FileValue::Kind::list, "a list"); }
     bool end_array() override { return close(); }
     bool key(string_t& name) override {
+        const std::size_t at = tokens_.next();
         FileValue& table = *open_.back();
         const bool is_new =
             std::none_of(table.members.begin(), table.members.end(),
                          [&](const FileMember& member) { return member.name == name; });
-        if (!is_new)
-            throw UsageError(
-                fmt::format("{}: {}: '{}' comes twice", file_, place_of(table), shown(name)));
+        if (!is_new) fail_at(at, fmt::format("'{}' comes twice", shown(name)));
         if (table.members.size() == max_config_names)
-            throw UsageError(fmt::format("{}: {}: more than {} names in one table", file_,
-                                         place_of(table), max_config_names));
-        FileValue member;
-        member.where = fmt::format("{}/{}", table.where, shown(name));
-        table.members.push_back({std::move(name), std::move(member)});
+            fail_at(at, fmt::format("more than {} names in one table", max_config_names));
+        table.members.push_back({std::move(name), at, {}});
         return true;
     }
     bool parse_error(std::size_t position, const std::string&,
@@ -72,8 +126,9 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     std::size_t error_position() const { return error_position_; }
 
  private:
-    static std::string place_of(const FileValue& value) {
-        return value.where.empty() ? "/" : value.where;
+    [[noreturn]] void fail_at(std::size_t at, const std::string& sentence) const {
+        throw UsageError(
+            fmt::format("{}: {}", text_of(file_, PlaceFinder(text_).at(at)), sentence));
     }
 
     // The place of the next value: the root, a new item, or the member just named.
@@ -81,13 +136,12 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
         if (open_.empty()) return &root_;
         FileValue& parent = *open_.back();
         if (parent.kind == FileValue::Kind::table) return &parent.members.back().value;
-        FileValue item;
-        item.where = fmt::format("{}/{}", parent.where, parent.items.size());
-        parent.items.push_back(std::move(item));
+        parent.items.emplace_back();
         return &parent.items.back();
     }
     bool put(FileValue::Kind kind, const char* type) {
         last_ = next();
+        last_->at = tokens_.next();
         last_->kind = kind;
         last_->type = type;
         return true;
@@ -95,17 +149,19 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     bool open(FileValue::Kind kind, const char* type) {
         put(kind, type);
         if (open_.size() == max_config_depth)
-            throw UsageError(fmt::format("{}: {}: nested deeper than {} levels", file_,
-                                         place_of(*last_), max_config_depth));
+            fail_at(last_->at, fmt::format("nested deeper than {} levels", max_config_depth));
         open_.push_back(last_);
         return true;
     }
     bool close() {
+        tokens_.next();
         open_.pop_back();
         return true;
     }
 
+    std::string_view text_;
     std::string file_;
+    TokenFinder tokens_;
     FileValue root_;
     FileValue* last_ = nullptr;
     // Values that are still open. A pointer stays good: its parent grows only after it is closed.
@@ -119,14 +175,12 @@ FileValue parse_json(std::string_view text, std::string_view file) {
     if (text.size() > max_config_bytes)
         throw UsageError(fmt::format("{}: larger than {} bytes", shown(file), max_config_bytes));
     if (!is_valid_utf8(text)) throw UsageError(fmt::format("{}: not UTF-8 text", shown(file)));
-    TreeBuilder builder(shown(file));
+    TreeBuilder builder(text, file);
     if (!nlohmann::json::sax_parse(text, &builder)) {
         // The position counts from 1 and is that of the last character read.
         const std::size_t at = std::min(builder.error_position(), text.size());
-        const std::string_view before = text.substr(0, at == 0 ? 0 : at - 1);
-        const auto line = std::count(before.begin(), before.end(), '\n') + 1;
-        throw UsageError(fmt::format("{}: line {}, column {}: not JSON", shown(file), line,
-                                     before.size() - (before.rfind('\n') + 1) + 1));
+        const FilePlace place = PlaceFinder(text).at(at == 0 ? 0 : at - 1);
+        throw UsageError(fmt::format("{}: not JSON", text_of(std::string(file), place)));
     }
     return builder.take();
 }

@@ -116,6 +116,18 @@ Excerpt excerpt(std::string_view text, std::size_t caret) {
     return result;
 }
 
+// The line of a text in which the caret stands.
+struct Line {
+    std::string_view text;
+    std::size_t caret = 0;
+};
+Line line_around(std::string_view text, std::size_t caret) {
+    caret = std::min(caret, text.size());
+    const std::size_t begin = text.substr(0, caret).rfind('\n') + 1;  // npos + 1 is 0
+    const std::size_t end = std::min(text.find('\n', caret), text.size());
+    return {text.substr(begin, end - begin), caret - begin};
+}
+
 }  // namespace
 
 std::string shown(std::string_view text) { return excerpt(text, 0).text; }
@@ -137,7 +149,8 @@ std::string describe(const Error& error) {
     if (usage == nullptr) return lines;
     if (!usage->text().empty()) {
         const bool has_caret = usage->caret() != UsageError::no_caret;
-        const Excerpt line = excerpt(usage->text(), has_caret ? usage->caret() : 0);
+        const Line shown_line = line_around(usage->text(), has_caret ? usage->caret() : 0);
+        const Excerpt line = excerpt(shown_line.text, shown_line.caret);
         lines += fmt::format("  {}\n", line.text);
         if (has_caret) lines += fmt::format("  {:>{}}\n", '^', line.caret_column + 1);
     }

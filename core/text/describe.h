@@ -21,7 +21,8 @@ std::string shown(std::string_view text);
 std::string printable(std::string_view text);
 
 // The lines for stderr, each ended by a newline: "coalprof: " and the sentence; for a UsageError
-// also its text (cut around the caret), the caret and the hint, where it has them.
+// also its text (of several lines the caret's, cut around it), the caret and the hint, where it has
+// them.
 std::string describe(const Error& error);
 
 }  // namespace coalprof

@@ -20,15 +20,18 @@ struct FileValue {
 
     Kind kind = Kind::other;
     std::string type = "nothing";  // as people call it: "a number", "a date", "true or false"
-    std::string where;             // "line 3", or in JSON "/formula/0/expr"
+    std::size_t at = 0;            // where it begins, counted in bytes of the file
     std::int64_t integer = 0;
     std::string text;
+    std::vector<std::uint32_t>
+        text_at;                      // where each byte of `text` stands in the file, and its end
     std::vector<FileValue> items;     // of a list
     std::vector<FileMember> members;  // of a table; no name comes twice
 };
 
 struct FileMember {
     std::string name;
+    std::size_t at = 0;  // where the name begins
     FileValue value;
 };
 

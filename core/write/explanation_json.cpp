@@ -141,6 +141,7 @@ Json access_of(const ExplainedAccess& access) {
             {"lines", lines_of(access)},
             {"transactions", transactions_of(access)},
             {"passes", passes_of(access)},
+            {"notes", access.notes},
             {"cause", name_of(access.reasons.cause)},
             {"why", access.reasons.why},
             {"mend", access.reasons.mend},

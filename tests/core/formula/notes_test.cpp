@@ -25,16 +25,12 @@ std::vector<std::string> notes_of(const std::string& text, ElementType type = El
 
 TEST(FormulaNotes, name_the_step_between_neighbours) {
     EXPECT_THAT(notes_of("i"),
-                ElementsAre("The index moves 1 element (4 bytes) from lane to lane: neighbours "
-                            "touch neighbours, which is coalesced."));
+                ElementsAre("The index moves 1 element (4 bytes) from lane to lane."));
     EXPECT_THAT(notes_of("i*3"),
-                ElementsAre("The index moves 3 elements (12 bytes) from lane to lane: of every 12 "
-                            "bytes that are moved, 4 are wanted."));
+                ElementsAre("The index moves 3 elements (12 bytes) from lane to lane."));
     EXPECT_THAT(notes_of("i*1024", ElementType::u8),
-                ElementsAre("The index moves 1024 elements (1024 bytes) from lane to lane: every "
-                            "lane needs a sector of its own."));
-    EXPECT_THAT(notes_of("5"),
-                ElementsAre("The index is the same in every lane: one sector serves them all."));
+                ElementsAre("The index moves 1024 elements (1024 bytes) from lane to lane."));
+    EXPECT_THAT(notes_of("5"), ElementsAre("The index is the same in every lane."));
 }
 
 TEST(FormulaNotes, tell_the_terms_apart) {
@@ -45,17 +41,17 @@ TEST(FormulaNotes, tell_the_terms_apart) {
                     "'i/16' is the same for 16 lanes, then moves 1 element (4 bytes).",
                     "The index moves 17 elements (68 bytes) from lane to lane, but 254 elements "
                     "(1016 bytes) down between lanes 15 and 16."));
-    // `bid` is the same in the whole warp: it is not told.
+    // `bid` is the same in the whole warp: what moves is the whole story.
     EXPECT_THAT(notes_of("bid*256 + lane*100"),
-                ElementsAre("'lane*100' moves 100 elements (400 bytes) from lane to lane.",
-                            "The index moves 100 elements (400 bytes) from lane to lane: every "
-                            "lane needs a sector of its own."));
+                ElementsAre("'lane*100' moves 100 elements (400 bytes) from lane to lane; the rest "
+                            "is the same in every lane."));
     EXPECT_THAT(notes_of("n - 1 - i")[0],
-                "'- i' moves 1 element (4 bytes) down from lane to lane.");
+                "'- i' moves 1 element (4 bytes) down from lane to lane; the rest is the same in "
+                "every lane.");
     // The warp of threads 64 to 95 is 8 lanes of one row of 24 and 24 of the next.
     EXPECT_THAT(notes_of("i%24 + 3")[0],
                 "'i%24' moves 1 element (4 bytes) from lane to lane, but 23 elements (92 bytes) "
-                "down between lanes 7 and 8.");
+                "down between lanes 7 and 8; the rest is the same in every lane.");
 }
 
 TEST(FormulaNotes, say_where_a_misaligned_warp_begins_and_which_term_does_it) {

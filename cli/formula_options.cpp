@@ -1,0 +1,86 @@
+#include "cli/formula_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/formula/tree.h"
+#include "core/text/describe.h"
+#include "core/text/range.h"
+
+namespace coalprof {
+namespace {
+
+FormulaParameter read_parameter(const std::string& text) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+        throw UsageError(fmt::format("--var {}: expected a name, '=' and its values", shown(text)),
+                         text, std::min(equals, text.size()), "for example --var k=0..32");
+    FormulaParameter parameter{text.substr(0, equals), {}};
+    require_parameter_name(parameter.name);
+    parameter.values =
+        parse_range(std::string_view(text).substr(equals + 1), "--var " + parameter.name + "=")
+            .values();
+    return parameter;
+}
+
+// Blocks of a formula may have two dimensions, which other patterns know nothing of.
+void set_block(FormulaSweep& sweep, const BlockShape& block) {
+    sweep.settings.shape.block = block.threads;
+    sweep.block_x = block.width != block.threads ? block.width : 0;
+}
+
+void set_launch(FormulaSweep& sweep, SweepOptions options) {
+    const BlockShape block = parse_block(options.block);
+    options.block = fmt::to_string(block.threads);
+    sweep.settings = options.settings();
+    set_block(sweep, block);
+}
+
+}  // namespace
+
+void FormulaOptions::add_var_to(CLI::App& command) {
+    command.add_option("--var", variables, "A parameter and its values: k=0..32; repeatable")
+        ->type_name("K=R")
+        ->allow_extra_args(false);
+}
+
+std::vector<FormulaParameter> FormulaOptions::parameters() const {
+    std::vector<FormulaParameter> parameters;
+    for (const std::string& variable : variables) parameters.push_back(read_parameter(variable));
+    return parameters;
+}
+
+FormulaSweep sweep_of(const FormulaOptions& formula, const SweepOptions& options) {
+    FormulaSweep sweep;
+    sweep.text = formula.text;
+    sweep.parameters = formula.parameters();
+    set_launch(sweep, options);
+    return sweep;
+}
+
+FormulaSweep sweep_of(const SavedFormula& saved, const std::vector<FormulaParameter>& typed,
+                      const SweepOptions& options, const CLI::App& command) {
+    FormulaSweep sweep;
+    sweep.name = saved.name;
+    sweep.text = saved.expr;
+    sweep.place = saved.expr_place;
+    for (const auto& [name, values] : saved.vars) {
+        FormulaParameter& parameter = sweep.parameters.emplace_back();
+        parameter = {name, values};
+        for (const FormulaParameter& other : typed)
+            if (other.name == name) parameter.values = other.values;
+    }
+    set_launch(sweep, options);
+    const auto is_typed = [&](const char* option) { return command.count(option) > 0; };
+    if (saved.op && !is_typed("--op")) sweep.settings.op = saved.op;
+    if (saved.type && !is_typed("--type")) sweep.settings.type = *saved.type;
+    if (saved.size_bytes && !is_typed("--size"))
+        sweep.settings.shape.size_bytes = *saved.size_bytes;
+    if (saved.block && !is_typed("--block")) set_block(sweep, *saved.block);
+    if (saved.per_thread && !is_typed("--per-thread"))
+        sweep.settings.shape.per_thread = *saved.per_thread;
+    return sweep;
+}
+
+}  // namespace coalprof

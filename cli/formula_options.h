@@ -1,0 +1,31 @@
+// A formula as typed: its text, its parameters and its launch. For `coalprof formula` and
+// `coalprof explain formula`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/sweep_options.h"
+#include "core/formula/formula_file.h"
+#include "core/run/formula_sweep.h"
+
+namespace coalprof {
+
+struct FormulaOptions {
+    std::string text;
+    std::vector<std::string> variables;  // "k=0..32"
+
+    void add_var_to(CLI::App& command);
+    // Throws UsageError.
+    std::vector<FormulaParameter> parameters() const;
+};
+
+// The formula that was typed. Machines are left out. Throws UsageError.
+FormulaSweep sweep_of(const FormulaOptions& formula, const SweepOptions& options);
+
+// A saved formula, with what was typed: options that `command` was given and the values of
+// `typed` parameters win over the file's. Machines are left out. Throws UsageError.
+FormulaSweep sweep_of(const SavedFormula& saved, const std::vector<FormulaParameter>& typed,
+                      const SweepOptions& options, const CLI::App& command);
+
+}  // namespace coalprof

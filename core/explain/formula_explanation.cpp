@@ -1,0 +1,46 @@
+#include "core/explain/formula_explanation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/text/describe.h"
+
+namespace coalprof {
+namespace {
+
+// "op load" where --op decides what is done with some access.
+bool depends_on_op(const FormulaSweep& sweep) {
+    std::vector<std::string> names;
+    for (const FormulaParameter& parameter : sweep.parameters) names.push_back(parameter.name);
+    const ParsedFormula parsed = parse_formula(sweep.text, names);
+    return std::any_of(parsed.accesses.begin(), parsed.accesses.end(),
+                       [](const FormulaAccess& access) { return !access.kind; });
+}
+
+std::string settings_of(const FormulaSweep& sweep, const Plan& plan) {
+    std::string text = fmt::format("type {}", name_of(plan.type));
+    if (depends_on_op(sweep)) text = fmt::format("op {}, {}", name_of(plan.op), text);
+    if (sweep.block_x != 0)
+        text += fmt::format(", blocks of {}x{}", sweep.block_x, plan.shape.block / sweep.block_x);
+    return text;
+}
+
+}  // namespace
+
+Explanation explanation_of(const FormulaSweep& sweep, const Machine& machine,
+                           std::optional<std::uint64_t> warp) {
+    FormulaSweep single = sweep;
+    single.settings.machines = {machine};
+    const PlannedPoint point = expand(single).front();
+    Explanation explanation = explanation_of(point.plan, machine, warp);
+    if (!point.parameters.empty()) explanation.name = fmt::format("formula {}", point.name);
+    explanation.formula = printable(sweep.text);
+    explanation.settings = settings_of(sweep, point.plan);
+    explanation.sweep = describe_sweep(single);
+    explanation.sweep.insert(explanation.sweep.end(), point.parameters.begin(),
+                             point.parameters.end());
+    return explanation;
+}
+
+}  // namespace coalprof

@@ -1,0 +1,232 @@
+"""coalprof formula: typed and saved formulas, and one warp of them drawn."""
+import os
+import tempfile
+
+import harness
+from harness import Case
+from validate_json import check_document, check_lines
+
+TOML = """\
+[[formula]]
+name = "row"
+expr = "i * k"
+vars = { k = "1..2" }
+
+[[formula]]
+name = "tile"
+expr = "store: t[tid.y*32 + tid.x]"
+type = "f64"
+size = "1MiB"
+block = "32x8"
+"""
+JSON = """{"formula": [
+  {"name": "row", "expr": "i * k", "vars": {"k": "1..2"}},
+  {"name": "tile", "expr": "store: t[tid.y*32 + tid.x]", "type": "f64", "size": "1MiB",
+   "block": "32x8"}
+]}
+"""
+
+
+class Folder(Case):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def write(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+
+class SavedFormulas(Folder):
+    def points(self, *arguments, **how):
+        document = check_document(self.run_ok("formula", *arguments, "--json", **how).out)
+        return {point["name"]: point for point in document["points"]}
+
+    def test_are_one_sweep_of_points_named_after_them(self):
+        points = self.points("--file", self.write("set.toml", TOML))
+        self.assertEqual(list(points), ["formula=row k=1", "formula=row k=2", "formula=tile"])
+        # 32 lanes of 4 bytes are 4 sectors, at every second element 8; 32 of 8 bytes are 8.
+        self.assertEqual(points["formula=row k=1"]["predicted"]["load_sectors_per_request"], 4)
+        self.assertEqual(points["formula=row k=2"]["predicted"]["load_sectors_per_request"], 8)
+        self.assertEqual(points["formula=tile"]["predicted"]["store_sectors_per_request"], 8)
+        self.assertNotIn("load_sectors", points["formula=tile"]["predicted"])
+
+    def test_are_the_same_in_toml_and_json_and_from_standard_input(self):
+        expected = self.points("--file", self.write("set.toml", TOML))
+        self.assertEqual(self.points("--file", self.write("set.json", JSON)), expected)
+        self.assertEqual(self.points("--file", "-", stdin=TOML), expected)
+        self.assertEqual(self.points("--file", "-", stdin=JSON), expected)
+
+    def test_carry_the_settings_in_which_they_differ(self):
+        ran = self.run_ok("formula", "--file", self.write("set.toml", TOML), "--json")
+        document = check_document(ran.out)
+        self.assertEqual(document["points"][0]["parameters"],
+                         {"formula": "row", "k": 1, "type": "f32"})
+        self.assertEqual(document["points"][2]["parameters"], {"formula": "tile", "type": "f64"})
+        sweep = document["sweep"]
+        self.assertEqual(sweep["block"], 256)
+        self.assertNotIn("type", sweep)
+        self.assertEqual((sweep["size_bytes.row"], sweep["block_x.row"]), (4 << 20, 256))
+        self.assertEqual((sweep["size_bytes.tile"], sweep["block_x.tile"]), (1 << 20, 32))
+        self.assertEqual(sweep["formula.row"], "i * k")
+        self.assertEqual(sweep["formula.tile"], "store: t[tid.y*32 + tid.x]")
+
+    def test_give_way_to_what_is_typed(self):
+        path = self.write("set.toml", TOML)
+        points = self.points("--file", path, "--type", "u8", "--size", "64KiB", "--var", "k=4",
+                             "--op", "store")
+        self.assertEqual(list(points), ["formula=row k=4", "formula=tile"])
+        # 65536 threads are 2048 warps; bytes at every fourth place are 4 sectors, in a row 1.
+        self.assertEqual(points["formula=row k=4"]["predicted"]["store_requests"], 2048)
+        self.assertEqual(points["formula=row k=4"]["predicted"]["store_sectors"], 2048 * 4)
+        self.assertEqual(points["formula=tile"]["predicted"]["store_sectors"], 2048)
+
+    def test_come_in_every_format(self):
+        path = self.write("set.toml", TOML)
+        self.assertEqual(len(check_lines(self.run_ok("formula", "--file", path, "--jsonl").out)), 3)
+        csv = self.run_ok("formula", "--file", path, "--format", "csv").out_text.splitlines()
+        self.assertEqual(len(csv), 4)
+        self.assertTrue(csv[0].startswith("name,formula,k,type,"), csv[0])
+        self.assertTrue(csv[1].startswith("formula=row k=1,row,1,f32,"), csv[1])
+        self.assertTrue(csv[3].startswith("formula=tile,tile,,f64,"), csv[3])
+        table = self.run_ok("formula", "--file", path).out_text
+        for word in ("row", "tile", "f64"):
+            self.assertIn(word, table)
+
+    def test_sweep_lists_of_settings_and_machines_too(self):
+        points = self.points("--file", self.write("set.toml", TOML), "--dlcm", "ca,cg",
+                             "--machine", "h200,a100-80")
+        self.assertEqual(len(points), 3 * 2 * 2)
+        self.assertIn("formula=row k=2 machine=a100-80 dlcm=cg", points)
+
+    def test_may_be_a_great_many(self):
+        text = "".join(f"[[formula]]\nname = 'f{k}'\nexpr = 'i*{k + 1}'\n" for k in range(1000))
+        points = self.points("--file", "-", "--size", "1KiB", stdin=text)
+        self.assertEqual(len(points), 1000)
+
+
+class WrongFiles(Folder):
+    def refused(self, text, *arguments, name="set.toml"):
+        path = self.write(name, text)
+        ran = self.refuse("formula", "--file", path, *arguments)
+        return ran.err_text.replace(path, name)
+
+    def test_are_told_by_line_and_column_with_a_caret(self):
+        self.assertEqual(
+            self.refused("[[formula]]\nname = 'x'\nexpr = 'i + pich'\n"),
+            "coalprof: set.toml:3:13: formula: unknown name 'pich'\n"
+            "  i + pich\n"
+            "      ^\n"
+            "hint: known are i, n, tid, bid, lane, warp, bdim, gdim; give a number of your own "
+            "with --var pich=64, or name a part: pich = i / 64; a[pich]\n")
+        self.assertEqual(
+            self.refused('{"formula": [\n  {"name": "x", "expr": "\\u0069 +* 2"}]}', name="x.json"),
+            "coalprof: x.json:2:34: formula: expected a number, a name or '(', found '*'\n"
+            "  i +* 2\n"
+            "     ^\n"
+            "hint: an index looks like i*3 + 1, a[(i%16)*17 + i/16] or load: a[i]; store: b[i*2]\n")
+
+    def test_are_told_likewise_where_a_thread_fails(self):
+        told = self.refused("[[formula]]\nname = 'x'\nexpr = '''\nrow = i / 64;\na[row - 5]\n'''\n")
+        self.assertEqual(
+            told,
+            "coalprof: set.toml:5:3: formula: the index 'row - 5' is negative (-5), first in "
+            "thread 0 (block 0, tid 0), where i = 0\n"
+            "  a[row - 5]\n"
+            "    ^\n"
+            "hint: switch such threads off, e.g. a[i - 1] if i >= 1, or clamp: max(i - 1, 0)\n")
+
+    def test_run_nothing(self):
+        path = self.write("out.json", "old")
+        good = "[[formula]]\nname = 'x'\nexpr = 'i'\n"
+        self.refused(good + "[[formula]]\nname = 'y'\nexpr = 'i - 1'\n", "--output", path)
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "old")
+
+    def test_that_cannot_be_read_are_named(self):
+        for path in (f"{self.folder}/none.toml", self.folder, "", "/dev/zero"):
+            with self.subTest(path):
+                self.refuse("formula", "--file", path)
+
+    def test_from_standard_input_are_called_so(self):
+        ran = self.refuse("formula", "--file", "-", stdin="[[formula]]\nname = 3\n")
+        self.assertIn("standard input:2:8: expected text, found an integer", ran.err_text)
+
+
+class CommandLines(Folder):
+    def test_take_a_formula_or_a_file(self):
+        path = self.write("set.toml", TOML)
+        both = self.refuse("formula", "i", "--file", path)
+        self.assertIn("give one of the two", both.err_text)
+        self.assertIn("there is no formula", self.refuse("formula").err_text)
+
+    def test_name_parameters_that_have_no_place(self):
+        path = self.write("set.toml", TOML)
+        self.assertIn("no formula of", self.refuse("formula", "--file", path, "--var",
+                                                   "z=3").err_text)
+        self.assertIn("--var k: the formula has no 'k'",
+                      self.refuse("formula", "i", "--var", "k=3").err_text)
+        self.assertIn("--var k: given twice",
+                      self.refuse("formula", "i*k", "--var", "k=3", "--var", "k=4").err_text)
+        # Two keys of one name would make JSON that nobody can read.
+        self.assertIn("--var dlcm: a setting",
+                      self.refuse("formula", "i*dlcm", "--var", "dlcm=3").err_text)
+
+    def test_show_the_line_of_a_formula_of_several_that_is_wrong(self):
+        ran = self.refuse("formula", "row = i / 64;\nb[row +]")
+        self.assertIn("\n  b[row +]\n         ^\n", ran.err_text)
+
+
+class Drawings(Case):
+    def explained(self, *arguments):
+        return check_document(self.run_ok("explain", "formula", *arguments, "--json").out)
+
+    def test_show_each_instruction_of_a_formula(self):
+        text = self.run_ok("explain", "formula", "load: a[i*k]; store: b[i]", "--var",
+                           "k=3").out_text
+        self.assertTrue(text.startswith("formula k=3: load: a[i*k]; store: b[i]\n"), text)
+        self.assertIn("load of a: lane 0 a[0], lane 1 a[3], ... lane 31 a[93]\n", text)
+        self.assertIn("store to b: lane 0 b[0], lane 1 b[1], ... lane 31 b[31]\n", text)
+
+    def test_say_the_same_in_json(self):
+        document = self.explained("load: a[i*k]; store: b[i]", "--var", "k=3", "--warp", "2")
+        self.assertEqual(document["sweep"]["formula"], "load: a[i*k]; store: b[i]")
+        self.assertEqual(document["sweep"]["k"], 3)
+        explanation = document["explanation"]
+        self.assertEqual(explanation["name"], "formula k=3")
+        self.assertEqual(explanation["first_thread"], 64)
+        load, store = explanation["accesses"]
+        # 32 lanes at 12 bytes: 12 sectors of 32 bytes; side by side 4.
+        self.assertEqual(load["instructions"][0]["predicted"]["load_sectors"], 12)
+        self.assertEqual(store["instructions"][0]["predicted"]["store_sectors"], 4)
+        self.assertTrue(load["notes"] and store["notes"])
+
+    def test_of_a_built_in_as_a_formula_count_alike(self):
+        for at in (0, 5, 11):
+            own = self.explained("i + k", "--var", f"k={at}", "--op", "rmw")
+            built_in = check_document(self.run_ok("explain", "offset", "--at", str(at),
+                                                  "--json").out)
+            for one, other in zip(own["explanation"]["accesses"],
+                                  built_in["explanation"]["accesses"], strict=True):
+                for key in ("instructions", "lanes", "lines", "cause", "why", "mend", "launch"):
+                    self.assertEqual(one[key], other[key])
+
+    def test_are_refused_where_something_is_missing_or_too_much(self):
+        for arguments, told in (
+                (["formula"], "there is no formula"),
+                (["formula", "i*k"], "unknown name 'k'"),
+                (["formula", "i*k", "--var", "k=1..3"], "one value is needed"),
+                (["formula", "i - 1"], "first in thread 0"),
+                (["formula", "i", "--at", "3"], "--var k=3 gives"),
+                (["formula", "i", "--warp", "99999999"], "the launch has"),
+                (["offset", "i"], "belongs to a formula"),
+                (["offset", "--var", "k=3"], "belongs to a formula")):
+            with self.subTest(" ".join(arguments)):
+                self.assertIn(told, self.refuse("explain", *arguments).err_text)
+
+
+if __name__ == "__main__":
+    harness.main()
