@@ -10,6 +10,9 @@
 #include <emmintrin.h>
 #endif
 
+// A kernel's loop, to be inlined into what is compiled for one or the other kind of processor.
+#define COALPROF_BODY [[gnu::always_inline]] inline
+
 namespace coalprof {
 namespace {
 
@@ -55,7 +58,7 @@ auto right_operand(const LaneStep& step, const LaneState& state) {
 
 // `Operator::value(a, b)` in every lane.
 template <typename Operator, OperandForm form>
-bool plain(const LaneStep& step, const LaneState& state) {
+COALPROF_BODY bool plain(const LaneStep& step, const LaneState& state) {
     const auto a = left_operand<form>(step, state);
     const auto b = right_operand<form>(step, state);
     I64* __restrict to = state.registers[step.to].lane.data();
@@ -65,7 +68,7 @@ bool plain(const LaneStep& step, const LaneState& state) {
 
 // The same, and `Operator::failed(a, b, value)`: a word whose sign tells.
 template <typename Operator, OperandForm form>
-bool checked(const LaneStep& step, const LaneState& state) {
+COALPROF_BODY bool checked(const LaneStep& step, const LaneState& state) {
     const auto a = left_operand<form>(step, state);
     const auto b = right_operand<form>(step, state);
     const I64* guard = state.registers[step.guard].lane.data();
@@ -102,12 +105,6 @@ struct Multiply {
     static I64 failed(I64 a, I64 b, I64) {
         I64 product = 0;
         return mask_of(__builtin_mul_overflow(a, b, &product));
-    }
-};
-// Both factors in 0 .. 2^32-1: one instruction where 64-bit products take several.
-struct MultiplyHalves {
-    static I64 value(I64 a, I64 b) {
-        return number((bits(a) & 0xFFFF'FFFFu) * (bits(b) & 0xFFFF'FFFFu));
     }
 };
 struct Add {
@@ -192,28 +189,61 @@ struct GuardZero {
     static I64 value(I64 guard, I64 b) { return guard & ~nonzero_mask(b); }
 };
 
+// Both factors in 0 .. 2^32-1: one SSE2 instruction for two lanes, but compilers make 64-bit
+// products of them, one lane after the other.
+template <OperandForm form>
+COALPROF_BODY bool multiply_halves(const LaneStep& step, const LaneState& state) {
+#ifdef __SSE2__
+    const I64* a = state.registers[step.a].lane.data();
+    const I64* b = state.registers[step.b].lane.data();
+    I64* to = state.registers[step.to].lane.data();
+    const __m128i scalar = _mm_set1_epi64x(step.scalar);
+    const auto two_of = [](const I64* lanes) {
+        return _mm_load_si128(reinterpret_cast<const __m128i*>(lanes));
+    };
+    for (std::size_t k = 0; k < warp_lanes; k += 2) {
+        const __m128i left = form == OperandForm::scalar_left ? scalar : two_of(a + k);
+        const __m128i right = form == OperandForm::scalar_right ? scalar : two_of(b + k);
+        _mm_store_si128(reinterpret_cast<__m128i*>(to + k), _mm_mul_epu32(left, right));
+    }
+    return false;
+#else
+    return plain<Multiply, form>(step, state);
+#endif
+}
+
+// A body compiled once more for processors with AVX2.
+template <LaneKernel body>
+COALPROF_AVX2 bool wide(const LaneStep& step, const LaneState& state) {
+    return body(step, state);
+}
+template <LaneKernel body>
+LaneKernel compiled_for(Vectors vectors) {
+    return vectors == Vectors::avx2 ? wide<body> : body;
+}
+
 template <typename Operator>
-LaneKernel plain_of(OperandForm form) {
-    switch (form) {
+LaneKernel plain_of(const KernelWanted& wanted) {
+    switch (wanted.form) {
         case OperandForm::registers:
-            return plain<Operator, OperandForm::registers>;
+            return compiled_for<plain<Operator, OperandForm::registers>>(wanted.vectors);
         case OperandForm::scalar_right:
-            return plain<Operator, OperandForm::scalar_right>;
+            return compiled_for<plain<Operator, OperandForm::scalar_right>>(wanted.vectors);
         case OperandForm::scalar_left:
-            return plain<Operator, OperandForm::scalar_left>;
+            return compiled_for<plain<Operator, OperandForm::scalar_left>>(wanted.vectors);
     }
     return nullptr;
 }
 template <typename Operator>
 LaneKernel kernel_of(const KernelWanted& wanted) {
-    if (!wanted.checked) return plain_of<Operator>(wanted.form);
+    if (!wanted.checked) return plain_of<Operator>(wanted);
     switch (wanted.form) {
         case OperandForm::registers:
-            return checked<Operator, OperandForm::registers>;
+            return compiled_for<checked<Operator, OperandForm::registers>>(wanted.vectors);
         case OperandForm::scalar_right:
-            return checked<Operator, OperandForm::scalar_right>;
+            return compiled_for<checked<Operator, OperandForm::scalar_right>>(wanted.vectors);
         case OperandForm::scalar_left:
-            return checked<Operator, OperandForm::scalar_left>;
+            return compiled_for<checked<Operator, OperandForm::scalar_left>>(wanted.vectors);
     }
     return nullptr;
 }
@@ -227,7 +257,7 @@ LaneKernel kernel_of(const KernelWanted& wanted) {
 // N = 31. Products of two halves are one SSE2 instruction for two lanes, but compilers make 64-bit
 // products of them.
 template <bool remainder>
-void divide_halves(const LaneStep& step, const I64* a, I64* to) {
+COALPROF_BODY void divide_halves(const LaneStep& step, const I64* a, I64* to) {
 #ifdef __SSE2__
     const __m128i magic = _mm_set1_epi64x(number(step.magic));
     const __m128i divisor = _mm_set1_epi64x(step.scalar);
@@ -248,14 +278,14 @@ void divide_halves(const LaneStep& step, const I64* a, I64* to) {
 }
 
 template <bool remainder>
-bool divide_narrow(const LaneStep& step, const LaneState& state) {
+COALPROF_BODY bool divide_narrow(const LaneStep& step, const LaneState& state) {
     divide_halves<remainder>(step, state.registers[step.a].lane.data(),
                              state.registers[step.to].lane.data());
     return false;
 }
 
 template <bool remainder>
-bool divide_wide(const LaneStep& step, const LaneState& state) {  // N = 63
+COALPROF_BODY bool divide_wide(const LaneStep& step, const LaneState& state) {  // N = 63
     const I64* a = state.registers[step.a].lane.data();
     I64* __restrict to = state.registers[step.to].lane.data();
     const U64 magic = step.magic;
@@ -286,15 +316,28 @@ void choose_division(LaneStep& step, const KernelWanted& wanted) {
     const U64 divisor = bits(step.scalar);
     if (std::has_single_bit(divisor)) {
         step.scalar = remainder ? step.scalar - 1 : std::countr_zero(divisor);
-        step.kernel = remainder ? plain<BitAnd, OperandForm::scalar_right>
-                                : plain<ShiftRightUnsigned, OperandForm::scalar_right>;
+        step.kernel = remainder ? plain_of<BitAnd>(wanted) : plain_of<ShiftRightUnsigned>(wanted);
     } else if (wanted.a.high < narrow_limit && step.scalar < narrow_limit) {
         set_magic(step, divisor, 31);
-        step.kernel = remainder ? divide_narrow<true> : divide_narrow<false>;
+        step.kernel = remainder ? compiled_for<divide_narrow<true>>(wanted.vectors)
+                                : compiled_for<divide_narrow<false>>(wanted.vectors);
     } else {
         set_magic(step, divisor, 63);
-        step.kernel = remainder ? divide_wide<true> : divide_wide<false>;
+        step.kernel = remainder ? compiled_for<divide_wide<true>>(wanted.vectors)
+                                : compiled_for<divide_wide<false>>(wanted.vectors);
     }
+}
+
+LaneKernel multiply_halves_of(const KernelWanted& wanted) {
+    switch (wanted.form) {
+        case OperandForm::registers:
+            return compiled_for<multiply_halves<OperandForm::registers>>(wanted.vectors);
+        case OperandForm::scalar_right:
+            return compiled_for<multiply_halves<OperandForm::scalar_right>>(wanted.vectors);
+        case OperandForm::scalar_left:
+            return compiled_for<multiply_halves<OperandForm::scalar_left>>(wanted.vectors);
+    }
+    return nullptr;
 }
 
 bool is_half(const ValueRange& range) { return range.low >= 0 && range.high <= 0xFFFF'FFFF; }
@@ -322,14 +365,13 @@ LaneKernel kernel_for(const KernelWanted& wanted) {
         case NodeKind::negate:
             return kernel_of<Negate>(wanted);
         case NodeKind::complement:
-            return plain_of<Complement>(wanted.form);
+            return plain_of<Complement>(wanted);
         case NodeKind::logical_not:
-            return plain_of<LogicalNot>(wanted.form);
+            return plain_of<LogicalNot>(wanted);
         case NodeKind::absolute:
             return kernel_of<Absolute>(wanted);
         case NodeKind::multiply:
-            if (is_half(wanted.a) && is_half(wanted.b))
-                return plain_of<MultiplyHalves>(wanted.form);
+            if (is_half(wanted.a) && is_half(wanted.b)) return multiply_halves_of(wanted);
             return kernel_of<Multiply>(wanted);
         case NodeKind::divide:
             return kernel_of<Divide>(wanted);
@@ -342,27 +384,26 @@ LaneKernel kernel_for(const KernelWanted& wanted) {
         case NodeKind::shift_left:
             return kernel_of<ShiftLeft>(wanted);
         case NodeKind::shift_right:
-            if (wanted.a.low >= 0 && !wanted.checked)
-                return plain_of<ShiftRightUnsigned>(wanted.form);
+            if (wanted.a.low >= 0 && !wanted.checked) return plain_of<ShiftRightUnsigned>(wanted);
             return kernel_of<ShiftRight>(wanted);
         case NodeKind::less:
-            return near ? plain_of<NearLess>(wanted.form) : plain_of<Less>(wanted.form);
+            return near ? plain_of<NearLess>(wanted) : plain_of<Less>(wanted);
         case NodeKind::less_equal:
-            return near ? plain_of<NearLessEqual>(wanted.form) : plain_of<LessEqual>(wanted.form);
+            return near ? plain_of<NearLessEqual>(wanted) : plain_of<LessEqual>(wanted);
         case NodeKind::equal:
-            return plain_of<Equal>(wanted.form);
+            return plain_of<Equal>(wanted);
         case NodeKind::not_equal:
-            return plain_of<NotEqual>(wanted.form);
+            return plain_of<NotEqual>(wanted);
         case NodeKind::bit_and:
-            return plain_of<BitAnd>(wanted.form);
+            return plain_of<BitAnd>(wanted);
         case NodeKind::bit_xor:
-            return plain_of<BitXor>(wanted.form);
+            return plain_of<BitXor>(wanted);
         case NodeKind::bit_or:
-            return plain_of<BitOr>(wanted.form);
+            return plain_of<BitOr>(wanted);
         case NodeKind::minimum:
-            return plain_of<Minimum>(wanted.form);
+            return plain_of<Minimum>(wanted);
         case NodeKind::maximum:
-            return plain_of<Maximum>(wanted.form);
+            return plain_of<Maximum>(wanted);
         default:
             return nullptr;  // leaves and lazy operators are no steps of this kind
     }
@@ -370,7 +411,32 @@ LaneKernel kernel_for(const KernelWanted& wanted) {
 
 // ---- steps that are no strict operator of one or two operands ----
 
-bool hash_plain(const LaneStep& step, const LaneState& state) {
+// hash(x, `scalar`, c) with both numbers known. `magic` is as for a division of 64 bits: m has 65
+// of them, of which the top one is left out (Granlund and Montgomery 1994, figure 4.1).
+COALPROF_BODY bool hash_constants(const LaneStep& step, const LaneState& state) {
+    const I64* a = state.registers[step.a].lane.data();
+    I64* __restrict to = state.registers[step.to].lane.data();
+    const Scatter scatter{bits(step.scalar), bits(step.scalar2)};
+    const U64 magic = step.magic;
+    const std::uint32_t shift = step.shift;
+    for (std::size_t k = 0; k < warp_lanes; ++k) {
+        const U64 x = scatter.word(bits(a[k]));
+        const U64 high = static_cast<U64>(U128{x} * magic >> 64);
+        const U64 quotient = (((x - high) >> 1) + high) >> shift;
+        to[k] = number(x - quotient * scatter.elements);
+    }
+    return false;
+}
+COALPROF_BODY bool hash_power_of_two(const LaneStep& step, const LaneState& state) {
+    const I64* a = state.registers[step.a].lane.data();
+    I64* __restrict to = state.registers[step.to].lane.data();
+    const Scatter scatter{bits(step.scalar), bits(step.scalar2)};
+    for (std::size_t k = 0; k < warp_lanes; ++k)
+        to[k] = number(scatter.word(bits(a[k])) & (scatter.elements - 1));
+    return false;
+}
+
+COALPROF_BODY bool hash_plain(const LaneStep& step, const LaneState& state) {
     const I64* a = state.registers[step.a].lane.data();
     const I64* b = state.registers[step.b].lane.data();
     const I64* c = state.registers[step.c].lane.data();
@@ -378,7 +444,7 @@ bool hash_plain(const LaneStep& step, const LaneState& state) {
     for (std::size_t k = 0; k < warp_lanes; ++k) to[k] = hashed(a[k], b[k] < 1 ? 1 : b[k], c[k]);
     return false;
 }
-bool hash_checked(const LaneStep& step, const LaneState& state) {
+COALPROF_BODY bool hash_checked(const LaneStep& step, const LaneState& state) {
     const I64* b = state.registers[step.b].lane.data();
     const I64* guard = state.registers[step.guard].lane.data();
     I64 failures = 0;
@@ -387,7 +453,7 @@ bool hash_checked(const LaneStep& step, const LaneState& state) {
     return failures < 0;
 }
 
-bool select_lanes(const LaneStep& step, const LaneState& state) {
+COALPROF_BODY bool select_lanes(const LaneStep& step, const LaneState& state) {
     const I64* a = state.registers[step.a].lane.data();
     const I64* b = state.registers[step.b].lane.data();
     const I64* c = state.registers[step.c].lane.data();
@@ -399,18 +465,24 @@ bool select_lanes(const LaneStep& step, const LaneState& state) {
     return false;
 }
 
-bool fill_scalar(const LaneStep& step, const LaneState& state) {
+COALPROF_BODY bool fill_scalar(const LaneStep& step, const LaneState& state) {
     state.registers[step.to].lane.fill(step.scalar);
     return false;
 }
 
+// Whether the 32 threads from `first` are a warp and no part of two, as those of a launch are where
+// blocks are made of whole warps.
+bool are_one_warp(const Scope& scope, U64 first) {
+    return scope.block % warp_lanes == 0 && first % warp_lanes == 0;
+}
+
 // to[k] = start + k
-void count_from(U64 start, I64* __restrict to) {
+COALPROF_BODY void count_from(U64 start, I64* __restrict to) {
     for (std::size_t k = 0; k < warp_lanes; ++k) to[k] = number(start + k);
 }
 
 // to[k] = the thread's number in its block; blocks may end within the 32 threads.
-void count_in_block(const Scope& scope, U64 first, I64* __restrict to) {
+COALPROF_BODY void count_in_block(const Scope& scope, U64 first, I64* __restrict to) {
     U64 in_block = first % scope.block;
     if (in_block + warp_lanes <= scope.block) return count_from(in_block, to);
     for (std::size_t k = 0; k < warp_lanes; ++k) {
@@ -419,26 +491,38 @@ void count_in_block(const Scope& scope, U64 first, I64* __restrict to) {
     }
 }
 
-bool fill_i(const LaneStep& step, const LaneState& state) {
+COALPROF_BODY bool fill_i(const LaneStep& step, const LaneState& state) {
     count_from(state.first_thread, state.registers[step.to].lane.data());
     return false;
 }
 
-bool fill_tid(const LaneStep& step, const LaneState& state) {
+COALPROF_BODY bool fill_tid(const LaneStep& step, const LaneState& state) {
     count_in_block(*state.scope, state.first_thread, state.registers[step.to].lane.data());
     return false;
 }
 
 // A thread's quotient or remainder in its block: lane, warp, tid.x, tid.y.
 template <bool remainder>
-bool fill_part_of_tid(const LaneStep& step, const LaneState& state) {
+COALPROF_BODY bool fill_part_of_tid(const LaneStep& step, const LaneState& state) {
     LaneValues in_block;
     count_in_block(*state.scope, state.first_thread, in_block.lane.data());
     divide_halves<remainder>(step, in_block.lane.data(), state.registers[step.to].lane.data());
     return false;
 }
 
-bool fill_block(const LaneStep& step, const LaneState& state) {
+COALPROF_BODY bool fill_lane(const LaneStep& step, const LaneState& state) {
+    if (!are_one_warp(*state.scope, state.first_thread)) return fill_part_of_tid<true>(step, state);
+    count_from(0, state.registers[step.to].lane.data());
+    return false;
+}
+COALPROF_BODY bool fill_warp(const LaneStep& step, const LaneState& state) {
+    const Scope& scope = *state.scope;
+    if (!are_one_warp(scope, state.first_thread)) return fill_part_of_tid<false>(step, state);
+    state.registers[step.to].lane.fill(number(state.first_thread % scope.block / warp_lanes));
+    return false;
+}
+
+COALPROF_BODY bool fill_block(const LaneStep& step, const LaneState& state) {
     const auto variable = static_cast<Variable>(step.scalar);
     const Scope& scope = *state.scope;
     const U64 first = state.first_thread;
@@ -467,42 +551,64 @@ void choose_kernel(LaneStep& step, KernelWanted wanted) {
     step.kernel = kernel_for(wanted);
 }
 
-void choose_variable(LaneStep& step, Variable variable, const Scope& scope) {
+void choose_variable(LaneStep& step, Variable variable, const Scope& scope, Vectors vectors) {
     switch (variable) {
         case Variable::i:
-            step.kernel = fill_i;
+            step.kernel = compiled_for<fill_i>(vectors);
             break;
         case Variable::tid:
-            step.kernel = fill_tid;
+            step.kernel = compiled_for<fill_tid>(vectors);
             break;
         case Variable::lane:
         case Variable::warp:
             set_magic(step, warp_lanes, 31);
-            step.kernel =
-                variable == Variable::lane ? fill_part_of_tid<true> : fill_part_of_tid<false>;
+            step.kernel = variable == Variable::lane ? compiled_for<fill_lane>(vectors)
+                                                     : compiled_for<fill_warp>(vectors);
             break;
         case Variable::tid_x:
         case Variable::tid_y:
             set_magic(step, scope.block_x, 31);
-            step.kernel =
-                variable == Variable::tid_x ? fill_part_of_tid<true> : fill_part_of_tid<false>;
+            step.kernel = variable == Variable::tid_x
+                              ? compiled_for<fill_part_of_tid<true>>(vectors)
+                              : compiled_for<fill_part_of_tid<false>>(vectors);
             break;
         default:
             step.scalar = static_cast<I64>(variable);
-            step.kernel = fill_block;
+            step.kernel = compiled_for<fill_block>(vectors);
             break;
     }
 }
 
-LaneKernel scalar_kernel() { return fill_scalar; }
-LaneKernel hash_kernel(bool checked) { return checked ? hash_checked : hash_plain; }
-LaneKernel select_kernel() { return select_lanes; }
-LaneKernel truth_kernel() { return plain<Truth01, OperandForm::scalar_right>; }
-LaneKernel guard_kernel(bool where_zero) {
-    return where_zero ? plain<GuardZero, OperandForm::registers>
-                      : plain<GuardNonzero, OperandForm::registers>;
+void choose_hash(LaneStep& step, Vectors vectors) {
+    const U64 buckets = bits(step.scalar);
+    if (std::has_single_bit(buckets)) {
+        step.kernel = compiled_for<hash_power_of_two>(vectors);
+        return;
+    }
+    const auto digits = static_cast<std::uint32_t>(std::bit_width(buckets - 1));
+    const U128 power = U128{1} << digits;
+    step.magic = static_cast<U64>(((power - buckets) << 64) / buckets) + 1;
+    step.shift = digits - 1;
+    step.kernel = compiled_for<hash_constants>(vectors);
 }
-LaneKernel and_kernel() { return plain<LogicalAnd, OperandForm::registers>; }
-LaneKernel or_kernel() { return plain<LogicalOr, OperandForm::registers>; }
+
+LaneKernel scalar_kernel(Vectors vectors) { return compiled_for<fill_scalar>(vectors); }
+LaneKernel hash_kernel(bool checked, Vectors vectors) {
+    return checked ? compiled_for<hash_checked>(vectors) : compiled_for<hash_plain>(vectors);
+}
+LaneKernel select_kernel(Vectors vectors) { return compiled_for<select_lanes>(vectors); }
+LaneKernel truth_kernel(Vectors vectors) {
+    return compiled_for<plain<Truth01, OperandForm::scalar_right>>(vectors);
+}
+LaneKernel guard_kernel(bool where_zero, Vectors vectors) {
+    return where_zero ? compiled_for<plain<GuardZero, OperandForm::registers>>(vectors)
+                      : compiled_for<plain<GuardNonzero, OperandForm::registers>>(vectors);
+}
+LaneKernel and_kernel(Vectors vectors) {
+    return compiled_for<plain<LogicalAnd, OperandForm::registers>>(vectors);
+}
+LaneKernel or_kernel(Vectors vectors) {
+    return compiled_for<plain<LogicalOr, OperandForm::registers>>(vectors);
+}
 
 }  // namespace coalprof

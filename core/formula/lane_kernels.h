@@ -8,6 +8,7 @@
 
 #include "core/formula/scope.h"
 #include "core/formula/tree.h"
+#include "core/formula/vectors.h"
 #include "core/model/warp_access.h"
 
 namespace coalprof {
@@ -38,6 +39,7 @@ struct LaneStep {
     std::uint16_t c = 0;
     std::uint16_t guard = 0;  // a register of masks: all ones where the lane counts
     std::int64_t scalar = 0;  // the operand that is no register
+    std::int64_t scalar2 = 0;
     std::uint64_t magic = 0;  // of a division by multiplication
     std::uint32_t shift = 0;
 };
@@ -48,20 +50,25 @@ struct KernelWanted {
     OperandForm form = OperandForm::registers;
     ValueRange a, b;
     bool checked = false;
+    Vectors vectors = Vectors::usual;
 };
 
 // Sets the step's kernel (and magic numbers) for a strict operator of one or two operands.
 void choose_kernel(LaneStep& step, KernelWanted wanted);
 
 // Sets the step's kernel (and magic numbers) for a variable that is not the same in all threads.
-void choose_variable(LaneStep& step, Variable variable, const Scope& scope);
+void choose_variable(LaneStep& step, Variable variable, const Scope& scope, Vectors vectors);
 
-LaneKernel scalar_kernel();                // to = `scalar`
-LaneKernel hash_kernel(bool checked);      // to = hash(a, b, c)
-LaneKernel select_kernel();                // to = a ? b : c
-LaneKernel truth_kernel();                 // to = a != 0
-LaneKernel guard_kernel(bool where_zero);  // to = guard, but only where b is (not) zero
-LaneKernel and_kernel();                   // to = a && b
-LaneKernel or_kernel();                    // to = a || b
+// Sets the step's kernel (and magic numbers) for hash(a, `scalar`, `scalar2`), `scalar` from 1.
+void choose_hash(LaneStep& step, Vectors vectors);
+
+LaneKernel scalar_kernel(Vectors vectors);              // to = `scalar`
+LaneKernel hash_kernel(bool checked, Vectors vectors);  // to = hash(a, b, c)
+LaneKernel select_kernel(Vectors vectors);              // to = a ? b : c
+LaneKernel truth_kernel(Vectors vectors);               // to = a != 0
+LaneKernel guard_kernel(bool where_zero,
+                        Vectors vectors);  // to = guard, only where b is (not) zero
+LaneKernel and_kernel(Vectors vectors);    // to = a && b
+LaneKernel or_kernel(Vectors vectors);     // to = a || b
 
 }  // namespace coalprof

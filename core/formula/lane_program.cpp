@@ -23,16 +23,15 @@ class LaneCompiler {
  public:
     LaneCompiler(const std::vector<Node>& nodes, const std::vector<NodeFacts>& facts,
                  LaneProgram& program, Checking checking)
-        : nodes_(nodes), facts_(facts), program_(program), checks_(checking == Checking::on) {
+        : nodes_(nodes),
+          facts_(facts),
+          program_(program),
+          checks_(checking == Checking::on),
+          vectors_(program.vectors_) {
         variable_registers_.fill(none);
         taken_.fill(false);
         taken_[always_guard] = true;
         program_.registers_ = 1;
-        LaneStep ones;
-        ones.kernel = scalar_kernel();
-        ones.to = always_guard;
-        ones.scalar = -1;
-        if (checks_) program_.steps_.push_back(ones);
     }
 
     void compile(NodeId index, std::optional<NodeId> condition, std::int64_t largest_index) {
@@ -45,9 +44,18 @@ class LaneCompiler {
         program_.largest_index_ = largest_index;
         const ValueRange& range = facts_[index].range;
         program_.check_index_ = checks_ && (range.low < 0 || range.high > largest_index);
+        if (reads_always_guard_) fill_always_guard();
     }
 
  private:
+    void fill_always_guard() {
+        LaneStep ones;
+        ones.kernel = scalar_kernel(vectors_);
+        ones.to = always_guard;
+        ones.scalar = -1;
+        program_.steps_.insert(program_.steps_.begin(), ones);
+    }
+
     static constexpr std::uint16_t none = 0xFFFF;
 
     // A value while steps are written: one number, or a register that holds one per lane.
@@ -81,13 +89,14 @@ class LaneCompiler {
     std::uint16_t in_register(const Value& value) {
         if (!value.is_scalar) return value.where;
         LaneStep step;
-        step.kernel = scalar_kernel();
+        step.kernel = scalar_kernel(vectors_);
         step.scalar = value.scalar;
         return emit(step).where;
     }
     std::uint16_t guarded(std::uint16_t outer, std::uint16_t test, bool where_zero) {
+        reads_always_guard_ |= outer == always_guard;
         LaneStep step;
-        step.kernel = guard_kernel(where_zero);
+        step.kernel = guard_kernel(where_zero, vectors_);
         step.a = outer;
         step.b = test;
         return emit(step).where;
@@ -108,7 +117,7 @@ class LaneCompiler {
         std::uint16_t& where = variable_registers_[static_cast<std::size_t>(which)];
         if (where == none) {
             LaneStep step;
-            choose_variable(step, which, program_.scope_);
+            choose_variable(step, which, program_.scope_, vectors_);
             where = emit(step).where;
         }
         return {false, 0, where};
@@ -123,7 +132,9 @@ class LaneCompiler {
         wanted.kind = node.kind;
         wanted.a = facts_[node.children[0]].range;
         if (has_two) wanted.b = facts_[node.children[1]].range;
+        wanted.vectors = vectors_;
         wanted.checked = checks_ && facts.can_fail;
+        reads_always_guard_ |= wanted.checked && guard == always_guard;
         LaneStep step;
         step.a = a.where;
         step.b = b.where;
@@ -143,19 +154,35 @@ class LaneCompiler {
     }
 
     Value hash(const Node& node, const NodeFacts& facts, std::uint16_t guard) {
+        const NodeFacts& buckets = facts_[node.children[1]];
+        const NodeFacts& seed = facts_[node.children[2]];
+        if (buckets.is_constant() && buckets.range.low >= 1 && seed.is_constant())
+            return hash_by_constants(node, guard);
         std::array<Value, 3> operands;
         for (std::size_t k = 0; k < operands.size(); ++k) {
             const Value operand = value_of_node(node.children[k], guard);
             operands[k] = {false, 0, in_register(operand)};
         }
         LaneStep step;
-        step.kernel = hash_kernel(checks_ && facts.can_fail);
+        step.kernel = hash_kernel(checks_ && facts.can_fail, vectors_);
+        reads_always_guard_ |= checks_ && facts.can_fail && guard == always_guard;
         step.a = operands[0].where;
         step.b = operands[1].where;
         step.c = operands[2].where;
         step.guard = guard;
         const Value result = emit(step);
         for (const Value& operand : operands) release(operand);
+        return result;
+    }
+    Value hash_by_constants(const Node& node, std::uint16_t guard) {
+        const Value operand = value_of_node(node.children[0], guard);
+        LaneStep step;
+        step.a = in_register(operand);
+        step.scalar = facts_[node.children[1]].range.low;
+        step.scalar2 = facts_[node.children[2]].range.low;
+        choose_hash(step, vectors_);
+        const Value result = emit(step);
+        release({false, 0, step.a});
         return result;
     }
 
@@ -179,9 +206,10 @@ class LaneCompiler {
         if (is_conditional) {
             otherwise = guarded_value(node.children[2], guard, test, true);
             step.c = otherwise.where;
-            step.kernel = select_kernel();
+            step.kernel = select_kernel(vectors_);
         } else {
-            step.kernel = node.kind == NodeKind::logical_and ? and_kernel() : or_kernel();
+            step.kernel =
+                node.kind == NodeKind::logical_and ? and_kernel(vectors_) : or_kernel(vectors_);
         }
         const Value result = emit(step);
         release(test);
@@ -203,7 +231,7 @@ class LaneCompiler {
     Value truth(const Value& value) {
         if (value.is_scalar) return {true, value.scalar != 0, 0};
         LaneStep step;
-        step.kernel = truth_kernel();
+        step.kernel = truth_kernel(vectors_);
         step.a = value.where;
         const Value result = emit(step);
         release(value);
@@ -214,40 +242,65 @@ class LaneCompiler {
     const std::vector<NodeFacts>& facts_;
     LaneProgram& program_;
     bool checks_;
+    Vectors vectors_;
+    bool reads_always_guard_ = false;
     std::array<std::uint16_t, variable_count> variable_registers_;
     std::array<bool, most_registers> taken_;
 };
 
 LaneProgram::LaneProgram(const std::vector<Node>& nodes, const std::vector<NodeFacts>& facts,
                          const Scope& scope, NodeId index, std::optional<NodeId> condition,
-                         Checking checking, std::int64_t largest_index)
-    : scope_(scope) {
+                         Checking checking, std::int64_t largest_index, Vectors vectors)
+    : scope_(scope), vectors_(vectors) {
     LaneCompiler(nodes, facts, *this, checking).compile(index, condition, largest_index);
 }
+
+namespace {
+
+struct Wanted {
+    const LaneValues& index;
+    const LaneValues* condition;  // null: every lane takes part
+    std::int64_t largest_index;   // negative: the index is not checked
+};
+
+// Answers whether an active lane's index is out of range.
+[[gnu::always_inline]] inline bool hand_out(const Wanted& wanted, std::uint64_t* elements) {
+    static_assert(idle_lane == ~Index{0}, "an idle lane is all ones, as index | ~active is");
+    const bool checks = wanted.largest_index >= 0;
+    const std::int64_t* index = wanted.index.lane.data();
+    std::int64_t out_of_range = 0;  // negative where some active lane is
+    if (wanted.condition == nullptr) {
+        for (std::size_t k = 0; k < warp_lanes; ++k)
+            elements[k] = static_cast<std::uint64_t>(index[k]);
+        if (!checks) return false;
+        for (std::size_t k = 0; k < warp_lanes; ++k)
+            out_of_range |= index[k] | -std::int64_t{index[k] > wanted.largest_index};
+        return out_of_range < 0;
+    }
+    const std::int64_t* condition = wanted.condition->lane.data();
+    for (std::size_t k = 0; k < warp_lanes; ++k) {
+        const std::int64_t active = -std::int64_t{condition[k] != 0};
+        elements[k] = static_cast<std::uint64_t>(index[k] | ~active);
+        out_of_range |= active & (index[k] | -std::int64_t{index[k] > wanted.largest_index});
+    }
+    return checks && out_of_range < 0;
+}
+COALPROF_AVX2 bool hand_out_wide(const Wanted& wanted, std::uint64_t* elements) {
+    return hand_out(wanted, elements);
+}
+
+}  // namespace
 
 bool LaneProgram::run(std::uint64_t first, std::uint64_t* elements) const {
     std::array<LaneValues, most_registers> registers;  // written before read, so not cleared
     const LaneState state{registers.data(), first, &scope_};
     bool failed = false;
     for (const LaneStep& step : steps_) failed |= step.kernel(step, state);
-
-    const auto& index = registers[index_].lane;
-    std::int64_t out_of_range = 0;  // negative where some active lane is
-    if (!condition_) {
-        for (std::size_t k = 0; k < warp_lanes; ++k) {
-            elements[k] = static_cast<std::uint64_t>(index[k]);
-            if (check_index_) out_of_range |= index[k] | -std::int64_t{index[k] > largest_index_};
-        }
-    } else {
-        const auto& condition = registers[*condition_].lane;
-        for (std::size_t k = 0; k < warp_lanes; ++k) {
-            const std::int64_t active = -std::int64_t{condition[k] != 0};
-            elements[k] = static_cast<std::uint64_t>(index[k] | ~active);
-            out_of_range |= active & (index[k] | -std::int64_t{index[k] > largest_index_});
-        }
-    }
-    static_assert(idle_lane == ~Index{0}, "an idle lane is all ones, as index | ~active is");
-    return failed || (check_index_ && out_of_range < 0);
+    const Wanted wanted{registers[index_], condition_ ? &registers[*condition_] : nullptr,
+                        check_index_ ? largest_index_ : -1};
+    const bool is_out =
+        vectors_ == Vectors::avx2 ? hand_out_wide(wanted, elements) : hand_out(wanted, elements);
+    return failed || is_out;
 }
 
 }  // namespace coalprof

@@ -9,6 +9,7 @@
 #include "core/formula/lane_kernels.h"
 #include "core/formula/scope.h"
 #include "core/formula/tree.h"
+#include "core/formula/vectors.h"
 
 namespace coalprof {
 
@@ -22,7 +23,7 @@ class LaneProgram {
     // `condition`: none when every lane takes part. An index above `largest_index` fails.
     LaneProgram(const std::vector<Node>& nodes, const std::vector<NodeFacts>& facts,
                 const Scope& scope, NodeId index, std::optional<NodeId> condition,
-                Checking checking, std::int64_t largest_index);
+                Checking checking, std::int64_t largest_index, Vectors vectors = best_vectors());
 
     // elements[k] = the index in thread first + k, or idle_lane; 32 of them, those of threads
     // beyond the launch meaningless. Answers whether some lane failed (never without checking),
@@ -36,6 +37,7 @@ class LaneProgram {
     friend class LaneCompiler;
 
     Scope scope_;
+    Vectors vectors_;
     std::vector<LaneStep> steps_;
     std::uint16_t registers_ = 0;
     std::uint16_t index_ = 0;

@@ -14,6 +14,35 @@
 namespace coalprof {
 namespace {
 
+struct Found {
+    std::uint64_t active = 0;
+    std::int64_t highest = -1;
+    bool failed = false;
+    std::uint64_t failing_thread = 0;
+};
+
+using Elements = std::array<std::uint64_t, warp_lanes>;
+
+// An idle lane is -1 as a signed number: the only negative one, and never the highest.
+[[gnu::always_inline]] inline void note(const Elements& elements, Found& found) {
+    constexpr std::size_t half = warp_lanes / 2;
+    std::uint64_t idle = 0;
+    // Two maxima side by side: in one, each comparison would wait for the one before.
+    std::int64_t highest = found.highest;
+    std::int64_t other_highest = found.highest;
+    for (std::size_t k = 0; k < half; ++k) {
+        idle += elements[k] >> 63;
+        highest = std::max(highest, static_cast<std::int64_t>(elements[k]));
+    }
+    for (std::size_t k = half; k < warp_lanes; ++k) {
+        idle += elements[k] >> 63;
+        other_highest = std::max(other_highest, static_cast<std::int64_t>(elements[k]));
+    }
+    found.active += warp_lanes - idle;
+    found.highest = std::max(highest, other_highest);
+}
+COALPROF_AVX2 void note_wide(const Elements& elements, Found& found) { note(elements, found); }
+
 class LaunchChecker {
  public:
     LaunchChecker(const ParsedFormula& formula, const FormulaAccess& access, const Scope& scope,
@@ -45,13 +74,6 @@ class LaunchChecker {
     }
 
  private:
-    struct Found {
-        std::uint64_t active = 0;
-        std::int64_t highest = -1;
-        bool failed = false;
-        std::uint64_t failing_thread = 0;
-    };
-
     std::optional<std::uint64_t> common_period() const {
         const NodeFacts& index = facts_[access_.index];
         if (!index.common_period) return std::nullopt;
@@ -65,7 +87,7 @@ class LaunchChecker {
 
     Found walk(std::uint64_t begin, std::uint64_t end) const {
         Found found;
-        std::array<std::uint64_t, warp_lanes> elements;
+        Elements elements;
         for (std::uint64_t first = begin; first < end; first += warp_lanes) {
             const auto lanes =
                 static_cast<std::size_t>(std::min<std::uint64_t>(warp_lanes, end - first));
@@ -77,11 +99,9 @@ class LaunchChecker {
                     return found;
                 }
             }
-            for (std::size_t k = 0; k < lanes; ++k) {
-                found.active += elements[k] != idle_lane;
-                // An idle lane is -1 as a signed number: it is never the highest.
-                found.highest = std::max(found.highest, static_cast<std::int64_t>(elements[k]));
-            }
+            std::fill(elements.begin() + static_cast<std::ptrdiff_t>(lanes), elements.end(),
+                      idle_lane);
+            vectors_ == Vectors::avx2 ? note_wide(elements, found) : note(elements, found);
         }
         return found;
     }
@@ -125,6 +145,7 @@ class LaunchChecker {
     const Scope& scope_;
     const std::vector<NodeFacts>& facts_;
     std::int64_t largest_index_;
+    Vectors vectors_ = best_vectors();
     LaneProgram program_;
 };
 

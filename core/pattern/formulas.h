@@ -64,10 +64,11 @@ struct Scatter {
         word = (word ^ (word >> 27)) * 0x94D049BB133111EBull;
         return word ^ (word >> 31);
     }
-    // The remainder favours small elements by less than elements / 2^64: nothing one could count.
-    constexpr Index operator()(Index i) const {
-        return mixed(i + seed * 0x9E3779B97F4A7C15ull + 0x9E3779B97F4A7C15ull) % elements;
+    constexpr Index word(Index i) const {
+        return mixed(i + seed * 0x9E3779B97F4A7C15ull + 0x9E3779B97F4A7C15ull);
     }
+    // The remainder favours small elements by less than elements / 2^64: nothing one could count.
+    constexpr Index operator()(Index i) const { return word(i) % elements; }
 };
 
 // A matrix row by row. Each row gets whole warps: `row_threads` is `columns` rounded up to a

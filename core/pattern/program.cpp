@@ -1,5 +1,7 @@
 #include "core/pattern/program.h"
 
+#include <array>
+#include <bit>
 #include <type_traits>
 
 namespace coalprof {
@@ -38,6 +40,19 @@ struct PeriodOf {
     std::optional<Period> operator()(const Custom& f) const { return f->period(); }
 };
 
+// Of the first `lanes`, those whose element is not idle_lane, one bit each.
+std::uint32_t active_among(const std::array<std::uint64_t, warp_lanes>& elements,
+                           std::uint32_t lanes) {
+    const std::uint32_t existing = lanes == warp_lanes ? all_lanes : (1u << lanes) - 1;
+    std::uint64_t seen = 0;
+    for (const std::uint64_t element : elements) seen |= element;
+    if (seen >> 63 == 0) return existing;  // no array is as large: an idle lane would show
+    std::uint32_t active = 0;
+    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+        active |= std::uint32_t{elements[lane] != idle_lane} << lane;
+    return active & existing;
+}
+
 }  // namespace
 
 void evaluate(const Formula& formula, std::uint64_t first, std::uint32_t count,
@@ -71,13 +86,15 @@ WarpAccess access_of_warp(const Program& program, const Placement& placement,
     const std::uint64_t base =
         placement.base_addresses.empty() ? 0 : placement.base_addresses[instruction.array];
     static_cast<void>(program);
-    std::array<std::uint64_t, warp_lanes> elements;
-    evaluate(instruction.formula, first_thread, lanes, elements.data());
-    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-        if (elements[lane] == idle_lane) continue;
-        access.active_lanes |= 1u << lane;
-        access.addresses[lane] = base + elements[lane] * instruction.width_bytes;
-    }
+    // Every access of a walked launch passes here: elements become addresses in place, in plain
+    // loops that compilers turn into vector code.
+    evaluate(instruction.formula, first_thread, lanes, access.addresses.data());
+    access.active_lanes = active_among(access.addresses, lanes);
+    const auto shift = static_cast<std::uint32_t>(std::countr_zero(instruction.width_bytes));
+    for (std::uint64_t& place : access.addresses) place = base + (place << shift);
+    if (access.active_lanes != all_lanes)
+        for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+            if ((access.active_lanes >> lane & 1) == 0) access.addresses[lane] = 0;
     return access;
 }
 

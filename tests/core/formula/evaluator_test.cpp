@@ -1,5 +1,6 @@
 // The vectorised evaluator, the proofs and the launch check against the slow evaluator, which does
 // one thread at a time exactly as the language says.
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,9 +30,10 @@ struct Subject {
           facts(prove_facts(formula.nodes, scope)) {}
 
     const FormulaAccess& access() const { return formula.accesses.front(); }
-    LaneProgram program(Checking checking, std::int64_t largest_index) const {
-        return {formula.nodes,      facts,    scope,        access().index,
-                access().condition, checking, largest_index};
+    LaneProgram program(Checking checking, std::int64_t largest_index,
+                        Vectors vectors = best_vectors()) const {
+        return {formula.nodes,      facts,    scope,         access().index,
+                access().condition, checking, largest_index, vectors};
     }
 
     // The index of one thread: none where it is switched off; a fault where it fails.
@@ -69,11 +71,12 @@ TEST(FormulaEvaluator, does_32_lanes_as_one_thread_at_a_time_says) {
     RandomFormulas random(1);
     std::uint64_t compared = 0;
     std::uint64_t failing = 0;
-    for (int round = 0; round < 20'000; ++round) {
+    for (int round = 0; round < 30'000; ++round) {
         const std::string text = random.with_condition(2 + static_cast<int>(random.below(4)));
         const Subject subject(text, random.scope(300));
-        const LaneProgram checked = subject.program(Checking::on, no_limit);
-        const LaneProgram unchecked = subject.program(Checking::off, no_limit);
+        const Vectors vectors = round % 2 == 0 ? Vectors::usual : best_vectors();
+        const LaneProgram checked = subject.program(Checking::on, no_limit, vectors);
+        const LaneProgram unchecked = subject.program(Checking::off, no_limit, vectors);
         std::array<std::uint64_t, warp_lanes> with_checks;
         std::array<std::uint64_t, warp_lanes> without;
         const std::uint64_t first = random.below(subject.scope.threads);
@@ -104,6 +107,41 @@ TEST(FormulaEvaluator, does_32_lanes_as_one_thread_at_a_time_says) {
     }
     EXPECT_GT(compared, 200'000u);
     EXPECT_GT(failing, 500u);
+}
+
+// Divisions by a number that is known are multiplications; of hashes they have all 64 bits.
+TEST(FormulaEvaluator, hashes_into_any_number_of_buckets) {
+    RandomFormulas random(4);
+    std::vector<std::uint64_t> counts{1,
+                                      2,
+                                      3,
+                                      7,
+                                      641,
+                                      1ull << 31,
+                                      (1ull << 31) + 1,
+                                      (1ull << 62) - 1,
+                                      1ull << 62,
+                                      (1ull << 62) + 1,
+                                      (1ull << 63) - 1};
+    for (int k = 0; k < 200; ++k) counts.push_back(1 + random.below(~0ull >> (1 + k % 63)));
+    Scope scope;
+    scope.threads = 1 << 20;
+    scope.block = 256;
+    scope.block_x = 256;
+    scope.values = {0, 0};
+    for (const std::uint64_t buckets : counts) {
+        const std::uint64_t seed = random.below(100);
+        const Subject subject(
+            "hash(i, " + std::to_string(buckets) + ", " + std::to_string(seed) + ")", scope);
+        for (const Vectors vectors : {Vectors::usual, best_vectors()}) {
+            std::array<std::uint64_t, warp_lanes> elements;
+            const std::uint64_t first = random.below(1 << 15) * warp_lanes;
+            subject.program(Checking::on, no_limit, vectors).run(first, elements.data());
+            for (std::uint64_t lane = 0; lane < warp_lanes; ++lane)
+                ASSERT_EQ(elements[lane], (Scatter{buckets, seed}(first + lane)))
+                    << buckets << " buckets";
+        }
+    }
 }
 
 TEST(FormulaFacts, hold_for_every_node_in_every_thread) {

@@ -1,6 +1,7 @@
 // Formulas as sweeps: points of a grid, sets of saved formulas, and what is refused.
 #include "core/run/formula_sweep.h"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -56,7 +57,7 @@ TEST(FormulaSweep, refuses_parameters_that_are_called_like_something_else_of_the
     for (const char* name :
          {"formula", "name", "pattern", "op", "type", "size_bytes", "block", "block_x",
           "per_thread", "machine", "dlcm", "dscm", "carveout", "l2_fetch"})
-        EXPECT_THAT(refusal_of(sweep_of(std::string("i*") + name, {{name, {1}}})),
+        EXPECT_THAT(refusal_of(sweep_of(fmt::format("i*{}", name), {{name, {1}}})),
                     HasSubstr("a setting of the sweep has this name"));
     EXPECT_THAT(refusal_of(sweep_of("i*k", {{"k", {1}}, {"k", {2}}})), HasSubstr("given twice"));
 }
