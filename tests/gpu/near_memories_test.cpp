@@ -235,6 +235,33 @@ TEST_F(NearOnGpu, some_metric_counts_the_passes_of_constant_memory) {
         }
 }
 
+// The conflict counter of the hardware is said to count waiting for the data stage too. What it and
+// the count of instrumented code say where warps are many, with traffic of global memory beside.
+TEST_F(NearOnGpu, prints_what_the_metrics_of_shared_memory_say_of_many_warps) {
+    COALPROF_NEEDS_COUNTERS();
+    std::vector<std::string> metrics;
+    for (const char* name : {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+                             "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+                             "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"})
+        if (gpu().collector->metrics().has(name)) metrics.emplace_back(name);
+    for (const Plan& plan : {plan_of("shared-stride", 1, Op::load, ElementType::f32, 1, 4 << 20),
+                             plan_of("shared-stride", 2, Op::load, ElementType::f32, 1, 4 << 20),
+                             tiled_transpose("tile", 1024, ElementType::f32, 4 << 20),
+                             tiled_transpose("padded", 1024, ElementType::f32, 4 << 20)}) {
+        const auto launch = launcher().prepare(plan);
+        const auto values = gpu().collector->collect_metrics(
+            metrics, 3, [&](std::size_t) { launch->launch(); },
+            [&](std::size_t) { launch->launch(); });
+        const Readings predicted = Predictor(machine()).predict_launch(plan, {});
+        fmt::print("{} {} {}: predicted wavefronts {}, conflicts {}\n", plan.pattern, plan.value,
+                   plan.options.variant, number_in(predicted[Counter::shared_load_wavefronts]),
+                   number_in(predicted[Counter::shared_load_conflicts]));
+        for (std::size_t k = 0; k < metrics.size(); ++k)
+            fmt::print("  {}: {} {} {}\n", metrics[k], values[0].values[k], values[1].values[k],
+                       values[2].values[k]);
+    }
+}
+
 // The lesson of the tile: as fast as a copy with padding. Timing belongs to no test; what is
 // printed here is for whoever runs it.
 TEST_F(NearOnGpu, prints_the_bandwidth_of_the_three_transposes_beside_a_copy) {
