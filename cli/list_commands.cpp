@@ -27,7 +27,7 @@ using MakeListing = Listing (*)(std::size_t width);
 Listing list_patterns(std::size_t width) {
     Listing listing{.key = "patterns"};
     for (const PatternInfo& pattern : pattern_catalog()) {
-        listing.text += fmt::format("{:<11}{}\n", pattern.name, pattern.formula);
+        listing.text += fmt::format("{:<10} {}\n", pattern.name, pattern.formula);
         listing.text += wrapped(pattern.teaches, width, 11);
         listing.text +=
             fmt::format("{:11}--range {} ({}), --op {}{}{}\n\n", "", pattern.default_range(4),

@@ -1,6 +1,7 @@
 // `coalprof warps FILE`: one line, one warp instruction, one point.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "cli/device_machine.h"
@@ -11,6 +12,7 @@
 #include "cli/wiring.h"
 #include "core/run/warps_device_run.h"
 #include "core/run/warps_run.h"
+#include "core/text/describe.h"
 
 namespace coalprof {
 namespace {
@@ -21,12 +23,24 @@ struct WarpsCommand {
     OutputOptions output;
 };
 
+// An output that replaces the file it is made from would lose it.
+void keep_input(const std::string& file, const std::vector<OutputTarget>& targets) {
+    std::error_code none;  // what does not exist or cannot be looked at is not the same file
+    for (const OutputTarget& target : targets)
+        if (std::filesystem::equivalent(file, target.path, none))
+            throw UsageError(
+                fmt::format("--output {}: this is the warps file itself", shown(target.path)), {},
+                UsageError::no_caret, "give the result a name of its own");
+}
+
 ExitCode run_warps_command(const WarpsCommand& command, const Invocation& invocation) {
     std::vector<Machine> machines = command.machine.machines();
     if (machines.size() != 1)
         throw UsageError("--machine: a warps file is predicted for one machine at a time");
     const auto listed = counters_listed(command.machine.counters);
-    Outputs outputs(command.output.targets());
+    const auto targets = command.output.targets();
+    keep_input(command.file, targets);
+    Outputs outputs(targets);
     DeviceAccess device;
     if (command.machine.chosen_backend() == MachineOptions::Backend::device) {
         device = open_device(command.machine.device_index(), {});

@@ -346,6 +346,8 @@ std::string_view reason_of(Doubts doubts) {
                "known rule";
     if (has(doubts, Doubt::atomic_data_stage))
         return "no exact rule is known for the data stage of atomics and reductions";
+    if (has(doubts, Doubt::atomic_tag_stage))
+        return "no exact rule is known for the tag stage of atomics and reductions";
     if (has(doubts, Doubt::atomic_order))
         return "lanes of different lines collide, and which wait depends on a hash of the tag "
                "banks that is not known for this machine or these addresses";
@@ -474,7 +476,8 @@ Packets serve_bank(const WarpAccess& access, std::uint32_t waiting) {
 
 void Coalescer::count_atomic(const WarpAccess& access, const Lines& lines,
                              GlobalCounts& counts) const {
-    counts.tag_doubts = counts.data_doubts = static_cast<Doubts>(Doubt::atomic_data_stage);
+    counts.tag_doubts = static_cast<Doubts>(Doubt::atomic_tag_stage);
+    counts.data_doubts = static_cast<Doubts>(Doubt::atomic_data_stage);
     // Lines that share no word bank cannot hold each other's lanes back: whatever the hash, each is
     // served on its own.
     std::array<std::uint32_t, warp_lanes> lanes_of_line{};

@@ -21,6 +21,7 @@ enum class Doubt : std::uint8_t {
     wide_window = 2,        // lines in different 16 GiB windows: hash bits above are not known
     store_data_stage = 4,   // a store with so many tag wavefronts that the data stage merges some
     atomic_data_stage = 8,  // no exact rule for the data stage of atomics and reductions
+    atomic_tag_stage = 32,  // nor for their tag stage
     atomic_order = 16,      // atomics whose packets depend on an unknown hash
 };
 using Doubts = std::uint8_t;

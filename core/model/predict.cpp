@@ -28,7 +28,7 @@ void set_l1(Readings& readings, AccessKind kind, const GlobalCounts& counts) {
     };
     set(AccessField::requests, counts.requests);
     set(AccessField::sectors, count_or_doubt(counts.sectors, counts.traffic_doubts));
-    set(AccessField::lines, counts.lines);
+    set(AccessField::lines, count_or_doubt(counts.lines, counts.traffic_doubts));
     set(AccessField::unique_bytes, counts.unique_bytes);
     set(AccessField::ideal_sectors, counts.ideal_sectors);
     set(AccessField::tag_wavefronts, count_or_doubt(counts.tag_wavefronts, counts.tag_doubts));
