@@ -82,6 +82,15 @@ class WrongLines(Case):
             with open(f"{folder}/x.json", encoding="ascii") as file:
                 self.assertEqual(file.read(), "old")
 
+    def test_are_not_overwritten_by_their_own_result(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/w.txt", "w", encoding="ascii") as file:
+                file.write(CONTIGUOUS)
+            ran = self.refuse("warps", f"{folder}/w.txt", "--output", f"{folder}/./w.txt")
+            self.assertIn("the warps file itself", ran.err_text)
+            with open(f"{folder}/w.txt", encoding="ascii") as file:
+                self.assertEqual(file.read(), CONTIGUOUS)
+
     def test_of_random_bytes_are_refused(self):
         for seed in range(8):
             noise = b"".join(bytes([(i * 7919 + seed * 104729 >> 3) & 255]) for i in range(4096))
