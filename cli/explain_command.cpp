@@ -9,6 +9,7 @@
 #include "cli/result_head.h"
 #include "cli/sweep_options.h"
 #include "core/explain/drawing.h"
+#include "core/model/load_path.h"
 #include "core/text/number.h"
 #include "core/write/explanation_json.h"
 
@@ -45,12 +46,23 @@ Plan plan_of(const ExplainCommand& command, const PatternInfo& pattern) {
     return expand(sweep).front().plan;
 }
 
+// A drawing shows sectors and lines: it is for loads of which these are known.
+void require_known_loads(const Plan& plan, const Machine& machine) {
+    const std::string option = fmt::format("--path {}", name_of(plan.path));
+    if (plan.path == LoadPath::tex)
+        throw UsageError(option +
+                         ": how a texture fetch is split is not known, so it is not drawn");
+    if (const auto reason = why_loads_unknown(*machine.rules, plan.path))
+        throw UsageError(fmt::format("{}: {}", option, *reason));
+}
+
 ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
                      const Invocation& invocation) {
     const PatternInfo& pattern = find_pattern(command.pattern);
     refuse_foreign_options(app, pattern);
     const Plan plan = plan_of(command, pattern);
     const Machine machine = find_machine(command.machine);
+    require_known_loads(plan, machine);
     std::optional<std::uint64_t> warp;
     if (!command.warp.empty()) warp = parse_integer(command.warp, "--warp");
     const TableStyle style = command.look.style();

@@ -12,7 +12,8 @@
 namespace coalprof {
 
 enum class CounterSet : std::uint8_t {
-    basic,   // one hardware pass for the accesses of any one op, on every GPU from cc 7.5 on
+    basic,   // one hardware pass for the accesses of any one op, on every GPU from cc 7.5 on; two
+             // for textures beside loads or stores, from GH100 on
     memory,  // and lines, tag wavefronts, unique bytes and what follows from them: an instrumented
              // pass, and one or two more of hardware
     all,     // every counter that concerns the launch

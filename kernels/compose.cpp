@@ -153,7 +153,7 @@ class AccessText {
         switch (instruction.kind) {
             case AccessKind::load:
                 line("Value<{}> value{}[per_thread];", instruction.width_bytes, k);
-                line("load(value{0}, address{0}, lanes{1});", k, one.lanes);
+                line("{};", load_call(k));
                 break;
             case AccessKind::store:
                 write_pending_comparisons();
@@ -171,6 +171,19 @@ class AccessText {
                 return;
         }
         pending_.push_back(k);
+    }
+
+    std::string load_call(std::size_t k) const {
+        const std::size_t lanes = shape_.instructions[k].lanes;
+        switch (program_.instructions[k].path) {
+            case LoadPath::ld:
+                break;
+            case LoadPath::ldg:
+                return fmt::format("load_read_only(value{0}, address{0}, lanes{1})", k, lanes);
+            case LoadPath::tex:
+                return fmt::format("fetch(value{0}, address{0}, lanes{1}, operand{0})", k, lanes);
+        }
+        return fmt::format("load(value{0}, address{0}, lanes{1})", k, lanes);
     }
 
     void write_address(std::size_t k) {

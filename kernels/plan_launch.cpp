@@ -65,8 +65,9 @@ PlanLaunch::PlanLaunch(Workbench& bench, const Plan& plan)
       plan_(plan),
       shape_(shape_of(plan_, bench.facts.max_threads_per_block)),
       request_(request_for_access(plan_, shape_)),
-      arena_(bench.free_arena()) {
+      arena_(bench.free_arena(plan.allocation)) {
     place_arrays();  // before compiling: too large a point is told at once
+    make_textures();
     kernel_ = &bench_.shop.kernel(request_, access_kernel);
     size_ = {.grid = shape_.grid, .block = shape_.block};
     fill_parameters();
@@ -88,9 +89,21 @@ void PlanLaunch::place_arrays() {
         placement_.base_addresses.push_back(arena_->address(k));
 }
 
+void PlanLaunch::make_textures() {
+    textures_.resize(plan_.program.arrays.size());
+    for (const Instruction& one : plan_.program.instructions) {
+        Texture& texture = textures_[one.array];
+        if (one.path != LoadPath::tex || texture.handle() != 0) continue;
+        const Array& array = plan_.program.arrays[one.array];
+        texture = Texture(bench_.gpu, placement_.base_addresses[one.array], array.elements,
+                          array.element_bytes, array.name);
+    }
+}
+
 Operand PlanLaunch::operand_of(std::size_t array) const {
     Operand operand;
     operand.base = placement_.base_addresses[array];
+    operand.texture = 0;
     operand.seed = first_seed + static_cast<Word>(array) * 0x9E3779B9u;
     for (std::size_t k = 0; k < shape_.instructions.size(); ++k) {
         if (!shape_.instructions[k].is_table || plan_.program.instructions[k].array != array)
@@ -152,6 +165,8 @@ NamedValues PlanLaunch::settings() const {
         {"local_bytes", number(kernel_->attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES))},
         {"blocks_per_multiprocessor", number(kernel_->blocks_per_multiprocessor(size_.block))},
     };
+    if (plan_.allocation != Allocation::device)
+        values.emplace_back("alloc", std::string(name_of(plan_.allocation)));
     if (plan_.cache.carveout) {
         values.emplace_back("carveout_asked", plan_.cache.carveout->text);
         values.emplace_back(

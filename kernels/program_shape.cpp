@@ -18,7 +18,7 @@ using Custom = std::shared_ptr<const CustomFormula>;
 
 // More would unroll into kernels that take seconds to compile and spill their registers.
 constexpr std::uint32_t max_per_thread = 128;
-// Kernel parameters are at most 4 KiB before CUDA 12.1; an instruction takes up to 72 bytes.
+// Kernel parameters are at most 4 KiB before CUDA 12.1; an instruction takes up to 80 bytes.
 constexpr std::size_t max_instructions = 32;
 
 [[noreturn]] void refuse(const std::string& why) {

@@ -56,12 +56,17 @@ struct Array {
     std::uint64_t bytes() const { return elements * element_bytes; }
 };
 
+// Which way a load of global memory takes: ld.global, ld.global.nc (__ldg, the read-only path), or
+// a fetch through a texture of linear memory (tex1Dfetch).
+enum class LoadPath : std::uint8_t { ld, ldg, tex };
+
 struct Instruction {
     AccessKind kind = AccessKind::load;
     Space space = Space::global;
     std::uint32_t width_bytes = 4;  // per lane; equals the array's element_bytes
     std::uint32_t array = 0;        // index into Program::arrays
     Formula formula = Offset{};
+    LoadPath path = LoadPath::ld;  // of loads of global memory
 };
 
 struct Program {

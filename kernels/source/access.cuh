@@ -118,6 +118,46 @@ __device__ __forceinline__ void load_value(Value<bytes>& value, Index address, b
                      : "l"(address), "r"(on));
 }
 
+// The same through the read-only path (LDG.CONSTANT where L1 serves it).
+template <unsigned bytes>
+__device__ __forceinline__ void load_read_only(Value<bytes>& value, Index address, bool active) {
+    const int on = active;
+    if constexpr (bytes == 1)
+        asm volatile(COALPROF_WHEN("%2") "ld.global.nc.u8 %0, [%1]; }"
+                     : "+r"(value.word[0])
+                     : "l"(address), "r"(on));
+    else if constexpr (bytes == 2)
+        asm volatile(COALPROF_WHEN("%2") "ld.global.nc.u16 %0, [%1]; }"
+                     : "+r"(value.word[0])
+                     : "l"(address), "r"(on));
+    else if constexpr (bytes == 4)
+        asm volatile(COALPROF_WHEN("%2") "ld.global.nc.u32 %0, [%1]; }"
+                     : "+r"(value.word[0])
+                     : "l"(address), "r"(on));
+    else if constexpr (bytes == 8)
+        asm volatile(COALPROF_WHEN("%3") "ld.global.nc.v2.u32 {%0, %1}, [%2]; }"
+                     : "+r"(value.word[0]), "+r"(value.word[1])
+                     : "l"(address), "r"(on));
+    else
+        asm volatile(COALPROF_WHEN("%5") "ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4]; }"
+                     : "+r"(value.word[0]), "+r"(value.word[1]), "+r"(value.word[2]),
+                       "+r"(value.word[3])
+                     : "l"(address), "r"(on));
+}
+
+// What tex1Dfetch() becomes. The texture has as many components as an element has words; the
+// others come back as they must and are dropped.
+template <unsigned bytes>
+__device__ __forceinline__ void fetch_value(Value<bytes>& value, Index texture, Index texel,
+                                            bool active) {
+    Word word[4] = {};
+    asm volatile(COALPROF_WHEN("%6") "tex.1d.v4.u32.s32 {%0, %1, %2, %3}, [%4, {%5}]; }"
+                 : "+r"(word[0]), "+r"(word[1]), "+r"(word[2]), "+r"(word[3])
+                 : "l"(texture), "r"(static_cast<int>(texel)), "r"(static_cast<int>(active)));
+#pragma unroll
+    for (unsigned w = 0; w < words_of(bytes); ++w) value.word[w] = word[w];
+}
+
 template <unsigned bytes>
 __device__ __forceinline__ void store_value(const Value<bytes>& value, Index address, bool active) {
     const int on = active;
@@ -202,6 +242,24 @@ __device__ __forceinline__ void load(Value<bytes> (&values)[per_thread],
                                      const Lanes<per_thread>& lanes) {
 #pragma unroll
     for (int j = 0; j < per_thread; ++j) load_value(values[j], addresses.of[j], lanes.active[j]);
+}
+
+template <unsigned bytes, int per_thread>
+__device__ __forceinline__ void load_read_only(Value<bytes> (&values)[per_thread],
+                                               const Addresses<per_thread>& addresses,
+                                               const Lanes<per_thread>& lanes) {
+#pragma unroll
+    for (int j = 0; j < per_thread; ++j) load_read_only(values[j], addresses.of[j], lanes.active[j]);
+}
+
+template <unsigned bytes, int per_thread>
+__device__ __forceinline__ void fetch(Value<bytes> (&values)[per_thread],
+                                      const Addresses<per_thread>& addresses,
+                                      const Lanes<per_thread>& lanes, const Operand& operand) {
+#pragma unroll
+    for (int j = 0; j < per_thread; ++j)
+        fetch_value(values[j], operand.texture, (addresses.of[j] - operand.base) / bytes,
+                    lanes.active[j]);
 }
 
 // Collects in `seen` the bits in which loaded values differ from what the array holds. The mark of
