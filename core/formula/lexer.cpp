@@ -18,10 +18,11 @@ bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; 
 
 // Longest first. Some are no part of the language: they are read whole, so that the parser can name
 // what was meant.
-constexpr std::array<std::string_view, 43> signs{
-    "<<=", ">>=", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "**", "//", "->", "+=", "-=",
-    "*=",  "/=",  "%=", "&=", "|=", "^=", "++", "+",  "-",  "*",  "/",  "%",  "<",  ">",  "&",
-    "|",   "^",   "~",  "!",  "?",  ":",  "(",  ")",  "[",  "]",  ",",  ";",  "="};
+constexpr std::array<std::string_view, 47> signs{
+    "<<=", ">>=", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "**", "//",
+    "->",  "+=",  "-=", "=<", "=>", "<>", "^^", "*=", "/=", "%=", "&=", "|=",
+    "^=",  "++",  "+",  "-",  "*",  "/",  "%",  "<",  ">",  "&",  "|",  "^",
+    "~",   "!",   "?",  ":",  "(",  ")",  "[",  "]",  ",",  ";",  "="};
 
 struct NumberText {
     std::string_view text;  // all of it, letters behind it included
@@ -47,7 +48,8 @@ std::string hint_for_digits(const NumberText& number) {
     if (number.text.find('\'') != std::string_view::npos) return "write the digits without '";
     if (number.base == 16) return "hexadecimal digits are 0-9 and a-f, e.g. 0x1F";
     if (number.base == 2) return "binary digits are 0 and 1, e.g. 0b101";
-    return "numbers are decimal, 0x1F or 0b101, without suffix; a product has a sign: 2*i";
+    return "numbers are decimal, 0x1F or 0b101, without suffix or exponent; a product has a sign: "
+           "2*i";
 }
 
 Token read_number(std::string_view formula, std::size_t at) {
@@ -89,9 +91,10 @@ std::string hint_for_character(char c) {
             return "names are letters, digits and _; a parameter is written without a sign";
         case '}':
         case '{':
-            return "there are no blocks: instructions are separated by ;";
+            return "an index stands in [ ], and instructions are separated by ;";
         case '.':
-            return "names with a dot are tid.x, tid.y, bid.x, bid.y and load.u64";
+            return "one member of a structure has an index of its own, e.g. i*3 + 1; names with a "
+                   "dot are tid.x, tid.y, bid.x, bid.y and load.u64";
         default:
             return "a formula is made of ASCII letters, digits and C's operators";
     }

@@ -64,7 +64,10 @@ std::string hint_for_sign(std::string_view sign) {
                "own: row = i / 64; a[row * 100]";
     if (sign == "**") return "there are no powers: write i*i, or 1 << k for a power of two";
     if (sign == "//") return "/ already divides to a whole number (towards zero, as in C)";
-    if (sign == "->" || sign == "{") return "an index is an expression of numbers only";
+    if (sign == "->") return "one member of a structure has an index, e.g. i*3 + 1";
+    if (sign == "=<") return "write <=";
+    if (sign == "=>") return "write >=";
+    if (sign == "<>" || sign == "^^") return "write != for different numbers, ^ for different bits";
     if (sign == "++" || (sign.size() >= 2 && sign.back() == '='))
         return "a formula changes nothing: write i + 1 for the next index";
     if (sign == ",")
@@ -137,6 +140,9 @@ class Parser {
     void parse_statement() {
         const Token after = token_.kind == TokenKind::name ? peek() : Token{};
         if (after.is("=")) return parse_definition();
+        if (token_.is("&") || token_.is("*"))
+            throw error(token_.at, fmt::format("expected an index, found {}", named(token_)),
+                        "there are no pointers and addresses: write the access, a[i*2]");
         if (formula_.accesses.size() == max_formula_accesses)
             throw error(token_.at, fmt::format("more than {} instructions", max_formula_accesses),
                         "measure them in several formulas");
@@ -218,6 +224,15 @@ class Parser {
 
     [[noreturn]] void fail_after_statement() {
         const FormulaAccess* last = formula_.accesses.empty() ? nullptr : &formula_.accesses.back();
+        if (last != nullptr && token_.text == "if")
+            throw error(token_.at, "an access has one condition",
+                        "join two with &&: a[i] if i >= 1 && i < n - 1");
+        if (last != nullptr && token_.kind == TokenKind::name && (peek().is(":") || peek().is("[")))
+            throw error(token_.at, fmt::format("expected ';', found {}", named(token_)),
+                        "instructions are separated by ;");
+        if (last != nullptr && text()[last->end - 1u] == ']' && token_.is("="))
+            throw error(token_.at, "an access is no assignment",
+                        "write its load and its store: load: a[i]; store: b[i]");
         if (last != nullptr && text()[last->end - 1u] == ']' && find_binary(token_) != nullptr)
             throw error(
                 token_.at,
@@ -261,10 +276,34 @@ class Parser {
         if (!is_bitwise)
             throw error(sign.at,
                         fmt::format("a comparison cannot be compared with '{}'", sign.text),
-                        "write 0 <= i && i < n, or put one comparison in parentheses");
-        throw error(
-            sign.at, fmt::format("comparisons bind tighter than '{0}', as in C", sign.text),
-            fmt::format("write (i {0} 31) == 0, or put the comparison in parentheses", sign.text));
+                        fmt::format("write {}, or put one comparison in parentheses",
+                                    left.bare_comparison ? joined_comparison(left, sign, right)
+                                                         : "0 <= i && i < n"));
+        throw error(sign.at, fmt::format("comparisons bind tighter than '{0}', as in C", sign.text),
+                    fmt::format("write {}, or put the comparison in parentheses",
+                                right.bare_comparison ? compared_bits(left, sign, right)
+                                                      : fmt::format("(i {} 31) == 0", sign.text)));
+    }
+    // Without blanks at its ends.
+    std::string_view text_between(std::size_t begin, std::size_t end) const {
+        while (begin < end && text()[begin] == ' ') ++begin;
+        while (begin < end && text()[end - 1] == ' ') --end;
+        return text().substr(begin, end - begin);
+    }
+    // `0 <= i < n` as "0 <= i && i < n"
+    std::string joined_comparison(const Operand& left, const Token& sign,
+                                  const Operand& right) const {
+        const std::size_t middle = text().find_first_not_of("<>=!", formula_.nodes[left.node].at);
+        return shown(fmt::format("{} && {} {} {}", text_between(left.begin, left.end),
+                                 text_between(middle, left.end), sign.text,
+                                 text_between(right.begin, right.end)));
+    }
+    // `lane & 3 == 0` as "(lane & 3) == 0"
+    std::string compared_bits(const Operand& left, const Token& sign, const Operand& right) const {
+        const std::size_t comparison = formula_.nodes[right.node].at;
+        return shown(fmt::format("({} {} {}) {}", text_between(left.begin, left.end), sign.text,
+                                 text_between(right.begin, comparison),
+                                 text_between(comparison, right.end)));
     }
 
     Operand parse_conditional(const Operand& condition) {
@@ -333,6 +372,8 @@ class Parser {
         const Token name = token_;
         const Token after = peek();
         if (after.is("(")) return parse_call();
+        if (after.is("->"))
+            throw error(after.at, "expected an operator or ';', found '->'", hint_for_sign("->"));
         if (after.is("["))
             throw error(name.at, fmt::format("the value of {}[...] is not known", shown(name.text)),
                         hint_for_sign("["));

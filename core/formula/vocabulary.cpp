@@ -51,7 +51,13 @@ constexpr std::array functions{
 };
 
 // Words of other languages and habits, with what this one says instead.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 22> foreign_words{{
+constexpr std::string_view no_types =
+    "there are no types and casts: every number is a 64-bit integer";
+constexpr std::string_view no_loops =
+    "there are no loops: --var j=0..3 measures each step, or write each access behind ;";
+constexpr std::string_view no_fractions =
+    "there are only whole numbers: / already divides towards zero, i*3/2 is a fraction of i";
+constexpr std::array<std::pair<std::string_view, std::string_view>, 39> foreign_words{{
     {"idx", "the global thread index is 'i'"},
     {"gid", "the global thread index is 'i'"},
     {"index", "the global thread index is 'i'"},
@@ -70,8 +76,25 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 22> foreign_
     {"or", "write || for conditions, | for bits"},
     {"not", "write ! for conditions, ~ for bits"},
     {"mod", "write % for the remainder"},
-    {"int", "no casts are needed: every number is a 64-bit integer"},
-    {"size_t", "no casts are needed: every number is a 64-bit integer"},
+    {"int", no_types},
+    {"unsigned", no_types},
+    {"long", no_types},
+    {"float", no_types},
+    {"double", no_types},
+    {"const", no_types},
+    {"auto", no_types},
+    {"size_t", no_types},
+    {"int64_t", no_types},
+    {"uint32_t", no_types},
+    {"for", no_loops},
+    {"while", no_loops},
+    {"floor", no_fractions},
+    {"ceil", no_fractions},
+    {"round", no_fractions},
+    {"sqrt", no_fractions},
+    {"pow", "there are no powers: write i*i, or 1 << k for a power of two"},
+    {"__ldg", "write only the access: load: a[i]"},
+    {"sizeof", "indices count elements, not bytes: --type says how wide one is"},
     {"true", "write 1"},
     {"false", "write 0"},
 }};
@@ -128,6 +151,8 @@ std::optional<AccessKind> find_access_kind(std::string_view name) {
 }
 
 std::string reason_against_name(std::string_view name) {
+    if (name.find('.') != std::string_view::npos)
+        return "a name has no dots; one member of a structure has an index, e.g. i*3 + 1";
     if (!is_name(name)) return "names are letters, digits and _, and do not start with a digit";
     if (name.size() > max_formula_name_bytes)
         return fmt::format("names have at most {} characters", max_formula_name_bytes);
@@ -158,7 +183,10 @@ std::string hint_for_function(std::string_view name) {
         return std::string(foreign->second);
     std::vector<std::string_view> known;
     for (const FunctionInfo& function : functions) known.push_back(function.name);
-    return did_you_mean(name, known, "the functions are min, max, abs and hash");
+    return did_you_mean(name, known,
+                        fmt::format("the functions are min, max, abs and hash; an array is written "
+                                    "{}[index]",
+                                    is_name(name) ? name : "a"));
 }
 
 std::string hint_for_prefix(std::string_view name) {

@@ -1,0 +1,275 @@
+// Formulas on a real GPU: emitted code computes what the evaluator computes, launches touch exactly
+// those elements, and built-in patterns written as formulas are measured alike. Skipped with the
+// reason where there is no GPU.
+#include "core/formula/formula.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/formula/random_formula.h"
+#include "core/formula/twins.h"
+#include "core/model/predict.h"
+#include "core/run/device_run.h"
+#include "core/text/error.h"
+#include "core/text/range.h"
+#include "cupti/collector.h"
+#include "cupti/counter_set.h"
+#include "kernels/compiler.h"
+#include "kernels/driver_api.h"
+#include "kernels/launcher.h"
+#include "kernels/nvrtc_api.h"
+
+namespace coalprof {
+namespace {
+
+using testing::RandomFormulas;
+
+class FormulaOnGpu : public ::testing::Test {
+ protected:
+    static void SetUpTestSuite() {
+        reason() = why_no_gpu();
+        if (reason().empty()) shared() = make_launcher({});
+    }
+    static void TearDownTestSuite() { shared().reset(); }
+    void SetUp() override {
+        if (!reason().empty()) GTEST_SKIP() << reason();
+    }
+    KernelLauncher& launcher() { return *shared(); }
+
+ private:
+    static std::unique_ptr<KernelLauncher>& shared() {
+        static std::unique_ptr<KernelLauncher> launcher;
+        return launcher;
+    }
+    static std::string& reason() {
+        static std::string text;
+        return text;
+    }
+};
+
+// A random formula that no thread of its launch fails in.
+struct Subject {
+    std::string text;
+    Plan plan;
+};
+Subject random_subject(RandomFormulas& random, Op op, ElementType type) {
+    for (;;) {
+        const int depth = 2 + static_cast<int>(random.below(4));
+        std::string text = fmt::format("abs({}) % 100003", random.expression(depth));
+        if (random.one_in(3)) text += " if " + random.expression(depth - 1);
+        const Scope scope = random.scope(5000);
+        FormulaLaunch launch;
+        launch.op = op;
+        launch.type = type;
+        launch.shape = {.size_bytes = scope.threads * bytes_of(type), .block = scope.block};
+        launch.block_x = scope.block_x == scope.block ? 0 : scope.block_x;
+        launch.values = scope.values;
+        Subject subject{text, {}};
+        subject.plan.pattern = "formula";
+        subject.plan.op = op;
+        subject.plan.type = type;
+        subject.plan.shape = launch.shape;
+        try {
+            subject.plan.program = make_formula_program(
+                std::make_shared<const ParsedFormula>(
+                    parse_formula(text, RandomFormulas::parameters())),
+                launch);
+            return subject;
+        } catch (const UsageError&) {
+            continue;
+        }
+    }
+}
+
+// Elements in every thread, as the evaluator says.
+std::vector<std::uint64_t> evaluated(const Program& program) {
+    std::vector<std::uint64_t> elements(program.threads);
+    for (std::uint64_t first = 0; first < program.threads; first += warp_lanes)
+        evaluate(program.instructions.front().formula, first,
+                 static_cast<std::uint32_t>(
+                     std::min<std::uint64_t>(warp_lanes, program.threads - first)),
+                 elements.data() + first);
+    return elements;
+}
+
+// The emitted functors of several formulas in one kernel, which writes the element of each thread.
+class IndexKernel {
+ public:
+    IndexKernel(const std::vector<Subject>& subjects, int compute_capability)
+        : driver_(*load_driver().api) {
+        std::string functors;
+        std::string cases;
+        for (std::size_t k = 0; k < subjects.size(); ++k) {
+            const auto& formula = std::get<std::shared_ptr<const CustomFormula>>(
+                subjects[k].plan.program.instructions.front().formula);
+            functors += formula->cuda_source(fmt::format("F{}", k));
+            cases += fmt::format("case {0}: out[i] = F{0}{{}}(i); break;\n", k);
+        }
+        const std::string source = fmt::format(
+            "#include \"core/pattern/formulas.h\"\nnamespace coalprof {{\n{}"
+            "extern \"C\" __global__ void indices(int which, Index threads, Index* out) {{\n"
+            "    const Index i = blockIdx.x * 256ull + threadIdx.x;\n"
+            "    if (i >= threads) return;\n    switch (which) {{\n{}}}\n}}\n}}\n",
+            functors, cases);
+        std::promise<NvrtcLibrary> nvrtc;
+        nvrtc.set_value(load_nvrtc(0));
+        Compiler compiler(nvrtc.get_future().share(), compute_capability);
+        code_ = compiler.compile({.source = source});
+        check(driver_.module_load(&module_, code_->code.data(), 0, nullptr, nullptr));
+        check(driver_.module_function(&function_, module_, "indices"));
+        check(driver_.memory_allocate(&out_, most_threads * sizeof(Index)));
+    }
+    IndexKernel(const IndexKernel&) = delete;
+    IndexKernel& operator=(const IndexKernel&) = delete;
+    ~IndexKernel() {
+        static_cast<void>(driver_.memory_free(out_));
+        static_cast<void>(driver_.module_unload(module_));
+    }
+
+    std::vector<std::uint64_t> run(std::size_t which, std::uint64_t threads) {
+        auto number = static_cast<int>(which);
+        std::array<void*, 3> parameters{&number, &threads, &out_};
+        const auto blocks = static_cast<unsigned>((threads + 255) / 256);
+        check(driver_.launch(function_, blocks, 1, 1, 256, 1, 1, 0, nullptr, parameters.data(),
+                             nullptr));
+        std::vector<std::uint64_t> elements(threads);
+        check(driver_.copy_to_host(elements.data(), out_, threads * sizeof(Index)));
+        return elements;
+    }
+
+ private:
+    static constexpr std::uint64_t most_threads = 5000;
+    static void check(CUresult status) { ASSERT_EQ(status, CUDA_SUCCESS); }
+
+    DriverApi driver_;
+    std::shared_ptr<const Compiled> code_;
+    CUmodule module_ = nullptr;
+    CUfunction function_ = nullptr;
+    CUdeviceptr out_ = 0;
+};
+
+TEST_F(FormulaOnGpu, emitted_code_computes_the_index_of_every_thread) {
+    RandomFormulas random(11);
+    const DeviceFacts& facts = launcher().device();
+    for (int batch = 0; batch < 8; ++batch) {
+        std::vector<Subject> subjects;
+        for (int k = 0; k < 64; ++k)
+            subjects.push_back(random_subject(random, Op::load, ElementType::f32));
+        IndexKernel kernel(subjects, facts.major * 10 + facts.minor);
+        for (std::size_t k = 0; k < subjects.size(); ++k)
+            ASSERT_EQ(kernel.run(k, subjects[k].plan.program.threads),
+                      evaluated(subjects[k].plan.program))
+                << subjects[k].text;
+    }
+}
+
+// Stores mark what they touch and reductions count it; verify() compares every element of the array
+// with what the evaluator says.
+TEST_F(FormulaOnGpu, launches_touch_the_elements_that_the_evaluator_names_and_no_others) {
+    RandomFormulas random(12);
+    for (int k = 0; k < 100; ++k) {
+        const bool counts = k % 2 == 1;
+        Subject subject = counts ? random_subject(random, Op::reduce, ElementType::u32)
+                                 : random_subject(random, Op::store, ElementType::f32);
+        subject.plan.shape.per_thread = k % 4 == 0 ? 4 : 1;
+        try {
+            const auto launch = launcher().prepare(subject.plan);
+            launch->launch();
+            launch->verify();
+        } catch (const Error& error) {
+            ADD_FAILURE() << subject.text << ": " << error.what();
+        }
+    }
+}
+
+// ---- built-in patterns, written as formulas ----
+
+struct Points : ResultSink {
+    std::vector<Point> points;
+    void begin(const ResultHead&) override {}
+    void point(const Point& point) override { points.push_back(point); }
+    void finish(const ResultTail& tail) override {
+        for (const Warning& warning : tail.warnings)
+            ADD_FAILURE() << warning.point << " " << warning.text;
+    }
+};
+
+Machine machine_of(const DeviceFacts& facts) {
+    const double peak =
+        2.0 * static_cast<double>(facts.memory_clock_hz) * facts.memory_bus_bits / 8;
+    return machine_of_device({facts.major, facts.minor}, facts.name,
+                             DeviceSizes{facts.multiprocessors, peak, facts.l2_bytes});
+}
+
+// The built-in pattern and the formula, in turn.
+std::vector<PlannedPoint> pairs_of(Op op, ElementType type, const Machine& machine) {
+    std::vector<PlannedPoint> points;
+    for (const testing::Twin& twin : testing::twins) {
+        const auto values =
+            parse_range(find_pattern(twin.pattern).default_range(bytes_of(type))).values();
+        Plan plan;
+        try {
+            plan = built_in(twin, values[values.size() / 2], op, type, 1 << 20);
+        } catch (const UsageError&) {
+            continue;  // atomics on bytes, a transpose that is no copy
+        }
+        const std::string name =
+            fmt::format("{} {} {}", twin.pattern, name_of(op), name_of(type));
+        points.push_back({plan, machine, name, {}});
+        points.push_back({as_formula(twin, plan), machine, name + " as a formula", {}});
+    }
+    return points;
+}
+
+TEST_F(FormulaOnGpu, built_in_patterns_are_measured_alike_as_formulas) {
+    std::unique_ptr<CounterCollector> collector;
+    try {
+        collector = make_collector({});
+    } catch (const CountersError& error) {
+        GTEST_SKIP() << error.what();
+    }
+    const Machine machine = machine_of(launcher().device());
+    std::uint64_t compared = 0;
+    for (const std::string_view op : op_list())
+        for (const ElementType type : {ElementType::f32, ElementType::u64}) {
+            const auto points = pairs_of(*find_op(op), type, machine);
+            Program kinds;
+            for (const PlannedPoint& point : points)
+                for (const Instruction& one : point.plan.program.instructions)
+                    kinds.instructions.push_back(one);
+            Points sink;
+            run_sweep_on_device(
+                points, {},
+                {.launcher = launcher(),
+                 .collector = collector.get(),
+                 .no_counters = {},
+                 .wanted = counters_of(CounterSet::memory, accesses_of(kinds)),
+                 .repeats = 0},
+                sink);
+            ASSERT_EQ(sink.points.size(), points.size());
+            for (std::size_t k = 0; k + 1 < sink.points.size(); k += 2) {
+                const Point& own = sink.points[k];
+                const Point& formula = sink.points[k + 1];
+                ASSERT_TRUE(own.measured && formula.measured) << own.name;
+                // Counters that depend on the order in which warps run differ from run to run.
+                own.predicted.each([&](Counter counter, const Reading& reading) {
+                    if (!std::holds_alternative<std::uint64_t>(reading)) return;
+                    if (counter == Counter::useful_bytes) return;  // pointers count in formulas
+                    EXPECT_TRUE((*own.measured)[counter] == (*formula.measured)[counter])
+                        << own.name << " " << key_of(counter);
+                    ++compared;
+                });
+            }
+        }
+    fmt::print("{} counters of patterns and formulas compared\n", compared);
+    EXPECT_GT(compared, 1000u);
+}
+
+}  // namespace
+}  // namespace coalprof
