@@ -13,6 +13,7 @@
 #include "core/explain/drawing.h"
 #include "core/explain/formula_explanation.h"
 #include "core/text/describe.h"
+#include "core/model/load_path.h"
 #include "core/text/number.h"
 #include "core/write/explanation_json.h"
 
@@ -52,6 +53,16 @@ Plan plan_of(const ExplainCommand& command, const PatternInfo& pattern) {
     return expand(sweep).front().plan;
 }
 
+// A drawing shows sectors and lines: it is for loads of which these are known.
+void require_known_loads(LoadPath path, const Machine& machine) {
+    const std::string option = fmt::format("--path {}", name_of(path));
+    if (path == LoadPath::tex)
+        throw UsageError(option +
+                         ": how a texture fetch is split is not known, so it is not drawn");
+    if (const auto reason = why_loads_unknown(*machine.rules, path))
+        throw UsageError(fmt::format("{}: {}", option, *reason));
+}
+
 Explanation explain_pattern(const CLI::App& app, const ExplainCommand& command,
                             const Machine& machine, std::optional<std::uint64_t> warp) {
     if (app.count("EXPR") > 0 || app.count("--var") > 0)
@@ -63,7 +74,9 @@ Explanation explain_pattern(const CLI::App& app, const ExplainCommand& command,
             "--var k=3");
     const PatternInfo& pattern = find_pattern(command.pattern);
     refuse_foreign_options(app, pattern);
-    return explanation_of(plan_of(command, pattern), machine, warp);
+    const Plan plan = plan_of(command, pattern);
+    require_known_loads(plan.path, machine);
+    return explanation_of(plan, machine, warp);
 }
 
 Explanation explain_formula(const CLI::App& app, const ExplainCommand& command,
@@ -83,6 +96,7 @@ Explanation explain_formula(const CLI::App& app, const ExplainCommand& command,
                 fmt::format("--var {}: one warp is drawn, so one value is needed", parameter.name),
                 {}, UsageError::no_caret,
                 fmt::format("for example --var {}={}", parameter.name, parameter.values.front()));
+    for (const LoadPath path : sweep.settings.paths) require_known_loads(path, machine);
     return explanation_of(sweep, machine, warp);
 }
 

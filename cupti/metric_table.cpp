@@ -31,7 +31,8 @@ constexpr std::string_view data_wavefronts_before_gh100 =
     "l1tex__data_pipe_lsu_wavefronts_mem_lg.sum";
 constexpr std::string_view all_data_wavefronts = "l1tex__data_pipe_lsu_wavefronts.sum";
 constexpr AccessSet any_memory{Access::global_load,   Access::global_store, Access::global_atomic,
-                               Access::global_reduce, Access::local_load,   Access::local_store};
+                               Access::global_reduce, Access::local_load,   Access::local_store,
+                               Access::texture_load};
 
 constexpr CounterMetrics table[] = {
     // clang-format off
@@ -118,9 +119,11 @@ constexpr CounterMetrics table[] = {
     // L1 and L2. The source unit TEX is L1: instruction fetches and copies are not in it.
     {Counter::l1_hit_sectors, MetricCost::base, {Access::global_load},
      {{"l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum"}}},
-    {Counter::l2_read_requests, MetricCost::base, {Access::global_load, Access::local_load},
+    {Counter::l2_read_requests, MetricCost::base,
+     {Access::global_load, Access::local_load, Access::texture_load},
      {{"lts__t_requests_srcunit_tex_op_read.sum"}}},
-    {Counter::l2_read_sectors, MetricCost::base, {Access::global_load, Access::local_load},
+    {Counter::l2_read_sectors, MetricCost::base,
+     {Access::global_load, Access::local_load, Access::texture_load},
      {{"lts__t_sectors_srcunit_tex_op_read.sum"}}},
     {Counter::l2_write_requests, MetricCost::base, {Access::global_store, Access::local_store},
      {{"lts__t_requests_srcunit_tex_op_write.sum"}}},
@@ -168,9 +171,19 @@ constexpr CounterMetrics table[] = {
        "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum"}}},
     {Counter::local_store_sectors, MetricCost::base, {Access::local_store},
      {{"l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum"}}},
+    // Fetches through textures take another pipe of L1 than LDG. What L1 calls a request there is a
+    // part of an instruction, so that instructions are counted. From GH100 on the sectors of the two
+    // pipes cannot be counted in one pass: textures beside loads or stores take two.
+    {Counter::texture_requests, MetricCost::base, {Access::texture_load},
+     {{"smsp__inst_executed_op_texture.sum"}}},
+    {Counter::texture_sectors, MetricCost::base, {Access::texture_load},
+     {{"l1tex__t_sectors_pipe_tex_mem_texture.sum"}}},
+    {Counter::texture_hit_sectors, MetricCost::base, {Access::texture_load},
+     {{"l1tex__t_sectors_pipe_tex_mem_texture_lookup_hit.sum"}}},
     {Counter::duration_seconds, MetricCost::elsewhere, {}},
     {Counter::useful_bytes, MetricCost::elsewhere, {}},
     {Counter::bandwidth_bytes_per_second, MetricCost::elsewhere, {}},
+    {Counter::bandwidth_share, MetricCost::elsewhere, {}},
     // clang-format on
 };
 

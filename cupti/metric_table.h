@@ -29,6 +29,7 @@ enum class Access : std::uint8_t {
     constant_load,
     local_load,
     local_store,
+    texture_load,
 };
 
 // A set of Access.
@@ -39,6 +40,7 @@ class AccessSet {
         for (const Access access : accesses) add(access);
     }
     constexpr void add(Access access) { bits_ |= 1u << static_cast<unsigned>(access); }
+    constexpr void add(AccessSet others) { bits_ |= others.bits_; }
     constexpr bool has(Access access) const {
         return (bits_ >> static_cast<unsigned>(access) & 1u) != 0;
     }

@@ -18,7 +18,7 @@ using Custom = std::shared_ptr<const CustomFormula>;
 
 // More would unroll into kernels that take seconds to compile and spill their registers.
 constexpr std::uint32_t max_per_thread = 128;
-// Kernel parameters are at most 4 KiB before CUDA 12.1; an instruction takes up to 72 bytes.
+// Kernel parameters are at most 4 KiB before CUDA 12.1; an instruction takes up to 80 bytes.
 constexpr std::size_t max_instructions = 32;
 
 // What every block has without asking for more.
@@ -215,7 +215,7 @@ InstructionShape instruction_shape(const Plan& plan, const ProgramShape& shape, 
     one.is_narrow = is_narrow(instruction.formula, shape);
     const bool is_tiled = std::holds_alternative<Tiles>(instruction.formula) ||
                           std::holds_alternative<TileCells>(instruction.formula);
-    one.is_in_one_tile = is_tiled && shape.block % tile_side == 0 &&
+    one.is_in_one_tile = is_tiled && shape.whole && shape.block % tile_side == 0 &&
                          tile_elements % (Index{shape.block} * shape.per_thread) == 0;
     // What does not depend on the number of the thread alone may be the same for all its elements.
     one.may_meet = one.is_custom || std::holds_alternative<LaneGrid>(instruction.formula);

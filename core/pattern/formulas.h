@@ -116,10 +116,15 @@ struct Tiles {
     Index right = 32;  // from a tile to the next one
     Index below = 32;  // from a row of tiles to the next one
     Index pitch = 32;  // from a row within the tile to the next one
-    constexpr Index operator()(Index i) const {
-        const Index tile = i / tile_elements;
-        const Index row = i % tile_elements / tile_side;
-        return tile % across * right + tile / across * below + row * pitch + i % tile_side;
+    constexpr Index operator()(Index i) const { return at(i / tile_elements, i % tile_elements); }
+    // In the type of its arguments: kernels compute in 32 bits where these hold every element.
+    template <typename Number>
+    constexpr Number at(Number tile, Number cell) const {
+        constexpr Number side = tile_side;
+        const Number line = tile / static_cast<Number>(across);
+        return (tile - line * static_cast<Number>(across)) * static_cast<Number>(right) +
+               line * static_cast<Number>(below) + cell / side * static_cast<Number>(pitch) +
+               cell % side;
     }
 };
 
@@ -128,8 +133,12 @@ struct Tiles {
 struct TileCells {
     Index row_step = 32;
     Index column_step = 1;
-    constexpr Index operator()(Index i) const {
-        return i % tile_elements / tile_side * row_step + i % tile_side * column_step;
+    constexpr Index operator()(Index i) const { return at(i % tile_elements); }
+    template <typename Number>
+    constexpr Number at(Number cell) const {
+        constexpr Number side = tile_side;
+        return cell / side * static_cast<Number>(row_step) +
+               cell % side * static_cast<Number>(column_step);
     }
 };
 

@@ -28,11 +28,21 @@ std::string_view name_of(StoreModifier modifier);
 std::optional<LoadModifier> find_load_modifier(std::string_view name);
 std::optional<StoreModifier> find_store_modifier(std::string_view name);
 
+// Where the arrays lie: cuMemAlloc, a __device__ array of a module, managed memory, pinned host
+// memory.
+enum class Allocation : std::uint8_t { device, static_array, managed, host };
+std::string_view name_of(Allocation allocation);
+std::optional<Allocation> find_allocation(std::string_view name);
+std::string_view name_of(LoadPath path);
+std::optional<LoadPath> find_load_path(std::string_view name);
+
 // Every name, in the order of --help.
 std::vector<std::string_view> op_list();
 std::vector<std::string_view> element_type_list();
 std::vector<std::string_view> load_modifier_list();
 std::vector<std::string_view> store_modifier_list();
+std::vector<std::string_view> allocation_list();
+std::vector<std::string_view> load_path_list();
 
 // How much of L1 is given to shared memory: per cent of the largest carveout. None: the driver's.
 struct Carveout {
@@ -72,6 +82,8 @@ struct Plan {
     ElementType type = ElementType::f32;
     LaunchShape shape;
     CachePolicy cache;
+    Allocation allocation = Allocation::device;
+    LoadPath path = LoadPath::ld;  // of the loads of global memory; apply_memory_settings()
     PatternOptions options;
     Program program;  // made by the catalog from all of the above
 };

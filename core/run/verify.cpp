@@ -86,13 +86,14 @@ void tally(VerifyTotals& totals, const std::string& name, const Point& point,
     totals.points += 1;
     if (!point.failure.empty()) {
         totals.failed_points += 1;
-        totals.findings.push_back({name, point.failure});
+        totals.findings.push_back({name, point.failure, std::nullopt});
     }
     if (!point.measured) return;
     const Agreement agreement = compare(point.predicted, *point.measured);
     totals.compared += agreement.compared;
+    totals.disagreements += agreement.disagreements.size();
     for (const Disagreement& found : agreement.disagreements)
-        totals.findings.push_back({name, describe(found)});
+        totals.findings.push_back({name, describe(found), found});
     for (const Counter counter : wanted)
         if (is_number(point.predicted[counter]) && !is_number((*point.measured)[counter]))
             totals.missing += 1;

@@ -106,6 +106,8 @@ class Script {
                                                  "cuCtxSetCurrent",
                                                  "cuModuleUnload",
                                                  "cuMemFree_v2",
+                                                 "cuMemFreeHost",
+                                                 "cuTexObjectDestroy",
                                                  "cuMemUnmap",
                                                  "cuMemRelease",
                                                  "cuMemAddressFree",
