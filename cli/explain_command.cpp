@@ -12,8 +12,8 @@
 #include "cli/sweep_options.h"
 #include "core/explain/drawing.h"
 #include "core/explain/formula_explanation.h"
-#include "core/text/describe.h"
 #include "core/model/load_path.h"
+#include "core/text/describe.h"
 #include "core/text/number.h"
 #include "core/write/explanation_json.h"
 

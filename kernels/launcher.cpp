@@ -32,7 +32,9 @@ class GpuLauncher : public KernelLauncher {
     }
 
     // Modules and memory are given back in the context that they belong to.
-    ~GpuLauncher() override = default;
+    ~GpuLauncher() override {
+        if (bench_) static_cast<void>(bench_->gpu.make_current());
+    }
     GpuLauncher(const GpuLauncher&) = delete;
     GpuLauncher& operator=(const GpuLauncher&) = delete;
 

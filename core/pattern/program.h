@@ -84,7 +84,7 @@ struct Instruction {
     Formula formula = Offset{};
     // Stores only: the earlier load whose value is stored. None: the element's own value.
     std::optional<std::uint32_t> value_of = std::nullopt;
-    bool after_barrier = false;  // the threads of the block wait for each other before it
+    bool after_barrier = false;    // the threads of the block wait for each other before it
     LoadPath path = LoadPath::ld;  // of loads of global memory
 };
 

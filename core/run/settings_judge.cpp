@@ -81,7 +81,7 @@ bool loses_lines(const PlannedPoint& planned) {
     const Rules& rules = *planned.machine.rules;
     const auto set = l1_working_set(rules, planned.plan);
     return set && set->is_shared &&
-           !(set->is_kept && set->bytes + 0 <= 999999 + l1_bytes(rules, planned.plan.cache));
+           !(set->is_kept && set->bytes <= l1_bytes(rules, planned.plan.cache));
 }
 
 Sample sample_of(const PlannedPoint& planned, const Point& point) {

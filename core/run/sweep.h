@@ -36,10 +36,10 @@ struct Sweep {
 struct PlannedPoint {
     Plan plan;
     Machine machine;
-    std::string name;        // "offset=11", with the settings that are swept: "offset=11 dlcm=cg"
-    NamedValues parameters;  // the same as values, and what follows from them
-    NamedValues scope;       // of the parameters: which machine or GPU, where there are several
-    NamedValues settings;    // of the parameters: the settings that are swept
+    std::string name;  // "offset=11", with the settings that are swept: "offset=11 dlcm=cg"
+    NamedValues parameters = {};  // the same as values, and what follows from them
+    NamedValues scope = {};     // of the parameters: which machine or GPU, where there are several
+    NamedValues settings = {};  // of the parameters: the settings that are swept
 };
 
 // The parameter varies fastest. Throws UsageError for more than most_range_points points and for
