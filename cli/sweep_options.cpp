@@ -118,7 +118,9 @@ void SweepOptions::add_pattern_options_to(CLI::App& command, std::string_view na
     option("--order", order, "permute: reversed, xor, rotate or shuffle (default xor)", "ORDER");
     option("--seed", seed, "Of the random choice (default 1)", "N");
     option("--member", member, "Which member of the structure, from 0 (default 0)", "N");
-    option("--tile", tile, "Columns of the tile: 16 or 32 (default 32)", "N");
+    option("--tile", tile,
+           "Columns of the tile (default 32): 16 or 32 of shared-pad, 32 or 64 of a transpose",
+           "N");
     option("--pitch", pitch, "Bytes from row to row: none, auto or a size (default none)", "P");
 }
 

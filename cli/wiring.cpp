@@ -55,7 +55,8 @@ DeviceAccess open_device(const DeviceRequest& request) {
     }
     if (!request.wants_counters) return access;
     try {
-        access.collector = make_collector({.device = request.index});
+        access.collector =
+            make_collector({.device = request.index, .of_lone_warps = request.of_lone_warps});
     } catch (const CountersError& error) {
         access.no_counters = error.what();
     }

@@ -31,6 +31,7 @@ struct DeviceRequest {
     std::vector<Plan> ahead = {};  // their kernels are compiled
     bool wants_counters = true;
     bool wants_ceilings = false;
+    bool of_lone_warps = false;  // only prepare_warp() is to be measured
 };
 // Does not throw for want of a GPU or of counters. Throws NoSuchDeviceError where there are GPUs,
 // but none of this index.

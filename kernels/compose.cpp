@@ -285,9 +285,10 @@ class ProgramText {
         body_ += '\n';
         if (owns_lanes(k)) {
             if (one.is_custom) line("const Formula{0} formula{0}{{}};", k);
-            if (one.is_in_one_tile)
-                line("const auto lanes{0} = place_in_tile<{1}, block, per_thread>(formula{0});", k,
-                     boolean(one.is_narrow));
+            if (one.tile_side != 0)
+                line(
+                    "const auto lanes{0} = place_in_tile<{1}, {2}, block, per_thread>(formula{0});",
+                    k, one.tile_side, boolean(one.is_narrow));
             else
                 line("const auto lanes{0} = place<{1}, {2}, block, per_thread>(formula{0}, first);",
                      k, boolean(one.may_idle), boolean(one.is_narrow));

@@ -72,6 +72,10 @@ struct Array {
     std::uint64_t bytes() const { return elements * element_bytes; }
 };
 
+// What every block has on every GPU since 2.0 without asking for more. Source: CUDA Programming
+// Guide, "Technical Specifications per Compute Capability".
+inline constexpr std::uint64_t shared_bytes_of_block = 48 << 10;
+
 // Which way a load of global memory takes: ld.global, ld.global.nc (__ldg, the read-only path), or
 // a fetch through a texture of linear memory (tex1Dfetch).
 enum class LoadPath : std::uint8_t { ld, ldg, tex };

@@ -49,6 +49,8 @@ NamedValues describe_sweep(const Sweep& sweep) {
         return pattern.options.find(option) != std::string_view::npos;
     };
     if (has_option("--variant")) values.emplace_back("variant", sweep.options.variant);
+    if (has_option("--tile") && sweep.options.tile != PatternOptions{}.tile)
+        values.emplace_back("tile", static_cast<std::int64_t>(sweep.options.tile));
     if (has_option("--order")) values.emplace_back("order", sweep.options.order);
     if (has_option("--seed"))
         values.emplace_back("seed", static_cast<std::int64_t>(sweep.options.seed));

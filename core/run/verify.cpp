@@ -31,14 +31,17 @@ std::vector<PatternOptions> options_to_verify(const PatternInfo& pattern) {
     if (pattern.options.find("--variant") == std::string_view::npos) return {PatternOptions{}};
     for (const std::string_view variant : transpose_variants())
         all.emplace_back().variant = variant;
+    all.emplace_back(all.back()).tile = 64;
     return all;
 }
 
 std::string name_of(const PlannedPoint& point) {
     const Plan& plan = point.plan;
-    return fmt::format("{}{}{} {} {} {}", plan.pattern, plan.options.variant == "naive" ? "" : " ",
-                       plan.options.variant == "naive" ? "" : plan.options.variant,
-                       name_of(plan.op), name_of(plan.type), point.name);
+    std::string variant = plan.options.variant == "naive" ? "" : " " + plan.options.variant;
+    if (plan.options.tile != PatternOptions{}.tile)
+        variant += fmt::format(" tile={}", plan.options.tile);
+    return fmt::format("{}{} {} {} {}", plan.pattern, variant, name_of(plan.op), name_of(plan.type),
+                       point.name);
 }
 
 void add_points(std::vector<PlannedPoint>& points, const PatternInfo& pattern,

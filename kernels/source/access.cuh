@@ -63,41 +63,40 @@ struct NumberOf<true> {
     using Type = Word;
 };
 
-template <int block, int per_thread, typename Number>
+template <int side, int block, int per_thread, typename Number>
 __device__ __forceinline__ Lanes<per_thread> place_down(Number element, Number row_step) {
     Lanes<per_thread> lanes;
 #pragma unroll
     for (int j = 0; j < per_thread; ++j) {
-        lanes.element[j] = element + static_cast<Number>(j) * (block / tile_side) * row_step;
+        lanes.element[j] = element + static_cast<Number>(j) * (block / side) * row_step;
         lanes.active[j] = true;
     }
     return lanes;
 }
 
-template <int block, int per_thread>
-constexpr Word blocks_of_tile = static_cast<Word>(tile_elements) / (block * per_thread);
-
 // The number in its tile of the thread's first element.
-template <int block, int per_thread>
+template <int blocks_of_tile, int block, int per_thread>
 __device__ __forceinline__ Word cell_of_thread() {
-    return blockIdx.x % blocks_of_tile<block, per_thread> * (block * per_thread) +
-           threadIdx.x % block;
+    return blockIdx.x % blocks_of_tile * (block * per_thread) + threadIdx.x % block;
 }
 
-template <bool narrow, int block, int per_thread>
+template <int side, bool narrow, int block, int per_thread>
 __device__ __forceinline__ Lanes<per_thread> place_in_tile(const Tiles& formula) {
     using Number = typename NumberOf<narrow>::Type;
-    const Number tile = blockIdx.x / blocks_of_tile<block, per_thread>;
-    const Number cell = cell_of_thread<block, per_thread>();
-    return place_down<block, per_thread>(formula.at(tile, cell),
-                                         static_cast<Number>(formula.pitch));
+    constexpr int blocks = side * side / (block * per_thread);
+    const Number tile = blockIdx.x / blocks;
+    const Number cell = cell_of_thread<blocks, block, per_thread>();
+    return place_down<side, block, per_thread>(formula.at(tile, cell),
+                                               static_cast<Number>(formula.pitch));
 }
 
-template <bool narrow, int block, int per_thread>
+template <int side, bool narrow, int block, int per_thread>
 __device__ __forceinline__ Lanes<per_thread> place_in_tile(const TileCells& formula) {
     using Number = typename NumberOf<narrow>::Type;
-    const Number cell = cell_of_thread<block, per_thread>();
-    return place_down<block, per_thread>(formula.at(cell), static_cast<Number>(formula.row_step));
+    constexpr int blocks = side * side / (block * per_thread);
+    const Number cell = cell_of_thread<blocks, block, per_thread>();
+    return place_down<side, block, per_thread>(formula.at(cell),
+                                               static_cast<Number>(formula.row_step));
 }
 
 // `base`: the address of element 0. `apart`: the compiler could see that two elements of one thread

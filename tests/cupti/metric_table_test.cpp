@@ -34,10 +34,10 @@ constexpr std::array launches{
     Launch{"rmw, copy, add", {Access::global_load, Access::global_store}},
     Launch{"atomic", {Access::global_atomic}},
     Launch{"reduce", {Access::global_reduce}},
-    Launch{"shared", {Access::shared_load, Access::shared_store}},
+    Launch{"shared", {Access::shared_load, Access::shared_store}, 2},  // one is instrumented
     Launch{"tiled transpose",
            {Access::global_load, Access::global_store, Access::shared_load, Access::shared_store},
-           2},  // two memories at a time
+           3},  // two memories at a time, and the instrumented pass
     Launch{"constant", {Access::constant_load}},
     Launch{"local", {Access::local_load, Access::local_store}},
     Launch{"texture", {Access::texture_load}},
@@ -170,6 +170,25 @@ TEST(MetricPlan, guards_the_data_stage_with_the_requests_of_all_other_accesses) 
     EXPECT_THAT(guards, Contains("smsp__inst_executed_op_shared_ld_pred_on_any.sum"));
     EXPECT_THAT(guards, Not(Contains("smsp__inst_executed_op_global_st_pred_on_any.sum")));
     EXPECT_EQ(guards.size(), 7u);  // eight accesses are counted, one of them is the store
+}
+
+// What waits is told by an instrumented pass; a lone warp waits for nobody, and needs none.
+TEST(MetricPlan, takes_waiting_off_the_passes_of_shared_memory) {
+    const std::array wanted{Counter::shared_load_conflicts, Counter::shared_load_wavefronts};
+    const MetricPlan plan = plan_metrics(wanted, "GH100", has_everything);
+    ASSERT_EQ(plan.sources.size(), 2u);
+    EXPECT_THAT(plan.instrumented,
+                ElementsAre("smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"));
+    for (const MetricPlan::Source& source : plan.sources) {
+        EXPECT_FALSE(source.is_instrumented);
+        ASSERT_TRUE(source.waiting);
+        EXPECT_EQ(plan.hardware.at(source.waiting->with),
+                  "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum");
+    }
+    EXPECT_EQ(plan.hardware.size(), 2u);
+    const MetricPlan alone = plan_metrics(wanted, "GH100", has_everything, true);
+    EXPECT_THAT(alone.instrumented, IsEmpty());
+    EXPECT_FALSE(alone.sources.at(0).waiting);
 }
 
 TEST(CounterSets, hold_what_concerns_the_launch) {
