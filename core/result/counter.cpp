@@ -90,7 +90,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
     COUNTER(useful_bytes, byte, true,
             "Bytes that the algorithm needs: width times active lanes, all instructions together."),
     COUNTER(bandwidth_bytes_per_second, byte_per_second, false,
-            "Useful bytes divided by the duration."),
+            "Useful bytes divided by the duration; predicted, an estimate: what device memory allows."),
 }};
 // clang-format on
 

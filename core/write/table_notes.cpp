@@ -64,6 +64,8 @@ void TableNotes::look_at(const TableLayout& layout) {
 void TableNotes::look_at(const TableLayout& layout, const Point& point, bool explains_all) {
     for (const ItemDecision& decision : layout.decisions) {
         if (decision.is_left_out || !(explains_all || is_explained(decision))) continue;
+        has_estimate_ |= is_estimated(decision.item) &&
+                         is_finite_number(predicted_reading(decision.item, point));
         if (explains_all || shows_prediction(decision, layout))
             look_at(decision.item, point.predicted);
         if (point.measured) look_at(decision.item, *point.measured);
@@ -111,6 +113,10 @@ std::vector<std::string> TableNotes::lines(const ResultTail& tail) const {
     if (has_agreement_)
         lines.push_back(std::string("=  prediction and measurement agree") +
                         (has_unmarked_ ? "; columns without a mark are measured" : ""));
+    if (has_estimate_)
+        lines.emplace_back(
+            "predicted bandwidth is an estimate: what device memory allows a kernel with enough "
+            "loads in flight; with few it is less");
     put_missing(lines);
     if (!never_there_.empty())
         lines.push_back(

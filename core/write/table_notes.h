@@ -40,6 +40,7 @@ class TableNotes {
     std::vector<GroupedText> never_there_;
     bool has_agreement_ = false;
     bool has_unmarked_ = false;  // columns that are only measured
+    bool has_estimate_ = false;
 };
 
 }  // namespace coalprof
