@@ -123,6 +123,7 @@ Sweep SweepOptions::settings() const {
     sweep.type = found_or_refuse("--type", type, find_element_type(type), element_type_list());
     if (!op.empty()) sweep.op = found_or_refuse("--op", op, find_op(op), op_list());
     sweep.shape.size_bytes = parse_size_bytes(size, "--size");
+    sweep.shape.size_text = size;
     sweep.shape.block = static_cast<std::uint32_t>(parse_integer(block, "--block", 1, 1024));
     sweep.shape.per_thread =
         static_cast<std::uint32_t>(parse_integer(per_thread, "--per-thread", 1, 64));

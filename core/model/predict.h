@@ -29,6 +29,8 @@ class Predictor {
     // Adds the counters of shared, constant and local memory.
     void add_near_memories(const Program& program, const Placement& placement,
                            Readings& readings) const;
+    GlobalCounts sum_sectors(const Program& program, const Placement& placement,
+                             const Instruction& instruction) const;
     Readings predict_sectors(const Plan& plan, const Placement& placement) const;
 
     Machine machine_;

@@ -97,4 +97,8 @@ std::vector<std::string_view> element_type_list() { return list_of(type_names); 
 std::vector<std::string_view> load_modifier_list() { return list_of(load_modifier_names); }
 std::vector<std::string_view> store_modifier_list() { return list_of(store_modifier_names); }
 
+std::string size_as_typed(const LaunchShape& shape) {
+    return shape.size_text.empty() ? std::to_string(shape.size_bytes) : shape.size_text;
+}
+
 }  // namespace coalprof

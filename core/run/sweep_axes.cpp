@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/model/launch_sum.h"
 #include "core/model/transactions.h"
 #include "core/text/error.h"
 #include "core/text/range.h"
@@ -50,6 +51,21 @@ void require_reasonable_count(const Sweep& sweep, std::uint64_t values) {
     if (count > most_range_points)
         throw UsageError(fmt::format("{} points: a sweep has at most {}; use fewer values or lists",
                                      count, most_range_points));
+}
+
+void require_walkable(const Plan& plan) {
+    constexpr std::uint64_t most_warps = 1ull << 30;
+    for (const Instruction& instruction : plan.program.instructions) {
+        const std::uint64_t warps = warps_walked(plan.program, instruction);
+        if (warps <= most_warps) continue;
+        throw UsageError(
+            fmt::format("--size {}: {} warps of this launch repeat no other, and at most {} are "
+                        "evaluated one by one",
+                        size_as_typed(plan.shape), warps, most_warps),
+            {}, UsageError::no_caret,
+            fmt::format("choose a smaller --size: {} of the kind take about ten minutes",
+                        most_warps));
+    }
 }
 
 void each_setting(const Sweep& sweep,

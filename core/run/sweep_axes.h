@@ -18,6 +18,10 @@ void each_setting(const Sweep& sweep,
 // most_range_points.
 void require_reasonable_count(const Sweep& sweep, std::uint64_t values);
 
+// Throws UsageError for a launch of which the model would have to walk so many warps that it took
+// longer than anybody waits: 2^30 for one instruction, which is ten minutes.
+void require_walkable(const Plan& plan);
+
 // The settings that take several values, as parameters of a point; those that take one, for the
 // description of the sweep.
 void add_settings(NamedValues& parameters, const Sweep& sweep, const Machine& machine,

@@ -130,5 +130,23 @@ class WrongCommandLines(Case):
         self.refuse(b"offset", b"--machine", b"\xc3\x28")
 
 
+class Sizes(Case):
+    def test_beyond_what_can_be_walked_are_refused_at_once(self):
+        for size in ("4096TiB", "8000000TiB"):
+            with self.subTest(size):
+                ran = self.refuse("scatter", "--size", size, timeout=10)
+                self.assertIn(f"--size {size}: ", ran.err_text)
+                self.assertIn("at most 1073741824", ran.err_text)
+
+    def test_that_repeat_are_summed_however_large(self):
+        self.run_ok("offset", "--range", "1", "--size", "4096TiB", timeout=10)
+
+    def test_are_echoed_as_typed(self):
+        for typed in ("2", "0.001953125KiB"):
+            with self.subTest(typed):
+                ran = self.refuse("offset", "--type", "f64", "--size", typed)
+                self.assertIn(f"--size {typed}: smaller than one f64", ran.err_text)
+
+
 if __name__ == "__main__":
     harness.main()
