@@ -12,6 +12,7 @@
 
 #include "core/model/warp_access.h"
 #include "core/pattern/program.h"
+#include "core/stop/signal.h"
 
 namespace coalprof {
 
@@ -39,7 +40,7 @@ struct WarpFamily {
 
 // Every warp of one instruction of a launch, as families. Few for patterns that repeat, one per
 // warp for those that do not: visit(const WarpFamily&) is called for each and none is kept.
-// `walk` ignores the period.
+// `walk` ignores the period. Throws Stopped when a signal asks for the end.
 template <typename Visit>
 void each_family(const Program& program, const Placement& placement, const Instruction& instruction,
                  bool walk, Visit visit);
@@ -250,7 +251,10 @@ void each_family(const Program& program, const Placement& placement, const Instr
     const detail::Tiling tiling{program.threads, program.block};
     const auto visit_range = [&](std::uint64_t begin, std::uint64_t end, Repetition outer,
                                  Repetition inner, bool whole_unit) {
+        std::uint32_t warps = 0;
         tiling.each_warp(begin, end, [&](std::uint64_t first, std::uint32_t lanes) {
+            constexpr std::uint32_t looks_every = 4096;  // 2 ms
+            if (++warps % looks_every == 0) stop_if_asked();
             visit(detail::ascending({access_of_warp(program, placement, instruction, first, lanes),
                                      outer, inner, whole_unit}));
         });

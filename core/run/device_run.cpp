@@ -29,7 +29,11 @@ class SweepOnDevice {
         std::vector<Point> points;
         for (const PlannedPoint& plan : planned) {
             if (stop_signal() != 0) break;
-            points.push_back(timed_point(plan));
+            try {
+                points.push_back(timed_point(plan));
+            } catch (const Stopped&) {  // while it was predicted
+                break;
+            }
         }
         read_counters(planned.first(points.size()), points);
         for (Point& point : points) deliver(point);

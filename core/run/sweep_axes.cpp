@@ -6,6 +6,7 @@
 
 #include "core/model/launch_sum.h"
 #include "core/model/transactions.h"
+#include "core/model/walk_limit.h"
 #include "core/text/error.h"
 #include "core/text/range.h"
 
@@ -54,17 +55,16 @@ void require_reasonable_count(const Sweep& sweep, std::uint64_t values) {
 }
 
 void require_walkable(const Plan& plan) {
-    constexpr std::uint64_t most_warps = 1ull << 30;
     for (const Instruction& instruction : plan.program.instructions) {
         const std::uint64_t warps = warps_walked(plan.program, instruction);
-        if (warps <= most_warps) continue;
+        if (warps <= most_walked_warps) continue;
         throw UsageError(
             fmt::format("--size {}: {} warps of this launch repeat no other, and at most {} are "
                         "evaluated one by one",
-                        size_as_typed(plan.shape), warps, most_warps),
+                        size_as_typed(plan.shape), warps, most_walked_warps),
             {}, UsageError::no_caret,
             fmt::format("choose a smaller --size: {} of the kind take about ten minutes",
-                        most_warps));
+                        most_walked_warps));
     }
 }
 

@@ -19,7 +19,7 @@ void each_setting(const Sweep& sweep,
 void require_reasonable_count(const Sweep& sweep, std::uint64_t values);
 
 // Throws UsageError for a launch of which the model would have to walk so many warps that it took
-// longer than anybody waits: 2^30 for one instruction, which is ten minutes.
+// longer than anybody waits (core/model/walk_limit.h).
 void require_walkable(const Plan& plan);
 
 // The settings that take several values, as parameters of a point; those that take one, for the

@@ -25,7 +25,12 @@ ExitCode run_sweep(const std::vector<PlannedPoint>& points, const ResultHead& he
             tail.status = Status::interrupted;
             break;
         }
-        sink.point(predicted_point(planned));
+        try {
+            sink.point(predicted_point(planned));
+        } catch (const Stopped&) {
+            tail.status = Status::interrupted;
+            break;
+        }
     }
     sink.finish(tail);
     return exit_code_of(tail.status);
