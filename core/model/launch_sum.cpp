@@ -179,12 +179,14 @@ bool is_proven_apart(const Program& program, const Placement& placement,
                      const Instruction& instruction, Order order) {
     // More families than this are not compared with each other: false is always a safe answer.
     constexpr std::size_t most_families = 4096;
+    const auto parts = detail::parts_of(program, instruction);
+    const bool has_incomplete_unit = parts && parts->tail_begin < program.threads;
     std::vector<Extent> covered;  // by one copy of the unit: each family with its near repetitions
     Repetition outer;             // of the unit
     bool share = false;
     each_family(program, placement, instruction, false, [&](const WarpFamily& family) {
-        // The incomplete unit at the end is a part of one more copy of the unit: counting one copy
-        // more below covers it.
+        // The incomplete unit at the end, where there is one, is a part of one more copy of the
+        // unit: counting one copy more below covers it.
         if (share || family.access.active_lanes == 0) return;
         if (!family.whole_unit && outer.times > 1) return;
         if (covered.size() >= most_families) {
@@ -192,9 +194,10 @@ bool is_proven_apart(const Program& program, const Placement& placement,
             return;
         }
         Repetition near = family.inner;
-        Repetition far = {family.outer.times + 1, family.outer.advance_bytes};
+        Repetition far = family.outer;
+        if (family.whole_unit && has_incomplete_unit) ++far.times;
         if (order == Order::outer_first) {
-            near = family.outer;
+            near = far;
             far = family.inner;
         }
         if (family.whole_unit) outer = far;

@@ -241,6 +241,22 @@ TEST(LaunchSum, warps_said_to_share_no_line_share_none) {
     EXPECT_LT(unproven, proven / 2) << proven << " proven, " << shared << " shared";
 }
 
+TEST(LaunchSum, one_warp_shares_with_nobody) {
+    Program program;
+    program.arrays = {{"a", 4, 64}};
+    for (const std::uint64_t threads : {1, 20, 32}) {
+        program.threads = threads;
+        for (const Formula& formula :
+             {Formula(Offset{1}), Formula(Stride{3}), Formula(Groups{2})}) {
+            program.instructions = {{AccessKind::load, Space::global, 4, 0, formula}};
+            EXPECT_TRUE(warps_share_no_line(program, {}, program.instructions[0])) << threads;
+        }
+    }
+    program.threads = 33;
+    program.instructions = {{AccessKind::load, Space::global, 4, 0, Offset{1}}};
+    EXPECT_FALSE(warps_share_no_line(program, {}, program.instructions[0]));
+}
+
 TEST(EndingInOnes, counts_like_a_loop) {
     std::mt19937_64 random(3);
     for (int i = 0; i < 20000; ++i) {
