@@ -145,8 +145,9 @@ Sweep SweepOptions::settings() const {
 Sweep SweepOptions::sweep_of(const PatternInfo& pattern) const {
     Sweep sweep = settings();
     sweep.pattern = std::string(pattern.name);
-    sweep.values =
-        parse_range(range.empty() ? pattern.default_range(bytes_of(sweep.type)) : range).values();
+    sweep.values = parse_range(range.empty() ? pattern.default_range(bytes_of(sweep.type)) : range,
+                               range_option)
+                       .values();
     sweep.options.seed = parse_integer(seed, "--seed");
     sweep.options.variant = variant;
     sweep.options.order = order;
@@ -169,8 +170,13 @@ void MachineOptions::add_to(CLI::App& command) {
            "M");
     option("--backend", backend, "auto, model or device (default auto)", "B");
     option("--device", device, "CUDA device index (default 0)", "N");
-    option("--counters", counters,
-           "basic, memory, all, none (time only), or keys: a,b,c (default basic)", "L");
+    option(
+        "--counters", counters,
+        "What is measured. basic: instructions, sectors, bytes, L1 and L2 traffic, DRAM; memory: "
+        "also lines, tag wavefronts and what takes an instrumented launch; all: whatever the GPU "
+        "counts; none: time only; or keys: a,b,c, which are then the only ones shown (default "
+        "basic). Predictions are shown with each",
+        "L");
     option("--repeat", repeat,
            "Timed repetitions; the median is reported; 0: not timed (default 20)", "N");
     option("--cache", cache,
