@@ -170,13 +170,12 @@ void MachineOptions::add_to(CLI::App& command) {
            "M");
     option("--backend", backend, "auto, model or device (default auto)", "B");
     option("--device", device, "CUDA device index (default 0)", "N");
-    option(
-        "--counters", counters,
-        "What is measured. basic: instructions, sectors, bytes, L1 and L2 traffic, DRAM; memory: "
-        "also lines, tag wavefronts and what takes an instrumented launch; all: whatever the GPU "
-        "counts; none: time only; or keys: a,b,c, which are then the only ones shown (default "
-        "basic). Predictions are shown with each",
-        "L");
+    option("--counters", counters,
+           "What is measured. basic: requests, sectors, L1 hits, L2 and DRAM traffic; memory: "
+           "also lines, tag wavefronts, distinct bytes; all: whatever the GPU "
+           "counts; none: time only; or keys: a,b,c, which are then the only ones shown (default "
+           "basic). Predictions are shown with each",
+           "L");
     option("--repeat", repeat,
            "Timed repetitions; the median is reported; 0: not timed (default 20)", "N");
     option("--cache", cache,

@@ -16,7 +16,7 @@ namespace {
     COUNTER(kind##_sectors, sector, true, \
             "32-byte sectors that the " noun " had to look up in L1."), \
     COUNTER(kind##_lines, line, true, \
-            "128-byte lines that the " noun " touched: one tag each."), \
+            "128-byte lines that the " noun " touched: one tag each, of atomics one a packet."), \
     COUNTER(kind##_unique_bytes, byte, true, \
             "Distinct bytes that the " noun " touched, counted once per warp instruction."), \
     COUNTER(kind##_ideal_sectors, sector, true, \
