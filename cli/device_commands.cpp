@@ -34,11 +34,14 @@ ExitCode run_devices(bool json) {
             text += fmt::format("{:<40} {}\n", key, text_of(value));
         text += '\n';
     }
-    if (!report.problem.empty())
+    constexpr std::string_view no_gpu = "no GPU: ";  // how most problems begin
+    std::string_view problem = report.problem;
+    if (problem.starts_with(no_gpu)) problem.remove_prefix(no_gpu.size());
+    if (!problem.empty())
         text += fmt::format(
             "No GPU: {}.\nThe model needs none: `coalprof machines` lists what it "
             "predicts.\n",
-            report.problem);
+            problem);
     print_out(text);
     return ExitCode::done;
 }

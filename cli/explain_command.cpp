@@ -2,6 +2,8 @@
 // 'EXPR'`: of a formula of the user's own.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <memory>
 
 #include "cli/formula_options.h"
@@ -15,7 +17,9 @@
 #include "core/model/load_path.h"
 #include "core/text/describe.h"
 #include "core/text/number.h"
+#include "core/text/suggest.h"
 #include "core/write/explanation_json.h"
+#include "core/write/output_file.h"
 
 namespace coalprof {
 namespace {
@@ -30,9 +34,36 @@ struct ExplainCommand {
     std::string machine;
     bool all_lines = false;
     bool json = false;
+    bool quiet = false;
+    std::string format;
+    std::vector<std::string> files;
     SweepOptions sweep;
     LookOptions look;
 };
+
+// One warp of one launch is drawn: a list that a sweep would take has no meaning here.
+void refuse_lists(const SweepOptions& options) {
+    const auto refuse_list = [](const char* name, const std::string& text) {
+        if (text.find(',') != std::string::npos)
+            throw UsageError(
+                fmt::format("{} {}: one warp is drawn, so one value is needed", name, shown(text)));
+    };
+    refuse_list("--dlcm", options.dlcm);
+    refuse_list("--dscm", options.dscm);
+    refuse_list("--carveout", options.carveout);
+    refuse_list("--l2-fetch", options.l2_fetch);
+}
+
+// table or json; the drawing is what `table` means here.
+bool is_json(const ExplainCommand& command) {
+    constexpr std::array<std::string_view, 2> formats{"table", "json"};
+    if (!command.format.empty() &&
+        std::find(formats.begin(), formats.end(), command.format) == formats.end())
+        throw UsageError(unknown_word("format of a drawing", command.format, formats));
+    if (command.json && command.format == "table")
+        throw UsageError("--json and --format table: standard output takes one of them");
+    return command.json || command.format == "json";
+}
 
 // Which options of a pattern's own were given although the pattern does not take them.
 void refuse_foreign_options(const CLI::App& command, const PatternInfo& pattern) {
@@ -44,6 +75,7 @@ void refuse_foreign_options(const CLI::App& command, const PatternInfo& pattern)
 Plan plan_of(const ExplainCommand& command, const PatternInfo& pattern) {
     SweepOptions options = command.sweep;
     options.range = command.at;
+    options.range_option = "--at";
     Sweep sweep = options.sweep_of(pattern);
     if (!command.at.empty() && sweep.values.size() != 1)
         throw UsageError(
@@ -106,20 +138,30 @@ ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
     std::optional<std::uint64_t> warp;
     if (!command.warp.empty()) warp = parse_integer(command.warp, "--warp");
     const TableStyle style = command.look.style();
+    const bool prints_json = is_json(command);
+    refuse_lists(command.sweep);
     const Explanation explanation = command.pattern == formula_word
                                         ? explain_formula(app, command, machine, warp)
                                         : explain_pattern(app, command, machine, warp);
-    if (command.json) {
+    const auto document = [&] {
         ResultHead head = head_of(invocation.argv);
         head.machine = describe_machines({machine});
         head.backend = "model";
-        print_out(json_document(head, explanation));
-        return ExitCode::done;
+        return json_document(head, explanation);
+    };
+    const auto drawing = [&](const TableStyle& look) {
+        return draw(explanation, {.width = look.width,
+                                  .color = look.color,
+                                  .ascii = look.ascii,
+                                  .all_lines = command.all_lines});
+    };
+    for (const std::string& path : command.files) {
+        OutputFile file(path);
+        const bool as_json = prints_json || path.ends_with(".json");
+        file.write(as_json ? document() : drawing({.width = 80, .ascii = style.ascii}));
+        file.commit();
     }
-    print_out(draw(explanation, {.width = style.width,
-                                 .color = style.color,
-                                 .ascii = style.ascii,
-                                 .all_lines = command.all_lines}));
+    print_out(prints_json ? document() : drawing(style));
     return ExitCode::done;
 }
 
@@ -144,7 +186,17 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
                     "The GPU that the model predicts (default h200)")
         ->type_name("M");
     sub->add_flag("--all-lines", command->all_lines, "Draw every line, however many there are");
-    sub->add_flag("--json", command->json, "As one JSON document");
+    sub->add_flag("--json", command->json, "Short for --format json");
+    sub->add_option("--format", command->format, "table (the drawing) or json")
+        ->type_name("FORMAT")
+        ->group("Output");
+    sub->add_option("--output,-o", command->files,
+                    "Write it to FILE as well, as JSON where it ends in .json; may be repeated")
+        ->type_name("FILE")
+        ->allow_extra_args(false)
+        ->group("Output");
+    sub->add_flag("--quiet,-q", command->quiet, "No notes and hints on standard error")
+        ->group("Output");
     command->formula.add_var_to(*sub);
     command->sweep.add_shape_to(*sub, nullptr);
     command->sweep.add_pattern_options_to(*sub, "--variant --order --seed --member --pitch --tile");

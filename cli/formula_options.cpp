@@ -75,8 +75,10 @@ FormulaSweep sweep_of(const SavedFormula& saved, const std::vector<FormulaParame
     const auto is_typed = [&](const char* option) { return command.count(option) > 0; };
     if (saved.op && !is_typed("--op")) sweep.settings.op = saved.op;
     if (saved.type && !is_typed("--type")) sweep.settings.type = *saved.type;
-    if (saved.size_bytes && !is_typed("--size"))
+    if (saved.size_bytes && !is_typed("--size")) {
         sweep.settings.shape.size_bytes = *saved.size_bytes;
+        sweep.settings.shape.size_text.clear();
+    }
     if (saved.block && !is_typed("--block")) set_block(sweep, *saved.block);
     if (saved.per_thread && !is_typed("--per-thread"))
         sweep.settings.shape.per_thread = *saved.per_thread;

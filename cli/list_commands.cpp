@@ -89,12 +89,17 @@ void add_list(CLI::App& app, Invocation& invocation, const char* name, const cha
               MakeListing make) {
     CLI::App* sub = app.add_subcommand(name, help);
     sub->group("Lists");
-    auto json = std::make_shared<bool>(false);
-    sub->add_flag("--json", *json, "As one JSON document");
-    sub->callback([&invocation, json, make] {
-        invocation.run = [json, make] {
-            const Listing listing = make(LookOptions{}.style().width);
-            print_out(*json ? list_document(listing.key, listing.rows) : listing.text);
+    struct ListCommand {
+        bool json = false;
+        LookOptions look;
+    };
+    auto command = std::make_shared<ListCommand>();
+    sub->add_flag("--json", command->json, "As one JSON document");
+    command->look.add_to(*sub);
+    sub->callback([&invocation, command, make] {
+        invocation.run = [command, make] {
+            const Listing listing = make(command->look.style().width);
+            print_out(command->json ? list_document(listing.key, listing.rows) : listing.text);
             return ExitCode::done;
         };
     });

@@ -23,7 +23,7 @@ ExitCode run(int argc, char** argv) {
     coalprof::describe_command_line(app, invocation);
     if (!coalprof::parse_command_line(app, argc, argv)) return ExitCode::done;
     if (invocation.run) return invocation.run();
-    coalprof::print_err(app.help());
+    coalprof::print_err(coalprof::help_of(app));
     return ExitCode::usage;
 }
 
@@ -34,6 +34,8 @@ int main(int argc, char** argv) {
     coalprof::stop_on_signals();
     try {
         return static_cast<int>(run(argc, argv));
+    } catch (const coalprof::Stopped&) {
+        return static_cast<int>(coalprof::exit_code_of(coalprof::Status::interrupted));
     } catch (const coalprof::ReaderGone&) {
         return static_cast<int>(ExitCode::done);
     } catch (const coalprof::Error& error) {

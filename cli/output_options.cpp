@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "cli/print.h"
+#include "core/text/describe.h"
 #include "core/text/number.h"
 #include "core/text/suggest.h"
 
@@ -89,6 +90,11 @@ std::vector<OutputTarget> OutputOptions::targets() const {
         throw UsageError("--json and --jsonl: standard output takes one of them", {},
                          UsageError::no_caret, "send the other to a file: --output FILE.jsonl");
     const std::string chosen = json ? "json" : jsonl ? "jsonl" : format;
+    if (!format.empty() && format != chosen)
+        throw UsageError(fmt::format("--{} and --format {}: standard output takes one of them",
+                                     chosen, shown(format)),
+                         {}, UsageError::no_caret,
+                         fmt::format("send the other to a file: --output FILE.{}", chosen));
     const Format* named = chosen.empty() ? nullptr : &find_format(chosen);
     const TableStyle on_screen = look.style();
     std::vector<OutputTarget> targets;

@@ -3,10 +3,14 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
 
 namespace coalprof {
 
 // False: --help or --version was asked for and has been printed. Throws UsageError.
 bool parse_command_line(CLI::App& app, int argc, const char* const* argv);
+
+// The text of --help, no line longer than 80 columns.
+std::string help_of(const CLI::App& app);
 
 }  // namespace coalprof

@@ -7,6 +7,7 @@
 #include "cli/device_machine.h"
 #include "cli/result_head.h"
 #include "cli/wiring.h"
+#include "core/model/transactions.h"
 #include "core/run/device_run.h"
 #include "core/run/sweep_run.h"
 
@@ -88,6 +89,27 @@ ExitCode judged(ExitCode code, const MachineOptions& machine, const Devices& dev
     return demanded && !had && code == ExitCode::done ? ExitCode::environment : code;
 }
 
+// Without --dlcm each machine does what it always does: the result says what that is.
+void add_usual_modifier(NamedValues& sweep, const std::vector<Machine>& machines,
+                        const std::vector<PlannedPoint>& points) {
+    const auto has_it = [](const NamedValues& values) {
+        return std::any_of(values.begin(), values.end(),
+                           [](const auto& value) { return value.first == "dlcm"; });
+    };
+    if (has_it(sweep) || has_it(points.front().parameters)) return;
+    std::string text(name_of(usual_load_modifier(*machines.front().rules)));
+    const auto differs = [&](const Machine& machine) {
+        return name_of(usual_load_modifier(*machine.rules)) != text;
+    };
+    if (std::any_of(machines.begin(), machines.end(), differs)) {
+        text.clear();
+        for (const Machine& machine : machines)
+            text += fmt::format("{}{} on {}", text.empty() ? "" : ", ",
+                                name_of(usual_load_modifier(*machine.rules)), machine.name);
+    }
+    sweep.emplace_back("dlcm", text);
+}
+
 }  // namespace
 
 ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_options,
@@ -99,6 +121,7 @@ ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_option
     ResultHead head = head_of(invocation.argv);
     head.backend = "model";
     head.sweep = job.description;
+    add_usual_modifier(head.sweep, machines, points);
     head.parameter = job.parameter;
     head.columns = counters_listed(machine_options.counters);
     Outputs outputs(output_options.targets());

@@ -129,6 +129,7 @@ Sweep SweepOptions::settings() const {
     sweep.type = found_or_refuse("--type", type, find_element_type(type), element_type_list());
     if (!op.empty()) sweep.op = found_or_refuse("--op", op, find_op(op), op_list());
     sweep.shape.size_bytes = parse_size_bytes(size, "--size");
+    sweep.shape.size_text = size;
     sweep.shape.block = static_cast<std::uint32_t>(parse_integer(block, "--block", 1, 1024));
     sweep.shape.per_thread =
         static_cast<std::uint32_t>(parse_integer(per_thread, "--per-thread", 1, 64));
@@ -156,8 +157,9 @@ Sweep SweepOptions::settings() const {
 Sweep SweepOptions::sweep_of(const PatternInfo& pattern) const {
     Sweep sweep = settings();
     sweep.pattern = std::string(pattern.name);
-    sweep.values =
-        parse_range(range.empty() ? pattern.default_range(bytes_of(sweep.type)) : range).values();
+    sweep.values = parse_range(range.empty() ? pattern.default_range(bytes_of(sweep.type)) : range,
+                               range_option)
+                       .values();
     sweep.options.seed = parse_integer(seed, "--seed");
     sweep.options.variant = variant;
     sweep.options.order = order;
@@ -181,7 +183,11 @@ void MachineOptions::add_to(CLI::App& command) {
     option("--backend", backend, "auto, model or device (default auto)", "B");
     option("--device", device, "CUDA device index, or all: a sweep on each GPU (default 0)", "N");
     option("--counters", counters,
-           "basic, memory, all, none (time only), or keys: a,b,c (default basic)", "L");
+           "What is measured. basic: requests, sectors, L1 hits, L2 and DRAM traffic; memory: "
+           "also lines, tag wavefronts, distinct bytes; all: whatever the GPU "
+           "counts; none: time only; or keys: a,b,c, which are then the only ones shown (default "
+           "basic). Predictions are shown with each",
+           "L");
     option("--repeat", repeat,
            "Timed repetitions; the median is reported; 0: not timed (default 20)", "N");
     option("--cache", cache,

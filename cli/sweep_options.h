@@ -15,6 +15,7 @@ namespace coalprof {
 
 struct SweepOptions {
     std::string range;
+    std::string range_option = "--range";  // what messages call it
     std::string type = "f32";
     std::string op;
     std::string size = "4MiB";

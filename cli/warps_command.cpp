@@ -1,6 +1,8 @@
 // `coalprof warps FILE`: one line, one warp instruction, one point.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <memory>
 
@@ -10,8 +12,10 @@
 #include "cli/result_head.h"
 #include "cli/sweep_options.h"
 #include "cli/wiring.h"
+#include "core/model/predict.h"
 #include "core/run/warps_device_run.h"
 #include "core/run/warps_run.h"
+#include "core/run/warps_source.h"
 #include "core/text/describe.h"
 
 namespace coalprof {
@@ -31,6 +35,65 @@ void keep_input(const std::string& file, const std::vector<OutputTarget>& target
             throw UsageError(
                 fmt::format("--output {}: this is the warps file itself", shown(target.path)), {},
                 UsageError::no_caret, "give the result a name of its own");
+}
+
+// Hands everything on, and counts the points.
+class CountingSink : public ResultSink {
+ public:
+    explicit CountingSink(ResultSink& sink) : sink_(sink) {}
+    void begin(const ResultHead& head) override { sink_.begin(head); }
+    void point(const Point& point) override {
+        ++points_;
+        sink_.point(point);
+    }
+    void finish(const ResultTail& tail) override { sink_.finish(tail); }
+    std::uint64_t points() const { return points_; }
+
+ private:
+    ResultSink& sink_;
+    std::uint64_t points_ = 0;
+};
+
+// The columns of a csv stand in its first line: what any later line of the file can have. None
+// where no output is one, or the user chose.
+std::vector<Counter> csv_columns(const WarpsCommand& command, const Machine& machine,
+                                 const std::vector<OutputTarget>& targets, bool is_measured) {
+    const bool has_csv = std::any_of(targets.begin(), targets.end(), [](const auto& target) {
+        return target.format->name == "csv";
+    });
+    if (!has_csv) return {};
+    std::array<bool, counter_count> has{};
+    const Predictor predictor(machine);
+    for (const WarpAccess& access : kinds_in_warps_file(command.file)) {
+        Readings readings;
+        predictor.predict_warp(access, readings);
+        readings.each([&](Counter counter, const Reading&) {
+            has[static_cast<std::size_t>(counter)] = true;
+        });
+        if (!is_measured) continue;
+        for (const Counter counter :
+             counters_of_warp(command.machine.counters, access.kind, access.space))
+            has[static_cast<std::size_t>(counter)] = true;
+    }
+    std::vector<Counter> columns;
+    for (const CounterInfo& counter : all_counters())
+        if (has[static_cast<std::size_t>(counter.counter)]) columns.push_back(counter.counter);
+    return columns;
+}
+
+ExitCode run_file(const WarpsCommand& command, const Machine& machine, const ResultHead& head,
+                  const DeviceAccess& device, ResultSink& sink) {
+    if (!device.launcher) return run_warps(command.file, machine, head, sink);
+    return run_warps_on_device(command.file, machine, head,
+                               {.launcher = *device.launcher,
+                                .collector = device.collector.get(),
+                                .no_counters = device.no_counters,
+                                .wanted =
+                                    [&](AccessKind kind, Space space) {
+                                        return counters_of_warp(command.machine.counters, kind,
+                                                                space);
+                                    }},
+                               sink);
 }
 
 ExitCode run_warps_command(const WarpsCommand& command, const Invocation& invocation) {
@@ -56,17 +119,15 @@ ExitCode run_warps_command(const WarpsCommand& command, const Invocation& invoca
     head.sweep = {{"pattern", std::string("warps")}, {"file", command.file}};
     head.parameter = "name";
     head.columns = listed;
-    if (!device.launcher) return run_warps(command.file, machines.front(), head, outputs);
-    return run_warps_on_device(command.file, machines.front(), head,
-                               {.launcher = *device.launcher,
-                                .collector = device.collector.get(),
-                                .no_counters = device.no_counters,
-                                .wanted =
-                                    [&](AccessKind kind, Space space) {
-                                        return counters_of_warp(command.machine.counters, kind,
-                                                                space);
-                                    }},
-                               outputs);
+    if (listed.empty())
+        head.columns = csv_columns(command, machines.front(), targets, device.launcher != nullptr);
+    CountingSink sink(outputs);
+    const ExitCode code = run_file(command, machines.front(), head, device, sink);
+    if (sink.points() == 0 && code == ExitCode::done)
+        command.output.note(
+            fmt::format("{} holds no warp instruction: lines look like NAME OP WIDTH A0 A1 ... A31",
+                        command.file == "-" ? "standard input" : shown(command.file)));
+    return code;
 }
 
 }  // namespace
@@ -77,6 +138,12 @@ void add_warps_command(CLI::App& app, Invocation& invocation) {
         "warps", "Warp instructions from a file: one line, 32 addresses, one point");
     sub->group("Commands");
     sub->add_option("FILE", command->file, "The warps file; - reads standard input")->required();
+    sub->footer(
+        "A line of the file is one warp instruction, # starts a comment:\n"
+        "  NAME OP WIDTH A0 A1 ... A31\n"
+        "  OP      load, store, atomic, reduce, shared_load or shared_store\n"
+        "  WIDTH   bytes per lane: 1, 2, 4, 8 or 16 (atomic and reduce: 4 or 8)\n"
+        "  A0...   32 byte addresses, decimal or 0x..., or - for an inactive lane\n");
     command->machine.add_to(*sub);
     command->output.add_to(*sub);
     sub->callback([&invocation, command] {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "core/explain/line_map.h"
 #include "core/explain/near_reasons.h"
@@ -106,7 +107,7 @@ class Drawing {
         put_labelled("why", access.reasons.why);
         put_labelled("mend", access.reasons.mend);
         if (access.launch && access.launch->is_known())
-            put_labelled("launch", launch_note(*access.launch));
+            put_labelled("launch", launch_note(*access.launch, purpose_of(access)));
     }
 
     void lines(const ExplainedAccess& access, const MapStyle& map_style) {
@@ -291,16 +292,19 @@ class Drawing {
         return fmt::format("{} of the sectors' {} bytes are updated", counts.unique_bytes, moved);
     }
 
-    static std::string launch_note(const LaunchCensus& launch) {
+    static std::string launch_note(const LaunchCensus& launch, Purpose purpose) {
         const std::string_view which = launch.is_whole ? "" : "first ";
+        // Of atomics what counts as a line is a packet: it looks up its line's tag once.
+        const std::string_view line = purpose == Purpose::atomic ? "packet" : "line";
+        if (launch.warps == 1) return "This warp is the whole launch.";
         if (launch.warps == launch.alike)
-            return fmt::format("All {}{} warps of the launch take as many sectors and lines.",
-                               which, launch.warps);
+            return fmt::format("All {}{} warps of the launch take as many sectors and {}s.", which,
+                               launch.warps, line);
         std::string text = fmt::format("{} of the {}{} warps take as much as this one. ",
                                        launch.alike, which, launch.warps);
         const auto sectors = static_cast<double>(launch.sum.sectors);
         text += fmt::format("A warp takes {} in {}", span(launch.sectors, "sector"),
-                            span(launch.lines, "line"));
+                            span(launch.lines, line));
         if (launch.sectors.least != launch.sectors.most)
             text += fmt::format(", {} sectors on average",
                                 average(sectors / static_cast<double>(launch.warps)));
@@ -315,10 +319,12 @@ class Drawing {
         if (span.least == span.most) return fmt::format("{} {}{}", span.most, what, plural);
         return fmt::format("{} to {} {}{}", span.least, span.most, what, plural);
     }
-    // Two digits after the point, four where two would look like a whole number.
+    // Two digits after the point; where those would look like a whole number, which it is not.
     static std::string average(double value) {
         std::string text = fmt::format("{:.2f}", value);
-        return text.ends_with(".00") ? fmt::format("{:.4f}", value) : text;
+        if (!text.ends_with(".00")) return text;
+        return value == std::round(value) ? fmt::format("{:.0f}", value)
+                                          : fmt::format("nearly {:.0f}", value);
     }
 
     const Explanation& explanation_;

@@ -100,7 +100,6 @@ LineMap::LineMap(const ExplainedAccess& access, const MapStyle& style)
 LineMap::Layout LineMap::layout() const {
     constexpr std::size_t most_lane_columns = 7;
     constexpr std::size_t least_lane_columns = 5;  // "24-31"
-    const std::uint64_t first = access_.lines.front().address;
     const std::uint64_t last = access_.lines.back().address;
     std::size_t wanted = 0;
     for (const TouchedLine& line : access_.lines)
@@ -111,7 +110,7 @@ LineMap::Layout LineMap::layout() const {
     Layout layout;
     layout.byte_columns = std::max<std::size_t>(4, digits(last));
     for (const bool numbered : {true, false}) {
-        layout.line_columns = numbered ? std::max<std::size_t>(4, digits((last - first) / 128)) : 0;
+        layout.line_columns = numbered ? std::max<std::size_t>(4, digits(last / line_bytes)) : 0;
         layout.map_begin =
             1 + layout.line_columns + (numbered ? gap : 0) + layout.byte_columns + gap;
         layout.lanes_begin = layout.map_begin + map_columns + gap;
@@ -172,8 +171,7 @@ StyledLine LineMap::row_of(const TouchedLine& touched) const {
     StyledLine line;
     const std::string byte = fmt::format("{}", touched.address);
     if (layout_.line_columns > 0) {
-        const std::string number =
-            fmt::format("{}", (touched.address - access_.lines.front().address) / line_bytes);
+        const std::string number = fmt::format("{}", touched.address / line_bytes);
         line.advance_to(1 + layout_.line_columns - number.size());
         line.add(number);
     }

@@ -188,11 +188,12 @@ Scope scope_of(const ParsedFormula& formula, const FormulaLaunch& launch) {
     Scope scope;
     scope.threads = shape.size_bytes / bytes_of(launch.type);
     if (scope.threads == 0)
-        throw UsageError(fmt::format("--size {}: smaller than one {} of {} bytes", shape.size_bytes,
-                                     name_of(launch.type), bytes_of(launch.type)));
+        throw UsageError(fmt::format("--size {}: smaller than one {} of {} bytes",
+                                     size_as_typed(shape), name_of(launch.type),
+                                     bytes_of(launch.type)));
     if (scope.threads > most_threads)
         throw UsageError(fmt::format("--size {}: more than 2^48 threads; choose a smaller size",
-                                     shape.size_bytes));
+                                     size_as_typed(shape)));
     scope.block = shape.block;
     scope.block_x = launch.block_x != 0 ? launch.block_x : shape.block;
     scope.grid_x = launch.grid_x != 0 ? std::min(launch.grid_x, most_threads) : scope.blocks();

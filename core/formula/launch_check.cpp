@@ -1,5 +1,7 @@
 #include "core/formula/launch_check.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -9,7 +11,10 @@
 #include "core/formula/ranges.h"
 #include "core/formula/scalar.h"
 #include "core/formula/sequences.h"
+#include "core/model/walk_limit.h"
 #include "core/pattern/formulas.h"
+#include "core/stop/signal.h"
+#include "core/text/error.h"
 
 namespace coalprof {
 namespace {
@@ -59,6 +64,12 @@ class LaunchChecker {
         const std::uint64_t threads = scope_.threads;
         const std::uint64_t period = common_period().value_or(threads);
         const std::uint64_t periods = threads / period;
+        if (period / warp_lanes > most_walked_warps)
+            throw UsageError(
+                fmt::format("--size: {} warps of this launch repeat no other, and at most {} are "
+                            "evaluated one by one",
+                            period / warp_lanes, most_walked_warps),
+                {}, UsageError::no_caret, "choose a smaller --size");
         Found first = walk(0, period);
         if (first.failed || period == threads) return extent_of(first);
 
@@ -88,7 +99,9 @@ class LaunchChecker {
     Found walk(std::uint64_t begin, std::uint64_t end) const {
         Found found;
         Elements elements;
+        constexpr std::uint64_t looks_every = 1 << 16;  // warps, some milliseconds
         for (std::uint64_t first = begin; first < end; first += warp_lanes) {
+            if ((first - begin) / warp_lanes % looks_every == looks_every - 1) stop_if_asked();
             const auto lanes =
                 static_cast<std::size_t>(std::min<std::uint64_t>(warp_lanes, end - first));
             if (program_.run(first, elements.data())) {

@@ -1,5 +1,7 @@
 #include "core/model/bandwidth.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -7,6 +9,7 @@
 #include "core/model/launch_sum.h"
 #include "core/model/shared_memory.h"
 #include "core/model/transactions.h"
+#include "core/text/units.h"
 
 namespace coalprof {
 namespace {
@@ -82,6 +85,8 @@ std::variant<Traffic, Unavailable> sum_footprints(const Rules& rules, const Prog
         if (!read || !written) return far_reuse;
         traffic.read_bytes += *read;
         traffic.write_bytes += *written;
+        // An array that is read and written is so at the same places, or nearly.
+        traffic.footprint_bytes += std::max(*read, *written);
     }
     return traffic;
 }
@@ -112,6 +117,12 @@ Reading predict_bandwidth(const Machine& machine, const Traffic& traffic) {
     if (!machine.board) return no_board;
     if (traffic.read_bytes + traffic.write_bytes == 0)
         return Unavailable{"nothing is read or written"};
+    const std::uint64_t l2_bytes = machine.board->l2_bytes.value_or(0);
+    if (traffic.footprint_bytes <= l2_bytes && traffic.footprint_bytes != 0)
+        return Unavailable{
+            keep_reason(fmt::format("all that the launch touches fits in L2 ({}): the estimate, "
+                                    "which is of device memory, needs a larger --size",
+                                    bytes_text(l2_bytes)))};
     return traffic.efficiency() * machine.rules->memory.sustained_fraction *
            machine.board->peak_bytes_per_second;
 }
@@ -122,13 +133,6 @@ Reading predict_bandwidth(const Machine& machine, const Program& program,
     const auto answer = predict_traffic(*machine.rules, program, cache);
     if (const auto* reason = std::get_if<Unavailable>(&answer)) return *reason;
     return predict_bandwidth(machine, std::get<Traffic>(answer));
-}
-
-bool fits_in_l2(const Machine& machine, const Program& program) {
-    if (!machine.board || !machine.board->l2_bytes) return false;
-    std::uint64_t bytes = 0;
-    for (const Array& array : program.arrays) bytes += array.bytes();
-    return bytes <= *machine.board->l2_bytes;
 }
 
 }  // namespace coalprof

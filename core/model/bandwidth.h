@@ -1,7 +1,9 @@
 // Predicted bandwidth: the share of device-memory traffic that is useful, times what the board
-// sustains of its peak. An estimate for launches much larger than L2 whose time device memory
-// decides; the traffic rules are hardware's, the fraction is stated with its source. What this
-// cannot tell (reuse that depends on what caches still hold, atomics) is Unavailable.
+// sustains of its peak. An estimate for launches that L2 cannot hold and whose time device memory
+// decides: it comes near what a kernel with many loads in flight reaches, and a kernel with few
+// stays below it. The traffic rules are hardware's, the fraction is stated with its source. What
+// this cannot tell (launches that fit in L2, reuse that depends on what caches still hold, atomics)
+// is Unavailable.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +20,8 @@ struct Traffic {
     std::uint64_t useful_bytes = 0;
     std::uint64_t read_bytes = 0;
     std::uint64_t write_bytes = 0;
+    // Different bytes among them: what a cache would have to hold. 0 where there is no cache.
+    std::uint64_t footprint_bytes = 0;
     double efficiency() const {
         return static_cast<double>(useful_bytes) / static_cast<double>(read_bytes + write_bytes);
     }
@@ -32,13 +36,9 @@ std::variant<Traffic, Unavailable> predict_traffic(const Rules& rules, const Pro
                                                    const CachePolicy& cache);
 
 // Useful bytes per second: efficiency x sustained fraction x peak of the machine's board. Holds a
-// double or Unavailable.
+// double or Unavailable: no board, no traffic, or a footprint that its L2 holds.
 Reading predict_bandwidth(const Machine& machine, const Traffic& traffic);
 // Both steps in one: the reading of bandwidth_bytes_per_second that a prediction carries.
 Reading predict_bandwidth(const Machine& machine, const Program& program, const CachePolicy& cache);
-
-// Whether the program's arrays fit in the board's L2, so that a warm run can beat the prediction;
-// false where L2 is not known.
-bool fits_in_l2(const Machine& machine, const Program& program);
 
 }  // namespace coalprof

@@ -338,6 +338,9 @@ struct Coalescer::Lines {
 std::string_view reason_of(Doubts doubts) {
     if (has(doubts, Doubt::tag_hash_unknown))
         return "the hash of the tag banks is known for compute capability 9.0 only";
+    if (has(doubts, Doubt::hash_not_summed))
+        return "the warps of the launch differ in too many ways under the hash of the tag banks to "
+               "be summed; a smaller --size can be";
     if (has(doubts, Doubt::wide_window))
         return "a warp touches lines in different 16 GiB windows, where the hash of the tag banks "
                "is not known";
@@ -375,6 +378,13 @@ Coalescer::Coalescer(const Rules& rules) : hash_known_(rules.tag_banks.has_value
     high_mask_ = static_cast<std::uint32_t>(rules.tag_banks->high_mask);
     low_mask_ = static_cast<std::uint32_t>(rules.tag_banks->low_mask);
     window_shift_ = rules.tag_banks->known_address_bits - 7;
+}
+
+Coalescer Coalescer::without_hash() const {
+    Coalescer other = *this;
+    other.hash_known_ = false;
+    other.why_not_known_ = other.why_no_order_ = Doubt::hash_not_summed;
+    return other;
 }
 
 Coalescer::TagStage Coalescer::tag_stage(const Lines& lines) const {
@@ -417,7 +427,7 @@ GlobalCounts Coalescer::count(const WarpAccess& access) const {
         return counts;
     }
     if (!hash_known_ || lines.differing_bits >> window_shift_ != 0) {
-        const Doubt doubt = hash_known_ ? Doubt::wide_window : Doubt::tag_hash_unknown;
+        const Doubt doubt = hash_known_ ? Doubt::wide_window : why_not_known_;
         counts.tag_doubts = counts.data_doubts = static_cast<Doubts>(doubt);
         return counts;
     }
@@ -495,7 +505,7 @@ void Coalescer::count_atomic(const WarpAccess& access, const Lines& lines,
     }
     const bool hash_is_known = hash_known_ && lines.differing_bits >> window_shift_ == 0;
     if (collide && !hash_is_known) {
-        counts.traffic_doubts = static_cast<Doubts>(Doubt::atomic_order);
+        counts.traffic_doubts = static_cast<Doubts>(why_no_order_);
         return;
     }
     if (collide) {

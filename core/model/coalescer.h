@@ -23,6 +23,7 @@ enum class Doubt : std::uint8_t {
     atomic_data_stage = 8,  // no exact rule for the data stage of atomics and reductions
     atomic_tag_stage = 32,  // nor for their tag stage
     atomic_order = 16,      // atomics whose packets depend on an unknown hash
+    hash_not_summed = 64,   // a launch in which the hash makes too many warps differ
 };
 using Doubts = std::uint8_t;
 constexpr Doubts operator|(Doubt a, Doubt b) {
@@ -58,6 +59,9 @@ class Coalescer {
     explicit Coalescer(const Rules& rules);
     // `access` is global, its addresses multiples of its width (hardware refuses others).
     GlobalCounts count(const WarpAccess& access) const;
+    // The same for launches whose warps differ in more ways than can be gone through: what depends
+    // on the hash is in doubt.
+    Coalescer without_hash() const;
     // Whether counts depend on address bits above the line (through the hash of the tag banks).
     bool hashes_lines() const { return hash_known_; }
 
@@ -69,6 +73,8 @@ class Coalescer {
 
     // The hash of the tag banks on line numbers, of which no mask reaches bit 32.
     bool hash_known_ = false;
+    Doubt why_not_known_ = Doubt::tag_hash_unknown;
+    Doubt why_no_order_ = Doubt::atomic_order;
     std::uint32_t high_mask_ = 0;
     std::uint32_t low_mask_ = 0;
     std::uint32_t window_shift_ = 0;  // line >> window_shift_ names the window the hash knows

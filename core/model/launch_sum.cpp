@@ -61,6 +61,90 @@ std::uint64_t detail::steps_within_lines(const WarpAccess& access, std::uint64_t
     return (line_bytes - offset - access.width_bytes) / advance + 1;
 }
 
+detail::CopyClasses detail::classes_of(const WarpAccess& access, const Repetition& repetition,
+                                       const Sensitivity& sensitivity) {
+    const std::uint64_t n = repetition.times;
+    const std::uint64_t advance = repetition.advance_bytes;
+    const Extent extent = extent_of(access);
+    CopyClasses classes{};
+    classes.window_bytes = sensitivity.modulus_bytes;
+    if (sensitivity.hashes_lines)
+        classes.window_bytes =
+            std::max(classes.window_bytes, std::bit_ceil(extent.high - extent.low + 1));
+    classes.window_residues = classes.window_bytes / std::gcd(classes.window_bytes, advance);
+    classes.by_windows = std::min(n, classes.window_residues);
+    classes.by_blocks = ~0ull;
+    if (!sensitivity.hashes_lines) return classes;
+
+    std::uint64_t differing = 0;
+    for (std::uint32_t rest = access.active_lanes; rest != 0; rest &= rest - 1)
+        differing |=
+            access.addresses[static_cast<std::uint32_t>(std::countr_zero(rest))] ^ extent.low;
+    // Lanes that are all on one place never part: any block will do, one of 2^62 holds all copies.
+    const int bits = std::min(std::countr_zero(differing), 62);
+    if (1ull << bits < sensitivity.modulus_bytes) return classes;
+    classes.block_bytes = 1ull << bits;
+    classes.block_residues =
+        sensitivity.modulus_bytes / std::gcd(sensitivity.modulus_bytes, advance);
+    classes.blocks = ((extent.low + (n - 1) * advance) >> bits) - (extent.low >> bits) + 1;
+    classes.by_blocks = classes.blocks * std::min(n, classes.block_residues);
+    return classes;
+}
+
+detail::Walk detail::walk_of(const WarpFamily& family, const Sensitivity& sensitivity) {
+    Walk walk{family.outer, family.inner, 0};
+    std::uint64_t closed_cost = cost_of(family.access, walk.closed, sensitivity);
+    std::uint64_t stepped_cost = cost_of(family.access, walk.stepped, sensitivity);
+    if (static_cast<double>(stepped_cost) * static_cast<double>(walk.closed.times) <
+        static_cast<double>(closed_cost) * static_cast<double>(walk.stepped.times)) {
+        std::swap(walk.closed, walk.stepped);
+        std::swap(closed_cost, stepped_cost);
+    }
+    const std::uint64_t steps = walk.stepped.advance_bytes == 0 ? 1 : walk.stepped.times;
+    if (__builtin_mul_overflow(steps, closed_cost, &walk.cost)) walk.cost = ~0ull;
+    return walk;
+}
+
+std::optional<detail::Parts> detail::parts_of(const Program& program,
+                                              const Instruction& instruction) {
+    const std::optional<Period> period = period_of(instruction.formula);
+    if (!period) return std::nullopt;
+    // Warps tile the launch every 32 threads, or every block where a block ends in a partial warp.
+    const std::uint64_t tile = program.block % warp_lanes == 0 ? warp_lanes : program.block;
+    const std::uint64_t width = instruction.width_bytes;
+    const std::uint64_t unit = std::lcm(period->threads, tile);
+    Parts parts;
+    parts.inner_unit = unit;
+    if (period->inner_threads != 0 && period->threads % tile == 0) {
+        const std::uint64_t smallest = std::lcm(period->inner_threads, tile);
+        if (period->threads % smallest == 0) {
+            parts.inner_unit = smallest;
+            parts.inner = {period->threads / smallest,
+                           smallest / period->inner_threads * period->inner_advance * width};
+        }
+    }
+    parts.outer = {program.threads / unit, unit / period->threads * period->advance * width};
+    parts.tail_begin = parts.outer.times * unit;
+    parts.tail = {0, parts.inner.advance_bytes};
+    if (parts.inner_unit < unit)
+        parts.tail.times = (program.threads - parts.tail_begin) / parts.inner_unit;
+    parts.rest_begin = parts.tail_begin + parts.tail.times * parts.inner_unit;
+    return parts;
+}
+
+std::uint64_t warps_walked(const Program& program, const Instruction& instruction) {
+    // At most: a block that ends in a partial warp has one more.
+    const auto warps_of = [&](std::uint64_t threads) {
+        const std::uint64_t partial = program.block % warp_lanes == 0 ? 0 : threads / program.block;
+        return threads / warp_lanes + (threads % warp_lanes != 0) + partial;
+    };
+    const auto parts = detail::parts_of(program, instruction);
+    if (!parts) return warps_of(program.threads);
+    return (parts->outer.times > 0 ? warps_of(parts->inner_unit) : 0) +
+           (parts->tail.times > 0 ? warps_of(parts->inner_unit) : 0) +
+           warps_of(program.threads - parts->rest_begin);
+}
+
 WarpFamily detail::ascending(WarpFamily family) {
     for (Repetition* repetition : {&family.outer, &family.inner}) {
         if (static_cast<std::int64_t>(repetition->advance_bytes) >= 0) continue;
@@ -95,12 +179,14 @@ bool is_proven_apart(const Program& program, const Placement& placement,
                      const Instruction& instruction, Order order) {
     // More families than this are not compared with each other: false is always a safe answer.
     constexpr std::size_t most_families = 4096;
+    const auto parts = detail::parts_of(program, instruction);
+    const bool has_incomplete_unit = parts && parts->tail_begin < program.threads;
     std::vector<Extent> covered;  // by one copy of the unit: each family with its near repetitions
     Repetition outer;             // of the unit
     bool share = false;
     each_family(program, placement, instruction, false, [&](const WarpFamily& family) {
-        // The incomplete unit at the end is a part of one more copy of the unit: counting one copy
-        // more below covers it.
+        // The incomplete unit at the end, where there is one, is a part of one more copy of the
+        // unit: counting one copy more below covers it.
         if (share || family.access.active_lanes == 0) return;
         if (!family.whole_unit && outer.times > 1) return;
         if (covered.size() >= most_families) {
@@ -108,9 +194,10 @@ bool is_proven_apart(const Program& program, const Placement& placement,
             return;
         }
         Repetition near = family.inner;
-        Repetition far = {family.outer.times + 1, family.outer.advance_bytes};
+        Repetition far = family.outer;
+        if (family.whole_unit && has_incomplete_unit) ++far.times;
         if (order == Order::outer_first) {
-            near = family.outer;
+            near = far;
             far = family.inner;
         }
         if (family.whole_unit) outer = far;
@@ -136,6 +223,20 @@ bool is_proven_apart(const Program& program, const Placement& placement,
 }
 
 }  // namespace
+
+bool costs_too_much(const Program& program, const Placement& placement,
+                    const Instruction& instruction, const Sensitivity& sensitivity) {
+    constexpr std::uint64_t most_evaluations = 1 << 20;
+    if (!sensitivity.hashes_lines || !period_of(instruction.formula)) return false;
+    if (program.threads / warp_lanes <= most_evaluations / 2) return false;
+    std::uint64_t cost = 0;
+    each_family(program, placement, instruction, false, [&](const WarpFamily& family) {
+        if (cost > most_evaluations || family.access.active_lanes == 0) return;
+        const std::uint64_t more = detail::walk_of(family, sensitivity).cost;
+        cost += std::min(more, most_evaluations + 1);
+    });
+    return cost > most_evaluations;
+}
 
 bool warps_share_no_line(const Program& program, const Placement& placement,
                          const Instruction& instruction) {

@@ -12,6 +12,7 @@
 
 #include "core/model/warp_access.h"
 #include "core/pattern/program.h"
+#include "core/stop/signal.h"
 
 namespace coalprof {
 
@@ -39,7 +40,7 @@ struct WarpFamily {
 
 // Every warp of one instruction of a launch, as families. Few for patterns that repeat, one per
 // warp for those that do not: visit(const WarpFamily&) is called for each and none is kept.
-// `walk` ignores the period.
+// `walk` ignores the period. Throws Stopped when a signal asks for the end.
 template <typename Visit>
 void each_family(const Program& program, const Placement& placement, const Instruction& instruction,
                  bool walk, Visit visit);
@@ -81,35 +82,58 @@ struct Tiling {
     }
 };
 
-// Sums count(warp) over `repetition` of one warp. The count of a shifted warp is decided by its
-// address modulo a power of two `window` that spans the warp, and, where lines are hashed, by what
-// the carry out of the window does to the hash: the low bits of the window's number flip, as many
-// as it ends in ones, plus one. A linear hash of the rest is the same for all lines of the warp.
-template <typename Counts, typename Count>
-void sum_repetition(const WarpAccess& access, const Repetition& repetition,
-                    const Sensitivity& sensitivity, const Count& count, std::uint64_t times,
-                    Counts& sum) {
-    const auto add = [&](std::uint64_t position, std::uint64_t occurrences) {
-        sum.add(count(shifted(access, position * repetition.advance_bytes)), occurrences * times);
-    };
-    const std::uint64_t n = repetition.times;
-    const std::uint64_t advance = repetition.advance_bytes;
-    if (advance == 0 || n == 1) return add(0, n);
+// A launch that repeats: whole units of which each repeats within, `inner_unit` threads at a time;
+// whole inner units of the incomplete last unit; what is left.
+struct Parts {
+    std::uint64_t inner_unit = 0;
+    Repetition outer;  // of units; 0 times: the launch is shorter than one
+    Repetition inner;
+    std::uint64_t tail_begin = 0;
+    Repetition tail;
+    std::uint64_t rest_begin = 0;
+};
+// None for what does not repeat.
+std::optional<Parts> parts_of(const Program& program, const Instruction& instruction);
 
+// How the copies of a warp fall into classes that count alike, where lines are hashed by a linear
+// hash: two ways, of which the one with fewer classes is taken.
+// - By windows: a power of two that spans the warp. The address modulo the window decides, and what
+//   the carry out of it does to the hash: the low bits of the window's number flip, as many as it
+//   ends in ones, plus one. A hash of the rest is the same for all lines of the warp.
+// - By blocks: the largest power of two that divides the distances of all lanes (a column of a
+//   matrix whose rows are a power of two apart). Within a block the lanes move as one, below the
+//   bits in which they differ: the address modulo `modulus_bytes` decides.
+struct CopyClasses {
+    std::uint64_t window_bytes;
+    std::uint64_t window_residues;
+    std::uint64_t block_bytes;  // 0: lanes are not apart by such a power of two
+    std::uint64_t block_residues;
+    std::uint64_t blocks;  // that the copies reach
+    // About how many evaluations each needs.
+    std::uint64_t by_windows;
+    std::uint64_t by_blocks;
+};
+CopyClasses classes_of(const WarpAccess& access, const Repetition& repetition,
+                       const Sensitivity& sensitivity);
+
+// Calls add(position, occurrences) for one copy of each class.
+template <typename Add>
+void each_class_by_windows(const WarpAccess& access, const Repetition& repetition,
+                           const Sensitivity& sensitivity, const CopyClasses& classes, Add add) {
+    const std::uint64_t n = repetition.times;
     const Extent extent = extent_of(access);
     const std::uint64_t span = extent.high - extent.low + 1;
-    std::uint64_t window = sensitivity.modulus_bytes;
-    if (sensitivity.hashes_lines) window = std::max(window, std::bit_ceil(span));
-    const std::uint64_t residues = window / std::gcd(window, advance);
+    const std::uint64_t window = classes.window_bytes;
+    const std::uint64_t residues = classes.window_residues;
     for (std::uint64_t r = 0; r < std::min(residues, n); ++r) {
         const std::uint64_t here = (n - r - 1) / residues + 1;
-        const std::uint64_t low = extent.low + r * advance;
+        const std::uint64_t low = extent.low + r * repetition.advance_bytes;
         const bool carries = low % window + span > window;
         if (!sensitivity.hashes_lines || !carries || here == 1) {
             add(r, here);
             continue;
         }
-        const std::uint64_t step = residues * advance / window;
+        const std::uint64_t step = residues * repetition.advance_bytes / window;
         std::uint64_t left = here;
         for (std::uint32_t ones = 0; left > 0 && ones < 64; ++ones) {
             const Occurrences found = ending_in_ones(low / window, step, here, ones);
@@ -120,16 +144,44 @@ void sum_repetition(const WarpAccess& access, const Repetition& repetition,
     }
 }
 
+template <typename Add>
+void each_class_by_blocks(const WarpAccess& access, const Repetition& repetition,
+                          const CopyClasses& classes, Add add) {
+    const std::uint64_t advance = repetition.advance_bytes;
+    const std::uint64_t low = extent_of(access).low;
+    for (std::uint64_t first = 0; first < repetition.times;) {
+        const std::uint64_t left_in_block =
+            classes.block_bytes - (low + first * advance) % classes.block_bytes;
+        const std::uint64_t here =
+            std::min(repetition.times - first, (left_in_block - 1) / advance + 1);
+        for (std::uint64_t r = 0; r < std::min(classes.block_residues, here); ++r)
+            add(first + r, (here - r - 1) / classes.block_residues + 1);
+        first += here;
+    }
+}
+
+// Sums count(warp) over `repetition` of one warp.
+template <typename Counts, typename Count>
+void sum_repetition(const WarpAccess& access, const Repetition& repetition,
+                    const Sensitivity& sensitivity, const Count& count, std::uint64_t times,
+                    Counts& sum) {
+    const auto add = [&](std::uint64_t position, std::uint64_t occurrences) {
+        sum.add(count(shifted(access, position * repetition.advance_bytes)), occurrences * times);
+    };
+    if (repetition.advance_bytes == 0 || repetition.times == 1) return add(0, repetition.times);
+    const CopyClasses classes = classes_of(access, repetition, sensitivity);
+    if (classes.by_blocks < classes.by_windows)
+        each_class_by_blocks(access, repetition, classes, add);
+    else
+        each_class_by_windows(access, repetition, sensitivity, classes, add);
+}
+
 // About how many evaluations sum_repetition() needs.
 inline std::uint64_t cost_of(const WarpAccess& access, const Repetition& repetition,
                              const Sensitivity& sensitivity) {
-    if (repetition.advance_bytes == 0) return 1;
-    const Extent extent = extent_of(access);
-    std::uint64_t window = sensitivity.modulus_bytes;
-    if (sensitivity.hashes_lines)
-        window = std::max(window, std::bit_ceil(extent.high - extent.low + 1));
-    const std::uint64_t residues = window / std::gcd(window, repetition.advance_bytes);
-    return std::min(repetition.times, residues);
+    if (repetition.advance_bytes == 0 || repetition.times == 1) return 1;
+    const CopyClasses classes = classes_of(access, repetition, sensitivity);
+    return std::min(classes.by_windows, classes.by_blocks);
 }
 
 // How many steps of `advance` leave every lane in its line at the same offset for all lanes, so
@@ -140,28 +192,55 @@ std::uint64_t steps_within_lines(const WarpAccess& access, std::uint64_t advance
 // down through memory.
 WarpFamily ascending(WarpFamily family);
 
+// One of a family's two repetitions is summed in closed form, the other stepped through.
+struct Walk {
+    Repetition closed;
+    Repetition stepped;
+    std::uint64_t cost = 0;  // about how many evaluations, at most
+};
+Walk walk_of(const WarpFamily& family, const Sensitivity& sensitivity);
+
+// Where lines are not hashed, the address modulo `modulus_bytes` decides all.
+template <typename Visit>
+void each_step_by_modulus(const WarpFamily& family, const Repetition& stepped,
+                          std::uint64_t modulus_bytes, Visit visit) {
+    const std::uint64_t residues =
+        modulus_bytes / std::gcd(modulus_bytes, stepped.advance_bytes % modulus_bytes);
+    for (std::uint64_t r = 0; r < std::min(residues, stepped.times); ++r)
+        visit(shifted(family.access, r * stepped.advance_bytes),
+              (stepped.times - r - 1) / residues + 1);
+}
+
+template <typename Visit>
+void each_step_by_line(const WarpFamily& family, const Walk& walk, Visit visit) {
+    const Repetition& stepped = walk.stepped;
+    // A closed repetition that is not made of whole lines moves the lanes within theirs.
+    const bool moves_in_line = walk.closed.times > 1 && walk.closed.advance_bytes % line_bytes != 0;
+    for (std::uint64_t step = 0; step < stepped.times;) {
+        const WarpAccess access = shifted(family.access, step * stepped.advance_bytes);
+        std::uint64_t alike = 1;
+        if (stepped.advance_bytes == 0)
+            alike = stepped.times;
+        else if (!moves_in_line)
+            alike = steps_within_lines(access, stepped.advance_bytes);
+        alike = std::min(alike, stepped.times - step);
+        visit(access, alike);
+        step += alike;
+    }
+}
+
 template <typename Counts, typename Count>
 void sum_family(const WarpFamily& family, const Sensitivity& sensitivity, const Count& count,
                 Counts& sum) {
     if (family.access.active_lanes == 0) return;
-    // One of the two repetitions is summed in closed form, the other stepped through.
-    Repetition closed = family.outer;
-    Repetition stepped = family.inner;
-    const std::uint64_t closed_cost = cost_of(family.access, closed, sensitivity);
-    const std::uint64_t stepped_cost = cost_of(family.access, stepped, sensitivity);
-    if (stepped_cost * closed.times < closed_cost * stepped.times) std::swap(closed, stepped);
-    for (std::uint64_t step = 0; step < stepped.times;) {
-        const WarpAccess access = shifted(family.access, step * stepped.advance_bytes);
-        std::uint64_t alike = stepped.advance_bytes == 0
-                                  ? stepped.times
-                                  : steps_within_lines(access, stepped.advance_bytes);
-        // A closed repetition that is not made of whole lines moves the lanes within theirs.
-        const bool moves_in_line = closed.times > 1 && closed.advance_bytes % line_bytes != 0;
-        if (stepped.advance_bytes != 0 && (moves_in_line || !sensitivity.hashes_lines)) alike = 1;
-        alike = std::min(alike, stepped.times - step);
-        sum_repetition(access, closed, sensitivity, count, alike, sum);
-        step += alike;
-    }
+    const Walk walk = walk_of(family, sensitivity);
+    const auto visit = [&](const WarpAccess& access, std::uint64_t alike) {
+        sum_repetition(access, walk.closed, sensitivity, count, alike, sum);
+    };
+    if (sensitivity.hashes_lines)
+        each_step_by_line(family, walk, visit);
+    else
+        each_step_by_modulus(family, walk.stepped, sensitivity.modulus_bytes, visit);
 }
 
 }  // namespace detail
@@ -172,38 +251,21 @@ void each_family(const Program& program, const Placement& placement, const Instr
     const detail::Tiling tiling{program.threads, program.block};
     const auto visit_range = [&](std::uint64_t begin, std::uint64_t end, Repetition outer,
                                  Repetition inner, bool whole_unit) {
+        std::uint32_t warps = 0;
         tiling.each_warp(begin, end, [&](std::uint64_t first, std::uint32_t lanes) {
+            constexpr std::uint32_t looks_every = 4096;  // 2 ms
+            if (++warps % looks_every == 0) stop_if_asked();
             visit(detail::ascending({access_of_warp(program, placement, instruction, first, lanes),
                                      outer, inner, whole_unit}));
         });
     };
-    const std::optional<Period> period = walk ? std::nullopt : period_of(instruction.formula);
-    if (!period) return visit_range(0, program.threads, {}, {}, false);
-
-    // Warps tile the launch every 32 threads, or every block where a block ends in a partial warp.
-    const std::uint64_t tile = program.block % warp_lanes == 0 ? warp_lanes : program.block;
-    const std::uint64_t width = instruction.width_bytes;
-    std::uint64_t unit = std::lcm(period->threads, tile);
-    std::uint64_t unit_advance = unit / period->threads * period->advance * width;
-    std::uint64_t inner_unit = unit;
-    Repetition inner;
-    if (period->inner_threads != 0 && period->threads % tile == 0) {
-        const std::uint64_t smallest = std::lcm(period->inner_threads, tile);
-        if (period->threads % smallest == 0) {
-            inner_unit = smallest;
-            inner = {period->threads / smallest,
-                     smallest / period->inner_threads * period->inner_advance * width};
-        }
-    }
-    const std::uint64_t units = program.threads / unit;
-    if (units > 0) visit_range(0, inner_unit, {units, unit_advance}, inner, true);
-    // The incomplete last unit: whole inner units of it, then what is left.
-    const std::uint64_t begin = units * unit;
-    const std::uint64_t inner_units =
-        inner_unit < unit ? (program.threads - begin) / inner_unit : 0;
-    if (inner_units > 0)
-        visit_range(begin, begin + inner_unit, {}, {inner_units, inner.advance_bytes}, false);
-    visit_range(begin + inner_units * inner_unit, program.threads, {}, {}, false);
+    const auto parts = walk ? std::nullopt : detail::parts_of(program, instruction);
+    if (!parts) return visit_range(0, program.threads, {}, {}, false);
+    if (parts->outer.times > 0) visit_range(0, parts->inner_unit, parts->outer, parts->inner, true);
+    if (parts->tail.times > 0)
+        visit_range(parts->tail_begin, parts->tail_begin + parts->inner_unit, {}, parts->tail,
+                    false);
+    visit_range(parts->rest_begin, program.threads, {}, {}, false);
 }
 
 // The sum of count(WarpAccess) over every warp of one instruction of the launch. Counts needs
@@ -218,6 +280,14 @@ Counts sum_over_launch(const Program& program, const Placement& placement,
     });
     return sum;
 }
+
+// Whether the sum needs more evaluations than are done for one instruction: 2^20, half a second.
+// False for launches that do not repeat, whose walk costs one evaluation a warp.
+bool costs_too_much(const Program& program, const Placement& placement,
+                    const Instruction& instruction, const Sensitivity& sensitivity);
+
+// How many warps of the launch are no repetition of another: what any sum must go through.
+std::uint64_t warps_walked(const Program& program, const Instruction& instruction);
 
 // Whether it is proven that no 128-byte line is touched by two warps of the instruction's launch.
 // False where it is not so, and where it cannot be told without walking the launch.

@@ -290,18 +290,28 @@ Readings Predictor::predict_transactions(const Plan& plan, const Placement& plac
     return readings;
 }
 
+GlobalCounts Predictor::sum_sectors(const Program& program, const Placement& placement,
+                                    const Instruction& instruction) const {
+    const auto sum_with = [&](const Coalescer& coalescer) {
+        return sum_over_launch<GlobalCounts>(
+            program, placement, instruction, {.hashes_lines = coalescer.hashes_lines()},
+            [&](const WarpAccess& access) { return coalescer.count(access); });
+    };
+    const Sensitivity sensitivity{.hashes_lines = coalescer_.hashes_lines()};
+    if (costs_too_much(program, placement, instruction, sensitivity))
+        return sum_with(coalescer_.without_hash());
+    return sum_with(coalescer_);
+}
+
 Readings Predictor::predict_sectors(const Plan& plan, const Placement& placement) const {
     const Program& program = plan.program;
-    const Sensitivity sensitivity{.hashes_lines = coalescer_.hashes_lines()};
     std::array<KindSum, access_kinds.size()> sums;
     for (std::size_t i = 0; i < program.instructions.size(); ++i) {
         const Instruction& instruction = program.instructions[i];
         if (instruction.space != Space::global || is_texture_load(instruction)) continue;
         KindSum& sum = sums[static_cast<std::size_t>(instruction.kind)];
         sum.present = true;
-        sum.counts.add(sum_over_launch<GlobalCounts>(
-            program, placement, instruction, sensitivity,
-            [&](const WarpAccess& access) { return coalescer_.count(access); }));
+        sum.counts.add(sum_sectors(program, placement, instruction));
         const bool reread = instruction.kind == AccessKind::load && reads_array_before(program, i);
         sum.lines_shared =
             sum.lines_shared || reread || !warps_share_no_line(program, placement, instruction);

@@ -104,7 +104,7 @@ std::uint64_t element_count(const Plan& plan) {
     const std::uint64_t count = plan.shape.size_bytes / bytes_of(plan.type);
     if (count == 0)
         throw UsageError(fmt::format("--size {}: smaller than one {} of {} bytes",
-                                     plan.shape.size_bytes, name_of(plan.type),
+                                     size_as_typed(plan.shape), name_of(plan.type),
                                      bytes_of(plan.type)));
     return count;
 }

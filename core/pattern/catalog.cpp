@@ -163,7 +163,7 @@ Program make_row(const Plan& plan) {
     const std::uint64_t rows = plan.shape.size_bytes / plan.value;
     if (rows == 0)
         throw UsageError(fmt::format("--size {}: smaller than one row of {} bytes",
-                                     plan.shape.size_bytes, plan.value));
+                                     size_as_typed(plan.shape), plan.value));
     const std::uint64_t row_threads = rounded_up(columns, warp_lanes);
     const std::uint64_t pitch = pitch_elements(plan);
     return program_of(plan, {.formula = Rows{columns, row_threads, pitch},
@@ -182,7 +182,7 @@ Program make_column(const Plan& plan) {
         throw UsageError(
             fmt::format("--size {}: a matrix with rows of {} bytes has fewer than 32 "
                         "rows; choose a larger --size",
-                        plan.shape.size_bytes, plan.value));
+                        size_as_typed(plan.shape), plan.value));
     const std::uint64_t pitch = pitch_elements(plan);
     return program_of(plan, {.formula = Columns{rows, pitch},
                              .elements = checked_sum(checked_product(rows - 1, pitch, "the matrix"),
@@ -196,7 +196,7 @@ Program make_indirect(const Plan& plan) {
     const std::uint64_t rows = plan.shape.size_bytes / plan.value;
     if (rows == 0)
         throw UsageError(fmt::format("--size {}: smaller than one row of {} bytes",
-                                     plan.shape.size_bytes, plan.value));
+                                     size_as_typed(plan.shape), plan.value));
     const std::uint64_t pitch =
         rounded_up(plan.value, allocation_alignment_bytes) / bytes_of(plan.type);
     return program_of(plan, {.formula = Rows{columns, columns, pitch},

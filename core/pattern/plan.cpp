@@ -114,4 +114,8 @@ std::vector<std::string_view> store_modifier_list() { return list_of(store_modif
 std::vector<std::string_view> allocation_list() { return list_of(allocation_names); }
 std::vector<std::string_view> load_path_list() { return list_of(load_path_names); }
 
+std::string size_as_typed(const LaunchShape& shape) {
+    return shape.size_text.empty() ? std::to_string(shape.size_bytes) : shape.size_text;
+}
+
 }  // namespace coalprof

@@ -61,7 +61,10 @@ struct LaunchShape {
     std::uint64_t size_bytes = 4ull << 20;  // useful data of one array
     std::uint32_t block = 256;              // threads per block
     std::uint32_t per_thread = 1;           // elements each thread handles
+    std::string size_text = {};             // the size as typed, for messages; empty: not typed
 };
+// "4KiB" where it was typed so, else the number of bytes.
+std::string size_as_typed(const LaunchShape& shape);
 
 // What a pattern needs besides its swept parameter; each pattern reads what concerns it.
 struct PatternOptions {

@@ -108,7 +108,7 @@ Matrix tiled_matrix(const Plan& plan) {
         throw UsageError(fmt::format(
             "transpose {}: --size {} holds no {} rows of that many elements, a row of tiles; "
             "choose a larger --size",
-            plan.value, plan.shape.size_bytes, side));
+            plan.value, size_as_typed(plan.shape), side));
     return {plan.value, height};
 }
 
@@ -116,7 +116,7 @@ Matrix naive_matrix(const Plan& plan) {
     const std::uint64_t height = element_count(plan) / plan.value;
     if (height == 0)
         throw UsageError(fmt::format("transpose {}: --size {} holds no row of that many elements",
-                                     plan.value, plan.shape.size_bytes));
+                                     plan.value, size_as_typed(plan.shape)));
     return {plan.value, height};
 }
 

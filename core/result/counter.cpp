@@ -16,7 +16,7 @@ namespace {
     COUNTER(kind##_sectors, sector, true, \
             "32-byte sectors that the " noun " had to look up in L1."), \
     COUNTER(kind##_lines, line, true, \
-            "128-byte lines that the " noun " touched: one tag each."), \
+            "128-byte lines that the " noun " touched: one tag each, of atomics one a packet."), \
     COUNTER(kind##_unique_bytes, byte, true, \
             "Distinct bytes that the " noun " touched, counted once per warp instruction."), \
     COUNTER(kind##_ideal_sectors, sector, true, \
@@ -96,7 +96,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
     COUNTER(useful_bytes, byte, true,
             "Bytes that the algorithm needs: width times active lanes, all instructions together."),
     COUNTER(bandwidth_bytes_per_second, byte_per_second, false,
-            "Useful bytes divided by the duration."),
+            "Useful bytes divided by the duration; predicted, an estimate: what device memory allows."),
     COUNTER(bandwidth_share, ratio, false,
             "Bandwidth over this GPU's own ceiling: its reading where a launch only reads, else its "
             "copying."),

@@ -93,6 +93,7 @@ std::vector<PlannedPoint> points_of(const FormulaSweep& sweep) {
             point.plan.type = launch.type;
             point.plan.shape = launch.shape;
             point.plan.program = program;
+            require_walkable(point.plan);
             if (!sweep.name.empty()) point.parameters.emplace_back("formula", sweep.name);
             for (std::size_t i = 0; i < cell.size(); ++i)
                 point.parameters.emplace_back(names[i], cell[i]);

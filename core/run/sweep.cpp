@@ -21,6 +21,7 @@ std::vector<PlannedPoint> expand(const Sweep& sweep) {
         if (sweep.auto_pitch && plan.options.pitch == "auto")
             plan.options.auto_pitch_bytes = sweep.auto_pitch(value);
         build_program(plan);
+        require_walkable(plan);
         point.parameters.emplace_back(std::string(pattern.parameter),
                                       static_cast<std::int64_t>(value));
         finish_point(point, sweep, machine, settings);

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "core/model/launch_sum.h"
 #include "core/model/transactions.h"
+#include "core/model/walk_limit.h"
 #include "core/pattern/memory_settings.h"
 #include "core/text/error.h"
 #include "core/text/range.h"
@@ -66,6 +68,20 @@ void require_reasonable_count(const Sweep& sweep, std::uint64_t values) {
     if (count > most_range_points)
         throw UsageError(fmt::format("{} points: a sweep has at most {}; use fewer values or lists",
                                      count, most_range_points));
+}
+
+void require_walkable(const Plan& plan) {
+    for (const Instruction& instruction : plan.program.instructions) {
+        const std::uint64_t warps = warps_walked(plan.program, instruction);
+        if (warps <= most_walked_warps) continue;
+        throw UsageError(
+            fmt::format("--size {}: {} warps of this launch repeat no other, and at most {} are "
+                        "evaluated one by one",
+                        size_as_typed(plan.shape), warps, most_walked_warps),
+            {}, UsageError::no_caret,
+            fmt::format("choose a smaller --size: {} of the kind take about ten minutes",
+                        most_walked_warps));
+    }
 }
 
 void each_setting(const Sweep& sweep,

@@ -31,6 +31,10 @@ void finish_point(PlannedPoint& point, const Sweep& sweep, const Machine& machin
 // most_range_points.
 void require_reasonable_count(const Sweep& sweep, std::uint64_t values);
 
+// Throws UsageError for a launch of which the model would have to walk so many warps that it took
+// longer than anybody waits (core/model/walk_limit.h).
+void require_walkable(const Plan& plan);
+
 // The settings that take one value, for the description of the sweep.
 void add_single_settings(NamedValues& values, const Sweep& sweep);
 

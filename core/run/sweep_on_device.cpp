@@ -126,7 +126,11 @@ void SweepOnDevice::run_session(std::span<const PlannedPoint> planned) {
     std::vector<Point> points;
     for (const PlannedPoint& plan : planned) {
         if (stop_signal() != 0) break;
-        points.push_back(timed_point(plan));
+        try {
+            points.push_back(timed_point(plan));
+        } catch (const Stopped&) {  // while it was predicted
+            break;
+        }
     }
     read_counters(planned.first(points.size()), points);
     for (std::size_t i = 0; i < points.size(); ++i) deliver(planned[i], points[i]);

@@ -27,9 +27,14 @@ ExitCode run_sweep(const std::vector<PlannedPoint>& points, ResultHead head, Res
             tail.status = Status::interrupted;
             break;
         }
-        const Point point = predicted_point(planned);
-        judge.add(planned, point);
-        sink.point(point);
+        try {
+            const Point point = predicted_point(planned);
+            judge.add(planned, point);
+            sink.point(point);
+        } catch (const Stopped&) {
+            tail.status = Status::interrupted;
+            break;
+        }
     }
     tail.verdicts = judge.verdicts();
     sink.finish(tail);

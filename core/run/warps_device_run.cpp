@@ -167,10 +167,14 @@ ExitCode run_warps_on_device(const std::string& file, const Machine& machine, Re
     bool more = true;
     while (more && stop_signal() == 0) {
         batch.clear();
-        while (batch.size() < batch_lines && (more = source.reader().next(line))) {
-            ReplayedWarp& warp = batch.emplace_back();
-            warp.access = line.access;
-            warp.point.name.assign(line.name);
+        try {
+            while (batch.size() < batch_lines && (more = source.reader().next(line))) {
+                ReplayedWarp& warp = batch.emplace_back();
+                warp.access = line.access;
+                warp.point.name.assign(line.name);
+            }
+        } catch (const Stopped&) {  // while it waited for input
+            more = false;
         }
         replay.run_batch(batch);
     }

@@ -14,10 +14,14 @@ ExitCode run_warps(const std::string& file, const Machine& machine, const Result
     Point point;
     ResultTail tail;
     sink.begin(head);
-    while (stop_signal() == 0 && source.reader().next(line)) {
-        point.name.assign(line.name);
-        predictor.predict_warp(line.access, point.predicted);
-        sink.point(point);
+    try {
+        while (stop_signal() == 0 && source.reader().next(line)) {
+            point.name.assign(line.name);
+            predictor.predict_warp(line.access, point.predicted);
+            sink.point(point);
+        }
+    } catch (const Stopped&) {  // while it waited for input
+        tail.status = Status::interrupted;
     }
     if (stop_signal() != 0) tail.status = Status::interrupted;
     sink.finish(tail);

@@ -19,4 +19,8 @@ class WarpsSource {
     std::unique_ptr<WarpsReader> reader_;
 };
 
+// One access of each memory and kind that the file has a line of; all that there are for what can
+// be read only once (a pipe). Throws as WarpsSource does.
+std::vector<WarpAccess> kinds_in_warps_file(const std::string& file);
+
 }  // namespace coalprof

@@ -1,6 +1,8 @@
 #include "core/text/byte_source.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,6 +47,25 @@ class TextSource : public ByteSource {
                 ExitCode::usage);
 }
 
+// SIGINT and SIGTERM wait while this lives.
+class HeldSignals {
+ public:
+    HeldSignals() {
+        sigset_t held;
+        ::sigemptyset(&held);
+        ::sigaddset(&held, SIGINT);
+        ::sigaddset(&held, SIGTERM);
+        ::pthread_sigmask(SIG_BLOCK, &held, &before_);
+    }
+    ~HeldSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    HeldSignals(const HeldSignals&) = delete;
+    HeldSignals& operator=(const HeldSignals&) = delete;
+    const sigset_t& before() const { return before_; }
+
+ private:
+    sigset_t before_{};
+};
+
 class FileSource : public ByteSource {
  public:
     FileSource(int descriptor, bool owned, std::string name, std::function<bool()> is_stopped)
@@ -65,10 +86,12 @@ class FileSource : public ByteSource {
 
     std::size_t read(std::span<char> into) override {
         while (true) {
+            if (is_stopped_ && wait_for_input()) return 0;
             const ssize_t bytes = ::read(descriptor_, into.data(), into.size());
-            if (bytes >= 0) return static_cast<std::size_t>(bytes);
-            if (errno != EINTR) fail("read", name_, errno);
+            if (bytes < 0 && errno != EINTR) fail("read", name_, errno);
+            // The signal that ends this program often ends the one that writes to it, too.
             if (is_stopped_ && is_stopped_()) return 0;
+            if (bytes >= 0) return static_cast<std::size_t>(bytes);
         }
     }
     bool can_rewind() const override { return start_ >= 0; }
@@ -77,6 +100,16 @@ class FileSource : public ByteSource {
     }
 
  private:
+    // Whether the reading is to stop. Signals are let in only while poll() waits: none can come
+    // between the look at the flag and the wait, which would then last until there is input.
+    bool wait_for_input() {
+        const HeldSignals held;
+        if (is_stopped_()) return true;
+        pollfd wanted{descriptor_, POLLIN, 0};
+        ::ppoll(&wanted, 1, nullptr, &held.before());
+        return is_stopped_();
+    }
+
     int descriptor_;
     bool owned_;
     std::string name_;
@@ -93,8 +126,10 @@ std::unique_ptr<ByteSource> bytes_of_text(std::string_view text, std::size_t blo
 std::unique_ptr<ByteSource> open_bytes(const std::string& path, std::function<bool()> is_stopped) {
     if (path == "-")
         return std::make_unique<FileSource>(STDIN_FILENO, false, "stdin", std::move(is_stopped));
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) fail("open", path, errno);
+    int descriptor = -1;
+    // A pipe that nobody writes to keeps open() waiting.
+    while ((descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) < 0)
+        if (errno != EINTR || (is_stopped && is_stopped())) fail("open", path, errno);
     auto source = std::make_unique<FileSource>(descriptor, true, path, std::move(is_stopped));
     // A folder opens well and fails at the first read: say so before anything else is done.
     struct stat status {};

@@ -34,6 +34,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     return row[b.size()];
 }
 
+std::size_t common_beginning(std::string_view a, std::string_view b) {
+    const auto [in_a, in_b] = std::mismatch(a.begin(), a.end(), b.begin(), b.end(), same);
+    return static_cast<std::size_t>(in_a - a.begin());
+}
+
 bool begins(std::string_view word, std::string_view candidate) {
     return word.size() >= 2 && word.size() <= candidate.size() &&
            std::equal(word.begin(), word.end(), candidate.begin(), same);
@@ -54,14 +59,21 @@ std::optional<std::string_view> nearest(std::string_view word,
                                         std::span<const std::string_view> candidates) {
     std::optional<std::string_view> best;
     std::size_t best_distance = 0;
+    std::size_t best_beginning = 0;
     for (const std::string_view candidate : candidates) {
         const auto [shorter, longer] = std::minmax({word.size(), candidate.size()});
         const std::size_t allowed = longer / 3;
         if (longer - shorter > allowed) continue;
         const std::size_t distance = edit_distance(word, candidate);
-        if (distance > allowed || (best && distance >= best_distance)) continue;
+        // Of equally near ones the one that begins alike: h20 is h200 rather than k20.
+        const std::size_t beginning = common_beginning(word, candidate);
+        if (distance > allowed) continue;
+        if (best && (distance > best_distance ||
+                     (distance == best_distance && beginning <= best_beginning)))
+            continue;
         best = candidate;
         best_distance = distance;
+        best_beginning = beginning;
     }
     if (best) return best;
     const auto continues = [word](std::string_view candidate) { return begins(word, candidate); };

@@ -22,6 +22,8 @@ const Step& step_of(const std::array<Step, count>& rising, double value) {
     return rising[i];
 }
 
+constexpr int estimate_digits = 3;
+
 constexpr std::array byte_steps{Step{1, "bytes"}, Step{0x1p10, "KiB"}, Step{0x1p20, "MiB"},
                                 Step{0x1p30, "GiB"}, Step{0x1p40, "TiB"}};
 constexpr std::array rate_steps{Step{1, "B/s"}, Step{1e3, "kB/s"}, Step{1e6, "MB/s"},
@@ -37,6 +39,12 @@ int decimals_for(const std::vector<double>& numbers, double divisor, int most) {
             ++needed;
         }
     return needed;
+}
+
+double to_significant(double value, int digits) {
+    if (value == 0) return 0;
+    const double power = std::pow(10, digits - 1 - std::floor(std::log10(value)));
+    return std::round(value * power) / power;
 }
 
 }  // namespace
@@ -57,6 +65,7 @@ void put_grouped(TextBuffer& out, std::uint64_t value) {
 void put_number(TextBuffer& out, double value, const NumberStyle& style) {
     constexpr std::array<double, 4> powers{1, 10, 100, 1000};
     const double power = powers[static_cast<std::size_t>(style.decimals)];
+    if (style.is_estimate) value = to_significant(value, estimate_digits);
     const double scaled = std::round(value / style.divisor * power);
     constexpr double largest = 1e15;  // whole numbers are exact up to here
     if (scaled >= largest || (scaled == 0 && value > 0)) {
@@ -119,6 +128,14 @@ NumberStyle style_for(const CounterInfo& counter, const std::vector<double>& num
     if (is_complete && is_counted)
         number.decimals = decimals_for(numbers, number.divisor, number.decimals);
     return number;
+}
+
+NumberStyle estimate_style(NumberStyle style, const std::vector<double>& numbers) {
+    const double largest = numbers.empty() ? 0 : *std::max_element(numbers.begin(), numbers.end());
+    const double shown = to_significant(largest, estimate_digits) / style.divisor;
+    style.is_estimate = true;
+    style.decimals = shown >= 100 ? 0 : shown >= 10 ? 1 : 2;
+    return style;
 }
 
 std::string size_text(std::uint64_t bytes) {

@@ -12,6 +12,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/stop/signal.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/write/file_descriptor.h"
@@ -119,6 +120,7 @@ void OutputFile::open_beside(const struct stat* old) {
         temporary_.clear();  // not ours
         fail("create", error);
     }
+    remove_when_killed(temporary_);
     if (!old) return;
     // Root may give the file back to its owner; for others this fails, and replacing the file makes
     // it theirs.
@@ -137,11 +139,13 @@ void OutputFile::write(std::string_view bytes) {
 void OutputFile::commit() {
     const bool is_beside = !temporary_.empty();
     // Some file systems cannot sync and say so with EINVAL; then there is nothing to wait for.
-    if (is_beside && ::fsync(fd_) != 0 && errno != EINVAL) fail("write", errno);
+    while (is_beside && ::fsync(fd_) != 0 && errno != EINVAL)
+        if (errno != EINTR) fail("write", errno);
     const int closed = ::close(std::exchange(fd_, -1));
     if (closed != 0 && errno != EINTR) fail("write", errno);
     if (!is_beside) return;
     if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail("replace", errno);
+    keep_when_killed(temporary_);
     temporary_.clear();
     sync_folder();
 }
@@ -158,7 +162,10 @@ void OutputFile::sync_folder() const {
 
 void OutputFile::discard() noexcept {
     if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-    if (!temporary_.empty()) ::unlink(temporary_.c_str());
+    if (!temporary_.empty()) {
+        ::unlink(temporary_.c_str());
+        keep_when_killed(temporary_);
+    }
     temporary_.clear();
 }
 

@@ -9,9 +9,24 @@
 namespace coalprof {
 namespace {
 
-Readings only(const std::vector<Counter>& counters, const Readings& readings) {
+// Why a counter that was asked for is not there at all.
+Unavailable why_absent(Counter counter, bool is_measured) {
+    const std::string_view key = key_of(counter);
+    if (counter == Counter::duration_seconds && !is_measured)
+        return {"time is not predicted; only a measurement tells"};
+    if (key.ends_with("_transactions") || key.ends_with("_transaction_bytes"))
+        return {"transactions are counted of what a launch executes before compute capability 7.0"};
+    return {"it does not concern this launch, or this machine does not count so"};
+}
+
+Readings only(const std::vector<Counter>& counters, const Readings& readings, bool explains,
+              bool is_measured) {
     Readings some;
-    for (const Counter counter : counters) some[counter] = readings[counter];
+    for (const Counter counter : counters) {
+        some[counter] = readings[counter];
+        if (explains && !is_present(some[counter]))
+            some[counter] = why_absent(counter, is_measured);
+    }
     return some;
 }
 
@@ -97,6 +112,8 @@ void Outputs::throw_failures() const {
 
 void Outputs::begin(const ResultHead& head) {
     listed_ = head.columns;
+    // The points of a sweep are alike; the lines of a warps file each have counters of their own.
+    explains_absent_ = head.points.has_value();
     for_each([&](Output& output) { output.format().begin(head); });
 }
 
@@ -106,8 +123,8 @@ void Outputs::point(const Point& point) {
     };
     if (listed_.empty()) return deliver(point);
     Point shown = point;
-    shown.predicted = only(listed_, point.predicted);
-    if (point.measured) shown.measured = only(listed_, *point.measured);
+    shown.predicted = only(listed_, point.predicted, explains_absent_, false);
+    if (point.measured) shown.measured = only(listed_, *point.measured, explains_absent_, true);
     deliver(shown);
 }
 

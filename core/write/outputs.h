@@ -48,6 +48,7 @@ class Outputs : public ResultSink {
     std::vector<std::unique_ptr<Output>> outputs_;
     std::string failures_;
     std::vector<Counter> listed_;  // empty: all
+    bool explains_absent_ = false;
 };
 
 }  // namespace coalprof

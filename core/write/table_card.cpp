@@ -19,8 +19,10 @@ struct Line {
 constexpr std::string_view not_there = "-";
 constexpr std::size_t indent = 2;
 
-std::string value_of(const TableItem& item, const Reading& reading, const TableStyle& style) {
-    return is_present(reading) ? number_with_unit(item, reading, style) : std::string(not_there);
+std::string value_of(const TableItem& item, const Reading& reading, bool from_measurement,
+                     const TableStyle& style) {
+    return is_present(reading) ? number_with_unit(item, reading, from_measurement, style)
+                               : std::string(not_there);
 }
 
 std::vector<Line> lines_of(const TableLayout& layout, const Point& point, const TableStyle& style) {
@@ -28,9 +30,9 @@ std::vector<Line> lines_of(const TableLayout& layout, const Point& point, const 
     for (const ItemDecision& decision : layout.decisions) {
         const TableItem& item = decision.item;
         Line& line = lines.emplace_back(Line{item.group, item.phrase, {}});
-        line.values.push_back(value_of(item, predicted_reading(item, point), style));
+        line.values.push_back(value_of(item, predicted_reading(item, point), false, style));
         if (layout.has_measurements)
-            line.values.push_back(value_of(item, measured_reading(item, point), style));
+            line.values.push_back(value_of(item, measured_reading(item, point), true, style));
     }
     return lines;
 }

@@ -32,6 +32,13 @@ std::string_view source_mark(Relation relation, bool from_measurement) {
     return from_measurement ? "measured" : "predicted";
 }
 
+NumberStyle style_of(const TableItem& item, const std::vector<double>& numbers,
+                     bool from_measurement, const TableStyle& style, bool is_complete) {
+    const NumberStyle number =
+        style_for(info(item.counters.front()), numbers, style.ascii, is_complete);
+    return is_estimated(item) && !from_measurement ? estimate_style(number, numbers) : number;
+}
+
 struct Candidate {
     std::size_t decision;  // its index
     int importance;
@@ -110,8 +117,10 @@ class LayoutMaker {
         column.from_measurement = from_measurement;
         const CounterInfo& counter = info(decision.item.counters.front());
         column.is_colored = is_efficiency(counter.counter);
-        column.number = style_for(counter, numbers_in(column, points_), style_.ascii, is_complete_);
+        column.number = style_of(decision.item, numbers_in(column, points_), from_measurement,
+                                 style_, is_complete_);
         column.heading[0] = decision.item.line1;
+        if (column.number.is_estimate) column.heading[0] = "estimate";
         column.heading[1] = decision.item.line2.empty() ? column.number.unit : decision.item.line2;
         if (layout_.has_measurements)
             column.heading[2] = source_mark(decision.relation, from_measurement);
@@ -216,12 +225,15 @@ bool has_undecided(const TableLayout& layout, const Readings& readings) {
 
 }  // namespace
 
-std::string number_with_unit(const TableItem& item, const Reading& reading,
+bool is_estimated(const TableItem& item) {
+    return info(item.counters.front()).unit == Unit::byte_per_second;
+}
+
+std::string number_with_unit(const TableItem& item, const Reading& reading, bool from_measurement,
                              const TableStyle& style) {
-    const CounterInfo& counter = info(item.counters.front());
-    const NumberStyle number = is_finite_number(reading)
-                                   ? style_for(counter, {number_in(reading)}, style.ascii, true)
-                                   : NumberStyle{};
+    const NumberStyle number = is_finite_number(reading) ? style_of(item, {number_in(reading)},
+                                                                    from_measurement, style, true)
+                                                         : NumberStyle{};
     const std::string text = reading_text(reading, number);
     return number.unit.empty() ? text : fmt::format("{} {}", text, number.unit);
 }
@@ -250,10 +262,13 @@ bool holds_for(const TableLayout& layout, const Point& point) {
 std::string hoisted_text(const TableLayout& layout, const TableStyle& style) {
     std::vector<GroupedText> facts;
     const auto add = [&](const ItemDecision& decision, std::string_view phrase,
-                         const Reading& reading) {
+                         bool from_measurement) {
+        const Reading& reading =
+            from_measurement ? decision.first_measurement : decision.first_prediction;
         facts.push_back(
             {decision.item.group,
-             fmt::format("{} {}", phrase, number_with_unit(decision.item, reading, style))});
+             fmt::format("{} {}", phrase,
+                         number_with_unit(decision.item, reading, from_measurement, style))});
     };
     for (const HoistedParameter& parameter : layout.hoisted_parameters)
         facts.push_back(
@@ -264,12 +279,11 @@ std::string hoisted_text(const TableLayout& layout, const TableStyle& style) {
         const bool is_measured = is_finite_number(decision.first_measurement);
         const bool says_both = decision.is_hoisted && decision.relation == Relation::differing;
         if (says_both || decision.is_prediction_hoisted)
-            add(decision, fmt::format("predicted {}", phrase), decision.first_prediction);
+            add(decision, fmt::format("predicted {}", phrase), false);
         if (says_both)
-            add(decision, fmt::format("measured {}", phrase), decision.first_measurement);
+            add(decision, fmt::format("measured {}", phrase), true);
         else if (decision.is_hoisted)
-            add(decision, phrase,
-                is_measured ? decision.first_measurement : decision.first_prediction);
+            add(decision, phrase, is_measured);
     }
     return list_by_group(facts);
 }

@@ -50,7 +50,10 @@ bool holds_for(const TableLayout& layout, const Point& point);
 std::string hoisted_text(const TableLayout& layout, const TableStyle& style);
 
 // One reading of an item on its own: "4 MiB", "80 %", "n/a".
-std::string number_with_unit(const TableItem& item, const Reading& reading,
+std::string number_with_unit(const TableItem& item, const Reading& reading, bool from_measurement,
                              const TableStyle& style);
+
+// Whether predictions of the item are estimates: its unit is a rate.
+bool is_estimated(const TableItem& item);
 
 }  // namespace coalprof

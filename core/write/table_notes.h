@@ -45,6 +45,7 @@ class TableNotes {
     bool has_shares_ = false;  // of a ceiling
     bool has_agreement_ = false;
     bool has_unmarked_ = false;  // columns that are only measured
+    bool has_estimate_ = false;
 };
 
 }  // namespace coalprof

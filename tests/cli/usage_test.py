@@ -1,5 +1,6 @@
 """Version, help, mistyped words and exit codes."""
 import re
+import tempfile
 
 import harness
 from harness import Case
@@ -157,6 +158,142 @@ class WithoutAGpu(Case):
                           ["verify", "--json"]):
             with self.subTest(" ".join(arguments)):
                 self.refuse(*arguments, code=harness.ENVIRONMENT)
+
+
+class Words(Case):
+    def test_before_the_pattern_are_sent_behind_it(self):
+        for option in ("--plain", "--json", "-q"):
+            with self.subTest(option):
+                ran = self.refuse(option, "offset")
+                self.assertIn(f"hint: options go behind: coalprof offset {option}", ran.err_text)
+
+    def test_without_a_value_get_our_sentence(self):
+        for option in ("--range", "--size", "--block="):
+            with self.subTest(option):
+                ran = self.refuse("offset", option)
+                self.assertIn(f"{option.rstrip('=')}: its value is missing", ran.err_text)
+        self.assertIn("PATTERN is missing", self.refuse("explain").err_text)
+
+    def test_that_contradict_each_other_are_refused(self):
+        for short, wanted in (("--json", "csv"), ("--jsonl", "json"), ("--json", "table")):
+            with self.subTest(wanted):
+                ran = self.refuse("offset", short, "--format", wanted)
+                self.assertIn(f"{short} and --format {wanted}", ran.err_text)
+        self.run_ok("offset", "--range", "1", "--json", "--format", "json")
+
+    def test_are_corrected_to_the_machine_that_begins_alike(self):
+        for typed, meant in (("h20", "h200"), ("9.1", "9.0")):
+            with self.subTest(typed):
+                ran = self.refuse("offset", "--machine", typed)
+                self.assertIn(f"Did you mean '{meant}'?", ran.err_text)
+
+
+class Help(Case):
+    def test_is_never_wider_than_80_columns(self):
+        commands = [pattern["name"] for pattern in
+                    self.run_ok("patterns", "--json").json["patterns"]]
+        commands += ["formula", "warps", "explain", "verify", "occupancy", "patterns", "counters",
+                     "machines", "devices", "doctor"]
+        for arguments in [[], *([command] for command in commands)]:
+            with self.subTest(arguments):
+                for line in self.run_ok(*arguments, "--help").out_text.splitlines():
+                    self.assertLessEqual(len(line), 80, line)
+
+    def test_of_warps_shows_what_a_line_is(self):
+        self.assertIn("NAME OP WIDTH A0 A1 ... A31", self.run_ok("warps", "--help").out_text)
+
+    def test_tells_the_sets_of_counters_apart(self):
+        text = " ".join(self.run_ok("offset", "--help").out_text.split())
+        for part in ("basic: ", "memory: ", "all: ", "none: "):
+            self.assertIn(part, text)
+
+
+class Explain(Case):
+    def test_names_its_own_option(self):
+        self.assertIn("--at x: expected an integer",
+                      self.refuse("explain", "offset", "--at", "x").err_text)
+
+    def test_takes_no_list(self):
+        for option, value in (("--dlcm", "ca,cg"), ("--dscm", "wb,cg"), ("--carveout", "0,100"),
+                              ("--l2-fetch", "32,64")):
+            with self.subTest(option):
+                ran = self.refuse("explain", "offset", "--at", "1", option, value)
+                self.assertIn(f"{option} {value}: one warp is drawn", ran.err_text)
+
+    def test_has_the_options_of_a_result(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ran = self.run_ok("explain", "offset", "--at", "1", "-q", "--format", "json",
+                              "-o", f"{folder}/x.json")
+            with open(f"{folder}/x.json", "rb") as file:
+                self.assertEqual(file.read(), ran.out)
+            ran = self.run_ok("explain", "offset", "--at", "1", "-o", f"{folder}/x.txt")
+            with open(f"{folder}/x.txt", "rb") as file:
+                self.assertEqual(file.read(), ran.out)
+        self.assertIn("Did you mean 'json'?",
+                      self.refuse("explain", "offset", "--format", "jason").err_text)
+
+    def test_numbers_lines_from_the_start_of_the_array(self):
+        # a[100] is at byte 400, in the line that begins at 384 = 3 * 128.
+        drawn = self.run_ok("explain", "offset", "--at", "100", "--op", "load").out_text
+        self.assertIn("    3   384  ", drawn)
+
+    def test_counts_one_warp_in_the_singular(self):
+        drawn = self.run_ok("explain", "offset", "--size", "128").out_text
+        self.assertIn("This warp is the whole launch.", drawn)
+        self.assertNotIn("All 1 warps", drawn)
+
+
+class Results(Case):
+    def test_name_the_load_modifier_that_was_assumed(self):
+        for arguments, assumed in (((), "ca"), (("--machine", "k40"), "cg"),
+                                   (("--dlcm", "cv"), "cv"),
+                                   (("--machine", "h200,k40"), "ca on h200, cg on k40")):
+            with self.subTest(arguments):
+                sweep = self.run_ok("offset", "--range", "1", "--json", *arguments).json["sweep"]
+                self.assertEqual(sweep["dlcm"], assumed)
+
+    def test_say_why_a_counter_that_was_asked_for_is_not_there(self):
+        asked = ["load_sectors", "store_sectors", "load_transactions", "duration_seconds"]
+        point = self.run_ok("offset", "--range", "1", "--op", "load", "--json", "--counters",
+                            ",".join(asked)).json["points"][0]
+        self.assertEqual(sorted(point["predicted"]), sorted(asked))
+        self.assertEqual(sorted(point["unavailable"]), sorted(asked[1:]))
+        table = self.run_ok("offset", "--range", "1", "--op", "load", "--counters",
+                            "load_sectors,store_sectors").out_text
+        self.assertIn("n/a  store sectors: ", table)
+
+    def test_with_no_counters_are_the_predictions(self):
+        wanted = self.run_ok("offset", "--range", "1", "--json").json["points"]
+        self.assertEqual(self.run_ok("offset", "--range", "1", "--counters", "none",
+                                     "--json").json["points"], wanted)
+
+    def test_of_one_warp_are_not_said_to_share_lines(self):
+        point = self.run_ok("offset", "--range", "1", "--size", "128", "--op", "load",
+                            "--json").json["points"][0]
+        self.assertEqual(point["predicted"]["l2_read_sectors"], 5)
+        self.assertNotIn("share", " ".join(point["unavailable"].values()))
+
+
+class Sizes(Case):
+    def test_beyond_what_can_be_walked_are_refused_at_once(self):
+        for size in ("4096TiB", "8000000TiB"):
+            with self.subTest(size):
+                ran = self.refuse("scatter", "--size", size, timeout=10)
+                self.assertIn(f"--size {size}: ", ran.err_text)
+                self.assertIn("at most 1073741824", ran.err_text)
+        for size in ("1TiB", "1000TiB"):
+            with self.subTest(f"formula {size}"):
+                ran = self.refuse("formula", "hash(i, 1000)", "--size", size, timeout=10)
+                self.assertIn("at most 1073741824", ran.err_text)
+
+    def test_that_repeat_are_summed_however_large(self):
+        self.run_ok("offset", "--range", "1", "--size", "4096TiB", timeout=10)
+
+    def test_are_echoed_as_typed(self):
+        for typed in ("2", "0.001953125KiB"):
+            with self.subTest(typed):
+                ran = self.refuse("offset", "--type", "f64", "--size", typed)
+                self.assertIn(f"--size {typed}: smaller than one f64", ran.err_text)
 
 
 if __name__ == "__main__":

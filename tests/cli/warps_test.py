@@ -1,4 +1,5 @@
 """coalprof warps: one line, one point; nothing is run when a line is wrong; memory does not grow."""
+import csv
 import json
 import os
 import subprocess
@@ -45,6 +46,33 @@ class Lines(Case):
 
     def test_may_be_none(self):
         self.assertEqual(self.run_ok("warps", "-", "--json", stdin="# nothing\n").json["points"], [])
+
+
+    def test_that_are_none_get_a_word_on_stderr(self):
+        ran = self.run_ok("warps", "-", stdin="# nothing\n")
+        self.assertIn("standard input holds no warp instruction", ran.err_text)
+        self.assertIn("NAME OP WIDTH", ran.err_text)
+        self.assertEqual(self.run_ok("warps", "-", "-q", stdin="").err, b"")
+
+    def test_of_other_kinds_have_their_columns_however_late_they_come(self):
+        addresses = " ".join(str(4 * lane) for lane in range(32))
+        text = CONTIGUOUS * 1500 + f"late store 4 {addresses}\nlast shared_load 4 {addresses}\n"
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/w.txt"
+            with open(path, "w", encoding="ascii") as file:
+                file.write(text)
+            from_file = self.run_ok("warps", path, "--format", "csv").out_text.splitlines()
+        from_pipe = self.run_ok("warps", "-", "--format", "csv", stdin=text).out_text.splitlines()
+        for lines in (from_file, from_pipe):
+            rows = list(csv.DictReader(lines))
+            self.assertEqual(len(rows), 1502)
+            self.assertEqual(rows[0]["load_sectors"], "4")
+            self.assertEqual(rows[0]["store_sectors"], "")
+            self.assertEqual(rows[1500]["store_sectors"], "4")
+            self.assertEqual(rows[1501]["shared_load_wavefronts"], "1")
+        # A file is looked through first; a pipe may bring anything.
+        self.assertNotIn("atomic_sectors", from_file[0])
+        self.assertIn("atomic_sectors", from_pipe[0])
 
 
 class WrongLines(Case):

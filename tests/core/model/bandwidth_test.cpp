@@ -75,7 +75,7 @@ TEST(Bandwidth, is_efficiency_times_what_the_board_sustains) {
     EXPECT_NEAR(std::get<double>(predict_bandwidth(c870, traffic)), 76.8e9 * 0.85 / 8, 1);
     // 4917 GB/s x 0.865: the device-to-device copy of the H200 that was measured.
     const Machine h200 = find_machine("h200");
-    const Traffic aligned = traffic_on("h200", classic(Offset{0}, 4, 1 << 20), {});
+    const Traffic aligned = traffic_on("h200", classic(Offset{0}, 4, 1 << 26), {});
     EXPECT_NEAR(std::get<double>(predict_bandwidth(h200, aligned)) / 1e9, 4255, 5);
 }
 
@@ -145,11 +145,27 @@ TEST(Bandwidth, on_fermi_depends_on_the_load_modifier) {
     EXPECT_NEAR(traffic_on("c2050", program, cache).efficiency(), 0.125, 1e-4);
 }
 
-TEST(Bandwidth, knows_what_fits_in_l2) {
-    Program program = classic(Offset{0}, 4, 1 << 20);  // 4 MiB
-    EXPECT_TRUE(fits_in_l2(find_machine("h200"), program));
-    EXPECT_FALSE(fits_in_l2(find_machine("c2050"), program));
-    EXPECT_FALSE(fits_in_l2(find_machine("9.0"), program));
+// The estimate is of device memory, and L2 may hold the whole launch: nothing is known of its rate.
+TEST(Bandwidth, is_not_told_of_what_l2_holds) {
+    const auto predicted = [](std::string_view machine, const Formula& formula,
+                              std::uint64_t threads) {
+        return predict_bandwidth(find_machine(machine), classic(formula, 4, threads), {});
+    };
+    const Reading small = predicted("h200", Offset{0}, 1 << 20);  // 4 of 60 MiB
+    ASSERT_TRUE(std::holds_alternative<Unavailable>(small));
+    EXPECT_NE(std::get<Unavailable>(small).reason.find("fits in L2 (60 MiB)"),
+              std::string_view::npos);
+    // 60 MiB still fit, one line more does not.
+    EXPECT_FALSE(is_number(predicted("h200", Offset{0}, 60 << 18)));
+    EXPECT_TRUE(is_number(predicted("h200", Offset{0}, (60 << 18) + 32)));
+    // 2^20 elements on a line each: L2 fetches 64 bytes of every line, 64 MiB.
+    EXPECT_TRUE(is_number(predicted("h200", Stride{32}, 1 << 20)));
+}
+
+TEST(Bandwidth, of_the_classic_experiment_is_told_where_l2_is_small_or_not_there) {
+    const Program program = classic(Offset{1}, 4, 1 << 20);
+    for (const std::string_view machine : {"c870", "c1060", "c2050"})
+        EXPECT_TRUE(is_number(predict_bandwidth(find_machine(machine), program, {}))) << machine;
 }
 
 }  // namespace

@@ -67,7 +67,8 @@ class LaunchMaker {
                 return Rows{columns, pick(0, 1) ? row_threads : columns, columns + pick(0, 40)};
             }
             case 5:
-                return Columns{one_of({1, 32, 33, 64, 320, 4096}), one_of({1, 8, 32, 120, 512})};
+                return Columns{one_of({1, 32, 33, 64, 320, 4096}),
+                               one_of({1, 8, 32, 120, 512, 1 << 12, 1 << 16})};
             case 6: {  // a matrix in tiles, and at times its transpose
                 const std::uint64_t across = pick(1, 4);
                 const std::uint64_t side_bits = one_of({5, 6});
@@ -145,6 +146,69 @@ TEST(LaunchSum, a_large_launch_costs_no_more_evaluations_than_a_small_one) {
     EXPECT_LE(evaluations(1ull << 30), 64u * 30u);
 }
 
+Program columns_of(std::uint64_t rows, std::uint64_t pitch, AccessKind kind) {
+    Program program;
+    program.threads = rows * pitch;
+    program.arrays = {{"a", 4, rows * pitch}};
+    program.instructions = {{kind, Space::global, 4, 0, Columns{rows, pitch}}};
+    return program;
+}
+
+// The stores of a naive transpose: lanes a power of two apart move as one until they carry into the
+// bits in which they differ.
+TEST(LaunchSum, of_lanes_a_power_of_two_apart_equals_the_walk) {
+    const Coalescer coalescer(*find_machine("9.0").rules);
+    for (const AccessKind kind : {AccessKind::store, AccessKind::reduce})
+        for (const auto& [rows, pitch] :
+             {std::pair<std::uint64_t, std::uint64_t>{32, 1 << 13}, {64, 1 << 12}, {32, 1 << 12}})
+            for (const std::uint64_t base : {0ull, 0x7F12'3456'7800ull, (1ull << 34) - 4096}) {
+                SCOPED_TRACE(rows);
+                const Launch launch{columns_of(rows, pitch, kind), {{base}}};
+                expect_equal(sum(coalescer, launch, false), sum(coalescer, launch, true));
+            }
+}
+
+// 2^30 threads: 2^25 warps down columns that are 2^27 bytes apart. Each of the 64 places in 256
+// bytes is looked at, once or twice.
+TEST(LaunchSum, of_lanes_a_power_of_two_apart_is_quick) {
+    const Coalescer coalescer(*find_machine("9.0").rules);
+    const Program program = columns_of(32, 1 << 25, AccessKind::store);
+    const Sensitivity sensitivity{.hashes_lines = true};
+    EXPECT_FALSE(costs_too_much(program, {}, program.instructions[0], sensitivity));
+    int evaluations = 0;
+    sum_over_launch<GlobalCounts>(program, {}, program.instructions[0], sensitivity,
+                                  [&](const WarpAccess& access) {
+                                      ++evaluations;
+                                      return coalescer.count(access);
+                                  });
+    EXPECT_LE(evaluations, 128);
+}
+
+// Lanes an odd distance apart: the hash makes nearly every warp differ from every other.
+TEST(LaunchSum, that_takes_too_long_does_without_the_hash) {
+    const Program program = columns_of(1000, 1 << 20 | 1, AccessKind::store);
+    const Sensitivity sensitivity{.hashes_lines = true};
+    EXPECT_TRUE(costs_too_much(program, {}, program.instructions[0], sensitivity));
+    const Program small = columns_of(1000, 1 << 10 | 1, AccessKind::store);
+    EXPECT_FALSE(costs_too_much(small, {}, small.instructions[0], sensitivity));
+
+    const Coalescer coalescer(*find_machine("9.0").rules);
+    const GlobalCounts exact = sum(coalescer, {small, {}}, true);
+    const GlobalCounts without = sum(coalescer.without_hash(), {small, {}}, false);
+    EXPECT_EQ(without.sectors, exact.sectors);
+    EXPECT_EQ(without.lines, exact.lines);
+    EXPECT_EQ(without.l2_requests, exact.l2_requests);
+    EXPECT_TRUE(has(without.tag_doubts, Doubt::hash_not_summed));
+    EXPECT_NE(reason_of(without.tag_doubts).find("smaller --size"), std::string_view::npos);
+}
+
+TEST(WarpsWalked, are_those_that_repeat_no_other) {
+    Program program = columns_of(32, 1 << 10, AccessKind::load);
+    EXPECT_EQ(warps_walked(program, program.instructions[0]), 1u);
+    program.instructions[0].formula = Scatter{1000, 1};
+    EXPECT_EQ(warps_walked(program, program.instructions[0]), 1u << 10);
+}
+
 bool truly_share(const Launch& launch) {
     std::map<std::uint64_t, std::uint64_t> owner;
     std::uint64_t warp = 0;
@@ -177,6 +241,22 @@ TEST(LaunchSum, warps_said_to_share_no_line_share_none) {
     // The proof must be worth having: it finds most launches that share nothing.
     EXPECT_GT(proven, 500);
     EXPECT_LT(unproven, proven / 2) << proven << " proven, " << shared << " shared";
+}
+
+TEST(LaunchSum, one_warp_shares_with_nobody) {
+    Program program;
+    program.arrays = {{"a", 4, 64}};
+    for (const std::uint64_t threads : {1, 20, 32}) {
+        program.threads = threads;
+        for (const Formula& formula :
+             {Formula(Offset{1}), Formula(Stride{3}), Formula(Groups{2})}) {
+            program.instructions = {{AccessKind::load, Space::global, 4, 0, formula}};
+            EXPECT_TRUE(warps_share_no_line(program, {}, program.instructions[0])) << threads;
+        }
+    }
+    program.threads = 33;
+    program.instructions = {{AccessKind::load, Space::global, 4, 0, Offset{1}}};
+    EXPECT_FALSE(warps_share_no_line(program, {}, program.instructions[0]));
 }
 
 TEST(EndingInOnes, counts_like_a_loop) {

@@ -24,6 +24,13 @@ TEST(Suggest, one_slip_of_each_kind_is_understood) {
     EXPECT_EQ(near("asoa"), "soa");
 }
 
+TEST(Suggest, of_two_as_near_the_one_that_begins_alike_is_taken) {
+    constexpr std::array<std::string_view, 3> boards{"k20", "h100", "h200"};
+    EXPECT_EQ(nearest("h20", boards), "h200");
+    constexpr std::array<std::string_view, 3> capabilities{"1.1", "9.0", "10.0"};
+    EXPECT_EQ(nearest("9.1", capabilities), "9.0");
+}
+
 TEST(Suggest, capitals_are_no_mistake) {
     EXPECT_EQ(near("OFFSET"), "offset");
     EXPECT_EQ(near("AoS"), "aos");
