@@ -121,13 +121,13 @@ ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_option
     ResultHead head = head_of(invocation.argv);
     head.backend = "model";
     head.sweep = job.description;
-    add_usual_modifier(head.sweep, machines, points);
     head.parameter = job.parameter;
     head.columns = counters_listed(machine_options.counters);
     Outputs outputs(output_options.targets());
 
     const Devices devices = devices_for(machine_options, output_options, planned.front());
     if (devices.opened.empty()) {
+        add_usual_modifier(head.sweep, named, planned);
         head.machine = describe_machines(named);
         head.points = planned.size();
         return run_sweep(planned, head, outputs);
@@ -153,6 +153,7 @@ ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_option
                            .repeats = repeats,
                            .cache = cache}});
     }
+    add_usual_modifier(head.sweep, predicted, planned);
     head.machine = describe_machines(predicted);
     head.points = sweeps.size() * sweeps.front().points.size();
     head.sweep.emplace_back("repeat", static_cast<std::int64_t>(repeats));
