@@ -185,6 +185,11 @@ Scope scope_of(const ParsedFormula& formula, const FormulaLaunch& launch) {
     if (launch.block_x != 0 && shape.block % launch.block_x != 0)
         throw UsageError(fmt::format("--block: {} threads are no whole rows of {}", shape.block,
                                      launch.block_x));
+    if (const std::size_t nodes = formula.nodes.size(); nodes * shape.per_thread > max_formula_code)
+        throw UsageError(
+            fmt::format("--per-thread {}: a formula of {} numbers, names and operators takes up to "
+                        "{} elements a thread, lest its kernel takes long to compile",
+                        shape.per_thread, nodes, max_formula_code / nodes));
     Scope scope;
     scope.threads = shape.size_bytes / bytes_of(launch.type);
     if (scope.threads == 0)

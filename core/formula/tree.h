@@ -21,6 +21,10 @@ inline constexpr std::size_t max_formula_bytes = 4096;
 inline constexpr std::size_t max_formula_depth = 64;
 inline constexpr std::size_t max_formula_nodes = 512;
 inline constexpr std::size_t max_formula_accesses = 16;
+// Numbers, names and operators times elements a thread: each of them is code, and a kernel of twice
+// as many takes more than twice as long to compile (512 x 4: 1.6 to 3.2 s on 2 busy cores, 512 x 8:
+// up to 10 s; NVRTC 13.0, sm_90, 2026-11-21, tests/kernels/largest_formula_test.cpp).
+inline constexpr std::size_t max_formula_code = 2048;
 inline constexpr std::size_t max_formula_name_bytes = 32;
 
 enum class NodeKind : std::uint8_t {

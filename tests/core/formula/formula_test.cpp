@@ -209,6 +209,11 @@ TEST(FormulaProgram, refuses_shapes_types_and_ops_that_do_not_fit) {
     EXPECT_THAT(sentence_of("i", Launch().with_size(3)), HasSubstr("smaller than one f32"));
     EXPECT_THAT(sentence_of("i", Launch().with_size(~0ull)), HasSubstr("more than 2^48 threads"));
     launch = Launch();
+    launch.shape.per_thread = 129;  // i + 1: three nodes; 16 nodes have 128 times 16
+    EXPECT_EQ(sentence_of("i + 1", launch), "accepted");
+    EXPECT_THAT(sentence_of("((((((((i^1)^2)^3)^4)^5)^6)^7) & 8)", launch),
+                HasSubstr("up to 120 elements a thread"));
+    launch = Launch();
     launch.type = ElementType::f32x4;
     EXPECT_THAT(sentence_of("atomic: a[i]", launch), HasSubstr("an atomic works on u32"));
     EXPECT_THAT(sentence_of("reduce: a[i]", launch), HasSubstr("not on f32x4"));

@@ -1,0 +1,68 @@
+// What bounds a formula (core/formula/tree.h) bounds its compile: the largest that are allowed
+// become kernels, with the most elements a thread that such a formula may have.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/formula/formula.h"
+#include "core/formula/user_formula.h"
+#include "core/run/device.h"
+#include "kernels/compiler.h"
+#include "kernels/nvrtc_here.h"
+#include "kernels/plan_launch.h"
+
+namespace coalprof {
+namespace {
+
+// 16 accesses that have nothing in common, of up to 32 numbers, names and operators.
+std::string largest(std::string_view step, int steps) {
+    std::string text;
+    for (int access = 0; access < 16; ++access) {
+        text += fmt::format("{}load: a{}[(i", access == 0 ? "" : "; ", access);
+        for (int k = 0; k < steps; ++k)
+            text += fmt::format(fmt::runtime(step), k + 2 + 10 * access);
+        text += ") & 4095]";
+    }
+    return text;
+}
+
+Plan plan_of_formula(const std::string& text, std::uint32_t per_thread) {
+    Plan plan;
+    plan.pattern = "formula";
+    plan.op = Op::load;
+    plan.shape.size_bytes = 1 << 16;
+    plan.shape.per_thread = per_thread;
+    FormulaLaunch launch;
+    launch.shape = plan.shape;
+    plan.program = make_formula_program(
+        std::make_shared<const ParsedFormula>(parse_formula(text, {})), launch);
+    return plan;
+}
+
+// Divisions are the longest code of one operator, hashes of one name.
+TEST(LargestFormula, compiles_with_as_many_elements_a_thread_as_it_may_have) {
+    COALPROF_NEEDS_NVRTC();
+    for (const auto& [step, steps] :
+         {std::pair{" ^ i/(i + {})", 4}, {" + i%{}", 7}, {" + hash(i, {})", 6}}) {
+        const std::string text = largest(step, steps);
+        const std::size_t nodes = parse_formula(text, {}).nodes.size();
+        EXPECT_GT(nodes, max_formula_nodes / 2);
+        const auto most = static_cast<std::uint32_t>(max_formula_code / nodes);
+        EXPECT_THROW(plan_of_formula(text, most + 1), UsageError);
+        const Plan plan = plan_of_formula(text, most);
+        Compiler compiler(nvrtc_here_ready(), 90);
+        const auto start = std::chrono::steady_clock::now();
+        const auto code = compiler.compile(compile_requests(plan, 1024).front());
+        const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+        EXPECT_FALSE(code->code.empty());
+        fmt::print("{} nodes like{}, {} elements a thread: {:.2f} s, {} bytes of code\n", nodes,
+                   step, most, taken.count(), code->code.size());
+    }
+}
+
+}  // namespace
+}  // namespace coalprof
