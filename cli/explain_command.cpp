@@ -14,6 +14,7 @@
 #include "cli/sweep_options.h"
 #include "core/explain/drawing.h"
 #include "core/explain/formula_explanation.h"
+#include "core/model/load_path.h"
 #include "core/text/describe.h"
 #include "core/text/number.h"
 #include "core/text/suggest.h"
@@ -51,6 +52,8 @@ void refuse_lists(const SweepOptions& options) {
     refuse_list("--dscm", options.dscm);
     refuse_list("--carveout", options.carveout);
     refuse_list("--l2-fetch", options.l2_fetch);
+    refuse_list("--alloc", options.alloc);
+    refuse_list("--path", options.path);
 }
 
 // table or json; the drawing is what `table` means here.
@@ -84,6 +87,16 @@ Plan plan_of(const ExplainCommand& command, const PatternInfo& pattern) {
     return expand(sweep).front().plan;
 }
 
+// A drawing shows sectors and lines: it is for loads of which these are known.
+void require_known_loads(LoadPath path, const Machine& machine) {
+    const std::string option = fmt::format("--path {}", name_of(path));
+    if (path == LoadPath::tex)
+        throw UsageError(option +
+                         ": how a texture fetch is split is not known, so it is not drawn");
+    if (const auto reason = why_loads_unknown(*machine.rules, path))
+        throw UsageError(fmt::format("{}: {}", option, *reason));
+}
+
 Explanation explain_pattern(const CLI::App& app, const ExplainCommand& command,
                             const Machine& machine, std::optional<std::uint64_t> warp) {
     if (app.count("EXPR") > 0 || app.count("--var") > 0)
@@ -95,7 +108,9 @@ Explanation explain_pattern(const CLI::App& app, const ExplainCommand& command,
             "--var k=3");
     const PatternInfo& pattern = find_pattern(command.pattern);
     refuse_foreign_options(app, pattern);
-    return explanation_of(plan_of(command, pattern), machine, warp);
+    const Plan plan = plan_of(command, pattern);
+    require_known_loads(plan.path, machine);
+    return explanation_of(plan, machine, warp);
 }
 
 Explanation explain_formula(const CLI::App& app, const ExplainCommand& command,
@@ -115,6 +130,7 @@ Explanation explain_formula(const CLI::App& app, const ExplainCommand& command,
                 fmt::format("--var {}: one warp is drawn, so one value is needed", parameter.name),
                 {}, UsageError::no_caret,
                 fmt::format("for example --var {}={}", parameter.name, parameter.values.front()));
+    for (const LoadPath path : sweep.settings.paths) require_known_loads(path, machine);
     return explanation_of(sweep, machine, warp);
 }
 

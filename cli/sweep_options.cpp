@@ -102,6 +102,10 @@ void SweepOptions::add_shape_to(CLI::App& command, const PatternInfo* pattern) {
     option("--carveout", carveout,
            "L1/shared split: prefer-l1, prefer-equal, prefer-shared, 0..100; a list sweeps", "C");
     option("--l2-fetch", l2_fetch, "L2 fetch granularity: 32, 64, 128 bytes; a list sweeps", "N");
+    option("--alloc", alloc,
+           "Where the arrays lie: device, static, managed, host; a list sweeps (default device)",
+           "A");
+    option("--path", path, "Way of global loads: ld, ldg, tex; a list sweeps (default ld)", "P");
 }
 
 void SweepOptions::add_pattern_options_to(CLI::App& command, std::string_view names) {
@@ -114,7 +118,9 @@ void SweepOptions::add_pattern_options_to(CLI::App& command, std::string_view na
     option("--order", order, "permute: reversed, xor, rotate or shuffle (default xor)", "ORDER");
     option("--seed", seed, "Of the random choice (default 1)", "N");
     option("--member", member, "Which member of the structure, from 0 (default 0)", "N");
-    option("--tile", tile, "Columns of the tile: 16 or 32 (default 32)", "N");
+    option("--tile", tile,
+           "Columns of the tile (default 32): 16 or 32 of shared-pad, 32 or 64 of a transpose",
+           "N");
     option("--pitch", pitch, "Bytes from row to row: none, auto or a size (default none)", "P");
 }
 
@@ -133,6 +139,12 @@ Sweep SweepOptions::settings() const {
         });
     sweep.dscm = read_list<StoreModifier>(dscm, "--dscm", [](const std::string& word) {
         return found_or_refuse("--dscm", word, find_store_modifier(word), store_modifier_list());
+    });
+    sweep.allocations = read_list<Allocation>(alloc, "--alloc", [](const std::string& word) {
+        return found_or_refuse("--alloc", word, find_allocation(word), allocation_list());
+    });
+    sweep.paths = read_list<LoadPath>(path, "--path", [](const std::string& word) {
+        return found_or_refuse("--path", word, find_load_path(word), load_path_list());
     });
     if (!carveout.empty())
         sweep.carveouts = as_optional(read_list<Carveout>(carveout, "--carveout", read_carveout));
@@ -169,7 +181,7 @@ void MachineOptions::add_to(CLI::App& command) {
            "device present, else h200)",
            "M");
     option("--backend", backend, "auto, model or device (default auto)", "B");
-    option("--device", device, "CUDA device index (default 0)", "N");
+    option("--device", device, "CUDA device index, or all: a sweep on each GPU (default 0)", "N");
     option("--counters", counters,
            "What is measured. basic: requests, sectors, L1 hits, L2 and DRAM traffic; memory: "
            "also lines, tag wavefronts, distinct bytes; all: whatever the GPU "
@@ -200,8 +212,17 @@ bool MachineOptions::is_cold() const {
     return cache == "cold";
 }
 
-int MachineOptions::device_index() const {
+std::optional<int> MachineOptions::device_index() const {
+    if (device == "all") return std::nullopt;
     return static_cast<int>(parse_integer(device, "--device", 0, 1023));
+}
+
+int MachineOptions::only_device_index(std::string_view what) const {
+    const std::optional<int> index = device_index();
+    if (!index)
+        throw UsageError(fmt::format("--device all: {} on one GPU at a time", what), {},
+                         UsageError::no_caret, "name its number; `coalprof devices` lists them");
+    return *index;
 }
 
 std::vector<Machine> MachineOptions::machines() const {

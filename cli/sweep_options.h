@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,8 @@ struct SweepOptions {
     std::string dscm = "wb";
     std::string carveout;
     std::string l2_fetch;
+    std::string alloc = "device";
+    std::string path = "ld";
     std::string seed = "1";
     std::string variant = "naive";
     std::string order = "xor";
@@ -58,7 +61,10 @@ struct MachineOptions {
     Backend chosen_backend() const;
     std::uint64_t repeats() const;
     bool is_cold() const;
-    int device_index() const;
+    // None: all of them.
+    std::optional<int> device_index() const;
+    // The same where only one will do; `what` says why: "a warps file is replayed".
+    int only_device_index(std::string_view what) const;
     std::vector<Machine> machines() const;  // the H200 where none is named
 };
 

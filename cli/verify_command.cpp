@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "cli/device_machine.h"
 #include "cli/invocation.h"
 #include "cli/print.h"
+#include "cli/result_head.h"
 #include "cli/sweep_options.h"
 #include "cli/wiring.h"
 #include "core/pattern/catalog.h"
@@ -16,6 +19,7 @@
 #include "core/text/number.h"
 #include "core/text/size.h"
 #include "core/text/suggest.h"
+#include "core/write/verify_json.h"
 
 namespace coalprof {
 namespace {
@@ -27,6 +31,7 @@ struct VerifyCommand {
     std::string size = "1MiB";
     std::string counters = "memory";
     bool full = false;
+    bool json = false;
     std::string device = "0";
 };
 
@@ -55,25 +60,27 @@ VerifyScope scope_of(const VerifyCommand& command) {
 // Takes the points of a run and keeps nothing but the tally.
 class TallySink : public ResultSink {
  public:
-    TallySink(VerifyTotals& totals, const std::vector<Counter>& wanted)
-        : totals_(totals), wanted_(wanted) {}
-    void begin(const ResultHead&) override {}
-    void point(const Point& point) override { tally(totals_, point.name, point, wanted_); }
+    TallySink(VerifyReport& report, const std::vector<Counter>& wanted)
+        : report_(report), wanted_(wanted) {}
+    void begin(const ResultHead& head) override {
+        report_.head.passes = std::max(report_.head.passes, head.passes);
+    }
+    void point(const Point& point) override { tally(report_.totals, point.name, point, wanted_); }
     void finish(const ResultTail& tail) override {
+        report_.status = std::max(report_.status, tail.status);
         for (const Warning& warning : tail.warnings)
-            if (warning.point.empty()) totals_.findings.push_back({"", warning.text});
+            if (warning.point.empty())
+                report_.totals.findings.push_back({"", warning.text, std::nullopt});
     }
 
  private:
-    VerifyTotals& totals_;
+    VerifyReport& report_;
     const std::vector<Counter>& wanted_;
 };
 
 std::string text_of(const VerifyTotals& totals, const std::string& device) {
-    std::string text = fmt::format(
-        "{}: {} of {} counters of {} points agree exactly\n", device,
-        totals.compared - std::min<std::uint64_t>(totals.compared, totals.findings.size()),
-        totals.compared, totals.points);
+    std::string text = fmt::format("{}: {} of {} counters of {} points agree exactly\n", device,
+                                   totals.agreed(), totals.compared, totals.points);
     if (totals.missing > 0)
         text += fmt::format("{} predicted counters could not be measured\n", totals.missing);
     if (totals.failed_points > 0) text += fmt::format("{} points failed\n", totals.failed_points);
@@ -89,41 +96,63 @@ std::map<std::vector<Counter>, std::vector<PlannedPoint>> by_counters(
     const std::vector<PlannedPoint>& points, const std::string& counters) {
     std::map<std::vector<Counter>, std::vector<PlannedPoint>> groups;
     for (const PlannedPoint& point : points)
-        groups[counters_named(counters, point.plan.program)].push_back(point);
+        groups[counters_named(counters, {point})].push_back(point);
     return groups;
 }
 
-ExitCode run_verify(const VerifyCommand& command) {
+NamedValues describe_scope(const VerifyCommand& command, const VerifyScope& scope) {
+    const auto all_or = [](const std::string& list) { return list.empty() ? "all" : list; };
+    return {{"patterns", all_or(command.patterns)},
+            {"types", all_or(command.types)},
+            {"ops", all_or(command.ops)},
+            {"counters", command.counters},
+            {"size_bytes", static_cast<std::int64_t>(scope.size_bytes)},
+            {"whole_sweeps", command.full}};
+}
+
+bool is_wanted(const VerifyScope& scope, Op op) {
+    return scope.ops.empty() ||
+           std::find(scope.ops.begin(), scope.ops.end(), op) != scope.ops.end();
+}
+
+void verify_op(Op op, const VerifyCommand& command, const VerifyScope& scope,
+               const Machine& machine, const DeviceAccess& device, VerifyReport& report) {
+    const auto points = points_to_verify(scope, op, machine);
+    if (points.empty() || stop_signal() != 0) return;
+    for (auto& [wanted, alike] : by_counters(points, command.counters)) {
+        TallySink sink(report, wanted);
+        run_sweep_on_device(std::move(alike), {},
+                            {.launcher = *device.launcher,
+                             .collector = device.collector.get(),
+                             .no_counters = {},
+                             .wanted = wanted,
+                             .repeats = 0},
+                            sink);
+    }
+}
+
+ExitCode run_verify(const VerifyCommand& command, const Invocation& invocation) {
     const VerifyScope scope = scope_of(command);
     const bool counts = command.counters != "none";
-    DeviceAccess device = open_device(
-        static_cast<int>(parse_integer(command.device, "--device", 0, 1023)), {}, counts);
+    const DeviceAccess device =
+        open_device({.index = static_cast<int>(parse_integer(command.device, "--device", 0, 1023)),
+                     .wants_counters = counts});
     if (!device.launcher) throw Error(fmt::format("verify needs a GPU: {}", device.no_gpu));
     if (counts && !device.collector)
         throw Error(fmt::format("verify needs hardware counters: {}", device.no_counters));
     const Machine machine = machine_of(device.launcher->device());
-    VerifyTotals totals;
-    for (const std::string_view name : op_list()) {
-        const Op op = *find_op(name);
-        if (!scope.ops.empty() &&
-            std::find(scope.ops.begin(), scope.ops.end(), op) == scope.ops.end())
-            continue;
-        const auto points = points_to_verify(scope, op, machine);
-        if (points.empty() || stop_signal() != 0) continue;
-        for (const auto& [wanted, alike] : by_counters(points, command.counters)) {
-            TallySink sink(totals, wanted);
-            run_sweep_on_device(alike, {},
-                                {.launcher = *device.launcher,
-                                 .collector = device.collector.get(),
-                                 .no_counters = {},
-                                 .wanted = wanted,
-                                 .repeats = 0},
-                                sink);
-        }
-    }
-    print_out(text_of(totals, device.launcher->device().name));
-    if (stop_signal() != 0) return exit_code_of(Status::interrupted);
-    return totals.findings.empty() ? ExitCode::done : ExitCode::finding;
+    VerifyReport report{.head = head_of(invocation.argv), .scope = describe_scope(command, scope)};
+    report.head.machine = describe_machines({machine});
+    report.head.device = describe_device(device.launcher->device());
+    report.head.backend = "device";
+    for (const std::string_view name : op_list())
+        if (const Op op = *find_op(name); is_wanted(scope, op))
+            verify_op(op, command, scope, machine, device, report);
+    if (stop_signal() != 0) report.status = Status::interrupted;
+    print_out(command.json ? json_document(report)
+                           : text_of(report.totals, device.launcher->device().name));
+    if (report.status == Status::interrupted) return exit_code_of(Status::interrupted);
+    return report.totals.findings.empty() ? ExitCode::done : ExitCode::finding;
 }
 
 }  // namespace
@@ -144,8 +173,10 @@ void add_verify_command(CLI::App& app, Invocation& invocation) {
            "basic, memory, all, none (data only), or keys (default memory)");
     option("--device", command->device, "CUDA device index (default 0)");
     sub->add_flag("--full", command->full, "Every value of every default sweep, not three of each");
-    sub->callback(
-        [&invocation, command] { invocation.run = [command] { return run_verify(*command); }; });
+    sub->add_flag("--json", command->json, "The report as one JSON document");
+    sub->callback([&invocation, command] {
+        invocation.run = [&invocation, command] { return run_verify(*command, invocation); };
+    });
 }
 
 }  // namespace coalprof

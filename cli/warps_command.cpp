@@ -106,7 +106,9 @@ ExitCode run_warps_command(const WarpsCommand& command, const Invocation& invoca
     Outputs outputs(targets);
     DeviceAccess device;
     if (command.machine.chosen_backend() == MachineOptions::Backend::device) {
-        device = open_device(command.machine.device_index(), {});
+        device =
+            open_device({.index = command.machine.only_device_index("a warps file is replayed"),
+                         .of_lone_warps = true});
         if (!device.launcher) throw Error(fmt::format("--backend device: {}", device.no_gpu));
         if (command.machine.machine.empty()) machines = {machine_of(device.launcher->device())};
     }

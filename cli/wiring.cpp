@@ -37,30 +37,48 @@ std::vector<Counter> counters_listed(const std::string& text) {
 
 #ifdef COALPROF_HAS_CUDA
 
-DeviceAccess open_device(int index, const std::vector<Plan>& ahead, bool wants_counters) {
+int count_devices() { return count_gpus(); }
+
+DeviceAccess open_device(const DeviceRequest& request) {
     DeviceAccess access;
     access.no_gpu = why_no_gpu();
     if (!access.no_gpu.empty()) return access;
     try {
-        access.launcher = make_launcher({.device = index, .ahead = ahead});
+        access.launcher = make_launcher({.device = request.index,
+                                         .ahead = request.ahead,
+                                         .compiles_ceilings_ahead = request.wants_ceilings});
+    } catch (const NoSuchDeviceError&) {  // a word of the user's, not a lack of this machine's
+        throw;
     } catch (const Error& error) {
         access.no_gpu = error.what();
         return access;
     }
-    if (!wants_counters) return access;
+    if (!request.wants_counters) return access;
     try {
-        access.collector = make_collector({.device = index});
+        access.collector =
+            make_collector({.device = request.index, .of_lone_warps = request.of_lone_warps});
     } catch (const CountersError& error) {
         access.no_counters = error.what();
     }
     return access;
 }
 
-std::vector<Counter> counters_named(const std::string& text, const Program& program) {
+namespace {
+
+std::vector<Counter> counters_of_accesses(const std::string& text, AccessSet accesses) {
     const auto listed = counters_listed(text);
     if (!listed.empty() || text == "none") return listed;
     const CounterSet set = text.empty() ? CounterSet::basic : *find_counter_set(text);
-    return counters_of(set, accesses_of(program));
+    return counters_of(set, accesses);
+}
+
+}  // namespace
+
+std::vector<Counter> counters_named(const std::string& text,
+                                    const std::vector<PlannedPoint>& points) {
+    AccessSet accesses;
+    for (const PlannedPoint& point : points) accesses.add(accesses_of(point.plan.program));
+    return counters_of_accesses(text, accesses);
 }
 
 std::vector<Counter> counters_of_warp(const std::string& text, AccessKind kind, Space space) {
@@ -68,18 +86,20 @@ std::vector<Counter> counters_of_warp(const std::string& text, AccessKind kind, 
     Instruction& instruction = program.instructions.emplace_back();
     instruction.kind = kind;
     instruction.space = space;
-    return counters_named(text, program);
+    return counters_of_accesses(text, accesses_of(program));
 }
 
 #else
 
-DeviceAccess open_device(int, const std::vector<Plan>&, bool) {
+int count_devices() { return 0; }
+
+DeviceAccess open_device(const DeviceRequest&) {
     DeviceAccess access;
     access.no_gpu = "this coalprof was built without CUDA, so it cannot measure";
     return access;
 }
 
-std::vector<Counter> counters_named(const std::string& text, const Program&) {
+std::vector<Counter> counters_named(const std::string& text, const std::vector<PlannedPoint>&) {
     return counters_listed(text);
 }
 

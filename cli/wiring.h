@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/run/device.h"
+#include "core/run/sweep.h"
 
 namespace coalprof {
 
@@ -24,13 +25,24 @@ struct DeviceAccess {
     DeviceAccess& operator=(DeviceAccess&&) = default;
 };
 
-// Kernels of the plans in `ahead` are compiled while the driver starts. Never throws for want of a
-// GPU or of counters.
-DeviceAccess open_device(int index, const std::vector<Plan>& ahead, bool wants_counters = true);
+// What is wanted of a GPU, so that it can be made ready while the driver starts.
+struct DeviceRequest {
+    int index = 0;
+    std::vector<Plan> ahead = {};  // their kernels are compiled
+    bool wants_counters = true;
+    bool wants_ceilings = false;
+    bool of_lone_warps = false;  // only prepare_warp() is to be measured
+};
+// Does not throw for want of a GPU or of counters. Throws NoSuchDeviceError where there are GPUs,
+// but none of this index.
+DeviceAccess open_device(const DeviceRequest& request);
+// How many GPUs this process may use.
+int count_devices();
 
-// What --counters names for a launch of this program: `basic`, `memory`, `all`, `none` or keys.
+// What --counters names for launches of these points: `basic`, `memory`, `all`, `none` or keys.
 // Throws UsageError for anything else.
-std::vector<Counter> counters_named(const std::string& text, const Program& program);
+std::vector<Counter> counters_named(const std::string& text,
+                                    const std::vector<PlannedPoint>& points);
 // The same for one warp instruction on its own.
 std::vector<Counter> counters_of_warp(const std::string& text, AccessKind kind, Space space);
 // The keys that were listed one by one; none when `text` names a set.

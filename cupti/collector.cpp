@@ -106,9 +106,14 @@ class PointReader {
                 return Unavailable{
                     "this GPU counts the data stage for all accesses together, and the launch made "
                     "others too"};
+        double value = outcome.values[source.metric];
+        if (source.waiting) {
+            const PointValues& without = instrumented_.points[point];
+            if (without.values.empty()) return Unavailable{without.failure};
+            value -= outcome.values[source.waiting->with] - without.values[source.waiting->without];
+        }
         const auto& names = source.is_instrumented ? plan_.instrumented : plan_.hardware;
-        return reading_of(info(source.counter), outcome.values[source.metric],
-                          names[source.metric]);
+        return reading_of(info(source.counter), value, names[source.metric]);
     }
 
     const MetricPlan& plan_;
@@ -162,8 +167,9 @@ CuptiCollector::CuptiCollector(const CuptiApi& api, const CounterDriver& driver,
 }
 
 MetricPlan CuptiCollector::plan(std::span<const Counter> wanted) const {
-    return plan_metrics(wanted, chip(),
-                        [this](std::string_view metric) { return metrics_->has(metric); });
+    return plan_metrics(
+        wanted, chip(), [this](std::string_view metric) { return metrics_->has(metric); },
+        options_.of_lone_warps);
 }
 
 std::uint64_t CuptiCollector::passes(std::span<const Counter> wanted) {

@@ -26,6 +26,7 @@ struct CounterDriver;
 struct CollectorOptions {
     int device = 0;                         // CUDA device index
     std::size_t points_per_session = 1000;  // longer sweeps are cut; see RangeCollection
+    bool of_lone_warps = false;             // every launch is one warp, which waits for nobody
 };
 
 // CUPTI's profiler, started for as long as this lives.

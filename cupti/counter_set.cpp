@@ -7,6 +7,7 @@ Access access_of(const Instruction& instruction) {
     const bool is_load = instruction.kind == AccessKind::load;
     switch (instruction.space) {
         case Space::global:
+            if (is_load && instruction.path == LoadPath::tex) return Access::texture_load;
             return static_cast<Access>(instruction.kind);
         case Space::shared:
             return is_load ? Access::shared_load : Access::shared_store;

@@ -12,8 +12,9 @@
 namespace coalprof {
 
 enum class CounterSet : std::uint8_t {
-    basic,   // one hardware pass for the accesses of any one op on one memory (a transpose through
-             // shared memory: two), on every GPU from cc 7.5 on
+    basic,   // one hardware pass for the accesses of any one op on one memory, on every GPU from cc
+             // 7.5 on; two for a transpose through shared memory, and from GH100 on for textures
+             // beside loads or stores
     memory,  // and lines, tag wavefronts, unique bytes and what follows from them: an instrumented
              // pass, and one or two more of hardware
     all,     // every counter that concerns the launch

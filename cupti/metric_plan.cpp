@@ -29,8 +29,9 @@ std::vector<Counter> parts_of(Counter ratio) {
 
 class Planner {
  public:
-    Planner(std::string_view chip, const std::function<bool(std::string_view)>& has_metric)
-        : chip_(chip), has_metric_(has_metric) {}
+    Planner(std::string_view chip, const std::function<bool(std::string_view)>& has_metric,
+            bool of_lone_warps)
+        : chip_(chip), has_metric_(has_metric), of_lone_warps_(of_lone_warps) {}
 
     void add(Counter counter) {
         const CounterMetrics& row = metrics_of(counter);
@@ -76,6 +77,9 @@ class Planner {
         MetricPlan::Source source{.counter = row.counter, .is_instrumented = is_instrumented};
         source.metric = index_of(is_instrumented ? plan_.instrumented : plan_.hardware, choice);
         if (row.needs_sole_access) source.must_be_zero = other_accesses(row.concerns);
+        if (!of_lone_warps_ && !row.without_waiting.empty() && has_metric_(row.without_waiting))
+            source.waiting = {.with = index_of(plan_.hardware, row.with_waiting),
+                              .without = index_of(plan_.instrumented, row.without_waiting)};
         plan_.sources.push_back(std::move(source));
     }
 
@@ -97,6 +101,7 @@ class Planner {
 
     std::string_view chip_;
     const std::function<bool(std::string_view)>& has_metric_;
+    bool of_lone_warps_;
     MetricPlan plan_;
     std::array<bool, counter_count> seen_{};
 };
@@ -104,8 +109,9 @@ class Planner {
 }  // namespace
 
 MetricPlan plan_metrics(std::span<const Counter> wanted, std::string_view chip,
-                        const std::function<bool(std::string_view)>& has_metric) {
-    Planner planner(chip, has_metric);
+                        const std::function<bool(std::string_view)>& has_metric,
+                        bool of_lone_warps) {
+    Planner planner(chip, has_metric, of_lone_warps);
     for (const Counter counter : wanted) planner.add(counter);
     return planner.take();
 }

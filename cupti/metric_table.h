@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,6 +30,7 @@ enum class Access : std::uint8_t {
     constant_load,
     local_load,
     local_store,
+    texture_load,
 };
 
 // A set of Access.
@@ -39,6 +41,7 @@ class AccessSet {
         for (const Access access : accesses) add(access);
     }
     constexpr void add(Access access) { bits_ |= 1u << static_cast<unsigned>(access); }
+    constexpr void add(AccessSet others) { bits_ |= others.bits_; }
     constexpr bool has(Access access) const {
         return (bits_ >> static_cast<unsigned>(access) & 1u) != 0;
     }
@@ -66,6 +69,11 @@ struct CounterMetrics {
     std::string_view note{};  // what to know about the value; for `never`: why not
     // The metric does not tell accesses apart: it is an answer only if no other access was made.
     bool needs_sole_access = false;
+    // Where the hardware counts waiting as well: how often it counts, waiting included, and how
+    // often instrumented code says that there is something to count. The difference is taken off,
+    // unless the launch is one warp, which waits for nobody.
+    std::string_view with_waiting{};
+    std::string_view without_waiting{};
 };
 
 // One row per counter, in enum order.
@@ -79,6 +87,11 @@ struct MetricPlan {
         bool is_instrumented = false;
         std::size_t metric = 0;                   // index into hardware or instrumented
         std::vector<std::size_t> must_be_zero{};  // indices into hardware
+        struct Waiting {
+            std::size_t with = 0;     // index into hardware
+            std::size_t without = 0;  // index into instrumented
+        };
+        std::optional<Waiting> waiting{};
     };
     std::vector<std::string> hardware;      // each name once
     std::vector<std::string> instrumented;  // likewise
@@ -87,8 +100,9 @@ struct MetricPlan {
 };
 
 // `has_metric` says whether `chip` has a metric (ChipMetrics::has). Counters of cost `elsewhere`
-// are passed over.
+// are passed over. `of_lone_warps`: every launch is one warp.
 MetricPlan plan_metrics(std::span<const Counter> wanted, std::string_view chip,
-                        const std::function<bool(std::string_view)>& has_metric);
+                        const std::function<bool(std::string_view)>& has_metric,
+                        bool of_lone_warps = false);
 
 }  // namespace coalprof

@@ -4,6 +4,8 @@
 #include <bit>
 #include <numeric>
 
+#include "kernels/module_array.h"
+
 namespace coalprof {
 
 namespace {
@@ -15,32 +17,54 @@ constexpr std::uint64_t record_bytes = 32;
 constexpr std::uint64_t smallest_range_bytes = 1ull << 30;
 // Beyond this no GPU has memory, and powers of two would overflow.
 constexpr std::uint64_t largest_array_bytes = 1ull << 46;
+// Steps in which arrays that are not mapped grow, so that a sweep does not allocate for each point.
+constexpr std::uint64_t allocated_unit_bytes = 2ull << 20;
+
+BufferKind kind_of(Allocation allocation) {
+    switch (allocation) {
+        case Allocation::managed:
+            return BufferKind::managed;
+        case Allocation::host:
+            return BufferKind::host;
+        case Allocation::device:
+        case Allocation::static_array:
+            break;
+    }
+    return BufferKind::device;
+}
 
 }  // namespace
 
 struct Arena::Slot {
     std::unique_ptr<MappedRange> range;
-    Buffer buffer;  // instead of the range, where memory cannot be mapped
+    Buffer buffer;      // instead of the range, where memory is not mapped
+    ModuleArray array;  // instead of both, for a __device__ array
 
     std::uint64_t held_bytes() const {
-        return (range ? range->mapped_bytes() : 0) + buffer.bytes();
+        return (range ? range->mapped_bytes() : 0) + buffer.bytes() + array.bytes();
     }
     // What of it serves an array of `bytes`; a smaller reservation is given back first.
     std::uint64_t usable_bytes(std::uint64_t bytes) const {
         if (range) return range->reserved_bytes() >= bytes ? range->mapped_bytes() : 0;
-        return buffer.bytes() >= bytes ? bytes : 0;
+        return buffer.bytes() >= bytes || array.bytes() >= bytes ? bytes : 0;
     }
-    CUdeviceptr address() const { return range ? range->base() : buffer.address(); }
+    CUdeviceptr address() const {
+        if (range) return range->base();
+        return array.bytes() != 0 ? array.address() : buffer.address();
+    }
     void clear() {
         range.reset();
         buffer.release();
+        array.release();
     }
 };
 
-Arena::Arena(const Gpu& gpu)
-    : gpu_(gpu),
-      granularity_(MappedRange::granularity(gpu)),
-      records_(gpu, record_bytes, "the kernels' findings") {}
+Arena::Arena(KernelShop& shop, Allocation allocation)
+    : shop_(shop),
+      gpu_(shop.gpu()),
+      allocation_(allocation),
+      granularity_(allocation == Allocation::device ? MappedRange::granularity(gpu_) : 0),
+      records_(gpu_, record_bytes, "the kernels' findings") {}
 
 Arena::~Arena() = default;
 
@@ -65,12 +89,24 @@ std::uint64_t Arena::missing_bytes(std::span<const std::uint64_t> array_bytes) c
     return missing;
 }
 
+// Managed memory counts as the GPU's: what is not free there would be moved in and out while it is
+// measured. What the host has free is not known everywhere, and then no limit.
+std::uint64_t Arena::free_bytes() const {
+    if (allocation_ == Allocation::host) return free_host_bytes().value_or(largest_array_bytes);
+    return gpu_.memory().free_bytes;
+}
+
+void Arena::refuse(std::uint64_t needed_bytes, std::uint64_t free_bytes) const {
+    refuse_memory(purpose, needed_bytes, free_bytes,
+                  allocation_ == Allocation::host ? "host" : "GPU");
+}
+
 void Arena::fit(std::span<const std::uint64_t> array_bytes) {
-    const std::uint64_t unit = granularity_ != 0 ? granularity_ : 256;
+    const std::uint64_t unit = granularity_ != 0 ? granularity_ : allocated_unit_bytes;
     std::vector<std::uint64_t> sizes;
     std::uint64_t needed = 0;
     for (const std::uint64_t bytes : array_bytes) {
-        if (bytes > largest_array_bytes) refuse_memory(purpose, bytes, gpu_.memory().free_bytes);
+        if (bytes > largest_array_bytes) refuse(bytes, free_bytes());
         sizes.push_back(rounded_up(std::max<std::uint64_t>(bytes, 1), unit));
         needed += sizes.back();
     }
@@ -78,13 +114,11 @@ void Arena::fit(std::span<const std::uint64_t> array_bytes) {
     const std::uint64_t missing = missing_bytes(sizes);
     if (missing == 0) return;
 
-    std::uint64_t free_bytes = gpu_.memory().free_bytes;
-    if (missing > free_bytes) {  // what other points left behind may be in the way
-        if (needed > free_bytes + held_bytes())
-            refuse_memory(purpose, needed, free_bytes + held_bytes());
+    const std::uint64_t free_now = free_bytes();
+    if (missing > free_now) {  // what other points left behind may be in the way
+        if (needed > free_now + held_bytes()) refuse(needed, free_now + held_bytes());
         clear();
-        free_bytes = gpu_.memory().free_bytes;
-        if (needed > free_bytes) refuse_memory(purpose, needed, free_bytes);
+        if (needed > free_bytes()) refuse(needed, free_bytes());
     }
     for (std::size_t k = 0; k < sizes.size(); ++k) fit_slot(k, sizes[k], needed);
 }
@@ -94,7 +128,10 @@ void Arena::fit_slot(std::size_t array, std::uint64_t bytes, std::uint64_t neede
     if (slot.usable_bytes(bytes) >= bytes) return;
     if (granularity_ == 0) {
         slot.clear();
-        slot.buffer = Buffer(gpu_, bytes, purpose);
+        if (allocation_ == Allocation::static_array)
+            slot.array = ModuleArray(shop_, bytes, purpose);
+        else
+            slot.buffer = Buffer(gpu_, bytes, purpose, kind_of(allocation_));
         return;
     }
     if (!slot.range || slot.range->reserved_bytes() < bytes) {

@@ -12,6 +12,9 @@ constexpr std::uint64_t largest_buffer_bytes = 4ull << 30;
 constexpr std::uint64_t smallest_buffer_bytes = 64ull << 20;
 constexpr std::uint64_t cell_bytes = 16;
 constexpr std::uint64_t repeats = 5;
+// One pass over the buffer: long enough that starting and ending it do not show (microseconds),
+// short enough that a sweep can afford all of them.
+constexpr double pass_seconds = 400e-6;
 
 struct ReadLoop {
     const char* kernel;
@@ -36,10 +39,14 @@ CompileRequest Ceilings::request() {
 // At least eight times L2 where memory allows, so that nothing of one run serves the next.
 Buffer Ceilings::measured_buffer() {
     const Gpu& gpu = bench_.gpu;
-    const std::uint64_t l2_bytes = bench_.facts.l2_bytes;
-    std::uint64_t bytes = std::max({l2_bytes * 8, largest_buffer_bytes, smallest_buffer_bytes});
-    const std::uint64_t free_bytes = gpu.memory().free_bytes;
-    while (bytes > free_bytes / 2 && bytes > smallest_buffer_bytes) bytes /= 2;
+    const DeviceFacts& facts = bench_.facts;
+    // Two transfers per clock of a double data rate.
+    const double peak =
+        2.0 * static_cast<double>(facts.memory_clock_hz) * facts.memory_bus_bits / 8;
+    const auto of_one_pass = static_cast<std::uint64_t>(peak * pass_seconds);
+    std::uint64_t bytes = std::clamp(of_one_pass, smallest_buffer_bytes, largest_buffer_bytes);
+    bytes = std::max(bytes, facts.l2_bytes * 8);
+    bytes = std::min(bytes, std::max(gpu.memory().free_bytes / 2, smallest_buffer_bytes));
     // Whole tiles for every loop: 4 cells for each of 512 threads.
     bytes = bytes / (1 << 20) * (1 << 20);
     Buffer buffer(gpu, bytes, "measuring this GPU's ceilings");
@@ -48,9 +55,17 @@ Buffer Ceilings::measured_buffer() {
     return buffer;
 }
 
-double Ceilings::read() {
-    if (read_) return *read_;
-    const Buffer buffer = measured_buffer();
+// The fastest repetition: a ceiling is what was reached, not what is usual. 0 where the clock saw
+// no time pass.
+double Ceilings::rate_of(std::uint64_t bytes, const std::function<void()>& launch) {
+    const auto nothing = [] {};
+    bench_.stopwatch.measure(1, nothing, launch);  // warm-up
+    const double seconds =
+        summarize(bench_.stopwatch.measure(repeats, nothing, launch)).min_seconds;
+    return seconds > 0 ? static_cast<double>(bytes) / seconds : 0;
+}
+
+double Ceilings::read_rate(const Buffer& buffer) {
     const std::uint64_t cells = buffer.bytes() / cell_bytes;
     KernelParameters parameters;
     parameters.add(buffer.address());
@@ -66,34 +81,26 @@ double Ceilings::read() {
                         : bench_.facts.multiprocessors * loop.blocks_per_processor,
             .block = loop.block};
         const auto launch = [&] { kernel.launch(size, parameters.pointers()); };
-        bench_.stopwatch.measure(
-            1, [] {}, launch);
-        const double seconds = summarize(bench_.stopwatch.measure(
-                                             repeats, [] {}, launch))
-                                   .median_seconds;
-        if (seconds > 0) best = std::max(best, static_cast<double>(buffer.bytes()) / seconds);
+        best = std::max(best, rate_of(buffer.bytes(), launch));
     }
-    read_ = best;
     return best;
 }
 
-double Ceilings::copy() {
-    if (copy_) return *copy_;
-    const Buffer buffer = measured_buffer();
+double Ceilings::copy_rate(const Buffer& buffer) {
     const Gpu& gpu = bench_.gpu;
     const std::uint64_t half = buffer.bytes() / 2;
-    const auto launch = [&] {
+    return rate_of(2 * half, [&] {
         gpu.check(
             gpu.api().copy_on_device(buffer.address() + half, buffer.address(), half, nullptr),
             "copy within device memory");
-    };
-    bench_.stopwatch.measure(
-        1, [] {}, launch);
-    const double seconds = summarize(bench_.stopwatch.measure(
-                                         repeats, [] {}, launch))
-                               .median_seconds;
-    copy_ = seconds > 0 ? static_cast<double>(2 * half) / seconds : 0;
-    return *copy_;
+    });
+}
+
+const Ceilings::Rates& Ceilings::rates() {
+    if (rates_) return *rates_;
+    const Buffer buffer = measured_buffer();
+    const double read = read_rate(buffer);
+    return rates_.emplace(Rates{read, copy_rate(buffer)});
 }
 
 }  // namespace coalprof

@@ -131,8 +131,8 @@ class ProgramText {
     std::string kernel(std::string_view name, const std::string& body) const {
         return fmt::format(
             "extern \"C\" __global__ void __launch_bounds__({})\n{}({}) {{\n"
-            "    const Index first = static_cast<Index>(blockIdx.x) * {} + {};\n{}{}}}\n",
-            shape_.block, name, parameters("", false), of_one_block(), thread(),
+            "    const Index first = static_cast<Index>(blockIdx.x) * {} + threadIdx.x;\n{}{}}}\n",
+            shape_.block, name, parameters("", false), of_one_block(),
             each_near_array([this](std::uint32_t k) { return near_base(k); }), body);
     }
 
@@ -246,15 +246,6 @@ class ProgramText {
         return text;
     }
 
-    // The compiler is told where the threads of a block fall into one tile, so that it divides once
-    // for all of them.
-    std::string thread() const {
-        const bool has_tiles =
-            std::any_of(shape_.instructions.begin(), shape_.instructions.end(),
-                        [](const InstructionShape& one) { return one.is_in_one_tile; });
-        return has_tiles ? fmt::format("threadIdx.x % {}", shape_.block) : "threadIdx.x";
-    }
-
     std::uint32_t of_one_block() const { return shape_.block * shape_.per_thread; }
 
     // Threads without work jump over it: instructions that are predicated off for a whole warp now
@@ -294,11 +285,10 @@ class ProgramText {
         body_ += '\n';
         if (owns_lanes(k)) {
             if (one.is_custom) line("const Formula{0} formula{0}{{}};", k);
-            if (one.is_in_one_tile)
+            if (one.tile_side != 0)
                 line(
-                    "const auto lanes{0} = place_in_tile<{1}, block, per_thread>(formula{0}, "
-                    "first);",
-                    k, boolean(one.is_narrow));
+                    "const auto lanes{0} = place_in_tile<{1}, {2}, block, per_thread>(formula{0});",
+                    k, one.tile_side, boolean(one.is_narrow));
             else
                 line("const auto lanes{0} = place<{1}, {2}, block, per_thread>(formula{0}, first);",
                      k, boolean(one.may_idle), boolean(one.is_narrow));
@@ -331,6 +321,10 @@ class ProgramText {
         line("Value<{}> value{}[per_thread];", instruction.width_bytes, k);
         if (instruction.space == Space::constant)
             line("load_constants(value{0}, address{0}, lanes{1}, launch);", k, lanes);
+        else if (instruction.path == LoadPath::ldg)
+            line("load_read_only(value{0}, address{0}, lanes{1});", k, lanes);
+        else if (instruction.path == LoadPath::tex)
+            line("fetch(value{0}, address{0}, lanes{1}, operand{0});", k, lanes);
         else
             line("load<{0}>(value{1}, address{1}, lanes{2});", name_of(instruction.space), k,
                  lanes);

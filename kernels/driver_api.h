@@ -32,6 +32,7 @@ namespace coalprof {
     X(module_load, cuModuleLoadDataEx)                        \
     X(module_unload, cuModuleUnload)                          \
     X(module_function, cuModuleGetFunction)                   \
+    X(module_global, cuModuleGetGlobal_v2)                    \
     X(function_get_attribute, cuFuncGetAttribute)             \
     X(function_set_attribute, cuFuncSetAttribute)             \
     X(occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor) \
@@ -39,7 +40,11 @@ namespace coalprof {
     X(memory_info, cuMemGetInfo_v2)                           \
     X(memory_allocate, cuMemAlloc_v2)                         \
     X(memory_allocate_pitch, cuMemAllocPitch_v2)              \
+    X(memory_allocate_managed, cuMemAllocManaged)             \
     X(memory_free, cuMemFree_v2)                              \
+    X(host_allocate, cuMemHostAlloc)                          \
+    X(host_device_pointer, cuMemHostGetDevicePointer_v2)      \
+    X(host_free, cuMemFreeHost)                               \
     X(memory_granularity, cuMemGetAllocationGranularity)      \
     X(address_reserve, cuMemAddressReserve)                   \
     X(address_free, cuMemAddressFree)                         \
@@ -52,6 +57,8 @@ namespace coalprof {
     X(copy_to_device, cuMemcpyHtoD_v2)                        \
     X(copy_on_device, cuMemcpyDtoDAsync_v2)                   \
     X(fill_bytes, cuMemsetD8Async)                            \
+    X(texture_create, cuTexObjectCreate)                      \
+    X(texture_destroy, cuTexObjectDestroy)                    \
     X(event_create, cuEventCreate)                            \
     X(event_destroy, cuEventDestroy_v2)                       \
     X(event_record, cuEventRecord)                            \

@@ -2,14 +2,35 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <string>
+
 namespace coalprof {
+
+namespace {
+
+// "0 NVIDIA H200, 1 NVIDIA H200"
+std::string list_of_devices(const DriverApi& api, int count) {
+    std::string list;
+    for (int index = 0; index < count; ++index) {
+        std::array<char, 256> name{};
+        CUdevice device = 0;
+        const bool is_named =
+            api.device_get(&device, index) == CUDA_SUCCESS &&
+            api.device_name(name.data(), static_cast<int>(name.size() - 1), device) == CUDA_SUCCESS;
+        list += fmt::format("{}{}{}{}", index == 0 ? "" : ", ", index, is_named ? " " : "",
+                            name.data());
+    }
+    return list;
+}
+
+}  // namespace
 
 CUdevice device_at(const DriverApi& api, const DriverState& state, int index) {
     if (index < 0 || index >= state.devices)
-        throw Error(fmt::format(
-            "--device {}: there is no such GPU; this machine has {}{}", index, state.devices,
-            state.devices == 1 ? ", number 0"
-                               : fmt::format(", numbers 0 to {}", state.devices - 1)));
+        throw NoSuchDeviceError(
+            fmt::format("--device {}: there is no such GPU; this machine has {}", index,
+                        list_of_devices(api, state.devices)));
     CUdevice device = 0;
     if (const CUresult status = api.device_get(&device, index); status != CUDA_SUCCESS)
         throw Error(fmt::format("cannot use GPU {}: {}", index, describe(api, status)));

@@ -11,7 +11,7 @@
 
 namespace coalprof {
 
-// The driver must have started. Throws Error where there is no such device.
+// The driver must have started. Throws NoSuchDeviceError.
 CUdevice device_at(const DriverApi& api, const DriverState& state, int index);
 
 class Gpu {
@@ -21,6 +21,9 @@ class Gpu {
     ~Gpu();
     Gpu(const Gpu&) = delete;
     Gpu& operator=(const Gpu&) = delete;
+
+    // Makes the context current again, after that of another GPU was.
+    CUresult make_current() const { return api_.context_set_current(context_); }
 
     const DriverApi& api() const { return api_; }
     CUdevice device() const { return device_; }

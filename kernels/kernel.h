@@ -56,6 +56,9 @@ class KernelShop {
     std::string architecture(const CompileRequest& request) {
         return compiler_.compile(request)->architecture;
     }
+    std::shared_ptr<const Compiled> compiled(const CompileRequest& request) {
+        return compiler_.compile(request);
+    }
     const Gpu& gpu() const { return gpu_; }
 
  private:

@@ -22,16 +22,28 @@ namespace {
 class GpuLauncher : public KernelLauncher {
  public:
     GpuLauncher(const DriverApi& driver, const DeviceFacts& facts, CUdevice device,
-                std::shared_future<NvrtcLibrary> nvrtc, const std::vector<Plan>& ahead)
+                std::shared_future<NvrtcLibrary> nvrtc, const LauncherOptions& options)
         : compiler_(std::move(nvrtc), facts.major * 10 + facts.minor) {
-        compile_ahead(facts, ahead);
+        compile_ahead(facts, options);
         bench_.emplace(driver, device, facts, compiler_);
         ceilings_.emplace(*bench_);
         bench_->facts.nvrtc_version = compiler_.version();
         bench_->facts.free_memory_bytes = bench_->gpu.memory().free_bytes;
     }
 
+    // Modules and memory are given back in the context that they belong to.
+    ~GpuLauncher() override {
+        if (bench_) static_cast<void>(bench_->gpu.make_current());
+    }
+    GpuLauncher(const GpuLauncher&) = delete;
+    GpuLauncher& operator=(const GpuLauncher&) = delete;
+
     const DeviceFacts& device() const override { return bench_->facts; }
+
+    void activate() override {
+        const Gpu& gpu = bench_->gpu;
+        gpu.check(gpu.make_current(), "go on to the next GPU");
+    }
 
     std::uint64_t pitch_bytes(std::uint64_t row_bytes) override {
         if (const auto known = pitches_.find(row_bytes); known != pitches_.end())
@@ -75,8 +87,8 @@ class GpuLauncher : public KernelLauncher {
  private:
     static constexpr unsigned largest_element_bytes = 16;
 
-    void compile_ahead(const DeviceFacts& facts, const std::vector<Plan>& ahead) {
-        for (const Plan& plan : ahead) {
+    void compile_ahead(const DeviceFacts& facts, const LauncherOptions& options) {
+        for (const Plan& plan : options.ahead) {
             try {
                 for (const CompileRequest& request :
                      compile_requests(plan, facts.max_threads_per_block))
@@ -85,6 +97,7 @@ class GpuLauncher : public KernelLauncher {
             }
         }
         compiler_.compile_ahead(CacheControl::request());
+        if (options.compiles_ceilings_ahead) compiler_.compile_ahead(Ceilings::request());
     }
 
     // In order of creation: what is made last goes first.
@@ -106,8 +119,7 @@ std::unique_ptr<KernelLauncher> launcher_on(const DriverApi& driver, const Drive
             "cannot use GPU {}: its driver does not say what it can do. Is nvidia-smi all right?",
             options.device));
     try {
-        return std::make_unique<GpuLauncher>(driver, facts, device, std::move(nvrtc),
-                                             options.ahead);
+        return std::make_unique<GpuLauncher>(driver, facts, device, std::move(nvrtc), options);
     } catch (const PointError& error) {  // there is no point yet that could fail alone
         throw Error(error.what());
     }
@@ -131,6 +143,11 @@ std::unique_ptr<KernelLauncher> make_launcher(const DriverApi& driver, const Nvr
     std::promise<NvrtcLibrary> ready;
     ready.set_value(nvrtc);
     return launcher_on(driver, start_driver(driver), ready.get_future().share(), options);
+}
+
+int count_gpus() {
+    const DriverLibrary library = load_driver();
+    return library.api ? start_driver(*library.api).devices : 0;
 }
 
 std::string why_no_gpu() {

@@ -16,16 +16,20 @@ struct LauncherOptions {
     int device = 0;
     // Plans whose kernels are compiled while the driver makes its context.
     std::vector<Plan> ahead;
+    bool compiles_ceilings_ahead = false;  // likewise, for read_ceiling() and copy_ceiling()
 };
 
 // Loads the driver and NVRTC, and takes hold of the device. The context is current in the calling
 // thread, and the launcher is to be used and destroyed there. Throws Error, with a sentence that
-// says what is missing: no driver, no such device, no NVRTC.
+// says what is missing: no driver, no NVRTC; NoSuchDeviceError.
 std::unique_ptr<KernelLauncher> make_launcher(const LauncherOptions& options);
 
 // The same on tables that are given (tests).
 std::unique_ptr<KernelLauncher> make_launcher(const DriverApi& driver, const NvrtcLibrary& nvrtc,
                                               const LauncherOptions& options);
+
+// How many GPUs the driver shows to this process; 0 where there is no driver.
+int count_gpus();
 
 // Why make_launcher() would find no GPU, in one sentence; empty where it would. For a run that goes
 // on without one.

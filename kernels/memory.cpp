@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <fstream>
+#include <string>
 #include <utility>
 
 namespace coalprof {
@@ -29,30 +31,76 @@ std::uint64_t rounded_up(std::uint64_t value, std::uint64_t multiple) {
     return (value + multiple - 1) / multiple * multiple;
 }
 
-void refuse_memory(std::string_view what_for, std::uint64_t needed_bytes,
-                   std::uint64_t free_bytes) {
-    throw PointError(fmt::format("not enough GPU memory for {}: needs {}, {} free", what_for,
+std::optional<std::uint64_t> free_host_bytes() {
+    std::ifstream file("/proc/meminfo");
+    std::string key;
+    std::string unit;
+    for (std::uint64_t kibibytes = 0; file >> key >> kibibytes; std::getline(file, unit))
+        if (key == "MemAvailable:") return kibibytes * 1024;
+    return std::nullopt;
+}
+
+void refuse_memory(std::string_view what_for, std::uint64_t needed_bytes, std::uint64_t free_bytes,
+                   std::string_view whose) {
+    throw PointError(fmt::format("not enough {} memory for {}: needs {}, {} free", whose, what_for,
                                  size_text(needed_bytes), size_text(free_bytes)),
                      ExitCode::partial);
 }
 
-Buffer::Buffer(const Gpu& gpu, std::uint64_t bytes, std::string_view what_for) : gpu_(&gpu) {
-    const std::uint64_t free_bytes = gpu.memory().free_bytes;
-    if (bytes > free_bytes) refuse_memory(what_for, bytes, free_bytes);
-    const CUresult status = gpu.api().memory_allocate(&address_, bytes);
-    if (status == CUDA_ERROR_OUT_OF_MEMORY) refuse_memory(what_for, bytes, free_bytes);
-    gpu.check(status, fmt::format("allocate GPU memory for {}", what_for));
+Buffer::Buffer(const Gpu& gpu, std::uint64_t bytes, std::string_view what_for, BufferKind kind)
+    : gpu_(&gpu), kind_(kind) {
+    const bool is_of_host = kind == BufferKind::host;
+    const std::string_view whose = is_of_host ? "host" : "GPU";
+    const std::uint64_t free_bytes =
+        is_of_host ? free_host_bytes().value_or(bytes) : gpu.memory().free_bytes;
+    if (bytes > free_bytes) refuse_memory(what_for, bytes, free_bytes, whose);
+    const CUresult status = allocate(bytes);
+    if (status == CUDA_ERROR_OUT_OF_MEMORY) refuse_memory(what_for, bytes, free_bytes, whose);
+    gpu.check(status, fmt::format("allocate {} memory for {}", whose, what_for));
     bytes_ = bytes;
 }
 
+CUresult Buffer::allocate(std::uint64_t bytes) {
+    const DriverApi& api = gpu_->api();
+    switch (kind_) {
+        case BufferKind::device:
+            return api.memory_allocate(&address_, bytes);
+        case BufferKind::managed:
+            require(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY,
+                    "--alloc managed: this GPU has no managed "
+                    "memory");
+            return api.memory_allocate_managed(&address_, bytes, CU_MEM_ATTACH_GLOBAL);
+        case BufferKind::host:
+            break;
+    }
+    require(CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY,
+            "--alloc host: this GPU cannot reach memory of the host");
+    CUresult status = api.host_allocate(&host_, bytes, CU_MEMHOSTALLOC_DEVICEMAP);
+    if (status != CUDA_SUCCESS) return status;
+    status = api.host_device_pointer(&address_, host_, 0);
+    if (status != CUDA_SUCCESS) static_cast<void>(api.host_free(host_));
+    return status;
+}
+
+// A GPU whose driver does not say is given the benefit of the doubt: the allocation will tell.
+void Buffer::require(CUdevice_attribute capability, const char* sentence) const {
+    int has_it = 1;
+    const CUresult status = gpu_->api().device_attribute(&has_it, capability, gpu_->device());
+    if (status == CUDA_SUCCESS && has_it == 0) throw PointError(sentence, ExitCode::partial);
+}
+
 void Buffer::release() {
-    if (bytes_ != 0) static_cast<void>(gpu_->api().memory_free(address_));
+    if (bytes_ != 0)
+        static_cast<void>(kind_ == BufferKind::host ? gpu_->api().host_free(host_)
+                                                    : gpu_->api().memory_free(address_));
     bytes_ = 0;
     address_ = 0;
 }
 
 void Buffer::swap(Buffer& other) noexcept {
     std::swap(gpu_, other.gpu_);
+    std::swap(kind_, other.kind_);
+    std::swap(host_, other.host_);
     std::swap(address_, other.address_);
     std::swap(bytes_, other.bytes_);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,12 +12,17 @@
 
 namespace coalprof {
 
-// cuMemAlloc and its end. Moves, does not copy.
+// Where a buffer lies: cuMemAlloc, cuMemAllocManaged, cuMemHostAlloc.
+enum class BufferKind : std::uint8_t { device, managed, host };
+
+// An allocation and its end. Moves, does not copy.
 class Buffer {
  public:
     Buffer() = default;
-    // Throws PointError naming `what_for` and both sizes where it does not fit.
-    Buffer(const Gpu& gpu, std::uint64_t bytes, std::string_view what_for);
+    // Throws PointError naming `what_for` and both sizes where it does not fit: managed memory too
+    // is never larger than what is free on the GPU. Also where the GPU does not have that kind.
+    Buffer(const Gpu& gpu, std::uint64_t bytes, std::string_view what_for,
+           BufferKind kind = BufferKind::device);
     ~Buffer() { release(); }
     Buffer(Buffer&& other) noexcept { swap(other); }
     Buffer& operator=(Buffer&& other) noexcept {
@@ -30,9 +36,13 @@ class Buffer {
     void release();
 
  private:
+    CUresult allocate(std::uint64_t bytes);
+    void require(CUdevice_attribute capability, const char* sentence) const;
     void swap(Buffer& other) noexcept;
 
     const Gpu* gpu_ = nullptr;
+    BufferKind kind_ = BufferKind::device;
+    void* host_ = nullptr;  // where the host sees it; only of that kind
     CUdeviceptr address_ = 0;
     std::uint64_t bytes_ = 0;
 };
@@ -84,8 +94,11 @@ class MappedRange {
 
 std::uint64_t rounded_up(std::uint64_t value, std::uint64_t multiple);
 
+// Memory of the host that programs can still take; none where the system does not say.
+std::optional<std::uint64_t> free_host_bytes();
+
 // Throws PointError("... needs 12.0 GiB, 3.1 GiB free").
 [[noreturn]] void refuse_memory(std::string_view what_for, std::uint64_t needed_bytes,
-                                std::uint64_t free_bytes);
+                                std::uint64_t free_bytes, std::string_view whose = "GPU");
 
 }  // namespace coalprof

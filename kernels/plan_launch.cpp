@@ -78,8 +78,9 @@ PlanLaunch::PlanLaunch(Workbench& bench, const Plan& plan)
       plan_(plan),
       shape_(shape_of(plan_, bench.facts.max_threads_per_block)),
       request_(request_for_access(plan_, shape_)),
-      arena_(bench.free_arena()) {
+      arena_(bench.free_arena(plan.allocation)) {
     place_arrays();  // before compiling: too large a point is told at once
+    make_textures();
     kernel_ = &bench_.shop.kernel(request_, access_kernel);
     size_ = {.grid = shape_.grid, .block = shape_.block, .shared_bytes = shape_.shared_bytes};
     fill_parameters();
@@ -103,9 +104,21 @@ void PlanLaunch::place_arrays() {
                                                           : shared_offset(plan_.program, k));
 }
 
+void PlanLaunch::make_textures() {
+    textures_.resize(plan_.program.arrays.size());
+    for (const Instruction& one : plan_.program.instructions) {
+        Texture& texture = textures_[one.array];
+        if (one.path != LoadPath::tex || texture.handle() != 0) continue;
+        const Array& array = plan_.program.arrays[one.array];
+        texture = Texture(bench_.gpu, placement_.base_addresses[one.array], array.elements,
+                          array.element_bytes, array.name);
+    }
+}
+
 Operand PlanLaunch::operand_of(std::size_t array) const {
     Operand operand;
     operand.base = placement_.base_addresses[array];
+    operand.texture = textures_[array].handle();
     operand.seed = seed_of(array);
     if (!is_global_array(array))
         operand.elements = static_cast<Word>(plan_.program.arrays[array].elements);
@@ -173,6 +186,8 @@ NamedValues PlanLaunch::settings() const {
     };
     if (size_.shared_bytes != 0)
         values.emplace_back("shared_bytes", std::int64_t{size_.shared_bytes});
+    if (plan_.allocation != Allocation::device)
+        values.emplace_back("alloc", std::string(name_of(plan_.allocation)));
     if (plan_.cache.carveout) {
         values.emplace_back("carveout_asked", plan_.cache.carveout->text);
         values.emplace_back(

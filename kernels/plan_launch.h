@@ -10,6 +10,7 @@
 #include "kernels/kernel.h"
 #include "kernels/program_shape.h"
 #include "kernels/source/arguments.h"
+#include "kernels/texture.h"
 #include "kernels/workbench.h"
 
 namespace coalprof {
@@ -33,6 +34,7 @@ class PlanLaunch : public PreparedLaunch {
  private:
     Operand operand_of(std::size_t array) const;
     void place_arrays();
+    void make_textures();
     void fill_arrays();
     void fill_parameters();
     void apply_settings();
@@ -56,6 +58,7 @@ class PlanLaunch : public PreparedLaunch {
     CompileRequest request_;
     ArenaLease arena_;
     Placement placement_;
+    std::vector<Texture> textures_;  // one per array that is fetched through one, else empty ones
     Kernel* kernel_ = nullptr;
     LaunchSize size_;
     KernelParameters parameters_;

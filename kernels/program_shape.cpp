@@ -18,11 +18,9 @@ using Custom = std::shared_ptr<const CustomFormula>;
 
 // More would unroll into kernels that take seconds to compile and spill their registers.
 constexpr std::uint32_t max_per_thread = 128;
-// Kernel parameters are at most 4 KiB before CUDA 12.1; an instruction takes up to 72 bytes.
+// Kernel parameters are at most 4 KiB before CUDA 12.1; an instruction takes up to 80 bytes.
 constexpr std::size_t max_instructions = 32;
 
-// What every block has without asking for more.
-constexpr std::uint64_t largest_shared_bytes = 48 << 10;
 // An array begins where a row of all banks does.
 constexpr std::uint64_t shared_alignment_bytes = 128;
 
@@ -149,9 +147,9 @@ void set_memories(const Program& program, ProgramShape& shape) {
         if (space == Space::shared)
             shared_bytes = shared_offset(program, k) + program.arrays[k].bytes();
     }
-    if (shared_bytes > largest_shared_bytes)
+    if (shared_bytes > shared_bytes_of_block)
         refuse(fmt::format("{} bytes of shared memory; kernels are made for up to {}", shared_bytes,
-                           largest_shared_bytes));
+                           shared_bytes_of_block));
     shape.shared_bytes = static_cast<std::uint32_t>(shared_bytes);
     shape.needs_near_check = has_near && !shape.is_global;
 }
@@ -205,6 +203,21 @@ std::optional<std::size_t> table_before(const Program& program, std::size_t k) {
     return std::nullopt;
 }
 
+// InstructionShape::tile_side.
+std::uint32_t side_of_only_tile(const Formula& formula, const ProgramShape& shape) {
+    Index side_bits = 0;
+    if (const auto* tiles = std::get_if<Tiles>(&formula))
+        side_bits = tiles->side_bits;
+    else if (const auto* cells = std::get_if<TileCells>(&formula))
+        side_bits = cells->side_bits;
+    else
+        return 0;
+    const Index side = Index{1} << side_bits;
+    const Index of_block = Index{shape.block} * shape.per_thread;
+    const bool is_in_one = shape.whole && shape.block % side == 0 && side * side % of_block == 0;
+    return is_in_one ? static_cast<std::uint32_t>(side) : 0;
+}
+
 InstructionShape instruction_shape(const Plan& plan, const ProgramShape& shape, std::size_t k) {
     const Program& program = plan.program;
     const Instruction& instruction = program.instructions[k];
@@ -213,10 +226,7 @@ InstructionShape instruction_shape(const Plan& plan, const ProgramShape& shape, 
     one.is_custom = std::holds_alternative<Custom>(instruction.formula);
     one.may_idle = one.is_custom || std::holds_alternative<Rows>(instruction.formula);
     one.is_narrow = is_narrow(instruction.formula, shape);
-    const bool is_tiled = std::holds_alternative<Tiles>(instruction.formula) ||
-                          std::holds_alternative<TileCells>(instruction.formula);
-    one.is_in_one_tile = is_tiled && shape.block % tile_side == 0 &&
-                         tile_elements % (Index{shape.block} * shape.per_thread) == 0;
+    one.tile_side = side_of_only_tile(instruction.formula, shape);
     // What does not depend on the number of the thread alone may be the same for all its elements.
     one.may_meet = one.is_custom || std::holds_alternative<LaneGrid>(instruction.formula);
     one.is_moved = std::any_of(program.instructions.begin(), program.instructions.end(),

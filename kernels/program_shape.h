@@ -25,8 +25,9 @@ struct InstructionShape {
     bool is_custom = false;            // its formula is source text, not a parameter
     bool may_idle = false;             // its formula can answer idle_lane
     bool is_narrow = false;            // 32 bits are enough for what its formula divides
-    bool is_in_one_tile = false;       // of tiles, of which a block takes one, or rows of one
-    bool may_meet = false;             // the compiler could see that elements of a thread are one
+    // Of tiles, of which a block takes one, or whole rows of one: the side of a tile. Else 0.
+    std::uint32_t tile_side = 0;
+    bool may_meet = false;  // the compiler could see that elements of a thread are one
     bool is_moved = false;  // loads: a store takes the value on, so nothing checks it here
     // Atomics: how they add; `counts`: the array only counts, so that they may change it.
     Content number = Content::count_u32;

@@ -49,10 +49,10 @@ Workbench::Workbench(const DriverApi& api, CUdevice device, DeviceFacts about, C
       stopwatch(gpu),
       fetch_limit(gpu) {}
 
-Arena& Workbench::free_arena() {
+Arena& Workbench::free_arena(Allocation allocation) {
     for (const auto& arena : arenas)
-        if (!arena->in_use) return *arena;
-    return *arenas.emplace_back(std::make_unique<Arena>(gpu));
+        if (!arena->in_use && arena->allocation() == allocation) return *arena;
+    return *arenas.emplace_back(std::make_unique<Arena>(shop, allocation));
 }
 
 void Workbench::drop_idle_memory() {

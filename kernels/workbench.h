@@ -53,8 +53,9 @@ class ArenaLease {
 struct Workbench {
     Workbench(const DriverApi& api, CUdevice device, DeviceFacts about, Compiler& compiler);
 
-    // One that no living launch uses. The same one comes back when launches follow each other.
-    Arena& free_arena();
+    // One of this kind that no living launch uses. The same one comes back when launches follow
+    // each other.
+    Arena& free_arena(Allocation allocation);
     // Gives back the memory that no living launch uses.
     void drop_idle_memory();
 

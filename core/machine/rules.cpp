@@ -188,6 +188,7 @@ constexpr Rules kepler_30() {
 
 constexpr Rules kepler_32() {
     Rules rules = kepler(2);
+    rules.read_only = ReadOnlyPath::texture_cache;
     rules.occupancy.registers_per_block = 32 * k;
     rules.occupancy.source = calculator;
     return rules;
@@ -197,6 +198,7 @@ constexpr Rules kepler_32() {
 constexpr Rules kepler_opt_in(int minor) {
     Rules rules = kepler(minor);
     rules.l1_loads.keeps_ca = true;
+    rules.read_only = ReadOnlyPath::texture_cache;
     if (minor == 7) {
         rules.l1 = chosen(split_37, false, guide_kepler);
         rules.occupancy.shared_bytes = 112 * k;
@@ -212,6 +214,7 @@ constexpr Rules maxwell(int minor, std::span<const L1Split> split, bool ca) {
     rules.global = GlobalRule::sectors_by_group;
     rules.transactions = {.request_lanes = {8, 4, 2}};
     rules.l1_loads = {.keeps_ca = ca};
+    rules.read_only = ReadOnlyPath::texture_cache;
     rules.source = guide_13;
     rules.shared = {.source = guide_13};
     rules.constant = {.source = guide_13};
@@ -248,6 +251,7 @@ constexpr Rules sectored(int major, int minor, std::string_view family, Evidence
     rules.cc = {major, minor};
     rules.family = family;
     rules.l1_loads = {.keeps_ca = true, .keeps_cs = true, .by_default = true};
+    rules.read_only = ReadOnlyPath::l1;
     rules.evidence = evidence;
     rules.source = source;
     rules.shared = {.packs_pairs = true,

@@ -73,6 +73,13 @@ struct L1Loads {
     std::uint32_t fetch_bytes = 32;  // what one miss of a kept load fetches
 };
 
+// Where ld.global.nc (__ldg) goes: the read-only path of a global load.
+enum class ReadOnlyPath : std::uint8_t {
+    none,           // there is no such instruction before 3.2
+    texture_cache,  // 3.2 to 6.x: through the texture units and their cache
+    l1,             // 7.0 on: the same way as any other load
+};
+
 // The tag stage of L1 serves lines of four banks at once. The bank of line L (address >> 7) is
 // 2 * parity(L & high_mask) + parity(L & low_mask), valid for lines that agree in all address bits
 // from known_address_bits on.
@@ -180,6 +187,7 @@ struct Rules {
     GlobalRule global = GlobalRule::sectors_by_warp;
     TransactionRules transactions;
     L1Loads l1_loads;
+    ReadOnlyPath read_only = ReadOnlyPath::none;
     std::optional<TagBanks> tag_banks;         // none: the hash is not known
     Evidence evidence = Evidence::documented;  // of the global-memory rules
     std::string_view source = {};

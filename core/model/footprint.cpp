@@ -41,16 +41,17 @@ struct RunsOf {
     }
     std::optional<ByteRuns> operator()(const Columns&) const { return std::nullopt; }
     std::optional<ByteRuns> operator()(const LaneGrid&) const { return std::nullopt; }
-    // The whole matrix. A warp takes a row of a tile, 32 elements side by side, whose neighbours in
-    // memory belong to the tile beside it, which is moved at the same time.
+    // The whole matrix. A warp takes 32 elements of a row of a tile, side by side, whose neighbours
+    // in memory belong to the tile beside it, which is moved at the same time.
     std::optional<ByteRuns> operator()(const Tiles& f) const {
-        const std::uint64_t row_of_tiles = f.across * tile_elements;
+        const std::uint64_t side = std::uint64_t{1} << f.side_bits;
+        const std::uint64_t row_of_tiles = f.across * f.elements();
         if (threads % row_of_tiles != 0) return std::nullopt;
         const Index down = threads / row_of_tiles;
         const bool is_upright =
-            f.right == tile_side && f.pitch == f.across * tile_side && f.below == row_of_tiles;
+            f.right == side && f.pitch == f.across * side && f.below == row_of_tiles;
         const bool is_turned =
-            f.below == tile_side && f.pitch == down * tile_side && f.right == tile_side * f.pitch;
+            f.below == side && f.pitch == down * side && f.right == side * f.pitch;
         if (!is_upright && !is_turned) return std::nullopt;
         return consecutive(0, threads);
     }

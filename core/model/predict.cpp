@@ -7,6 +7,7 @@
 #include "core/model/bandwidth.h"
 #include "core/model/constant_memory.h"
 #include "core/model/launch_sum.h"
+#include "core/model/load_path.h"
 #include "core/model/local_memory.h"
 #include "core/model/transactions.h"
 
@@ -65,7 +66,7 @@ void set_dram_unavailable(Readings& readings) {
 }
 
 // What L1 and L2 do when several warps touch one line depends on which comes first.
-void set_shared_lines(Readings& readings, AccessKind kind, bool bypasses_l1) {
+void set_shared_lines(Readings& readings, AccessKind kind, bool leaves_l1_aside) {
     constexpr std::string_view load_reason =
         "warps share lines: how many of their sectors hit L1 depends on the order in which they "
         "run";
@@ -77,13 +78,13 @@ void set_shared_lines(Readings& readings, AccessKind kind, bool bypasses_l1) {
         "in "
         "which they run";
     const std::string_view reason = kind == AccessKind::store ? store_reason
-                                    : bypasses_l1             ? bypass_reason
+                                    : leaves_l1_aside         ? bypass_reason
                                                               : load_reason;
     readings[l2_keys(kind).requests] = Unavailable{reason};
     readings[l2_keys(kind).sectors] = Unavailable{reason};
     if (kind != AccessKind::load) return;
     readings[Counter::l1_hit_sectors] =
-        bypasses_l1 ? Reading{std::uint64_t{0}} : Reading{Unavailable{reason}};
+        leaves_l1_aside ? Reading{std::uint64_t{0}} : Reading{Unavailable{reason}};
     // A hit leaves the tag stage as a miss does, but not the data stage.
     readings[Counter::load_data_wavefronts] = Unavailable{
         "warps share lines: loads that hit L1 pass its data stage otherwise than those that miss"};
@@ -106,15 +107,29 @@ void set_local(Readings& readings, AccessKind kind, const LocalCounts& counts) {
     readings[is_load ? Counter::local_load_sectors : Counter::local_store_sectors] = counts.sectors;
 }
 
+bool is_texture_load(const Instruction& instruction) { return instruction.path == LoadPath::tex; }
+
+// Loads through textures: the warp instructions are those of the program, the rest is the texture
+// units' own.
+void set_texture(Readings& readings, std::uint64_t requests) {
+    constexpr Unavailable unknown{
+        "how the texture units split a fetch into sectors is not known; only a measurement tells"};
+    readings[Counter::texture_requests] = requests;
+    readings[Counter::texture_sectors] = unknown;
+    readings[Counter::texture_hit_sectors] = unknown;
+    readings[Counter::l2_read_requests] = unknown;
+    readings[Counter::l2_read_sectors] = unknown;
+}
+
 bool touches_global(const Program& program) {
     return std::any_of(program.instructions.begin(), program.instructions.end(),
                        [](const Instruction& one) { return one.space == Space::global; });
 }
 
 // The counters of machines before compute capability 7.0.
-void set_transactions(Readings& readings, AccessKind kind, const Transactions& transactions,
+void set_transactions(Readings& readings, AccessKind kind,
+                      const std::optional<std::string_view>& reason,
                       const TransactionCounts& counts) {
-    const std::optional<std::string_view> reason = transactions.unavailable(kind);
     const auto set = [&](AccessField field, std::uint64_t count) {
         readings[access_counter(kind, field)] =
             reason ? Reading{Unavailable{*reason}} : Reading{count};
@@ -147,6 +162,12 @@ bool reads_array_before(const Program& program, std::size_t position) {
     return false;
 }
 
+// Warp instructions with a lane to serve.
+struct ActiveWarps {
+    std::uint64_t warps = 0;
+    void add(const ActiveWarps& more, std::uint64_t times = 1) { warps += more.warps * times; }
+};
+
 // One kind's instructions of a launch, summed.
 struct KindSum {
     bool present = false;
@@ -171,7 +192,8 @@ void Predictor::predict_warp(const WarpAccess& access, Readings& readings) const
     }
     if (counts_transactions()) {
         const Transactions transactions(*machine_.rules, usual_load_modifier(*machine_.rules));
-        set_transactions(readings, access.kind, transactions, transactions.count(access));
+        set_transactions(readings, access.kind, transactions.unavailable(access.kind),
+                         transactions.count(access));
         derive_ratios(readings);
         return;
     }
@@ -186,15 +208,33 @@ Readings Predictor::predict_launch(const Plan& plan, const Placement& placement)
     if (touches_global(plan.program)) {
         readings = counts_transactions() ? predict_transactions(plan, placement)
                                          : predict_sectors(plan, placement);
+        add_texture_loads(plan.program, placement, readings);
         set_dram_unavailable(readings);
+        set_beyond_device_memory(plan.allocation, readings);
     }
     add_near_memories(plan.program, placement, readings);
     readings[Counter::useful_bytes] = plan.program.useful_bytes;
     derive_ratios(readings);
     if (!touches_global(plan.program)) return readings;
+    const auto reason = why_bandwidth_unknown(*machine_.rules, plan);
     readings[Counter::bandwidth_bytes_per_second] =
-        predict_bandwidth(machine_, plan.program, plan.cache);
+        reason ? Reading{Unavailable{*reason}}
+               : predict_bandwidth(machine_, plan.program, plan.cache);
     return readings;
+}
+
+void Predictor::add_texture_loads(const Program& program, const Placement& placement,
+                                  Readings& readings) const {
+    std::optional<std::uint64_t> requests;
+    for (const Instruction& instruction : program.instructions) {
+        if (!is_texture_load(instruction)) continue;
+        const auto counts = sum_over_launch<ActiveWarps>(
+            program, placement, instruction, Sensitivity{}, [](const WarpAccess& access) {
+                return ActiveWarps{access.active_lanes != 0 ? 1u : 0u};
+            });
+        requests = requests.value_or(0) + counts.warps;
+    }
+    if (requests) set_texture(readings, *requests);
 }
 
 void Predictor::add_near_memories(const Program& program, const Placement& placement,
@@ -233,7 +273,7 @@ Readings Predictor::predict_transactions(const Plan& plan, const Placement& plac
     const Transactions transactions(*machine_.rules, plan.cache.dlcm);
     std::array<std::optional<TransactionCounts>, access_kinds.size()> sums;
     for (const Instruction& instruction : plan.program.instructions) {
-        if (instruction.space != Space::global) continue;
+        if (instruction.space != Space::global || is_texture_load(instruction)) continue;
         auto& sum = sums[static_cast<std::size_t>(instruction.kind)];
         if (!sum) sum.emplace();
         sum->add(sum_over_launch<TransactionCounts>(
@@ -243,7 +283,10 @@ Readings Predictor::predict_transactions(const Plan& plan, const Placement& plac
     Readings readings;
     for (const AccessKind kind : access_kinds)
         if (const auto& sum = sums[static_cast<std::size_t>(kind)])
-            set_transactions(readings, kind, transactions, *sum);
+            set_transactions(readings, kind, transactions.unavailable(kind), *sum);
+    const auto& loads = sums[static_cast<std::size_t>(AccessKind::load)];
+    if (const auto reason = why_loads_unknown(*machine_.rules, plan.path); reason && loads)
+        set_transactions(readings, AccessKind::load, reason, *loads);
     return readings;
 }
 
@@ -265,7 +308,7 @@ Readings Predictor::predict_sectors(const Plan& plan, const Placement& placement
     std::array<KindSum, access_kinds.size()> sums;
     for (std::size_t i = 0; i < program.instructions.size(); ++i) {
         const Instruction& instruction = program.instructions[i];
-        if (instruction.space != Space::global) continue;
+        if (instruction.space != Space::global || is_texture_load(instruction)) continue;
         KindSum& sum = sums[static_cast<std::size_t>(instruction.kind)];
         sum.present = true;
         sum.counts.add(sum_sectors(program, placement, instruction));
@@ -274,9 +317,6 @@ Readings Predictor::predict_sectors(const Plan& plan, const Placement& placement
             sum.lines_shared || reread || !warps_share_no_line(program, placement, instruction);
     }
 
-    // The loads that an H200 keeps out of L1 (measured: no hit in 32 of 32 kernels).
-    const bool bypasses_l1 =
-        plan.cache.dlcm == LoadModifier::cg || plan.cache.dlcm == LoadModifier::cv;
     Readings readings;
     for (const AccessKind kind : access_kinds) {
         const KindSum& sum = sums[static_cast<std::size_t>(kind)];
@@ -285,7 +325,7 @@ Readings Predictor::predict_sectors(const Plan& plan, const Placement& placement
         set_l2(readings, kind, sum.counts);
         set_crowded_tag_stage(readings, kind, sum.counts);
         const bool is_atomic = kind == AccessKind::atomic || kind == AccessKind::reduce;
-        if (sum.lines_shared && !is_atomic) set_shared_lines(readings, kind, bypasses_l1);
+        if (sum.lines_shared && !is_atomic) set_shared_lines(readings, kind, bypasses_l1(plan));
     }
     return readings;
 }

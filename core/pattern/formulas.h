@@ -103,23 +103,31 @@ struct LaneGrid {
     }
 };
 
-// A tile of a matrix is a square of 32 x 32 elements; 1024 consecutive indices are one tile, 32
-// of them a row of it.
-inline constexpr Index tile_side = 32;
-inline constexpr Index tile_elements = tile_side * tile_side;
+// A tile of a matrix is a square of 2^side_bits rows and columns, so that its consecutive indices
+// are a row of it and then the next one. at() computes in the type of its arguments: kernels do so
+// in 32 bits where these hold every element.
 
 // A matrix tile by tile, `across` tiles from left to right and then the next row of tiles. The
-// steps are in elements. A matrix of rows of w elements has right 32, below 32 * w and pitch w; the
-// same tiles at their places in its transpose, of rows of h, have right 32 * h, below 32, pitch h.
+// steps are in elements. A matrix of rows of w elements has, of tiles of side s, right s, below
+// s * w and pitch w; the same tiles at their places in its transpose, of rows of h, have right
+// s * h, below s, pitch h.
 struct Tiles {
     Index across = 1;
     Index right = 32;  // from a tile to the next one
     Index below = 32;  // from a row of tiles to the next one
     Index pitch = 32;  // from a row within the tile to the next one
+    Index side_bits = 5;
+    constexpr Index elements() const { return Index{1} << 2 * side_bits; }
     constexpr Index operator()(Index i) const {
-        const Index tile = i / tile_elements;
-        const Index row = i % tile_elements / tile_side;
-        return tile % across * right + tile / across * below + row * pitch + i % tile_side;
+        return at(i >> 2 * side_bits, i & (elements() - 1));
+    }
+    template <typename Number>
+    constexpr Number at(Number tile, Number cell) const {
+        const Number line = tile / static_cast<Number>(across);
+        const Number column = tile - line * static_cast<Number>(across);
+        const Number row = cell >> side_bits;
+        return column * static_cast<Number>(right) + line * static_cast<Number>(below) +
+               row * static_cast<Number>(pitch) + cell - (row << side_bits);
     }
 };
 
@@ -128,8 +136,14 @@ struct Tiles {
 struct TileCells {
     Index row_step = 32;
     Index column_step = 1;
-    constexpr Index operator()(Index i) const {
-        return i % tile_elements / tile_side * row_step + i % tile_side * column_step;
+    Index side_bits = 5;
+    constexpr Index elements() const { return Index{1} << 2 * side_bits; }
+    constexpr Index operator()(Index i) const { return at(i & (elements() - 1)); }
+    template <typename Number>
+    constexpr Number at(Number cell) const {
+        const Number row = cell >> side_bits;
+        return row * static_cast<Number>(row_step) +
+               (cell - (row << side_bits)) * static_cast<Number>(column_step);
     }
 };
 

@@ -8,9 +8,7 @@
 namespace coalprof {
 namespace {
 
-// What every block has on every GPU since 2.0 without asking for more; constant memory is 64 KiB on
-// all. Source: CUDA Programming Guide, "Technical Specifications per Compute Capability".
-constexpr std::uint64_t shared_bytes_of_block = 48 << 10;
+// On every GPU. Source: CUDA Programming Guide, "Technical Specifications per Compute Capability".
 constexpr std::uint64_t constant_bytes = 64 << 10;
 
 void require_between(const Plan& plan, std::uint64_t least, std::uint64_t most, const char* what) {

@@ -35,6 +35,13 @@ constexpr Names<StoreModifier, 4> store_modifier_names{{{StoreModifier::wb, "wb"
                                                         {StoreModifier::cs, "cs"},
                                                         {StoreModifier::wt, "wt"}}};
 
+constexpr Names<Allocation, 4> allocation_names{{{Allocation::device, "device"},
+                                                 {Allocation::static_array, "static"},
+                                                 {Allocation::managed, "managed"},
+                                                 {Allocation::host, "host"}}};
+constexpr Names<LoadPath, 3> load_path_names{
+    {{LoadPath::ld, "ld"}, {LoadPath::ldg, "ldg"}, {LoadPath::tex, "tex"}}};
+
 template <typename Enum, std::size_t N>
 std::string_view name_in(const Names<Enum, N>& names, Enum wanted) {
     return std::find_if(names.begin(), names.end(),
@@ -92,10 +99,20 @@ std::optional<LoadModifier> find_load_modifier(std::string_view name) {
 std::optional<StoreModifier> find_store_modifier(std::string_view name) {
     return find_in(store_modifier_names, name);
 }
+std::string_view name_of(Allocation allocation) { return name_in(allocation_names, allocation); }
+std::string_view name_of(LoadPath path) { return name_in(load_path_names, path); }
+std::optional<Allocation> find_allocation(std::string_view name) {
+    return find_in(allocation_names, name);
+}
+std::optional<LoadPath> find_load_path(std::string_view name) {
+    return find_in(load_path_names, name);
+}
 std::vector<std::string_view> op_list() { return list_of(op_names); }
 std::vector<std::string_view> element_type_list() { return list_of(type_names); }
 std::vector<std::string_view> load_modifier_list() { return list_of(load_modifier_names); }
 std::vector<std::string_view> store_modifier_list() { return list_of(store_modifier_names); }
+std::vector<std::string_view> allocation_list() { return list_of(allocation_names); }
+std::vector<std::string_view> load_path_list() { return list_of(load_path_names); }
 
 std::string size_as_typed(const LaunchShape& shape) {
     return shape.size_text.empty() ? std::to_string(shape.size_bytes) : shape.size_text;

@@ -28,11 +28,21 @@ std::string_view name_of(StoreModifier modifier);
 std::optional<LoadModifier> find_load_modifier(std::string_view name);
 std::optional<StoreModifier> find_store_modifier(std::string_view name);
 
+// Where the arrays lie: cuMemAlloc, a __device__ array of a module, managed memory, pinned host
+// memory.
+enum class Allocation : std::uint8_t { device, static_array, managed, host };
+std::string_view name_of(Allocation allocation);
+std::optional<Allocation> find_allocation(std::string_view name);
+std::string_view name_of(LoadPath path);
+std::optional<LoadPath> find_load_path(std::string_view name);
+
 // Every name, in the order of --help.
 std::vector<std::string_view> op_list();
 std::vector<std::string_view> element_type_list();
 std::vector<std::string_view> load_modifier_list();
 std::vector<std::string_view> store_modifier_list();
+std::vector<std::string_view> allocation_list();
+std::vector<std::string_view> load_path_list();
 
 // How much of L1 is given to shared memory: per cent of the largest carveout. None: the driver's.
 struct Carveout {
@@ -58,13 +68,13 @@ std::string size_as_typed(const LaunchShape& shape);
 
 // What a pattern needs besides its swept parameter; each pattern reads what concerns it.
 struct PatternOptions {
-    std::uint64_t seed = 1;                         // permute --order shuffle, scatter
-    std::uint64_t tile = 32;                        // shared-pad: columns of the tile, 16 or 32
-    std::string variant = "naive";                  // transpose: naive, tile, padded
-    std::string order = "xor";                      // permute: reversed, xor, rotate, shuffle
-    std::uint64_t member = 0;                       // aos, soa: which member of the structure
-    std::string pitch = "none";                     // row, column: none, auto or bytes
-    std::uint64_t pitch_bytes = 0;                  // the number where `pitch` is one
+    std::uint64_t seed = 1;         // permute --order shuffle, scatter
+    std::uint64_t tile = 32;        // columns of the tile: shared-pad 16 or 32, transpose 32 or 64
+    std::string variant = "naive";  // transpose: naive, tile, padded
+    std::string order = "xor";      // permute: reversed, xor, rotate, shuffle
+    std::uint64_t member = 0;       // aos, soa: which member of the structure
+    std::string pitch = "none";     // row, column: none, auto or bytes
+    std::uint64_t pitch_bytes = 0;  // the number where `pitch` is one
     std::optional<std::uint64_t> auto_pitch_bytes;  // what cudaMallocPitch answered for `auto`
 };
 
@@ -75,6 +85,8 @@ struct Plan {
     ElementType type = ElementType::f32;
     LaunchShape shape;
     CachePolicy cache;
+    Allocation allocation = Allocation::device;
+    LoadPath path = LoadPath::ld;  // of the loads of global memory; apply_memory_settings()
     PatternOptions options;
     Program program;  // made by the catalog from all of the above
 };

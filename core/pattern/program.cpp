@@ -31,12 +31,12 @@ struct PeriodOf {
     }
     std::optional<Period> operator()(const LaneGrid&) const { return Period{32, 0}; }
     std::optional<Period> operator()(const Tiles& f) const {
-        return Period{.threads = f.across * tile_elements,
+        return Period{.threads = f.across * f.elements(),
                       .advance = f.below,
-                      .inner_threads = tile_elements,
+                      .inner_threads = f.elements(),
                       .inner_advance = f.right};
     }
-    std::optional<Period> operator()(const TileCells&) const { return Period{tile_elements, 0}; }
+    std::optional<Period> operator()(const TileCells& f) const { return Period{f.elements(), 0}; }
     std::optional<Period> operator()(const Custom& f) const { return f->period(); }
 };
 

@@ -72,6 +72,14 @@ struct Array {
     std::uint64_t bytes() const { return elements * element_bytes; }
 };
 
+// What every block has on every GPU since 2.0 without asking for more. Source: CUDA Programming
+// Guide, "Technical Specifications per Compute Capability".
+inline constexpr std::uint64_t shared_bytes_of_block = 48 << 10;
+
+// Which way a load of global memory takes: ld.global, ld.global.nc (__ldg, the read-only path), or
+// a fetch through a texture of linear memory (tex1Dfetch).
+enum class LoadPath : std::uint8_t { ld, ldg, tex };
+
 struct Instruction {
     AccessKind kind = AccessKind::load;
     Space space = Space::global;
@@ -80,7 +88,8 @@ struct Instruction {
     Formula formula = Offset{};
     // Stores only: the earlier load whose value is stored. None: the element's own value.
     std::optional<std::uint32_t> value_of = std::nullopt;
-    bool after_barrier = false;  // the threads of the block wait for each other before it
+    bool after_barrier = false;    // the threads of the block wait for each other before it
+    LoadPath path = LoadPath::ld;  // of loads of global memory
 };
 
 struct Program {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "core/pattern/builder.h"
 #include "core/text/error.h"
@@ -17,7 +18,18 @@ constexpr std::array<std::string_view, 3> variants{"naive", "tile", "padded"};
 bool is_naive(const PatternOptions& options) {
     if (std::find(variants.begin(), variants.end(), options.variant) == variants.end())
         throw UsageError(unknown_word("--variant", options.variant, variants));
-    return options.variant == "naive";
+    const bool is_naive = options.variant == "naive";
+    if (is_naive && options.tile != PatternOptions{}.tile)
+        throw UsageError("--tile: the naive transpose has no tile", {}, UsageError::no_caret,
+                         "use --variant tile or padded");
+    return is_naive;
+}
+
+std::uint64_t tile_side_of(const PatternOptions& options) {
+    if (options.tile != 32 && options.tile != 64)
+        throw UsageError(
+            fmt::format("--tile {}: tiles of a transpose have 32 or 64 columns", options.tile));
+    return options.tile;
 }
 
 struct Matrix {
@@ -48,8 +60,16 @@ Program tiled_transpose(const Plan& plan, const Matrix& matrix) {
     const auto& [width, height] = matrix;
     const std::uint32_t bytes = bytes_of(plan.type);
     const std::uint64_t padding = plan.options.variant == "padded" ? padding_elements(bytes) : 0;
-    const std::uint64_t pitch = tile_side + padding;
-    const std::uint64_t across = width / tile_side;
+    const std::uint64_t side = tile_side_of(plan.options);
+    const auto side_bits = static_cast<Index>(std::countr_zero(side));
+    const std::uint64_t pitch = side + padding;
+    if (const std::uint64_t tile_bytes = ((side - 1) * pitch + side) * bytes;
+        tile_bytes > shared_bytes_of_block)
+        throw UsageError(
+            fmt::format("--tile {}: tiles of {} take {} bytes; a block has {} of "
+                        "shared memory",
+                        side, name_of(plan.type), tile_bytes, shared_bytes_of_block));
+    const std::uint64_t across = width / side;
     constexpr std::uint32_t a = 0, b = 1, tile = 2;
     constexpr std::uint32_t from_a = 0, from_tile = 2;  // instructions
 
@@ -61,32 +81,34 @@ Program tiled_transpose(const Plan& plan, const Matrix& matrix) {
         {"a", bytes, program.threads},
         // b[x * height + y] = a[y * width + x], whichever way it went
         {"b", bytes, program.threads, Origin{a, Columns{height, width}}},
-        {"tile", bytes, (tile_side - 1) * pitch + tile_side},
+        {"tile", bytes, (side - 1) * pitch + side},
     };
     program.instructions = {
         {AccessKind::load, Space::global, bytes, a,
-         Tiles{across, tile_side, tile_side * width, width}},
-        {AccessKind::store, Space::shared, bytes, tile, TileCells{pitch, 1}, from_a},
-        {AccessKind::load, Space::shared, bytes, tile, TileCells{1, pitch}, std::nullopt, true},
+         Tiles{across, side, side * width, width, side_bits}},
+        {AccessKind::store, Space::shared, bytes, tile, TileCells{pitch, 1, side_bits}, from_a},
+        {AccessKind::load, Space::shared, bytes, tile, TileCells{1, pitch, side_bits}, std::nullopt,
+         true},
         {AccessKind::store, Space::global, bytes, b,
-         Tiles{across, tile_side * height, tile_side, height}, from_tile},
+         Tiles{across, side * height, side, height, side_bits}, from_tile},
     };
     return program;
 }
 
 // Whole tiles from left to right, and as many whole rows of tiles as --size holds.
 Matrix tiled_matrix(const Plan& plan) {
-    if (plan.value % tile_side != 0)
+    const std::uint64_t side = tile_side_of(plan.options);
+    if (plan.value % side != 0)
         throw UsageError(fmt::format(
-            "transpose {}: --variant {} moves tiles of 32 x 32 elements; choose widths that are "
-            "multiples of 32",
-            plan.value, plan.options.variant));
-    const std::uint64_t height = element_count(plan) / plan.value / tile_side * tile_side;
+            "transpose {0}: --variant {1} moves tiles of {2} x {2} elements; choose widths that "
+            "are multiples of {2}",
+            plan.value, plan.options.variant, side));
+    const std::uint64_t height = element_count(plan) / plan.value / side * side;
     if (height == 0)
-        throw UsageError(
-            fmt::format("transpose {}: --size {} holds no 32 rows of that many elements, a row of "
-                        "tiles; choose a larger --size",
-                        plan.value, size_as_typed(plan.shape)));
+        throw UsageError(fmt::format(
+            "transpose {}: --size {} holds no {} rows of that many elements, a row of tiles; "
+            "choose a larger --size",
+            plan.value, size_as_typed(plan.shape), side));
     return {plan.value, height};
 }
 
@@ -104,17 +126,18 @@ std::vector<std::string_view> transpose_variants() { return {variants.begin(), v
 
 std::uint32_t transpose_per_thread(const PatternOptions& options, const LaunchShape& shape) {
     if (is_naive(options)) return shape.per_thread;
-    if (shape.block % warp_lanes != 0 || tile_elements % shape.block != 0)
+    const std::uint64_t side = tile_side_of(options);
+    if (shape.block % side != 0 || side * side % shape.block != 0)
         throw UsageError(
-            fmt::format("--block {}: --variant {} gives a tile of 1024 elements to a block; choose "
-                        "32, 64, 128, 256, 512 or 1024 threads",
-                        shape.block, options.variant));
-    const auto needed = static_cast<std::uint32_t>(tile_elements / shape.block);
+            fmt::format("--block {}: --variant {} gives a tile of {} elements to a block; choose "
+                        "{}64, 128, 256, 512 or 1024 threads",
+                        shape.block, options.variant, side * side, side == 32 ? "32, " : ""));
+    const auto needed = static_cast<std::uint32_t>(side * side / shape.block);
     if (shape.per_thread != 1 && shape.per_thread != needed)
         throw UsageError(
-            fmt::format("--per-thread {}: with --block {} each thread moves {} of a tile's 1024 "
+            fmt::format("--per-thread {}: with --block {} each thread moves {} of a tile's {} "
                         "elements; leave --per-thread out",
-                        shape.per_thread, shape.block, needed));
+                        shape.per_thread, shape.block, needed, side * side));
     return needed;
 }
 

@@ -1,6 +1,6 @@
 // The transpose, three ways: `naive` stores down the columns of its result, `tile` and `padded`
-// turn tiles of 32 x 32 in shared memory so that loads and stores of global memory both go along
-// rows. Made like the others, by the catalog.
+// turn tiles of 32 x 32 or 64 x 64 in shared memory so that loads and stores of global memory both
+// go along rows. Made like the others, by the catalog.
 #pragma once
 
 #include "core/pattern/plan.h"

@@ -85,12 +85,21 @@ constexpr std::array<CounterInfo, counter_count> table{{
             "Warp instructions that wrote local memory."),
     COUNTER(local_store_sectors, sector, true,
             "32-byte sectors of the writes of local memory."),
+    COUNTER(texture_requests, one, true,
+            "Warp instructions that fetched global memory through a texture."),
+    COUNTER(texture_sectors, sector, true,
+            "32-byte sectors that those fetches had to look up in L1."),
+    COUNTER(texture_hit_sectors, sector, true,
+            "Sectors of those fetches that were found in L1."),
     COUNTER(duration_seconds, second, false,
             "Time of one launch: the median of the repetitions."),
     COUNTER(useful_bytes, byte, true,
             "Bytes that the algorithm needs: width times active lanes, all instructions together."),
     COUNTER(bandwidth_bytes_per_second, byte_per_second, false,
             "Useful bytes divided by the duration; predicted, an estimate: what device memory allows."),
+    COUNTER(bandwidth_share, ratio, false,
+            "Bandwidth over this GPU's own ceiling: its reading where a launch only reads, else its "
+            "copying."),
 }};
 // clang-format on
 

@@ -36,11 +36,11 @@ enum class Counter : std::uint8_t {
     shared_store_requests, shared_store_wavefronts, shared_store_conflicts,
     constant_requests,
     local_load_requests, local_load_sectors, local_store_requests, local_store_sectors,
-    duration_seconds, useful_bytes, bandwidth_bytes_per_second,
+    texture_requests, texture_sectors, texture_hit_sectors,
+    duration_seconds, useful_bytes, bandwidth_bytes_per_second, bandwidth_share,
     // clang-format on
 };
-inline constexpr std::size_t counter_count =
-    static_cast<std::size_t>(Counter::bandwidth_bytes_per_second) + 1;
+inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::bandwidth_share) + 1;
 
 enum class AccessField : std::uint8_t {
     requests,

@@ -23,10 +23,12 @@ struct ResultHead {
     std::string time_utc;  // "2026-11-21T05:20:00Z"
     NamedValues machine;   // what the model predicts for: name, compute_capability, ...
     std::optional<NamedValues> device;    // the GPU that was measured; none: nothing was
+    std::vector<NamedValues> devices;     // each of them, where several were measured
     std::string backend;                  // "model" or "device"
     std::uint64_t passes = 0;             // hardware passes of the counters; 0 where none were read
     NamedValues sweep;                    // pattern, parameter, type, op, size_bytes, block, ...
     std::string parameter;                // the swept parameter's key ("offset"); "name" for warps
+    bool compares_settings = false;       // points differ in settings that are judged at the end
     std::optional<std::uint64_t> points;  // how many will come, where that is known
     // The only counters that are to be shown; empty: all that there are.
     std::vector<Counter> columns;
@@ -56,12 +58,33 @@ struct Warning {
     std::string text;
 };
 
+// Which of several combinations of settings serves a pattern best.
+struct Verdict {
+    enum class Basis : std::uint8_t {
+        none,  // nothing is known of all combinations
+        measured_time,
+        predicted_bandwidth,
+        predicted_traffic,
+        predicted_l1_reuse,  // the traffic is the same, but not every split of L1 keeps shared
+                             // lines
+    };
+    NamedValues scope = {};  // the machine or GPU that it holds for; empty: the whole result
+    Basis basis = Basis::none;
+    std::uint64_t combinations = 0;
+    std::uint64_t values = 0;            // of the parameter that were compared
+    std::vector<NamedValues> best = {};  // several: nothing tells them apart; none: no verdict
+    double gain = 1;                     // how many times more the worst one takes than the best
+    std::string text = {};               // the same as a sentence
+};
+std::string_view name_of(Verdict::Basis basis);
+
 enum class Status : std::uint8_t { complete, partial, interrupted };
 std::string_view name_of(Status status);
 
 struct ResultTail {
     Status status = Status::complete;
     std::vector<Warning> warnings;
+    std::vector<Verdict> verdicts = {};
 };
 
 // Whoever receives a result as it is made: a format, several of them, a test.

@@ -60,6 +60,12 @@ class CountersError : public Error {
     using Error::Error;
 };
 
+// The user named a GPU that this machine does not have; `what()` lists those it has.
+class NoSuchDeviceError : public Error {
+ public:
+    using Error::Error;
+};
+
 enum class CacheState : std::uint8_t { cold, warm };
 
 // A plan made ready: compiled, arrays allocated and filled. Destroying it frees what is its own.
@@ -86,6 +92,10 @@ class KernelLauncher {
  public:
     virtual ~KernelLauncher() = default;
     virtual const DeviceFacts& device() const = 0;
+    // Makes this GPU the one that the calling thread works on. A launcher that is made does so;
+    // where several live, it is needed before each change from one to another. Throws PointError,
+    // DeviceLostError.
+    virtual void activate() = 0;
     // The pitch in bytes that cudaMallocPitch gives rows of `row_bytes`.
     virtual std::uint64_t pitch_bytes(std::uint64_t row_bytes) = 0;
     // At most one prepared launch should be alive at a time when memory is short.

@@ -22,8 +22,20 @@ struct DeviceRun {
     CacheState cache = CacheState::cold;
 };
 
-// head.device, head.backend and head.passes are filled in here.
-ExitCode run_sweep_on_device(const std::vector<PlannedPoint>& points, ResultHead head,
+// The points that one GPU measures.
+struct DeviceSweep {
+    std::vector<PlannedPoint> points;
+    DeviceRun run;
+};
+
+// One GPU after the other, in one result. `missing` says which could not be used; the result is
+// partial then. head.device, head.devices, head.backend, head.passes and head.compares_settings are
+// filled in here.
+ExitCode run_sweep_on_devices(const std::vector<DeviceSweep>& sweeps,
+                              const std::vector<Warning>& missing, ResultHead head,
+                              ResultSink& sink);
+// The same for one.
+ExitCode run_sweep_on_device(std::vector<PlannedPoint> points, const ResultHead& head,
                              const DeviceRun& run, ResultSink& sink);
 
 // What results say about the GPU that was measured.

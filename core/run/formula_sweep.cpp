@@ -86,21 +86,18 @@ std::vector<PlannedPoint> points_of(const FormulaSweep& sweep) {
                              .block_x = sweep.block_x,
                              .values = cell};
         const Program program = make_formula_program(formula, launch);
-        each_setting(settings, [&](const Machine& machine, const CachePolicy& cache) {
+        each_setting(settings, [&](const Machine& machine, const SweptSettings& swept) {
             PlannedPoint& point = points.emplace_back();
-            point.machine = machine;
             point.plan.pattern = "formula";
             point.plan.op = launch.op;
             point.plan.type = launch.type;
             point.plan.shape = launch.shape;
-            point.plan.cache = cache;
             point.plan.program = program;
             require_walkable(point.plan);
             if (!sweep.name.empty()) point.parameters.emplace_back("formula", sweep.name);
             for (std::size_t i = 0; i < cell.size(); ++i)
                 point.parameters.emplace_back(names[i], cell[i]);
-            add_settings(point.parameters, settings, machine, cache);
-            point.name = name_of_point(point.parameters);
+            finish_point(point, settings, machine, swept);
             if (point.name.empty()) point.name = "formula";
         });
     }

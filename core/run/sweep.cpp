@@ -8,17 +8,15 @@ std::vector<PlannedPoint> expand(const Sweep& sweep) {
     require_reasonable_count(sweep, sweep.values.size());
     const PatternInfo& pattern = find_pattern(sweep.pattern);
     std::vector<PlannedPoint> points;
-    const auto add_point = [&](const Machine& machine, const CachePolicy& cache,
+    const auto add_point = [&](const Machine& machine, const SweptSettings& settings,
                                std::uint64_t value) {
         PlannedPoint& point = points.emplace_back();
-        point.machine = machine;
         Plan& plan = point.plan;
         plan.pattern = sweep.pattern;
         plan.value = value;
         plan.op = sweep.op.value_or(pattern.default_op);
         plan.type = sweep.type;
         plan.shape = sweep.shape;
-        plan.cache = cache;
         plan.options = sweep.options;
         if (sweep.auto_pitch && plan.options.pitch == "auto")
             plan.options.auto_pitch_bytes = sweep.auto_pitch(value);
@@ -26,11 +24,10 @@ std::vector<PlannedPoint> expand(const Sweep& sweep) {
         require_walkable(plan);
         point.parameters.emplace_back(std::string(pattern.parameter),
                                       static_cast<std::int64_t>(value));
-        add_settings(point.parameters, sweep, machine, cache);
-        point.name = name_of_point(point.parameters);
+        finish_point(point, sweep, machine, settings);
     };
-    each_setting(sweep, [&](const Machine& machine, const CachePolicy& cache) {
-        for (const std::uint64_t value : sweep.values) add_point(machine, cache, value);
+    each_setting(sweep, [&](const Machine& machine, const SweptSettings& settings) {
+        for (const std::uint64_t value : sweep.values) add_point(machine, settings, value);
     });
     return points;
 }
@@ -53,6 +50,8 @@ NamedValues describe_sweep(const Sweep& sweep) {
         return pattern.options.find(option) != std::string_view::npos;
     };
     if (has_option("--variant")) values.emplace_back("variant", sweep.options.variant);
+    if (has_option("--tile") && sweep.options.tile != PatternOptions{}.tile)
+        values.emplace_back("tile", static_cast<std::int64_t>(sweep.options.tile));
     if (has_option("--order")) values.emplace_back("order", sweep.options.order);
     if (has_option("--seed"))
         values.emplace_back("seed", static_cast<std::int64_t>(sweep.options.seed));

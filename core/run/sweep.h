@@ -26,6 +26,8 @@ struct Sweep {
     std::vector<StoreModifier> dscm{StoreModifier::wb};
     std::vector<std::optional<Carveout>> carveouts{std::nullopt};
     std::vector<std::optional<std::uint32_t>> l2_fetch_bytes{std::nullopt};
+    std::vector<Allocation> allocations{Allocation::device};
+    std::vector<LoadPath> paths{LoadPath::ld};
     std::vector<Machine> machines;
     // The pitch in bytes of rows of so many bytes on the device present; none: the usual one.
     std::function<std::uint64_t(std::uint64_t row_bytes)> auto_pitch;
@@ -34,8 +36,10 @@ struct Sweep {
 struct PlannedPoint {
     Plan plan;
     Machine machine;
-    std::string name;        // "offset=11", with the settings that are swept: "offset=11 dlcm=cg"
-    NamedValues parameters;  // the same as values
+    std::string name;  // "offset=11", with the settings that are swept: "offset=11 dlcm=cg"
+    NamedValues parameters = {};  // the same as values, and what follows from them
+    NamedValues scope = {};     // of the parameters: which machine or GPU, where there are several
+    NamedValues settings = {};  // of the parameters: the settings that are swept
 };
 
 // The parameter varies fastest. Throws UsageError for more than most_range_points points and for

@@ -7,6 +7,7 @@
 #include "core/model/launch_sum.h"
 #include "core/model/transactions.h"
 #include "core/model/walk_limit.h"
+#include "core/pattern/memory_settings.h"
 #include "core/text/error.h"
 #include "core/text/range.h"
 
@@ -36,6 +37,20 @@ void add_if_swept(NamedValues& parameters, const char* key, const List& list, co
     if (list.size() > 1) parameters.emplace_back(key, value_of(item));
 }
 
+// "offset=11 dlcm=cg"
+std::string name_of_point(const NamedValues& parameters) {
+    std::string name;
+    for (const auto& [key, value] : parameters)
+        name += fmt::format("{}{}={}", name.empty() ? "" : " ", key, text_of(value));
+    return name;
+}
+
+std::uint32_t l1_kib_of(const Machine& machine, const CachePolicy& cache) {
+    std::optional<std::uint32_t> shared_percent;
+    if (cache.carveout) shared_percent = cache.carveout->shared_percent;
+    return l1_split(machine.rules->l1, shared_percent).l1_kib;
+}
+
 template <typename List>
 void add_if_single(NamedValues& values, const char* key, const List& list) {
     if (list.size() == 1) values.emplace_back(key, value_of(list.front()));
@@ -47,7 +62,8 @@ void require_reasonable_count(const Sweep& sweep, std::uint64_t values) {
     std::uint64_t count = values;
     for (const std::uint64_t axis :
          {std::max<std::size_t>(sweep.dlcm.size(), 1), sweep.dscm.size(), sweep.carveouts.size(),
-          sweep.l2_fetch_bytes.size(), sweep.machines.size()})
+          sweep.l2_fetch_bytes.size(), sweep.allocations.size(), sweep.paths.size(),
+          sweep.machines.size()})
         if (__builtin_mul_overflow(count, axis, &count)) count = ~0ull;
     if (count > most_range_points)
         throw UsageError(fmt::format("{} points: a sweep has at most {}; use fewer values or lists",
@@ -69,25 +85,42 @@ void require_walkable(const Plan& plan) {
 }
 
 void each_setting(const Sweep& sweep,
-                  const std::function<void(const Machine&, const CachePolicy&)>& visit) {
+                  const std::function<void(const Machine&, const SweptSettings&)>& visit) {
     for (const Machine& machine : sweep.machines) {
         const std::vector<LoadModifier> modifiers =
             sweep.dlcm.empty() ? std::vector{usual_load_modifier(*machine.rules)} : sweep.dlcm;
-        for (const auto& l2_fetch : sweep.l2_fetch_bytes)
-            for (const auto& carveout : sweep.carveouts)
-                for (const StoreModifier dscm : sweep.dscm)
-                    for (const LoadModifier dlcm : modifiers)
-                        visit(machine, {dlcm, dscm, carveout, l2_fetch});
+        for (const Allocation allocation : sweep.allocations)
+            for (const LoadPath path : sweep.paths)
+                for (const auto& l2_fetch : sweep.l2_fetch_bytes)
+                    for (const auto& carveout : sweep.carveouts)
+                        for (const StoreModifier dscm : sweep.dscm)
+                            for (const LoadModifier dlcm : modifiers)
+                                visit(machine,
+                                      {{dlcm, dscm, carveout, l2_fetch}, allocation, path});
     }
 }
 
-void add_settings(NamedValues& parameters, const Sweep& sweep, const Machine& machine,
-                  const CachePolicy& cache) {
-    if (sweep.machines.size() > 1) parameters.emplace_back("machine", machine.name);
-    add_if_swept(parameters, "dlcm", sweep.dlcm, cache.dlcm);
-    add_if_swept(parameters, "dscm", sweep.dscm, cache.dscm);
-    add_if_swept(parameters, "carveout", sweep.carveouts, cache.carveout);
-    add_if_swept(parameters, "l2_fetch", sweep.l2_fetch_bytes, cache.l2_fetch_bytes);
+void finish_point(PlannedPoint& point, const Sweep& sweep, const Machine& machine,
+                  const SweptSettings& settings) {
+    point.machine = machine;
+    point.plan.cache = settings.cache;
+    point.plan.allocation = settings.allocation;
+    point.plan.path = settings.path;
+    apply_memory_settings(point.plan);
+    if (sweep.machines.size() > 1) point.scope.emplace_back("machine", machine.name);
+    const CachePolicy& cache = settings.cache;
+    add_if_swept(point.settings, "alloc", sweep.allocations, settings.allocation);
+    add_if_swept(point.settings, "path", sweep.paths, settings.path);
+    add_if_swept(point.settings, "dlcm", sweep.dlcm, cache.dlcm);
+    add_if_swept(point.settings, "dscm", sweep.dscm, cache.dscm);
+    add_if_swept(point.settings, "carveout", sweep.carveouts, cache.carveout);
+    add_if_swept(point.settings, "l2_fetch", sweep.l2_fetch_bytes, cache.l2_fetch_bytes);
+    for (const NamedValues& more : {point.scope, point.settings})
+        point.parameters.insert(point.parameters.end(), more.begin(), more.end());
+    point.name = name_of_point(point.parameters);
+    // What the split leaves for L1 follows from the carveout and is no part of the name.
+    if (sweep.carveouts.size() > 1)
+        point.parameters.emplace_back("l1_kib", std::int64_t{l1_kib_of(machine, cache)});
 }
 
 void add_single_settings(NamedValues& values, const Sweep& sweep) {
@@ -95,13 +128,8 @@ void add_single_settings(NamedValues& values, const Sweep& sweep) {
     add_if_single(values, "dscm", sweep.dscm);
     add_if_single(values, "carveout", sweep.carveouts);
     add_if_single(values, "l2_fetch", sweep.l2_fetch_bytes);
-}
-
-std::string name_of_point(const NamedValues& parameters) {
-    std::string name;
-    for (const auto& [key, value] : parameters)
-        name += fmt::format("{}{}={}", name.empty() ? "" : " ", key, text_of(value));
-    return name;
+    add_if_single(values, "alloc", sweep.allocations);
+    add_if_single(values, "path", sweep.paths);
 }
 
 }  // namespace coalprof

@@ -1,6 +1,7 @@
 #include "core/run/sweep_run.h"
 
 #include "core/model/predict.h"
+#include "core/run/settings_judge.h"
 #include "core/run/stop.h"
 
 namespace coalprof {
@@ -16,22 +17,26 @@ Point predicted_point(const PlannedPoint& planned) {
 
 }  // namespace
 
-ExitCode run_sweep(const std::vector<PlannedPoint>& points, const ResultHead& head,
-                   ResultSink& sink) {
+ExitCode run_sweep(const std::vector<PlannedPoint>& points, ResultHead head, ResultSink& sink) {
+    head.compares_settings = !points.empty() && !points.front().settings.empty();
     sink.begin(head);
     ResultTail tail;
+    SettingsJudge judge;
     for (const PlannedPoint& planned : points) {
         if (stop_signal() != 0) {
             tail.status = Status::interrupted;
             break;
         }
         try {
-            sink.point(predicted_point(planned));
+            const Point point = predicted_point(planned);
+            judge.add(planned, point);
+            sink.point(point);
         } catch (const Stopped&) {
             tail.status = Status::interrupted;
             break;
         }
     }
+    tail.verdicts = judge.verdicts();
     sink.finish(tail);
     return exit_code_of(tail.status);
 }

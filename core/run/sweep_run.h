@@ -10,7 +10,7 @@
 namespace coalprof {
 
 // The model alone. Ends early, with what is finished delivered, when stop_signal() says so.
-ExitCode run_sweep(const std::vector<PlannedPoint>& points, const ResultHead& head,
-                   ResultSink& sink);
+// head.compares_settings is filled in here.
+ExitCode run_sweep(const std::vector<PlannedPoint>& points, ResultHead head, ResultSink& sink);
 
 }  // namespace coalprof

@@ -31,14 +31,17 @@ std::vector<PatternOptions> options_to_verify(const PatternInfo& pattern) {
     if (pattern.options.find("--variant") == std::string_view::npos) return {PatternOptions{}};
     for (const std::string_view variant : transpose_variants())
         all.emplace_back().variant = variant;
+    all.emplace_back(all.back()).tile = 64;
     return all;
 }
 
 std::string name_of(const PlannedPoint& point) {
     const Plan& plan = point.plan;
-    return fmt::format("{}{}{} {} {} {}", plan.pattern, plan.options.variant == "naive" ? "" : " ",
-                       plan.options.variant == "naive" ? "" : plan.options.variant,
-                       name_of(plan.op), name_of(plan.type), point.name);
+    std::string variant = plan.options.variant == "naive" ? "" : " " + plan.options.variant;
+    if (plan.options.tile != PatternOptions{}.tile)
+        variant += fmt::format(" tile={}", plan.options.tile);
+    return fmt::format("{}{} {} {} {}", plan.pattern, variant, name_of(plan.op), name_of(plan.type),
+                       point.name);
 }
 
 void add_points(std::vector<PlannedPoint>& points, const PatternInfo& pattern,
@@ -86,13 +89,14 @@ void tally(VerifyTotals& totals, const std::string& name, const Point& point,
     totals.points += 1;
     if (!point.failure.empty()) {
         totals.failed_points += 1;
-        totals.findings.push_back({name, point.failure});
+        totals.findings.push_back({name, point.failure, std::nullopt});
     }
     if (!point.measured) return;
     const Agreement agreement = compare(point.predicted, *point.measured);
     totals.compared += agreement.compared;
+    totals.disagreements += agreement.disagreements.size();
     for (const Disagreement& found : agreement.disagreements)
-        totals.findings.push_back({name, describe(found)});
+        totals.findings.push_back({name, describe(found), found});
     for (const Counter counter : wanted)
         if (is_number(point.predicted[counter]) && !is_number((*point.measured)[counter]))
             totals.missing += 1;

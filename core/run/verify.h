@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,11 +27,23 @@ struct VerifyTotals {
     std::uint64_t failed_points = 0;
     std::uint64_t compared = 0;  // counters that both sides have
     std::uint64_t missing = 0;   // predicted, but not measured
+    std::uint64_t disagreements = 0;
     struct Finding {
-        std::string point;
+        std::string point;  // its name; empty: the whole run
         std::string text;
+        std::optional<Disagreement> disagreement;  // none: the point or the run failed
     };
-    std::vector<Finding> findings;  // disagreements and failures
+    std::vector<Finding> findings = {};
+
+    std::uint64_t agreed() const { return compared - disagreements; }
+};
+
+// What `coalprof verify` came to.
+struct VerifyReport {
+    ResultHead head = {};  // of the last op that was run: the GPU and the machine
+    NamedValues scope = {};
+    Status status = Status::complete;
+    VerifyTotals totals = {};
 };
 
 // Adds what a finished point says.

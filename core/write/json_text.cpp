@@ -72,6 +72,10 @@ std::string json_of_meta(const ResultHead& head) {
     meta["time"] = head.time_utc;
     meta["machine"] = tree_of(head.machine);
     meta["device"] = head.device ? tree_of(*head.device) : Json(nullptr);
+    if (!head.devices.empty()) {
+        Json& devices = meta["devices"] = Json::array();
+        for (const NamedValues& device : head.devices) devices.push_back(tree_of(device));
+    }
     meta["backend"] = head.backend;
     meta["passes"] = head.passes;
     return text_of(meta);
@@ -82,6 +86,23 @@ std::string json_of_short_sweep(const ResultHead& head) {
     for (const auto& [key, value] : head.sweep)
         if (key == "pattern" || key == "type" || key == "op") members.emplace_back(key, value);
     return json_of_values(members);
+}
+
+std::string json_of_verdicts(const std::vector<Verdict>& verdicts) {
+    Json list = Json::array();
+    for (const Verdict& verdict : verdicts) {
+        Json best = Json::array();
+        for (const NamedValues& settings : verdict.best) best.push_back(tree_of(settings));
+        const bool is_known = verdict.basis != Verdict::Basis::none;
+        list.push_back({{"scope", tree_of(verdict.scope)},
+                        {"basis", is_known ? Json(name_of(verdict.basis)) : Json(nullptr)},
+                        {"combinations", verdict.combinations},
+                        {"values", verdict.values},
+                        {"best", best},
+                        {"gain", verdict.gain},
+                        {"text", verdict.text}});
+    }
+    return text_of(list);
 }
 
 std::string json_of_warnings(const std::vector<Warning>& warnings) {

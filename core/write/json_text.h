@@ -22,6 +22,7 @@ std::string json_of_values(const NamedValues& values);
 std::string json_of_meta(const ResultHead& head);
 // The members of `head.sweep` that tell two runs apart at a glance: pattern, type and op.
 std::string json_of_short_sweep(const ResultHead& head);
+std::string json_of_verdicts(const std::vector<Verdict>& verdicts);
 std::string json_of_warnings(const std::vector<Warning>& warnings);
 
 }  // namespace coalprof

@@ -31,6 +31,10 @@ class JsonWriter : public ResultSink {
     void finish(const ResultTail& tail) override {
         text_.put("\n],\n\"status\":");
         put_json_text(text_, name_of(tail.status));
+        if (!tail.verdicts.empty()) {
+            text_.put(",\n\"verdicts\":");
+            text_.put(json_of_verdicts(tail.verdicts));
+        }
         text_.put(",\n\"warnings\":");
         text_.put(json_of_warnings(tail.warnings));
         text_.put("}\n");

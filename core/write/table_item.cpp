@@ -65,6 +65,9 @@ constexpr std::array counter_headings{
                    {"local store", "sectors", "local store sectors", 17, true}},
     CounterHeading{Counter::local_store_requests,
                    {"local store", "requests", "local store requests", 45}},
+    CounterHeading{Counter::texture_sectors, {"texture", "sectors", "texture sectors", 18, true}},
+    CounterHeading{Counter::texture_hit_sectors, {"texture", "hits", "texture hit sectors", 32}},
+    CounterHeading{Counter::texture_requests, {"texture", "requests", "texture requests", 45}},
     CounterHeading{Counter::l1_hit_sectors, {"L1 hit", "sectors", "L1 hit sectors", 32}},
     CounterHeading{Counter::l2_read_sectors, {"L2 read", "sectors", "L2 read sectors", 30}},
     CounterHeading{Counter::l2_read_requests, {"L2 read", "requests", "L2 read requests", 46}},
@@ -79,8 +82,9 @@ constexpr std::array counter_headings{
     CounterHeading{Counter::dram_read_bytes, {"DRAM read", "", "DRAM read", 31}},
     CounterHeading{Counter::dram_write_bytes, {"DRAM write", "", "DRAM write", 34}},
     CounterHeading{Counter::useful_bytes, {"useful", "", "useful bytes", 52}},
-    CounterHeading{Counter::duration_seconds, {"time", "", "time", 22, true}},
+    CounterHeading{Counter::duration_seconds, {"time", "", "time", 23, true}},
     CounterHeading{Counter::bandwidth_bytes_per_second, {"", "", "bandwidth", 16, true}},
+    CounterHeading{Counter::bandwidth_share, {"% of", "ceiling", "share of the ceiling", 22, true}},
 };
 static_assert(counter_headings.size() == counter_count - access_kinds.size() * access_field_count,
               "a counter has no heading");
@@ -190,6 +194,12 @@ void add_shared_merged(std::vector<TableItem>& items, const std::vector<Point>& 
 }
 
 }  // namespace
+
+bool is_efficiency(Counter counter) {
+    const auto index = static_cast<std::size_t>(counter);
+    return index < access_kinds.size() * access_field_count &&
+           static_cast<AccessField>(index % access_field_count) == AccessField::efficiency;
+}
 
 int Kinds::count() const { return static_cast<int>(std::count(seen.begin(), seen.end(), true)); }
 

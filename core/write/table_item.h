@@ -29,6 +29,9 @@ struct TableItem {
     bool never_hoisted = false;  // stays a column even when it is the same in every point
 };
 
+// How much of what moved was used: what colours and bars are for.
+bool is_efficiency(Counter counter);
+
 // The reading that the item shows of a point.
 const Reading& reading_of(const TableItem& item, const Readings& readings);
 

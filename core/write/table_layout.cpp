@@ -116,7 +116,7 @@ class LayoutMaker {
         column.item = decision.item;
         column.from_measurement = from_measurement;
         const CounterInfo& counter = info(decision.item.counters.front());
-        column.is_colored = counter.unit == Unit::ratio;
+        column.is_colored = is_efficiency(counter.counter);
         column.number = style_of(decision.item, numbers_in(column, points_), from_measurement,
                                  style_, is_complete_);
         column.heading[0] = decision.item.line1;
@@ -133,7 +133,7 @@ class LayoutMaker {
             const ItemDecision& decision = layout_.decisions[i];
             const Relation relation = decision.relation;
             if (decision.is_hoisted || relation == Relation::none) continue;
-            Candidate item{i, decision.item.importance, false, {}};
+            Candidate item{i, importance_of(decision.item), false, {}};
             if (relation == Relation::predicted ||
                 (relation == Relation::differing && !decision.is_prediction_hoisted))
                 item.columns.push_back(reading_column(decision, false));
@@ -152,6 +152,13 @@ class LayoutMaker {
         for (Candidate& candidate : candidates)
             for (TableColumn& column : candidate.columns) settle_width(column);
         return candidates;
+    }
+
+    // Where settings are compared, what they are compared by comes first.
+    int importance_of(const TableItem& item) const {
+        const bool is_compared =
+            item.counters.front() == Counter::bandwidth_bytes_per_second && head_.compares_settings;
+        return is_compared ? 0 : item.importance;
     }
 
     void settle_width(TableColumn& column) const {

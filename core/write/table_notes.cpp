@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/write/columns.h"
+#include "core/write/table_cell.h"
 #include "core/write/terminal_text.h"
 
 namespace coalprof {
@@ -42,6 +44,39 @@ bool is_explained(const ItemDecision& decision) {
     return decision.relation != Relation::none || decision.item.never_hoisted;
 }
 
+// "Best settings on machine c2050: dlcm cg, by predicted bandwidth over 4 values: 1.6 times better
+// than dlcm ca."
+std::string verdict_line(const Verdict& verdict) {
+    std::string scope;
+    for (const auto& [key, value] : verdict.scope)
+        scope += fmt::format(" {} {}", key, value_text(value, whole_text, false));
+    return fmt::format("Best settings{}{}: {}.", scope.empty() ? "" : " on", scope, verdict.text);
+}
+
+// "4,529 GB/s"; empty where there is no such number.
+std::string rate_in(const NamedValues& values, const std::string& key) {
+    const Value* value = find_value(values, key);
+    const auto* rate = value ? std::get_if<double>(value) : nullptr;
+    if (!rate) return {};
+    const NumberStyle style = scale_for(Unit::byte_per_second, *rate, "");
+    return fmt::format("{} {}", number_text(*rate, style), style.unit);
+}
+
+// "4,529 GB/s reading, 4,255 GB/s copying"; empty where the GPU's ceilings are not there.
+std::string ceilings_in(const NamedValues& device) {
+    const std::string read = rate_in(device, "read_ceiling_bytes_per_second");
+    const std::string copy = rate_in(device, "copy_ceiling_bytes_per_second");
+    if (read.empty() || copy.empty()) return {};
+    return fmt::format("{} reading, {} copying", read, copy);
+}
+
+// Which GPU of the host: its number, or where it stands in the list.
+std::int64_t index_in(const NamedValues& device, std::size_t position) {
+    const Value* value = find_value(device, "index");
+    const auto* index = value ? std::get_if<std::int64_t>(value) : nullptr;
+    return index ? *index : static_cast<std::int64_t>(position);
+}
+
 void add_once(std::vector<GroupedText>& texts, const TableItem& item) {
     const auto is_known = [&](const GroupedText& text) {
         return text.group == item.group && text.text == item.phrase;
@@ -51,6 +86,18 @@ void add_once(std::vector<GroupedText>& texts, const TableItem& item) {
 }
 
 }  // namespace
+
+void TableNotes::look_at(const ResultHead& head) {
+    if (!head.device) return;
+    const std::string of_one = ceilings_in(*head.device);
+    if (!of_one.empty()) ceilings_ = fmt::format("Ceiling of this GPU in this run: {}.", of_one);
+    std::string of_several;
+    for (std::size_t i = 0; i < head.devices.size(); ++i)
+        if (const std::string one = ceilings_in(head.devices[i]); !one.empty())
+            of_several += fmt::format("{}device {} {}", of_several.empty() ? "" : "; ",
+                                      index_in(head.devices[i], i), one);
+    if (!of_several.empty()) ceilings_ = fmt::format("Ceilings in this run: {}.", of_several);
+}
 
 void TableNotes::look_at(const TableLayout& layout) {
     for (const ItemDecision& decision : layout.decisions) {
@@ -66,6 +113,8 @@ void TableNotes::look_at(const TableLayout& layout, const Point& point, bool exp
         if (decision.is_left_out || !(explains_all || is_explained(decision))) continue;
         has_estimate_ |= is_estimated(decision.item) &&
                          is_finite_number(predicted_reading(decision.item, point));
+        has_shares_ |= decision.item.counters.front() == Counter::bandwidth_share &&
+                       is_finite_number(measured_reading(decision.item, point));
         if (explains_all || shows_prediction(decision, layout))
             look_at(decision.item, point.predicted);
         if (point.measured) look_at(decision.item, *point.measured);
@@ -110,6 +159,7 @@ void TableNotes::put_missing(std::vector<std::string>& lines) const {
 
 std::vector<std::string> TableNotes::lines(const ResultTail& tail) const {
     std::vector<std::string> lines;
+    for (const Verdict& verdict : tail.verdicts) lines.push_back(verdict_line(verdict));
     if (has_agreement_)
         lines.push_back(std::string("=  prediction and measurement agree") +
                         (has_unmarked_ ? "; columns without a mark are measured" : ""));
@@ -117,6 +167,7 @@ std::vector<std::string> TableNotes::lines(const ResultTail& tail) const {
         lines.emplace_back(
             "predicted bandwidth is an estimate: what device memory allows a kernel with enough "
             "loads in flight; with few it is less");
+    if (has_shares_ && !ceilings_.empty()) lines.push_back(ceilings_);
     put_missing(lines);
     if (!never_there_.empty())
         lines.push_back(

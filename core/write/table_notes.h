@@ -14,6 +14,9 @@ class TableNotes {
  public:
     explicit TableNotes(const TableStyle& style) : style_(style) {}
 
+    // What the head says that belongs below: the ceilings that shares are of.
+    void look_at(const ResultHead& head);
+
     // A heading: what its marks mean, what it leaves out.
     void look_at(const TableLayout& layout);
     // A point that helped to decide this layout. Counters that no point has are named without
@@ -38,6 +41,8 @@ class TableNotes {
     std::uint64_t failure_count_ = 0;
     std::vector<GroupedText> left_out_;
     std::vector<GroupedText> never_there_;
+    std::string ceilings_;
+    bool has_shares_ = false;  // of a ceiling
     bool has_agreement_ = false;
     bool has_unmarked_ = false;  // columns that are only measured
     bool has_estimate_ = false;

@@ -25,6 +25,12 @@ std::string size_in(const NamedValues& values) {
     return size && *size >= 0 ? size_text(static_cast<std::uint64_t>(*size)) : std::string();
 }
 
+std::string tile_in(const NamedValues& values) {
+    const Value* value = find_value(values, "tile");
+    const auto* columns = value ? std::get_if<std::int64_t>(value) : nullptr;
+    return columns ? fmt::format("tile {}", *columns) : std::string();
+}
+
 std::string gpu_of(const NamedValues& values, bool ascii) {
     // The board's full name where the machine goes by a short key.
     std::string name = text_in(values, "board", ascii);
@@ -46,6 +52,7 @@ std::string title_of(const ResultHead& head, const TableStyle& style) {
     };
     add(text_in(head.sweep, "pattern", style.ascii));
     add(text_in(head.sweep, "variant", style.ascii));
+    add(tile_in(head.sweep));
     add(text_in(head.sweep, "op", style.ascii));
     add(text_in(head.sweep, "type", style.ascii));
     add(size_in(head.sweep));

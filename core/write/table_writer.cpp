@@ -23,8 +23,7 @@ constexpr std::string_view gap = "  ";
 // Colour is an accent on what matters: how much of each sector was used.
 std::string_view color_of(const TableColumn& column, const Point& point) {
     const Reading& reading = shown_reading(column, point);
-    if (info(column.item.counters.front()).unit != Unit::ratio || !is_finite_number(reading))
-        return {};
+    if (!column.is_colored || !is_finite_number(reading)) return {};
     const double efficiency = number_in(reading);
     return efficiency >= 0.9 ? "\033[32m" : efficiency >= 0.5 ? "\033[33m" : "\033[31m";
 }
@@ -35,6 +34,7 @@ class TableWriter : public ResultSink {
 
     void begin(const ResultHead& head) override {
         head_ = head;
+        notes_.look_at(head);
         put_folded(text_, title_of(head, style_), style_.width, 2);
     }
 

@@ -51,30 +51,52 @@ __device__ __forceinline__ Lanes<per_thread> place(const Formula& formula, Index
     return lanes;
 }
 
-// The same for a thread whose elements all lie in one tile: its place is found once, and from one
-// element of the thread to the next it is so many rows.
-template <int block, int per_thread>
-__device__ __forceinline__ Lanes<per_thread> place_down(Index element, Index row_step) {
+// The same for a thread whose elements all lie in one tile, of which a block takes the whole or some
+// rows. The block knows its tile without looking at i, the thread's place in it is found once, and
+// from one element of the thread to the next it is so many rows.
+template <bool narrow>
+struct NumberOf {
+    using Type = Index;
+};
+template <>
+struct NumberOf<true> {
+    using Type = Word;
+};
+
+template <int side, int block, int per_thread, typename Number>
+__device__ __forceinline__ Lanes<per_thread> place_down(Number element, Number row_step) {
     Lanes<per_thread> lanes;
 #pragma unroll
     for (int j = 0; j < per_thread; ++j) {
-        lanes.element[j] = element + static_cast<Index>(j) * (block / tile_side) * row_step;
+        lanes.element[j] = element + static_cast<Number>(j) * (block / side) * row_step;
         lanes.active[j] = true;
     }
     return lanes;
 }
 
-template <bool narrow, int block, int per_thread>
-__device__ __forceinline__ Lanes<per_thread> place_in_tile(const Tiles& formula, Index first) {
-    const Tiles tiles = narrow ? narrowed(formula) : formula;
-    const Index i = narrow ? static_cast<Word>(first) : first;
-    return place_down<block, per_thread>(tiles(i), tiles.pitch);
+// The number in its tile of the thread's first element.
+template <int blocks_of_tile, int block, int per_thread>
+__device__ __forceinline__ Word cell_of_thread() {
+    return blockIdx.x % blocks_of_tile * (block * per_thread) + threadIdx.x % block;
 }
 
-template <bool narrow, int block, int per_thread>
-__device__ __forceinline__ Lanes<per_thread> place_in_tile(const TileCells& formula, Index first) {
-    const TileCells cells = narrow ? narrowed(formula) : formula;
-    return place_down<block, per_thread>(cells(first % tile_elements), cells.row_step);
+template <int side, bool narrow, int block, int per_thread>
+__device__ __forceinline__ Lanes<per_thread> place_in_tile(const Tiles& formula) {
+    using Number = typename NumberOf<narrow>::Type;
+    constexpr int blocks = side * side / (block * per_thread);
+    const Number tile = blockIdx.x / blocks;
+    const Number cell = cell_of_thread<blocks, block, per_thread>();
+    return place_down<side, block, per_thread>(formula.at(tile, cell),
+                                               static_cast<Number>(formula.pitch));
+}
+
+template <int side, bool narrow, int block, int per_thread>
+__device__ __forceinline__ Lanes<per_thread> place_in_tile(const TileCells& formula) {
+    using Number = typename NumberOf<narrow>::Type;
+    constexpr int blocks = side * side / (block * per_thread);
+    const Number cell = cell_of_thread<blocks, block, per_thread>();
+    return place_down<side, block, per_thread>(formula.at(cell),
+                                               static_cast<Number>(formula.row_step));
 }
 
 // `base`: the address of element 0. `apart`: the compiler could see that two elements of one thread
@@ -132,6 +154,24 @@ __device__ __forceinline__ void load_constants(Value<bytes> (&values)[per_thread
         for (int j = 0; j < per_thread; ++j)
             load_value<Memory::constant>(values[j], addresses.of[j] + (rounds >> 1),
                                          lanes.active[j]);
+}
+
+template <unsigned bytes, int per_thread>
+__device__ __forceinline__ void load_read_only(Value<bytes> (&values)[per_thread],
+                                               const Addresses<per_thread>& addresses,
+                                               const Lanes<per_thread>& lanes) {
+#pragma unroll
+    for (int j = 0; j < per_thread; ++j) load_read_only(values[j], addresses.of[j], lanes.active[j]);
+}
+
+template <unsigned bytes, int per_thread>
+__device__ __forceinline__ void fetch(Value<bytes> (&values)[per_thread],
+                                      const Addresses<per_thread>& addresses,
+                                      const Lanes<per_thread>& lanes, const Operand& operand) {
+#pragma unroll
+    for (int j = 0; j < per_thread; ++j)
+        fetch_value(values[j], operand.texture, (addresses.of[j] - operand.base) / bytes,
+                    lanes.active[j]);
 }
 
 // Collects in `seen` the bits in which loaded values differ from what the array holds. The mark of

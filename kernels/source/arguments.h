@@ -16,6 +16,7 @@ struct Operand {
     Index row_bytes = 0;  // tables only: from one of those rows to the next
     Word seed = 0;        // of the array's values
     Word elements = 0;    // shared and local memory only: how many the array has
+    Index texture = 0;    // the texture object over the array, where loads fetch through one
 };
 
 // What concerns the launch as a whole.

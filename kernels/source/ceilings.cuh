@@ -32,13 +32,17 @@ extern "C" __global__ void coalprof_read_grid(const uint4* const buffer, const I
     constexpr int count = 8;
     const Index step = static_cast<Index>(gridDim.x) * blockDim.x;
     Word all = 0;
-    for (Index first = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
-         first + (count - 1) * step < cells; first += count * step) {
+    Index first = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
+    for (; first + (count - 1) * step < cells; first += count * step) {
         uint4 read[count];
 #pragma unroll
         for (int j = 0; j < count; ++j) read[j] = buffer[first + j * step];
 #pragma unroll
         for (int j = 0; j < count; ++j) all |= read[j].x | read[j].y | read[j].z | read[j].w;
+    }
+    for (; first < cells; first += step) {
+        const uint4 cell = buffer[first];
+        all |= cell.x | cell.y | cell.z | cell.w;
     }
     if ((all & nothing) != 0) *sink = all;
 }

@@ -80,6 +80,26 @@ __device__ __forceinline__ void load_value(Value<bytes>& value, Index address, b
     }
 }
 
+// The same from global memory through the read-only path (LDG.CONSTANT where L1 serves it).
+template <unsigned bytes>
+__device__ __forceinline__ void load_read_only(Value<bytes>& value, Index address, bool active) {
+    const int on = active;
+    COALPROF_LOAD("global.nc");
+}
+
+// What tex1Dfetch() becomes. The texture has as many components as an element has words; the
+// others come back as they must and are dropped.
+template <unsigned bytes>
+__device__ __forceinline__ void fetch_value(Value<bytes>& value, Index texture, Index texel,
+                                            bool active) {
+    Word word[4] = {};
+    asm volatile(COALPROF_WHEN("%6") "tex.1d.v4.u32.s32 {%0, %1, %2, %3}, [%4, {%5}]; }"
+                 : "+r"(word[0]), "+r"(word[1]), "+r"(word[2]), "+r"(word[3])
+                 : "l"(texture), "r"(static_cast<int>(texel)), "r"(static_cast<int>(active)));
+#pragma unroll
+    for (unsigned w = 0; w < words_of(bytes); ++w) value.word[w] = word[w];
+}
+
 #define COALPROF_STORE(memory)                                                                    \
     if constexpr (bytes == 1)                                                                     \
         asm volatile(COALPROF_WHEN("%2") "st." memory ".u8 [%0], %1; }" ::"l"(address),           \

@@ -1,5 +1,6 @@
 """Every document that any command prints is valid against docs/coalprof.schema.json."""
 import os
+import pathlib
 import tempfile
 
 import harness
@@ -46,6 +47,36 @@ class Documents(Case):
 
     def test_of_swept_modifiers_and_machines_are_valid(self):
         self.check_json("stride", "--range", "1..4", "--dlcm", "ca,cg", "--machine", "c2050,h200")
+
+    def test_with_verdicts_are_valid_and_say_what_the_table_says(self):
+        command = ("stride", "--range", "1,32", "--op", "load", "--machine", "c2050", "--dlcm", "ca,cg",
+                   "--carveout", "prefer-l1,prefer-shared")
+        (verdict,) = self.check_json(*command)["verdicts"]
+        self.assertEqual(verdict["basis"], "predicted_bandwidth")
+        self.assertEqual(verdict["best"], [{"dlcm": "cg", "carveout": "prefer-l1"},
+                                           {"dlcm": "cg", "carveout": "prefer-shared"}])
+        table = " ".join(self.run_ok(*command).out.decode().split())
+        self.assertIn(f"Best settings: {verdict['text']}.", table)
+        self.assertNotIn("verdicts", self.check_json("stride", "--range", "1,32"))
+
+    def test_of_every_path_and_allocation_are_valid(self):
+        for machine in ("c2050", "k40", "gtx1080", "h200"):
+            self.check_json("offset", "--range", "0,1", "--op", "copy", "--path", "ld,ldg,tex",
+                            "--alloc", "device,static,managed,host", "--machine", machine)
+        self.check_json("indirect", "--range", "512", "--path", "tex,ld")
+        self.check_json("formula", "i * 3", "--path", "ldg", "--alloc", "host")
+
+    def test_that_formats_are_held_to_are_valid(self):
+        """The golden files of the C++ tests: documents of measured runs, which need a GPU."""
+        golden = pathlib.Path(harness.SOURCE, "tests", "data", "golden")
+        names = sorted(golden.glob("*.json"))
+        self.assertGreater(len(names), 3)
+        for path in names:
+            with self.subTest(path.name):
+                check_document(path.read_bytes())
+        for path in sorted(golden.glob("*.jsonl")):
+            with self.subTest(path.name):
+                check_lines(path.read_bytes())
 
     def test_of_all_counters_are_valid(self):
         for counters in ("basic", "memory", "all", "load_sectors,l1_hit_sectors"):

@@ -62,7 +62,9 @@ class MistypedWords(Case):
                 (["offset", "--machine", "h2o0"], "h200"),
                 (["offset", "--format", "jsno"], "json"),
                 (["offset", "--color", "nevr"], "never"),
-                (["offset", "--backend", "modle"], "model")):
+                (["offset", "--backend", "modle"], "model"),
+                (["offset", "--alloc", "manged"], "managed"),
+                (["offset", "--op", "load", "--path", "tx"], "tex")):
             with self.subTest(" ".join(arguments)):
                 ran = self.refuse(*arguments)
                 self.assertRegex(ran.err_text, rf"Did you mean '?{re.escape(meant)}'?\?")
@@ -86,6 +88,18 @@ class WrongCommandLines(Case):
                 (["offset", "--per-thread", "0"], "--per-thread"),
                 (["offset", "--carveout", "101"], "--carveout"),
                 (["offset", "--l2-fetch", "48"], "--l2-fetch"),
+                (["offset", "--alloc", "device,"], "--alloc"),
+                (["offset", "--path", ""], "--path"),
+                (["offset", "--path", "ldg"], "--op load"),  # rmw writes what it reads
+                (["offset", "--path", "tex", "--op", "load", "--type", "u8"], "--type"),
+                (["shared-stride", "--alloc", "host"], "shared memory"),
+                (["constant", "--path", "tex"], "constant memory"),
+                (["explain", "offset", "--op", "load", "--path", "tex"], "--path tex"),
+                (["explain", "offset", "--op", "load", "--path", "ldg", "--machine", "k40"], "--path ldg"),
+                (["offset", "--device", "first"], "--device"),
+                (["offset", "--device", "-1"], "--device"),
+                (["warps", "-", "--backend", "device", "--device", "all"], "--device all"),
+                (["verify", "--device", "all"], "--device"),
                 (["offset", "--type", "f32x4", "--op", "atomic"], "f32x4"),
                 (["shared-stride", "--type", "f32x4", "--op", "atomic"], "--op atomic"),
                 (["constant", "--op", "store"], "--op store"),
@@ -186,7 +200,8 @@ class Explain(Case):
 
     def test_takes_no_list(self):
         for option, value in (("--dlcm", "ca,cg"), ("--dscm", "wb,cg"), ("--carveout", "0,100"),
-                              ("--l2-fetch", "32,64")):
+                              ("--l2-fetch", "32,64"), ("--alloc", "device,managed"),
+                              ("--path", "ld,ldg")):
             with self.subTest(option):
                 ran = self.refuse("explain", "offset", "--at", "1", option, value)
                 self.assertIn(f"{option} {value}: one warp is drawn", ran.err_text)
@@ -265,6 +280,21 @@ class Sizes(Case):
             with self.subTest(typed):
                 ran = self.refuse("offset", "--type", "f64", "--size", typed)
                 self.assertIn(f"--size {typed}: smaller than one f64", ran.err_text)
+
+
+class WithoutAGpu(Case):
+    def test_any_device_is_answered_by_the_model(self):
+        for device in ("0", "7", "all"):
+            with self.subTest(device):
+                ran = self.run_ok("offset", "--range", "0", "--device", device, "--json")
+                self.assertIsNone(ran.json["meta"]["device"])
+                self.assertIn("the model answers alone", ran.err_text)
+
+    def test_what_was_demanded_of_one_ends_the_run(self):
+        for arguments in (["offset", "--backend", "device", "--device", "all"],
+                          ["verify", "--json"]):
+            with self.subTest(" ".join(arguments)):
+                self.refuse(*arguments, code=harness.ENVIRONMENT)
 
 
 if __name__ == "__main__":

@@ -113,6 +113,20 @@ TEST(Collector, tells_points_apart_by_the_name_of_their_range_not_by_its_place) 
         EXPECT_EQ(readings[point][Counter::load_sectors], Reading{std::uint64_t{100 + point}});
 }
 
+// 100 requests in 164 passes, 64 of them conflicts; the hardware saw warps wait 9 times more.
+TEST(Collector, takes_waiting_off_the_passes_of_shared_memory) {
+    Collecting run;
+    run.fake.value = [](const std::string& metric, const std::string&) {
+        if (metric.starts_with("smsp__sass")) return 164.0;
+        return metric.find("conflicts") != std::string::npos ? 73.0 : 173.0;
+    };
+    const std::array wanted{Counter::shared_load_wavefronts, Counter::shared_load_conflicts};
+    const auto readings = run.collect(wanted, 2);
+    EXPECT_EQ(readings.at(1)[Counter::shared_load_wavefronts], Reading{std::uint64_t{164}});
+    EXPECT_EQ(readings.at(1)[Counter::shared_load_conflicts], Reading{std::uint64_t{64}});
+    EXPECT_THAT(run.breaches(), IsEmpty());
+}
+
 TEST(Collector, answers_what_was_wanted_and_nothing_else) {
     // 96 unique bytes in 4 sectors: 24 bytes a sector, efficiency 24 / 32 = 0.75. The parts were
     // not asked for, and time is not CUPTI's.

@@ -34,12 +34,14 @@ constexpr std::array launches{
     Launch{"rmw, copy, add", {Access::global_load, Access::global_store}},
     Launch{"atomic", {Access::global_atomic}},
     Launch{"reduce", {Access::global_reduce}},
-    Launch{"shared", {Access::shared_load, Access::shared_store}},
+    Launch{"shared", {Access::shared_load, Access::shared_store}, 2},  // one is instrumented
     Launch{"tiled transpose",
            {Access::global_load, Access::global_store, Access::shared_load, Access::shared_store},
-           2},  // two memories at a time
+           3},  // two memories at a time, and the instrumented pass
     Launch{"constant", {Access::constant_load}},
     Launch{"local", {Access::local_load, Access::local_store}},
+    Launch{"texture", {Access::texture_load}},
+    Launch{"texture copy", {Access::texture_load, Access::global_store}},
 };
 
 // Chips whose device memory is the CPU's: CUPTI 13.0 has no count of its bytes there.
@@ -111,8 +113,12 @@ TEST_F(MetricTable, makes_basic_one_pass_for_every_op_on_every_gpu_that_is_measu
         std::string line = fmt::format("  {:6}", chip.chip());
         for (const Launch& launch : launches) {
             const std::size_t basic = passes_of(api(), chip, CounterSet::basic, launch.accesses);
+            // Two pipes of L1 take two passes from GH100 on.
+            const bool has_both = launch.accesses.has(Access::texture_load) &&
+                                  launch.accesses.has(Access::global_store);
             // GV100 is listed, but counters are served from compute capability 7.5 on.
-            EXPECT_TRUE(basic == launch.basic_passes || chip.chip() == "GV100")
+            EXPECT_TRUE(basic == launch.basic_passes || chip.chip() == "GV100" ||
+                        (has_both && basic == 2))
                 << launch.name << ": " << basic;
             line += fmt::format("  {} {}/{}/{}", launch.name, basic,
                                 passes_of(api(), chip, CounterSet::memory, launch.accesses),
@@ -166,6 +172,25 @@ TEST(MetricPlan, guards_the_data_stage_with_the_requests_of_all_other_accesses) 
     EXPECT_EQ(guards.size(), 7u);  // eight accesses are counted, one of them is the store
 }
 
+// What waits is told by an instrumented pass; a lone warp waits for nobody, and needs none.
+TEST(MetricPlan, takes_waiting_off_the_passes_of_shared_memory) {
+    const std::array wanted{Counter::shared_load_conflicts, Counter::shared_load_wavefronts};
+    const MetricPlan plan = plan_metrics(wanted, "GH100", has_everything);
+    ASSERT_EQ(plan.sources.size(), 2u);
+    EXPECT_THAT(plan.instrumented,
+                ElementsAre("smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"));
+    for (const MetricPlan::Source& source : plan.sources) {
+        EXPECT_FALSE(source.is_instrumented);
+        ASSERT_TRUE(source.waiting);
+        EXPECT_EQ(plan.hardware.at(source.waiting->with),
+                  "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum");
+    }
+    EXPECT_EQ(plan.hardware.size(), 2u);
+    const MetricPlan alone = plan_metrics(wanted, "GH100", has_everything, true);
+    EXPECT_THAT(alone.instrumented, IsEmpty());
+    EXPECT_FALSE(alone.sources.at(0).waiting);
+}
+
 TEST(CounterSets, hold_what_concerns_the_launch) {
     EXPECT_THAT(counters_of(CounterSet::basic, {Access::global_load}),
                 ElementsAre(Counter::load_requests, Counter::load_sectors,
@@ -203,6 +228,10 @@ TEST(CounterSets, see_what_a_program_does) {
     program.instructions.push_back({.kind = AccessKind::reduce, .space = Space::global});
     EXPECT_EQ(accesses_of(program),
               (AccessSet{Access::global_load, Access::shared_store, Access::global_reduce}));
+    program.instructions = {{.kind = AccessKind::load, .path = LoadPath::tex}};
+    EXPECT_EQ(accesses_of(program), AccessSet{Access::texture_load});
+    program.instructions = {{.kind = AccessKind::load, .path = LoadPath::ldg}};
+    EXPECT_EQ(accesses_of(program), AccessSet{Access::global_load});
 }
 
 TEST(CounterSets, are_found_by_name) {

@@ -64,6 +64,7 @@ class PlayedLauncher : public KernelLauncher {
     PlayedLauncher(KernelLauncher& launcher, FakeKernels& kernels, std::set<std::uint64_t>& timed)
         : launcher_(launcher), kernels_(kernels), timed_(timed) {}
     const DeviceFacts& device() const override { return launcher_.device(); }
+    void activate() override { launcher_.activate(); }
     std::uint64_t pitch_bytes(std::uint64_t row_bytes) override {
         return launcher_.pitch_bytes(row_bytes);
     }
@@ -132,6 +133,8 @@ void note_litter(const Script& script, const FakeGpu& gpu, const FakeCupti& cupt
     note(gpu.modules, "the modules");
     note(gpu.events, "the events");
     note(gpu.allocations, "cuMemAlloc's memory");
+    note(gpu.host_allocations, "the host's memory");
+    note(gpu.textures, "the textures");
     note(gpu.handles, "cuMemCreate's memory");
     note(gpu.reservations, "the reserved addresses");
     note(gpu.mappings, "the mappings");

@@ -50,7 +50,7 @@ class Script {
     bool is_lost() const { return lost_code_ != 0; }
     // Programs of NVRTC that were made and not destroyed.
     int live_programs() const { return live_programs_; }
-    // Calls other than cleaning up that were made on the context after it had been lost.
+    // Calls other than cleaning up that were made on the context after its loss had been told.
     const std::vector<std::string>& after_loss() const { return after_loss_; }
 
     // Answers for a call: `execute` does what it is to do.
@@ -81,7 +81,8 @@ class Script {
         const bool is_cleanup = cleanup().contains(call.name);
         if (is_lost()) {
             if (call.library == Library::driver && needs_context(call.name)) {
-                if (!is_cleanup) after_loss_.push_back(call.name);
+                if (!is_cleanup && is_told_) after_loss_.push_back(call.name);
+                is_told_ = is_told_ || !is_cleanup;
                 return {lost_code_, is_cleanup};
             }
             if (call.library == Library::cupti && cupti_is_lost_too) return {999, is_cleanup};
@@ -91,6 +92,7 @@ class Script {
         if (call.library == Library::driver && needs_context(call.name) &&
             sticky.contains(fault_.code))
             lost_code_ = fault_.code;
+        is_told_ = !is_cleanup;
         // What gives something back counts as done: that it was called is what matters.
         return {fault_.code, is_cleanup};
     }
@@ -106,6 +108,8 @@ class Script {
                                                  "cuCtxSetCurrent",
                                                  "cuModuleUnload",
                                                  "cuMemFree_v2",
+                                                 "cuMemFreeHost",
+                                                 "cuTexObjectDestroy",
                                                  "cuMemUnmap",
                                                  "cuMemRelease",
                                                  "cuMemAddressFree",
@@ -129,6 +133,8 @@ class Script {
     std::uint64_t total_ = 0;
     bool has_failed_ = false;
     int lost_code_ = 0;
+    bool is_told_ =
+        false;  // by a call whose answer is looked at, which those of cleaning up are not
     int live_programs_ = 0;
     std::vector<std::string> after_loss_;
     std::mutex mutex_;

@@ -76,10 +76,10 @@ Subject random_subject(RandomFormulas& random, Op op, ElementType type) {
         subject.plan.type = type;
         subject.plan.shape = launch.shape;
         try {
-            subject.plan.program = make_formula_program(
-                std::make_shared<const ParsedFormula>(
-                    parse_formula(text, RandomFormulas::parameters())),
-                launch);
+            subject.plan.program =
+                make_formula_program(std::make_shared<const ParsedFormula>(
+                                         parse_formula(text, RandomFormulas::parameters())),
+                                     launch);
             return subject;
         } catch (const UsageError&) {
             continue;
@@ -219,10 +219,10 @@ std::vector<PlannedPoint> pairs_of(Op op, ElementType type, const Machine& machi
         } catch (const UsageError&) {
             continue;  // atomics on bytes, a transpose that is no copy
         }
-        const std::string name =
-            fmt::format("{} {} {}", twin.pattern, name_of(op), name_of(type));
-        points.push_back({plan, machine, name, {}});
-        points.push_back({as_formula(twin, plan), machine, name + " as a formula", {}});
+        const std::string name = fmt::format("{} {} {}", twin.pattern, name_of(op), name_of(type));
+        points.push_back({.plan = plan, .machine = machine, .name = name});
+        points.push_back(
+            {.plan = as_formula(twin, plan), .machine = machine, .name = name + " as a formula"});
     }
     return points;
 }
@@ -244,14 +244,13 @@ TEST_F(FormulaOnGpu, built_in_patterns_are_measured_alike_as_formulas) {
                 for (const Instruction& one : point.plan.program.instructions)
                     kinds.instructions.push_back(one);
             Points sink;
-            run_sweep_on_device(
-                points, {},
-                {.launcher = launcher(),
-                 .collector = collector.get(),
-                 .no_counters = {},
-                 .wanted = counters_of(CounterSet::memory, accesses_of(kinds)),
-                 .repeats = 0},
-                sink);
+            run_sweep_on_device(points, {},
+                                {.launcher = launcher(),
+                                 .collector = collector.get(),
+                                 .no_counters = {},
+                                 .wanted = counters_of(CounterSet::memory, accesses_of(kinds)),
+                                 .repeats = 0},
+                                sink);
             ASSERT_EQ(sink.points.size(), points.size());
             for (std::size_t k = 0; k + 1 < sink.points.size(); k += 2) {
                 const Point& own = sink.points[k];

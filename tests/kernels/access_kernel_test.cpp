@@ -9,6 +9,7 @@
 #include <map>
 #include <sstream>
 
+#include "core/pattern/memory_settings.h"
 #include "core/run/device.h"
 #include "core/text/error.h"
 #include "kernels/compose.h"
@@ -34,13 +35,16 @@ PtxCount named_by(const Plan& plan) {
     PtxCount count;
     const std::uint64_t each = plan.shape.per_thread + copies_in_code(plan) - 1;
     for (const Instruction& instruction : plan.program.instructions) {
-        count.loads += instruction.kind == AccessKind::load ? each : 0;
+        const bool is_fetch = instruction.path == LoadPath::tex;
+        count.fetches += is_fetch ? each : 0;
+        count.loads += instruction.kind == AccessKind::load && !is_fetch ? each : 0;
+        count.read_only_loads += instruction.path == LoadPath::ldg ? each : 0;
         count.stores += instruction.kind == AccessKind::store ? each : 0;
         count.atomics += instruction.kind == AccessKind::atomic ? each : 0;
         count.reductions += instruction.kind == AccessKind::reduce ? each : 0;
     }
     // A kernel that checks what it loads can store one report, never executed while data are right.
-    if (count.loads + count.atomics != 0) count.stores += copies_in_code(plan);
+    if (count.loads + count.fetches + count.atomics != 0) count.stores += copies_in_code(plan);
     return count;
 }
 
@@ -52,6 +56,7 @@ void expect_exactly_its_instructions(const Plan& plan, const Compiled& code) {
     EXPECT_EQ(sass.stores + sass.predicated_stores, expected.stores);
     EXPECT_EQ(sass.atomics, expected.atomics);
     EXPECT_EQ(sass.reductions, expected.reductions);
+    EXPECT_EQ(sass.fetches, expected.fetches);
     EXPECT_EQ(sass.generic_or_local, 0u) << "registers were spilled or addresses are generic";
 }
 
@@ -98,6 +103,49 @@ TEST(AccessKernel, moves_an_element_of_any_width_with_one_instruction) {
         const auto code = hopper().compile({.source = compose_access(plan, shape_of(plan))});
         expect_exactly_its_instructions(plan, *code);
     }
+}
+
+Plan plan_on(LoadPath path, const std::string& pattern, Op op, ElementType type,
+             std::uint32_t per_thread) {
+    Plan plan = plan_of(pattern, pattern == "indirect" ? 512 : 3, op, type, per_thread);
+    plan.path = path;
+    apply_memory_settings(plan);
+    return plan;
+}
+
+TEST(AccessKernel, loads_on_the_path_that_it_is_told) {
+    COALPROF_NEEDS_NVRTC();
+    for (const LoadPath path : {LoadPath::ldg, LoadPath::tex})
+        for (const ElementType type :
+             {ElementType::f32, ElementType::u64, ElementType::f32x2, ElementType::f32x4})
+            for (const char* pattern : {"offset", "indirect"}) {
+                const Plan plan = plan_on(path, pattern, Op::add, type, 4);
+                SCOPED_TRACE(std::string(name_of(path)) + " " + name_of_case(plan));
+                const auto code =
+                    hopper().compile({.source = compose_access(plan, shape_of(plan))});
+                expect_exactly_its_instructions(plan, *code);
+            }
+    const Plan narrow = plan_on(LoadPath::ldg, "offset", Op::load, ElementType::u8, 4);
+    expect_exactly_its_instructions(
+        narrow, *hopper().compile({.source = compose_access(narrow, shape_of(narrow))}));
+}
+
+// What docs/memories.md says of --dlcm: textures do not see it, the read-only path only cs.
+TEST(AccessKernel, leaves_the_default_cache_modifier_to_plain_loads) {
+    COALPROF_NEEDS_NVRTC();
+    const auto code_under = [](LoadPath path, LoadModifier dlcm) {
+        const Plan plan = plan_on(path, "offset", Op::load, ElementType::f32, 1);
+        const auto compiled =
+            hopper().compile({.source = compose_access(plan, shape_of(plan)), .dlcm = dlcm});
+        return std::string(kernels_in(compiled->code).at(access_kernel));
+    };
+    for (const LoadModifier dlcm : {LoadModifier::cg, LoadModifier::cv}) {
+        EXPECT_NE(code_under(LoadPath::ld, dlcm), code_under(LoadPath::ld, LoadModifier::ca));
+        EXPECT_EQ(code_under(LoadPath::ldg, dlcm), code_under(LoadPath::ldg, LoadModifier::ca));
+        EXPECT_EQ(code_under(LoadPath::tex, dlcm), code_under(LoadPath::tex, LoadModifier::ca));
+    }
+    EXPECT_NE(code_under(LoadPath::ldg, LoadModifier::cs),
+              code_under(LoadPath::ldg, LoadModifier::ca));
 }
 
 TEST(AccessKernel, jumps_over_its_instructions_in_threads_that_are_left_over) {

@@ -126,28 +126,30 @@ TEST(Compose, lets_a_block_meet_between_storing_a_tile_and_loading_it) {
 // What place_in_tile() makes of the formulas (kernels/source/access.cuh): the place of the thread's
 // first element, and from there so many rows down for each further one.
 TEST(Compose, finds_the_elements_of_a_tile_by_steps_of_whole_rows) {
-    const Tiles tiles{3, 32, 32 * 96, 96};
-    const Tiles turned{3, 32 * 160, 32, 160};
-    const TileCells cells{33, 1};
-    const TileCells columns{1, 33};
-    for (const std::uint64_t block : {32u, 64u, 128u, 256u, 512u, 1024u})
-        for (std::uint64_t tile = 0; tile < 7; ++tile)
-            for (std::uint64_t thread = 0; thread < block; ++thread)
-                for (std::uint64_t j = 0; j < tile_elements / block; ++j) {
-                    const Index first = tile * tile_elements + thread;
-                    const Index rows = j * (block / tile_side);
-                    const Index i = first + j * block;
-                    ASSERT_EQ(tiles(first) + rows * tiles.pitch, tiles(i));
-                    ASSERT_EQ(turned(first) + rows * turned.pitch, turned(i));
-                    ASSERT_EQ(cells(first % tile_elements) + rows * cells.row_step, cells(i));
-                    ASSERT_EQ(columns(first % tile_elements) + rows * columns.row_step, columns(i));
-                }
+    for (const Index side_bits : {5u, 6u}) {
+        const Index side = Index{1} << side_bits;
+        const Tiles tiles{3, side, side * 96, 96, side_bits};
+        const Tiles turned{3, side * 160, side, 160, side_bits};
+        const TileCells cells{side + 1, 1, side_bits};
+        const TileCells columns{1, side + 1, side_bits};
+        for (std::uint64_t block = side; block <= 1024; block *= 2)
+            for (std::uint64_t i = 0; i < 7 * side * side; ++i) {
+                const Index tile = i / (side * side);
+                const Index cell = i % (side * side);
+                const Index first = cell % block;  // of its thread
+                const Index rows = cell / block * (block / side);
+                ASSERT_EQ(tiles.at(tile, first) + rows * tiles.pitch, tiles(i));
+                ASSERT_EQ(turned.at(tile, first) + rows * turned.pitch, turned(i));
+                ASSERT_EQ(cells.at(first) + rows * cells.row_step, cells(i));
+                ASSERT_EQ(columns.at(first) + rows * columns.row_step, columns(i));
+            }
+    }
     const ProgramShape shape = shape_of(tiled_transpose("padded", 64));
-    for (const InstructionShape& one : shape.instructions) EXPECT_TRUE(one.is_in_one_tile);
+    for (const InstructionShape& one : shape.instructions) EXPECT_EQ(one.tile_side, 32u);
     // A block that takes two tiles is none of these.
     Plan two = tiled_transpose("padded", 64);
     two.shape.per_thread = 8;
-    EXPECT_FALSE(shape_of(two).instructions[0].is_in_one_tile);
+    EXPECT_EQ(shape_of(two).instructions[0].tile_side, 0u);
 }
 
 TEST(Compose, gives_every_array_of_shared_memory_its_place) {

@@ -38,6 +38,7 @@ TEST(DeviceQuery, works_out_the_peak_bandwidth) {
 
 TEST(DeviceQuery, leaves_out_what_the_driver_does_not_answer) {
     FakeGpu gpu;
+    gpu.attributes.erase(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY);
     const DeviceList list = list_devices(FakeGpu::driver());
     for (const auto& [name, value] : list.devices[0].more) EXPECT_NE(name, "managed_memory");
     gpu.attributes[CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY] = 1;

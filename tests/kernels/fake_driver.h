@@ -67,6 +67,9 @@ class FakeGpu {
         {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 6144},
         {CU_DEVICE_ATTRIBUTE_WARP_SIZE, 32},
         {CU_DEVICE_ATTRIBUTE_ECC_ENABLED, 1},
+        {CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 1},
+        {CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, 1},
+        {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH, 1 << 20},
     };
     std::function<void(const FakeLaunch&)> play = [](const FakeLaunch&) {};
     nvrtcResult compile_answer = NVRTC_SUCCESS;
@@ -83,15 +86,28 @@ class FakeGpu {
     std::size_t fetch_limit = 64;
     std::map<CUfunction_attribute, int> function_attributes;
     std::uint64_t used_bytes = 0;
+    CUcontext current_context = nullptr;
+    // Calls on what belongs to a context other than the current one.
+    std::vector<std::string> strays;
     int contexts = 0;
     int modules = 0;
     int events = 0;
-    int allocations = 0;   // cuMemAlloc
-    int handles = 0;       // cuMemCreate
+    int allocations = 0;  // cuMemAlloc
+    int handles = 0;      // cuMemCreate
+    int managed = 0;      // cuMemAllocManaged, counted among the allocations
+    int host_allocations = 0;
+    int textures = 0;
+    CUDA_RESOURCE_DESC last_texture{};
     int reservations = 0;  // cuMemAddressReserve
     int mappings = 0;
     int live() const {
-        return contexts + modules + events + allocations + handles + reservations + mappings;
+        return contexts + modules + events + allocations + host_allocations + textures + handles +
+               reservations + mappings;
+    }
+
+    // Every device has a primary context of its own.
+    CUcontext context_of(int device) {
+        return reinterpret_cast<CUcontext>(&context_marks_[device]);
     }
 
     static FakeGpu*& current() {
@@ -119,6 +135,36 @@ class FakeGpu {
         regions_[address] = region;
         return address;
     }
+    // The same with memory behind it.
+    CUdeviceptr reserve_usable(std::uint64_t bytes) {
+        const CUdeviceptr address = reserve(bytes, 512);
+        mprotect(regions_[address].whole, regions_[address].whole_bytes, PROT_READ | PROT_WRITE);
+        return address;
+    }
+    CUresult allocate(CUdeviceptr* address, std::uint64_t bytes) {
+        if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+        if (used_bytes + bytes > memory_bytes) return CUDA_ERROR_OUT_OF_MEMORY;
+        *address = reserve_usable(bytes);
+        used_bytes += bytes;
+        return CUDA_SUCCESS;
+    }
+    // A module's __device__ array, as its source declares it: "coalprof_array[4096]".
+    CUresult load_array(CUmodule module, const std::string& source) {
+        const std::size_t at = source.find("coalprof_array[");
+        if (at == std::string::npos) return CUDA_SUCCESS;
+        CUdeviceptr address = 0;
+        const CUresult status = allocate(&address, std::stoull(source.substr(at + 15)));
+        if (status == CUDA_SUCCESS) module_arrays_[module] = address;
+        return status;
+    }
+    void unload_array(CUmodule module) {
+        const auto found = module_arrays_.find(module);
+        if (found == module_arrays_.end()) return;
+        int none = 0;
+        used_bytes -= regions_[found->second].bytes;
+        drop(found->second, none);
+        module_arrays_.erase(found);
+    }
     CUresult drop(CUdeviceptr address, int& count) {
         const auto found = regions_.find(address);
         if (found == regions_.end()) return CUDA_ERROR_INVALID_VALUE;
@@ -128,7 +174,16 @@ class FakeGpu {
         return CUDA_SUCCESS;
     }
 
+    // Notes what is used outside the context in which it was made.
+    void belongs(const void* what, const char* call) {
+        const auto found = owners_.find(what);
+        if (found != owners_.end() && found->second != current_context) strays.emplace_back(call);
+    }
+
+    std::map<int, char> context_marks_;
+    std::map<const void*, CUcontext> owners_;  // of modules and functions
     std::map<CUdeviceptr, Region> regions_;
+    std::map<CUmodule, CUdeviceptr> module_arrays_;
     std::map<CUmemGenericAllocationHandle, std::uint64_t> handle_bytes_;
     CUmemGenericAllocationHandle next_handle_ = 1;
     std::vector<std::unique_ptr<std::string>> sources_;
@@ -235,9 +290,9 @@ inline void FakeTable::fill_devices(DriverApi& api) {
 }
 
 inline void FakeTable::fill_context(DriverApi& api) {
-    api.context_retain = [](CUcontext* context, CUdevice) {
+    api.context_retain = [](CUcontext* context, CUdevice device) {
         return call("cuDevicePrimaryCtxRetain", [=](FakeGpu& g) {
-            *context = reinterpret_cast<CUcontext>(&g);
+            *context = g.context_of(device);
             ++g.contexts;
             return CUDA_SUCCESS;
         });
@@ -248,8 +303,11 @@ inline void FakeTable::fill_context(DriverApi& api) {
             return CUDA_SUCCESS;
         });
     };
-    api.context_set_current = [](CUcontext) {
-        return call("cuCtxSetCurrent", [](FakeGpu&) { return CUDA_SUCCESS; });
+    api.context_set_current = [](CUcontext context) {
+        return call("cuCtxSetCurrent", [=](FakeGpu& g) {
+            g.current_context = context;
+            return CUDA_SUCCESS;
+        });
     };
     api.context_synchronize = [] {
         return call("cuCtxSynchronize", [](FakeGpu&) { return CUDA_SUCCESS; });
@@ -274,12 +332,17 @@ inline void FakeTable::fill_code(DriverApi& api) {
         return call("cuModuleLoadDataEx", [=](FakeGpu& g) {
             g.sources_.push_back(std::make_unique<std::string>(static_cast<const char*>(image)));
             *module = reinterpret_cast<CUmodule>(g.sources_.back().get());
+            const CUresult status = g.load_array(*module, *g.sources_.back());
+            if (status != CUDA_SUCCESS) return status;
+            g.owners_[*module] = g.current_context;
             ++g.modules;
             return CUDA_SUCCESS;
         });
     };
-    api.module_unload = [](CUmodule) {
-        return call("cuModuleUnload", [](FakeGpu& g) {
+    api.module_unload = [](CUmodule module) {
+        return call("cuModuleUnload", [=](FakeGpu& g) {
+            g.belongs(module, "cuModuleUnload");
+            g.unload_array(module);
             --g.modules;
             return CUDA_SUCCESS;
         });
@@ -289,6 +352,16 @@ inline void FakeTable::fill_code(DriverApi& api) {
             g.functions_.push_back(std::make_unique<FakeFunction>(
                 FakeFunction{name, *reinterpret_cast<std::string*>(module)}));
             *function = reinterpret_cast<CUfunction>(g.functions_.back().get());
+            g.owners_[*function] = g.current_context;
+            return CUDA_SUCCESS;
+        });
+    };
+    api.module_global = [](CUdeviceptr* address, std::size_t* bytes, CUmodule module, const char*) {
+        return call("cuModuleGetGlobal", [=](FakeGpu& g) {
+            const auto found = g.module_arrays_.find(module);
+            if (found == g.module_arrays_.end()) return CUDA_ERROR_NOT_FOUND;
+            *address = found->second;
+            *bytes = g.regions_[found->second].bytes;
             return CUDA_SUCCESS;
         });
     };
@@ -315,6 +388,7 @@ inline void FakeTable::fill_code(DriverApi& api) {
                     void**) {
         return call("cuLaunchKernel", [=](FakeGpu& g) {
             const auto* called = reinterpret_cast<const FakeFunction*>(function);
+            g.belongs(called, "cuLaunchKernel");
             g.launched.push_back(called->name);
             if (grid == 0 || block == 0) return CUDA_ERROR_INVALID_VALUE;
             g.play({called, grid, block, shared_bytes, parameters});
@@ -333,13 +407,50 @@ inline void FakeTable::fill_memory(DriverApi& api) {
     };
     api.memory_allocate = [](CUdeviceptr* address, std::size_t bytes) {
         return call("cuMemAlloc", [=](FakeGpu& g) {
-            if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
-            if (g.used_bytes + bytes > g.memory_bytes) return CUDA_ERROR_OUT_OF_MEMORY;
-            *address = g.reserve(bytes, 512);
-            mprotect(g.regions_[*address].whole, g.regions_[*address].whole_bytes,
-                     PROT_READ | PROT_WRITE);
+            const CUresult status = g.allocate(address, bytes);
+            if (status == CUDA_SUCCESS) ++g.allocations;
+            return status;
+        });
+    };
+    // The driver gives managed memory beyond what the GPU has: that it is not asked for it is ours.
+    api.memory_allocate_managed = [](CUdeviceptr* address, std::size_t bytes, unsigned) {
+        return call("cuMemAllocManaged", [=](FakeGpu& g) {
+            *address = g.reserve_usable(bytes);
             g.used_bytes += bytes;
             ++g.allocations;
+            ++g.managed;
+            return CUDA_SUCCESS;
+        });
+    };
+    api.host_allocate = [](void** address, std::size_t bytes, unsigned) {
+        return call("cuMemHostAlloc", [=](FakeGpu& g) {
+            *address = host(g.reserve_usable(bytes));
+            ++g.host_allocations;
+            return CUDA_SUCCESS;
+        });
+    };
+    api.host_device_pointer = [](CUdeviceptr* address, void* where, unsigned) {
+        return call("cuMemHostGetDevicePointer", [=](FakeGpu&) {
+            *address = reinterpret_cast<CUdeviceptr>(where);
+            return CUDA_SUCCESS;
+        });
+    };
+    api.host_free = [](void* where) {
+        return call("cuMemFreeHost", [=](FakeGpu& g) {
+            return g.drop(reinterpret_cast<CUdeviceptr>(where), g.host_allocations);
+        });
+    };
+    api.texture_create = [](CUtexObject* texture, const CUDA_RESOURCE_DESC* resource,
+                            const CUDA_TEXTURE_DESC*, const CUDA_RESOURCE_VIEW_DESC*) {
+        return call("cuTexObjectCreate", [=](FakeGpu& g) {
+            g.last_texture = *resource;
+            *texture = static_cast<CUtexObject>(0x7E0 + ++g.textures);
+            return CUDA_SUCCESS;
+        });
+    };
+    api.texture_destroy = [](CUtexObject) {
+        return call("cuTexObjectDestroy", [](FakeGpu& g) {
+            --g.textures;
             return CUDA_SUCCESS;
         });
     };

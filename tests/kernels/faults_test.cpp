@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "core/pattern/memory_settings.h"
 #include "core/run/device.h"
 #include "kernels/driver_check.h"
 #include "kernels/fake_driver.h"
@@ -27,6 +28,9 @@ struct SmallSweep {
         try {
             const auto launcher = make_launcher(FakeGpu::driver(), FakeGpu::nvrtc(), {});
             for (const std::uint64_t offset : {0u, 1u, 2u}) point(kernels, *launcher, offset);
+            for (const Allocation allocation :
+                 {Allocation::static_array, Allocation::managed, Allocation::host})
+                point_elsewhere(kernels, *launcher, allocation);
             attempt([&] { launcher->pitch_bytes(480); });
             attempt([&] { launcher->prepare_warp(warp(Space::global))->launch(); });
             attempt([&] { launcher->prepare_warp(warp(Space::shared))->launch(); });
@@ -74,6 +78,19 @@ struct SmallSweep {
             EXPECT_FALSE(launch->settings().empty());
         });
     }
+    // Fetched through a texture, from memory of another kind.
+    void point_elsewhere(FakeKernels& kernels, KernelLauncher& launcher, Allocation allocation) {
+        attempt([&] {
+            Plan plan = plan_of("offset", 1, Op::copy, ElementType::f32, 1, 4096);
+            plan.allocation = allocation;
+            plan.path = LoadPath::tex;
+            apply_memory_settings(plan);
+            kernels.expect(plan);
+            const auto launch = launcher.prepare(plan);
+            launch->launch();
+            launch->verify();
+        });
+    }
 };
 
 struct SweepRun {
@@ -98,7 +115,7 @@ SweepRun run_failing(std::uint64_t call, CUresult code) {
 TEST(Faults, leave_the_other_points_alone_and_nothing_behind) {
     const SweepRun clean = run_failing(0, CUDA_SUCCESS);
     ASSERT_EQ(clean.sweep.ending, Ending::done);
-    ASSERT_EQ(clean.sweep.finished, 8);
+    ASSERT_EQ(clean.sweep.finished, 11);
     ASSERT_EQ(clean.live, 0);
     ASSERT_GT(clean.calls, 200u);
 
@@ -123,7 +140,7 @@ TEST(Faults, leave_the_other_points_alone_and_nothing_behind) {
             } else {
                 EXPECT_NE(run.sweep.ending, Ending::lost);
                 if (run.sweep.ending == Ending::done) {
-                    EXPECT_EQ(run.sweep.finished + run.sweep.failed, 8);
+                    EXPECT_EQ(run.sweep.finished + run.sweep.failed, 11);
                 }
             }
         }

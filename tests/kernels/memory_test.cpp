@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <future>
 #include <memory>
 
 #include "kernels/arena.h"
@@ -15,11 +16,23 @@ constexpr std::uint64_t mebibyte = 1 << 20;
 
 class Memory : public testing::Test {
  protected:
-    void start() { device_ = std::make_unique<Gpu>(FakeGpu::driver(), 0); }
+    void start() {
+        device_ = std::make_unique<Gpu>(FakeGpu::driver(), 0);
+        shop_ = std::make_unique<KernelShop>(*device_, compiler_);
+    }
     const Gpu& device() const { return *device_; }
+    KernelShop& shop() { return *shop_; }
+
+    static std::shared_future<NvrtcLibrary> nvrtc() {
+        std::promise<NvrtcLibrary> ready;
+        ready.set_value(FakeGpu::nvrtc());
+        return ready.get_future().share();
+    }
 
     FakeGpu gpu_;
+    Compiler compiler_{nvrtc(), 90};
     std::unique_ptr<Gpu> device_;
+    std::unique_ptr<KernelShop> shop_;
 };
 
 std::string message_of(const std::function<void()>& work) {
@@ -33,7 +46,7 @@ std::string message_of(const std::function<void()>& work) {
 
 TEST_F(Memory, aligns_each_array_far_above_its_size) {
     start();
-    Arena arena(device());
+    Arena arena(shop());
     const std::array<std::uint64_t, 2> sizes{5 * mebibyte, 100};
     arena.fit(sizes);
     for (std::size_t k = 0; k < 2; ++k)
@@ -44,7 +57,7 @@ TEST_F(Memory, aligns_each_array_far_above_its_size) {
 TEST_F(Memory, aligns_by_itself_where_the_driver_does_not) {
     gpu_.aligns_reservations = false;
     start();
-    Arena arena(device());
+    Arena arena(shop());
     const std::array<std::uint64_t, 1> sizes{5 * mebibyte};
     arena.fit(sizes);
     EXPECT_EQ(arena.address(0) % (8 * mebibyte), 0u);
@@ -52,7 +65,7 @@ TEST_F(Memory, aligns_by_itself_where_the_driver_does_not) {
 
 TEST_F(Memory, stays_where_it_is_while_points_need_no_more) {
     start();
-    Arena arena(device());
+    Arena arena(shop());
     arena.fit(std::array<std::uint64_t, 1>{4 * mebibyte});
     const CUdeviceptr address = arena.address(0);
     const std::uint64_t calls = gpu_.calls;
@@ -65,7 +78,7 @@ TEST_F(Memory, stays_where_it_is_while_points_need_no_more) {
 
 TEST_F(Memory, that_is_not_there_is_refused_with_both_numbers_before_anything_is_allocated) {
     start();
-    Arena arena(device());
+    Arena arena(shop());
     const int handles = gpu_.handles;
     const std::string message = message_of([&] {
         arena.fit(std::array<std::uint64_t, 2>{300 * mebibyte, 300 * mebibyte});
@@ -78,7 +91,7 @@ TEST_F(Memory, that_is_not_there_is_refused_with_both_numbers_before_anything_is
 
 TEST_F(Memory, of_an_earlier_point_is_given_back_where_a_later_one_needs_it) {
     start();
-    Arena arena(device());
+    Arena arena(shop());
     arena.fit(std::array<std::uint64_t, 2>{200 * mebibyte, 200 * mebibyte});
     // 450 MiB in one array fit only when both are given back.
     arena.fit(std::array<std::uint64_t, 1>{450 * mebibyte});
@@ -88,7 +101,7 @@ TEST_F(Memory, of_an_earlier_point_is_given_back_where_a_later_one_needs_it) {
 TEST_F(Memory, comes_from_plain_allocations_where_the_device_cannot_map) {
     gpu_.can_map = false;
     start();
-    Arena arena(device());
+    Arena arena(shop());
     arena.fit(std::array<std::uint64_t, 1>{5 * mebibyte});
     EXPECT_EQ(gpu_.handles, 0);
     EXPECT_NE(arena.address(0), 0u);
@@ -97,11 +110,12 @@ TEST_F(Memory, comes_from_plain_allocations_where_the_device_cannot_map) {
 TEST_F(Memory, is_all_given_back) {
     {
         start();
-        Arena arena(device());
+        Arena arena(shop());
         arena.fit(std::array<std::uint64_t, 2>{5 * mebibyte, 7 * mebibyte});
         arena.fit(std::array<std::uint64_t, 2>{50 * mebibyte, 70 * mebibyte});
         Buffer buffer(device(), 1000, "a test");
     }
+    shop_.reset();
     device_.reset();
     EXPECT_EQ(gpu_.live(), 0);
     EXPECT_EQ(gpu_.used_bytes, 0u);

@@ -16,6 +16,8 @@ struct PtxCount {
     std::uint64_t atomics = 0;
     std::uint64_t reductions = 0;
     std::uint64_t local = 0;
+    std::uint64_t read_only_loads = 0;  // of the loads
+    std::uint64_t fetches = 0;
     friend bool operator==(const PtxCount&, const PtxCount&) = default;
 };
 
@@ -32,7 +34,9 @@ inline PtxCount count_in_ptx(std::string_view ptx) {
             .stores = occurrences(ptx, "st.global"),
             .atomics = occurrences(ptx, "atom.global"),
             .reductions = occurrences(ptx, "red.global"),
-            .local = occurrences(ptx, "ld.local") + occurrences(ptx, "st.local")};
+            .local = occurrences(ptx, "ld.local") + occurrences(ptx, "st.local"),
+            .read_only_loads = occurrences(ptx, "ld.global.nc"),
+            .fetches = occurrences(ptx, "tex.1d")};
 }
 
 // Machine code from Volta to Blackwell: 16 bytes an instruction, of which the lowest 12 bits are
@@ -46,6 +50,7 @@ struct SassCount {
     std::uint64_t atomics = 0;
     std::uint64_t reductions = 0;
     std::uint64_t generic_or_local = 0;  // LD, ST, LDL, STL
+    std::uint64_t fetches = 0;           // TLD
 };
 
 inline SassCount count_in_sass(std::string_view code) {
@@ -71,6 +76,10 @@ inline SassCount count_in_sass(std::string_view code) {
             case 0x98E:
             case 0x9A6:  // with floating-point addition
                 ++count.reductions;
+                break;
+            case 0xB66:  // TLD
+            case 0xF66:
+                ++count.fetches;
                 break;
             case 0x980:  // LD
             case 0x385:  // ST

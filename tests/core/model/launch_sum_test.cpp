@@ -71,10 +71,12 @@ class LaunchMaker {
                                one_of({1, 8, 32, 120, 512, 1 << 12, 1 << 16})};
             case 6: {  // a matrix in tiles, and at times its transpose
                 const std::uint64_t across = pick(1, 4);
-                const std::uint64_t pitch = tile_side * one_of({1, 2, 3, 4, 6});
-                return pick(0, 1) ? Tiles{across, tile_side, tile_side * tile_side * across,
-                                          tile_side * across}
-                                  : Tiles{across, tile_side * pitch, tile_side, pitch};
+                const std::uint64_t side_bits = one_of({5, 6});
+                const std::uint64_t side = 1 << side_bits;
+                const std::uint64_t pitch = side * one_of({1, 2, 3, 4, 6});
+                return pick(0, 1)
+                           ? Tiles{across, side, side * side * across, side * across, side_bits}
+                           : Tiles{across, side * pitch, side, pitch, side_bits};
             }
             case 7:  // tiles that may overlap
                 return Tiles{pick(1, 3), pick(0, 2000), pick(0, 2000), pick(0, 100)};

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "core/run/fake_device.h"
 
@@ -25,7 +26,7 @@ struct Outcome {
     fake::Recorder result;
 };
 
-Outcome run(fake::Script& script, bool with_counters = true) {
+Outcome run(fake::Script& script, bool with_counters = true, std::uint64_t repeats = 3) {
     fake::Launcher launcher(script);
     fake::Collector collector(script, launcher);
     Outcome outcome{};
@@ -35,7 +36,7 @@ Outcome run(fake::Script& script, bool with_counters = true) {
          .collector = with_counters ? &collector : nullptr,
          .no_counters = with_counters ? "" : "access is restricted to administrators",
          .wanted = {Counter::load_requests, Counter::load_sectors, Counter::store_sectors},
-         .repeats = 3},
+         .repeats = repeats},
         outcome.result);
     return outcome;
 }
@@ -68,7 +69,7 @@ TEST(DeviceRun, sets_measurement_beside_prediction_under_the_same_names) {
 TEST(DeviceRun, flushes_once_and_launches_once_for_each_range) {
     fake::Script script;
     run(script);
-    std::string expected;
+    std::string expected = "ceiling ";  // before everything else
     for (std::size_t i = 0; i < sweep_points; ++i) expected += "flush launch ";
     EXPECT_EQ(script.log, expected);
 }
@@ -136,6 +137,128 @@ TEST(DeviceRun, delivers_what_was_finished_when_the_gpu_is_lost) {
         EXPECT_EQ(point.failure.empty(), i < 20);
     }
     EXPECT_NE(outcome.result.points[32].failure.find("illegal address"), std::string::npos);
+}
+
+// The first value that is called so, as a real number.
+std::optional<double> number_of(const NamedValues& values, const std::string& key) {
+    for (const auto& [name, value] : values)
+        if (const auto* number = std::get_if<double>(&value); number && name == key) return *number;
+    return std::nullopt;
+}
+
+// rmw writes, so copying is its ceiling: 2 x 16 KiB in 1 us are 32.768 GB/s, of 32 GB/s.
+TEST(DeviceRun, compares_bandwidth_with_what_the_gpu_itself_reached) {
+    fake::Script script;
+    const Outcome outcome = run(script);
+    EXPECT_EQ(number_of(*outcome.result.head.device, "read_ceiling_bytes_per_second"), 64e9);
+    EXPECT_EQ(number_of(*outcome.result.head.device, "copy_ceiling_bytes_per_second"), 32e9);
+    for (const Point& point : outcome.result.points)
+        EXPECT_DOUBLE_EQ(number_in((*point.measured)[Counter::bandwidth_share]), 1.024);
+}
+
+TEST(DeviceRun, measures_no_ceiling_where_no_time_is_measured) {
+    fake::Script script;
+    const Outcome outcome = run(script, true, 0);
+    EXPECT_EQ(script.log.find("ceiling"), std::string::npos);
+    EXPECT_EQ(number_of(*outcome.result.head.device, "read_ceiling_bytes_per_second"),
+              std::nullopt);
+    EXPECT_FALSE(is_present((*outcome.result.points[0].measured)[Counter::bandwidth_share]));
+}
+
+TEST(DeviceRun, says_why_there_is_no_ceiling_and_measures_all_the_same) {
+    fake::Script script;
+    script.on_ceiling = [] { throw PointError("needs 64.0 MiB, 1.0 MiB free"); };
+    const Outcome outcome = run(script);
+    EXPECT_EQ(outcome.code, ExitCode::done);
+    ASSERT_EQ(outcome.result.tail.warnings.size(), 1u);
+    EXPECT_EQ(outcome.result.tail.warnings.front().code, "W-NO-CEILINGS");
+    for (const Point& point : outcome.result.points) {
+        EXPECT_TRUE(is_number((*point.measured)[Counter::duration_seconds]));
+        const Reading& share = (*point.measured)[Counter::bandwidth_share];
+        EXPECT_EQ(std::get<Unavailable>(share).reason,
+                  "this GPU's ceilings could not be measured: needs 64.0 MiB, 1.0 MiB free");
+    }
+}
+
+TEST(DeviceRun, predicts_every_point_when_the_gpu_is_lost_before_the_first) {
+    fake::Script script;
+    script.on_ceiling = [] { throw DeviceLostError("illegal address"); };
+    std::size_t prepared = 0;
+    script.on_prepare = [&](std::uint64_t) { ++prepared; };
+    const Outcome outcome = run(script);
+    EXPECT_EQ(outcome.code, ExitCode::partial);
+    EXPECT_EQ(prepared, 0u);
+    ASSERT_EQ(outcome.result.points.size(), sweep_points);
+    for (const Point& point : outcome.result.points) {
+        EXPECT_FALSE(point.measured);
+        EXPECT_NE(point.failure.find("illegal address"), std::string::npos);
+        EXPECT_TRUE(is_number(point.predicted[Counter::load_sectors]));
+    }
+}
+
+// Two GPUs of a host, each with a script of its own.
+struct TwoDevices {
+    fake::Script scripts[2];
+    fake::Launcher launchers[2]{fake::Launcher(scripts[0], 0), fake::Launcher(scripts[1], 1)};
+    fake::Collector collectors[2]{{scripts[0], launchers[0]}, {scripts[1], launchers[1]}};
+    fake::Recorder result;
+
+    ExitCode run(const std::vector<Warning>& missing = {}) {
+        std::vector<DeviceSweep> sweeps;
+        for (int k = 0; k < 2; ++k)
+            sweeps.push_back({offsets(),
+                              {.launcher = launchers[k],
+                               .collector = &collectors[k],
+                               .no_counters = {},
+                               .wanted = {Counter::load_sectors},
+                               .repeats = 3}});
+        return run_sweep_on_devices(sweeps, missing, {}, result);
+    }
+};
+
+TEST(SeveralDevices, are_swept_one_after_the_other_into_one_result) {
+    TwoDevices two;
+    EXPECT_EQ(two.run(), ExitCode::done);
+    ASSERT_EQ(two.result.points.size(), 2 * sweep_points);
+    for (const Point& point : two.result.points) EXPECT_TRUE(is_whole(point));
+    ASSERT_EQ(two.result.head.devices.size(), 2u);
+    EXPECT_EQ(number_of(two.result.head.devices[1], "copy_ceiling_bytes_per_second"), 32e9);
+    EXPECT_EQ(std::get<std::string>(two.result.head.device->front().second), "Fake GPU,Fake GPU");
+}
+
+// The context of another GPU is current otherwise.
+TEST(SeveralDevices, are_activated_before_anything_is_asked_of_them) {
+    TwoDevices two;
+    int active = -1;
+    for (int k = 0; k < 2; ++k) {
+        two.scripts[k].on_activate = [&active, k] { active = k; };
+        two.scripts[k].on_ceiling = [&active, k] { EXPECT_EQ(active, k); };
+        two.scripts[k].on_prepare = [&active, k](std::uint64_t) { EXPECT_EQ(active, k); };
+        two.scripts[k].on_launch = [&active, k](std::uint64_t) { EXPECT_EQ(active, k); };
+    }
+    EXPECT_EQ(two.run(), ExitCode::done);
+}
+
+TEST(SeveralDevices, go_on_when_one_of_them_is_lost) {
+    TwoDevices two;
+    two.scripts[0].on_time = [](std::uint64_t value) {
+        if (value == 20) throw DeviceLostError("illegal address");
+    };
+    EXPECT_EQ(two.run(), ExitCode::partial);
+    ASSERT_EQ(two.result.points.size(), 2 * sweep_points);
+    for (std::size_t i = 0; i < sweep_points; ++i) {
+        EXPECT_EQ(two.result.points[i].failure.empty(), i < 20);
+        EXPECT_TRUE(is_whole(two.result.points[sweep_points + i]));
+    }
+}
+
+TEST(SeveralDevices, say_whose_a_warning_is) {
+    TwoDevices two;
+    two.scripts[1].on_collect = [] { throw CountersError("another profiler has them"); };
+    EXPECT_EQ(two.run({{"W-NO-DEVICE", {}, "device 2: MIG is on"}}), ExitCode::partial);
+    ASSERT_EQ(two.result.tail.warnings.size(), 2u);
+    EXPECT_EQ(two.result.tail.warnings[0].text, "device 2: MIG is on");
+    EXPECT_EQ(two.result.tail.warnings[1].text, "device 1: another profiler has them");
 }
 
 TEST(DeviceRun, delivers_time_and_prediction_where_counters_are_refused) {

@@ -17,6 +17,8 @@ struct Script {
     std::function<void(std::uint64_t value)> on_verify = [](auto) {};
     std::function<void(std::uint64_t value)> on_launch = [](auto) {};
     std::function<void()> on_collect = [] {};
+    std::function<void()> on_ceiling = [] {};
+    std::function<void()> on_activate = [] {};
     // What the counters say of a plan; by default what the model predicts.
     std::function<void(std::uint64_t value, Readings& readings)> distort = [](auto, auto&) {};
     std::string log;
@@ -56,8 +58,15 @@ class Launch : public PreparedLaunch {
 
 class Launcher : public KernelLauncher {
  public:
-    explicit Launcher(Script& script) : script_(script) { facts_.name = "Fake GPU"; }
+    explicit Launcher(Script& script, int index = 0) : script_(script) {
+        facts_.index = index;
+        facts_.name = "Fake GPU";
+    }
     const DeviceFacts& device() const override { return facts_; }
+    void activate() override {
+        script_.on_activate();
+        script_.log += "activate ";
+    }
     std::uint64_t pitch_bytes(std::uint64_t row_bytes) override { return row_bytes; }
     std::unique_ptr<PreparedLaunch> prepare(const Plan& plan) override {
         script_.on_prepare(plan.value);
@@ -66,8 +75,12 @@ class Launcher : public KernelLauncher {
     }
     std::unique_ptr<PreparedLaunch> prepare_warp(const WarpAccess&) override { return nullptr; }
     void flush_cache() override { script_.log += "flush "; }
-    double read_ceiling() override { return 1e12; }
-    double copy_ceiling() override { return 1e12; }
+    double read_ceiling() override {
+        script_.on_ceiling();
+        script_.log += "ceiling ";
+        return 64e9;
+    }
+    double copy_ceiling() override { return 32e9; }
     const Plan& last() const { return last_; }
 
  private:

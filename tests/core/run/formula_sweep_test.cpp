@@ -95,19 +95,20 @@ TEST(FormulaSet, tells_settings_once_where_all_formulas_share_them_else_at_each_
     EXPECT_THAT(points[1].parameters, ElementsAre(Pair("formula", Value{std::string("wide")}),
                                                   Pair("op", Value{std::string("store")}),
                                                   Pair("type", Value{std::string("f64")})));
-    EXPECT_THAT(describe_sweep(set, "set.toml"),
-                ElementsAre(Pair("pattern", Value{std::string("formula")}),
-                            Pair("file", Value{std::string("set.toml")}),
-                            Pair("size_bytes", Value{std::int64_t{4096}}),
-                            Pair("block", Value{std::int64_t{256}}),
-                            Pair("per_thread", Value{std::int64_t{1}}),
-                            Pair("dscm", Value{std::string("wb")}),
-                            Pair("carveout", Value{std::string("driver")}),
-                            Pair("l2_fetch", Value{std::string("driver")}),
-                            Pair("formula.plain", Value{std::string("i")}),
-                            Pair("block_x.plain", Value{std::int64_t{256}}),
-                            Pair("formula.wide", Value{std::string("tid.y")}),
-                            Pair("block_x.wide", Value{std::int64_t{32}})));
+    EXPECT_THAT(
+        describe_sweep(set, "set.toml"),
+        ElementsAre(
+            Pair("pattern", Value{std::string("formula")}),
+            Pair("file", Value{std::string("set.toml")}),
+            Pair("size_bytes", Value{std::int64_t{4096}}), Pair("block", Value{std::int64_t{256}}),
+            Pair("per_thread", Value{std::int64_t{1}}), Pair("dscm", Value{std::string("wb")}),
+            Pair("carveout", Value{std::string("driver")}),
+            Pair("l2_fetch", Value{std::string("driver")}),
+            Pair("alloc", Value{std::string("device")}), Pair("path", Value{std::string("ld")}),
+            Pair("formula.plain", Value{std::string("i")}),
+            Pair("block_x.plain", Value{std::int64_t{256}}),
+            Pair("formula.wide", Value{std::string("tid.y")}),
+            Pair("block_x.wide", Value{std::int64_t{32}})));
 }
 
 // A thread that fails is found long after the file was read.

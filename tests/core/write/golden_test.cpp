@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "core/write/synthetic.h"
+#include "core/write/verify_json.h"
 #include "test_data.h"
 
 namespace coalprof {
@@ -88,6 +89,42 @@ TEST(Golden, mixed_warps_are_the_same_in_every_format_as_ever) {
     for (const Format& format : all_formats())
         expect_golden("warps" + std::string(format.suffixes[0]),
                       synthetic::written(format, warps_head(), mixed_warps()));
+}
+
+// Settings swept on two GPUs: each is described, and each gets a verdict.
+TEST(Golden, several_gpus_and_their_verdicts) {
+    ResultHead head = synthetic::head();
+    head.devices = {*head.device, *head.device};
+    head.device = NamedValues{{"name", std::string("NVIDIA H200,NVIDIA H200")}};
+    ResultTail tail;
+    for (const std::int64_t device : {0, 1})
+        tail.verdicts.push_back({.scope = {{"device", device}},
+                                 .basis = Verdict::Basis::measured_time,
+                                 .combinations = 2,
+                                 .values = 3,
+                                 .best = {{{"dlcm", std::string("ca")}}},
+                                 .gain = 1.25,
+                                 .text = "dlcm ca, by measured time over 3 values: 1.25 times "
+                                         "better than dlcm cg"});
+    for (const char* name : {"json", "table"}) {
+        const Format& format = find_format(name);
+        expect_golden(
+            "several" + std::string(format.suffixes[0]),
+            synthetic::written(format, head, {synthetic::point(0), synthetic::point(1)}, {}, tail));
+    }
+}
+
+TEST(Golden, a_verification_with_a_finding_of_each_sort) {
+    VerifyReport report{.head = synthetic::head(), .scope = {{"patterns", std::string("all")}}};
+    report.status = Status::partial;
+    report.totals = {.points = 3, .failed_points = 1, .compared = 20, .missing = 2};
+    report.totals.disagreements = 1;
+    report.totals.findings = {
+        {"offset rmw f32 offset=1", "load_sectors: predicted 160, measured 161",
+         Disagreement{Counter::load_sectors, 160, 161}},
+        {"stride rmw f32 stride=32", "not enough GPU memory", std::nullopt},
+        {"", "another \"profiler\" has the counters", std::nullopt}};
+    expect_golden("verified.json", json_document(report));
 }
 
 TEST(Golden, a_lone_point_as_a_list) {

@@ -29,10 +29,10 @@ ResultHead head() {
     head.machine = {{"name", std::string("h200")},
                     {"compute_capability", std::string("9.0")},
                     {"board", std::string("NVIDIA H200")}};
-    head.device = NamedValues{{"name", std::string("NVIDIA H200")},
-                              {"compute_capability", std::string("9.0")},
-                              {"multiprocessors", std::int64_t{132}},
-                              {"ecc", true}};
+    head.device = NamedValues{
+        {"name", std::string("NVIDIA H200")},     {"compute_capability", std::string("9.0")},
+        {"multiprocessors", std::int64_t{132}},   {"ecc", true},
+        {"read_ceiling_bytes_per_second", 4.5e9}, {"copy_ceiling_bytes_per_second", 4e9}};
     head.backend = "device";
     head.passes = 1;
     head.sweep = {{"pattern", std::string("offset")}, {"parameter", std::string("offset")},
@@ -57,6 +57,7 @@ Point point(std::int64_t offset) {
     (*point.measured)[Counter::duration_seconds] = 4.096e-6;
     derive_ratios(point.predicted);
     derive_ratios(*point.measured);
+    (*point.measured)[Counter::bandwidth_share] = 0.5;  // 2 of 4 GB/s
     point.timing = Timing{20, 4.096e-6, 4e-6, 4.5e-6, 3.9e-6, 9e-6};
     return point;
 }
@@ -70,7 +71,7 @@ Point failed_point(std::int64_t offset) {
 }
 
 std::string written(const Format& format, const ResultHead& head, const std::vector<Point>& points,
-                    const TableStyle& style) {
+                    const TableStyle& style, ResultTail tail) {
     std::ostringstream stream;
     StreamSink sink(stream);
     const auto writer = format.make(sink, style);
@@ -80,8 +81,9 @@ std::string written(const Format& format, const ResultHead& head, const std::vec
         writer->point(point);
         some_failed |= !point.failure.empty();
     }
-    writer->finish({some_failed ? Status::partial : Status::complete,
-                    {{"W-MISMATCH", "offset=1", "load_sectors: predicted 1, measured 2"}}});
+    tail.status = some_failed ? Status::partial : Status::complete;
+    tail.warnings = {{"W-MISMATCH", "offset=1", "load_sectors: predicted 1, measured 2"}};
+    writer->finish(tail);
     return stream.str();
 }
 

@@ -18,8 +18,8 @@ Point point(std::int64_t offset);
 // A point whose measurement failed.
 Point failed_point(std::int64_t offset);
 
-// What a format makes of the points, with one warning at the end.
+// What a format makes of the points, with one warning at the end and what else `tail` holds.
 std::string written(const Format& format, const ResultHead& head, const std::vector<Point>& points,
-                    const TableStyle& style = {});
+                    const TableStyle& style = {}, ResultTail tail = {});
 
 }  // namespace coalprof::synthetic

@@ -148,7 +148,7 @@ TEST(Table, a_prediction_that_never_changes_stands_above_the_measurements) {
         (*point.measured)[Counter::bandwidth_bytes_per_second] = measured += 1e8;
     }
     const std::string table = table_of(points, {.width = 0});
-    EXPECT_EQ(count_of(table, "GB/s"), 2u);  // above, and over one column
+    EXPECT_EQ(count_of(table, "GB/s"), 4u);  // above, over one column, and both ceilings
     EXPECT_THAT(table, HasSubstr("predicted bandwidth 3.00 GB/s"));
 }
 
@@ -170,6 +170,39 @@ TEST(Table, a_predicted_rate_is_called_an_estimate_and_has_three_digits) {
     const std::string measured = table_of({points[0]}, {.width = 80});
     EXPECT_THAT(measured, HasSubstr("4,253 GB/s"));
     EXPECT_THAT(measured, Not(HasSubstr("estimate")));
+}
+
+TEST(Table, shares_stand_in_a_column_and_their_ceilings_below) {
+    std::vector<Point> points = sweep();
+    (*points[1].measured)[Counter::bandwidth_share] = 0.25;
+    const std::string table = table_of(points);
+    EXPECT_THAT(table, HasSubstr("ceiling"));
+    EXPECT_THAT(
+        table,
+        HasSubstr("Ceiling of this GPU in this run: 4.50 GB/s reading, 4.00 GB/s copying.\n"));
+    // A number that is not there has no ceiling to explain.
+    for (Point& point : points) (*point.measured)[Counter::bandwidth_share] = {};
+    EXPECT_THAT(table_of(points), Not(HasSubstr("eiling")));
+}
+
+// How much of a sector is used is good or bad in itself; a share of a ceiling is not.
+TEST(Table, colors_and_bars_are_for_efficiency_alone) {
+    const std::string table = table_of(sweep(), {80, true, false});
+    EXPECT_EQ(count_of(table, "\033[33m"), 2u);  // offset 1: its number and its bar
+    EXPECT_EQ(count_of(table, "\033[31m"), 0u);  // the share of 0.5 is hoisted, and never red
+}
+
+TEST(Table, what_settings_are_compared_by_is_never_left_out) {
+    std::vector<Point> points = sweep();
+    double rate = 1e9;
+    for (Point& point : points) {
+        (*point.measured)[Counter::bandwidth_share] = {};
+        (*point.measured)[Counter::bandwidth_bytes_per_second] = rate += 1e8;
+    }
+    ResultHead head = synthetic::head();
+    EXPECT_THAT(table_of(points, {.width = 36}, head), Not(HasSubstr("GB/s\n")));
+    head.compares_settings = true;
+    EXPECT_THAT(table_of(points, {.width = 36}, head), HasSubstr("GB/s\n"));
 }
 
 TEST(Table, a_gap_in_a_column_is_marked_and_explained) {

@@ -1,0 +1,15 @@
+// --alloc and --path: where the arrays of a plan lie and which way its loads take, checked against
+// what its program does.
+#pragma once
+
+#include "core/pattern/plan.h"
+
+namespace coalprof {
+
+// Call it once the program is made. Writes plan.path into the loads of global memory of
+// plan.program. Throws UsageError where allocation or path do not fit the program: no global
+// memory, no load, a read-only path to an array that the launch writes, a width that textures do
+// not have.
+void apply_memory_settings(Plan& plan);
+
+}  // namespace coalprof

@@ -1,0 +1,33 @@
+// How fast the GPU at hand reads and copies at all, and what share of that a launch reaches. Taken
+// once, before the first point of a sweep: never between timed launches.
+#pragma once
+
+#include "core/pattern/program.h"
+#include "core/result/result.h"
+#include "core/run/device.h"
+
+namespace coalprof {
+
+// In bytes per second. A reading that is not there: no time is measured, so nothing is compared.
+struct DeviceCeilings {
+    Reading read;
+    Reading copy;
+};
+
+// A ceiling that cannot be had (no memory for it) is Unavailable. Throws DeviceLostError.
+DeviceCeilings measure_ceilings(KernelLauncher& launcher);
+
+// Whether device memory has a part in the launch, so that its ceilings mean something.
+bool touches_global_memory(const Program& program);
+
+// `bandwidth` over the ceiling that fits the program: reading where it only loads, else copying.
+// Not there where the ceiling or the bandwidth is not, or where the program leaves global memory
+// alone.
+Reading bandwidth_share(const DeviceCeilings& ceilings, const Program& program,
+                        const Reading& bandwidth);
+
+// Adds read_ceiling_bytes_per_second and copy_ceiling_bytes_per_second; nothing for those that are
+// not there, null for those that cannot be had.
+void add_ceilings(NamedValues& device, const DeviceCeilings& ceilings);
+
+}  // namespace coalprof

@@ -1,0 +1,346 @@
+#include "core/run/settings_judge.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "core/model/bandwidth.h"
+#include "core/model/l1_working_set.h"
+
+namespace coalprof {
+namespace {
+
+using Basis = Verdict::Basis;
+
+// Measured times that differ by less are alike, however sharp the clock.
+constexpr double alike_when_measured = 1.01;
+// Looking for shared lines walks two thousand threads, 0.1 ms; this many values decide.
+constexpr std::size_t most_values_walked = 64;
+// Predictions change in their sixth digit with every block at an edge.
+constexpr double alike_when_predicted = 1.001;
+
+// What one combination takes; of a prediction all three are the same.
+struct Cost {
+    double low = 0;
+    double middle = 0;
+    double high = 0;
+    void add(const Cost& more) {
+        low += more.low;
+        middle += more.middle;
+        high += more.high;
+    }
+};
+
+// What one combination took at one value of the parameter.
+struct Sample {
+    std::optional<Cost> measured_seconds;
+    std::optional<double> predicted_seconds;
+    std::optional<double> predicted_bytes;
+    bool loses_lines = false;  // L1 is too small for the lines that warps share
+};
+
+struct Candidate {
+    NamedValues settings;
+    std::map<std::string, Sample> samples;  // by value of the parameter
+};
+
+std::string text_of(const Value& value) {
+    if (const auto* text = std::get_if<std::string>(&value)) return *text;
+    if (const auto* number = std::get_if<std::int64_t>(&value)) return fmt::to_string(*number);
+    return {};
+}
+
+// "dlcm ca, carveout prefer-l1"
+std::string text_of(const NamedValues& values) {
+    std::string text;
+    for (const auto& [key, value] : values)
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", key, text_of(value));
+    return text;
+}
+
+bool has_key(const NamedValues& values, const std::string& key) {
+    return std::any_of(values.begin(), values.end(),
+                       [&](const auto& named) { return named.first == key; });
+}
+
+// The parameters that are no setting: what points have in common across combinations.
+std::string value_of(const PlannedPoint& planned) {
+    std::string text;
+    for (const auto& [key, value] : planned.parameters)
+        if (!has_key(planned.settings, key) && !has_key(planned.scope, key) && key != "l1_kib")
+            text += key + "=" + text_of(value) + " ";
+    return text;
+}
+
+bool loses_lines(const PlannedPoint& planned) {
+    const Rules& rules = *planned.machine.rules;
+    const auto set = l1_working_set(rules, planned.plan);
+    return set && set->is_shared &&
+           !(set->is_kept && set->bytes <= l1_bytes(rules, planned.plan.cache));
+}
+
+Sample sample_of(const PlannedPoint& planned, const Point& point) {
+    Sample sample;
+    if (point.timing && point.failure.empty()) {
+        sample.measured_seconds = {point.timing->low_seconds, point.timing->median_seconds,
+                                   point.timing->high_seconds};
+        return sample;  // nothing else is asked then
+    }
+    const Plan& plan = planned.plan;
+    const Reading& bandwidth = point.predicted[Counter::bandwidth_bytes_per_second];
+    if (is_number(bandwidth))
+        sample.predicted_seconds =
+            static_cast<double>(plan.program.useful_bytes) / number_in(bandwidth);
+    else if (!planned.machine.board && plan.allocation != Allocation::host)
+        if (const auto traffic = predict_traffic(*planned.machine.rules, plan.program, plan.cache);
+            const auto* known = std::get_if<Traffic>(&traffic))
+            sample.predicted_bytes = static_cast<double>(known->read_bytes + known->write_bytes);
+    return sample;
+}
+
+std::optional<Cost> cost_of(const Sample& sample, Basis basis) {
+    const auto certain = [](const std::optional<double>& cost) -> std::optional<Cost> {
+        if (!cost) return std::nullopt;
+        return Cost{*cost, *cost, *cost};
+    };
+    switch (basis) {
+        case Basis::measured_time:
+            return sample.measured_seconds;
+        case Basis::predicted_bandwidth:
+            return certain(sample.predicted_seconds);
+        case Basis::predicted_traffic:
+            return certain(sample.predicted_bytes);
+        case Basis::predicted_l1_reuse:
+        case Basis::none:
+            break;
+    }
+    return std::nullopt;
+}
+
+bool is_as_good(const Cost& cost, const Cost& best, Basis basis) {
+    if (basis != Basis::measured_time) return cost.middle <= alike_when_predicted * best.middle;
+    return cost.low <= best.high || cost.middle <= alike_when_measured * best.middle;
+}
+
+std::size_t cheapest(const std::vector<Cost>& costs) {
+    return static_cast<std::size_t>(
+        std::min_element(costs.begin(), costs.end(),
+                         [](const Cost& a, const Cost& b) { return a.middle < b.middle; }) -
+        costs.begin());
+}
+
+std::vector<std::size_t> as_good_as_the_best(const std::vector<Cost>& costs, Basis basis) {
+    std::vector<std::size_t> good;
+    const Cost& best = costs[cheapest(costs)];
+    for (std::size_t i = 0; i < costs.size(); ++i)
+        if (is_as_good(costs[i], best, basis)) good.push_back(i);
+    return good;
+}
+
+}  // namespace
+
+struct SettingsJudge::Contest {
+    NamedValues scope;
+    std::vector<Candidate> candidates;
+
+    Candidate& candidate(const NamedValues& settings) {
+        for (Candidate& known : candidates)
+            if (known.settings == settings) return known;
+        return candidates.emplace_back(Candidate{settings, {}});
+    }
+
+    // Costs of all candidates at one value; none where one of them has none.
+    std::optional<std::vector<Cost>> costs_at(const std::string& value, Basis basis) const {
+        std::vector<Cost> costs;
+        for (const Candidate& candidate : candidates) {
+            const auto sample = candidate.samples.find(value);
+            if (sample == candidate.samples.end()) return std::nullopt;
+            const std::optional<Cost> cost = cost_of(sample->second, basis);
+            if (!cost) return std::nullopt;
+            costs.push_back(*cost);
+        }
+        return costs;
+    }
+};
+
+namespace {
+
+using Contest = SettingsJudge::Contest;
+
+// All values together.
+struct Ranking {
+    Basis basis = Basis::none;
+    std::uint64_t values = 0;
+    std::vector<std::size_t> best = {};  // candidates
+    std::size_t worst = 0;
+    double gain = 1;
+    std::uint64_t exceptions = 0;  // values at which none of the best is as good as another
+};
+
+std::optional<Ranking> ranked_by(const Contest& contest, Basis basis) {
+    std::vector<Cost> totals(contest.candidates.size());
+    std::vector<std::vector<std::size_t>> best_at;
+    for (const auto& [value, sample] : contest.candidates.front().samples) {
+        const auto costs = contest.costs_at(value, basis);
+        if (!costs) continue;
+        for (std::size_t i = 0; i < totals.size(); ++i) totals[i].add((*costs)[i]);
+        best_at.push_back(as_good_as_the_best(*costs, basis));
+    }
+    if (best_at.empty()) return std::nullopt;
+    Ranking ranking{.basis = basis, .values = best_at.size()};
+    ranking.best = as_good_as_the_best(totals, basis);
+    ranking.worst = static_cast<std::size_t>(
+        std::max_element(totals.begin(), totals.end(),
+                         [](const Cost& a, const Cost& b) { return a.middle < b.middle; }) -
+        totals.begin());
+    const double least = totals[cheapest(totals)].middle;
+    if (least > 0) ranking.gain = totals[ranking.worst].middle / least;
+    for (const auto& here : best_at) {
+        const bool is_shared = std::any_of(here.begin(), here.end(), [&](std::size_t candidate) {
+            return std::count(ranking.best.begin(), ranking.best.end(), candidate) > 0;
+        });
+        ranking.exceptions += is_shared ? 0 : 1;
+    }
+    return ranking;
+}
+
+// Of candidates with the same traffic from memory those whose L1 loses shared lines at the fewest
+// values.
+void prefer_l1_reuse(const Contest& contest, Ranking& ranking) {
+    const auto losses_of = [&](std::size_t candidate) {
+        const auto& samples = contest.candidates[candidate].samples;
+        return std::count_if(samples.begin(), samples.end(),
+                             [](const auto& sample) { return sample.second.loses_lines; });
+    };
+    auto fewest = losses_of(ranking.best.front());
+    auto most = fewest;
+    for (const std::size_t candidate : ranking.best) {
+        fewest = std::min(fewest, losses_of(candidate));
+        most = std::max(most, losses_of(candidate));
+    }
+    if (fewest == most) return;
+    std::erase_if(ranking.best,
+                  [&](std::size_t candidate) { return losses_of(candidate) != fewest; });
+    ranking.basis = Basis::predicted_l1_reuse;
+}
+
+std::string plural(std::uint64_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string sentence_of(Basis basis) {
+    switch (basis) {
+        case Basis::measured_time:
+            return "measured time";
+        case Basis::predicted_bandwidth:
+            return "predicted bandwidth";
+        case Basis::predicted_traffic:
+            return "predicted traffic";
+        case Basis::predicted_l1_reuse:
+            return "what L1 keeps of the lines that warps share, by its documented sizes";
+        case Basis::none:
+            break;
+    }
+    return {};
+}
+
+// What the best have in common, and which settings do not matter then: those of which they hold
+// every combination. Listed one by one where it is not that simple.
+std::string text_of_best(const Contest& contest, const std::vector<std::size_t>& best) {
+    NamedValues common;
+    std::vector<std::string> free;
+    std::size_t product = 1;
+    const NamedValues& first = contest.candidates[best.front()].settings;
+    for (std::size_t k = 0; k < first.size(); ++k) {
+        std::set<std::string> all;
+        std::set<std::string> of_best;
+        for (const Candidate& candidate : contest.candidates)
+            all.insert(text_of(candidate.settings[k].second));
+        for (const std::size_t i : best)
+            of_best.insert(text_of(contest.candidates[i].settings[k].second));
+        if (of_best.size() == 1 && all.size() > 1) {
+            common.push_back(first[k]);
+        } else {
+            free.push_back(first[k].first);
+            product *= all.size();
+        }
+    }
+    if (product == best.size())
+        return free.empty()
+                   ? text_of(common)
+                   : fmt::format("{} ({} does not matter)", text_of(common), fmt::join(free, ", "));
+    std::string list;
+    for (const std::size_t i : best)
+        list += fmt::format("{}{}", list.empty() ? "" : "; or ",
+                            text_of(contest.candidates[i].settings));
+    return list;
+}
+
+std::string text_of(const Contest& contest, const Ranking& ranking) {
+    const std::string by = sentence_of(ranking.basis);
+    const std::string values = plural(ranking.values, "value");
+    if (ranking.best.size() == contest.candidates.size())
+        return fmt::format("none; all {} combinations are alike by {} over {}",
+                           contest.candidates.size(), by, values);
+    std::string text = text_of_best(contest, ranking.best) + fmt::format(", by {}", by);
+    if (ranking.basis != Basis::predicted_l1_reuse)
+        text += fmt::format(" over {}: {:.3g} times better than {}", values, ranking.gain,
+                            text_of(contest.candidates[ranking.worst].settings));
+    if (ranking.exceptions > 0)
+        text += fmt::format("; at {} of them another is better", ranking.exceptions);
+    return text;
+}
+
+Verdict verdict_of(const Contest& contest) {
+    Verdict verdict{.scope = contest.scope, .combinations = contest.candidates.size()};
+    for (const Basis basis :
+         {Basis::measured_time, Basis::predicted_bandwidth, Basis::predicted_traffic}) {
+        std::optional<Ranking> ranking = ranked_by(contest, basis);
+        if (!ranking) continue;
+        if (basis != Basis::measured_time) prefer_l1_reuse(contest, *ranking);
+        verdict.basis = ranking->basis;
+        verdict.values = ranking->values;
+        verdict.gain = ranking->basis == Basis::predicted_l1_reuse ? 1 : ranking->gain;
+        for (const std::size_t i : ranking->best)
+            verdict.best.push_back(contest.candidates[i].settings);
+        verdict.text = text_of(contest, *ranking);
+        return verdict;
+    }
+    verdict.text =
+        "not known; neither time nor traffic is known of all combinations, and only a measurement "
+        "tells";
+    return verdict;
+}
+
+}  // namespace
+
+SettingsJudge::SettingsJudge() = default;
+SettingsJudge::~SettingsJudge() = default;
+
+void SettingsJudge::add(const PlannedPoint& planned, const Point& point) {
+    if (planned.settings.empty()) return;
+    auto known = std::find_if(contests_.begin(), contests_.end(),
+                              [&](const auto& contest) { return contest->scope == planned.scope; });
+    if (known == contests_.end())
+        known = contests_.insert(known, std::make_unique<Contest>(Contest{planned.scope, {}}));
+    Contest& contest = **known;
+    Candidate& candidate = contest.candidate(planned.settings);
+    Sample sample = sample_of(planned, point);
+    if (!sample.measured_seconds && candidate.samples.size() < most_values_walked)
+        sample.loses_lines = loses_lines(planned);
+    candidate.samples[value_of(planned)] = sample;
+}
+
+std::vector<Verdict> SettingsJudge::verdicts() const {
+    std::vector<Verdict> verdicts;
+    for (const auto& contest : contests_)
+        if (contest->candidates.size() > 1) verdicts.push_back(verdict_of(*contest));
+    return verdicts;
+}
+
+}  // namespace coalprof

@@ -1,0 +1,84 @@
+// Two launchers in one process, on scripted tables: each works in its own GPU's context, and gives
+// back there what it made there.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+
+#include "core/run/device_run.h"
+#include "core/run/fake_device.h"
+#include "kernels/fake_driver.h"
+#include "kernels/fake_kernels.h"
+#include "kernels/launcher.h"
+
+namespace coalprof {
+namespace {
+
+std::vector<PlannedPoint> offsets() {
+    Sweep sweep;
+    sweep.pattern = "offset";
+    sweep.values = {0, 1, 2};
+    sweep.shape.size_bytes = 1024;
+    sweep.machines = {find_machine("h200")};
+    return expand(sweep);
+}
+
+// Tells the kernels that play which plan they are to play.
+class Played : public KernelLauncher {
+ public:
+    Played(std::unique_ptr<KernelLauncher> launcher, FakeKernels& kernels)
+        : launcher_(std::move(launcher)), kernels_(kernels) {}
+    const DeviceFacts& device() const override { return launcher_->device(); }
+    void activate() override { launcher_->activate(); }
+    std::uint64_t pitch_bytes(std::uint64_t bytes) override {
+        return launcher_->pitch_bytes(bytes);
+    }
+    std::unique_ptr<PreparedLaunch> prepare(const Plan& plan) override {
+        kernels_.expect(plan);
+        return launcher_->prepare(plan);
+    }
+    std::unique_ptr<PreparedLaunch> prepare_warp(const WarpAccess& access) override {
+        return launcher_->prepare_warp(access);
+    }
+    void flush_cache() override { launcher_->flush_cache(); }
+    double read_ceiling() override { return launcher_->read_ceiling(); }
+    double copy_ceiling() override { return launcher_->copy_ceiling(); }
+
+ private:
+    std::unique_ptr<KernelLauncher> launcher_;
+    FakeKernels& kernels_;
+};
+
+TEST(SeveralDevices, each_work_in_their_own_context) {
+    FakeGpu gpu;
+    gpu.devices = 2;
+    FakeKernels kernels(gpu);
+    fake::Recorder result;
+    {
+        std::array<std::unique_ptr<Played>, 2> launchers;
+        std::vector<DeviceSweep> sweeps;
+        for (int index = 0; index < 2; ++index) {
+            launchers[index] = std::make_unique<Played>(
+                make_launcher(FakeGpu::driver(), FakeGpu::nvrtc(), {.device = index, .ahead = {}}),
+                kernels);
+            sweeps.push_back({offsets(),
+                              {.launcher = *launchers[index],
+                               .collector = nullptr,
+                               .no_counters = "not asked for",
+                               .wanted = {Counter::load_sectors},
+                               .repeats = 1}});
+        }
+        EXPECT_EQ(run_sweep_on_devices(sweeps, {}, {}, result), ExitCode::done);
+        launchers[0].reset();  // while the other one's context is current
+    }
+    EXPECT_EQ(gpu.strays, std::vector<std::string>{});
+    EXPECT_EQ(gpu.live(), 0);
+    ASSERT_EQ(result.points.size(), 6u);
+    for (const Point& point : result.points) {
+        EXPECT_EQ(point.failure, "");
+        EXPECT_TRUE(is_number((*point.measured)[Counter::bandwidth_share]));
+    }
+}
+
+}  // namespace
+}  // namespace coalprof

@@ -1,0 +1,128 @@
+// --alloc, --path and the ceilings on a real GPU. Skipped with the reason where there is none.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+
+#include "core/model/predict.h"
+#include "core/run/agreement.h"
+#include "core/run/device_run.h"
+#include "core/run/fake_device.h"
+#include "cupti/collector.h"
+#include "kernels/launcher.h"
+
+namespace coalprof {
+namespace {
+
+constexpr std::array allocations{Allocation::device, Allocation::static_array, Allocation::managed,
+                                 Allocation::host};
+constexpr std::array paths{LoadPath::ld, LoadPath::ldg, LoadPath::tex};
+
+class MemoryOnGpu : public testing::Test {
+ protected:
+    void SetUp() override {
+        const std::string reason = why_no_gpu();
+        if (!reason.empty()) GTEST_SKIP() << reason;
+        launcher_ = make_launcher({});
+    }
+
+    static Sweep sweep(Op op, ElementType type = ElementType::f32) {
+        Sweep sweep;
+        sweep.pattern = "offset";
+        sweep.values = {0, 1, 8};
+        sweep.op = op;
+        sweep.type = type;
+        sweep.shape.size_bytes = 1 << 20;
+        sweep.machines = {find_machine("h200")};
+        return sweep;
+    }
+
+    // Every point verified against the reference, and timed.
+    fake::Recorder run(const Sweep& sweep, std::vector<Counter> wanted = {}) {
+        fake::Recorder result;
+        std::unique_ptr<CuptiCollector> collector;
+        std::string no_counters;
+        try {
+            if (!wanted.empty()) collector = make_collector({});
+        } catch (const CountersError& error) {
+            no_counters = error.what();
+            wanted.clear();
+        }
+        run_sweep_on_device(expand(sweep), {},
+                            {.launcher = *launcher_,
+                             .collector = collector.get(),
+                             .no_counters = no_counters,
+                             .wanted = wanted,
+                             .repeats = 5},
+                            result);
+        if (!no_counters.empty()) fmt::print("no counters: {}\n", no_counters);
+        return result;
+    }
+
+    std::unique_ptr<KernelLauncher> launcher_;
+};
+
+TEST_F(MemoryOnGpu, data_are_right_wherever_they_lie) {
+    for (const Op op : {Op::rmw, Op::copy, Op::add, Op::reduce}) {
+        Sweep everywhere = sweep(op);
+        everywhere.allocations = {allocations.begin(), allocations.end()};
+        for (const Point& point : run(everywhere).points)
+            EXPECT_EQ(point.failure, "") << name_of(op) << " " << point.name;
+    }
+}
+
+TEST_F(MemoryOnGpu, data_are_right_on_every_path_from_everywhere) {
+    for (const ElementType type : {ElementType::f32, ElementType::f64, ElementType::f32x4}) {
+        Sweep all = sweep(Op::add, type);
+        all.allocations = {allocations.begin(), allocations.end()};
+        all.paths = {paths.begin(), paths.end()};
+        for (const Point& point : run(all).points)
+            EXPECT_EQ(point.failure, "") << name_of(type) << " " << point.name;
+    }
+}
+
+// Whatever is predicted of these paths and places is what the hardware counts.
+TEST_F(MemoryOnGpu, counters_are_as_predicted_on_every_path_from_everywhere) {
+    Sweep all = sweep(Op::copy);
+    all.allocations = {allocations.begin(), allocations.end()};
+    all.paths = {paths.begin(), paths.end()};
+    const std::vector<Counter> wanted{Counter::load_requests,    Counter::load_sectors,
+                                      Counter::l1_hit_sectors,   Counter::store_sectors,
+                                      Counter::texture_requests, Counter::texture_sectors,
+                                      Counter::l2_read_sectors,  Counter::texture_hit_sectors,
+                                      Counter::l2_read_requests, Counter::l2_write_sectors};
+    for (const Point& point : run(all, wanted).points) {
+        if (!point.measured) continue;
+        for (const Disagreement& found : compare(point.predicted, *point.measured).disagreements)
+            ADD_FAILURE() << point.name << " " << describe(found);
+        const Reading& sectors = (*point.measured)[Counter::texture_sectors];
+        if (is_number(sectors))
+            fmt::print("{}: {} texture sectors\n", point.name, number_in(sectors));
+    }
+}
+
+TEST_F(MemoryOnGpu, a_texture_that_would_be_too_wide_is_refused) {
+    Sweep wide = sweep(Op::load);
+    wide.values = {0};
+    wide.paths = {LoadPath::tex};
+    wide.shape.size_bytes = 2ull << 30;  // 2^29 texels of 4 bytes
+    const fake::Recorder result = run(wide);
+    EXPECT_NE(result.points.at(0).failure.find("--path tex: array a has 536870912 texels"),
+              std::string::npos)
+        << result.points[0].failure;
+}
+
+TEST_F(MemoryOnGpu, ceilings_are_had_quickly) {
+    const auto start = std::chrono::steady_clock::now();
+    const double read = launcher_->read_ceiling();
+    const double copy = launcher_->copy_ceiling();
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    fmt::print("read {:.0f} GB/s, copy {:.0f} GB/s in {:.3f} s\n", read / 1e9, copy / 1e9,
+               taken.count());
+    EXPECT_GT(read, 0);
+    EXPECT_GT(copy, 0);
+}
+
+}  // namespace
+}  // namespace coalprof
