@@ -127,8 +127,8 @@ ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_option
 
     const Devices devices = devices_for(machine_options, output_options, planned.front());
     if (devices.opened.empty()) {
-        head.machine = describe_machines(named);
         add_usual_modifier(head.sweep, named, planned);
+        head.machine = describe_machines(named);
         head.points = planned.size();
         return run_sweep(planned, head, outputs);
     }
@@ -153,8 +153,8 @@ ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_option
                            .repeats = repeats,
                            .cache = cache}});
     }
+    add_usual_modifier(head.sweep, predicted, planned);
     head.machine = describe_machines(predicted);
-    add_usual_modifier(head.sweep, predicted, sweeps.front().points);
     head.points = sweeps.size() * sweeps.front().points.size();
     head.sweep.emplace_back("repeat", static_cast<std::int64_t>(repeats));
     head.sweep.emplace_back("cache", machine_options.cache);

@@ -29,11 +29,11 @@ class Predictor {
     // Adds the counters of shared, constant and local memory.
     void add_near_memories(const Program& program, const Placement& placement,
                            Readings& readings) const;
-    GlobalCounts sum_sectors(const Program& program, const Placement& placement,
-                             const Instruction& instruction) const;
     // Adds the counters of loads through textures.
     void add_texture_loads(const Program& program, const Placement& placement,
                            Readings& readings) const;
+    GlobalCounts sum_sectors(const Program& program, const Placement& placement,
+                             const Instruction& instruction) const;
     Readings predict_sectors(const Plan& plan, const Placement& placement) const;
 
     Machine machine_;

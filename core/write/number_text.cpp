@@ -131,10 +131,11 @@ NumberStyle style_for(const CounterInfo& counter, const std::vector<double>& num
 }
 
 NumberStyle estimate_style(NumberStyle style, const std::vector<double>& numbers) {
-    const double largest = numbers.empty() ? 0 : *std::max_element(numbers.begin(), numbers.end());
-    const double shown = to_significant(largest, estimate_digits) / style.divisor;
+    // The smallest decides: beside 108 it is 3.4, not 3.
+    const double smallest = numbers.empty() ? 0 : *std::min_element(numbers.begin(), numbers.end());
+    const double shown = to_significant(smallest, estimate_digits) / style.divisor;
     style.is_estimate = true;
-    style.decimals = shown >= 100 ? 0 : shown >= 10 ? 1 : 2;
+    style.decimals = shown >= 100 ? 0 : shown >= 1 ? 1 : 2;
     return style;
 }
 

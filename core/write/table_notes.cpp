@@ -111,10 +111,10 @@ void TableNotes::look_at(const TableLayout& layout) {
 void TableNotes::look_at(const TableLayout& layout, const Point& point, bool explains_all) {
     for (const ItemDecision& decision : layout.decisions) {
         if (decision.is_left_out || !(explains_all || is_explained(decision))) continue;
-        has_estimate_ |= is_estimated(decision.item) &&
-                         is_finite_number(predicted_reading(decision.item, point));
         has_shares_ |= decision.item.counters.front() == Counter::bandwidth_share &&
                        is_finite_number(measured_reading(decision.item, point));
+        has_estimate_ |= is_estimated(decision.item) &&
+                         is_finite_number(predicted_reading(decision.item, point));
         if (explains_all || shows_prediction(decision, layout))
             look_at(decision.item, point.predicted);
         if (point.measured) look_at(decision.item, *point.measured);
@@ -163,11 +163,11 @@ std::vector<std::string> TableNotes::lines(const ResultTail& tail) const {
     if (has_agreement_)
         lines.push_back(std::string("=  prediction and measurement agree") +
                         (has_unmarked_ ? "; columns without a mark are measured" : ""));
+    if (has_shares_ && !ceilings_.empty()) lines.push_back(ceilings_);
     if (has_estimate_)
         lines.emplace_back(
             "predicted bandwidth is an estimate: what device memory allows a kernel with enough "
             "loads in flight; with few it is less");
-    if (has_shares_ && !ceilings_.empty()) lines.push_back(ceilings_);
     put_missing(lines);
     if (!never_there_.empty())
         lines.push_back(

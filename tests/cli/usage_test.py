@@ -145,6 +145,21 @@ class WrongCommandLines(Case):
         self.refuse(b"offset", b"--machine", b"\xc3\x28")
 
 
+class WithoutAGpu(Case):
+    def test_any_device_is_answered_by_the_model(self):
+        for device in ("0", "7", "all"):
+            with self.subTest(device):
+                ran = self.run_ok("offset", "--range", "0", "--device", device, "--json")
+                self.assertIsNone(ran.json["meta"]["device"])
+                self.assertIn("the model answers alone", ran.err_text)
+
+    def test_what_was_demanded_of_one_ends_the_run(self):
+        for arguments in (["offset", "--backend", "device", "--device", "all"],
+                          ["verify", "--json"]):
+            with self.subTest(" ".join(arguments)):
+                self.refuse(*arguments, code=harness.ENVIRONMENT)
+
+
 class Words(Case):
     def test_before_the_pattern_are_sent_behind_it(self):
         for option in ("--plain", "--json", "-q"):
@@ -280,21 +295,6 @@ class Sizes(Case):
             with self.subTest(typed):
                 ran = self.refuse("offset", "--type", "f64", "--size", typed)
                 self.assertIn(f"--size {typed}: smaller than one f64", ran.err_text)
-
-
-class WithoutAGpu(Case):
-    def test_any_device_is_answered_by_the_model(self):
-        for device in ("0", "7", "all"):
-            with self.subTest(device):
-                ran = self.run_ok("offset", "--range", "0", "--device", device, "--json")
-                self.assertIsNone(ran.json["meta"]["device"])
-                self.assertIn("the model answers alone", ran.err_text)
-
-    def test_what_was_demanded_of_one_ends_the_run(self):
-        for arguments in (["offset", "--backend", "device", "--device", "all"],
-                          ["verify", "--json"]):
-            with self.subTest(" ".join(arguments)):
-                self.refuse(*arguments, code=harness.ENVIRONMENT)
 
 
 if __name__ == "__main__":

@@ -38,7 +38,8 @@ TEST(Verify, measures_every_variant_of_the_transpose_and_names_it) {
                 testing::ElementsAre(
                     "transpose copy f32 width=32", "transpose copy f32 width=4096",
                     "transpose tile copy f32 width=32", "transpose tile copy f32 width=4096",
-                    "transpose padded copy f32 width=32", "transpose padded copy f32 width=4096"));
+                    "transpose padded copy f32 width=32", "transpose padded copy f32 width=4096",
+                    "transpose padded tile=64 copy f32 width=4096"));  // 32 is no whole tile
     EXPECT_TRUE(points(scope, Op::load).empty());
 }
 

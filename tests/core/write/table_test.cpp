@@ -152,26 +152,6 @@ TEST(Table, a_prediction_that_never_changes_stands_above_the_measurements) {
     EXPECT_THAT(table, HasSubstr("predicted bandwidth 3.00 GB/s"));
 }
 
-TEST(Table, a_predicted_rate_is_called_an_estimate_and_has_three_digits) {
-    std::vector<Point> points{predicted_load("a", 4), predicted_load("b", 8)};
-    points[0].predicted[Counter::bandwidth_bytes_per_second] = 4253.205e9;
-    points[1].predicted[Counter::bandwidth_bytes_per_second] = 1417.7e9;
-    const std::string table = table_of(points, {.width = 0});
-    EXPECT_THAT(table, HasSubstr("estimate"));
-    EXPECT_THAT(table, HasSubstr("4,250\n"));
-    EXPECT_THAT(table, HasSubstr("1,420\n"));
-    EXPECT_THAT(table, HasSubstr("predicted bandwidth is an estimate"));
-    const std::string card = table_of({points[0]}, {.width = 80});
-    EXPECT_THAT(card, HasSubstr("4,250 GB/s"));
-    EXPECT_THAT(card, HasSubstr("predicted bandwidth is an estimate"));
-    // A measured one keeps its digits, and needs no such note.
-    points[0].measured = points[0].predicted;
-    points[0].predicted[Counter::bandwidth_bytes_per_second] = Unavailable{"not known"};
-    const std::string measured = table_of({points[0]}, {.width = 80});
-    EXPECT_THAT(measured, HasSubstr("4,253 GB/s"));
-    EXPECT_THAT(measured, Not(HasSubstr("estimate")));
-}
-
 TEST(Table, shares_stand_in_a_column_and_their_ceilings_below) {
     std::vector<Point> points = sweep();
     (*points[1].measured)[Counter::bandwidth_share] = 0.25;
@@ -203,6 +183,26 @@ TEST(Table, what_settings_are_compared_by_is_never_left_out) {
     EXPECT_THAT(table_of(points, {.width = 36}, head), Not(HasSubstr("GB/s\n")));
     head.compares_settings = true;
     EXPECT_THAT(table_of(points, {.width = 36}, head), HasSubstr("GB/s\n"));
+}
+
+TEST(Table, a_predicted_rate_is_called_an_estimate_and_has_three_digits) {
+    std::vector<Point> points{predicted_load("a", 4), predicted_load("b", 8)};
+    points[0].predicted[Counter::bandwidth_bytes_per_second] = 4253.205e9;
+    points[1].predicted[Counter::bandwidth_bytes_per_second] = 1417.7e9;
+    const std::string table = table_of(points, {.width = 0});
+    EXPECT_THAT(table, HasSubstr("estimate"));
+    EXPECT_THAT(table, HasSubstr("4,250\n"));
+    EXPECT_THAT(table, HasSubstr("1,420\n"));
+    EXPECT_THAT(table, HasSubstr("predicted bandwidth is an estimate"));
+    const std::string card = table_of({points[0]}, {.width = 80});
+    EXPECT_THAT(card, HasSubstr("4,250 GB/s"));
+    EXPECT_THAT(card, HasSubstr("predicted bandwidth is an estimate"));
+    // A measured one keeps its digits, and needs no such note.
+    points[0].measured = points[0].predicted;
+    points[0].predicted[Counter::bandwidth_bytes_per_second] = Unavailable{"not known"};
+    const std::string measured = table_of({points[0]}, {.width = 80});
+    EXPECT_THAT(measured, HasSubstr("4,253 GB/s"));
+    EXPECT_THAT(measured, Not(HasSubstr("estimate")));
 }
 
 TEST(Table, a_gap_in_a_column_is_marked_and_explained) {
