@@ -52,6 +52,8 @@ void refuse_lists(const SweepOptions& options) {
     refuse_list("--dscm", options.dscm);
     refuse_list("--carveout", options.carveout);
     refuse_list("--l2-fetch", options.l2_fetch);
+    refuse_list("--alloc", options.alloc);
+    refuse_list("--path", options.path);
 }
 
 // table or json; the drawing is what `table` means here.

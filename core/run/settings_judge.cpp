@@ -96,10 +96,15 @@ Sample sample_of(const PlannedPoint& planned, const Point& point) {
     if (is_number(bandwidth))
         sample.predicted_seconds =
             static_cast<double>(plan.program.useful_bytes) / number_in(bandwidth);
-    else if (!planned.machine.board && plan.allocation != Allocation::host)
-        if (const auto traffic = predict_traffic(*planned.machine.rules, plan.program, plan.cache);
-            const auto* known = std::get_if<Traffic>(&traffic))
+    // What L2 holds has no bandwidth, and of two settings one may fit and the other not: traffic is
+    // known of both. Without caches every launch has a bandwidth, and its traffic is a long sum.
+    const Rules& rules = *planned.machine.rules;
+    const bool is_cached = rules.memory.fill_bytes != 0;
+    if (plan.allocation != Allocation::host && (is_cached || !is_number(bandwidth))) {
+        const auto traffic = predict_traffic(rules, plan.program, plan.cache);
+        if (const auto* known = std::get_if<Traffic>(&traffic))
             sample.predicted_bytes = static_cast<double>(known->read_bytes + known->write_bytes);
+    }
     return sample;
 }
 

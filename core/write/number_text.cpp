@@ -64,8 +64,13 @@ void put_grouped(TextBuffer& out, std::uint64_t value) {
 
 void put_number(TextBuffer& out, double value, const NumberStyle& style) {
     constexpr std::array<double, 4> powers{1, 10, 100, 1000};
-    const double power = powers[static_cast<std::size_t>(style.decimals)];
-    if (style.is_estimate) value = to_significant(value, estimate_digits);
+    int decimals = style.decimals;
+    if (style.is_estimate) {
+        value = to_significant(value, estimate_digits);
+        const double shown = value / style.divisor;
+        decimals = shown >= 100 ? 0 : shown >= 10 ? 1 : 2;
+    }
+    const double power = powers[static_cast<std::size_t>(decimals)];
     const double scaled = std::round(value / style.divisor * power);
     constexpr double largest = 1e15;  // whole numbers are exact up to here
     if (scaled >= largest || (scaled == 0 && value > 0)) {
@@ -75,7 +80,7 @@ void put_number(TextBuffer& out, double value, const NumberStyle& style) {
     const auto whole = static_cast<std::uint64_t>(scaled);
     const auto unit = static_cast<std::uint64_t>(power);
     put_grouped(out, whole / unit);
-    if (style.decimals == 0) return;
+    if (decimals == 0) return;
     out.put('.');
     for (std::uint64_t place = unit / 10; place > 0; place /= 10)
         out.put(static_cast<char>('0' + whole / place % 10));
@@ -130,12 +135,8 @@ NumberStyle style_for(const CounterInfo& counter, const std::vector<double>& num
     return number;
 }
 
-NumberStyle estimate_style(NumberStyle style, const std::vector<double>& numbers) {
-    // The smallest decides: beside 108 it is 3.4, not 3.
-    const double smallest = numbers.empty() ? 0 : *std::min_element(numbers.begin(), numbers.end());
-    const double shown = to_significant(smallest, estimate_digits) / style.divisor;
+NumberStyle estimate_style(NumberStyle style) {
     style.is_estimate = true;
-    style.decimals = shown >= 100 ? 0 : shown >= 1 ? 1 : 2;
     return style;
 }
 

@@ -17,7 +17,7 @@ struct NumberStyle {
     double divisor = 1;
     int decimals = 0;          // 0 to 3
     std::string_view unit;     // of the printed number, "MiB"; empty: it is a plain count
-    bool is_estimate = false;  // rounded to three significant digits, whatever the decimals
+    bool is_estimate = false;  // three significant digits of each, whatever the decimals
 };
 
 // 1234567 is "1,234,567".
@@ -36,8 +36,8 @@ NumberStyle scale_for(Unit unit, double largest, std::string_view microseconds);
 NumberStyle style_for(const CounterInfo& counter, const std::vector<double>& numbers, bool ascii,
                       bool is_complete);
 
-// The same for an estimate, of whose digits only the first three are shown.
-NumberStyle estimate_style(NumberStyle style, const std::vector<double>& numbers);
+// The same for estimates: of each number the first three digits are shown, and no others.
+NumberStyle estimate_style(NumberStyle style);
 
 // "4 MiB", or "5,000 bytes" where no binary unit divides it.
 std::string size_text(std::uint64_t bytes);

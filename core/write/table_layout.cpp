@@ -36,7 +36,7 @@ NumberStyle style_of(const TableItem& item, const std::vector<double>& numbers,
                      bool from_measurement, const TableStyle& style, bool is_complete) {
     const NumberStyle number =
         style_for(info(item.counters.front()), numbers, style.ascii, is_complete);
-    return is_estimated(item) && !from_measurement ? estimate_style(number, numbers) : number;
+    return is_estimated(item) && !from_measurement ? estimate_style(number) : number;
 }
 
 struct Candidate {

@@ -215,7 +215,8 @@ class Explain(Case):
 
     def test_takes_no_list(self):
         for option, value in (("--dlcm", "ca,cg"), ("--dscm", "wb,cg"), ("--carveout", "0,100"),
-                              ("--l2-fetch", "32,64")):
+                              ("--l2-fetch", "32,64"), ("--alloc", "device,managed"),
+                              ("--path", "ld,ldg")):
             with self.subTest(option):
                 ran = self.refuse("explain", "offset", "--at", "1", option, value)
                 self.assertIn(f"{option} {value}: one warp is drawn", ran.err_text)

@@ -82,6 +82,19 @@ TEST(SettingsJudge, falls_back_on_traffic_where_no_board_is_named) {
     EXPECT_NEAR(verdicts[0].gain, 33.0 / 9, 0.01);
 }
 
+// 2^20 floats 64 bytes apart: fetched by 32 bytes they are 32 MiB, which the 60 MiB of an H200's L2
+// hold, so that there is no bandwidth; by 128 bytes 64 MiB, of which there is one.
+TEST(SettingsJudge, falls_back_on_traffic_where_l2_holds_the_launch) {
+    Sweep sweep = four_variants("stride", {16}, "h200");
+    sweep.carveouts = {std::nullopt};
+    sweep.dlcm = {};
+    sweep.l2_fetch_bytes = {32, 128};
+    const auto verdicts = judged(sweep);
+    ASSERT_EQ(verdicts.size(), 1u);
+    EXPECT_EQ(verdicts[0].basis, Basis::predicted_traffic);
+    EXPECT_NEAR(verdicts[0].gain, 2, 0.001);
+}
+
 TEST(SettingsJudge, says_where_nothing_tells_combinations_apart) {
     // Offset 0: no warp shares a line with another, and every byte that is fetched is used.
     const auto verdicts = judged(four_variants("offset", {0}, "c2050"));

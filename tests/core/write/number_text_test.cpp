@@ -54,5 +54,16 @@ TEST(NumberText, sizes_take_the_unit_that_divides_them) {
     EXPECT_EQ(size_text(std::uint64_t{3} << 40), "3 TiB");
 }
 
+// Whatever stands beside it in the column.
+TEST(NumberText, of_an_estimate_has_three_digits) {
+    const NumberStyle style = estimate_style({1e9, 0, "GB/s"});
+    EXPECT_EQ(number_text(4253.2e9, style), "4,250");
+    EXPECT_EQ(number_text(108e9, style), "108");
+    EXPECT_EQ(number_text(65.28e9, style), "65.3");
+    EXPECT_EQ(number_text(9.996e9, style), "10.0");
+    EXPECT_EQ(number_text(3.375e9, style), "3.38");
+    EXPECT_EQ(number_text(0, style), "0.00");
+}
+
 }  // namespace
 }  // namespace coalprof
