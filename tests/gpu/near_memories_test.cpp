@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <map>
+#include <vector>
 
 #include "core/machine/machine.h"
 #include "core/model/predict.h"
@@ -143,10 +145,13 @@ VerifyTotals totals_of(const std::vector<PlannedPoint>& points, KernelLauncher& 
         const std::vector<Counter>& wanted_;
     };
     VerifyTotals totals;
-    for (const PlannedPoint& point : points) {
-        const auto wanted = counters_of(set, accesses_of(point.plan.program));
+    // Points with the same counters share a session, which costs more than many points.
+    std::map<std::vector<Counter>, std::vector<PlannedPoint>> alike;
+    for (const PlannedPoint& point : points)
+        alike[counters_of(set, accesses_of(point.plan.program))].push_back(point);
+    for (const auto& [wanted, sweep] : alike) {
         Sink sink(totals, wanted);
-        run_sweep_on_device({point}, {},
+        run_sweep_on_device(sweep, {},
                             {.launcher = launcher,
                              .collector = &collector,
                              .no_counters = {},
