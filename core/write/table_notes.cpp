@@ -88,6 +88,7 @@ void add_once(std::vector<GroupedText>& texts, const TableItem& item) {
 }  // namespace
 
 void TableNotes::look_at(const ResultHead& head) {
+    explains_all_ = !head.columns.empty();
     if (!head.device) return;
     const std::string of_one = ceilings_in(*head.device);
     if (!of_one.empty()) ceilings_ = fmt::format("Ceiling of this GPU in this run: {}.", of_one);
@@ -104,11 +105,12 @@ void TableNotes::look_at(const TableLayout& layout) {
         has_agreement_ |= decision.relation == Relation::agreed;
         has_unmarked_ |= decision.relation == Relation::measured;
         if (decision.is_left_out) add_once(left_out_, decision.item);
-        if (!is_explained(decision)) add_once(never_there_, decision.item);
+        if (!explains_all_ && !is_explained(decision)) add_once(never_there_, decision.item);
     }
 }
 
 void TableNotes::look_at(const TableLayout& layout, const Point& point, bool explains_all) {
+    explains_all |= explains_all_;
     for (const ItemDecision& decision : layout.decisions) {
         if (decision.is_left_out || !(explains_all || is_explained(decision))) continue;
         has_shares_ |= decision.item.counters.front() == Counter::bandwidth_share &&

@@ -46,6 +46,7 @@ class TableNotes {
     bool has_agreement_ = false;
     bool has_unmarked_ = false;  // columns that are only measured
     bool has_estimate_ = false;
+    bool explains_all_ = false;  // the counters were asked for by name
 };
 
 }  // namespace coalprof

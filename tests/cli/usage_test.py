@@ -262,6 +262,11 @@ class Results(Case):
         table = self.run_ok("offset", "--range", "1", "--op", "load", "--counters",
                             "load_sectors,store_sectors").out_text
         self.assertIn("n/a  store sectors: ", table)
+        rows = self.run_ok("offset", "--range", "0,8", "--op", "load", "--counters",
+                           "load_sectors,store_sectors,dram_read_bytes").out_text
+        self.assertIn("n/a  store sectors: ", rows)
+        self.assertIn("n/a  DRAM read: ", rows)
+        self.assertNotIn("--json says why", rows)
 
     def test_with_no_counters_are_the_predictions(self):
         wanted = self.run_ok("offset", "--range", "1", "--json").json["points"]
