@@ -3,7 +3,6 @@ within one run, so that two machines can be compared by them."""
 import json
 import os
 import platform
-import resource
 import statistics
 import subprocess
 import sys
@@ -45,15 +44,36 @@ def lines():
         print(f"{name:36}{entry['items_per_second']:16,.0f}")
 
 
+def formulas():
+    print(f"\n{'formula that never repeats':24}{'by thread':>12}{'32 lanes':>12}{'ratio':>8}"
+          f"{'evaluated and modelled':>30}")
+    found = medians("formula_bench")
+    for name in (key.removeprefix("lanes/") for key in found if key.startswith("lanes/")):
+        threads, lanes, model = (found[f"{kind}/{name}"]["cpu_time"]
+                                 for kind in ("threads", "lanes", "model"))
+        print(f"{name:24}{threads:9.0f} ns{lanes:9.1f} ns{threads / lanes:7.1f}x"
+              f"{1e9 / model:22,.0f} warps/s")
+    affine = [found[f"launch/affine/{bits}"]["cpu_time"] for bits in (20, 30)]
+    print(f"affine formula: 2^20 threads {affine[0] / 1e3:.1f} us, "
+          f"2^30 threads {affine[1] / 1e3:.1f} us")
+
+
 def timed(arguments, runs=15, **how):
-    """Median wall time in seconds and the largest resident memory of all children so far."""
+    """Median wall time in seconds; the largest resident memory of any run is kept in `peak`."""
     seconds = []
     for _ in range(runs):
         started = time.perf_counter()
-        subprocess.run([PROGRAM, *arguments], stdout=subprocess.DEVNULL,
-                       stderr=subprocess.DEVNULL, check=True, **how)
+        process = subprocess.Popen([PROGRAM, *arguments], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, **how)
+        _, status, usage = os.wait4(process.pid, 0)
         seconds.append(time.perf_counter() - started)
+        if status != 0:
+            raise SystemExit(f"coalprof {' '.join(arguments)}: wait status {status}")
+        timed.peak = max(timed.peak, usage.ru_maxrss)
     return statistics.median(seconds)
+
+
+timed.peak = 0
 
 
 def program():
@@ -86,8 +106,7 @@ def program():
             seconds = timed(arguments, runs=3)
             print(f"{'coalprof warps, ' + f'{written:,} lines, ' + wanted:60}{seconds:7.2f} s "
                   f"= {written / seconds:,.0f} lines/s")
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    print(f"largest resident memory of any of them: {peak / 1024:.0f} MiB")
+    print(f"largest resident memory of any of them: {timed.peak / 1024:.0f} MiB")
 
 
 def processor():
@@ -101,4 +120,5 @@ def processor():
 print(f"{processor()}, {os.cpu_count()} cores, {time.strftime('%Y-%m-%d')}\n")
 model()
 lines()
+formulas()
 program()
