@@ -2,7 +2,9 @@
 // on a machine without a GPU.
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <memory>
+#include <string>
 
 #include "cli/invocation.h"
 #include "cli/output_options.h"
@@ -10,6 +12,7 @@
 #include "cli/system_report.h"
 #include "core/text/wrap.h"
 #include "core/write/list_json.h"
+#include "core/write/number_text.h"
 
 namespace coalprof {
 namespace {
@@ -22,6 +25,19 @@ std::string text_of(const Value& value) {
     return "n/a";
 }
 
+// A large number as people read it, behind it: "62914560 (60 MiB)".
+std::string with_unit(const std::string& key, const Value& value) {
+    const std::string text = text_of(value);
+    const auto* integer = std::get_if<std::int64_t>(&value);
+    const double number = integer ? static_cast<double>(*integer) : 0;
+    if (key.ends_with("_bytes") && number >= 1024)
+        return fmt::format("{} ({})", text, size_text(static_cast<std::uint64_t>(*integer)));
+    if (key.ends_with("_hz")) return fmt::format("{} ({:.0f} MHz)", text, number / 1e6);
+    if (const auto* rate = std::get_if<double>(&value); rate && key == "peak_bytes_per_second")
+        return fmt::format("{} ({:.0f} GB/s)", text, *rate / 1e9);
+    return text;
+}
+
 ExitCode run_devices(bool json) {
     const DevicesReport report = report_devices();
     if (json) {
@@ -31,7 +47,7 @@ ExitCode run_devices(bool json) {
     std::string text;
     for (const NamedValues& device : report.devices) {
         for (const auto& [key, value] : device)
-            text += fmt::format("{:<40} {}\n", key, text_of(value));
+            text += fmt::format("{:<40} {}\n", key, with_unit(key, value));
         text += '\n';
     }
     constexpr std::string_view no_gpu = "no GPU: ";  // how most problems begin

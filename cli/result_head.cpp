@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <utility>
 
 namespace coalprof {
 
@@ -19,15 +21,38 @@ ResultHead head_of(const std::vector<std::string>& argv) {
     return head;
 }
 
+namespace {
+
+// "measured", or what it is for each: "documented, not measured (c870, c1060); measured (h200)".
+std::string evidence_of(const std::vector<Machine>& machines) {
+    std::vector<std::pair<std::string, std::string>> groups;  // evidence, names
+    for (const Machine& machine : machines) {
+        const std::string evidence(text_of(machine.rules->evidence));
+        const auto known = std::find_if(groups.begin(), groups.end(),
+                                        [&](const auto& group) { return group.first == evidence; });
+        if (known == groups.end())
+            groups.emplace_back(evidence, machine.name);
+        else
+            known->second += ", " + machine.name;
+    }
+    if (groups.size() == 1) return groups.front().first;
+    std::string text;
+    for (const auto& [evidence, names] : groups)
+        text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", evidence, names);
+    return text;
+}
+
+}  // namespace
+
 NamedValues describe_machines(const std::vector<Machine>& machines) {
     std::string names;
     for (const Machine& machine : machines) names += (names.empty() ? "" : ",") + machine.name;
     NamedValues values{{"name", names}};
+    values.emplace_back("evidence", evidence_of(machines));
     if (machines.size() != 1) return values;
     const Machine& machine = machines.front();
     values.emplace_back("compute_capability", text_of(machine.rules->cc));
     values.emplace_back("family", std::string(machine.rules->family));
-    values.emplace_back("evidence", std::string(text_of(machine.rules->evidence)));
     if (machine.board) values.emplace_back("board", std::string(machine.board->name));
     return values;
 }

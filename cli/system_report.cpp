@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/device_machine.h"
 #include "core/run/device_run.h"
 
 #ifdef COALPROF_HAS_CUDA
@@ -19,10 +20,22 @@ std::string version_text(int version) {
     return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
-Diagnosis driver_diagnosis(const GpuInventory& inventory) {
+// What the carveout chooses among: "0/256, 8/248, ...".
+std::string splits_of(const Machine& machine) {
+    std::string text;
+    for (const L1Split& split : machine.rules->l1.splits)
+        text += fmt::format("{}{}/{}", text.empty() ? "" : ", ", split.shared_kib, split.l1_kib);
+    return text;
+}
+
+Diagnosis driver_diagnosis(const GpuInventory& inventory, const PreflightFacts& facts) {
     if (!inventory.problem.empty())
         return {"driver", "problem", inventory.problem,
-                "without a GPU the model still answers: --backend model"};
+                !container_sign(facts).empty()
+                    ? "in a container, start it with --gpus all (NVIDIA Container Toolkit on the "
+                      "host); without a GPU the model still answers: --backend model"
+                    : "install NVIDIA's driver, or see that nvidia-smi lists the GPU; without one "
+                      "the model still answers: --backend model"};
     return {"driver", "ok",
             fmt::format("{} GPU{}, the driver offers CUDA {}", inventory.devices.size(),
                         inventory.devices.size() == 1 ? "" : "s",
@@ -54,6 +67,8 @@ DevicesReport report_devices() {
         const DeviceFacts& facts = device.facts;
         const auto integer = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
         NamedValues values = describe_device(facts);
+        // The compiler is loaded for a kernel, and not for a list.
+        std::erase_if(values, [](const auto& value) { return value.first == "nvrtc_version"; });
         values.insert(
             values.end(),
             {{"max_threads_per_multiprocessor", std::int64_t{facts.max_threads_per_multiprocessor}},
@@ -64,6 +79,8 @@ DevicesReport report_devices() {
              {"shared_bytes_per_block_optin", integer(facts.shared_bytes_per_block_optin)},
              {"global_l1_cache", facts.global_l1_cache},
              {"local_l1_cache", facts.local_l1_cache}});
+        if (const std::string splits = splits_of(machine_of(facts)); !splits.empty())
+            values.emplace_back("shared_and_l1_kib", splits);
         values.insert(values.end(), device.more.begin(), device.more.end());
         report.devices.push_back(std::move(values));
     }
@@ -72,9 +89,9 @@ DevicesReport report_devices() {
 
 std::vector<Diagnosis> diagnose() {
     const GpuInventory inventory = take_inventory();
-    std::vector<Diagnosis> findings{driver_diagnosis(inventory),
-                                    compiler_diagnosis(inventory.driver_version)};
     PreflightFacts facts = process_facts();
+    std::vector<Diagnosis> findings{driver_diagnosis(inventory, facts),
+                                    compiler_diagnosis(inventory.driver_version)};
     if (!inventory.devices.empty()) {
         const DeviceFacts& device = inventory.devices.front().facts;
         facts.device_name = device.name;

@@ -1,5 +1,7 @@
 #include "cli/wiring.h"
 
+#include <fmt/format.h>
+
 #include <array>
 
 #include "cli/sweep_options.h"
@@ -28,6 +30,10 @@ std::vector<Counter> counters_listed(const std::string& text) {
     std::vector<std::string_view> words(set_names.begin(), set_names.end());
     for (const CounterInfo& counter : all_counters()) words.push_back(counter.key);
     for (const std::string& key : split_list(text, "--counters")) {
+        if (names_a_set(key))
+            throw UsageError(
+                fmt::format("--counters {}: {} is a set, and a set stands alone", text, key), {},
+                UsageError::no_caret, fmt::format("use --counters {}, or list keys only", key));
         const auto counter = find_counter(key);
         if (!counter) throw UsageError(unknown_word("counter", key, words));
         counters.push_back(*counter);

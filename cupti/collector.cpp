@@ -111,6 +111,10 @@ class PointReader {
             const PointValues& without = instrumented_.points[point];
             if (without.values.empty()) return Unavailable{without.failure};
             value -= outcome.values[source.waiting->with] - without.values[source.waiting->without];
+            if (value < 0)
+                return Unavailable{
+                    "the instrumented launch counts less than the hardware does "
+                    "without conflicts"};
         }
         const auto& names = source.is_instrumented ? plan_.instrumented : plan_.hardware;
         return reading_of(info(source.counter), value, names[source.metric]);

@@ -74,7 +74,8 @@ std::optional<int> kernel_driver_major(const fs::path& root) {
     return std::nullopt;
 }
 
-// What marks a container; empty: nothing does.
+}  // namespace
+
 std::string container_sign(const PreflightFacts& facts) {
     std::error_code ignored;
     for (const char* file : {".dockerenv", "run/.containerenv"})
@@ -87,6 +88,8 @@ std::string container_sign(const PreflightFacts& facts) {
             return fmt::format("/proc/1/cgroup names {}", runtime);
     return {};
 }
+
+namespace {
 
 constexpr std::string_view let_everyone =
     "let every user read counters: put `options nvidia NVreg_RestrictProfilingToAdminUsers=0` into "

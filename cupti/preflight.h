@@ -37,6 +37,8 @@ Finding find_cupti();
 // Whether the driver restricts counters to administrators, and whether this process is one.
 Finding find_permission(const PreflightFacts& facts);
 Finding find_container(const PreflightFacts& facts);
+// What marks a container; empty: nothing does.
+std::string container_sign(const PreflightFacts& facts);
 // Profilers in this process's environment or running beside it (the processes that can be seen).
 Finding find_other_profilers(const PreflightFacts& facts);
 Finding find_mps(const PreflightFacts& facts);

@@ -39,7 +39,7 @@ constexpr std::array table{
     Board{"rtx4090", "GeForce RTX 4090", {8, 9}, 128, peak(10501, 384), 72 * mib, data_sheet},
     Board{"h100", "H100 SXM", {9, 0}, 132, peak(2619, 5120), 50 * mib, data_sheet},
     Board{"h100-pcie", "H100 PCIe", {9, 0}, 114, peak(1593, 5120), 50 * mib, data_sheet},
-    Board{"h200", "NVIDIA H200", {9, 0}, 132, peak(3201, 6144), 60 * mib, queried_h200},
+    Board{"h200", "NVIDIA H200", {9, 0}, 132, peak(3201, 6016), 60 * mib, queried_h200},
     Board{"b200", "B200", {10, 0}, 148, 8e12, 126 * mib, data_sheet},
     Board{"thor", "Jetson AGX Thor", {11, 0}, 20, 273e9, std::nullopt, data_sheet},
     Board{"rtx5090", "GeForce RTX 5090", {12, 0}, 170, peak(14000, 512), 96 * mib, data_sheet},

@@ -335,9 +335,9 @@ constexpr Rules hopper() {
     rules.memory.fill_bytes = 64;
     rules.memory.evidence = Evidence::measured;
     rules.memory.source = h200_kernels;
-    rules.memory.sustained_fraction = 0.865;
+    rules.memory.sustained_fraction = 0.884;
     rules.memory.sustained_source =
-        "NVIDIA H200, 4255 of 4917 GB/s in a device-to-device copy (driver 580.159, 2026-11-20)";
+        "NVIDIA H200, 4255 of 4814 GB/s in a device-to-device copy (driver 580.159, 2026-11-20)";
     return rules;
 }
 

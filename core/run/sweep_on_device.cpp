@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string_view>
 #include <utility>
 
@@ -16,6 +17,8 @@ namespace {
 // Points whose counters are read in one session: enough to spread the cost of a session (0.1 s on
 // an H200) thin, few enough that an interrupted sweep has delivered what came before.
 constexpr std::size_t session_points = 256;
+// And so much timing that nobody waits long for finished points.
+constexpr std::chrono::seconds session_time{2};
 
 constexpr std::string_view interrupted = "interrupted before its counters were read";
 
@@ -117,15 +120,17 @@ void SweepOnDevice::activate() {
 
 void SweepOnDevice::run() {
     activate();
-    for (std::size_t begin = 0; begin < planned_.size() && stop_signal() == 0;
-         begin += session_points)
-        run_session(planned_.subspan(begin, std::min(session_points, planned_.size() - begin)));
+    std::span<const PlannedPoint> left = planned_;
+    while (!left.empty() && stop_signal() == 0)
+        left = left.subspan(run_session(left.first(std::min(session_points, left.size()))));
 }
 
-void SweepOnDevice::run_session(std::span<const PlannedPoint> planned) {
+std::size_t SweepOnDevice::run_session(std::span<const PlannedPoint> planned) {
+    const auto start = std::chrono::steady_clock::now();
     std::vector<Point> points;
     for (const PlannedPoint& plan : planned) {
         if (stop_signal() != 0) break;
+        if (!points.empty() && std::chrono::steady_clock::now() - start > session_time) break;
         try {
             points.push_back(timed_point(plan));
         } catch (const Stopped&) {  // while it was predicted
@@ -134,6 +139,7 @@ void SweepOnDevice::run_session(std::span<const PlannedPoint> planned) {
     }
     read_counters(planned.first(points.size()), points);
     for (std::size_t i = 0; i < points.size(); ++i) deliver(planned[i], points[i]);
+    return points.size();
 }
 
 Status SweepOnDevice::status() const {

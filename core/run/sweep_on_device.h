@@ -34,7 +34,8 @@ class SweepOnDevice {
  private:
     void activate();
     void measure_ceilings();
-    void run_session(std::span<const PlannedPoint> planned);
+    // Times and counts points until it is time to deliver them; answers how many.
+    std::size_t run_session(std::span<const PlannedPoint> planned);
     Point timed_point(const PlannedPoint& planned);
     void read_counters(std::span<const PlannedPoint> planned, std::vector<Point>& points);
     // Reads the counters of the points that could be timed; answers why it could not.

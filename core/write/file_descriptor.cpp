@@ -34,9 +34,10 @@ int above_standard(int fd) {
     return moved;
 }
 
-bool is_regular_file(int fd) {
+bool is_read_along(int fd) {
     struct stat status {};
-    return ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+    if (::fstat(fd, &status) != 0) return false;
+    return S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) || ::isatty(fd) == 1;
 }
 
 // The program never calls setlocale(), so the text is English everywhere.

@@ -154,11 +154,14 @@ class LayoutMaker {
         return candidates;
     }
 
-    // Where settings are compared, what they are compared by comes first.
+    // Where settings are compared, what they are compared by comes first; where machines are, it
+    // comes before bytes per sector, which say the same as the efficiency.
     int importance_of(const TableItem& item) const {
-        const bool is_compared =
-            item.counters.front() == Counter::bandwidth_bytes_per_second && head_.compares_settings;
-        return is_compared ? 0 : item.importance;
+        if (item.counters.front() != Counter::bandwidth_bytes_per_second) return item.importance;
+        if (head_.compares_settings) return 0;
+        const bool compares_machines =
+            !points_.empty() && find_value(points_.front().parameters, "machine") != nullptr;
+        return compares_machines ? 11 : item.importance;
     }
 
     void settle_width(TableColumn& column) const {

@@ -89,6 +89,10 @@ void add_once(std::vector<GroupedText>& texts, const TableItem& item) {
 
 void TableNotes::look_at(const ResultHead& head) {
     explains_all_ = !head.columns.empty();
+    if (const Value* evidence = find_value(head.machine, "evidence");
+        evidence && *evidence != Value{std::string("measured")})
+        evidence_ = fmt::format("Rules of the machine: {}.",
+                                value_text(*evidence, whole_text, style_.ascii));
     if (!head.device) return;
     const std::string of_one = ceilings_in(*head.device);
     if (!of_one.empty()) ceilings_ = fmt::format("Ceiling of this GPU in this run: {}.", of_one);
@@ -170,6 +174,7 @@ std::vector<std::string> TableNotes::lines(const ResultTail& tail) const {
         lines.emplace_back(
             "predicted bandwidth is an estimate: what device memory allows a kernel with enough "
             "loads in flight; with few it is less");
+    if (!evidence_.empty()) lines.push_back(evidence_);
     put_missing(lines);
     if (!never_there_.empty())
         lines.push_back(

@@ -42,6 +42,7 @@ class TableNotes {
     std::vector<GroupedText> left_out_;
     std::vector<GroupedText> never_there_;
     std::string ceilings_;
+    std::string evidence_;     // of the machines' rules, where it is not measured
     bool has_shares_ = false;  // of a ceiling
     bool has_agreement_ = false;
     bool has_unmarked_ = false;  // columns that are only measured

@@ -73,7 +73,7 @@ TEST(Bandwidth, is_efficiency_times_what_the_board_sustains) {
     const Traffic traffic = traffic_on("c870", classic(Offset{1}, 4, 1 << 20), {});
     // 76.8 GB/s x 0.85 sustained / 8.
     EXPECT_NEAR(std::get<double>(predict_bandwidth(c870, traffic)), 76.8e9 * 0.85 / 8, 1);
-    // 4917 GB/s x 0.865: the device-to-device copy of the H200 that was measured.
+    // 4814 GB/s x 0.884: the device-to-device copy of the H200 that was measured.
     const Machine h200 = find_machine("h200");
     const Traffic aligned = traffic_on("h200", classic(Offset{0}, 4, 1 << 26), {});
     EXPECT_NEAR(std::get<double>(predict_bandwidth(h200, aligned)) / 1e9, 4255, 5);
