@@ -31,6 +31,7 @@ ExitCode run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);  // a reader that leaves is an answer of write(), not an end
+    std::signal(SIGXFSZ, SIG_IGN);  // and so is a file that may not grow any further
     coalprof::stop_on_signals();
     try {
         return static_cast<int>(run(argc, argv));

@@ -296,12 +296,26 @@ class Drawing {
         const std::string_view which = launch.is_whole ? "" : "first ";
         // Of atomics what counts as a line is a packet: it looks up its line's tag once.
         const std::string_view line = purpose == Purpose::atomic ? "packet" : "line";
-        if (launch.warps == 1) return "This warp is the whole launch.";
+        const std::uint64_t all = launch.warps + launch.idle;
+        const std::string idle =
+            launch.idle == 0
+                ? ""
+                : fmt::format("{} of the {}{} warps {} no lane to serve. ", launch.idle, which, all,
+                              launch.idle == 1 ? "has" : "have");
+        if (all == 1) return launch.warps == 1 ? "This warp is the whole launch." : "";
+        if (launch.warps <= 1) return idle + (launch.alike == 1 ? "This one is the other." : "");
         if (launch.warps == launch.alike)
-            return fmt::format("All {}{} warps of the launch take as many sectors and {}s.", which,
-                               launch.warps, line);
-        std::string text = fmt::format("{} of the {}{} warps take as much as this one. ",
-                                       launch.alike, which, launch.warps);
+            return idle.empty()
+                       ? fmt::format("All {}{} warps of the launch take as many sectors and {}s.",
+                                     which, launch.warps, line)
+                       : fmt::format("{}The other {} take as many sectors and {}s as this one.",
+                                     idle, launch.warps, line);
+        std::string text =
+            idle.empty()        ? fmt::format("{} of the {}{} warps take as much as this one. ",
+                                              launch.alike, which, launch.warps)
+            : launch.alike == 0 ? idle
+                                : fmt::format("{}{} of the other {} take as much as this one. ",
+                                              idle, launch.alike, launch.warps);
         const auto sectors = static_cast<double>(launch.sum.sectors);
         text += fmt::format("A warp takes {} in {}", span(launch.sectors, "sector"),
                             span(launch.lines, line));

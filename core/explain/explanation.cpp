@@ -121,6 +121,7 @@ LaunchCensus census_of(const Program& program, const Instruction& instruction,
     LaunchCensus census =
         sum_over_launch<LaunchCensus>(counted, {}, instruction, sensitivity, count);
     census.is_whole = counted.threads == program.threads;
+    census.idle = warp_count(counted) - census.warps;
     return census;
 }
 

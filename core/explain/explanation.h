@@ -40,7 +40,8 @@ struct LaunchCensus {
     Span sectors;  // of one warp
     Span lines;
     GlobalCounts sum;
-    bool is_whole = true;  // false: only the first warps were counted
+    bool is_whole = true;    // false: only the first warps were counted
+    std::uint64_t idle = 0;  // warps without an active lane, of those that were counted
 
     bool is_known() const { return sum.traffic_doubts == 0; }
     // For sum_over_launch().

@@ -281,8 +281,10 @@ Counts sum_over_launch(const Program& program, const Placement& placement,
     return sum;
 }
 
-// Whether the sum needs more evaluations than are done for one instruction: 2^20, half a second.
-// False for launches that do not repeat, whose walk costs one evaluation a warp.
+// Whether the sum needs more evaluations than are done for one instruction: 2^20 of an atomic, half
+// a second, because its packets depend on the hash; 2^12 of a load or store, a millisecond, because
+// the hash tells no more than what warps would take one by one (set_crowded_tag_stage()). False for
+// launches that do not repeat, whose walk costs one evaluation a warp.
 bool costs_too_much(const Program& program, const Placement& placement,
                     const Instruction& instruction, const Sensitivity& sensitivity);
 

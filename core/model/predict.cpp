@@ -144,11 +144,16 @@ void set_transactions(Readings& readings, AccessKind kind,
 // Measured on an H200: warps that run side by side take more tag wavefronts than they would one by
 // one, and not the same number twice; the data stage follows (misaligned stores: 2 to 7 % more).
 void set_crowded_tag_stage(Readings& readings, AccessKind kind, const GlobalCounts& counts) {
-    if (counts.tag_doubts != 0 || counts.requests <= 1) return;
-    const Unavailable crowded{keep_reason(fmt::format(
-        "one by one the warps would take {} tag wavefronts; side by side they take more, how many "
-        "depends on timing",
-        counts.tag_wavefronts))};
+    const Doubts other_doubts = counts.tag_doubts & ~static_cast<Doubts>(Doubt::hash_not_summed);
+    if (other_doubts != 0 || counts.requests <= 1) return;
+    const Unavailable crowded =
+        counts.tag_doubts != 0
+            ? Unavailable{"warps that run side by side take more tag wavefronts than they would one "
+                          "by one, how many depends on timing"}
+            : Unavailable{keep_reason(
+                  fmt::format("one by one the warps would take {} tag wavefronts; side by side "
+                              "they take more, how many depends on timing",
+                              counts.tag_wavefronts))};
     readings[access_counter(kind, AccessField::tag_wavefronts)] = crowded;
     readings[access_counter(kind, AccessField::data_wavefronts)] = Unavailable{
         "the data stage takes accesses by tag wavefronts, whose number depends on timing"};

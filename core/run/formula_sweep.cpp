@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/formula/tree.h"
+#include "core/result/counter.h"
 #include "core/run/sweep_axes.h"
 #include "core/text/error.h"
 #include "core/text/range.h"
@@ -41,12 +42,16 @@ std::vector<std::vector<std::int64_t>> grid_of(const std::vector<FormulaParamete
 
 // Of one formula. The keys stand beside each other in a result: none may come twice.
 void require_own_names(const FormulaSweep& sweep) {
-    constexpr std::array<std::string_view, 14> settings{
-        "pattern", "name",       "formula", "op",   "type", "size_bytes", "block",
-        "block_x", "per_thread", "machine", "dlcm", "dscm", "carveout",   "l2_fetch"};
+    constexpr std::array<std::string_view, 19> settings{
+        "pattern", "name",       "formula", "op",     "type",   "size_bytes", "block",
+        "block_x", "per_thread", "machine", "dlcm",   "dscm",   "carveout",   "l2_fetch",
+        "alloc",   "path",       "device",  "l1_kib", "failure"};
     const auto& parameters = sweep.parameters;
     for (std::size_t k = 0; k < parameters.size(); ++k) {
         const std::string& name = parameters[k].name;
+        if (find_counter(name))
+            throw UsageError(fmt::format("--var {}: a counter has this name", name), {},
+                             UsageError::no_caret, fmt::format("call it {}_, for instance", name));
         if (std::find(settings.begin(), settings.end(), name) != settings.end())
             throw UsageError(fmt::format("--var {}: a setting of the sweep has this name", name),
                              {}, UsageError::no_caret,

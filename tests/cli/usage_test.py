@@ -238,6 +238,12 @@ class Explain(Case):
         drawn = self.run_ok("explain", "offset", "--at", "100", "--op", "load").out_text
         self.assertIn("    3   384  ", drawn)
 
+    def test_counts_warps_without_work_apart(self):
+        drawn = self.run_ok("explain", "formula", "i if i < 5").out_text
+        self.assertIn("32767 of the 32768 warps have no lane to serve. This one is the other.",
+                      " ".join(drawn.split()))
+        self.assertNotIn("whole launch", drawn)
+
     def test_counts_one_warp_in_the_singular(self):
         drawn = self.run_ok("explain", "offset", "--size", "128").out_text
         self.assertIn("This warp is the whole launch.", drawn)

@@ -54,11 +54,15 @@ TEST(FormulaSweep, has_a_point_for_every_cell_of_its_grid) {
 
 // JSON would have one key twice, and its readers would see one of the two.
 TEST(FormulaSweep, refuses_parameters_that_are_called_like_something_else_of_the_point) {
-    for (const char* name :
-         {"formula", "name", "pattern", "op", "type", "size_bytes", "block", "block_x",
-          "per_thread", "machine", "dlcm", "dscm", "carveout", "l2_fetch"})
+    for (const char* name : {"formula", "name", "pattern", "op", "type", "size_bytes", "block",
+                             "block_x", "per_thread", "machine", "dlcm", "dscm", "carveout",
+                             "l2_fetch", "alloc", "path", "device", "failure"})
         EXPECT_THAT(refusal_of(sweep_of(fmt::format("i*{}", name), {{name, {1}}})),
                     HasSubstr("a setting of the sweep has this name"));
+    for (const CounterInfo& counter : all_counters())  // CSV would have one column twice
+        EXPECT_THAT(refusal_of(sweep_of(fmt::format("i*{}", counter.key),
+                                        {{std::string(counter.key), {1}}})),
+                    HasSubstr("a counter has this name"));
     EXPECT_THAT(refusal_of(sweep_of("i*k", {{"k", {1}}, {"k", {2}}})), HasSubstr("given twice"));
 }
 
