@@ -34,6 +34,11 @@ int above_standard(int fd) {
     return moved;
 }
 
+bool is_regular_file(int fd) {
+    struct stat status {};
+    return ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 bool is_read_along(int fd) {
     struct stat status {};
     if (::fstat(fd, &status) != 0) return false;

@@ -16,6 +16,7 @@ int write_all(int fd, std::string_view bytes);
 // from open(); -1 stays -1.
 int above_standard(int fd);
 
+bool is_regular_file(int fd);
 // A pipe, a socket or a terminal: somebody may look at each line as it comes. What goes to a file
 // or a device like /dev/null is written in large pieces.
 bool is_read_along(int fd);

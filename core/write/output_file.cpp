@@ -130,7 +130,7 @@ void OutputFile::open_beside(const struct stat* old) {
 
 OutputFile::~OutputFile() { discard(); }
 
-bool OutputFile::is_live() const { return temporary_.empty() && is_read_along(fd_); }
+bool OutputFile::is_live() const { return temporary_.empty() && !is_regular_file(fd_); }
 
 void OutputFile::write(std::string_view bytes) {
     if (const int error = write_all(fd_, bytes); error != 0) fail("write", error);
