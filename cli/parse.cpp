@@ -3,7 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/print.h"
@@ -33,9 +36,19 @@ std::vector<std::string> option_names(const CLI::App& command) {
     return names;
 }
 
+// The values of a parameter go by another name in each kind of command.
+std::optional<std::string_view> namesake(std::string_view typed,
+                                         const std::vector<std::string_view>& names) {
+    constexpr std::array<std::string_view, 3> alike{"--range", "--at", "--var"};
+    if (std::find(alike.begin(), alike.end(), typed) == alike.end()) return std::nullopt;
+    const auto here = std::find_first_of(alike.begin(), alike.end(), names.begin(), names.end());
+    return here == alike.end() ? std::nullopt : std::optional(*here);
+}
+
 std::string nearest_sentence(std::string_view typed, const std::vector<std::string>& names) {
     const std::vector<std::string_view> views(names.begin(), names.end());
-    const auto found = nearest(typed, views);
+    auto found = namesake(typed, views);
+    if (!found) found = nearest(typed, views);
     return found ? fmt::format(" Did you mean '{}'?", *found) : std::string();
 }
 
@@ -101,6 +114,13 @@ std::string sentence_of(const CLI::ParseError& error) {
     if (error.get_name() == "ArgumentMismatch" && colon != std::string::npos &&
         sentence.ends_with(" missing"))
         return option + ": its value is missing";
+    if (sentence.find(" required but received ") != std::string::npos)
+        return option + ": given more than once; give it one value";
+    constexpr std::string_view not_converted = "Could not convert: ";
+    if (sentence.starts_with(not_converted)) {
+        const std::string rest = sentence.substr(not_converted.size());
+        return rest.substr(0, rest.find(" = ")) + ": it is given without a value";
+    }
     constexpr std::string_view is_required = " is required";
     if (error.get_name() == "RequiredError" && sentence.ends_with(is_required))
         return sentence.substr(0, sentence.size() - is_required.size()) + " is missing";

@@ -174,6 +174,19 @@ class Words(Case):
                 self.assertIn(f"{option.rstrip('=')}: its value is missing", ran.err_text)
         self.assertIn("PATTERN is missing", self.refuse("explain").err_text)
 
+    def test_for_the_values_of_a_parameter_lead_to_each_other(self):
+        for arguments, meant in ((("offset", "--at", "3"), "--range"),
+                                 (("explain", "offset", "--range", "3"), "--at"),
+                                 (("formula", "i*k", "--range", "3"), "--var")):
+            with self.subTest(arguments):
+                self.assertIn(f"Did you mean '{meant}'?", self.refuse(*arguments).err_text)
+
+    def test_that_are_given_twice_or_too_much_get_our_sentence(self):
+        self.assertIn("--size: given more than once",
+                      self.refuse("offset", "--size", "4MiB", "--size", "8MiB").err_text)
+        self.assertIn("--json: it is given without a value",
+                      self.refuse("offset", "--json=x").err_text)
+
     def test_that_contradict_each_other_are_refused(self):
         for short, wanted in (("--json", "csv"), ("--jsonl", "json"), ("--json", "table")):
             with self.subTest(wanted):
