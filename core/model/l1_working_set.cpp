@@ -7,6 +7,7 @@
 
 #include "core/model/occupancy.h"
 #include "core/model/transactions.h"
+#include "core/pattern/memory_settings.h"
 
 namespace coalprof {
 namespace {
@@ -27,10 +28,6 @@ std::vector<Line> lines_of_warp(const Instruction& load, std::uint64_t first, st
             lines.emplace_back(load.array, elements[lane] * load.width_bytes / line_bytes);
     keep_distinct(lines);
     return lines;
-}
-
-bool is_global_load(const Instruction& one) {
-    return one.space == Space::global && one.kind == AccessKind::load;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "core/model/load_path.h"
 #include "core/model/local_memory.h"
 #include "core/model/transactions.h"
+#include "core/pattern/memory_settings.h"
 
 namespace coalprof {
 namespace {
@@ -121,11 +122,6 @@ void set_texture(Readings& readings, std::uint64_t requests) {
     readings[Counter::l2_read_sectors] = unknown;
 }
 
-bool touches_global(const Program& program) {
-    return std::any_of(program.instructions.begin(), program.instructions.end(),
-                       [](const Instruction& one) { return one.space == Space::global; });
-}
-
 // The counters of machines before compute capability 7.0.
 void set_transactions(Readings& readings, AccessKind kind,
                       const std::optional<std::string_view>& reason,
@@ -210,7 +206,7 @@ void Predictor::predict_warp(const WarpAccess& access, Readings& readings) const
 
 Readings Predictor::predict_launch(const Plan& plan, const Placement& placement) const {
     Readings readings;
-    if (touches_global(plan.program)) {
+    if (touches_global_memory(plan.program)) {
         readings = counts_transactions() ? predict_transactions(plan, placement)
                                          : predict_sectors(plan, placement);
         add_texture_loads(plan.program, placement, readings);
@@ -220,7 +216,7 @@ Readings Predictor::predict_launch(const Plan& plan, const Placement& placement)
     add_near_memories(plan.program, placement, readings);
     readings[Counter::useful_bytes] = plan.program.useful_bytes;
     derive_ratios(readings);
-    if (!touches_global(plan.program)) return readings;
+    if (!touches_global_memory(plan.program)) return readings;
     const auto reason = why_bandwidth_unknown(*machine_.rules, plan);
     readings[Counter::bandwidth_bytes_per_second] =
         reason ? Reading{Unavailable{*reason}}

@@ -10,9 +10,6 @@ namespace coalprof {
 namespace {
 
 bool is_global(const Instruction& instruction) { return instruction.space == Space::global; }
-bool is_global_load(const Instruction& instruction) {
-    return is_global(instruction) && instruction.kind == AccessKind::load;
-}
 
 template <typename Predicate>
 bool has(const Program& program, Predicate predicate) {
@@ -34,7 +31,7 @@ std::string_view memory_of(const Program& program) {
 }
 
 void require_global_memory(const Plan& plan, std::string_view option) {
-    if (plan.program.instructions.empty() || has(plan.program, is_global)) return;
+    if (plan.program.instructions.empty() || touches_global_memory(plan.program)) return;
     throw UsageError(fmt::format("{}: {} keeps its data in {}, not in global memory", option,
                                  plan.pattern, memory_of(plan.program)));
 }
@@ -69,6 +66,12 @@ void require_texels(const Plan& plan) {
 }
 
 }  // namespace
+
+bool is_global_load(const Instruction& instruction) {
+    return is_global(instruction) && instruction.kind == AccessKind::load;
+}
+
+bool touches_global_memory(const Program& program) { return has(program, is_global); }
 
 void apply_memory_settings(Plan& plan) {
     if (plan.allocation != Allocation::device)

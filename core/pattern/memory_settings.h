@@ -6,6 +6,11 @@
 
 namespace coalprof {
 
+// Whichever way it takes.
+bool is_global_load(const Instruction& instruction);
+// Whether some instruction does, so that caches and device memory have a part in the launch.
+bool touches_global_memory(const Program& program);
+
 // Call it once the program is made. Writes plan.path into the loads of global memory of
 // plan.program. Throws UsageError where allocation or path do not fit the program: no global
 // memory, no load, a read-only path to an array that the launch writes, a width that textures do

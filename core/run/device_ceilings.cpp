@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/pattern/memory_settings.h"
+
 namespace coalprof {
 namespace {
 
@@ -32,11 +34,6 @@ DeviceCeilings measure_ceilings(KernelLauncher& launcher) {
             fmt::format("this GPU's ceilings could not be measured: {}", error.what()))};
         return {reason, reason};
     }
-}
-
-bool touches_global_memory(const Program& program) {
-    return std::any_of(program.instructions.begin(), program.instructions.end(),
-                       [](const Instruction& one) { return one.space == Space::global; });
 }
 
 Reading bandwidth_share(const DeviceCeilings& ceilings, const Program& program,

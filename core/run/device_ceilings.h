@@ -17,9 +17,6 @@ struct DeviceCeilings {
 // A ceiling that cannot be had (no memory for it) is Unavailable. Throws DeviceLostError.
 DeviceCeilings measure_ceilings(KernelLauncher& launcher);
 
-// Whether device memory has a part in the launch, so that its ceilings mean something.
-bool touches_global_memory(const Program& program);
-
 // `bandwidth` over the ceiling that fits the program: reading where it only loads, else copying.
 // Not there where the ceiling or the bandwidth is not, or where the program leaves global memory
 // alone.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/model/predict.h"
+#include "core/pattern/memory_settings.h"
 #include "core/run/agreement.h"
 #include "core/run/stop.h"
 

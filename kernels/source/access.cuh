@@ -51,9 +51,7 @@ __device__ __forceinline__ Lanes<per_thread> place(const Formula& formula, Index
     return lanes;
 }
 
-// The same for a thread whose elements all lie in one tile, of which a block takes the whole or some
-// rows. The block knows its tile without looking at i, the thread's place in it is found once, and
-// from one element of the thread to the next it is so many rows.
+// What elements are numbered in.
 template <bool narrow>
 struct NumberOf {
     using Type = Index;
@@ -63,6 +61,9 @@ struct NumberOf<true> {
     using Type = Word;
 };
 
+// place() for a thread whose elements all lie in one tile, of which a block takes the whole or some
+// rows. The block knows its tile without looking at i, the thread's place in it is found once, and
+// from one element of the thread to the next it is so many rows.
 template <int side, int block, int per_thread, typename Number>
 __device__ __forceinline__ Lanes<per_thread> place_down(Number element, Number row_step) {
     Lanes<per_thread> lanes;

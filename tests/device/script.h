@@ -16,7 +16,7 @@ namespace coalprof {
 enum class Library { driver, nvrtc, cupti };
 
 struct Call {
-    Library library = Library::driver;
+    Library owner = Library::driver;
     std::string name;  // "cuLaunchKernel", or the member of the table: "range_push"
     auto operator<=>(const Call&) const = default;
 };
@@ -80,16 +80,16 @@ class Script {
         const std::uint64_t nth = ++counts_[call];
         const bool is_cleanup = cleanup().contains(call.name);
         if (is_lost()) {
-            if (call.library == Library::driver && needs_context(call.name)) {
+            if (call.owner == Library::driver && needs_context(call.name)) {
                 if (!is_cleanup && is_told_) after_loss_.push_back(call.name);
                 is_told_ = is_told_ || !is_cleanup;
                 return {lost_code_, is_cleanup};
             }
-            if (call.library == Library::cupti && cupti_is_lost_too) return {999, is_cleanup};
+            if (call.owner == Library::cupti && cupti_is_lost_too) return {999, is_cleanup};
         }
         if (call != fault_.call || nth != fault_.nth) return {};
         has_failed_ = true;
-        if (call.library == Library::driver && needs_context(call.name) &&
+        if (call.owner == Library::driver && needs_context(call.name) &&
             sticky.contains(fault_.code))
             lost_code_ = fault_.code;
         is_told_ = !is_cleanup;

@@ -35,7 +35,7 @@ std::vector<FailingCall> all_faults(Library library) {
     run_scripted_sweep(script);
     std::vector<FailingCall> faults;
     for (const auto& [call, count] : script.counts())
-        for (std::uint64_t nth = 1; call.library == library && nth <= count; ++nth)
+        for (std::uint64_t nth = 1; call.owner == library && nth <= count; ++nth)
             for (const int code : codes_of(library)) faults.push_back({call, nth, code});
     return faults;
 }
@@ -97,7 +97,7 @@ TEST(SweepTorture, starts_from_a_sweep_in_which_every_point_is_whole) {
     EXPECT_EQ(whole_points(outcome), sweep_points);
     EXPECT_THAT(complaints(script, outcome), IsEmpty());
     std::map<Library, std::uint64_t> calls;
-    for (const auto& [call, count] : script.counts()) calls[call.library] += count;
+    for (const auto& [call, count] : script.counts()) calls[call.owner] += count;
     // Each point is prepared, filled, timed, checked and counted twice: at least 20 calls of the
     // driver, and one range pushed, popped, named and evaluated in each of two sessions.
     EXPECT_GT(calls[Library::driver], 20 * sweep_points);
