@@ -13,8 +13,8 @@ namespace coalprof {
 
 enum class CounterSet : std::uint8_t {
     basic,   // one hardware pass for the accesses of any one op on one memory, on every GPU from cc
-             // 7.5 on; two for a transpose through shared memory, and from GH100 on for textures
-             // beside loads or stores
+             // 7.5 on, and for shared memory an instrumented one; one more for a transpose through
+             // shared memory, and from GH100 on for textures beside loads or stores
     memory,  // and lines, tag wavefronts, unique bytes and what follows from them: an instrumented
              // pass, and one or two more of hardware
     all,     // every counter that concerns the launch
