@@ -113,7 +113,7 @@ TEST_F(MemoryOnGpu, a_texture_that_would_be_too_wide_is_refused) {
         << result.points[0].failure;
 }
 
-TEST_F(MemoryOnGpu, ceilings_are_had_quickly) {
+TEST_F(MemoryOnGpu, has_ceilings_and_prints_how_long_they_take) {
     const auto start = std::chrono::steady_clock::now();
     const double read = launcher_->read_ceiling();
     const double copy = launcher_->copy_ceiling();
