@@ -60,18 +60,17 @@ NodeFacts facts_of_operator(const Node& node, const std::vector<NodeFacts>& know
         }
     }
     facts.is_first_operand = count == 2 && changes_nothing(node, *operands[0], *operands[1]);
-    if (facts.range.is_single()) {
-        facts.sequence = Sequence{};
-    } else if (facts.is_first_operand) {
-        facts.sequence = operands[0]->sequence;
-    } else {
-        facts.sequence = sequence_of_result(node.kind, operands, threads);
-    }
-    if (!facts.sequence) {
+    const auto moving = facts.is_first_operand ? operands[0]->sequence
+                                               : sequence_of_result(node.kind, operands, threads);
+    facts.sequence = facts.range.is_single() ? Sequence{} : moving;
+    // 0/(i-1) has one value and yet fails in thread 1 alone: where an operator can fail, or decides
+    // what is evaluated, its operands have to move evenly too.
+    const bool can_fail_within = facts.can_fail || (is_lazy(node.kind) && facts.subtree_can_fail);
+    const auto& even = can_fail_within ? moving : facts.sequence;
+    if (!even) {
         facts.common_period.reset();
     } else if (facts.common_period) {
-        facts.common_period =
-            common_multiple(*facts.common_period, facts.sequence->threads, threads);
+        facts.common_period = common_multiple(*facts.common_period, even->threads, threads);
     }
     return facts;
 }

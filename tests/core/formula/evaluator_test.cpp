@@ -1,6 +1,7 @@
 // The vectorised evaluator, the proofs and the launch check against the slow evaluator, which does
 // one thread at a time exactly as the language says.
 #include <fmt/core.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -176,6 +177,34 @@ TEST(FormulaFacts, hold_for_every_node_in_every_thread) {
     EXPECT_GT(repeating, 100'000u);
 }
 
+// Holds check_launch() against every thread, one by one; answers whether one of them fails.
+bool fails_as_walked(const Subject& subject, std::int64_t largest) {
+    LaunchExtent expected;
+    std::string failure;
+    for (std::uint64_t thread = 0; thread < subject.scope.threads && failure.empty(); ++thread) {
+        const auto index = subject.slow(thread, largest);
+        if (!index) continue;
+        if (index->fault != Fault::none) {
+            failure =
+                launch_failure(subject.formula, subject.scope, thread, *index, largest).what();
+            break;
+        }
+        ++expected.active_threads;
+        expected.elements =
+            std::max(expected.elements, static_cast<std::uint64_t>(index->value) + 1);
+    }
+    try {
+        const LaunchExtent found =
+            check_launch(subject.formula, subject.access(), subject.scope, subject.facts, largest);
+        EXPECT_EQ(failure, "") << told(subject);
+        EXPECT_EQ(found.active_threads, expected.active_threads) << told(subject);
+        EXPECT_EQ(found.elements, expected.elements) << told(subject);
+    } catch (const UsageError& error) {
+        EXPECT_EQ(error.what(), failure) << told(subject) << " largest " << largest;
+    }
+    return !failure.empty();
+}
+
 TEST(LaunchCheck, finds_what_a_walk_over_all_threads_finds) {
     RandomFormulas random(3);
     int failing = 0;
@@ -186,35 +215,36 @@ TEST(LaunchCheck, finds_what_a_walk_over_all_threads_finds) {
         const std::int64_t largest =
             random.one_in(2) ? no_limit : static_cast<std::int64_t>(random.below(3000));
         by_period += subject.facts[subject.access().index].common_period.has_value();
-        LaunchExtent expected;
-        std::string failure;
-        for (std::uint64_t thread = 0; thread < subject.scope.threads && failure.empty();
-             ++thread) {
-            const auto index = subject.slow(thread, largest);
-            if (!index) continue;
-            if (index->fault != Fault::none) {
-                failure =
-                    launch_failure(subject.formula, subject.scope, thread, *index, largest).what();
-                break;
-            }
-            ++expected.active_threads;
-            expected.elements =
-                std::max(expected.elements, static_cast<std::uint64_t>(index->value) + 1);
-        }
-        try {
-            const LaunchExtent found = check_launch(subject.formula, subject.access(),
-                                                    subject.scope, subject.facts, largest);
-            ASSERT_EQ(failure, "") << told(subject);
-            ASSERT_EQ(found.active_threads, expected.active_threads) << told(subject);
-            ASSERT_EQ(found.elements, expected.elements) << told(subject);
-        } catch (const UsageError& error) {
-            ASSERT_EQ(error.what(), failure) << told(subject) << " largest " << largest;
-            ++failing;
-        }
+        failing += fails_as_walked(subject, largest);
+        ASSERT_FALSE(HasFailure());
     }
     EXPECT_GT(failing, 500);
     EXPECT_LT(failing, 5'000);
     EXPECT_GT(by_period, 2'000);
+}
+
+// Operators that have one value wherever they do not fail, and do fail in a few threads.
+TEST(LaunchCheck, finds_failures_of_what_has_one_value) {
+    constexpr const char* forms[] = {"0 / ({})",
+                                     "0 % ({})",
+                                     "0 << ({})",
+                                     "({}) && (0 << ({}))",
+                                     "({}) || 1 / ({})",
+                                     "({}) ? 0 / ({}) : 0",
+                                     "hash({}, min(1, {}))"};
+    RandomFormulas random(7);
+    int failing = 0;
+    for (int round = 0; round < 6'000; ++round) {
+        const auto operand = [&] { return random.expression(static_cast<int>(random.below(3))); };
+        const char* form = forms[random.below(std::size(forms))];
+        std::string text = fmt::format(fmt::runtime(form), operand(), operand());
+        if (random.one_in(2)) text = fmt::format("i + ({})", text);
+        if (random.one_in(4)) text = fmt::format("{} if {}", text, operand());
+        failing += fails_as_walked(Subject(text, random.scope(300)), no_limit);
+        ASSERT_FALSE(HasFailure());
+    }
+    EXPECT_GT(failing, 1'000);
+    EXPECT_LT(failing, 5'000);
 }
 
 }  // namespace
