@@ -64,7 +64,11 @@ std::vector<Counter> csv_columns(const WarpsCommand& command, const Machine& mac
     if (!has_csv) return {};
     std::array<bool, counter_count> has{};
     const Predictor predictor(machine);
-    for (const WarpAccess& access : kinds_in_warps_file(command.file)) {
+    for (const WarpOp& op : ops_in_warps_file(command.file)) {
+        WarpAccess access;
+        access.kind = op.kind;
+        access.space = op.space;
+        access.active_lanes = 1;
         Readings readings;
         predictor.predict_warp(access, readings);
         readings.each([&](Counter counter, const Reading&) {

@@ -39,13 +39,12 @@ class Replay {
         for (ReplayedWarp& warp : batch) deliver(warp);
     }
 
-    ResultTail tail() && {
+    ResultTail tail(Status of_source) && {
         if (unsaid_warnings_ > 0)
             warnings_.push_back(
                 {"W-MISMATCH", {}, fmt::format("{} more disagreements", unsaid_warnings_)});
-        const Status status = stop_signal() != 0 ? Status::interrupted
-                              : some_failed_     ? Status::partial
-                                                 : Status::complete;
+        const Status status =
+            of_source == Status::complete && some_failed_ ? Status::partial : of_source;
         return {status, std::move(warnings_)};
     }
 
@@ -160,26 +159,23 @@ ExitCode run_warps_on_device(const std::string& file, const Machine& machine, Re
         usable.collector = nullptr;
         usable.no_counters = error.what();
     }
-    sink.begin(head);
-    Replay replay(usable, machine, sink);
     std::vector<ReplayedWarp> batch;
     WarpLine line;
-    bool more = true;
-    while (more && stop_signal() == 0) {
+    bool more = source.next(line);  // a wrong first line leaves the outputs as they were
+    sink.begin(head);
+    Replay replay(usable, machine, sink);
+    while (more) {
         batch.clear();
-        try {
-            while (batch.size() < batch_lines && (more = source.reader().next(line))) {
-                ReplayedWarp& warp = batch.emplace_back();
-                warp.access = line.access;
-                warp.point.name.assign(line.name);
-            }
-        } catch (const Stopped&) {  // while it waited for input
-            more = false;
+        for (; more && batch.size() < batch_lines; more = source.next(line)) {
+            ReplayedWarp& warp = batch.emplace_back();
+            warp.access = line.access;
+            warp.point.name.assign(line.name);
         }
         replay.run_batch(batch);
     }
-    ResultTail tail = std::move(replay).tail();
+    ResultTail tail = std::move(replay).tail(source.status());
     sink.finish(tail);
+    source.throw_failure();
     return exit_code_of(tail.status);
 }
 

@@ -13,18 +13,16 @@ ExitCode run_warps(const std::string& file, const Machine& machine, const Result
     WarpLine line;
     Point point;
     ResultTail tail;
+    bool more = source.next(line);  // a wrong first line leaves the outputs as they were
     sink.begin(head);
-    try {
-        while (stop_signal() == 0 && source.reader().next(line)) {
-            point.name.assign(line.name);
-            predictor.predict_warp(line.access, point.predicted);
-            sink.point(point);
-        }
-    } catch (const Stopped&) {  // while it waited for input
-        tail.status = Status::interrupted;
+    for (; more; more = source.next(line)) {
+        point.name.assign(line.name);
+        predictor.predict_warp(line.access, point.predicted);
+        sink.point(point);
     }
-    if (stop_signal() != 0) tail.status = Status::interrupted;
+    tail.status = source.status();
     sink.finish(tail);
+    source.throw_failure();
     return exit_code_of(tail.status);
 }
 

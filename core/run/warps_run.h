@@ -9,7 +9,8 @@
 
 namespace coalprof {
 
-// `file` "-" is standard input. A file that can be rewound is checked whole before the first point.
+// `file` "-" is standard input. The first line that does not fit ends the run: the points before it
+// are delivered, then its UsageError is thrown.
 ExitCode run_warps(const std::string& file, const Machine& machine, const ResultHead& head,
                    ResultSink& sink);
 

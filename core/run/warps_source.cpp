@@ -19,40 +19,45 @@ std::string name_of(const std::string& file) { return file == "-" ? "standard in
 
 }  // namespace
 
-std::vector<WarpAccess> kinds_in_warps_file(const std::string& file) {
-    std::vector<WarpAccess> kinds;
-    const auto add = [&](const WarpAccess& access) {
-        const auto is_alike = [&](const WarpAccess& known) {
-            return known.space == access.space && known.kind == access.kind;
-        };
-        if (std::none_of(kinds.begin(), kinds.end(), is_alike)) kinds.push_back(access);
-    };
+std::vector<WarpOp> ops_in_warps_file(const std::string& file) {
     const auto bytes = open_warps(file);
-    if (bytes->can_rewind()) {
+    if (!bytes->can_rewind()) return {warp_ops().begin(), warp_ops().end()};
+    std::vector<WarpOp> ops;
+    try {
         WarpsReader reader(*bytes, name_of(file));
-        for (WarpLine line; reader.next(line);) add(line.access);
-        bytes->rewind();
-        return kinds;
+        for (WarpOp op; ops.size() < warp_ops().size() && reader.next_op(op);)
+            if (std::find(ops.begin(), ops.end(), op) == ops.end()) ops.push_back(op);
+    } catch (const UsageError&) {
+        // Whoever reads the lines themselves comes to it, and tells.
     }
-    WarpAccess access;
-    access.active_lanes = 1;
-    for (const AccessKind kind : access_kinds) {
-        access.kind = kind;
-        access.space = Space::global;
-        add(access);
-        access.space = Space::shared;
-        if (kind == AccessKind::load || kind == AccessKind::store) add(access);
-    }
-    return kinds;
+    bytes->rewind();
+    return ops;
 }
 
-WarpsSource::WarpsSource(const std::string& file) : bytes_(open_warps(file)) {
-    const std::string name = name_of(file);
-    if (bytes_->can_rewind()) {
-        check_warps_file(*bytes_, name);
-        bytes_->rewind();
+WarpsSource::WarpsSource(const std::string& file)
+    : bytes_(open_warps(file)), reader_(*bytes_, name_of(file)) {}
+
+bool WarpsSource::next(WarpLine& line) {
+    if (failure_ || stop_signal() != 0) return false;
+    try {
+        if (!reader_.next(line)) return false;
+        has_line_ = true;
+        return true;
+    } catch (const Stopped&) {
+        return false;
+    } catch (const Error&) {
+        if (!has_line_) throw;
+        failure_ = std::current_exception();
+        return false;
     }
-    reader_ = std::make_unique<WarpsReader>(*bytes_, name);
+}
+
+Status WarpsSource::status() const {
+    return failure_ || stop_signal() != 0 ? Status::interrupted : Status::complete;
+}
+
+void WarpsSource::throw_failure() const {
+    if (failure_) std::rethrow_exception(failure_);
 }
 
 }  // namespace coalprof

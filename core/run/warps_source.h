@@ -1,26 +1,40 @@
-// Opens a warps file and checks it whole before its first line is answered, where that can be done.
+// The lines of a warps file on their way into a result: what ends them early, a signal or a line
+// that does not fit, leaves the lines before it answered.
 #pragma once
 
+#include <exception>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "core/result/result.h"
 #include "core/text/warps_file.h"
 
 namespace coalprof {
 
 class WarpsSource {
  public:
-    // "-" is standard input. Throws UsageError for the first line that does not fit.
+    // "-" is standard input. Throws Error where it cannot be opened.
     explicit WarpsSource(const std::string& file);
-    WarpsReader& reader() { return *reader_; }
+
+    // The next line; false at the end, when a signal asks to stop, and where reading fails or a
+    // line does not fit. Throws that Error at once where no line came before: there is no result.
+    bool next(WarpLine& line);
+
+    // `interrupted` where lines are missing.
+    Status status() const;
+    // For when the outputs are finished: throws the Error that ended the lines, if one did.
+    void throw_failure() const;
 
  private:
     std::unique_ptr<ByteSource> bytes_;
-    std::unique_ptr<WarpsReader> reader_;
+    WarpsReader reader_;
+    bool has_line_ = false;
+    std::exception_ptr failure_;
 };
 
-// One access of each memory and kind that the file has a line of; all that there are for what can
-// be read only once (a pipe). Throws as WarpsSource does.
-std::vector<WarpAccess> kinds_in_warps_file(const std::string& file);
+// The instructions that lines of the file name; all that there are for what can be read only once
+// (a pipe). Stops without a word at the first line that does not fit. Throws as WarpsSource does.
+std::vector<WarpOp> ops_in_warps_file(const std::string& file);
 
 }  // namespace coalprof

@@ -18,19 +18,13 @@ namespace {
 constexpr std::string_view line_hint =
     "a line is NAME OP WIDTH and 32 addresses, with '-' for a lane that does nothing";
 
-struct OpWord {
-    std::string_view word;
-    AccessKind kind;
-    Space space;
+constexpr std::array ops{
+    WarpOp{AccessKind::load, Space::global},   WarpOp{AccessKind::store, Space::global},
+    WarpOp{AccessKind::atomic, Space::global}, WarpOp{AccessKind::reduce, Space::global},
+    WarpOp{AccessKind::load, Space::shared},   WarpOp{AccessKind::store, Space::shared},
 };
-constexpr std::array op_words{
-    OpWord{"load", AccessKind::load, Space::global},
-    OpWord{"store", AccessKind::store, Space::global},
-    OpWord{"atomic", AccessKind::atomic, Space::global},
-    OpWord{"reduce", AccessKind::reduce, Space::global},
-    OpWord{"shared_load", AccessKind::load, Space::shared},
-    OpWord{"shared_store", AccessKind::store, Space::shared},
-};
+constexpr std::array<std::string_view, ops.size()> op_words{
+    "load", "store", "atomic", "reduce", "shared_load", "shared_store"};
 
 constexpr bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
@@ -43,11 +37,16 @@ class LineParser {
           file_name_(file_name),
           line_(line) {}
 
-    bool parse() {
+    bool parse_up_to_op() {
         skip_blanks();
         if (is_at_end()) return false;
         parse_name();
         parse_op();
+        return true;
+    }
+
+    bool parse() {
+        if (!parse_up_to_op()) return false;
         parse_width();
         parse_addresses();
         skip_blanks();
@@ -106,17 +105,12 @@ class LineParser {
     void parse_op() {
         next_field("an op after the name");
         const std::string_view wanted = word();
-        for (const OpWord& op : op_words) {
-            if (op.word != wanted) continue;
-            line_.access.kind = op.kind;
-            line_.access.space = op.space;
-            at_ += wanted.size();
-            return;
-        }
-        std::array<std::string_view, op_words.size()> words;
-        std::transform(op_words.begin(), op_words.end(), words.begin(),
-                       [](const OpWord& op) { return op.word; });
-        refuse(at_, unknown_word("op", wanted, words));
+        const auto found = std::find(op_words.begin(), op_words.end(), wanted);
+        if (found == op_words.end()) refuse(at_, unknown_word("op", wanted, op_words));
+        const WarpOp& op = ops[static_cast<std::size_t>(found - op_words.begin())];
+        line_.access.kind = op.kind;
+        line_.access.space = op.space;
+        at_ += wanted.size();
     }
 
     void parse_width() {
@@ -258,6 +252,12 @@ class LineParser {
 };
 
 }  // namespace
+
+std::span<const WarpOp> warp_ops() { return ops; }
+
+bool parse_warp_op(std::string_view text, std::string_view file_name, WarpLine& line) {
+    return LineParser(text, file_name, line).parse_up_to_op();
+}
 
 bool parse_warp_line(std::string_view text, std::string_view file_name, WarpLine& line) {
     return LineParser(text, file_name, line).parse();

@@ -28,15 +28,34 @@ WarpsReader::WarpsReader(ByteSource& source, std::string file_name)
       begin_(field_margin_bytes),
       end_(field_margin_bytes) {}
 
-bool WarpsReader::next(WarpLine& line) {
+// `parse` answers whether a line holds a warp.
+template <typename Parse>
+bool WarpsReader::next_that(const Parse& parse) {
     std::string_view text;
     while (next_text(text)) {
-        line.number = ++number_;
+        ++number_;
         if (number_ == 1 && text.starts_with(byte_order_mark))
             text.remove_prefix(byte_order_mark.size());
-        if (parse_warp_line(text, file_name_, line)) return true;
+        if (parse(text)) return true;
     }
     return false;
+}
+
+bool WarpsReader::next(WarpLine& line) {
+    return next_that([&](std::string_view text) {
+        line.number = number_;
+        return parse_warp_line(text, file_name_, line);
+    });
+}
+
+bool WarpsReader::next_op(WarpOp& op) {
+    return next_that([&](std::string_view text) {
+        WarpLine line;
+        line.number = number_;
+        if (!parse_warp_op(text, file_name_, line)) return false;
+        op = {line.access.kind, line.access.space};
+        return true;
+    });
 }
 
 // The next line without its end; false when there is none.
@@ -87,14 +106,6 @@ void WarpsReader::refuse_long_line() const {
                                  number_ + 1, most_warps_line_bytes + 1, most_warps_line_bytes),
                      std::string(buffer_.data() + begin_, shown_bytes), most_warps_line_bytes,
                      "a line end may be missing");
-}
-
-std::uint64_t check_warps_file(ByteSource& source, const std::string& file_name) {
-    WarpsReader reader(source, file_name);
-    WarpLine line;
-    std::uint64_t warps = 0;
-    while (reader.next(line)) ++warps;
-    return warps;
 }
 
 }  // namespace coalprof

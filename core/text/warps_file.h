@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,14 @@ namespace coalprof {
 
 inline constexpr std::size_t most_warps_line_bytes = 64 << 10;  // with comment, without line end
 inline constexpr std::size_t most_warp_name_bytes = 200;
+
+struct WarpOp {
+    AccessKind kind = AccessKind::load;
+    Space space = Space::global;
+    friend bool operator==(const WarpOp&, const WarpOp&) = default;
+};
+// Those that a line can name.
+std::span<const WarpOp> warp_ops();
 
 struct WarpLine {
     std::string_view name;  // valid until the next call of next()
@@ -39,8 +48,12 @@ class WarpsReader {
     // first line that does not fit, after which the reader must not be used; Error when reading
     // fails.
     bool next(WarpLine& line);
+    // The next warp's instruction alone, of a line that is not looked at beyond it: much faster.
+    bool next_op(WarpOp& op);
 
  private:
+    template <typename Parse>
+    bool next_that(const Parse& parse);
     bool next_text(std::string_view& text);
     bool find_line_end();
     bool refill();
@@ -54,10 +67,5 @@ class WarpsReader {
     std::size_t line_end_ = 0;
     std::uint64_t number_ = 0;
 };
-
-// Reads the whole of `source` and answers how many warps it holds. Throws as next() does. So that
-// nothing is run when a later line is wrong: check, rewind, then read again. What cannot be
-// rewound (a pipe) is read without a check, and lines before the wrong one have been answered.
-std::uint64_t check_warps_file(ByteSource& source, const std::string& file_name);
 
 }  // namespace coalprof

@@ -1,4 +1,4 @@
-"""coalprof warps: one line, one point; nothing is run when a line is wrong; memory does not grow."""
+"""coalprof warps: one line, one point; a wrong line ends it, those before stand; memory stays flat."""
 import csv
 import json
 import os
@@ -76,8 +76,8 @@ class Lines(Case):
 
 
 class WrongLines(Case):
-    def test_name_file_line_and_column_and_run_nothing(self):
-        good = CONTIGUOUS
+    def test_name_file_line_and_column(self):
+        good = "# good\n"
         for text, position in (
                 (good + "x lod 4" + " 0" * 32 + "\n", ":2:3"),
                 (good + "x load 3" + " 0" * 32 + "\n", ":2:8"),
@@ -99,12 +99,31 @@ class WrongLines(Case):
                 self.assertIn(f"w.txt{position}", ran.err_text)
                 self.assertLess(max(map(len, ran.err_text.splitlines())), 200)
 
-    def test_leave_the_old_output_as_it_was(self):
+    def test_end_the_result_after_the_lines_before(self):
+        text = CONTIGUOUS + COLUMN + "x lod 4\n" + CONTIGUOUS
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/w.txt"
+            with open(path, "w", encoding="ascii") as file:
+                file.write(text)
+            for arguments, stdin in ((["warps", path], ""), (["warps", "-"], text)):
+                with self.subTest(arguments):
+                    ran = harness.run(*arguments, "--jsonl", "--output", f"{folder}/x.json",
+                                      "--output", "-", stdin=stdin)
+                    self.check(ran, harness.USAGE)
+                    self.assertIn(":3:3: unknown op 'lod'", ran.err_text)
+                    names = [json.loads(line)["name"] for line in ran.out_text.splitlines()]
+                    self.assertEqual(names, ["one", "two"])
+                    with open(f"{folder}/x.json", encoding="ascii") as file:
+                        result = json.load(file)
+                    self.assertEqual(len(result["points"]), 2)
+                    self.assertEqual(result["status"], "interrupted")
+
+    def test_leave_the_old_output_as_it_was_where_no_line_came_before(self):
         with tempfile.TemporaryDirectory() as folder:
             with open(f"{folder}/x.json", "w", encoding="ascii") as file:
                 file.write("old")
             with open(f"{folder}/w.txt", "w", encoding="ascii") as file:
-                file.write(CONTIGUOUS + "x lod 4\n")
+                file.write("# nothing\nx lod 4\n" + CONTIGUOUS)
             self.refuse("warps", f"{folder}/w.txt", "--output", f"{folder}/x.json")
             self.assertEqual(sorted(os.listdir(folder)), ["w.txt", "x.json"])
             with open(f"{folder}/x.json", encoding="ascii") as file:

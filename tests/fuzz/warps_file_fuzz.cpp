@@ -60,12 +60,24 @@ bool same(const Warp& a, const Warp& b) {
            a.access.space == b.access.space && a.access.width_bytes == b.access.width_bytes;
 }
 
+// A look at the ops alone gives those of the warps, and gets at least as far.
+void claim_ops(std::string_view text, const std::vector<Warp>& warps) {
+    const auto source = bytes_of_text(text);
+    WarpsReader reader(*source, "w.txt");
+    WarpOp op;
+    for (const Warp& warp : warps) {
+        fuzz::claim(reader.next_op(op), "an op for each warp");
+        fuzz::claim(op == WarpOp{warp.access.kind, warp.access.space}, "the warp's op");
+    }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view text = fuzz::text_of(data, size);
     const Reading whole = read(text, std::string_view::npos);
     if (size % 4 != 0) return 0;  // a second reading doubles the cost of an execution
+    claim_ops(text, whole.warps);
     const Reading parts = read(text, size % 97 + 1);
     fuzz::claim(whole.refusal == parts.refusal, "blocks change no error");
     fuzz::claim(whole.warps.size() == parts.warps.size(), "blocks change no number of warps");

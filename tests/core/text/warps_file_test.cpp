@@ -360,14 +360,30 @@ TEST(WarpsFile, a_complete_line_is_answered_before_more_is_read) {
     EXPECT_EQ(line.name, "a");
 }
 
-TEST(WarpsFile, is_checked_to_its_last_line) {
+TEST(WarpsFile, is_counted_in_lines_over_many_blocks) {
     std::string text;
     for (int i = 0; i < 5000; ++i) text += "a load 4" + addresses() + "\n";
-    const auto good = bytes_of_text(text);
-    EXPECT_EQ(check_warps_file(*good, "w.txt"), 5000u);
-    const std::string with_error = text + "b load 4\n";
-    const auto bad = bytes_of_text(with_error);
-    EXPECT_THAT(refusal([&] { check_warps_file(*bad, "w.txt"); }), HasSubstr("w.txt:5001:9: "));
+    text += "b load 4\n";
+    const auto source = bytes_of_text(text);
+    WarpsReader reader(*source, "w.txt");
+    WarpLine line;
+    for (int i = 0; i < 5000; ++i) ASSERT_TRUE(reader.next(line)) << i;
+    EXPECT_THAT(refusal([&] { reader.next(line); }), HasSubstr("w.txt:5001:9: "));
+}
+
+TEST(WarpsFile, tells_its_ops_without_looking_at_addresses) {
+    const std::string text =
+        "# c\na load 4" + addresses() + "\n\nb shared_store wide\nc atomic\nd lod 4\n";
+    const auto source = bytes_of_text(text);
+    WarpsReader reader(*source, "w.txt");
+    WarpOp op;
+    ASSERT_TRUE(reader.next_op(op));
+    EXPECT_EQ(op, (WarpOp{AccessKind::load, Space::global}));
+    ASSERT_TRUE(reader.next_op(op));
+    EXPECT_EQ(op, (WarpOp{AccessKind::store, Space::shared}));
+    ASSERT_TRUE(reader.next_op(op));
+    EXPECT_EQ(op, (WarpOp{AccessKind::atomic, Space::global}));
+    EXPECT_THAT(refusal([&] { reader.next_op(op); }), HasSubstr("w.txt:6:3: "));
 }
 
 }  // namespace
