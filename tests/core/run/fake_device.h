@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,13 +14,14 @@ namespace coalprof::fake {
 
 struct Script {
     std::function<void(std::uint64_t value)> on_prepare = [](auto) {};
+    std::function<void(const WarpAccess& warp)> on_prepare_warp = [](auto&) {};
     std::function<void(std::uint64_t value)> on_time = [](auto) {};
     std::function<void(std::uint64_t value)> on_verify = [](auto) {};
     std::function<void(std::uint64_t value)> on_launch = [](auto) {};
     std::function<void()> on_collect = [] {};
     std::function<void()> on_ceiling = [] {};
     std::function<void()> on_activate = [] {};
-    // What the counters say of a plan; by default what the model predicts.
+    // What the counters say of a plan (of a warp: value 0); by default what the model predicts.
     std::function<void(std::uint64_t value, Readings& readings)> distort = [](auto, auto&) {};
     std::string log;
     // What a kernel loads from constant memory besides; counted with its constants and alone.
@@ -71,9 +73,14 @@ class Launcher : public KernelLauncher {
     std::unique_ptr<PreparedLaunch> prepare(const Plan& plan) override {
         script_.on_prepare(plan.value);
         last_ = plan;
+        last_warp_.reset();
         return std::make_unique<Launch>(script_, plan);
     }
-    std::unique_ptr<PreparedLaunch> prepare_warp(const WarpAccess&) override { return nullptr; }
+    std::unique_ptr<PreparedLaunch> prepare_warp(const WarpAccess& warp) override {
+        script_.on_prepare_warp(warp);
+        last_warp_ = warp;
+        return std::make_unique<Launch>(script_, Plan{});
+    }
     void flush_cache() override { script_.log += "flush "; }
     double read_ceiling() override {
         script_.on_ceiling();
@@ -82,11 +89,19 @@ class Launcher : public KernelLauncher {
     }
     double copy_ceiling() override { return 32e9; }
     const Plan& last() const { return last_; }
+    Readings predict_last(const Machine& machine) const {
+        const Predictor predictor(machine);
+        if (!last_warp_) return predictor.predict_launch(last_, {});
+        Readings readings;
+        predictor.predict_warp(*last_warp_, readings);
+        return readings;
+    }
 
  private:
     Script& script_;
     DeviceFacts facts_;
     Plan last_;
+    std::optional<WarpAccess> last_warp_;
 };
 
 class Collector : public CounterCollector {
@@ -102,8 +117,7 @@ class Collector : public CounterCollector {
             try {
                 before(point);
                 work(point);
-                const Readings predicted =
-                    Predictor(find_machine("h200")).predict_launch(launcher_.last(), {});
+                const Readings predicted = launcher_.predict_last(find_machine("h200"));
                 for (const Counter counter : wanted) all[point][counter] = predicted[counter];
                 add_constant_overhead(all[point]);
                 script_.distort(launcher_.last().value, all[point]);
