@@ -108,6 +108,19 @@ constexpr OccupancyLimits with_barriers(OccupancyLimits limits, std::uint32_t ba
     return limits;
 }
 
+// What there is from which compute capability on: the feature tables of the guides.
+constexpr Abilities abilities_of(ComputeCapability cc) {
+    const auto from = [cc](int major, int minor) { return cc >= ComputeCapability{major, minor}; };
+    return {.doubles = from(1, 3),
+            .atomic_bytes = from(1, 2)   ? 8u
+                            : from(1, 1) ? 4u
+                                         : 0u,
+            .float_atomics = from(2, 0),
+            .double_atomics = from(6, 0),
+            .managed_memory = from(3, 0),
+            .source = from(5, 0) ? guide_13 : guide_4};
+}
+
 // Generations ----------------------------------------------------------------------------------
 
 constexpr Rules tesla(int minor) {
@@ -363,7 +376,7 @@ constexpr Rules blackwell_gddr(int minor) {
     return blackwell(12, minor, split_100, with_barriers(occupancy_8x_on(1536, 24, 100), 24));
 }
 
-constexpr std::array table{
+constexpr std::array records{
     tesla(0),
     tesla(1),
     tesla_segments(2),
@@ -395,6 +408,11 @@ constexpr std::array table{
     blackwell_gddr(0),
     blackwell_gddr(1),
 };
+constexpr auto table = [] {
+    auto all = records;
+    for (Rules& rules : all) rules.abilities = abilities_of(rules.cc);
+    return all;
+}();
 static_assert(std::ranges::is_sorted(table, {}, &Rules::cc),
               "machine_of_device() looks for the newest record that is not newer than the device");
 

@@ -181,6 +181,16 @@ struct MemoryRules {
     std::string_view sustained_source = {};
 };
 
+// What kernels can do there at all, beside loads and stores of up to 16 bytes.
+struct Abilities {
+    bool doubles = true;             // arithmetic on f64 (1.3 on)
+    std::uint32_t atomic_bytes = 8;  // widest integer atomic on global memory; 0: none (1.0)
+    bool float_atomics = true;       // atomicAdd() on f32 (2.0 on)
+    bool double_atomics = true;      // atomicAdd() on f64 (6.0 on)
+    bool managed_memory = true;      // cudaMallocManaged() (3.0 on)
+    std::string_view source = {};
+};
+
 struct Rules {
     ComputeCapability cc;
     std::string_view family;  // "Hopper"
@@ -197,6 +207,7 @@ struct Rules {
     L1Rules l1;
     OccupancyLimits occupancy;
     MemoryRules memory;
+    Abilities abilities;
 };
 
 // All compute capabilities, oldest first.

@@ -1,5 +1,10 @@
 #include "core/run/sweep_run.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/model/obstacles.h"
 #include "core/model/predict.h"
 #include "core/run/settings_judge.h"
 #include "core/run/stop.h"
@@ -13,6 +18,17 @@ Point predicted_point(const PlannedPoint& planned) {
     point.parameters = planned.parameters;
     point.predicted = Predictor(planned.machine).predict_launch(planned.plan, {});
     return point;
+}
+
+// Of each machine, once each: what would keep it from running what is predicted.
+void warn_of_obstacles(const PlannedPoint& planned, std::vector<Warning>& warnings) {
+    for (const std::string& clause : obstacles(*planned.machine.rules, planned.plan)) {
+        const std::string text =
+            fmt::format("{} could not run this launch: {}", planned.machine.name, clause);
+        const auto is_said = [&](const Warning& warning) { return warning.text == text; };
+        if (std::none_of(warnings.begin(), warnings.end(), is_said))
+            warnings.push_back({"W-IMPOSSIBLE", {}, text});
+    }
 }
 
 }  // namespace
@@ -31,6 +47,7 @@ ExitCode run_sweep(const std::vector<PlannedPoint>& points, ResultHead head, Res
             const Point point = predicted_point(planned);
             judge.add(planned, point);
             sink.point(point);
+            warn_of_obstacles(planned, tail.warnings);
         } catch (const Stopped&) {
             tail.status = Status::interrupted;
             break;

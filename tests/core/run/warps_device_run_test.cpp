@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <fstream>
 #include <string>
 
@@ -29,7 +31,8 @@ struct Outcome {
 };
 
 Outcome replay(fake::Script& script, const std::string& text) {
-    const std::string path = ::testing::TempDir() + "replayed_warps.txt";
+    // Tests run side by side, each in a process of its own.
+    const std::string path = fmt::format("{}warps_{}.txt", ::testing::TempDir(), ::getpid());
     std::ofstream(path) << text;
     fake::Launcher launcher(script);
     fake::Collector collector(script, launcher);
@@ -48,6 +51,7 @@ Outcome replay(fake::Script& script, const std::string& text) {
     } catch (const UsageError& error) {
         outcome.refusal = error.what();
     }
+    std::remove(path.c_str());
     return outcome;
 }
 

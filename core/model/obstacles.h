@@ -1,0 +1,18 @@
+// What keeps a machine from running a launch that is predicted for it: the rules of its memory can
+// be asked about any launch, its limits would refuse some.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/machine/rules.h"
+#include "core/pattern/plan.h"
+
+namespace coalprof {
+
+// Clauses such as "a block has 1024 threads, the most is 512"; empty: nothing is known to. Of the
+// plan: its program, type, block and allocation. Sizes of memory are not among what is looked
+// at: boards came with several.
+std::vector<std::string> obstacles(const Rules& rules, const Plan& plan);
+
+}  // namespace coalprof
