@@ -70,9 +70,32 @@ const Rules& rules_of(ComputeCapability cc) {
                      UsageError::no_caret, hint);
 }
 
+constexpr std::string_view bank_hint =
+    "behind a machine of compute capability 3.x stands :bank4 or :bank8, as in k40:bank8";
+
+Machine in_bank_mode(Machine machine, std::string_view mode) {
+    if (mode == "bank4") return machine;
+    if (mode != "bank8")
+        throw UsageError(
+            fmt::format("--machine {0}:{1}: unknown mode '{1}'", machine.name, shown(mode)), {},
+            UsageError::no_caret, std::string(bank_hint));
+    const Rules* rules = with_8_byte_banks(*machine.rules);
+    if (!rules)
+        throw UsageError(
+            fmt::format("--machine {}:bank8: compute capability {} has banks of {} "
+                        "bytes only",
+                        machine.name, text_of(machine.rules->cc), machine.rules->shared.bank_bytes),
+            {}, UsageError::no_caret, std::string(bank_hint));
+    machine.rules = rules;
+    machine.name += ":bank8";
+    return machine;
+}
+
 }  // namespace
 
 Machine find_machine(std::string_view text) {
+    if (const auto colon = text.find(':'); colon != std::string_view::npos)
+        return in_bank_mode(find_machine(text.substr(0, colon)), text.substr(colon + 1));
     const std::string wanted = plain(text);
     for (const Board& board : all_boards())
         if (wanted == plain(board.key) || wanted == plain(board.name))

@@ -38,7 +38,8 @@ struct DeviceSizes {
 
 std::span<const Board> all_boards();
 // "9.0", "sm_90", "sm90", "90", a board's key or its name, in any case and with or without dashes
-// and spaces. Throws UsageError with the nearest name.
+// and spaces; behind it ":bank8" or ":bank4" for shared memory in banks of 8 bytes, which 3.x can
+// set, or 4. Throws UsageError with the nearest name.
 Machine find_machine(std::string_view text);
 // The rules of a device present; the newest known below it where its own are not listed. `sizes`
 // become its board, so that what is queried is never looked up.

@@ -413,6 +413,12 @@ constexpr auto table = [] {
     for (Rules& rules : all) rules.abilities = abilities_of(rules.cc);
     return all;
 }();
+constexpr auto table_of_8_byte_banks = [] {
+    auto all = table;
+    for (Rules& rules : all)
+        if (rules.shared.has_8_byte_mode) rules.shared.bank_bytes = 8;
+    return all;
+}();
 static_assert(std::ranges::is_sorted(table, {}, &Rules::cc),
               "machine_of_device() looks for the newest record that is not newer than the device");
 
@@ -460,5 +466,10 @@ L1Split l1_split(const L1Rules& rules, std::optional<std::uint32_t> shared_perce
 }
 
 std::span<const Rules> all_rules() { return table; }
+
+const Rules* with_8_byte_banks(const Rules& rules) {
+    const auto found = std::ranges::find(table_of_8_byte_banks, rules.cc, &Rules::cc);
+    return found->shared.has_8_byte_mode ? &*found : nullptr;
+}
 
 }  // namespace coalprof

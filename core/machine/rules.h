@@ -105,7 +105,7 @@ struct SharedRules {
     bool splits_words = false;       // accesses wider than a bank go through word by word
     std::uint32_t extra_passes = 0;  // of each group of 16-byte lanes
     bool packs_pairs = false;        // wide loads whose neighbours agree merge two groups
-    bool has_8_byte_mode = false;    // banks can be set to 8 bytes
+    bool has_8_byte_mode = false;    // banks can be set to 8 bytes: with_8_byte_banks()
     Evidence evidence = Evidence::documented;
     std::string_view source = {};
 };
@@ -212,5 +212,8 @@ struct Rules {
 
 // All compute capabilities, oldest first.
 std::span<const Rules> all_rules();
+// One of them after cudaDeviceSetSharedMemConfig() chose banks of 8 bytes; null where that changes
+// nothing.
+const Rules* with_8_byte_banks(const Rules& rules);
 
 }  // namespace coalprof

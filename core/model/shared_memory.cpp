@@ -11,11 +11,6 @@ std::uint32_t shift_of(std::uint32_t power_of_two) {
     return static_cast<std::uint32_t>(std::countr_zero(power_of_two));
 }
 
-SharedRules with_mode(SharedRules rules, BankMode mode) {
-    if (mode == BankMode::eight_bytes && rules.has_8_byte_mode) rules.bank_bytes = 8;
-    return rules;
-}
-
 // Whether lanes n and n ^ distance want the same address wherever both are active.
 bool agree(const WarpAccess& access, std::uint32_t distance) {
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
@@ -34,8 +29,8 @@ void SharedCounts::add(const SharedCounts& other, std::uint64_t times) {
     ideal_wavefronts += other.ideal_wavefronts * times;
 }
 
-SharedMemory::SharedMemory(const Rules& rules, BankMode mode)
-    : rules_(with_mode(rules.shared, mode)),
+SharedMemory::SharedMemory(const Rules& rules)
+    : rules_(rules.shared),
       bank_shift_(shift_of(rules_.bank_bytes)),
       row_shift_(shift_of(rules_.row_bytes)) {}
 

@@ -20,12 +20,9 @@ struct SharedCounts {
     friend bool operator==(const SharedCounts&, const SharedCounts&) = default;
 };
 
-// What cudaDeviceSetSharedMemConfig chooses on 3.x; other machines have banks of 4 bytes only.
-enum class BankMode : std::uint8_t { four_bytes, eight_bytes };
-
 class SharedMemory {
  public:
-    explicit SharedMemory(const Rules& rules, BankMode mode = BankMode::four_bytes);
+    explicit SharedMemory(const Rules& rules);
     // `access` is a shared load or store, its addresses multiples of its width.
     SharedCounts count(const WarpAccess& access) const;
 

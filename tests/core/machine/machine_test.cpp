@@ -39,6 +39,21 @@ std::string refusal_of(std::string_view text) {
     return "found";
 }
 
+TEST(Machines, have_banks_of_8_bytes_where_they_can_be_set) {
+    EXPECT_EQ(find_machine("k40").rules->shared.bank_bytes, 4u);
+    EXPECT_EQ(find_machine("k40:bank4").name, "k40");
+    const Machine kepler = find_machine("Tesla K40:bank8");
+    EXPECT_EQ(kepler.name, "k40:bank8");
+    EXPECT_EQ(kepler.rules->cc, (ComputeCapability{3, 5}));
+    EXPECT_EQ(kepler.rules->shared.bank_bytes, 8u);
+    EXPECT_EQ(find_machine("3.0:bank8").name, "sm_30:bank8");
+    EXPECT_THROW(find_machine("c2050:bank8"), UsageError);
+    EXPECT_THROW(find_machine("h200:bank8"), UsageError);
+    EXPECT_THROW(find_machine("k40:bank16"), UsageError);
+    EXPECT_THROW(find_machine("k40:"), UsageError);
+    EXPECT_THROW(find_machine("k40:bank8:bank8"), UsageError);
+}
+
 TEST(Machines, refuse_an_unknown_name_with_the_nearest) {
     // Two boards: which one is meant decides the bandwidth.
     EXPECT_EQ(refusal_of("a100"), "--machine: 'a100' could be a100-40 or a100-80: name one");

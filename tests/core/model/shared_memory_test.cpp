@@ -34,8 +34,8 @@ TEST(SharedExamples, hold_on_every_generation) {
     ASSERT_EQ(examples.size(), 31u);
     const SharedMemory tesla(rules_of("c870"));
     const SharedMemory fermi(rules_of("c2050"));
-    const SharedMemory kepler_4(rules_of("k40"), BankMode::four_bytes);
-    const SharedMemory kepler_8(rules_of("k40"), BankMode::eight_bytes);
+    const SharedMemory kepler_4(rules_of("k40"));
+    const SharedMemory kepler_8(rules_of("k40:bank8"));
     const SharedMemory maxwell(rules_of("m40"));
     for (const auto& example : examples) {
         const auto expect = [&](const SharedMemory& model, const char* column) {
@@ -161,8 +161,9 @@ TEST(SharedMemory, never_needs_fewer_passes_than_its_ideal_on_any_machine) {
             address = (random >> 33) % 512 * access.width_bytes;
         }
         for (const Rules& rules : all_rules()) {
-            for (const BankMode mode : {BankMode::four_bytes, BankMode::eight_bytes}) {
-                const SharedCounts counts = SharedMemory(rules, mode).count(access);
+            for (const Rules* mode : {&rules, with_8_byte_banks(rules)}) {
+                if (!mode) continue;
+                const SharedCounts counts = SharedMemory(*mode).count(access);
                 ASSERT_GE(counts.wavefronts, counts.ideal_wavefronts) << text_of(rules.cc);
                 ASSERT_EQ(counts.requests > 0, access.active_lanes != 0);
             }
