@@ -18,9 +18,8 @@ FormulaParameter read_parameter(const std::string& text) {
                          text, std::min(equals, text.size()), "for example --var k=0..32");
     FormulaParameter parameter{text.substr(0, equals), {}};
     require_parameter_name(parameter.name);
-    parameter.values =
-        parse_range(std::string_view(text).substr(equals + 1), "--var " + parameter.name + "=")
-            .values();
+    parameter.values = parse_signed_values(std::string_view(text).substr(equals + 1),
+                                           "--var " + parameter.name + "=");
     return parameter;
 }
 

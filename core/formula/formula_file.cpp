@@ -151,14 +151,27 @@ class FormulaFileReader {
     void read_vars(const FileValue& value, SavedFormula& formula) const {
         require(value, FileValue::Kind::table, "a table, e.g. { k = \"0..32\" }");
         for (const auto& [name, at, range] : value.members) {
-            const std::string text = digits_in(range);
             located_at(at, [&, name = std::string_view(name)] { require_parameter_name(name); });
-            std::vector<std::uint64_t> values;
-            located(range, [&, name = std::string_view(name)] {
-                values = parse_range(text, fmt::format("vars.{}=", name)).values();
-            });
+            const bool is_list = range.kind == FileValue::Kind::list;
+            if (is_list && range.items.empty()) fail(range, "a parameter needs a value");
+            std::vector<std::int64_t> values;
+            for (const FileValue& item : is_list ? range.items : std::vector{range})
+                add_values(item, name, values);
             formula.vars.emplace_back(name, std::move(values));
         }
+    }
+
+    // 7, "0..32", or an item of a list of the two.
+    void add_values(const FileValue& item, std::string_view name,
+                    std::vector<std::int64_t>& values) const {
+        const std::string text = digits_in(item);
+        located(item, [&] {
+            const auto more = parse_signed_values(text, fmt::format("vars.{}=", name));
+            values.insert(values.end(), more.begin(), more.end());
+            if (values.size() > most_range_points)
+                throw UsageError(
+                    fmt::format("vars.{}: more than {} values", name, most_range_points));
+        });
     }
 
     TextPlace place_of(const FileValue& text) const {

@@ -25,7 +25,7 @@ struct SavedFormula {
     std::string name;
     std::string expr;
     TextPlace expr_place;
-    std::vector<std::pair<std::string, std::vector<std::uint64_t>>> vars;
+    std::vector<std::pair<std::string, std::vector<std::int64_t>>> vars;
     std::optional<Op> op;
     std::optional<ElementType> type;
     std::optional<std::uint64_t> size_bytes;

@@ -27,13 +27,8 @@ std::vector<std::vector<std::int64_t>> grid_of(const std::vector<FormulaParamete
     for (const FormulaParameter& parameter : parameters) {
         std::vector<std::vector<std::int64_t>> longer;
         for (const auto& cell : grid) {
-            for (const std::uint64_t value : parameter.values) {
-                if (value > static_cast<std::uint64_t>(INT64_MAX))
-                    throw UsageError(fmt::format("--var {}: {} does not fit 64 signed bits",
-                                                 parameter.name, value));
-                auto& next = longer.emplace_back(cell);
-                next.push_back(static_cast<std::int64_t>(value));
-            }
+            for (const std::int64_t value : parameter.values)
+                longer.emplace_back(cell).push_back(value);
         }
         grid = std::move(longer);
     }

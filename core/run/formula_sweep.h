@@ -14,7 +14,7 @@ namespace coalprof {
 
 struct FormulaParameter {
     std::string name;
-    std::vector<std::uint64_t> values;
+    std::vector<std::int64_t> values;
 };
 
 struct FormulaSweep {

@@ -16,10 +16,14 @@ std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
     return a > largest_integer - b ? largest_integer : a + b;
 }
 
+// Values below 0 are kept as the 64 bits of their two's complement, in which distances and steps
+// come out right.
+enum class Signs : std::uint8_t { none, minus };
+
 class RangeParser {
  public:
-    RangeParser(std::string_view text, std::string_view option)
-        : value_{option, text, range_hint} {}
+    RangeParser(std::string_view text, std::string_view option, Signs signs = Signs::none)
+        : value_{option, text, range_hint}, signs_(signs) {}
 
     Range parse() {
         std::vector<Range::Piece> pieces;
@@ -43,11 +47,12 @@ class RangeParser {
         if (!accept("..")) return piece;
         const std::size_t last_at = at_;
         piece.last = read_value();
-        if (piece.last < piece.first) {
-            value_.refuse(
-                last_at,
-                fmt::format("a range runs upward, and {} is below {}", piece.last, piece.first),
-                fmt::format("write {}..{}", piece.last, piece.first));
+        if (is_below(piece.last, piece.first)) {
+            const std::string first = text_of(piece.first);
+            const std::string last = text_of(piece.last);
+            value_.refuse(last_at,
+                          fmt::format("a range runs upward, and {} is below {}", last, first),
+                          fmt::format("write {}..{}", last, first));
         }
         may_follow_ = "':', '*', ','";
         if (accept(":"))
@@ -59,7 +64,7 @@ class RangeParser {
 
     void read_step(Range::Piece& piece) {
         const std::size_t by_at = at_;
-        piece.by = read_value();
+        piece.by = read_digits_here();
         may_follow_ = "','";
         if (piece.by == 0) value_.refuse(by_at, "a step of 0 never arrives: steps begin at 1");
     }
@@ -67,7 +72,7 @@ class RangeParser {
     void read_factor(Range::Piece& piece) {
         const std::size_t by_at = at_;
         piece.advance = Range::Advance::by_factor;
-        piece.by = read_value();
+        piece.by = read_digits_here();
         may_follow_ = "','";
         if (piece.by < 2) {
             value_.refuse(
@@ -75,9 +80,26 @@ class RangeParser {
         }
         if (piece.first == 0)
             value_.refuse(piece_at_, "0 times a factor stays 0: begin the range at 1 or above");
+        if (is_below(piece.first, 0))
+            value_.refuse(piece_at_, "a factor leads away from 0: begin the range at 1 or above");
     }
 
     std::uint64_t read_value() {
+        if (signs_ == Signs::none) return read_digits_here();
+        constexpr auto largest = static_cast<std::uint64_t>(INT64_MAX);
+        const std::size_t value_at = at_;
+        const bool is_negative = value_.text.substr(at_).starts_with('-');
+        if (is_negative) ++at_;
+        const std::uint64_t magnitude = read_digits_here();
+        if (magnitude > largest)
+            value_.refuse(
+                value_at,
+                fmt::format("{} is beyond -{} and {}, the ends of 64 signed bits",
+                            value_.text.substr(value_at, at_ - value_at), largest, largest));
+        return is_negative ? 0 - magnitude : magnitude;
+    }
+
+    std::uint64_t read_digits_here() {
         const std::string_view rest = value_.text.substr(at_);
         const ReadNumber number = read_integer(rest);
         if (number.status == NumberStatus::no_digits) refuse_here(missing_integer(rest));
@@ -94,6 +116,15 @@ class RangeParser {
             return fmt::format("expected an integer without a sign, not '{}'", rest.front());
         if (last_mark_.empty()) return "expected an integer";
         return fmt::format("expected an integer after '{}'", last_mark_);
+    }
+
+    bool is_below(std::uint64_t a, std::uint64_t b) const {
+        if (signs_ == Signs::none) return a < b;
+        return static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b);
+    }
+    std::string text_of(std::uint64_t value) const {
+        if (signs_ == Signs::none) return fmt::to_string(value);
+        return fmt::to_string(static_cast<std::int64_t>(value));
     }
 
     bool accept(std::string_view mark) {
@@ -114,6 +145,7 @@ class RangeParser {
     }
 
     OptionText value_;
+    Signs signs_;
     std::size_t at_ = 0;
     std::size_t piece_at_ = 0;
     std::string_view last_mark_;   // the mark that the reader stands behind
@@ -150,6 +182,13 @@ std::vector<std::uint64_t> Range::values() const {
 
 Range parse_range(std::string_view text, std::string_view option) {
     return RangeParser(text, option).parse();
+}
+
+std::vector<std::int64_t> parse_signed_values(std::string_view text, std::string_view option) {
+    std::vector<std::int64_t> values;
+    for (const std::uint64_t bits : RangeParser(text, option, Signs::minus).parse().values())
+        values.push_back(static_cast<std::int64_t>(bits));
+    return values;
 }
 
 }  // namespace coalprof

@@ -45,4 +45,7 @@ class Range {
 // steps of 0, factors below 2, integers beyond 64 bits, and more than most_range_points in all.
 Range parse_range(std::string_view text, std::string_view option = "--range");
 
+// The values of the same where they may be below 0: -4..4, -1,0,1. Each fits 64 signed bits.
+std::vector<std::int64_t> parse_signed_values(std::string_view text, std::string_view option);
+
 }  // namespace coalprof

@@ -12,6 +12,7 @@
 
 #include "bench/random_warps.h"
 #include "core/model/coalescer.h"
+#include "core/model/predict.h"
 
 namespace coalprof::bench {
 namespace {
@@ -105,6 +106,25 @@ COALPROF_PAIR(strided_load, Shape::strided, AccessKind::load, 4);
 COALPROF_PAIR(contiguous_load, Shape::contiguous, AccessKind::load, 4);
 COALPROF_PAIR(contiguous_wide_load, Shape::contiguous, AccessKind::load, 16);
 COALPROF_PAIR(random_byte_load, Shape::random, AccessKind::load, 1);
+
+// Everything that is predicted of one warp, by the rules of each generation.
+void time_generation(benchmark::State& state, const char* machine) {
+    const Predictor predictor(find_machine(machine));
+    const auto warps = make_warps(Shape::random, AccessKind::load, 4);
+    Readings readings;
+    std::size_t next = 0;
+    for (auto _ : state) {
+        predictor.predict_warp(warps[next++ % warps_in_set], readings);
+        benchmark::DoNotOptimize(readings);
+    }
+}
+BENCHMARK_CAPTURE(time_generation, c870, "c870")->Name("generation/c870");
+BENCHMARK_CAPTURE(time_generation, c1060, "c1060")->Name("generation/c1060");
+BENCHMARK_CAPTURE(time_generation, c2050, "c2050")->Name("generation/c2050");
+BENCHMARK_CAPTURE(time_generation, k40, "k40")->Name("generation/k40");
+BENCHMARK_CAPTURE(time_generation, gtx1080, "gtx1080")->Name("generation/gtx1080");
+BENCHMARK_CAPTURE(time_generation, v100, "v100")->Name("generation/v100");
+BENCHMARK_CAPTURE(time_generation, h200, "h200")->Name("generation/h200");
 
 }  // namespace
 }  // namespace coalprof::bench

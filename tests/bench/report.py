@@ -36,6 +36,11 @@ def model():
     for name in (n.removeprefix("model/") for n in found if n.startswith("model/")):
         sets, ours = found[f"sets/{name}"]["cpu_time"], found[f"model/{name}"]["cpu_time"]
         print(f"{name:24}{sets:9.0f} ns{ours:9.1f} ns{sets / ours:8.1f}x")
+    generations = {n.removeprefix("generation/"): entry["cpu_time"]
+                   for n, entry in found.items() if n.startswith("generation/")}
+    print(f"\n{'random warp, all counters':36}{'model':>12}{'h200 = 1':>12}")
+    for name, time_ns in generations.items():
+        print(f"{name:36}{time_ns:9.1f} ns{time_ns / generations['h200']:12.2f}")
 
 
 def lines():

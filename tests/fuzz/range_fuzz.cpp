@@ -1,11 +1,37 @@
 // parse_range(): refused with a printable error, or a range whose count is its number of values.
+#include <algorithm>
+
 #include "core/text/range.h"
 #include "fuzz/claim.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    using namespace coalprof;
+namespace {
+
+using namespace coalprof;
+
+// Without signs both readers say the same; with them, values grow from piece to piece's end.
+void claim_signed(std::string_view text) {
     try {
-        const Range range = parse_range(fuzz::text_of(data, size), "--range");
+        const std::vector<std::int64_t> values = parse_signed_values(text, "--var k=");
+        fuzz::claim(!values.empty() && values.size() <= most_range_points, "1 to 100000 points");
+        if (text.find('-') != std::string_view::npos) return;
+        const std::vector<std::uint64_t> same = parse_range(text, "--range").values();
+        fuzz::claim(std::equal(values.begin(), values.end(), same.begin(), same.end(),
+                               [](std::int64_t a, std::uint64_t b) {
+                                   return a == static_cast<std::int64_t>(b);
+                               }),
+                    "values without a sign");
+    } catch (const UsageError& error) {
+        fuzz::claim_printable(error);
+    }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const std::string_view text = fuzz::text_of(data, size);
+    claim_signed(text);
+    try {
+        const Range range = parse_range(text, "--range");
         fuzz::claim(range.count() >= 1 && range.count() <= most_range_points, "1 to 100000 points");
         // Long ranges cost time and show nothing that shorter ones do not.
         if (range.count() > 1000) return 0;

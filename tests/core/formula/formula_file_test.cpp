@@ -41,12 +41,12 @@ block = "32x8"
 per_thread = 4
 [formula.vars]
 z = 7
-k = "1,2,4"
+k = [1, "2,-4"]
 )";
 
 const std::string full_json = R"({"formula": [{
     "name": "all keys", "expr": "load: a[i*k + z]; store: b[i]", "op": "copy", "type": "f64",
-    "size": 1048576, "block": "32x8", "per_thread": 4, "vars": {"z": 7, "k": "1,2,4"}}]})";
+    "size": 1048576, "block": "32x8", "per_thread": 4, "vars": {"z": 7, "k": ["1,2", -4]}}]})";
 
 // What the program prints; empty where the text is accepted.
 std::string refusal_of(const std::string& text, const std::string& file) {
@@ -74,7 +74,7 @@ TEST(FormulaFile, holds_every_key_in_toml_and_in_json_alike) {
         ASSERT_EQ(formula.vars.size(), 2u);
         EXPECT_EQ(formula.vars[0].first, "z");  // in the order of the file
         EXPECT_THAT(formula.vars[0].second, ElementsAre(7));
-        EXPECT_THAT(formula.vars[1].second, ElementsAre(1, 2, 4));
+        EXPECT_THAT(formula.vars[1].second, ElementsAre(1, 2, -4));
     }
 }
 
@@ -157,8 +157,12 @@ const Wrong wrong_files[] = {
      "f.toml:3:8: 'k' of vars does not occur in the expr"},
     {"[[formula]]\nname = 'x'\nexpr = 'i*k'\nvars = { k = '9..1' }", "f.toml",
      "f.toml:4:18: vars.k=9..1"},
-    {"[[formula]]\nname = 'x'\nexpr = 'i*k'\nvars = { k = [1, 2] }", "f.toml",
-     "f.toml:4:14: expected text, found a list"},
+    {"[[formula]]\nname = 'x'\nexpr = 'i*k'\nvars = { k = [] }", "f.toml",
+     "f.toml:4:14: a parameter needs a value"},
+    {"[[formula]]\nname = 'x'\nexpr = 'i*k'\nvars = { k = [1, [2]] }", "f.toml",
+     "f.toml:4:18: expected text, found a list"},
+    {"[[formula]]\nname = 'x'\nexpr = 'i*k'\nvars = { k = [1, '9..1'] }", "f.toml",
+     "f.toml:4:22: vars.k=9..1"},
     {"[[formula]]\nname = 'x'\nexpr = 'i'\nvars = { tid = 1 }", "f.toml",
      "f.toml:4:10: --var: 'tid' cannot be a parameter"},
     {"{\"formula\": [{\"name\": \"x\", \"name\": \"y\"}]}", "f.json",

@@ -72,7 +72,7 @@ TEST(FormulaSweep, refuses_parameters_that_change_nothing) {
 }
 
 TEST(FormulaSweep, has_a_bounded_number_of_points) {
-    const std::vector<std::uint64_t> many(2000, 1);
+    const std::vector<std::int64_t> many(2000, 1);
     EXPECT_THAT(
         refusal_of(sweep_of("i*a*b*c*d", {{"a", many}, {"b", many}, {"c", many}, {"d", many}})),
         HasSubstr("a sweep has at most"));

@@ -93,6 +93,32 @@ struct Refusal {
     std::size_t caret;
 };
 
+TEST(SignedRange, runs_through_zero) {
+    const auto values = [](std::string_view text) { return parse_signed_values(text, "--var k="); };
+    using Values = std::vector<std::int64_t>;
+    EXPECT_EQ(values("-2..2"), (Values{-2, -1, 0, 1, 2}));
+    EXPECT_EQ(values("-5..-1:2,7"), (Values{-5, -3, -1, 7}));
+    EXPECT_EQ(values("-1,0,1..8*2"), (Values{-1, 0, 1, 2, 4, 8}));
+    EXPECT_EQ(values("-0"), (Values{0}));
+    EXPECT_EQ(values("-9223372036854775807..9223372036854775807:9223372036854775807"),
+              (Values{-9223372036854775807, 0, 9223372036854775807}));
+}
+
+TEST(SignedRange, what_is_none_is_refused) {
+    const auto refused = [](std::string_view text) {
+        return refusal([text] { static_cast<void>(parse_signed_values(text, "--var k=")); });
+    };
+    EXPECT_THAT(refused("1..-1"), HasSubstr("a range runs upward, and -1 is below 1"));
+    EXPECT_THAT(refused("1..-1"), HasSubstr("write -1..1"));
+    EXPECT_THAT(refused("--1"), HasSubstr("expected an integer"));
+    EXPECT_THAT(refused("-"), HasSubstr("expected an integer"));
+    EXPECT_THAT(refused("-4..4*2"), HasSubstr("begin the range at 1"));
+    EXPECT_THAT(refused("-4..4:-1"), HasSubstr("expected an integer without a sign, not '-'"));
+    EXPECT_THAT(refused("9223372036854775808"), HasSubstr("the ends of 64 signed bits"));
+    EXPECT_THAT(refused("-9223372036854775808"), HasSubstr("the ends of 64 signed bits"));
+    EXPECT_THAT(refused("-100000..0"), HasSubstr("100001 points"));
+}
+
 TEST(Range, what_is_no_range_is_refused_with_the_place) {
     for (const Refusal& each : std::vector<Refusal>{
              {"x", "expected an integer", 0},
