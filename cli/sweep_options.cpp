@@ -1,6 +1,6 @@
 #include "cli/sweep_options.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

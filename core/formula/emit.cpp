@@ -30,7 +30,8 @@ class FunctorWriter {
     std::string write(const FormulaAccess& access, const std::string& type_name) {
         line("struct {} {{", type_name);
         ++indent_;
-        line("constexpr Index operator()(Index thread) const {{");
+        // Not constexpr: what no thread evaluates may divide by 0, which compilers refuse there.
+        line("Index operator()(Index thread) const {{");
         ++indent_;
         if (access.condition) {
             write_subtree(*access.condition);

@@ -24,7 +24,7 @@ class Binary(Case):
         self.assertTrue(needed)
         for library in needed:
             self.assertRegex(library, r"^(libc|libm|libstdc\+\+|libgcc_s|libdl|libpthread|librt|"
-                                      r"libasan|libubsan|ld-linux.*)\.so")
+                                      r"libasan|libubsan|libresolv|ld-linux.*)\.so")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 // parse_range(): refused with a printable error, or a range whose count is its number of values.
 #include <algorithm>
 
+#include "core/text/number.h"
 #include "core/text/range.h"
 #include "fuzz/claim.h"
 
@@ -8,8 +9,20 @@ namespace {
 
 using namespace coalprof;
 
-// Without signs both readers say the same; with them, values grow from piece to piece's end.
+// Long ranges cost time and show nothing that shorter ones do not.
+constexpr std::size_t most_values = 1000;
+
+bool may_be_long(std::string_view text) {
+    std::size_t digits = 0;
+    std::size_t most_digits = 0;
+    for (const char c : text)
+        most_digits = std::max(most_digits, digits = is_digit(c) ? digits + 1 : 0);
+    return most_digits > 3 && text.find("..") != std::string_view::npos;
+}
+
+// Without signs both readers say the same.
 void claim_signed(std::string_view text) {
+    if (may_be_long(text)) return;
     try {
         const std::vector<std::int64_t> values = parse_signed_values(text, "--var k=");
         fuzz::claim(!values.empty() && values.size() <= most_range_points, "1 to 100000 points");
@@ -33,8 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     try {
         const Range range = parse_range(text, "--range");
         fuzz::claim(range.count() >= 1 && range.count() <= most_range_points, "1 to 100000 points");
-        // Long ranges cost time and show nothing that shorter ones do not.
-        if (range.count() > 1000) return 0;
+        if (range.count() > most_values) return 0;
         fuzz::claim(range.values().size() == range.count(), "the count is the number of values");
     } catch (const UsageError& error) {
         fuzz::claim_printable(error);

@@ -16,13 +16,10 @@
 #include "core/formula/twins.h"
 #include "core/model/predict.h"
 #include "core/run/device_run.h"
-#include "core/text/error.h"
 #include "core/text/range.h"
-#include "cupti/collector.h"
 #include "cupti/counter_set.h"
+#include "gpu/on_gpu.h"
 #include "kernels/compiler.h"
-#include "kernels/driver_api.h"
-#include "kernels/launcher.h"
 #include "kernels/nvrtc_api.h"
 
 namespace coalprof {
@@ -30,28 +27,7 @@ namespace {
 
 using testing::RandomFormulas;
 
-class FormulaOnGpu : public ::testing::Test {
- protected:
-    static void SetUpTestSuite() {
-        reason() = why_no_gpu();
-        if (reason().empty()) shared() = make_launcher({});
-    }
-    static void TearDownTestSuite() { shared().reset(); }
-    void SetUp() override {
-        if (!reason().empty()) GTEST_SKIP() << reason();
-    }
-    KernelLauncher& launcher() { return *shared(); }
-
- private:
-    static std::unique_ptr<KernelLauncher>& shared() {
-        static std::unique_ptr<KernelLauncher> launcher;
-        return launcher;
-    }
-    static std::string& reason() {
-        static std::string text;
-        return text;
-    }
-};
+class FormulaOnGpu : public GpuTest {};
 
 // A random formula that no thread of its launch fails in.
 struct Subject {
@@ -228,17 +204,12 @@ std::vector<PlannedPoint> pairs_of(Op op, ElementType type, const Machine& machi
 }
 
 TEST_F(FormulaOnGpu, built_in_patterns_are_measured_alike_as_formulas) {
-    std::unique_ptr<CounterCollector> collector;
-    try {
-        collector = make_collector({});
-    } catch (const CountersError& error) {
-        GTEST_SKIP() << error.what();
-    }
-    const Machine machine = machine_of(launcher().device());
+    COALPROF_NEEDS_COUNTERS();
+    const Machine gpu = machine_of(launcher().device());
     std::uint64_t compared = 0;
     for (const std::string_view op : op_list())
         for (const ElementType type : {ElementType::f32, ElementType::u64}) {
-            const auto points = pairs_of(*find_op(op), type, machine);
+            const auto points = pairs_of(*find_op(op), type, gpu);
             Program kinds;
             for (const PlannedPoint& point : points)
                 for (const Instruction& one : point.plan.program.instructions)
@@ -246,7 +217,7 @@ TEST_F(FormulaOnGpu, built_in_patterns_are_measured_alike_as_formulas) {
             Points sink;
             run_sweep_on_device(points, {},
                                 {.launcher = launcher(),
-                                 .collector = collector.get(),
+                                 .collector = &collector(),
                                  .no_counters = {},
                                  .wanted = counters_of(CounterSet::memory, accesses_of(kinds)),
                                  .repeats = 0},

@@ -10,40 +10,18 @@
 #include <functional>
 #include <random>
 
-#include "core/text/error.h"
-#include "kernels/driver_api.h"
+#include "gpu/on_gpu.h"
 #include "kernels/plans.h"
 
 namespace coalprof {
 namespace {
 
-// One launcher for all tests: a context takes longer to make than most of them.
-class OnGpu : public testing::Test {
+class OnGpu : public GpuTest {
  protected:
-    static void SetUpTestSuite() {
-        reason() = why_no_gpu();
-        if (reason().empty()) shared() = make_launcher({});
-    }
-    static void TearDownTestSuite() { shared().reset(); }
-    void SetUp() override {
-        if (!reason().empty()) GTEST_SKIP() << reason();
-    }
-    KernelLauncher& launcher() { return *shared(); }
-
     // Writes into device memory behind the launcher's back.
     static void overwrite(std::uint64_t address, const void* bytes, std::size_t count) {
         const DriverLibrary library = load_driver();
         ASSERT_EQ(library.api->copy_to_device(address, bytes, count), CUDA_SUCCESS);
-    }
-
- private:
-    static std::unique_ptr<KernelLauncher>& shared() {
-        static std::unique_ptr<KernelLauncher> launcher;
-        return launcher;
-    }
-    static std::string& reason() {
-        static std::string text;
-        return text;
     }
 };
 
@@ -61,22 +39,6 @@ std::int64_t number_in(const NamedValues& values, const std::string& name) {
         if (key == name) return std::get<std::int64_t>(value);
     ADD_FAILURE() << "no setting " << name;
     return -1;
-}
-
-void run_and_verify(KernelLauncher& launcher, const Plan& plan) {
-    SCOPED_TRACE(fmt::format("{} {} {} x{}, {} bytes", plan.pattern, name_of(plan.op),
-                             name_of(plan.type), plan.shape.per_thread, plan.shape.size_bytes));
-    try {
-        const auto launch = launcher.prepare(plan);
-        launch->verify();
-        launch->launch();
-        launch->launch();
-        launch->verify();
-        launch->time(3, CacheState::cold);
-        launch->verify();
-    } catch (const Error& error) {
-        ADD_FAILURE() << error.what();
-    }
 }
 
 TEST_F(OnGpu, data_are_right_after_every_pattern_op_and_type) {

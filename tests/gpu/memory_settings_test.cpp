@@ -9,8 +9,7 @@
 #include "core/run/agreement.h"
 #include "core/run/device_run.h"
 #include "core/run/fake_device.h"
-#include "cupti/collector.h"
-#include "kernels/launcher.h"
+#include "gpu/on_gpu.h"
 
 namespace coalprof {
 namespace {
@@ -19,14 +18,8 @@ constexpr std::array allocations{Allocation::device, Allocation::static_array, A
                                  Allocation::host};
 constexpr std::array paths{LoadPath::ld, LoadPath::ldg, LoadPath::tex};
 
-class MemoryOnGpu : public testing::Test {
+class MemoryOnGpu : public GpuTest {
  protected:
-    void SetUp() override {
-        const std::string reason = why_no_gpu();
-        if (!reason.empty()) GTEST_SKIP() << reason;
-        launcher_ = make_launcher({});
-    }
-
     static Sweep sweep(Op op, ElementType type = ElementType::f32) {
         Sweep sweep;
         sweep.pattern = "offset";
@@ -41,26 +34,20 @@ class MemoryOnGpu : public testing::Test {
     // Every point verified against the reference, and timed.
     fake::Recorder run(const Sweep& sweep, std::vector<Counter> wanted = {}) {
         fake::Recorder result;
-        std::unique_ptr<CuptiCollector> collector;
-        std::string no_counters;
-        try {
-            if (!wanted.empty()) collector = make_collector({});
-        } catch (const CountersError& error) {
-            no_counters = error.what();
+        const std::string no_counters = wanted.empty() ? std::string{} : why_no_counters();
+        if (!no_counters.empty()) {
+            fmt::print("no counters: {}\n", no_counters);
             wanted.clear();
         }
         run_sweep_on_device(expand(sweep), {},
-                            {.launcher = *launcher_,
-                             .collector = collector.get(),
+                            {.launcher = launcher(),
+                             .collector = wanted.empty() ? nullptr : &collector(),
                              .no_counters = no_counters,
                              .wanted = wanted,
                              .repeats = 5},
                             result);
-        if (!no_counters.empty()) fmt::print("no counters: {}\n", no_counters);
         return result;
     }
-
-    std::unique_ptr<KernelLauncher> launcher_;
 };
 
 TEST_F(MemoryOnGpu, data_are_right_wherever_they_lie) {
@@ -115,8 +102,8 @@ TEST_F(MemoryOnGpu, a_texture_that_would_be_too_wide_is_refused) {
 
 TEST_F(MemoryOnGpu, has_ceilings_and_prints_how_long_they_take) {
     const auto start = std::chrono::steady_clock::now();
-    const double read = launcher_->read_ceiling();
-    const double copy = launcher_->copy_ceiling();
+    const double read = launcher().read_ceiling();
+    const double copy = launcher().copy_ceiling();
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     fmt::print("read {:.0f} GB/s, copy {:.0f} GB/s in {:.3f} s\n", read / 1e9, copy / 1e9,
                taken.count());

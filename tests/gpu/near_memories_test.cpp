@@ -7,77 +7,18 @@
 #include <map>
 #include <vector>
 
-#include "core/machine/machine.h"
 #include "core/model/predict.h"
 #include "core/pattern/catalog.h"
 #include "core/run/device_run.h"
 #include "core/run/verify.h"
-#include "core/text/error.h"
-#include "cupti/collector.h"
 #include "cupti/counter_set.h"
-#include "kernels/driver_api.h"
-#include "kernels/launcher.h"
+#include "gpu/on_gpu.h"
 #include "kernels/plans.h"
 
 namespace coalprof {
 namespace {
 
-class NearOnGpu : public testing::Test {
- protected:
-    static void SetUpTestSuite() {
-        gpu().no_gpu = why_no_gpu();
-        if (!gpu().no_gpu.empty()) return;
-        gpu().launcher = make_launcher({});
-        try {
-            gpu().collector = make_collector({});
-        } catch (const CountersError& error) {
-            gpu().no_counters = error.what();
-        }
-    }
-    static void TearDownTestSuite() {
-        gpu().collector.reset();  // before the context that it measures
-        gpu().launcher.reset();
-    }
-    void SetUp() override {
-        if (!gpu().no_gpu.empty()) GTEST_SKIP() << gpu().no_gpu;
-    }
-
-    struct Gpu {
-        std::unique_ptr<KernelLauncher> launcher;
-        std::unique_ptr<CuptiCollector> collector;
-        std::string no_gpu;
-        std::string no_counters;
-    };
-    static Gpu& gpu() {
-        static Gpu one;
-        return one;
-    }
-    static KernelLauncher& launcher() { return *gpu().launcher; }
-
-    static Machine machine() {
-        const DeviceFacts& facts = launcher().device();
-        return machine_of_device({facts.major, facts.minor}, facts.name);
-    }
-};
-
-#define COALPROF_NEEDS_COUNTERS() \
-    if (!gpu().no_counters.empty()) GTEST_SKIP() << gpu().no_counters
-
-void run_and_verify(KernelLauncher& launcher, const Plan& plan) {
-    SCOPED_TRACE(fmt::format("{} {} {} {} x{}, {} bytes", plan.pattern, plan.options.variant,
-                             name_of(plan.op), name_of(plan.type), plan.shape.per_thread,
-                             plan.shape.size_bytes));
-    try {
-        const auto launch = launcher.prepare(plan);
-        launch->verify();
-        launch->launch();
-        launch->verify();
-        launch->time(3, CacheState::cold);
-        launch->verify();
-    } catch (const Error& error) {
-        ADD_FAILURE() << error.what();
-    }
-}
+class NearOnGpu : public GpuTest {};
 
 TEST_F(NearOnGpu, data_are_right_in_shared_constant_and_local_memory) {
     std::size_t turn = 0;
@@ -176,8 +117,8 @@ TEST_F(NearOnGpu, counters_of_shared_memory_are_the_models) {
     scope.types = {ElementType::u8, ElementType::f32, ElementType::f64, ElementType::f32x4};
     scope.size_bytes = 1 << 18;
     for (const Op op : {Op::load, Op::store, Op::rmw})
-        expect_agreement(totals_of(points_to_verify(scope, op, machine()), launcher(),
-                                   *gpu().collector, CounterSet::basic));
+        expect_agreement(totals_of(points_to_verify(scope, op, machine()), launcher(), collector(),
+                                   CounterSet::basic));
 }
 
 TEST_F(NearOnGpu, counters_of_constant_memory_are_the_models) {
@@ -187,7 +128,7 @@ TEST_F(NearOnGpu, counters_of_constant_memory_are_the_models) {
     scope.size_bytes = 1 << 18;
     scope.most_values = 6;
     expect_agreement(totals_of(points_to_verify(scope, Op::load, machine()), launcher(),
-                               *gpu().collector, CounterSet::basic));
+                               collector(), CounterSet::basic));
 }
 
 TEST_F(NearOnGpu, counters_of_local_memory_are_the_models) {
@@ -197,8 +138,8 @@ TEST_F(NearOnGpu, counters_of_local_memory_are_the_models) {
     scope.size_bytes = 1 << 18;
     scope.most_values = 6;
     for (const Op op : {Op::load, Op::store, Op::rmw})
-        expect_agreement(totals_of(points_to_verify(scope, op, machine()), launcher(),
-                                   *gpu().collector, CounterSet::basic));
+        expect_agreement(totals_of(points_to_verify(scope, op, machine()), launcher(), collector(),
+                                   CounterSet::basic));
 }
 
 TEST_F(NearOnGpu, counters_of_a_tiled_transpose_are_the_models) {
@@ -208,7 +149,7 @@ TEST_F(NearOnGpu, counters_of_a_tiled_transpose_are_the_models) {
     scope.types = {ElementType::u8, ElementType::f32, ElementType::f64, ElementType::f32x4};
     scope.size_bytes = 1 << 20;
     expect_agreement(totals_of(points_to_verify(scope, Op::copy, machine()), launcher(),
-                               *gpu().collector, CounterSet::basic));
+                               collector(), CounterSet::basic));
 }
 
 // What the candidates for constant_requests say, with the table's loads and without: the model is
@@ -219,12 +160,12 @@ TEST_F(NearOnGpu, some_metric_counts_the_passes_of_constant_memory) {
     for (const char* name :
          {"idc__requests.sum", "smsp__inst_executed_op_ldc_pred_on_any.sum",
           "sm__idc_divergent_instruction_replays.sum", "sm__idc_divergent_instructions.sum"})
-        if (gpu().collector->metrics().has(name)) metrics.emplace_back(name);
+        if (collector().metrics().has(name)) metrics.emplace_back(name);
     for (const ElementType type : {ElementType::f32, ElementType::f32x4})
         for (const std::uint64_t addresses : {1u, 2u, 5u, 32u}) {
             const Plan plan = plan_of("constant", addresses, Op::load, type, 1, 1 << 18);
             const auto launch = launcher().prepare(plan);
-            const auto values = gpu().collector->collect_metrics(
+            const auto values = collector().collect_metrics(
                 metrics, 2, [&](std::size_t) { launch->launch(); },
                 [&](std::size_t range) {
                     range == 0 ? launch->launch() : launch->launch_without_constants();
@@ -248,13 +189,13 @@ TEST_F(NearOnGpu, prints_what_the_metrics_of_shared_memory_say_of_many_warps) {
     for (const char* name : {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
                              "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
                              "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"})
-        if (gpu().collector->metrics().has(name)) metrics.emplace_back(name);
+        if (collector().metrics().has(name)) metrics.emplace_back(name);
     for (const Plan& plan : {plan_of("shared-stride", 1, Op::load, ElementType::f32, 1, 4 << 20),
                              plan_of("shared-stride", 2, Op::load, ElementType::f32, 1, 4 << 20),
                              tiled_transpose("tile", 1024, ElementType::f32, 4 << 20),
                              tiled_transpose("padded", 1024, ElementType::f32, 4 << 20)}) {
         const auto launch = launcher().prepare(plan);
-        const auto values = gpu().collector->collect_metrics(
+        const auto values = collector().collect_metrics(
             metrics, 3, [&](std::size_t) { launch->launch(); },
             [&](std::size_t) { launch->launch(); });
         const Readings predicted = Predictor(machine()).predict_launch(plan, {});

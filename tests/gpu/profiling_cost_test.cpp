@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "core/run/sweep.h"
-#include "cupti/collector.h"
 #include "cupti/counter_set.h"
-#include "kernels/launcher.h"
+#include "gpu/on_gpu.h"
 
 namespace coalprof {
 namespace {
+
+class ProfilingCost : public GpuTest {};
 
 std::vector<PlannedPoint> offsets(std::uint64_t points) {
     Sweep sweep;
@@ -25,29 +26,22 @@ std::vector<PlannedPoint> offsets(std::uint64_t points) {
 
 // The classic sweep of 4 MiB, 33 points in one session and 256: the difference is what a further
 // point costs. Launches are ready before: their preparation is no part of profiling.
-TEST(ProfilingCost, prints_what_a_further_point_takes) {
-    if (const std::string reason = why_no_gpu(); !reason.empty()) GTEST_SKIP() << reason;
-    const auto launcher = make_launcher({});
-    std::unique_ptr<CuptiCollector> collector;
-    try {
-        collector = make_collector({});
-    } catch (const CountersError& error) {
-        GTEST_SKIP() << error.what();
-    }
+TEST_F(ProfilingCost, prints_what_a_further_point_takes) {
+    COALPROF_NEEDS_COUNTERS();
     for (const std::uint64_t count : {33u, 256u, 33u, 256u}) {
         const std::vector<PlannedPoint> points = offsets(count);
         const auto wanted =
             counters_of(CounterSet::basic, accesses_of(points.front().plan.program));
         std::unique_ptr<PreparedLaunch> launch;
-        const auto readings = collector->collect(
+        const auto readings = collector().collect(
             wanted, points.size(),
             [&](std::size_t k) {
                 launch.reset();
-                launch = launcher->prepare(points[k].plan);
+                launch = launcher().prepare(points[k].plan);
             },
             [&](std::size_t) { launch->launch(); });
         EXPECT_EQ(readings.size(), count);
-        const CollectTimes& times = collector->last_times();
+        const CollectTimes& times = collector().last_times();
         fmt::print(
             "{:3} points: set up {:.4f}, launches and their preparation {:.4f}, decode "
             "{:.4f}, evaluate {:.4f}, close {:.4f} s\n",
@@ -56,7 +50,7 @@ TEST(ProfilingCost, prints_what_a_further_point_takes) {
     }
     const auto points = offsets(256);
     const auto start = std::chrono::steady_clock::now();
-    for (const PlannedPoint& point : points) launcher->prepare(point.plan)->launch();
+    for (const PlannedPoint& point : points) launcher().prepare(point.plan)->launch();
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     fmt::print("256 launches and their preparation, not counted: {:.4f} s\n", taken.count());
 }

@@ -64,5 +64,16 @@ TEST(LargestFormula, compiles_with_as_many_elements_a_thread_as_it_may_have) {
     }
 }
 
+// The evaluator accepts what fails only where no thread goes; so must the compiler.
+TEST(FormulaKernel, compiles_what_no_thread_evaluates) {
+    COALPROF_NEEDS_NVRTC();
+    for (const char* text : {"lane > 40 ? i / 0 : i", "0 ? i % 0 : i", "i + (0 && 1 / 0)",
+                             "lane < 40 ? i : i << 99", "i if !(lane > 40 && 1 % 0)"}) {
+        Compiler compiler(nvrtc_here_ready(), 90);
+        const Plan plan = plan_of_formula(text, 1);
+        EXPECT_FALSE(compiler.compile(compile_requests(plan, 1024).front())->code.empty()) << text;
+    }
+}
+
 }  // namespace
 }  // namespace coalprof

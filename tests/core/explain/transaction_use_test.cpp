@@ -26,7 +26,8 @@ TEST(TransactionUse, moves_the_blocks_that_the_model_counts_and_every_touched_by
     explain_cases::RandomWarps warps(11);
     for (int i = 0; i < 8000 && !::testing::Test::HasFailure(); ++i) {
         const WarpAccess access = plain_access(warps);
-        const Rules& rules = *find_machine(old_machines[i % old_machines.size()]).rules;
+        const Rules& rules =
+            *find_machine(old_machines[static_cast<std::size_t>(i) % old_machines.size()]).rules;
         SCOPED_TRACE(std::to_string(i) + " on " + text_of(rules.cc));
         const TransactionUse use = transaction_use_of(access, rules);
         EXPECT_EQ(use.blocks.size(), use.counts.transactions());
@@ -91,7 +92,8 @@ TEST(TransactionReasons, are_true_for_random_warps) {
     int mended = 0;
     for (int i = 0; i < 8000 && !::testing::Test::HasFailure(); ++i) {
         const WarpAccess access = plain_access(warps);
-        const Rules& rules = *find_machine(old_machines[i % old_machines.size()]).rules;
+        const Rules& rules =
+            *find_machine(old_machines[static_cast<std::size_t>(i) % old_machines.size()]).rules;
         const TransactionUse use = transaction_use_of(access, rules);
         const WarpShape shape = shape_of(access);
         const Reasons reasons =

@@ -249,7 +249,7 @@ TEST(LaunchSum, warps_said_to_share_no_line_share_none) {
 TEST(LaunchSum, one_warp_shares_with_nobody) {
     Program program;
     program.arrays = {{"a", 4, 64}};
-    for (const std::uint64_t threads : {1, 20, 32}) {
+    for (const std::uint64_t threads : {1u, 20u, 32u}) {
         program.threads = threads;
         for (const Formula& formula :
              {Formula(Offset{1}), Formula(Stride{3}), Formula(Groups{2})}) {
