@@ -18,8 +18,9 @@ FormulaParameter read_parameter(const std::string& text) {
                          text, std::min(equals, text.size()), "for example --var k=0..32");
     FormulaParameter parameter{text.substr(0, equals), {}};
     require_parameter_name(parameter.name);
-    parameter.values = parse_signed_values(std::string_view(text).substr(equals + 1),
-                                           "--var " + parameter.name + "=");
+    parameter.values = parse_signed_range(std::string_view(text).substr(equals + 1),
+                                          "--var " + parameter.name + "=")
+                           .signed_values();
     return parameter;
 }
 
@@ -39,7 +40,8 @@ void set_launch(FormulaSweep& sweep, SweepOptions options) {
 }  // namespace
 
 void FormulaOptions::add_var_to(CLI::App& command) {
-    command.add_option("--var", variables, "A parameter and its values: k=0..32; repeatable")
+    command
+        .add_option("--var", variables, "A parameter and its values: k=0..32, d=-1..1; repeatable")
         ->type_name("K=R")
         ->allow_extra_args(false);
 }

@@ -123,7 +123,10 @@ ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_option
     head.sweep = job.description;
     head.parameter = job.parameter;
     head.columns = counters_listed(machine_options.counters);
-    Outputs outputs(output_options.targets());
+    Outputs outputs(output_options.targets(), [&](std::string_view line) {
+        // That one is said below, before anything is launched.
+        if (line.find("W-NO-COUNTERS") == line.npos) output_options.note(line);
+    });
 
     const Devices devices = devices_for(machine_options, output_options, planned.front());
     if (devices.opened.empty()) {

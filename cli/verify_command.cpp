@@ -16,9 +16,11 @@
 #include "core/pattern/catalog.h"
 #include "core/run/stop.h"
 #include "core/run/verify.h"
+#include "core/text/describe.h"
 #include "core/text/number.h"
 #include "core/text/size.h"
 #include "core/text/suggest.h"
+#include "core/write/outputs.h"
 #include "core/write/verify_json.h"
 
 namespace coalprof {
@@ -32,6 +34,7 @@ struct VerifyCommand {
     std::string counters = "memory";
     bool full = false;
     bool json = false;
+    std::string output;
     std::string device = "0";
 };
 
@@ -57,17 +60,32 @@ VerifyScope scope_of(const VerifyCommand& command) {
     return scope;
 }
 
-// Takes the points of a run and keeps nothing but the tally.
+// The points of all ops as one result, where the user asked for it.
+std::unique_ptr<ResultSink> open_points(const std::string& path) {
+    if (path.empty()) return nullptr;
+    const Format& format = format_of_path(path);
+    if (format.name != "jsonl" && format.name != "json")
+        throw UsageError(
+            fmt::format("--output {}: points of all kinds fit no one table", shown(path)), {},
+            UsageError::no_caret, "name the file FILE.jsonl or FILE.json");
+    return std::make_unique<Outputs>(std::vector<OutputTarget>{{path, &format, {}}});
+}
+
+// Takes the points of a run, keeps nothing but the tally and hands them on to `points`, if any.
 class TallySink : public ResultSink {
  public:
-    TallySink(VerifyReport& report, const std::vector<Counter>& wanted)
-        : report_(report), wanted_(wanted) {}
+    TallySink(VerifyReport& report, const std::vector<Counter>& wanted, ResultSink* points)
+        : report_(report), wanted_(wanted), points_(points) {}
     void begin(const ResultHead& head) override {
         report_.head.passes = std::max(report_.head.passes, head.passes);
     }
-    void point(const Point& point) override { tally(report_.totals, point.name, point, wanted_); }
+    void point(const Point& point) override {
+        tally(report_.totals, point.name, point, wanted_);
+        if (points_) points_->point(point);
+    }
     void finish(const ResultTail& tail) override {
         report_.status = std::max(report_.status, tail.status);
+        report_.warnings.insert(report_.warnings.end(), tail.warnings.begin(), tail.warnings.end());
         for (const Warning& warning : tail.warnings)
             if (warning.point.empty())
                 report_.totals.findings.push_back({"", warning.text, std::nullopt});
@@ -76,6 +94,7 @@ class TallySink : public ResultSink {
  private:
     VerifyReport& report_;
     const std::vector<Counter>& wanted_;
+    ResultSink* points_;
 };
 
 std::string text_of(const VerifyTotals& totals, const std::string& device) {
@@ -116,11 +135,12 @@ bool is_wanted(const VerifyScope& scope, Op op) {
 }
 
 void verify_op(Op op, const VerifyCommand& command, const VerifyScope& scope,
-               const Machine& machine, const DeviceAccess& device, VerifyReport& report) {
+               const Machine& machine, const DeviceAccess& device, VerifyReport& report,
+               ResultSink* all_points) {
     const auto points = points_to_verify(scope, op, machine);
     if (points.empty() || stop_signal() != 0) return;
     for (auto& [wanted, alike] : by_counters(points, command.counters)) {
-        TallySink sink(report, wanted);
+        TallySink sink(report, wanted, all_points);
         run_sweep_on_device(std::move(alike), {},
                             {.launcher = *device.launcher,
                              .collector = device.collector.get(),
@@ -133,6 +153,7 @@ void verify_op(Op op, const VerifyCommand& command, const VerifyScope& scope,
 
 ExitCode run_verify(const VerifyCommand& command, const Invocation& invocation) {
     const VerifyScope scope = scope_of(command);
+    const std::unique_ptr<ResultSink> points = open_points(command.output);
     const bool counts = command.counters != "none";
     const DeviceAccess device =
         open_device({.index = static_cast<int>(parse_integer(command.device, "--device", 0, 1023)),
@@ -145,10 +166,18 @@ ExitCode run_verify(const VerifyCommand& command, const Invocation& invocation) 
     report.head.machine = describe_machines({machine});
     report.head.device = describe_device(device.launcher->device());
     report.head.backend = "device";
+    if (points) {
+        ResultHead head = report.head;
+        head.parameter = "name";
+        head.sweep = {{"pattern", std::string("verify")},
+                      {"size_bytes", static_cast<std::int64_t>(scope.size_bytes)}};
+        points->begin(head);
+    }
     for (const std::string_view name : op_list())
         if (const Op op = *find_op(name); is_wanted(scope, op))
-            verify_op(op, command, scope, machine, device, report);
+            verify_op(op, command, scope, machine, device, report, points.get());
     if (stop_signal() != 0) report.status = Status::interrupted;
+    if (points) points->finish({report.status, report.warnings});
     print_out(command.json ? json_document(report)
                            : text_of(report.totals, device.launcher->device().name));
     if (report.status == Status::interrupted) return exit_code_of(Status::interrupted);
@@ -172,6 +201,9 @@ void add_verify_command(CLI::App& app, Invocation& invocation) {
     option("--counters", command->counters,
            "basic, memory, all, none (data only), or keys (default memory)");
     option("--device", command->device, "CUDA device index (default 0)");
+    sub->add_option("--output,-o", command->output,
+                    "Besides, every point, predicted and measured, to FILE.jsonl or FILE.json")
+        ->type_name("FILE");
     sub->add_flag("--full", command->full, "Every value of every default sweep, not three of each");
     sub->add_flag("--json", command->json, "The report as one JSON document");
     sub->callback([&invocation, command] {

@@ -107,7 +107,7 @@ ExitCode run_warps_command(const WarpsCommand& command, const Invocation& invoca
     const auto listed = counters_listed(command.machine.counters);
     const auto targets = command.output.targets();
     keep_input(command.file, targets);
-    Outputs outputs(targets);
+    Outputs outputs(targets, [&](std::string_view line) { command.output.note(line); });
     DeviceAccess device;
     if (command.machine.chosen_backend() == MachineOptions::Backend::device) {
         device =

@@ -135,11 +135,13 @@ Operand PlanLaunch::operand_of(std::size_t array) const {
 void PlanLaunch::fill_parameters() {
     const Program& program = plan_.program;
     std::uint64_t atomics = 0;
+    bool counts_floats = false;
     for (std::size_t k = 0; k < shape_.instructions.size(); ++k) {
         if (shape_.instructions[k].lanes == k)
             add_formula(parameters_, program.instructions[k].formula);
         if (!shape_.instructions[k].counts) continue;
         counts_ = true;
+        counts_floats |= shape_.instructions[k].number == Content::count_f32;
         ++atomics;
     }
     for (const Instruction& instruction : program.instructions)
@@ -150,7 +152,7 @@ void PlanLaunch::fill_parameters() {
     launch_argument_.fault = arena_->records();
     launch_argument_.bound = program.threads * atomics;
     // Where all threads could meet in one float, it would stop counting: then nothing is added.
-    if (plan_.type == ElementType::f32 && launch_argument_.bound > max_float_count) counts_ = false;
+    if (counts_floats && launch_argument_.bound > max_float_count) counts_ = false;
     parameters_.add(launch_argument_);
 }
 

@@ -74,18 +74,13 @@ bool is_atomic(const Instruction& instruction) {
     return instruction.kind == AccessKind::atomic || instruction.kind == AccessKind::reduce;
 }
 
-bool is_table(const Program& program, const Instruction& instruction) {
-    return instruction.kind == AccessKind::load &&
-           program.arrays[instruction.array].name.starts_with("table");
-}
-
-// In which type atomics on elements of `type` add.
-Content number_of(ElementType type, std::uint32_t width_bytes, bool counts) {
+// In which type an atomic adds.
+Content number_of(const Instruction& instruction, bool counts) {
     // An array that is also loaded from or stored to holds marked values, not floats: there an
     // atomic adds an integer nothing.
-    if (counts && type == ElementType::f32) return Content::count_f32;
-    if (counts && type == ElementType::f64) return Content::count_f64;
-    return width_bytes == 8 ? Content::count_u64 : Content::count_u32;
+    if (counts && instruction.type == ElementType::f32) return Content::count_f32;
+    if (counts && instruction.type == ElementType::f64) return Content::count_f64;
+    return instruction.width_bytes == 8 ? Content::count_u64 : Content::count_u32;
 }
 
 void check_near_instruction(const Program& program, const Instruction& instruction) {
@@ -113,7 +108,7 @@ void check_instruction(const Program& program, const Instruction& instruction) {
         refuse("an instruction's width is not its array's");
     if (is_atomic(instruction) && width != 4 && width != 8)
         refuse(fmt::format("atomics take 4 or 8 bytes a lane, not {}", width));
-    if (is_table(program, instruction) && width != 8)
+    if (is_pointer_load(program, instruction) && width != 8)
         refuse("a table of row pointers holds 8 bytes a row");
     if (instruction.space != Space::global) check_near_instruction(program, instruction);
 }
@@ -154,22 +149,22 @@ void set_memories(const Program& program, ProgramShape& shape) {
     shape.needs_near_check = has_near && !shape.is_global;
 }
 
-// Only atomics touch it, so that it may count.
-bool only_counts(const Program& program, std::uint32_t array) {
-    return std::all_of(program.instructions.begin(), program.instructions.end(),
-                       [array](const Instruction& instruction) {
-                           return instruction.array != array || is_atomic(instruction);
-                       });
+// Only atomics that add like this one touch its array, so that it may count.
+bool only_counts(const Program& program, const Instruction& one) {
+    return std::all_of(
+        program.instructions.begin(), program.instructions.end(), [&one](const Instruction& other) {
+            return other.array != one.array || (is_atomic(other) && other.type == one.type);
+        });
 }
 
 std::vector<Content> contents_of(const Plan& plan) {
     std::vector<Content> contents(plan.program.arrays.size(), Content::marked);
     for (const Instruction& instruction : plan.program.instructions) {
         Content& content = contents[instruction.array];
-        if (is_table(plan.program, instruction))
+        if (is_pointer_load(plan.program, instruction))
             content = Content::rows;
-        else if (is_atomic(instruction) && only_counts(plan.program, instruction.array))
-            content = number_of(plan.type, instruction.width_bytes, true);
+        else if (is_atomic(instruction) && only_counts(plan.program, instruction))
+            content = number_of(instruction, true);
     }
     return contents;
 }
@@ -196,7 +191,7 @@ void set_launch_shape(const Plan& plan, std::uint32_t max_threads_per_block, Pro
 // the array of the first access after the table.
 std::optional<std::size_t> table_before(const Program& program, std::size_t k) {
     for (std::size_t t = k; t-- > 0;)
-        if (is_table(program, program.instructions[t]))
+        if (is_pointer_load(program, program.instructions[t]))
             return program.instructions[t + 1].array == program.instructions[k].array
                        ? std::optional(t)
                        : std::nullopt;
@@ -231,11 +226,11 @@ InstructionShape instruction_shape(const Plan& plan, const ProgramShape& shape, 
     one.may_meet = one.is_custom || std::holds_alternative<LaneGrid>(instruction.formula);
     one.is_moved = std::any_of(program.instructions.begin(), program.instructions.end(),
                                [k](const Instruction& other) { return other.value_of == k; });
-    one.is_table = is_table(program, instruction);
+    one.is_table = is_pointer_load(program, instruction);
     if (!one.is_table) one.table = table_before(program, k);
     if (is_atomic(instruction)) {
         one.counts = shape.contents[instruction.array] != Content::marked;
-        one.number = number_of(plan.type, instruction.width_bytes, one.counts);
+        one.number = number_of(instruction, one.counts);
     }
     return one;
 }

@@ -121,6 +121,7 @@ class FormulaProgramBuilder {
         Instruction instruction;
         instruction.kind = kind;
         instruction.width_bytes = width;
+        instruction.type = type;
         instruction.array = array_of(array, width, checked.extent.elements, access);
         instruction.formula = checked.formula;
         program_.instructions.push_back(std::move(instruction));

@@ -122,14 +122,15 @@ class FormulaFileReader {
         }
     }
 
-    const std::string& text_in(const FileValue& value) const {
-        require(value, FileValue::Kind::text, "text");
+    const std::string& text_in(const FileValue& value, const char* expected = "text") const {
+        require(value, FileValue::Kind::text, expected);
         return value.text;
     }
     // A number may be written with or without quotes.
-    std::string digits_in(const FileValue& value) const {
+    std::string digits_in(const FileValue& value,
+                          const char* expected = "an integer or text") const {
         if (value.kind == FileValue::Kind::integer) return fmt::format("{}", value.integer);
-        return text_in(value);
+        return text_in(value, expected);
     }
 
     std::string read_name(const FileValue& value) const {
@@ -164,9 +165,10 @@ class FormulaFileReader {
     // 7, "0..32", or an item of a list of the two.
     void add_values(const FileValue& item, std::string_view name,
                     std::vector<std::int64_t>& values) const {
-        const std::string text = digits_in(item);
+        const std::string text = digits_in(item, "an integer or a range in quotes");
         located(item, [&] {
-            const auto more = parse_signed_values(text, fmt::format("vars.{}=", name));
+            const auto more =
+                parse_signed_range(text, fmt::format("vars.{}=", name)).signed_values();
             values.insert(values.end(), more.begin(), more.end());
             if (values.size() > most_range_points)
                 throw UsageError(

@@ -73,12 +73,16 @@ const Rules& rules_of(ComputeCapability cc) {
 constexpr std::string_view bank_hint =
     "behind a machine of compute capability 3.x stands :bank4 or :bank8, as in k40:bank8";
 
-Machine in_bank_mode(Machine machine, std::string_view mode) {
-    if (mode == "bank4") return machine;
-    if (mode != "bank8")
+Machine in_bank_mode(Machine machine, std::string_view typed_mode) {
+    const std::string mode = plain(typed_mode);
+    if (mode != "bank4" && mode != "bank8")
         throw UsageError(
-            fmt::format("--machine {0}:{1}: unknown mode '{1}'", machine.name, shown(mode)), {},
-            UsageError::no_caret, std::string(bank_hint));
+            fmt::format("--machine {0}:{1}: unknown mode '{1}'", machine.name, shown(typed_mode)),
+            {}, UsageError::no_caret, std::string(bank_hint));
+    if (mode == "bank4" && machine.rules->shared.bank_bytes == 4) {
+        machine.name += ":bank4";
+        return machine;
+    }
     const Rules* rules = with_8_byte_banks(*machine.rules);
     if (!rules)
         throw UsageError(
@@ -94,13 +98,17 @@ Machine in_bank_mode(Machine machine, std::string_view mode) {
 }  // namespace
 
 Machine find_machine(std::string_view text) {
-    if (const auto colon = text.find(':'); colon != std::string_view::npos)
-        return in_bank_mode(find_machine(text.substr(0, colon)), text.substr(colon + 1));
-    const std::string wanted = plain(text);
+    const auto colon = text.find(':');
+    const std::string wanted = plain(text.substr(0, colon));
+    const auto in_mode = [&](Machine machine) {
+        if (colon == std::string_view::npos) return machine;
+        return in_bank_mode(std::move(machine), text.substr(colon + 1));
+    };
     for (const Board& board : all_boards())
         if (wanted == plain(board.key) || wanted == plain(board.name))
-            return {std::string(board.key), &rules_of(board.cc), board};
-    if (const Rules* rules = find_rules(wanted)) return {name_of(*rules), rules, std::nullopt};
+            return in_mode({std::string(board.key), &rules_of(board.cc), board});
+    if (const Rules* rules = find_rules(wanted))
+        return in_mode({name_of(*rules), rules, std::nullopt});
     refuse(text, wanted);
 }
 

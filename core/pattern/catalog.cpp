@@ -296,6 +296,9 @@ LaunchShape launch_shape(std::string_view pattern, const PatternOptions& options
 void build_program(Plan& plan) {
     plan.shape = launch_shape(plan.pattern, plan.options, plan.shape);
     plan.program = find_pattern(plan.pattern).make(plan);
+    for (Instruction& instruction : plan.program.instructions)
+        instruction.type =
+            is_pointer_load(plan.program, instruction) ? ElementType::u64 : plan.type;
 }
 
 }  // namespace coalprof

@@ -12,8 +12,6 @@
 namespace coalprof {
 
 enum class Op : std::uint8_t { load, store, rmw, copy, add, atomic, reduce };
-enum class ElementType : std::uint8_t { u8, u16, u32, u64, f32, f64, f32x2, f32x4, f64x2 };
-
 std::uint32_t bytes_of(ElementType type);
 std::string_view name_of(Op op);
 std::string_view name_of(ElementType type);

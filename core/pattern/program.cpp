@@ -70,6 +70,11 @@ void evaluate(const Formula& formula, std::uint64_t first, std::uint32_t count,
 
 std::optional<Period> period_of(const Formula& formula) { return std::visit(PeriodOf{}, formula); }
 
+bool is_pointer_load(const Program& program, const Instruction& instruction) {
+    return instruction.kind == AccessKind::load &&
+           program.arrays[instruction.array].name.starts_with("table");
+}
+
 Space space_of(const Program& program, std::uint32_t array) {
     for (const Instruction& instruction : program.instructions)
         if (instruction.array == array) return instruction.space;

@@ -80,6 +80,8 @@ inline constexpr std::uint64_t shared_bytes_of_block = 48 << 10;
 // a fetch through a texture of linear memory (tex1Dfetch).
 enum class LoadPath : std::uint8_t { ld, ldg, tex };
 
+enum class ElementType : std::uint8_t { u8, u16, u32, u64, f32, f64, f32x2, f32x4, f64x2 };
+
 struct Instruction {
     AccessKind kind = AccessKind::load;
     Space space = Space::global;
@@ -90,6 +92,8 @@ struct Instruction {
     std::optional<std::uint32_t> value_of = std::nullopt;
     bool after_barrier = false;    // the threads of the block wait for each other before it
     LoadPath path = LoadPath::ld;  // of loads of global memory
+    // Of what lies there; it has width_bytes. How an atomic adds follows from it, no traffic does.
+    ElementType type = ElementType::u32;
 };
 
 struct Program {
@@ -99,6 +103,9 @@ struct Program {
     std::uint32_t block = 256;       // logical indices of one block; its last warp may be partial
     std::uint64_t useful_bytes = 0;  // what the algorithm needs: active lanes x width, all told
 };
+
+// Whether it loads pointers from a table ("table", "table2", ...), no elements.
+bool is_pointer_load(const Program& program, const Instruction& instruction);
 
 // The memory that an array lies in: that of the instructions that touch it.
 Space space_of(const Program& program, std::uint32_t array);

@@ -1,6 +1,13 @@
 #include "core/result/result.h"
 
+#include <fmt/format.h>
+
 namespace coalprof {
+
+std::string describe(const Warning& warning) {
+    if (warning.point.empty()) return fmt::format("warning {}: {}", warning.code, warning.text);
+    return fmt::format("warning {}: {}: {}", warning.code, warning.point, warning.text);
+}
 
 std::string_view name_of(Status status) {
     switch (status) {

@@ -58,6 +58,9 @@ struct Warning {
     std::string text;
 };
 
+// As one sentence for people: "warning W-MISMATCH: offset=1: ...".
+std::string describe(const Warning& warning);
+
 // Which of several combinations of settings serves a pattern best.
 struct Verdict {
     enum class Basis : std::uint8_t {

@@ -44,6 +44,7 @@ struct VerifyReport {
     NamedValues scope = {};
     Status status = Status::complete;
     VerifyTotals totals = {};
+    std::vector<Warning> warnings = {};  // of its points, as results carry them
 };
 
 // Adds what a finished point says.

@@ -1,6 +1,8 @@
 #include "core/run/warps_source.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "core/run/stop.h"
 
@@ -20,8 +22,12 @@ std::string name_of(const std::string& file) { return file == "-" ? "standard in
 }  // namespace
 
 std::vector<WarpOp> ops_in_warps_file(const std::string& file) {
+    const std::vector<WarpOp> all(warp_ops().begin(), warp_ops().end());
+    // A named pipe that is opened and closed again has lost what its writer wrote.
+    std::error_code none;
+    if (file != "-" && !std::filesystem::is_regular_file(file, none)) return all;
     const auto bytes = open_warps(file);
-    if (!bytes->can_rewind()) return {warp_ops().begin(), warp_ops().end()};
+    if (!bytes->can_rewind()) return all;
     std::vector<WarpOp> ops;
     try {
         WarpsReader reader(*bytes, name_of(file));
@@ -38,12 +44,14 @@ WarpsSource::WarpsSource(const std::string& file)
     : bytes_(open_warps(file)), reader_(*bytes_, name_of(file)) {}
 
 bool WarpsSource::next(WarpLine& line) {
-    if (failure_ || stop_signal() != 0) return false;
+    if (failure_) return false;
     try {
+        stop_if_asked();
         if (!reader_.next(line)) return false;
         has_line_ = true;
         return true;
     } catch (const Stopped&) {
+        if (!has_line_) throw;
         return false;
     } catch (const Error&) {
         if (!has_line_) throw;

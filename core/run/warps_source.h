@@ -18,7 +18,8 @@ class WarpsSource {
     explicit WarpsSource(const std::string& file);
 
     // The next line; false at the end, when a signal asks to stop, and where reading fails or a
-    // line does not fit. Throws that Error at once where no line came before: there is no result.
+    // line does not fit. Where no line came before there is no result: then it throws Stopped or
+    // that Error.
     bool next(WarpLine& line);
 
     // `interrupted` where lines are missing.
@@ -34,7 +35,8 @@ class WarpsSource {
 };
 
 // The instructions that lines of the file name; all that there are for what can be read only once
-// (a pipe). Stops without a word at the first line that does not fit. Throws as WarpsSource does.
+// (a pipe). Ends without a word at the first line that does not fit up to its op; what stands
+// behind the op is not looked at. Throws as WarpsSource does.
 std::vector<WarpOp> ops_in_warps_file(const std::string& file);
 
 }  // namespace coalprof

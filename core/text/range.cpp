@@ -11,6 +11,8 @@ namespace coalprof {
 namespace {
 
 constexpr std::string_view range_hint = "ranges look like 0..32, 0..128:4, 1..1024*2 or 1,2,4";
+constexpr std::string_view signed_hint =
+    "values look like 0..32, -4..4, 0..128:4, 1..1024*2 or -1,0,1";
 
 std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
     return a > largest_integer - b ? largest_integer : a + b;
@@ -23,7 +25,7 @@ enum class Signs : std::uint8_t { none, minus };
 class RangeParser {
  public:
     RangeParser(std::string_view text, std::string_view option, Signs signs = Signs::none)
-        : value_{option, text, range_hint}, signs_(signs) {}
+        : value_{option, text, signs == Signs::none ? range_hint : signed_hint}, signs_(signs) {}
 
     Range parse() {
         std::vector<Range::Piece> pieces;
@@ -86,16 +88,16 @@ class RangeParser {
 
     std::uint64_t read_value() {
         if (signs_ == Signs::none) return read_digits_here();
-        constexpr auto largest = static_cast<std::uint64_t>(INT64_MAX);
+        constexpr auto above = static_cast<std::uint64_t>(INT64_MAX);
         const std::size_t value_at = at_;
         const bool is_negative = value_.text.substr(at_).starts_with('-');
         if (is_negative) ++at_;
         const std::uint64_t magnitude = read_digits_here();
-        if (magnitude > largest)
+        if (magnitude > above + (is_negative ? 1 : 0))
             value_.refuse(
                 value_at,
-                fmt::format("{} is beyond -{} and {}, the ends of 64 signed bits",
-                            value_.text.substr(value_at, at_ - value_at), largest, largest));
+                fmt::format("{} is beyond {} and {}, the ends of 64 signed bits",
+                            value_.text.substr(value_at, at_ - value_at), INT64_MIN, INT64_MAX));
         return is_negative ? 0 - magnitude : magnitude;
     }
 
@@ -112,7 +114,7 @@ class RangeParser {
     }
 
     std::string missing_integer(std::string_view rest) const {
-        if (rest.starts_with('-') || rest.starts_with('+'))
+        if (signs_ == Signs::none && (rest.starts_with('-') || rest.starts_with('+')))
             return fmt::format("expected an integer without a sign, not '{}'", rest.front());
         if (last_mark_.empty()) return "expected an integer";
         return fmt::format("expected an integer after '{}'", last_mark_);
@@ -180,15 +182,19 @@ std::vector<std::uint64_t> Range::values() const {
     return values;
 }
 
+std::vector<std::int64_t> Range::signed_values() const {
+    std::vector<std::int64_t> signed_values;
+    for (const std::uint64_t bits : values())
+        signed_values.push_back(static_cast<std::int64_t>(bits));
+    return signed_values;
+}
+
 Range parse_range(std::string_view text, std::string_view option) {
     return RangeParser(text, option).parse();
 }
 
-std::vector<std::int64_t> parse_signed_values(std::string_view text, std::string_view option) {
-    std::vector<std::int64_t> values;
-    for (const std::uint64_t bits : RangeParser(text, option, Signs::minus).parse().values())
-        values.push_back(static_cast<std::int64_t>(bits));
-    return values;
+Range parse_signed_range(std::string_view text, std::string_view option) {
+    return RangeParser(text, option, Signs::minus).parse();
 }
 
 }  // namespace coalprof

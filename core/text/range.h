@@ -33,6 +33,7 @@ class Range {
     std::uint64_t count() const { return count_; }
     // In the order typed; a value that was typed twice comes twice.
     std::vector<std::uint64_t> values() const;
+    std::vector<std::int64_t> signed_values() const;  // of parse_signed_range()
     const std::string& text() const { return text_; }
 
  private:
@@ -45,7 +46,7 @@ class Range {
 // steps of 0, factors below 2, integers beyond 64 bits, and more than most_range_points in all.
 Range parse_range(std::string_view text, std::string_view option = "--range");
 
-// The values of the same where they may be below 0: -4..4, -1,0,1. Each fits 64 signed bits.
-std::vector<std::int64_t> parse_signed_values(std::string_view text, std::string_view option);
+// The same where values may be below 0: -4..4, -1,0,1. Each fits 64 signed bits.
+Range parse_signed_range(std::string_view text, std::string_view option);
 
 }  // namespace coalprof

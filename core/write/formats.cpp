@@ -13,10 +13,14 @@ namespace coalprof {
 namespace {
 
 constexpr std::array formats{
-    Format{"table", {".txt"}, "aligned text for people", make_table},
-    Format{"json", {".json"}, "one document with every counter, unit and reason", make_json},
-    Format{"jsonl", {".jsonl", ".ndjson"}, "one JSON object a line, as points finish", make_jsonl},
-    Format{"csv", {".csv"}, "one row a point, for spreadsheets", make_csv},
+    Format{"table", {".txt"}, "aligned text for people", true, make_table},
+    Format{"json", {".json"}, "one document with every counter, unit and reason", true, make_json},
+    Format{"jsonl",
+           {".jsonl", ".ndjson"},
+           "one JSON object a line, as points finish",
+           false,
+           make_jsonl},
+    Format{"csv", {".csv"}, "one row a point, for spreadsheets", false, make_csv},
 };
 
 struct PlannedFormat {

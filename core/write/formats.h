@@ -17,6 +17,7 @@ struct Format {
     std::string_view name;                     // what --format takes
     std::array<std::string_view, 2> suffixes;  // of files, with the dot; unused ones are empty
     std::string_view description;              // for --help
+    bool tells_warnings;                       // those of the result's end
     std::unique_ptr<ResultSink> (*make)(ByteSink& out, const TableStyle& style);
 };
 

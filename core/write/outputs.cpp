@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "core/text/describe.h"
 #include "core/write/output_file.h"
 #include "core/write/standard_output.h"
@@ -69,8 +72,11 @@ class Outputs::Output {
     std::unique_ptr<ResultSink> format_;
 };
 
-Outputs::Outputs(const std::vector<OutputTarget>& targets) {
+Outputs::Outputs(const std::vector<OutputTarget>& targets,
+                 std::function<void(std::string_view)> note)
+    : note_(std::move(note)) {
     for (const OutputTarget& target : targets) {
+        if (target.format->tells_warnings) note_ = nullptr;
         auto output = std::make_unique<Output>(target);
         for (const auto& other : outputs_)
             if (!output->place().empty() && other->place() == output->place())
@@ -133,7 +139,14 @@ void Outputs::finish(const ResultTail& tail) {
         output.format().finish(tail);
         output.commit();
     });
+    if (note_) note_warnings(tail.warnings);
     throw_failures();
+}
+
+void Outputs::note_warnings(const std::vector<Warning>& warnings) const {
+    constexpr std::size_t most = 10;
+    for (std::size_t i = 0; i < std::min(warnings.size(), most); ++i) note_(describe(warnings[i]));
+    if (warnings.size() > most) note_(fmt::format("{} more warnings", warnings.size() - most));
 }
 
 }  // namespace coalprof

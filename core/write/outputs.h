@@ -2,8 +2,10 @@
 // points. A failing output does not stop the others; failures are thrown when they are safe.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/text/error.h"
@@ -28,7 +30,9 @@ class Outputs : public ResultSink {
  public:
     // Opens every target at once, so that a bad one fails before anything is measured: Error
     // (ExitCode::output) naming the path, UsageError when two of them are the same file.
-    explicit Outputs(const std::vector<OutputTarget>& targets);
+    // `note` gets the result's warnings, a sentence each, where no target tells them.
+    explicit Outputs(const std::vector<OutputTarget>& targets,
+                     std::function<void(std::string_view)> note = {});
     ~Outputs() override;
 
     // Where head.columns lists counters, no output shows any other.
@@ -44,8 +48,10 @@ class Outputs : public ResultSink {
     template <typename Work>
     void for_each(Work work);
     void throw_failures() const;
+    void note_warnings(const std::vector<Warning>& warnings) const;
 
     std::vector<std::unique_ptr<Output>> outputs_;
+    std::function<void(std::string_view)> note_;
     std::string failures_;
     std::vector<Counter> listed_;  // empty: all
     bool explains_absent_ = false;

@@ -182,18 +182,12 @@ std::vector<std::string> TableNotes::lines(const ResultTail& tail) const {
     lines.insert(lines.end(), failures_.begin(), failures_.end());
     if (failure_count_ > failures_.size())
         lines.push_back(fmt::format("{} more points failed", failure_count_ - failures_.size()));
-    for (std::size_t i = 0; i < std::min(tail.warnings.size(), most_notes); ++i) {
-        const Warning& warning = tail.warnings[i];
-        const std::string sentence = warning.point.empty()
-                                         ? warning.text
-                                         : fmt::format("{}: {}", warning.point, warning.text);
-        lines.push_back(fmt::format("warning {}: {}", warning.code,
-                                    cell_text(sentence, whole_text, style_.ascii)));
-    }
+    for (std::size_t i = 0; i < std::min(tail.warnings.size(), most_notes); ++i)
+        lines.push_back(cell_text(describe(tail.warnings[i]), whole_text, style_.ascii));
     if (tail.warnings.size() > most_notes)
         lines.push_back(fmt::format("{} more warnings", tail.warnings.size() - most_notes));
     if (tail.status == Status::interrupted)
-        lines.emplace_back("interrupted: the points that were finished are shown");
+        lines.emplace_back("ended early: the points that were finished are shown");
     if (!left_out_.empty())
         lines.push_back(
             fmt::format("Left out: {}. A wider terminal, --json or --counters KEY,... shows them.",

@@ -100,6 +100,7 @@ class WrongCommandLines(Case):
                 (["offset", "--device", "-1"], "--device"),
                 (["warps", "-", "--backend", "device", "--device", "all"], "--device all"),
                 (["verify", "--device", "all"], "--device"),
+                (["verify", "--output", "points.csv"], "FILE.jsonl"),
                 (["offset", "--type", "f32x4", "--op", "atomic"], "f32x4"),
                 (["shared-stride", "--type", "f32x4", "--op", "atomic"], "--op atomic"),
                 (["constant", "--op", "store"], "--op store"),
@@ -158,6 +159,25 @@ class WithoutAGpu(Case):
                           ["verify", "--json"]):
             with self.subTest(" ".join(arguments)):
                 self.refuse(*arguments, code=harness.ENVIRONMENT)
+
+
+class ImpossibleLaunches(Case):
+    LAUNCH = ("offset", "--range", "0,1", "--machine", "c870,c1060,h200", "--type", "f64")
+    WARNING = "c870 could not run this launch: it has no f64 arithmetic"
+
+    def test_are_predicted_with_one_warning_for_each_machine_and_reason(self):
+        result = self.run_ok(*self.LAUNCH, "--json").json
+        self.assertEqual(len(result["points"]), 6)
+        self.assertEqual([(w["code"], w["text"]) for w in result["warnings"]],
+                         [("W-IMPOSSIBLE", self.WARNING)])
+        self.assertIn("warning W-IMPOSSIBLE:",
+                      self.run_ok(*self.LAUNCH, "--format", "table").out_text)
+
+    def test_are_told_on_stderr_where_no_output_can(self):
+        for output in (("--format", "csv"), ("--jsonl",)):
+            with self.subTest(output):
+                self.assertIn(self.WARNING, self.run_ok(*self.LAUNCH, *output).err_text)
+                self.assertEqual(self.run_ok(*self.LAUNCH, *output, "-q").err, b"")
 
 
 class Words(Case):

@@ -75,6 +75,21 @@ class Lines(Case):
         self.assertIn("atomic_sectors", from_pipe[0])
 
 
+class Pipes(Case):
+    def test_with_a_name_are_opened_once(self):
+        # The writer is quick and gone: what a second opening finds is nothing.
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/fifo"
+            os.mkfifo(path)
+            for number in range(10):
+                with self.subTest(number):
+                    writer = subprocess.Popen(["sh", "-c", 'printf %s "$0" > fifo', CONTIGUOUS],
+                                              cwd=folder)
+                    ran = self.run_ok("warps", path, "--format", "csv")
+                    self.assertEqual(len(ran.out_text.splitlines()), 2)
+                    self.assertEqual(writer.wait(60), 0)
+
+
 class WrongLines(Case):
     def test_name_file_line_and_column(self):
         good = "# good\n"

@@ -112,7 +112,7 @@ TEST(Expectation, counts_what_atomics_add) {
 
 TEST(Expectation, counts_in_floating_point_too) {
     Plan plan = handmade_plan({{AccessKind::atomic, 0, Groups{4}}}, 1, 12, 3);
-    plan.type = ElementType::f32;
+    plan.program.instructions.front().type = ElementType::f32;
     std::vector<Word> words;
     for (Index e = 0; e < 3; ++e) {
         const float value = static_cast<float>(start_count(e, 77)) + 4;

@@ -75,5 +75,20 @@ TEST(FormulaKernel, compiles_what_no_thread_evaluates) {
     }
 }
 
+// The type that an access names decides how it adds, whatever --type is.
+TEST(FormulaKernel, adds_in_the_type_that_an_atomic_names) {
+    COALPROF_NEEDS_NVRTC();
+    for (const auto& [text, wanted] : {std::pair{"load: a[i]; atomic.u64: b[i]", "Number::u64"},
+                                       {"load: a[i]; reduce.u32: b[i]", "Number::u32"},
+                                       {"load: a[i]; atomic.f64: b[i]", "Number::f64"},
+                                       {"load: a[i]; reduce: b[i]", "Number::f32"}}) {
+        const Plan plan = plan_of_formula(text, 1);  // f32
+        const auto request = compile_requests(plan, 1024).front();
+        EXPECT_THAT(request.source, ::testing::HasSubstr(wanted)) << text;
+        Compiler compiler(nvrtc_here_ready(), 90);
+        EXPECT_FALSE(compiler.compile(request)->code.empty()) << text;
+    }
+}
+
 }  // namespace
 }  // namespace coalprof

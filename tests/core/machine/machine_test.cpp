@@ -41,7 +41,7 @@ std::string refusal_of(std::string_view text) {
 
 TEST(Machines, have_banks_of_8_bytes_where_they_can_be_set) {
     EXPECT_EQ(find_machine("k40").rules->shared.bank_bytes, 4u);
-    EXPECT_EQ(find_machine("k40:bank4").name, "k40");
+    EXPECT_EQ(find_machine("K40:BANK4").name, "k40:bank4");
     const Machine kepler = find_machine("Tesla K40:bank8");
     EXPECT_EQ(kepler.name, "k40:bank8");
     EXPECT_EQ(kepler.rules->cc, (ComputeCapability{3, 5}));

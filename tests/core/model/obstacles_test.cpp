@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/formula/formula.h"
 #include "core/machine/machine.h"
 #include "core/pattern/catalog.h"
 
@@ -60,6 +61,27 @@ TEST(Obstacles, are_atomics_that_came_later) {
     EXPECT_THAT(on("2.0", atomic(ElementType::f32)), IsEmpty());
     EXPECT_THAT(on("5.2", offset(Op::reduce, ElementType::f64)), ElementsAre(HasSubstr("f64")));
     EXPECT_THAT(on("6.0", offset(Op::reduce, ElementType::f64)), IsEmpty());
+}
+
+// What counts is the type of each array, not --type.
+TEST(Obstacles, of_a_formula_follow_the_types_that_it_names) {
+    const auto formula = [](const char* text, ElementType type) {
+        FormulaLaunch launch;
+        launch.type = type;
+        launch.shape.size_bytes = 1 << 12;
+        Plan plan;
+        plan.pattern = "formula";
+        plan.type = type;
+        plan.program = make_formula_program(
+            std::make_shared<const ParsedFormula>(parse_formula(text, {})), launch);
+        return plan;
+    };
+    EXPECT_THAT(on("5.2", formula("load: a[i]; atomic.f64: b[i]", ElementType::f32)),
+                ElementsAre(HasSubstr("f64")));
+    EXPECT_THAT(on("1.3", formula("load.u32: a[i]; atomic.u32: b[i]", ElementType::f32)),
+                IsEmpty());
+    EXPECT_THAT(on("1.0", formula("load.f64: a[i]; atomic.u32: b[i]", ElementType::u32)),
+                ElementsAre(HasSubstr("no f64"), HasSubstr("no atomics")));
 }
 
 TEST(Obstacles, are_managed_arrays_before_3_0) {

@@ -94,7 +94,9 @@ struct Refusal {
 };
 
 TEST(SignedRange, runs_through_zero) {
-    const auto values = [](std::string_view text) { return parse_signed_values(text, "--var k="); };
+    const auto values = [](std::string_view text) {
+        return parse_signed_range(text, "--var k=").signed_values();
+    };
     using Values = std::vector<std::int64_t>;
     EXPECT_EQ(values("-2..2"), (Values{-2, -1, 0, 1, 2}));
     EXPECT_EQ(values("-5..-1:2,7"), (Values{-5, -3, -1, 7}));
@@ -102,20 +104,23 @@ TEST(SignedRange, runs_through_zero) {
     EXPECT_EQ(values("-0"), (Values{0}));
     EXPECT_EQ(values("-9223372036854775807..9223372036854775807:9223372036854775807"),
               (Values{-9223372036854775807, 0, 9223372036854775807}));
+    EXPECT_EQ(values("-9223372036854775808"), (Values{std::numeric_limits<std::int64_t>::min()}));
 }
 
 TEST(SignedRange, what_is_none_is_refused) {
     const auto refused = [](std::string_view text) {
-        return refusal([text] { static_cast<void>(parse_signed_values(text, "--var k=")); });
+        return refusal([text] { static_cast<void>(parse_signed_range(text, "--var k=")); });
     };
     EXPECT_THAT(refused("1..-1"), HasSubstr("a range runs upward, and -1 is below 1"));
     EXPECT_THAT(refused("1..-1"), HasSubstr("write -1..1"));
     EXPECT_THAT(refused("--1"), HasSubstr("expected an integer"));
     EXPECT_THAT(refused("-"), HasSubstr("expected an integer"));
     EXPECT_THAT(refused("-4..4*2"), HasSubstr("begin the range at 1"));
-    EXPECT_THAT(refused("-4..4:-1"), HasSubstr("expected an integer without a sign, not '-'"));
+    EXPECT_THAT(refused("-4..4:-1"), HasSubstr("expected an integer after ':'"));
+    EXPECT_THAT(refused("+1"), HasSubstr("expected an integer\n"));
+    EXPECT_THAT(refused("x"), HasSubstr("-4..4"));
     EXPECT_THAT(refused("9223372036854775808"), HasSubstr("the ends of 64 signed bits"));
-    EXPECT_THAT(refused("-9223372036854775808"), HasSubstr("the ends of 64 signed bits"));
+    EXPECT_THAT(refused("-9223372036854775809"), HasSubstr("the ends of 64 signed bits"));
     EXPECT_THAT(refused("-100000..0"), HasSubstr("100001 points"));
 }
 

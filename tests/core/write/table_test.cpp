@@ -291,7 +291,7 @@ TEST(Table, warps_of_several_kinds_share_their_columns) {
 
 TEST(Table, an_interrupted_run_says_so) {
     EXPECT_THAT(table_of(sweep(), {}, synthetic::head(), {Status::interrupted, {}}),
-                HasSubstr("interrupted"));
+                HasSubstr("ended early"));
 }
 
 TEST(Table, a_result_without_points_is_a_title) {
