@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/pattern/memory_settings.h"
+
 namespace coalprof {
 
 namespace {
@@ -271,10 +273,7 @@ class ProgramText {
 
     bool has_still_atomics() const {
         for (std::size_t k = 0; k < shape_.instructions.size(); ++k) {
-            const AccessKind kind = program_.instructions[k].kind;
-            if ((kind == AccessKind::atomic || kind == AccessKind::reduce) &&
-                !shape_.instructions[k].counts)
-                return true;
+            if (is_atomic(program_.instructions[k]) && !shape_.instructions[k].counts) return true;
         }
         return false;
     }

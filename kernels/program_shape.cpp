@@ -8,6 +8,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "core/pattern/memory_settings.h"
 #include "core/run/device.h"
 
 namespace coalprof {
@@ -68,10 +69,6 @@ bool is_narrow(const Formula& formula, const ProgramShape& shape) {
             }
         },
         formula);
-}
-
-bool is_atomic(const Instruction& instruction) {
-    return instruction.kind == AccessKind::atomic || instruction.kind == AccessKind::reduce;
 }
 
 // In which type an atomic adds.

@@ -9,6 +9,9 @@ namespace {
 
 // Where the values below come from.
 constexpr std::string_view guide_4 = "CUDA C Programming Guide 4.2, appendix F";
+constexpr std::string_view feature_tables =
+    "CUDA C Programming Guide 4.2, appendix F; CUDA Programming Guide 13, compute capabilities and "
+    "unified memory";
 constexpr std::string_view guide_kepler =
     "CUDA C Programming Guide, compute capability 3.x; 16-byte lanes in shared memory extrapolated";
 constexpr std::string_view guide_13 = "CUDA Programming Guide 13, compute capabilities";
@@ -108,7 +111,7 @@ constexpr OccupancyLimits with_barriers(OccupancyLimits limits, std::uint32_t ba
     return limits;
 }
 
-// What there is from which compute capability on: the feature tables of the guides.
+// What there is from which compute capability on.
 constexpr Abilities abilities_of(ComputeCapability cc) {
     const auto from = [cc](int major, int minor) { return cc >= ComputeCapability{major, minor}; };
     return {.doubles = from(1, 3),
@@ -118,7 +121,7 @@ constexpr Abilities abilities_of(ComputeCapability cc) {
             .float_atomics = from(2, 0),
             .double_atomics = from(6, 0),
             .managed_memory = from(3, 0),
-            .source = from(5, 0) ? guide_13 : guide_4};
+            .source = feature_tables};
 }
 
 // Generations ----------------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 #include "core/model/launch_sum.h"
 
+#include "core/pattern/memory_settings.h"
+
 namespace coalprof {
 namespace {
 
@@ -226,9 +228,7 @@ bool is_proven_apart(const Program& program, const Placement& placement,
 
 bool costs_too_much(const Program& program, const Placement& placement,
                     const Instruction& instruction, const Sensitivity& sensitivity) {
-    const bool is_atomic =
-        instruction.kind == AccessKind::atomic || instruction.kind == AccessKind::reduce;
-    const std::uint64_t most_evaluations = is_atomic ? 1 << 20 : 1 << 12;
+    const std::uint64_t most_evaluations = is_atomic(instruction) ? 1 << 20 : 1 << 12;
     if (!sensitivity.hashes_lines || !period_of(instruction.formula)) return false;
     if (program.threads / warp_lanes <= most_evaluations / 2) return false;
     std::uint64_t cost = 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/model/occupancy.h"
+#include "core/pattern/memory_settings.h"
 
 namespace coalprof {
 namespace {
@@ -14,10 +15,6 @@ std::uint64_t shared_bytes_of(const Program& program) {
     for (std::uint32_t i = 0; i < program.arrays.size(); ++i)
         if (space_of(program, i) == Space::shared) bytes += program.arrays[i].bytes();
     return bytes;
-}
-
-bool is_atomic(const Instruction& instruction) {
-    return instruction.kind == AccessKind::atomic || instruction.kind == AccessKind::reduce;
 }
 
 std::string missing(const Abilities& abilities, const Instruction& instruction) {

@@ -71,6 +71,10 @@ bool is_global_load(const Instruction& instruction) {
     return is_global(instruction) && instruction.kind == AccessKind::load;
 }
 
+bool is_atomic(const Instruction& instruction) {
+    return instruction.kind == AccessKind::atomic || instruction.kind == AccessKind::reduce;
+}
+
 bool touches_global_memory(const Program& program) { return has(program, is_global); }
 
 void apply_memory_settings(Plan& plan) {

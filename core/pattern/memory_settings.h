@@ -8,6 +8,8 @@ namespace coalprof {
 
 // Whichever way it takes.
 bool is_global_load(const Instruction& instruction);
+// With its result used or not: an atomic or a reduction.
+bool is_atomic(const Instruction& instruction);
 // Whether some instruction does, so that caches and device memory have a part in the launch.
 bool touches_global_memory(const Program& program);
 
