@@ -119,7 +119,8 @@ void SweepOptions::add_pattern_options_to(CLI::App& command, std::string_view na
     option("--seed", seed, "Of the random choice (default 1)", "N");
     option("--member", member, "Which member of the structure, from 0 (default 0)", "N");
     option("--tile", tile,
-           "Columns of the tile (default 32): 16 or 32 of shared-pad, 32 or 64 of a transpose",
+           "Columns of the tile: 16 or 32 of shared-pad (default 32), 32 or 64 of a transpose "
+           "(default 64 for elements of up to 4 bytes, else 32)",
            "N");
     option("--pitch", pitch, "Bytes from row to row: none, auto or a size (default none)", "P");
 }
@@ -165,7 +166,7 @@ Sweep SweepOptions::sweep_of(const PatternInfo& pattern) const {
     sweep.options.order = order;
     sweep.options.member = parse_integer(member, "--member");
     sweep.options.pitch = pitch;
-    sweep.options.tile = parse_integer(tile, "--tile");
+    if (!tile.empty()) sweep.options.tile = parse_integer(tile, "--tile");
     if (pitch != "none" && pitch != "auto")
         sweep.options.pitch_bytes = parse_size_bytes(pitch, "--pitch");
     return sweep;

@@ -32,7 +32,7 @@ struct SweepOptions {
     std::string order = "xor";
     std::string member = "0";
     std::string pitch = "none";
-    std::string tile = "32";
+    std::string tile;
 
     // Everything but --range and the pattern's own options; `pattern` for its defaults in --help.
     void add_shape_to(CLI::App& command, const PatternInfo* pattern);

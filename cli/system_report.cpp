@@ -7,6 +7,7 @@
 
 #ifdef COALPROF_HAS_CUDA
 #include "cupti/preflight.h"
+#include "cupti/virtual_gpu.h"
 #include "kernels/inventory.h"
 #endif
 
@@ -100,6 +101,7 @@ std::vector<Diagnosis> diagnose() {
         facts.device_minor = device.minor;
     }
     for (const Finding& finding : preflight(facts)) findings.push_back(diagnosis_of(finding));
+    findings.push_back(diagnosis_of(find_virtual_gpu(facts, load_nvml())));
     if (!inventory.devices.empty()) findings.push_back(diagnosis_of(find_collector(0)));
     return findings;
 }

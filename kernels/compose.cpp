@@ -133,8 +133,8 @@ class ProgramText {
     std::string kernel(std::string_view name, const std::string& body) const {
         return fmt::format(
             "extern \"C\" __global__ void __launch_bounds__({})\n{}({}) {{\n"
-            "    const Index first = static_cast<Index>(blockIdx.x) * {} + threadIdx.x;\n{}{}}}\n",
-            shape_.block, name, parameters("", false), of_one_block(),
+            "    const Index first = {} + threadIdx.x;\n{}{}}}\n",
+            shape_.block, name, parameters("", false), first_of_block(),
             each_near_array([this](std::uint32_t k) { return near_base(k); }), body);
     }
 
@@ -238,8 +238,9 @@ class ProgramText {
     std::string head() const {
         std::string text = fmt::format(
             "    constexpr int block = {};\n"
+            "    constexpr int step = {};\n"
             "    Word seen[per_thread] = {{}};\n",
-            shape_.block);
+            shape_.block, shape_.step());
         // Atomics on an array that is also read otherwise must leave its values as they are.
         if (has_still_atomics())
             text +=
@@ -249,6 +250,13 @@ class ProgramText {
     }
 
     std::uint32_t of_one_block() const { return shape_.block * shape_.per_thread; }
+
+    std::string first_of_block() const {
+        const std::uint32_t turn = shape_.blocks_in_turn;
+        if (turn == 1) return fmt::format("static_cast<Index>(blockIdx.x) * {}", of_one_block());
+        return fmt::format("static_cast<Index>(blockIdx.x / {}) * {} + blockIdx.x % {} * {}", turn,
+                           turn * of_one_block(), turn, shape_.block);
+    }
 
     // Threads without work jump over it: instructions that are predicated off for a whole warp now
     // and then count as executed (an H200: one too many in some launches, never the same). So the
@@ -289,7 +297,7 @@ class ProgramText {
                     "const auto lanes{0} = place_in_tile<{1}, {2}, block, per_thread>(formula{0});",
                     k, one.tile_side, boolean(one.is_narrow));
             else
-                line("const auto lanes{0} = place<{1}, {2}, block, per_thread>(formula{0}, first);",
+                line("const auto lanes{0} = place<{1}, {2}, step, per_thread>(formula{0}, first);",
                      k, boolean(one.may_idle), boolean(one.is_narrow));
         }
         write_address(k);

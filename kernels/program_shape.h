@@ -39,7 +39,11 @@ struct ProgramShape {
     std::vector<InstructionShape> instructions;
     std::uint32_t block = 0;
     std::uint32_t per_thread = 0;
-    std::uint64_t grid = 0;          // blocks
+    std::uint64_t grid = 0;  // blocks
+    // So many neighbouring blocks take their elements in turn: the first of each thread, then the
+    // second, and so on, with `step` logical indices between those of one thread.
+    std::uint32_t blocks_in_turn = 1;
+    std::uint32_t step() const { return block * blocks_in_turn; }
     bool whole = false;              // every thread of the grid has work
     bool reports = false;            // some loaded value is checked
     std::uint32_t shared_bytes = 0;  // of a block: all arrays of shared memory, one after the other

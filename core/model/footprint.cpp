@@ -45,14 +45,13 @@ struct RunsOf {
     // in memory belong to the tile beside it, which is moved at the same time.
     std::optional<ByteRuns> operator()(const Tiles& f) const {
         const std::uint64_t side = std::uint64_t{1} << f.side_bits;
-        const std::uint64_t row_of_tiles = f.across * f.elements();
-        if (threads % row_of_tiles != 0) return std::nullopt;
-        const Index down = threads / row_of_tiles;
-        const bool is_upright =
-            f.right == side && f.pitch == f.across * side && f.below == row_of_tiles;
-        const bool is_turned =
-            f.below == side && f.pitch == down * side && f.right == side * f.pitch;
-        if (!is_upright && !is_turned) return std::nullopt;
+        const std::uint64_t line = f.line_tiles * f.elements();
+        if (threads % line != 0) return std::nullopt;
+        const bool goes_by_rows =
+            f.step == side && f.pitch == f.line_tiles * side && f.line_step == line;
+        const bool goes_by_columns =
+            f.line_step == side && f.pitch == threads / line * side && f.step == side * f.pitch;
+        if (!goes_by_rows && !goes_by_columns) return std::nullopt;
         return consecutive(0, threads);
     }
     std::optional<ByteRuns> operator()(const TileCells&) const { return std::nullopt; }

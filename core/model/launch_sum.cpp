@@ -173,6 +173,33 @@ bool copies_share_a_line(Extent extent, const Repetition& repetition,
     return false;
 }
 
+// Whether the first extent ends on another line than the second begins on, wherever moves by
+// multiples of `step` (a divisor of a line) take both.
+bool ends_before(const Extent& first, const Extent& second, std::uint64_t step) {
+    for (std::uint64_t move = 0; move < line_bytes; move += step)
+        if ((first.high + move) / line_bytes == (second.low + move) / line_bytes) return false;
+    return true;
+}
+
+// Warps that lie apart in one stretch of memory, and the repetition that they have in common.
+struct Stretch {
+    Extent extent;
+    Repetition near;
+};
+
+// Takes a warp into the stretch where it follows without a gap: the halves of a row of 64 elements
+// are repeated together, and would be told in two stretches that run through each other.
+bool extend(Stretch& stretch, const Extent& next, const Repetition& near, const Repetition& far) {
+    if (next.low != stretch.extent.high + 1 || near.times != stretch.near.times ||
+        near.advance_bytes != stretch.near.advance_bytes)
+        return false;
+    const std::uint64_t step =
+        std::gcd(line_bytes, std::gcd(near.advance_bytes, far.advance_bytes));
+    if (!ends_before(stretch.extent, next, step)) return false;
+    stretch.extent.high = next.high;
+    return true;
+}
+
 // The larger of two repetitions is told second, so that what it repeats is one stretch of memory.
 // Which one is larger the pattern does not say: both orders are tried where they come to the same.
 enum class Order { inner_first, outer_first };
@@ -183,18 +210,14 @@ bool is_proven_apart(const Program& program, const Placement& placement,
     constexpr std::size_t most_families = 4096;
     const auto parts = detail::parts_of(program, instruction);
     const bool has_incomplete_unit = parts && parts->tail_begin < program.threads;
-    std::vector<Extent> covered;  // by one copy of the unit: each family with its near repetitions
-    Repetition outer;             // of the unit
-    bool share = false;
+    std::vector<Stretch> stretches;  // of one copy of the unit
+    Repetition outer;                // of the unit
+    bool too_many = false;
     each_family(program, placement, instruction, false, [&](const WarpFamily& family) {
         // The incomplete unit at the end, where there is one, is a part of one more copy of the
         // unit: counting one copy more below covers it.
-        if (share || family.access.active_lanes == 0) return;
+        if (too_many || family.access.active_lanes == 0) return;
         if (!family.whole_unit && outer.times > 1) return;
-        if (covered.size() >= most_families) {
-            share = true;
-            return;
-        }
         Repetition near = family.inner;
         Repetition far = family.outer;
         if (family.whole_unit && has_incomplete_unit) ++far.times;
@@ -203,22 +226,27 @@ bool is_proven_apart(const Program& program, const Placement& placement,
             far = family.inner;
         }
         if (family.whole_unit) outer = far;
-        Extent extent = extent_of(family.access);
-        share = copies_share_a_line(extent, near, outer.advance_bytes);
-        extent.high += (near.times - 1) * near.advance_bytes;
-        covered.push_back(extent);
+        const Extent extent = extent_of(family.access);
+        if (stretches.empty() || !extend(stretches.back(), extent, near, outer))
+            stretches.push_back({extent, near});
+        too_many = stretches.size() > most_families;
     });
-    if (share) return false;
-    if (covered.empty()) return true;
+    if (too_many) return false;
+    if (stretches.empty()) return true;
+
+    std::vector<Extent> covered;  // each with its near repetitions
+    for (const Stretch& stretch : stretches) {
+        if (copies_share_a_line(stretch.extent, stretch.near, outer.advance_bytes)) return false;
+        const std::uint64_t last = (stretch.near.times - 1) * stretch.near.advance_bytes;
+        covered.push_back({stretch.extent.low, stretch.extent.high + last});
+    }
 
     std::sort(covered.begin(), covered.end(),
               [](const Extent& a, const Extent& b) { return a.low < b.low; });
     const std::uint64_t step = std::gcd(line_bytes, outer.advance_bytes);
     for (std::size_t i = 0; i + 1 < covered.size(); ++i) {
         if (covered[i + 1].low <= covered[i].high) return false;
-        for (std::uint64_t move = 0; move < line_bytes; move += step)
-            if ((covered[i].high + move) / line_bytes == (covered[i + 1].low + move) / line_bytes)
-                return false;
+        if (!ends_before(covered[i], covered[i + 1], step)) return false;
     }
     // gcd(0, x) is x: the unit starts at one alignment only, its copies at multiples of `advance`.
     return !copies_share_a_line({covered.front().low, covered.back().high}, outer, 0);

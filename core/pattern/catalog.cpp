@@ -244,7 +244,7 @@ constexpr std::array catalog{
         powers_to_page, make_column},
     PatternInfo{"transpose", "b[column * height + row] = a[row * width + column]", "width", "elements", Op::copy,
         "A naive transpose stores down columns; tiles turned in shared memory keep both sides coalesced, and a padded tile is free of bank conflicts.", "--variant --tile",
-        [](std::uint32_t) -> std::string { return "32..4096*2"; }, make_transpose},
+        [](std::uint32_t) -> std::string { return "64..4096*2"; }, make_transpose},
     PatternInfo{"indirect", "rows[i / columns][i % columns]", "row_bytes", "bytes", Op::load,
         "A table of row pointers: every access is two instructions, the pointer's and the element's.", "",
         powers_to_page, make_indirect},
@@ -282,19 +282,24 @@ const PatternInfo& find_pattern(std::string_view name) {
     throw UsageError(unknown_word("pattern", name, names));
 }
 
-LaunchShape launch_shape(std::string_view pattern, const PatternOptions& options,
+LaunchShape launch_shape(std::string_view pattern, const PatternOptions& options, ElementType type,
                          const LaunchShape& asked) {
     if (asked.block == 0 || asked.block > 1024)
         throw UsageError(fmt::format("--block {}: a block has 1 to 1024 threads", asked.block));
     if (asked.per_thread == 0 || asked.per_thread > 64)
         throw UsageError(fmt::format("--per-thread {}: choose 1 to 64 elements", asked.per_thread));
     LaunchShape shape = asked;
-    if (pattern == "transpose") shape.per_thread = transpose_per_thread(options, asked);
+    if (pattern == "transpose") shape.per_thread = transpose_per_thread(options, type, asked);
     return shape;
 }
 
+std::optional<std::uint64_t> tile_columns(std::string_view pattern, const PatternOptions& options,
+                                          ElementType type) {
+    return pattern == "transpose" ? transpose_tile(options, type) : options.tile;
+}
+
 void build_program(Plan& plan) {
-    plan.shape = launch_shape(plan.pattern, plan.options, plan.shape);
+    plan.shape = launch_shape(plan.pattern, plan.options, plan.type, plan.shape);
     plan.program = find_pattern(plan.pattern).make(plan);
     for (Instruction& instruction : plan.program.instructions)
         instruction.type =

@@ -31,8 +31,13 @@ const PatternInfo& find_pattern(std::string_view name);
 
 // The shape of the launch that a pattern makes of the one that is asked for: tiles of a transpose
 // decide how many elements a thread handles. Throws UsageError where it does not fit.
-LaunchShape launch_shape(std::string_view pattern, const PatternOptions& options,
+LaunchShape launch_shape(std::string_view pattern, const PatternOptions& options, ElementType type,
                          const LaunchShape& asked);
+
+// Columns of the tile that the pattern takes with these options. None: it has no tile, or nobody
+// chose one of those that it offers (shared-pad).
+std::optional<std::uint64_t> tile_columns(std::string_view pattern, const PatternOptions& options,
+                                          ElementType type);
 
 // Settles plan.shape and fills plan.program from everything else in the plan. Throws UsageError
 // where it does not fit.

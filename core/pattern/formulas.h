@@ -107,15 +107,14 @@ struct LaneGrid {
 // are a row of it and then the next one. at() computes in the type of its arguments: kernels do so
 // in 32 bits where these hold every element.
 
-// A matrix tile by tile, `across` tiles from left to right and then the next row of tiles. The
-// steps are in elements. A matrix of rows of w elements has, of tiles of side s, right s, below
-// s * w and pitch w; the same tiles at their places in its transpose, of rows of h, have right
-// s * h, below s, pitch h.
+// A matrix tile by tile, line by line of tiles; a line is a row or a column of them. The steps are
+// in elements. In a matrix of rows of w elements, tiles of side s are s apart from left to right
+// and s * w from top to bottom; down its columns of tiles, step is s * w and line_step s.
 struct Tiles {
-    Index across = 1;
-    Index right = 32;  // from a tile to the next one
-    Index below = 32;  // from a row of tiles to the next one
-    Index pitch = 32;  // from a row within the tile to the next one
+    Index line_tiles = 1;  // tiles of a line
+    Index step = 32;       // from a tile to the next one of its line
+    Index line_step = 32;  // from a line to the next one
+    Index pitch = 32;      // from a row within the tile to the next one
     Index side_bits = 5;
     constexpr Index elements() const { return Index{1} << 2 * side_bits; }
     constexpr Index operator()(Index i) const {
@@ -123,10 +122,10 @@ struct Tiles {
     }
     template <typename Number>
     constexpr Number at(Number tile, Number cell) const {
-        const Number line = tile / static_cast<Number>(across);
-        const Number column = tile - line * static_cast<Number>(across);
+        const Number line = tile / static_cast<Number>(line_tiles);
+        const Number place = tile - line * static_cast<Number>(line_tiles);
         const Number row = cell >> side_bits;
-        return column * static_cast<Number>(right) + line * static_cast<Number>(below) +
+        return place * static_cast<Number>(step) + line * static_cast<Number>(line_step) +
                row * static_cast<Number>(pitch) + cell - (row << side_bits);
     }
 };

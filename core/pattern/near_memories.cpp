@@ -43,7 +43,7 @@ Program make_shared_stride(const Plan& plan) {
 }
 
 Program make_shared_pad(const Plan& plan) {
-    const std::uint64_t columns = plan.options.tile;
+    const std::uint64_t columns = plan.options.tile.value_or(32);
     if (columns != 16 && columns != 32)
         throw UsageError(fmt::format("--tile {}: a tile has 16 or 32 columns", columns));
     const std::uint64_t pitch = checked_sum(columns, plan.value, "a row");

@@ -12,6 +12,7 @@
 namespace coalprof {
 
 enum class Op : std::uint8_t { load, store, rmw, copy, add, atomic, reduce };
+
 std::uint32_t bytes_of(ElementType type);
 std::string_view name_of(Op op);
 std::string_view name_of(ElementType type);
@@ -66,13 +67,14 @@ std::string size_as_typed(const LaunchShape& shape);
 
 // What a pattern needs besides its swept parameter; each pattern reads what concerns it.
 struct PatternOptions {
-    std::uint64_t seed = 1;         // permute --order shuffle, scatter
-    std::uint64_t tile = 32;        // columns of the tile: shared-pad 16 or 32, transpose 32 or 64
-    std::string variant = "naive";  // transpose: naive, tile, padded
-    std::string order = "xor";      // permute: reversed, xor, rotate, shuffle
-    std::uint64_t member = 0;       // aos, soa: which member of the structure
-    std::string pitch = "none";     // row, column: none, auto or bytes
-    std::uint64_t pitch_bytes = 0;  // the number where `pitch` is one
+    std::uint64_t seed = 1;  // permute --order shuffle, scatter
+    // Columns of the tile: shared-pad 16 or 32, transpose 32 or 64. None: the pattern's own choice.
+    std::optional<std::uint64_t> tile;
+    std::string variant = "naive";                  // transpose: naive, tile, padded
+    std::string order = "xor";                      // permute: reversed, xor, rotate, shuffle
+    std::uint64_t member = 0;                       // aos, soa: which member of the structure
+    std::string pitch = "none";                     // row, column: none, auto or bytes
+    std::uint64_t pitch_bytes = 0;                  // the number where `pitch` is one
     std::optional<std::uint64_t> auto_pitch_bytes;  // what cudaMallocPitch answered for `auto`
 };
 

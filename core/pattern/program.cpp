@@ -31,10 +31,10 @@ struct PeriodOf {
     }
     std::optional<Period> operator()(const LaneGrid&) const { return Period{32, 0}; }
     std::optional<Period> operator()(const Tiles& f) const {
-        return Period{.threads = f.across * f.elements(),
-                      .advance = f.below,
+        return Period{.threads = f.line_tiles * f.elements(),
+                      .advance = f.line_step,
                       .inner_threads = f.elements(),
-                      .inner_advance = f.right};
+                      .inner_advance = f.step};
     }
     std::optional<Period> operator()(const TileCells& f) const { return Period{f.elements(), 0}; }
     std::optional<Period> operator()(const Custom& f) const { return f->period(); }

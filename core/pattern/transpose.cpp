@@ -15,23 +15,6 @@ namespace {
 
 constexpr std::array<std::string_view, 3> variants{"naive", "tile", "padded"};
 
-bool is_naive(const PatternOptions& options) {
-    if (std::find(variants.begin(), variants.end(), options.variant) == variants.end())
-        throw UsageError(unknown_word("--variant", options.variant, variants));
-    const bool is_naive = options.variant == "naive";
-    if (is_naive && options.tile != PatternOptions{}.tile)
-        throw UsageError("--tile: the naive transpose has no tile", {}, UsageError::no_caret,
-                         "use --variant tile or padded");
-    return is_naive;
-}
-
-std::uint64_t tile_side_of(const PatternOptions& options) {
-    if (options.tile != 32 && options.tile != 64)
-        throw UsageError(
-            fmt::format("--tile {}: tiles of a transpose have 32 or 64 columns", options.tile));
-    return options.tile;
-}
-
 struct Matrix {
     std::uint64_t width = 0;
     std::uint64_t height = 0;
@@ -55,12 +38,13 @@ std::uint64_t padding_elements(std::uint32_t element_bytes) {
 }
 
 // a -> tile row by row, tile -> b column by column: thread i holds one element on the way in and
-// another on the way out.
-Program tiled_transpose(const Plan& plan, const Matrix& matrix) {
+// another on the way out. Tiles follow each other down a, which is along the rows of b: an H200
+// writes neighbouring rows at one time up to a tenth faster than it does rows far apart, and does
+// not mind reading them so (docs/measurements.md).
+Program tiled_transpose(const Plan& plan, const Matrix& matrix, std::uint64_t side) {
     const auto& [width, height] = matrix;
     const std::uint32_t bytes = bytes_of(plan.type);
     const std::uint64_t padding = plan.options.variant == "padded" ? padding_elements(bytes) : 0;
-    const std::uint64_t side = tile_side_of(plan.options);
     const auto side_bits = static_cast<Index>(std::countr_zero(side));
     const std::uint64_t pitch = side + padding;
     if (const std::uint64_t tile_bytes = ((side - 1) * pitch + side) * bytes;
@@ -69,7 +53,7 @@ Program tiled_transpose(const Plan& plan, const Matrix& matrix) {
             fmt::format("--tile {}: tiles of {} take {} bytes; a block has {} of "
                         "shared memory",
                         side, name_of(plan.type), tile_bytes, shared_bytes_of_block));
-    const std::uint64_t across = width / side;
+    const std::uint64_t down = height / side;
     constexpr std::uint32_t a = 0, b = 1, tile = 2;
     constexpr std::uint32_t from_a = 0, from_tile = 2;  // instructions
 
@@ -85,24 +69,23 @@ Program tiled_transpose(const Plan& plan, const Matrix& matrix) {
     };
     program.instructions = {
         {AccessKind::load, Space::global, bytes, a,
-         Tiles{across, side, side * width, width, side_bits}},
+         Tiles{down, side * width, side, width, side_bits}},
         {AccessKind::store, Space::shared, bytes, tile, TileCells{pitch, 1, side_bits}, from_a},
         {AccessKind::load, Space::shared, bytes, tile, TileCells{1, pitch, side_bits}, std::nullopt,
          true},
         {AccessKind::store, Space::global, bytes, b,
-         Tiles{across, side * height, side, height, side_bits}, from_tile},
+         Tiles{down, side, side * height, height, side_bits}, from_tile},
     };
     return program;
 }
 
 // Whole tiles from left to right, and as many whole rows of tiles as --size holds.
-Matrix tiled_matrix(const Plan& plan) {
-    const std::uint64_t side = tile_side_of(plan.options);
+Matrix tiled_matrix(const Plan& plan, std::uint64_t side) {
     if (plan.value % side != 0)
         throw UsageError(fmt::format(
             "transpose {0}: --variant {1} moves tiles of {2} x {2} elements; choose widths that "
-            "are multiples of {2}",
-            plan.value, plan.options.variant, side));
+            "are multiples of {2}{3}",
+            plan.value, plan.options.variant, side, side == 64 ? ", or --tile 32" : ""));
     const std::uint64_t height = element_count(plan) / plan.value / side * side;
     if (height == 0)
         throw UsageError(fmt::format(
@@ -124,9 +107,27 @@ Matrix naive_matrix(const Plan& plan) {
 
 std::vector<std::string_view> transpose_variants() { return {variants.begin(), variants.end()}; }
 
-std::uint32_t transpose_per_thread(const PatternOptions& options, const LaunchShape& shape) {
-    if (is_naive(options)) return shape.per_thread;
-    const std::uint64_t side = tile_side_of(options);
+std::optional<std::uint64_t> transpose_tile(const PatternOptions& options, ElementType type) {
+    if (std::find(variants.begin(), variants.end(), options.variant) == variants.end())
+        throw UsageError(unknown_word("--variant", options.variant, variants));
+    const std::optional<std::uint64_t> chosen = options.tile;
+    if (options.variant == "naive") {
+        if (chosen)
+            throw UsageError("--tile: the naive transpose has no tile", {}, UsageError::no_caret,
+                             "use --variant tile or padded");
+        return std::nullopt;
+    }
+    if (chosen && *chosen != 32 && *chosen != 64)
+        throw UsageError(
+            fmt::format("--tile {}: tiles of a transpose have 32 or 64 columns", *chosen));
+    return chosen.value_or(bytes_of(type) <= 4 ? 64 : 32);
+}
+
+std::uint32_t transpose_per_thread(const PatternOptions& options, ElementType type,
+                                   const LaunchShape& shape) {
+    const std::optional<std::uint64_t> tile = transpose_tile(options, type);
+    if (!tile) return shape.per_thread;
+    const std::uint64_t side = *tile;
     if (shape.block % side != 0 || side * side % shape.block != 0)
         throw UsageError(
             fmt::format("--block {}: --variant {} gives a tile of {} elements to a block; choose "
@@ -148,8 +149,9 @@ Program make_transpose(const Plan& plan) {
             fmt::format("--op {}: a transpose loads row-wise and stores column-wise; "
                         "leave --op out",
                         name_of(plan.op)));
-    return is_naive(plan.options) ? naive_transpose(plan, naive_matrix(plan))
-                                  : tiled_transpose(plan, tiled_matrix(plan));
+    const std::optional<std::uint64_t> side = transpose_tile(plan.options, plan.type);
+    return side ? tiled_transpose(plan, tiled_matrix(plan, *side), *side)
+                : naive_transpose(plan, naive_matrix(plan));
 }
 
 }  // namespace coalprof

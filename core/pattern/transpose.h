@@ -9,9 +9,16 @@ namespace coalprof {
 
 Program make_transpose(const Plan& plan);
 
+// Columns and rows of a tile; none for the naive variant. Unless it was chosen, 64 for elements of
+// up to 4 bytes and else 32: on an H200 rows of 128 bytes leave a tenth of the bandwidth unused
+// that rows of 256 bytes reach (docs/measurements.md). Throws UsageError for a variant or a tile
+// that is not there.
+std::optional<std::uint64_t> transpose_tile(const PatternOptions& options, ElementType type);
+
 // Elements that each thread handles: a tile takes a whole block, which decides it. Throws
-// UsageError for a block that a tile cannot be divided among, and for a variant that is not there.
-std::uint32_t transpose_per_thread(const PatternOptions& options, const LaunchShape& shape);
+// UsageError for a block that a tile cannot be divided among, and as transpose_tile() does.
+std::uint32_t transpose_per_thread(const PatternOptions& options, ElementType type,
+                                   const LaunchShape& shape);
 
 std::vector<std::string_view> transpose_variants();
 

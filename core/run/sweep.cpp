@@ -34,7 +34,7 @@ std::vector<PlannedPoint> expand(const Sweep& sweep) {
 
 NamedValues describe_sweep(const Sweep& sweep) {
     const PatternInfo& pattern = find_pattern(sweep.pattern);
-    const LaunchShape shape = launch_shape(sweep.pattern, sweep.options, sweep.shape);
+    const LaunchShape shape = launch_shape(sweep.pattern, sweep.options, sweep.type, sweep.shape);
     NamedValues values{
         {"pattern", sweep.pattern},
         {"formula", std::string(pattern.formula)},
@@ -50,8 +50,8 @@ NamedValues describe_sweep(const Sweep& sweep) {
         return pattern.options.find(option) != std::string_view::npos;
     };
     if (has_option("--variant")) values.emplace_back("variant", sweep.options.variant);
-    if (has_option("--tile") && sweep.options.tile != PatternOptions{}.tile)
-        values.emplace_back("tile", static_cast<std::int64_t>(sweep.options.tile));
+    if (const auto tile = tile_columns(sweep.pattern, sweep.options, sweep.type); tile)
+        values.emplace_back("tile", static_cast<std::int64_t>(*tile));
     if (has_option("--order")) values.emplace_back("order", sweep.options.order);
     if (has_option("--seed"))
         values.emplace_back("seed", static_cast<std::int64_t>(sweep.options.seed));

@@ -31,6 +31,8 @@ std::vector<PatternOptions> options_to_verify(const PatternInfo& pattern) {
     if (pattern.options.find("--variant") == std::string_view::npos) return {PatternOptions{}};
     for (const std::string_view variant : transpose_variants())
         all.emplace_back().variant = variant;
+    // The last variant with either tile, of which it chooses one for each type.
+    all.back().tile = 32;
     all.emplace_back(all.back()).tile = 64;
     return all;
 }
@@ -38,8 +40,7 @@ std::vector<PatternOptions> options_to_verify(const PatternInfo& pattern) {
 std::string name_of(const PlannedPoint& point) {
     const Plan& plan = point.plan;
     std::string variant = plan.options.variant == "naive" ? "" : " " + plan.options.variant;
-    if (plan.options.tile != PatternOptions{}.tile)
-        variant += fmt::format(" tile={}", plan.options.tile);
+    if (plan.options.tile) variant += fmt::format(" tile={}", *plan.options.tile);
     return fmt::format("{}{} {} {} {}", plan.pattern, variant, name_of(plan.op), name_of(plan.type),
                        point.name);
 }

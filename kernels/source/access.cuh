@@ -35,13 +35,13 @@ __device__ __forceinline__ Formula narrowed(Formula formula) {
 }
 
 // `may_idle`: the formula can answer idle_lane; `narrow`: indices and the formula's numbers are
-// below 2^32.
-template <bool may_idle, bool narrow, int block, int per_thread, typename Formula>
+// below 2^32; `step`: from an element of the thread to its next one.
+template <bool may_idle, bool narrow, int step, int per_thread, typename Formula>
 __device__ __forceinline__ Lanes<per_thread> place(const Formula& formula, Index first) {
     Lanes<per_thread> lanes;
 #pragma unroll
     for (int j = 0; j < per_thread; ++j) {
-        const Index i = first + static_cast<Index>(j) * block;
+        const Index i = first + static_cast<Index>(j) * step;
         if constexpr (narrow)
             lanes.element[j] = narrowed(formula)(static_cast<Word>(i));
         else

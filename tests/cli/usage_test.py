@@ -106,7 +106,7 @@ class WrongCommandLines(Case):
                 (["constant", "--op", "store"], "--op store"),
                 (["shared-stride", "--range", "4096"], "shared memory"),
                 (["local", "--range", "33"], "indices"),
-                (["transpose", "--variant", "tile", "--range", "100"], "multiples of 32"),
+                (["transpose", "--variant", "tile", "--range", "100"], "multiples of 64"),
                 (["transpose", "--variant", "tile", "--block", "96"], "--block"),
                 (["transpose", "--variant", "tile", "--per-thread", "2"], "--per-thread"),
                 (["transpose", "--variant", "tile", "--op", "load"], "--op load"),

@@ -61,6 +61,25 @@ TEST(Compose, knows_when_every_thread_has_work) {
     EXPECT_EQ(shape_of(plan_of("offset", 1, Op::load, ElementType::f32, 4)).grid, 16u);
 }
 
+// 4 elements a thread and 256 threads a block: 1024 elements of 4 bytes.
+TEST(Compose, lets_blocks_take_their_elements_in_turn_where_all_have_work) {
+    const auto in_turn = [](const char* pattern, std::uint32_t per_thread, std::uint64_t bytes) {
+        return shape_of(plan_of(pattern, 3, Op::load, ElementType::f32, per_thread, bytes))
+            .blocks_in_turn;
+    };
+    EXPECT_EQ(in_turn("offset", 4, 64 * 4096), 32u);
+    EXPECT_EQ(in_turn("offset", 4, 48 * 4096), 16u);
+    EXPECT_EQ(in_turn("offset", 4, 7 * 4096), 1u);
+    EXPECT_EQ(in_turn("offset", 4, 64 * 4096 + 4), 1u);     // a block is left over
+    EXPECT_EQ(in_turn("offset", 1, 64 * 4096), 1u);         // nothing to take turns with
+    EXPECT_EQ(in_turn("shared-stride", 4, 64 * 4096), 1u);  // a block's memory is its own
+    EXPECT_EQ(shape_of(tiled_transpose("padded", 1024, ElementType::f32, 1 << 22)).blocks_in_turn,
+              1u);
+    const Plan plan = plan_of("offset", 3, Op::load, ElementType::f32, 4, 64 * 4096);
+    EXPECT_EQ(shape_of(plan).step(), 32u * 256);
+    EXPECT_NE(source_of(plan).find("constexpr int step = 8192;"), std::string::npos);
+}
+
 TEST(Compose, divides_in_32_bits_only_where_they_are_proven_enough) {
     EXPECT_TRUE(shape_of(plan_of("broadcast", 3, Op::load)).instructions[0].is_narrow);
     const auto narrow = [](const Formula& formula, std::uint64_t threads) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,10 +47,10 @@ inline std::vector<PatternInfo> near_patterns() {
     return patterns;
 }
 
-// transpose --variant tile or padded, 256 threads to a tile.
+// transpose --variant tile or padded, 256 threads to a tile of 32 x 32.
 inline Plan tiled_transpose(const std::string& variant, std::uint64_t width,
                             ElementType type = ElementType::f32, std::uint64_t size_bytes = 1 << 16,
-                            std::uint32_t block = 256) {
+                            std::uint32_t block = 256, std::optional<std::uint64_t> tile = 32) {
     Plan plan;
     plan.pattern = "transpose";
     plan.value = width;
@@ -57,6 +58,7 @@ inline Plan tiled_transpose(const std::string& variant, std::uint64_t width,
     plan.type = type;
     plan.shape = {.size_bytes = size_bytes, .block = block, .per_thread = 1};
     plan.options.variant = variant;
+    plan.options.tile = tile;
     build_program(plan);
     return plan;
 }

@@ -262,6 +262,19 @@ TEST(LaunchSum, one_warp_shares_with_nobody) {
     EXPECT_FALSE(warps_share_no_line(program, {}, program.instructions[0]));
 }
 
+// A matrix of 320 x 192 elements of 4 bytes in tiles of 64, by rows of tiles and down its columns:
+// every warp has a line of its own. Two bytes would be half a line to each.
+TEST(LaunchSum, warps_of_wide_tiles_share_no_line) {
+    for (const Tiles& tiles : {Tiles{5, 64, 64 * 320, 320, 6}, Tiles{3, 64 * 320, 64, 320, 6}})
+        for (const std::uint32_t bytes : {2u, 4u}) {
+            Program program;
+            program.threads = 320 * 192;
+            program.arrays = {{"a", bytes, program.threads}};
+            program.instructions = {{AccessKind::load, Space::global, bytes, 0, tiles}};
+            EXPECT_EQ(warps_share_no_line(program, {}, program.instructions[0]), bytes == 4);
+        }
+}
+
 TEST(EndingInOnes, counts_like_a_loop) {
     std::mt19937_64 random(3);
     for (int i = 0; i < 20000; ++i) {

@@ -85,7 +85,7 @@ TEST(KnownNumbers, a_transpose_loads_rows_and_stores_columns) {
 // --------------------------------------------------
 
 Plan transpose_of(const char* variant, std::uint64_t width, ElementType type = ElementType::f32,
-                  std::uint64_t size_bytes = 1u << 20, std::uint64_t tile = 32) {
+                  std::uint64_t size_bytes = 1u << 20, std::optional<std::uint64_t> tile = 32) {
     Plan plan;
     plan.options.tile = tile;
     plan.pattern = "transpose";
@@ -207,7 +207,10 @@ TEST(TiledTranspose, takes_whole_tiles_and_blocks_that_divide_them) {
     EXPECT_EQ(transpose_of("tile", 64).shape.per_thread, 4u);
     const auto refused = [](const char* variant, std::uint64_t width, std::uint32_t block,
                             std::uint32_t per_thread, std::uint64_t tile = 32) {
-        Plan plan = transpose_of("naive", 32);
+        Plan plan;
+        plan.pattern = "transpose";
+        plan.op = Op::copy;
+        plan.shape.size_bytes = 1u << 20;
         plan.options.tile = tile;
         plan.value = width;
         plan.options.variant = variant;
@@ -234,6 +237,38 @@ TEST(TiledTranspose, takes_whole_tiles_and_blocks_that_divide_them) {
     // 64 x 64 x 16 bytes.
     EXPECT_THAT([] { transpose_of("tile", 64, ElementType::f32x4, 1u << 20, 64); },
                 testing::ThrowsMessage<UsageError>(testing::HasSubstr("65536 bytes")));
+}
+
+// Rows of 256 bytes where that is 64 elements or more; the user's word goes before. Widths that
+// only the other tile divides are refused with the way out.
+TEST(TiledTranspose, chooses_its_tile_by_the_width_of_an_element) {
+    const auto per_thread = [](ElementType type, std::optional<std::uint64_t> tile) {
+        return transpose_of("padded", 1024, type, 1u << 20, tile).shape.per_thread;
+    };
+    EXPECT_EQ(per_thread(ElementType::u8, std::nullopt), 64u * 64 / 256);
+    EXPECT_EQ(per_thread(ElementType::f32, std::nullopt), 64u * 64 / 256);
+    EXPECT_EQ(per_thread(ElementType::f64, std::nullopt), 32u * 32 / 256);
+    EXPECT_EQ(per_thread(ElementType::f32x4, std::nullopt), 32u * 32 / 256);
+    EXPECT_EQ(per_thread(ElementType::f32, 32), 32u * 32 / 256);
+    EXPECT_THAT(
+        [] { transpose_of("tile", 96, ElementType::f32, 1u << 20, std::nullopt); },
+        testing::ThrowsMessage<UsageError>(testing::HasSubstr("multiples of 64, or --tile 32")));
+    EXPECT_NO_THROW(transpose_of("naive", 96, ElementType::f32, 1u << 20, std::nullopt));
+}
+
+// Tiles go down a, and so along the rows of b.
+TEST(TiledTranspose, takes_neighbouring_tiles_of_the_result_one_after_the_other) {
+    const Program program = transpose_of("padded", 1024).program;
+    const std::uint64_t height = program.threads / 1024;
+    const auto element = [&](std::size_t instruction, std::uint64_t i) {
+        std::uint64_t at = 0;
+        evaluate(program.instructions[instruction].formula, i, 1, &at);
+        return at;
+    };
+    constexpr std::uint64_t of_tile = 32 * 32;
+    EXPECT_EQ(element(3, of_tile), 32u);         // b: the next 32 columns of its first rows
+    EXPECT_EQ(element(0, of_tile), 32u * 1024);  // a: the next 32 rows
+    EXPECT_EQ(element(3, height / 32 * of_tile), 32 * height);  // b: the next 32 rows
 }
 
 // --- laws ----------------------------------------------------------------------------------------

@@ -33,13 +33,14 @@ TEST(Verify, measures_every_variant_of_the_transpose_and_names_it) {
     scope.most_values = 2;
     std::vector<std::string> names;
     for (const PlannedPoint& point : points(scope, Op::copy)) names.push_back(point.name);
-    // Of widths 32, 64 .. 4096 the first and the last: 1 MiB holds 64 rows of 4096 floats.
-    EXPECT_THAT(names,
-                testing::ElementsAre(
-                    "transpose copy f32 width=32", "transpose copy f32 width=4096",
-                    "transpose tile copy f32 width=32", "transpose tile copy f32 width=4096",
-                    "transpose padded copy f32 width=32", "transpose padded copy f32 width=4096",
-                    "transpose padded tile=64 copy f32 width=4096"));  // 32 is no whole tile
+    // Of widths 64, 128 .. 4096 the first and the last: 1 MiB holds 64 rows of 4096 floats.
+    EXPECT_THAT(names, testing::ElementsAre(
+                           "transpose copy f32 width=64", "transpose copy f32 width=4096",
+                           "transpose tile copy f32 width=64", "transpose tile copy f32 width=4096",
+                           "transpose padded tile=32 copy f32 width=64",
+                           "transpose padded tile=32 copy f32 width=4096",
+                           "transpose padded tile=64 copy f32 width=64",
+                           "transpose padded tile=64 copy f32 width=4096"));
     EXPECT_TRUE(points(scope, Op::load).empty());
 }
 
