@@ -188,7 +188,7 @@ void set_launch_shape(const Plan& plan, std::uint32_t max_threads_per_block, Pro
 // Where every array is global, it does not matter which block touches what, and blocks may take
 // their elements in turn. Without that each block would store to a stretch of memory of its own,
 // which an H200 takes amiss from 8 KiB on: 4 GiB of f32x4, four a thread, are read and written at
-// 3,980 GB/s instead of 4,200 (docs/measurements.md). 8 to 64 blocks did equally well.
+// 4,006 GB/s instead of 4,200 (docs/measurements.md). 8 to 64 blocks in turn did equally well.
 std::uint32_t blocks_in_turn(const Program& program, const ProgramShape& shape) {
     constexpr std::uint64_t most = 32;
     const bool is_all_global =

@@ -1,7 +1,8 @@
 // Local memory: each thread's own arrays and spilled registers. It lies in device memory so that
 // neighbouring 4-byte words belong to neighbouring threads: one element of all threads is one
 // line, while threads at different elements scatter. Documented by NVIDIA; that wider elements go
-// word by word is taken from the simulator GPGPU-Sim. Not measured here.
+// word by word is taken from the simulator GPGPU-Sim. Sectors of every type are measured on an H200
+// (docs/measurements.md).
 #pragma once
 
 #include <cstdint>

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -77,6 +78,36 @@ TEST(Expectation, finds_a_store_that_is_missing_or_went_elsewhere) {
     wrong = check(odd_stores(), state_of(0, true), words);
     ASSERT_TRUE(wrong);
     EXPECT_EQ(wrong->element, 9u);
+}
+
+// Arrays are looked through in stretches of 4096 elements: the first and last of some, of every
+// width, and whatever bit is wrong.
+TEST(Expectation, finds_one_wrong_bit_anywhere_in_a_long_array) {
+    constexpr std::uint64_t elements = 3 * 4098;
+    for (const std::uint32_t bytes : {1u, 2u, 4u, 8u, 16u}) {
+        Plan plan = handmade_plan({{AccessKind::store, 0, Stride{3, 1}}}, 1, 4098, elements);
+        plan.program.arrays[0].element_bytes = bytes;
+        plan.program.instructions[0].width_bytes = bytes;
+        std::vector<std::byte> memory(elements * bytes);
+        for (std::uint64_t e = 0; e < elements; ++e)
+            for (unsigned w = 0; w < words_of(bytes); ++w) {
+                const Word word =
+                    e % 3 == 1 ? touched_word(bytes, e, w, 77) : untouched_word(bytes, e, w, 77);
+                std::memcpy(&memory[e * bytes + w * 4], &word, std::min(bytes, 4u));
+            }
+        const auto found = [&] {
+            return find_wrong_element(plan.program, shape_of(plan), state_of(0, true), memory);
+        };
+        EXPECT_FALSE(found()) << bytes;
+        for (const std::uint64_t at :
+             {std::uint64_t{0}, std::uint64_t{4095}, std::uint64_t{4096}, elements - 1}) {
+            std::byte& byte = memory[(at + 1) * bytes - 1];
+            byte ^= std::byte{1 << 7};
+            ASSERT_TRUE(found()) << bytes << " " << at;
+            EXPECT_EQ(found()->element, at) << bytes;
+            byte ^= std::byte{1 << 7};
+        }
+    }
 }
 
 TEST(Expectation, names_both_values) {
