@@ -115,4 +115,13 @@ void OutputOptions::note(std::string_view line) const {
     if (!quiet) print_err(fmt::format("coalprof: {}\n", line));
 }
 
+void OutputOptions::note_warnings(const std::vector<Warning>& warnings,
+                                  std::string_view said_code) const {
+    constexpr std::size_t most = 10;
+    std::size_t count = 0;
+    for (const Warning& warning : warnings)
+        if (warning.code != said_code && ++count <= most) note(describe(warning));
+    if (count > most) note(fmt::format("{} more warnings", count - most));
+}
+
 }  // namespace coalprof

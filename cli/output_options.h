@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/write/outputs.h"
@@ -34,6 +35,8 @@ struct OutputOptions {
     std::vector<OutputTarget> targets() const;
     // Notes and hints to standard error, silent with --quiet.
     void note(std::string_view line) const;
+    // The first of them, likewise, without those of `said_code`, of which the user knows already.
+    void note_warnings(const std::vector<Warning>& warnings, std::string_view said_code = {}) const;
 };
 
 }  // namespace coalprof

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "cli/device_machine.h"
 #include "cli/result_head.h"
 #include "cli/wiring.h"
 #include "core/model/transactions.h"
+#include "core/run/device_machine.h"
 #include "core/run/device_run.h"
 #include "core/run/sweep_run.h"
 
@@ -123,9 +123,9 @@ ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_option
     head.sweep = job.description;
     head.parameter = job.parameter;
     head.columns = counters_listed(machine_options.counters);
-    Outputs outputs(output_options.targets(), [&](std::string_view line) {
+    Outputs outputs(output_options.targets(), [&](const std::vector<Warning>& warnings) {
         // That one is said below, before anything is launched.
-        if (line.find("W-NO-COUNTERS") == line.npos) output_options.note(line);
+        output_options.note_warnings(warnings, "W-NO-COUNTERS");
     });
 
     const Devices devices = devices_for(machine_options, output_options, planned.front());

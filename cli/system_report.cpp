@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/device_machine.h"
+#include "core/run/device_machine.h"
 #include "core/run/device_run.h"
 
 #ifdef COALPROF_HAS_CUDA

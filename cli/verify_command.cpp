@@ -7,13 +7,13 @@
 #include <optional>
 #include <utility>
 
-#include "cli/device_machine.h"
 #include "cli/invocation.h"
 #include "cli/print.h"
 #include "cli/result_head.h"
 #include "cli/sweep_options.h"
 #include "cli/wiring.h"
 #include "core/pattern/catalog.h"
+#include "core/run/device_machine.h"
 #include "core/run/stop.h"
 #include "core/run/verify.h"
 #include "core/text/describe.h"

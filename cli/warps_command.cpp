@@ -6,13 +6,13 @@
 #include <filesystem>
 #include <memory>
 
-#include "cli/device_machine.h"
 #include "cli/invocation.h"
 #include "cli/output_options.h"
 #include "cli/result_head.h"
 #include "cli/sweep_options.h"
 #include "cli/wiring.h"
 #include "core/model/predict.h"
+#include "core/run/device_machine.h"
 #include "core/run/warps_device_run.h"
 #include "core/run/warps_run.h"
 #include "core/run/warps_source.h"
@@ -107,7 +107,9 @@ ExitCode run_warps_command(const WarpsCommand& command, const Invocation& invoca
     const auto listed = counters_listed(command.machine.counters);
     const auto targets = command.output.targets();
     keep_input(command.file, targets);
-    Outputs outputs(targets, [&](std::string_view line) { command.output.note(line); });
+    Outputs outputs(targets, [&](const std::vector<Warning>& warnings) {
+        command.output.note_warnings(warnings);
+    });
     DeviceAccess device;
     if (command.machine.chosen_backend() == MachineOptions::Backend::device) {
         device =

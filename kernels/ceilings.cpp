@@ -40,10 +40,8 @@ CompileRequest Ceilings::request() {
 Buffer Ceilings::measured_buffer() {
     const Gpu& gpu = bench_.gpu;
     const DeviceFacts& facts = bench_.facts;
-    // Two transfers per clock of a double data rate.
-    const double peak =
-        2.0 * static_cast<double>(facts.memory_clock_hz) * facts.memory_bus_bits / 8;
-    const auto of_one_pass = static_cast<std::uint64_t>(peak * pass_seconds);
+    const auto of_one_pass =
+        static_cast<std::uint64_t>(facts.peak_bytes_per_second() * pass_seconds);
     std::uint64_t bytes = std::clamp(of_one_pass, smallest_buffer_bytes, largest_buffer_bytes);
     bytes = std::max(bytes, facts.l2_bytes * 8);
     bytes = std::min(bytes, std::max(gpu.memory().free_bytes / 2, smallest_buffer_bytes));

@@ -133,10 +133,8 @@ NamedValues more_about(const DriverApi& api, CUdevice device, const DeviceFacts&
     const Attributes attributes(api, device);
     NamedValues values{{"sector_bytes", static_cast<std::int64_t>(sector_bytes)},
                        {"line_bytes", static_cast<std::int64_t>(line_bytes)}};
-    // Two transfers a clock, as for every memory from GDDR3 to HBM3.
-    const double peak = 2.0 * static_cast<double>(facts.memory_clock_hz) *
-                        static_cast<double>(facts.memory_bus_bits) / 8;
-    if (peak > 0) values.emplace_back("peak_bytes_per_second", peak);
+    if (const double peak = facts.peak_bytes_per_second(); peak > 0)
+        values.emplace_back("peak_bytes_per_second", peak);
     for (const NamedAttribute& attribute : numbers) {
         const auto value = attributes.find(attribute.which);
         if (!value) continue;

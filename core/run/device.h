@@ -41,6 +41,11 @@ struct DeviceFacts {
     bool local_l1_cache = false;
     std::uint32_t driver_version = 0;  // 13000 is 13.0
     std::uint32_t nvrtc_version = 0;
+
+    // Of device memory. Two transfers a clock, as for every memory from GDDR3 to HBM3.
+    double peak_bytes_per_second() const {
+        return 2.0 * static_cast<double>(memory_clock_hz) * memory_bus_bits / 8;
+    }
 };
 
 // One point failed, the sweep can go on (not enough memory, a launch that was refused).

@@ -23,6 +23,7 @@ constexpr std::array ops{
     WarpOp{AccessKind::atomic, Space::global}, WarpOp{AccessKind::reduce, Space::global},
     WarpOp{AccessKind::load, Space::shared},   WarpOp{AccessKind::store, Space::shared},
 };
+// Of each op, in its order.
 constexpr std::array<std::string_view, ops.size()> op_words{
     "load", "store", "atomic", "reduce", "shared_load", "shared_store"};
 

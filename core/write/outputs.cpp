@@ -73,10 +73,10 @@ class Outputs::Output {
 };
 
 Outputs::Outputs(const std::vector<OutputTarget>& targets,
-                 std::function<void(std::string_view)> note)
-    : note_(std::move(note)) {
+                 std::function<void(const std::vector<Warning>&)> untold)
+    : untold_(std::move(untold)) {
     for (const OutputTarget& target : targets) {
-        if (target.format->tells_warnings) note_ = nullptr;
+        if (target.format->tells_warnings) untold_ = nullptr;
         auto output = std::make_unique<Output>(target);
         for (const auto& other : outputs_)
             if (!output->place().empty() && other->place() == output->place())
@@ -139,14 +139,8 @@ void Outputs::finish(const ResultTail& tail) {
         output.format().finish(tail);
         output.commit();
     });
-    if (note_) note_warnings(tail.warnings);
+    if (untold_) untold_(tail.warnings);
     throw_failures();
-}
-
-void Outputs::note_warnings(const std::vector<Warning>& warnings) const {
-    constexpr std::size_t most = 10;
-    for (std::size_t i = 0; i < std::min(warnings.size(), most); ++i) note_(describe(warnings[i]));
-    if (warnings.size() > most) note_(fmt::format("{} more warnings", warnings.size() - most));
 }
 
 }  // namespace coalprof

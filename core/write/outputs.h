@@ -30,9 +30,9 @@ class Outputs : public ResultSink {
  public:
     // Opens every target at once, so that a bad one fails before anything is measured: Error
     // (ExitCode::output) naming the path, UsageError when two of them are the same file.
-    // `note` gets the result's warnings, a sentence each, where no target tells them.
+    // `untold` gets the result's warnings where no target tells them.
     explicit Outputs(const std::vector<OutputTarget>& targets,
-                     std::function<void(std::string_view)> note = {});
+                     std::function<void(const std::vector<Warning>&)> untold = {});
     ~Outputs() override;
 
     // Where head.columns lists counters, no output shows any other.
@@ -48,10 +48,9 @@ class Outputs : public ResultSink {
     template <typename Work>
     void for_each(Work work);
     void throw_failures() const;
-    void note_warnings(const std::vector<Warning>& warnings) const;
 
     std::vector<std::unique_ptr<Output>> outputs_;
-    std::function<void(std::string_view)> note_;
+    std::function<void(const std::vector<Warning>&)> untold_;
     std::string failures_;
     std::vector<Counter> listed_;  // empty: all
     bool explains_absent_ = false;

@@ -179,6 +179,14 @@ class ImpossibleLaunches(Case):
                 self.assertIn(self.WARNING, self.run_ok(*self.LAUNCH, *output).err_text)
                 self.assertEqual(self.run_ok(*self.LAUNCH, *output, "-q").err, b"")
 
+    def test_are_told_up_to_ten_of_them(self):
+        machines = "1.0,1.1,1.2,1.3,2.0,2.1,3.0,3.2,3.5,3.7,5.0,5.2"  # none adds f64 atomically
+        told = self.run_ok("offset", "--op", "atomic", "--type", "f64", "--range", "0", "--machine",
+                           machines, "--format", "csv").err_text.splitlines()
+        told = [line for line in told if "the model answers alone" not in line]
+        self.assertEqual(sum("W-IMPOSSIBLE" in line for line in told), 10)
+        self.assertEqual(told[10:], ["coalprof: 2 more warnings"])
+
 
 class Words(Case):
     def test_before_the_pattern_are_sent_behind_it(self):

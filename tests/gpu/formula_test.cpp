@@ -176,13 +176,6 @@ struct Points : ResultSink {
     }
 };
 
-Machine machine_of(const DeviceFacts& facts) {
-    const double peak =
-        2.0 * static_cast<double>(facts.memory_clock_hz) * facts.memory_bus_bits / 8;
-    return machine_of_device({facts.major, facts.minor}, facts.name,
-                             DeviceSizes{facts.multiprocessors, peak, facts.l2_bytes});
-}
-
 // The built-in pattern and the formula, in turn.
 std::vector<PlannedPoint> pairs_of(Op op, ElementType type, const Machine& machine) {
     std::vector<PlannedPoint> points;
@@ -205,7 +198,7 @@ std::vector<PlannedPoint> pairs_of(Op op, ElementType type, const Machine& machi
 
 TEST_F(FormulaOnGpu, built_in_patterns_are_measured_alike_as_formulas) {
     COALPROF_NEEDS_COUNTERS();
-    const Machine gpu = machine_of(launcher().device());
+    const Machine gpu = machine();
     std::uint64_t compared = 0;
     for (const std::string_view op : op_list())
         for (const ElementType type : {ElementType::f32, ElementType::u64}) {

@@ -194,9 +194,7 @@ TEST_F(OnGpu, every_kind_of_warp_can_be_replayed) {
 }
 
 TEST_F(OnGpu, ceilings_lie_below_the_peak) {
-    const DeviceFacts& facts = launcher().device();
-    const double peak =
-        2.0 * static_cast<double>(facts.memory_clock_hz) * facts.memory_bus_bits / 8;
+    const double peak = launcher().device().peak_bytes_per_second();
     for (const double ceiling : {launcher().read_ceiling(), launcher().copy_ceiling()}) {
         EXPECT_GT(ceiling, 0.3 * peak);
         EXPECT_LT(ceiling, 1.05 * peak);

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "core/machine/machine.h"
+#include "core/run/device_machine.h"
 #include "core/text/error.h"
 #include "cupti/collector.h"
 #include "kernels/driver_api.h"
@@ -30,10 +30,7 @@ class GpuTest : public ::testing::Test {
     }
 
     static KernelLauncher& launcher() { return *launcher_; }
-    static Machine machine() {
-        const DeviceFacts& facts = launcher().device();
-        return machine_of_device({facts.major, facts.minor}, facts.name);
-    }
+    static Machine machine() { return machine_of(launcher().device()); }
 
     // Why counters cannot be read; empty: they can, with collector().
     static std::string why_no_counters() {

@@ -52,20 +52,19 @@ int pipe_without_reader() {
     return ends[1];
 }
 
-TEST(Outputs, note_the_warnings_that_no_format_tells) {
+TEST(Outputs, hand_on_the_warnings_that_no_format_tells) {
     const TemporaryFolder folder;
     const ResultTail tail{Status::complete, {{"W-MISMATCH", "offset=1", "4 is not 5"}}};
     for (const bool has_json : {false, true}) {
         std::vector<OutputTarget> targets{target(folder / "a.csv")};
         if (has_json) targets.push_back(target(folder / "a.json"));
-        std::vector<std::string> noted;
-        Outputs outputs(targets, [&](std::string_view line) { noted.emplace_back(line); });
+        std::vector<Warning> untold;
+        Outputs outputs(targets, [&](const std::vector<Warning>& all) { untold = all; });
         outputs.begin({});
         outputs.finish(tail);
-        if (has_json)
-            EXPECT_TRUE(noted.empty());
-        else
-            EXPECT_EQ(noted, std::vector<std::string>{"warning W-MISMATCH: offset=1: 4 is not 5"});
+        ASSERT_EQ(untold.size(), has_json ? 0u : 1u);
+        for (const Warning& warning : untold)
+            EXPECT_EQ(describe(warning), "warning W-MISMATCH: offset=1: 4 is not 5");
     }
 }
 
