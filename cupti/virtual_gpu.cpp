@@ -63,17 +63,20 @@ Finding find_virtual_gpu(const PreflightFacts& facts, const NvmlApi& nvml) {
     if (!mode) return finding(FindingState::unknown, "the driver does not say whether it is one");
     switch (*mode) {
         case whole:
-            return finding(FindingState::ok, "no: the GPU is whole");
+            return finding(FindingState::ok, "not a virtual GPU");
         case passed_through:
-            return finding(FindingState::ok, "no: a whole GPU, passed through to this machine");
+            return finding(FindingState::ok,
+                           "not a virtual GPU, but one passed through to this machine");
         case host_of_vgpus:
         case host_of_vsga:
             return finding(
-                FindingState::unknown, "no, but this machine is the host of virtual GPUs on it",
+                FindingState::unknown,
+                "not one itself, but this machine is the host of virtual GPUs on it",
                 "While a guest uses it, counters may be refused or count the guest too.");
         case virtual_gpu:
             return finding(
-                FindingState::unknown, "yes: counters are there only if the host allows them",
+                FindingState::unknown,
+                "a virtual GPU: counters are there only if its host allows them",
                 "If they are refused, the host's administrator switches them on with the "
                 "vGPU plugin parameter enable_profiling.");
         default:

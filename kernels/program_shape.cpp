@@ -185,16 +185,16 @@ void set_launch_shape(const Plan& plan, std::uint32_t max_threads_per_block, Pro
         refuse(fmt::format("{} blocks; a launch takes at most 2147483647", shape.grid));
 }
 
-// Where every array is global, it does not matter which block touches what, and blocks may take
-// their elements in turn. Without that each block would store to a stretch of memory of its own,
-// which an H200 takes amiss from 8 KiB on: 4 GiB of f32x4, four a thread, are read and written at
-// 4,006 GB/s instead of 4,200 (docs/measurements.md). 8 to 64 blocks in turn did equally well.
+// Where every array is global and no tile belongs to a block, it does not matter which block
+// touches what, and blocks may take their elements in turn. Without that each block would store to
+// a stretch of memory of its own, and long ones slow an H200 down (docs/measurements.md).
 std::uint32_t blocks_in_turn(const Program& program, const ProgramShape& shape) {
     constexpr std::uint64_t most = 32;
-    const bool is_all_global =
-        std::all_of(program.instructions.begin(), program.instructions.end(),
-                    [](const Instruction& one) { return one.space == Space::global; });
-    if (!is_all_global || !shape.whole || shape.per_thread == 1) return 1;
+    const bool is_free = std::all_of(
+        program.instructions.begin(), program.instructions.end(), [](const Instruction& one) {
+            return one.space == Space::global && !std::holds_alternative<Tiles>(one.formula);
+        });
+    if (!is_free || !shape.whole || shape.per_thread == 1) return 1;
     return static_cast<std::uint32_t>(std::gcd(shape.grid, most));
 }
 

@@ -41,9 +41,8 @@ struct ProgramShape {
     std::uint32_t per_thread = 0;
     std::uint64_t grid = 0;  // blocks
     // So many neighbouring blocks take their elements in turn: the first of each thread, then the
-    // second, and so on, with `step` logical indices between those of one thread.
+    // second, and so on.
     std::uint32_t blocks_in_turn = 1;
-    std::uint32_t step() const { return block * blocks_in_turn; }
     bool whole = false;              // every thread of the grid has work
     bool reports = false;            // some loaded value is checked
     std::uint32_t shared_bytes = 0;  // of a block: all arrays of shared memory, one after the other
@@ -52,6 +51,9 @@ struct ProgramShape {
     // none.
     bool needs_near_check = false;
     bool is_global = false;  // some array is in global memory
+
+    // Logical indices from one element of a thread to its next.
+    std::uint32_t step() const { return block * blocks_in_turn; }
 };
 
 // Offset of a shared array in the block's memory; 0 for the arrays of other memories.

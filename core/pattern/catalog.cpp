@@ -295,7 +295,9 @@ LaunchShape launch_shape(std::string_view pattern, const PatternOptions& options
 
 std::optional<std::uint64_t> tile_columns(std::string_view pattern, const PatternOptions& options,
                                           ElementType type) {
-    return pattern == "transpose" ? transpose_tile(options, type) : options.tile;
+    if (pattern == "transpose") return transpose_tile(options, type);
+    if (pattern == "shared-pad") return shared_pad_tile(options);
+    return std::nullopt;
 }
 
 void build_program(Plan& plan) {

@@ -34,8 +34,8 @@ const PatternInfo& find_pattern(std::string_view name);
 LaunchShape launch_shape(std::string_view pattern, const PatternOptions& options, ElementType type,
                          const LaunchShape& asked);
 
-// Columns of the tile that the pattern takes with these options. None: it has no tile, or nobody
-// chose one of those that it offers (shared-pad).
+// Columns of the tile that the pattern takes with these options, chosen or by itself. None: it has
+// no tile. Throws UsageError for one that is not there.
 std::optional<std::uint64_t> tile_columns(std::string_view pattern, const PatternOptions& options,
                                           ElementType type);
 

@@ -42,10 +42,15 @@ Program make_shared_stride(const Plan& plan) {
                         elements);
 }
 
-Program make_shared_pad(const Plan& plan) {
-    const std::uint64_t columns = plan.options.tile.value_or(32);
+std::uint64_t shared_pad_tile(const PatternOptions& options) {
+    const std::uint64_t columns = options.tile.value_or(32);
     if (columns != 16 && columns != 32)
         throw UsageError(fmt::format("--tile {}: a tile has 16 or 32 columns", columns));
+    return columns;
+}
+
+Program make_shared_pad(const Plan& plan) {
+    const std::uint64_t columns = shared_pad_tile(plan.options);
     const std::uint64_t pitch = checked_sum(columns, plan.value, "a row");
     const std::uint64_t elements = checked_product(columns, pitch, "the tile");
     require_fits(plan, elements, shared_bytes_of_block, "shared");

@@ -8,6 +8,8 @@ namespace coalprof {
 
 Program make_shared_stride(const Plan& plan);
 Program make_shared_pad(const Plan& plan);
+// Its columns: 32 unless 16 were chosen. Throws UsageError for any other.
+std::uint64_t shared_pad_tile(const PatternOptions& options);
 Program make_shared_broadcast(const Plan& plan);
 Program make_shared_random(const Plan& plan);
 Program make_constant(const Plan& plan);

@@ -39,7 +39,7 @@ std::uint64_t padding_elements(std::uint32_t element_bytes) {
 
 // a -> tile row by row, tile -> b column by column: thread i holds one element on the way in and
 // another on the way out. Tiles follow each other down a, which is along the rows of b: an H200 is
-// up to 9 % slower where blocks that run together write far apart (docs/measurements.md).
+// slower where blocks that run together write far apart (docs/measurements.md).
 Program tiled_transpose(const Plan& plan, const Matrix& matrix, std::uint64_t side) {
     const auto& [width, height] = matrix;
     const std::uint32_t bytes = bytes_of(plan.type);
@@ -50,7 +50,7 @@ Program tiled_transpose(const Plan& plan, const Matrix& matrix, std::uint64_t si
         tile_bytes > shared_bytes_of_block)
         throw UsageError(
             fmt::format("--tile {}: tiles of {} take {} bytes; a block has {} of "
-                        "shared memory",
+                        "shared memory; leave --tile out",
                         side, name_of(plan.type), tile_bytes, shared_bytes_of_block));
     const std::uint64_t down = height / side;
     constexpr std::uint32_t a = 0, b = 1, tile = 2;
@@ -84,13 +84,14 @@ Matrix tiled_matrix(const Plan& plan, std::uint64_t side) {
         throw UsageError(fmt::format(
             "transpose {0}: --variant {1} moves tiles of {2} x {2} elements; choose widths that "
             "are multiples of {2}{3}",
-            plan.value, plan.options.variant, side, side == 64 ? ", or --tile 32" : ""));
+            plan.value, plan.options.variant, side,
+            side == 64 && plan.value % 32 == 0 ? ", or --tile 32" : ""));
     const std::uint64_t height = element_count(plan) / plan.value / side * side;
     if (height == 0)
         throw UsageError(fmt::format(
             "transpose {}: --size {} holds no {} rows of that many elements, a row of tiles; "
-            "choose a larger --size",
-            plan.value, size_as_typed(plan.shape), side));
+            "choose a larger --size{}",
+            plan.value, size_as_typed(plan.shape), side, side == 64 ? ", or --tile 32" : ""));
     return {plan.value, height};
 }
 
@@ -130,8 +131,9 @@ std::uint32_t transpose_per_thread(const PatternOptions& options, ElementType ty
     if (shape.block % side != 0 || side * side % shape.block != 0)
         throw UsageError(
             fmt::format("--block {}: --variant {} gives a tile of {} elements to a block; choose "
-                        "{}64, 128, 256, 512 or 1024 threads",
-                        shape.block, options.variant, side * side, side == 32 ? "32, " : ""));
+                        "{}64, 128, 256, 512 or 1024 threads{}",
+                        shape.block, options.variant, side * side, side == 32 ? "32, " : "",
+                        side == 64 && shape.block == 32 ? ", or --tile 32" : ""));
     const auto needed = static_cast<std::uint32_t>(side * side / shape.block);
     if (shape.per_thread != 1 && shape.per_thread != needed)
         throw UsageError(

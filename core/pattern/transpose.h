@@ -10,8 +10,8 @@ namespace coalprof {
 Program make_transpose(const Plan& plan);
 
 // Columns and rows of a tile; none for the naive variant. Unless it was chosen, 64 for elements of
-// up to 4 bytes and else 32: tiles with rows of 128 bytes are 6 to 8 % slower on an H200 than those
-// with rows of 256 (docs/measurements.md). Throws UsageError for a variant or a tile that is not
+// up to 4 bytes and else 32, for rows of 256 bytes where there is room for them: shorter ones are
+// slower on an H200 (docs/measurements.md). Throws UsageError for a variant or a tile that is not
 // there.
 std::optional<std::uint64_t> transpose_tile(const PatternOptions& options, ElementType type);
 

@@ -55,7 +55,7 @@ TEST(VirtualGpu, is_told_from_a_whole_one) {
     EXPECT_EQ(answer({.mode = 1}).state, FindingState::ok);
     const Finding shared = answer({.mode = 2});
     EXPECT_EQ(shared.state, FindingState::unknown);
-    EXPECT_THAT(shared.detail, HasSubstr("yes"));
+    EXPECT_THAT(shared.detail, HasSubstr("a virtual GPU: counters"));
     EXPECT_THAT(shared.remedy, HasSubstr("enable_profiling"));
     EXPECT_THAT(answer({.mode = 3}).detail, HasSubstr("host of virtual GPUs"));
     EXPECT_THAT(answer({.mode = 9}).detail, HasSubstr("mode 9"));

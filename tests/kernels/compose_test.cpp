@@ -75,6 +75,10 @@ TEST(Compose, lets_blocks_take_their_elements_in_turn_where_all_have_work) {
     EXPECT_EQ(in_turn("shared-stride", 4, 64 * 4096), 1u);  // a block's memory is its own
     EXPECT_EQ(shape_of(tiled_transpose("padded", 1024, ElementType::f32, 1 << 22)).blocks_in_turn,
               1u);
+    // Threads of a tile find their elements by their block.
+    EXPECT_EQ(shape_of(handmade_plan({{AccessKind::load, 0, Tiles{}}}, 1, 1 << 16, 1 << 16, 4))
+                  .blocks_in_turn,
+              1u);
     const Plan plan = plan_of("offset", 3, Op::load, ElementType::f32, 4, 64 * 4096);
     EXPECT_EQ(shape_of(plan).step(), 32u * 256);
     EXPECT_NE(source_of(plan).find("constexpr int step = 8192;"), std::string::npos);
