@@ -40,6 +40,9 @@ class Drawing {
             text_ += '\n';
             access(explanation_.accesses[i]);
         }
+        if (!explanation_.warnings.empty()) text_ += '\n';
+        for (const Warning& warning : explanation_.warnings)
+            put_indented(describe(warning), Ink::plain);
         return std::move(text_);
     }
 

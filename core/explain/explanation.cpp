@@ -8,6 +8,7 @@
 #include "core/explain/launch_warps.h"
 #include "core/explain/near_reasons.h"
 #include "core/model/launch_sum.h"
+#include "core/model/obstacles.h"
 #include "core/model/predict.h"
 #include "core/pattern/catalog.h"
 #include "core/text/describe.h"
@@ -242,6 +243,7 @@ Explanation explanation_of(const Plan& plan, const Machine& machine,
     explanation.sweep.emplace_back("op", std::string(name_of(plan.op)));
     explanation.sweep.emplace_back("type", std::string(name_of(plan.type)));
     explanation.accesses = accesses_of(plan.program, drawn, machine);
+    explanation.warnings = obstacle_warnings(machine, plan);
     return explanation;
 }
 

@@ -76,6 +76,7 @@ struct Explanation {
     std::uint64_t warps = 1;         // of the launch
     std::uint64_t first_thread = 0;  // logical index of lane 0
     std::vector<ExplainedAccess> accesses;
+    std::vector<Warning> warnings;  // what would keep the machine from running the launch
 };
 
 std::string_view name_of(Space space);  // "global"

@@ -49,4 +49,13 @@ std::vector<std::string> obstacles(const Rules& rules, const Plan& plan) {
     return found;
 }
 
+std::vector<Warning> obstacle_warnings(const Machine& machine, const Plan& plan) {
+    std::vector<Warning> warnings;
+    for (const std::string& clause : obstacles(*machine.rules, plan))
+        warnings.push_back({"W-IMPOSSIBLE",
+                            {},
+                            fmt::format("{} could not run this launch: {}", machine.name, clause)});
+    return warnings;
+}
+
 }  // namespace coalprof

@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/machine/rules.h"
+#include "core/machine/machine.h"
 #include "core/pattern/plan.h"
+#include "core/result/result.h"
 
 namespace coalprof {
 
@@ -14,5 +15,8 @@ namespace coalprof {
 // plan: its program, shape and allocation. Not looked at: sizes of memory, because boards came with
 // several, and of grids, because two dimensions hold what one does not (65,535 blocks before 3.0).
 std::vector<std::string> obstacles(const Rules& rules, const Plan& plan);
+
+// The same as warnings W-IMPOSSIBLE of the whole run, which name the machine.
+std::vector<Warning> obstacle_warnings(const Machine& machine, const Plan& plan);
 
 }  // namespace coalprof

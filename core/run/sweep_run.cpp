@@ -1,7 +1,5 @@
 #include "core/run/sweep_run.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "core/model/obstacles.h"
@@ -22,12 +20,9 @@ Point predicted_point(const PlannedPoint& planned) {
 
 // Of each machine, once each: what would keep it from running what is predicted.
 void warn_of_obstacles(const PlannedPoint& planned, std::vector<Warning>& warnings) {
-    for (const std::string& clause : obstacles(*planned.machine.rules, planned.plan)) {
-        const std::string text =
-            fmt::format("{} could not run this launch: {}", planned.machine.name, clause);
-        const auto is_said = [&](const Warning& warning) { return warning.text == text; };
-        if (std::none_of(warnings.begin(), warnings.end(), is_said))
-            warnings.push_back({"W-IMPOSSIBLE", {}, text});
+    for (const Warning& found : obstacle_warnings(planned.machine, planned.plan)) {
+        const auto is_said = [&](const Warning& warning) { return warning.text == found.text; };
+        if (std::none_of(warnings.begin(), warnings.end(), is_said)) warnings.push_back(found);
     }
 }
 

@@ -173,7 +173,7 @@ std::string json_document(const ResultHead& head, const Explanation& explanation
                      {"meta", Json::parse(json_of_meta(head))},
                      {"sweep", tree_of(explanation.sweep)},
                      {"explanation", tree_of(explanation)},
-                     {"warnings", Json::array()}};
+                     {"warnings", Json::parse(json_of_warnings(explanation.warnings))}};
     return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

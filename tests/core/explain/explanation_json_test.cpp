@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/explain/cases.h"
+#include "core/explain/drawing.h"
 
 namespace coalprof {
 namespace {
@@ -93,6 +94,21 @@ TEST(ExplanationJson, near_memories_have_passes_instead_of_lines) {
     EXPECT_EQ(constant["accesses"][0]["passes"][1]["byte"], 4);
     const Json local = json_for(plan_of("local", 4, Op::load, ElementType::f32));
     EXPECT_EQ(local["accesses"][0]["lines"].size(), 4u);
+}
+
+// Doubles came with compute capability 1.3.
+TEST(ExplanationJson, the_document_warns_where_the_machine_could_not_run_the_launch) {
+    const Plan plan = plan_of("offset", 0, Op::load, ElementType::f64);
+    const auto warnings_on = [&](const char* machine) {
+        return Json::parse(
+            json_document({}, explanation_of(plan, find_machine(machine))))["warnings"];
+    };
+    EXPECT_TRUE(warnings_on("c1060").empty());
+    ASSERT_EQ(warnings_on("c870").size(), 1u);
+    EXPECT_EQ(warnings_on("c870")[0]["code"], "W-IMPOSSIBLE");
+    EXPECT_NE(
+        draw(explanation_of(plan, find_machine("c870")), {}).find("warning W-IMPOSSIBLE: c870"),
+        std::string::npos);
 }
 
 TEST(ExplanationJson, the_document_has_the_head_of_every_other) {
