@@ -253,7 +253,6 @@ class ProgramText {
 
     std::string first_of_block() const {
         const std::uint32_t turn = shape_.blocks_in_turn;
-        if (turn == 1) return fmt::format("static_cast<Index>(blockIdx.x) * {}", of_one_block());
         return fmt::format("static_cast<Index>(blockIdx.x / {}) * {} + blockIdx.x % {} * {}", turn,
                            turn * of_one_block(), turn, shape_.block);
     }

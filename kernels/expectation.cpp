@@ -6,8 +6,6 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <memory>
-#include <variant>
 #include <vector>
 
 #include "kernels/source/values.h"
@@ -70,35 +68,21 @@ Element row_element(const ArrayState& state, std::uint64_t row) {
     return words;
 }
 
-template <typename BuiltIn, typename Visit>
-void each_element(const BuiltIn& formula, std::uint64_t threads, Visit visit) {
-    for (std::uint64_t i = 0; i < threads; ++i) visit(formula(i));
-}
-template <typename Visit>
-void each_element(const std::shared_ptr<const CustomFormula>& formula, std::uint64_t threads,
-                  Visit visit) {
-    std::array<std::uint64_t, warp_lanes> elements;
-    for (std::uint64_t first = 0; first < threads; first += warp_lanes) {
-        const auto count =
-            static_cast<std::uint32_t>(std::min<std::uint64_t>(threads - first, warp_lanes));
-        formula->evaluate(first, count, elements.data());
-        for (std::uint32_t k = 0; k < count; ++k) visit(elements[k]);
-    }
-}
-
 // Calls visit(element) for every element that one launch stores to or adds to; idle lanes are
 // beyond the array.
 template <typename Visit>
 void each_change(const Program& program, std::size_t array, Visit visit) {
     const std::uint64_t elements_in_array = program.arrays[array].elements;
-    const auto visit_inside = [&](std::uint64_t element) {
-        if (element < elements_in_array) visit(element);
-    };
+    std::array<std::uint64_t, warp_lanes> elements;
     for (const Instruction& instruction : program.instructions) {
         if (instruction.array != array || instruction.kind == AccessKind::load) continue;
-        std::visit(
-            [&](const auto& formula) { each_element(formula, program.threads, visit_inside); },
-            instruction.formula);
+        for (std::uint64_t first = 0; first < program.threads; first += warp_lanes) {
+            const auto count = static_cast<std::uint32_t>(
+                std::min<std::uint64_t>(program.threads - first, warp_lanes));
+            evaluate(instruction.formula, first, count, elements.data());
+            for (std::uint32_t k = 0; k < count; ++k)
+                if (elements[k] < elements_in_array) visit(elements[k]);
+        }
     }
 }
 
@@ -115,56 +99,12 @@ struct Difference {
     std::uint64_t hits = 0;  // how often one launch changes it; once is enough where it stores
 };
 
-// Whether `count` elements from `first` on hold their marked values: `found` begins at the first,
-// and `is_stored` with its 0 or 1, unless it is null and nothing was stored. Plain loops over
-// 32-bit numbers without a branch, which compilers turn into vector code.
-template <unsigned bytes>
-bool are_marked(const std::byte* found, const std::uint8_t* is_stored, std::uint64_t first,
-                std::uint32_t count, Word seed) {
-    constexpr unsigned word_bytes = bytes < 4 ? bytes : 4;
-    const auto low = static_cast<Word>(first);  // all that spread_word() takes of it
-    const auto difference = [&](std::uint32_t k, Word mark) {
-        Word differing = 0;
-        for (unsigned w = 0; w < words_of(bytes); ++w) {
-            Word word = 0;
-            std::memcpy(&word, found + k * bytes + w * word_bytes, word_bytes);
-            differing |= word ^ (untouched_word(bytes, low + k, w, seed) | mark);
-        }
-        return differing;
-    };
-    Word differing = 0;
-    if (is_stored == nullptr)
-        for (std::uint32_t k = 0; k < count; ++k) differing |= difference(k, 0);
-    else
-        for (std::uint32_t k = 0; k < count; ++k)
-            differing |= difference(k, mark_of(bytes) * is_stored[k]);
-    return differing == 0;
-}
-
-// How many elements from the first on hold their marked values, to within the stretch in which one
-// does not.
-template <unsigned bytes>
-std::uint64_t count_marked(std::span<const std::byte> found,
-                           std::span<const std::uint8_t> is_stored, Word seed) {
-    constexpr std::uint64_t stretch = 4096;
-    const std::uint64_t elements = found.size() / bytes;
-    std::uint64_t first = 0;
-    while (first < elements) {
-        const auto count = static_cast<std::uint32_t>(std::min(stretch, elements - first));
-        const std::uint8_t* stored = is_stored.empty() ? nullptr : &is_stored[first];
-        if (!are_marked<bytes>(&found[first * bytes], stored, first, count, seed)) break;
-        first += count;
-    }
-    return first;
-}
-
-// Calls expected(element, hits) for each element from `first` on until it differs from what was
-// found.
+// Calls expected(element, hits) for each element until it differs from what was found.
 template <unsigned bytes, typename Hits, typename Expected>
 std::optional<Difference> compare_all(std::span<const std::byte> found, const Hits& hits,
-                                      Expected expected, std::uint64_t first = 0) {
+                                      Expected expected) {
     const std::uint64_t elements = found.size() / bytes;
-    for (std::uint64_t e = first; e < elements; ++e) {
+    for (std::uint64_t e = 0; e < elements; ++e) {
         const std::uint64_t count = hits.empty() ? 0 : hits[e];
         const Element words = expected(e, count);
         if (std::memcmp(words.data(), &found[e * bytes], bytes) != 0) return Difference{e, count};
@@ -181,14 +121,9 @@ std::optional<Difference> compare_marked(const Program& program, const ArrayStat
         each_change(program, state.array, [&](std::uint64_t element) { is_stored[element] = 1; });
     }
     const auto& origin = program.arrays[state.array].origin;
-    const std::uint64_t right =
-        origin ? 0 : count_marked<bytes>(found, is_stored, state.operand.seed);
-    return compare_all<bytes>(
-        found, is_stored,
-        [&](std::uint64_t element, std::uint64_t hits) {
-            return left_element<bytes>(origin, state, element, hits != 0);
-        },
-        right);
+    return compare_all<bytes>(found, is_stored, [&](std::uint64_t element, std::uint64_t hits) {
+        return left_element<bytes>(origin, state, element, hits != 0);
+    });
 }
 
 template <unsigned bytes>

@@ -78,21 +78,25 @@ Program tiled_transpose(const Plan& plan, const Matrix& matrix, std::uint64_t si
     return program;
 }
 
+// What to say behind the first way out, where tiles of 32 would do.
+std::string_view or_smaller_tile(std::uint64_t side, bool smaller_fits) {
+    return side == 64 && smaller_fits ? ", or --tile 32" : "";
+}
+
 // Whole tiles from left to right, and as many whole rows of tiles as --size holds.
 Matrix tiled_matrix(const Plan& plan, std::uint64_t side) {
     if (plan.value % side != 0)
         throw UsageError(fmt::format(
             "transpose {0}: --variant {1} moves tiles of {2} x {2} elements; choose widths that "
             "are multiples of {2}{3}",
-            plan.value, plan.options.variant, side,
-            side == 64 && plan.value % 32 == 0 ? ", or --tile 32" : ""));
-    const std::uint64_t height = element_count(plan) / plan.value / side * side;
-    if (height == 0)
+            plan.value, plan.options.variant, side, or_smaller_tile(side, plan.value % 32 == 0)));
+    const std::uint64_t rows = element_count(plan) / plan.value;
+    if (rows < side)
         throw UsageError(fmt::format(
             "transpose {}: --size {} holds no {} rows of that many elements, a row of tiles; "
             "choose a larger --size{}",
-            plan.value, size_as_typed(plan.shape), side, side == 64 ? ", or --tile 32" : ""));
-    return {plan.value, height};
+            plan.value, size_as_typed(plan.shape), side, or_smaller_tile(side, rows >= 32)));
+    return {plan.value, rows / side * side};
 }
 
 Matrix naive_matrix(const Plan& plan) {
@@ -133,7 +137,7 @@ std::uint32_t transpose_per_thread(const PatternOptions& options, ElementType ty
             fmt::format("--block {}: --variant {} gives a tile of {} elements to a block; choose "
                         "{}64, 128, 256, 512 or 1024 threads{}",
                         shape.block, options.variant, side * side, side == 32 ? "32, " : "",
-                        side == 64 && shape.block == 32 ? ", or --tile 32" : ""));
+                        or_smaller_tile(side, shape.block == 32)));
     const auto needed = static_cast<std::uint32_t>(side * side / shape.block);
     if (shape.per_thread != 1 && shape.per_thread != needed)
         throw UsageError(

@@ -11,10 +11,15 @@ using namespace coalprof;
 // Long ranges cost time and show nothing that shorter ones do not.
 constexpr std::uint64_t most_values = 1000;
 
+void claim_count(const Range& range) {
+    fuzz::claim(range.count() >= 1 && range.count() <= most_range_points, "1 to 100000 points");
+}
+
 // Without signs both readers say the same.
 void claim_signed(std::string_view text) {
     try {
         const Range range = parse_signed_range(text, "--var k=");
+        claim_count(range);
         if (range.count() > most_values) return;
         const std::vector<std::int64_t> values = range.signed_values();
         fuzz::claim(values.size() == range.count(), "the count is the number of values");
@@ -37,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     claim_signed(text);
     try {
         const Range range = parse_range(text, "--range");
-        fuzz::claim(range.count() >= 1 && range.count() <= most_range_points, "1 to 100000 points");
+        claim_count(range);
         if (range.count() > most_values) return 0;
         fuzz::claim(range.values().size() == range.count(), "the count is the number of values");
     } catch (const UsageError& error) {

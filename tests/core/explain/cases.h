@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/explain/launch_warps.h"
+#include "core/explain/reasons.h"
 #include "core/machine/machine.h"
 #include "core/model/coalescer.h"
 #include "core/pattern/catalog.h"
@@ -27,6 +28,11 @@ inline Plan plan_of(const std::string& pattern, std::uint64_t value, Op op, Elem
     plan.shape.block = block;
     build_program(plan);
     return plan;
+}
+
+inline Purpose purpose_of(AccessKind kind) {
+    if (kind == AccessKind::load) return Purpose::load;
+    return kind == AccessKind::store ? Purpose::store : Purpose::atomic;
 }
 
 inline bool touches_global(const Program& program) {

@@ -1,0 +1,60 @@
+// A launcher on a scripted GPU whose kernels are played, for the tests of what it launches.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "core/run/device.h"
+#include "kernels/fake_driver.h"
+#include "kernels/fake_kernels.h"
+#include "kernels/launcher.h"
+#include "kernels/nvrtc_api.h"
+#include "kernels/plans.h"
+
+namespace coalprof {
+
+class LauncherTest : public testing::Test {
+ protected:
+    KernelLauncher& launcher() {
+        if (!launcher_) launcher_ = make_launcher(FakeGpu::driver(), FakeGpu::nvrtc(), options_);
+        return *launcher_;
+    }
+    std::unique_ptr<PreparedLaunch> prepare(const Plan& plan) {
+        KernelLauncher& on = launcher();
+        kernels_.expect(plan);
+        return on.prepare(plan);
+    }
+    std::size_t launches_of(const std::string& kernel) const {
+        return static_cast<std::size_t>(
+            std::count(gpu_.launched.begin(), gpu_.launched.end(), kernel));
+    }
+
+    FakeGpu gpu_;
+    FakeKernels kernels_{gpu_};
+    LauncherOptions options_;
+    std::unique_ptr<KernelLauncher> launcher_;
+};
+
+inline std::string message_of(const std::function<void()>& work) {
+    try {
+        work();
+    } catch (const PointError& error) {
+        return error.what();
+    }
+    return "no PointError";
+}
+
+inline std::string text_in(const NamedValues& values, const std::string& name) {
+    for (const auto& [key, value] : values) {
+        if (key != name) continue;
+        if (const auto* text = std::get_if<std::string>(&value)) return *text;
+        if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
+    }
+    return "not there";
+}
+
+}  // namespace coalprof
