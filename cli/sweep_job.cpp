@@ -50,6 +50,7 @@ Devices devices_for(const MachineOptions& machine, const OutputOptions& output,
     // A machine that is named is to be predicted; measuring another beside it says nothing.
     if (backend == MachineOptions::Backend::model || (!machine.machine.empty() && !demanded))
         return {};
+    const std::future<void> loading = load_counters_ahead(machine.counters != "none");
     if (!index)
         if (const int count = count_devices(); count > 1) {
             Devices devices = open_every_device(machine, first, count);

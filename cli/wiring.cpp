@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <system_error>
 
 #include "cli/sweep_options.h"
 #include "core/text/suggest.h"
@@ -45,7 +46,17 @@ std::vector<Counter> counters_listed(const std::string& text) {
 
 int count_devices() { return count_gpus(); }
 
+std::future<void> load_counters_ahead(bool wanted) {
+    if (!wanted || !has_driver()) return {};
+    try {
+        return std::async(std::launch::async, load_cupti_early);
+    } catch (const std::system_error&) {  // no thread to be had: loaded when its turn comes
+        return {};
+    }
+}
+
 DeviceAccess open_device(const DeviceRequest& request) {
+    const std::future<void> loading = load_counters_ahead(request.wants_counters);
     DeviceAccess access;
     access.no_gpu = why_no_gpu();
     if (!access.no_gpu.empty()) return access;
@@ -98,6 +109,8 @@ std::vector<Counter> counters_of_warp(const std::string& text, AccessKind kind, 
 #else
 
 int count_devices() { return 0; }
+
+std::future<void> load_counters_ahead(bool) { return {}; }
 
 DeviceAccess open_device(const DeviceRequest&) {
     DeviceAccess access;

@@ -145,6 +145,8 @@ std::unique_ptr<KernelLauncher> make_launcher(const DriverApi& driver, const Nvr
     return launcher_on(driver, start_driver(driver), ready.get_future().share(), options);
 }
 
+bool has_driver() { return load_driver().api.has_value(); }
+
 int count_gpus() {
     const DriverLibrary library = load_driver();
     return library.api ? start_driver(*library.api).devices : 0;

@@ -28,6 +28,9 @@ std::unique_ptr<KernelLauncher> make_launcher(const LauncherOptions& options);
 std::unique_ptr<KernelLauncher> make_launcher(const DriverApi& driver, const NvrtcLibrary& nvrtc,
                                               const LauncherOptions& options);
 
+// Whether the driver's library is installed. Does not start it.
+bool has_driver();
+
 // How many GPUs the driver shows to this process; 0 where there is no driver.
 int count_gpus();
 
