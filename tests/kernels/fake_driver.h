@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -72,7 +73,7 @@ class FakeGpu {
         {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH, 1 << 20},
     };
     std::function<void(const FakeLaunch&)> play = [](const FakeLaunch&) {};
-    nvrtcResult compile_answer = NVRTC_SUCCESS;
+    std::atomic<nvrtcResult> compile_answer{NVRTC_SUCCESS};  // read by threads that compile ahead
     std::string compile_log = "kernel.cu(1): error: something is wrong";
     std::vector<int> architectures{75, 80, 90};
 
@@ -608,7 +609,7 @@ inline NvrtcApi FakeTable::compiler() {
         const std::lock_guard lock(FakeGpu::current()->mutex_);
         std::vector<std::string>& seen = FakeGpu::current()->options;
         seen.insert(seen.end(), options, options + count);
-        return FakeGpu::current()->compile_answer;
+        return FakeGpu::current()->compile_answer.load();
     };
     api.log_size = [](nvrtcProgram, std::size_t* bytes) {
         *bytes = FakeGpu::current()->compile_log.size();
