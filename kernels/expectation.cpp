@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <bit>
 #include <cstring>
 #include <vector>
 
-#include "kernels/in_parallel.h"
 #include "kernels/source/values.h"
 
 namespace coalprof {
@@ -70,32 +68,22 @@ Element row_element(const ArrayState& state, std::uint64_t row) {
     return words;
 }
 
-// How often one launch stores to or adds to each element; what idle lanes would is beyond the
-// array. Once is enough where it stores, and there Count may be as narrow as a byte.
-template <typename Count>
-std::vector<Count> count_changes(const Program& program, std::size_t array) {
-    std::vector<Count> hits(program.arrays[array].elements);
-    const auto change = [&hits](std::uint64_t element) {
-        const std::atomic_ref<Count> count(hits[element]);
-        if constexpr (sizeof(Count) == 1)
-            count.store(1, std::memory_order_relaxed);
-        else
-            count.fetch_add(1, std::memory_order_relaxed);
-    };
+// Calls visit(element) for every element that one launch stores to or adds to; idle lanes are
+// beyond the array.
+template <typename Visit>
+void each_change(const Program& program, std::size_t array, Visit visit) {
+    const std::uint64_t elements_in_array = program.arrays[array].elements;
+    std::array<std::uint64_t, warp_lanes> elements;
     for (const Instruction& instruction : program.instructions) {
         if (instruction.array != array || instruction.kind == AccessKind::load) continue;
-        in_parallel(program.threads, [&](std::uint64_t begin, std::uint64_t end) {
-            std::array<std::uint64_t, warp_lanes> elements;
-            for (std::uint64_t first = begin; first < end; first += warp_lanes) {
-                const auto lanes =
-                    static_cast<std::uint32_t>(std::min<std::uint64_t>(end - first, warp_lanes));
-                evaluate(instruction.formula, first, lanes, elements.data());
-                for (std::uint32_t k = 0; k < lanes; ++k)
-                    if (elements[k] < hits.size()) change(elements[k]);
-            }
-        });
+        for (std::uint64_t first = 0; first < program.threads; first += warp_lanes) {
+            const auto count = static_cast<std::uint32_t>(
+                std::min<std::uint64_t>(program.threads - first, warp_lanes));
+            evaluate(instruction.formula, first, count, elements.data());
+            for (std::uint32_t k = 0; k < count; ++k)
+                if (elements[k] < elements_in_array) visit(elements[k]);
+        }
     }
-    return hits;
 }
 
 bool is_changed(const Program& program, std::size_t array) {
@@ -111,36 +99,27 @@ struct Difference {
     std::uint64_t hits = 0;  // how often one launch changes it; once is enough where it stores
 };
 
-// The first element that differs from expected(element, hits).
+// Calls expected(element, hits) for each element until it differs from what was found.
 template <unsigned bytes, typename Hits, typename Expected>
 std::optional<Difference> compare_all(std::span<const std::byte> found, const Hits& hits,
                                       Expected expected) {
-    const auto hits_of = [&](std::uint64_t element) -> std::uint64_t {
-        return hits.empty() ? 0 : hits[element];
-    };
     const std::uint64_t elements = found.size() / bytes;
-    std::atomic<std::uint64_t> first_wrong{elements};
-    in_parallel(elements, [&](std::uint64_t first, std::uint64_t last) {
-        std::uint64_t e = first;
-        for (; e < last; ++e) {
-            const Element words = expected(e, hits_of(e));
-            if (std::memcmp(words.data(), &found[e * bytes], bytes) != 0) break;
-        }
-        if (e == last) return;
-        std::uint64_t known = first_wrong;
-        while (e < known && !first_wrong.compare_exchange_weak(known, e)) {
-        }
-    });
-    if (first_wrong == elements) return std::nullopt;
-    return Difference{first_wrong, hits_of(first_wrong)};
+    for (std::uint64_t e = 0; e < elements; ++e) {
+        const std::uint64_t count = hits.empty() ? 0 : hits[e];
+        const Element words = expected(e, count);
+        if (std::memcmp(words.data(), &found[e * bytes], bytes) != 0) return Difference{e, count};
+    }
+    return std::nullopt;
 }
 
 template <unsigned bytes>
 std::optional<Difference> compare_marked(const Program& program, const ArrayState& state,
                                          std::span<const std::byte> found) {
     std::vector<std::uint8_t> is_stored;
-    if (state.has_run && is_changed(program, state.array))
-        is_stored = count_changes<std::uint8_t>(program, state.array);
+    if (state.has_run && is_changed(program, state.array)) {
+        is_stored.resize(program.arrays[state.array].elements);
+        each_change(program, state.array, [&](std::uint64_t element) { is_stored[element] = 1; });
+    }
     const auto& origin = program.arrays[state.array].origin;
     return compare_all<bytes>(found, is_stored, [&](std::uint64_t element, std::uint64_t hits) {
         return left_element<bytes>(origin, state, element, hits != 0);
@@ -151,7 +130,8 @@ template <unsigned bytes>
 std::optional<Difference> compare_counted(const Program& program, Content content,
                                           const ArrayState& state,
                                           std::span<const std::byte> found) {
-    const auto hits = count_changes<std::uint32_t>(program, state.array);
+    std::vector<std::uint32_t> hits(program.arrays[state.array].elements);
+    each_change(program, state.array, [&](std::uint64_t element) { ++hits[element]; });
     return compare_all<bytes>(found, hits, [&](std::uint64_t element, std::uint64_t count) {
         return counted_element(content, state, element, count);
     });

@@ -13,8 +13,8 @@ namespace coalprof {
 
 namespace {
 
-// Arrays up to this size in all are copied back and compared with the host reference, at 1 to 3 ms
-// for 4 MiB; larger ones would take longer than measuring them, and are compared where they are, by
+// Arrays up to this size in all are copied back and compared with the host reference, while the GPU
+// goes on; larger ones would take longer than measuring them, and are compared where they are, by
 // kernels of their own.
 constexpr std::uint64_t host_reference_bytes = 16ull << 20;
 // float counts exactly to 2^24; this leaves room for the start value.
@@ -56,6 +56,30 @@ void add_formula(KernelParameters& parameters, const Formula& formula) {
                 parameters.add(value);
         },
         formula);
+}
+
+// An array as a launch left it behind.
+struct CopiedArray {
+    ArrayState state;
+    std::span<const std::byte> found;
+};
+
+[[noreturn]] void refuse_element(const Program& program, std::size_t array,
+                                 const WrongElement& wrong) {
+    throw PointError(
+        fmt::format("wrong data after the kernel: array {}, element {}: expected {}, found {}",
+                    program.arrays[array].name, wrong.element, wrong.expected, wrong.found),
+        ExitCode::partial);
+}
+
+// What the kernel itself found wrong, if it did.
+void refuse_fault(const Fault& fault) {
+    if (fault.thread_plus_one == 0) return;
+    throw PointError(
+        fmt::format("wrong data in the kernel: thread {} loaded a value that differs from what "
+                    "its array holds (bits 0x{:08x})",
+                    fault.thread_plus_one - 1, fault.differing_bits),
+        ExitCode::partial);
 }
 
 }  // namespace
@@ -263,16 +287,21 @@ ArrayState PlanLaunch::state_of(std::size_t array) const {
             .has_run = has_run_};
 }
 
-void PlanLaunch::verify() {
+std::shared_future<void> PlanLaunch::begin_verify() {
     bench_.gpu.synchronize("finish the kernel");
     // A launch that took away leaves nothing to see: one more that adds shows that it counts.
     if (counts_ && has_run_ && state_of(0).added == 0) launch();
     if (shape_.needs_near_check) launch_near_check();
-    if (array_bytes() <= host_reference_bytes)
-        verify_on_host();
-    else
+    if (array_bytes() > host_reference_bytes) {
         verify_on_device();
-    read_fault();
+        refuse_fault(read_fault());
+        return verified();
+    }
+    std::shared_future<void> check = begin_host_check();
+    // What the next launch moves through the host's memory is timed there: nothing beside it.
+    if (plan_.allocation == Allocation::managed || plan_.allocation == Allocation::host)
+        check.wait();
+    return check;
 }
 
 void PlanLaunch::launch_near_check() {
@@ -285,19 +314,27 @@ void PlanLaunch::launch_near_check() {
     bench_.gpu.synchronize("check what the kernel does");
 }
 
-void PlanLaunch::verify_on_host() {
+std::shared_future<void> PlanLaunch::begin_host_check() {
     const Gpu& gpu = bench_.gpu;
+    std::vector<CopiedArray> copies;
+    std::span<std::byte> room = bench_.checks.room(array_bytes());
     for (std::size_t k = 0; k < plan_.program.arrays.size(); ++k) {
         const std::uint64_t bytes = global_bytes(plan_.program, k);
         if (bytes == 0) continue;
-        if (bench_.host_copy.size() < bytes) bench_.host_copy.resize(bytes);
-        gpu.check(
-            gpu.api().copy_to_host(bench_.host_copy.data(), placement_.base_addresses[k], bytes),
-            "copy an array back to check it");
-        const std::span<const std::byte> found(bench_.host_copy.data(), bytes);
-        if (const auto wrong = find_wrong_element(plan_.program, shape_, state_of(k), found))
-            refuse_element(k, *wrong);
+        const std::span<std::byte> copy = room.first(bytes);
+        room = room.subspan(bytes);
+        gpu.check(gpu.api().copy_to_host(copy.data(), placement_.base_addresses[k], bytes),
+                  "copy an array back to check it");
+        copies.push_back({state_of(k), copy});
     }
+    // Everything by value: the check may outlive this launch.
+    return bench_.checks.start([program = plan_.program, shape = shape_, copies = std::move(copies),
+                                fault = read_fault()] {
+        for (const auto& [state, found] : copies)
+            if (const auto wrong = find_wrong_element(program, shape, state, found))
+                refuse_element(program, state.array, *wrong);
+        refuse_fault(fault);
+    });
 }
 
 // First every element that a thread stored to is compared; then all of that is undone; then every
@@ -385,30 +422,18 @@ void PlanLaunch::report_first_wrong(std::size_t array, bool touched) {
               "read a wrong element");
     ArrayState state = state_of(array);
     state.added = 0;  // undone
-    refuse_element(array,
+    refuse_element(plan_.program, array,
                    {.element = element,
                     .expected = expected_text(plan_.program, shape_, state, element, touched),
                     .found = hexadecimal(std::span(found).first(bytes))});
 }
 
-void PlanLaunch::refuse_element(std::size_t array, const WrongElement& wrong) const {
-    throw PointError(
-        fmt::format("wrong data after the kernel: array {}, element {}: expected {}, found {}",
-                    plan_.program.arrays[array].name, wrong.element, wrong.expected, wrong.found),
-        ExitCode::partial);
-}
-
-void PlanLaunch::read_fault() {
+Fault PlanLaunch::read_fault() {
     const Gpu& gpu = bench_.gpu;
     Fault fault;
     gpu.check(gpu.api().copy_to_host(&fault, arena_->records(), sizeof fault),
               "read the kernel's findings");
-    if (fault.thread_plus_one == 0) return;
-    throw PointError(
-        fmt::format("wrong data in the kernel: thread {} loaded a value that differs from what "
-                    "its array holds (bits 0x{:08x})",
-                    fault.thread_plus_one - 1, fault.differing_bits),
-        ExitCode::partial);
+    return fault;
 }
 
 }  // namespace coalprof

@@ -29,7 +29,7 @@ class PlanLaunch : public PreparedLaunch {
     void launch() override;
     void launch_without_constants() override;
     Timing time(std::uint64_t repeats, CacheState cache) override;
-    void verify() override;
+    std::shared_future<void> begin_verify() override;
 
  private:
     Operand operand_of(std::size_t array) const;
@@ -44,13 +44,12 @@ class PlanLaunch : public PreparedLaunch {
     bool is_global_array(std::size_t array) const;
     ArrayState state_of(std::size_t array) const;
     void launch_near_check();
-    void verify_on_host();
+    std::shared_future<void> begin_host_check();
     void verify_on_device();
     void run_checks(std::string_view name, AccessKind kind);
     void expect_start_values();
     void report_first_wrong(std::size_t array, bool touched);
-    void read_fault();
-    [[noreturn]] void refuse_element(std::size_t array, const WrongElement& wrong) const;
+    Fault read_fault();
 
     Workbench& bench_;
     Plan plan_;

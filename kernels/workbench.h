@@ -2,7 +2,6 @@
 // the clock. Launches hold a reference to it.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "kernels/arena.h"
 #include "kernels/compiler.h"
 #include "kernels/gpu.h"
+#include "kernels/host_checks.h"
 #include "kernels/kernel.h"
 #include "kernels/timing.h"
 
@@ -66,7 +66,7 @@ struct Workbench {
     Stopwatch stopwatch;
     FetchLimit fetch_limit;
     std::vector<std::unique_ptr<Arena>> arenas;
-    std::vector<std::byte> host_copy;  // of an array under verification
+    HostChecks checks;
 };
 
 }  // namespace coalprof

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <memory>
 #include <span>
 #include <string>
@@ -89,8 +90,19 @@ class PreparedLaunch {
     // Median and spread of `repeats` launches in seconds, after a warm-up; cold: L2 is flushed
     // before each.
     virtual Timing time(std::uint64_t repeats, CacheState cache) = 0;
-    // Compares the arrays with a host reference; throws PointError naming the first wrong element.
-    virtual void verify() = 0;
+    // Compares the arrays with a host reference. What this leaves to be compared goes on beside the
+    // next launches, also when this one is no more. The answer, or the call itself, throws
+    // PointError naming the first wrong element.
+    virtual std::shared_future<void> begin_verify() = 0;
+    void verify() { begin_verify().get(); }
+
+ protected:
+    // The answer of one that is done when it returns.
+    static std::shared_future<void> verified() {
+        std::promise<void> promise;
+        promise.set_value();
+        return promise.get_future().share();
+    }
 };
 
 class KernelLauncher {

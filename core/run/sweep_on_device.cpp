@@ -129,15 +129,17 @@ void SweepOnDevice::run() {
 std::size_t SweepOnDevice::run_session(std::span<const PlannedPoint> planned) {
     const auto start = std::chrono::steady_clock::now();
     std::vector<Point> points;
+    std::vector<std::shared_future<void>> checks(planned.size());
     for (const PlannedPoint& plan : planned) {
         if (stop_signal() != 0) break;
         if (!points.empty() && std::chrono::steady_clock::now() - start > session_time) break;
         try {
-            points.push_back(timed_point(plan));
+            points.push_back(timed_point(plan, checks[points.size()]));
         } catch (const Stopped&) {  // while it was predicted
             break;
         }
     }
+    for (std::size_t i = 0; i < points.size(); ++i) await_check(checks[i], points[i]);
     read_counters(planned.first(points.size()), points);
     for (std::size_t i = 0; i < points.size(); ++i) deliver(planned[i], points[i]);
     return points.size();
@@ -158,7 +160,7 @@ void SweepOnDevice::warn_of_run(std::string code, std::string_view text) {
                             : std::string(text));
 }
 
-Point SweepOnDevice::timed_point(const PlannedPoint& planned) {
+Point SweepOnDevice::timed_point(const PlannedPoint& planned, std::shared_future<void>& check) {
     Point point;
     point.name = planned.name;
     point.parameters = planned.parameters;
@@ -171,7 +173,7 @@ Point SweepOnDevice::timed_point(const PlannedPoint& planned) {
                 point.timing = launch->time(run_.repeats, run_.cache);
             else
                 launch->launch();
-            launch->verify();
+            check = launch->begin_verify();
             Readings& measured = point.measured.emplace();
             measured[Counter::useful_bytes] = planned.plan.program.useful_bytes;
             if (point.timing) measured[Counter::duration_seconds] = point.timing->median_seconds;
@@ -186,6 +188,17 @@ Point SweepOnDevice::timed_point(const PlannedPoint& planned) {
     }
     point.predicted = Predictor(planned.machine).predict_launch(planned.plan, placement);
     return point;
+}
+
+// A point with wrong data has no measurement.
+void SweepOnDevice::await_check(const std::shared_future<void>& check, Point& point) {
+    if (!check.valid()) return;
+    try {
+        check.get();
+    } catch (const Error& error) {
+        fail(point, error.what());
+        point.measured.reset();
+    }
 }
 
 void SweepOnDevice::read_counters(std::span<const PlannedPoint> planned,

@@ -36,7 +36,10 @@ class SweepOnDevice {
     void measure_ceilings();
     // Times and counts points until it is time to deliver them; answers how many.
     std::size_t run_session(std::span<const PlannedPoint> planned);
-    Point timed_point(const PlannedPoint& planned);
+    // `check`: of its data, which goes on while the next points are timed; none for a point that
+    // failed.
+    Point timed_point(const PlannedPoint& planned, std::shared_future<void>& check);
+    void await_check(const std::shared_future<void>& check, Point& point);
     void read_counters(std::span<const PlannedPoint> planned, std::vector<Point>& points);
     // Reads the counters of the points that could be timed; answers why it could not.
     std::string collect(std::span<const PlannedPoint> planned, std::vector<Point>& points);

@@ -47,9 +47,10 @@ class NotedLaunch : public PreparedLaunch {
     Timing time(std::uint64_t repeats, CacheState cache) override {
         return launch_->time(repeats, cache);
     }
-    void verify() override {
-        launch_->verify();
+    std::shared_future<void> begin_verify() override {
+        std::shared_future<void> check = launch_->begin_verify();
         timed_.insert(value_);
+        return check;
     }
 
  private:

@@ -140,27 +140,6 @@ TEST(Expectation, counts_what_atomics_add) {
     EXPECT_EQ(wrong->element, 1u);
 }
 
-// Long arrays are worked on in parts, by several threads: the hits of all parts are counted, and
-// the first of two wrong elements is named, whichever is found first.
-TEST(Expectation, of_a_long_array_is_that_of_its_parts) {
-    constexpr std::uint64_t elements = 1 << 18;
-    Plan plan = handmade_plan({{AccessKind::reduce, 0, Offset{}},
-                               {AccessKind::reduce, 0, Offset{}},
-                               {AccessKind::reduce, 0, Groups{4}}},
-                              1, elements, elements);
-    plan.type = ElementType::u32;
-    std::vector<Word> words;
-    // Twice each by its own thread; the first quarter four times more, by a group of four.
-    for (Index e = 0; e < elements; ++e)
-        words.push_back(start_count(e, 77) + (e < elements / 4 ? 6 : 2));
-    EXPECT_FALSE(check(plan, state_of(0, true, 1), words));
-    words[elements - 1] += 1;
-    words[elements / 4] += 1;
-    const auto wrong = check(plan, state_of(0, true, 1), words);
-    ASSERT_TRUE(wrong);
-    EXPECT_EQ(wrong->element, elements / 4);
-}
-
 TEST(Expectation, counts_in_floating_point_too) {
     Plan plan = handmade_plan({{AccessKind::atomic, 0, Groups{4}}}, 1, 12, 3);
     plan.program.instructions.front().type = ElementType::f32;

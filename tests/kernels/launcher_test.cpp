@@ -213,6 +213,20 @@ TEST_F(Launcher, gives_each_launch_its_own_settings) {
     EXPECT_NO_THROW(first->verify());  // and its own memory
 }
 
+TEST_F(Launcher, checks_data_while_other_launches_run) {
+    // Same memory, one after the other: each check is of what its own launch left behind, also
+    // when more are asked for than go on at a time, and the launches are no more.
+    std::vector<std::shared_future<void>> checks;
+    for (std::uint64_t k = 0; k < 12; ++k) {
+        kernels_.loses_stores = k == 7;
+        const auto launch = prepare(plan_of("offset", k, Op::store));
+        launch->launch();
+        checks.push_back(launch->begin_verify());
+    }
+    for (std::size_t k = 0; k < checks.size(); ++k)
+        EXPECT_EQ(message_of([&] { checks[k].get(); }) == "no PointError", k != 7) << k;
+}
+
 TEST_F(Launcher, restores_the_l2_fetch_granularity) {
     Plan plan = plan_of("offset", 3, Op::load);
     plan.cache.l2_fetch_bytes = 32;
