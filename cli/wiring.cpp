@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <system_error>
 
 #include "cli/sweep_options.h"
+#include "core/run/background.h"
 #include "core/text/suggest.h"
 
 #ifdef COALPROF_HAS_CUDA
@@ -47,12 +47,8 @@ std::vector<Counter> counters_listed(const std::string& text) {
 int count_devices() { return count_gpus(); }
 
 std::future<void> load_counters_ahead(bool wanted) {
-    if (!wanted || !has_driver()) return {};
-    try {
-        return std::async(std::launch::async, load_cupti_early);
-    } catch (const std::system_error&) {  // no thread to be had: loaded when its turn comes
-        return {};
-    }
+    if (!wanted || !may_have_gpu()) return {};
+    return in_background(load_cupti_early);
 }
 
 DeviceAccess open_device(const DeviceRequest& request) {

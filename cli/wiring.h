@@ -34,8 +34,8 @@ struct DeviceRequest {
     bool wants_ceilings = false;
     bool of_lone_warps = false;  // only prepare_warp() is to be measured
 };
-// Begins to load what reading counters needs, where there is a driver: 55 ms of CPU time that pass
-// while the driver starts. To be kept until a device is open; its end waits.
+// Begins to load what reading counters needs, where there may be a GPU: 55 ms of CPU time that pass
+// while the driver starts. To be kept until a device is open, or none can be; its end waits.
 [[nodiscard]] std::future<void> load_counters_ahead(bool wanted);
 // Does not throw for want of a GPU or of counters. Throws NoSuchDeviceError where there are GPUs,
 // but none of this index.

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <system_error>
 
+#include "core/run/background.h"
 #include "core/run/device.h"
 #include "kernels/sources.h"
 
@@ -198,14 +198,7 @@ Compiler::Answer Compiler::answer_for(const CompileRequest& request) {
     auto work = [nvrtc = nvrtc_, capability = compute_capability_, request] {
         return compile_now(nvrtc.get(), capability, request);
     };
-    Answer answer;
-    try {
-        answer = std::async(std::launch::async, work).share();
-    } catch (const std::system_error&) {  // no thread to be had: compiled by whoever asks first
-        answer = std::async(std::launch::deferred, work).share();
-    }
-    answers_.emplace(key, answer);
-    return answer;
+    return answers_.emplace(key, in_background(std::move(work)).share()).first->second;
 }
 
 }  // namespace coalprof

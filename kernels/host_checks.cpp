@@ -1,8 +1,10 @@
 #include "kernels/host_checks.h"
 
+#include <sched.h>
+
 #include <algorithm>
-#include <system_error>
-#include <thread>
+
+#include "core/run/background.h"
 
 namespace coalprof {
 
@@ -12,18 +14,16 @@ constexpr unsigned most_checks = 4;  // with 16 MiB of arrays each at most
 
 }  // namespace
 
-// One processor stays with the thread that enqueues launches: whatever keeps that from running
-// could be taken for time of the GPU.
-HostChecks::HostChecks() {
-    const unsigned processors = std::thread::hardware_concurrency();
-    has_threads_ = processors > 1;
-    slots_.resize(has_threads_ ? std::min(processors - 1, most_checks) : 1);
+unsigned HostChecks::processors_of_this_process() {
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 1;
+    return static_cast<unsigned>(CPU_COUNT(&allowed));
 }
 
-HostChecks::~HostChecks() {
-    for (const Slot& slot : slots_)
-        if (slot.check.valid()) slot.check.wait();
-}
+// One processor stays with the thread that enqueues launches: whatever keeps that from running
+// could be taken for time of the GPU.
+HostChecks::HostChecks(unsigned processors)
+    : slots_(std::clamp(processors, 2u, most_checks + 1) - 1), has_threads_(processors > 1) {}
 
 std::span<std::byte> HostChecks::room(std::uint64_t bytes) {
     current_ = (current_ + 1) % slots_.size();
@@ -35,13 +35,14 @@ std::span<std::byte> HostChecks::room(std::uint64_t bytes) {
 
 std::shared_future<void> HostChecks::start(std::function<void()> compare) {
     std::shared_future<void>& check = slots_[current_].check;
-    try {
-        const auto how = has_threads_ ? std::launch::async : std::launch::deferred;
-        check = std::async(how, compare).share();
-    } catch (const std::system_error&) {  // no thread to be had: compared by whoever asks first
-        check = std::async(std::launch::deferred, std::move(compare)).share();
-    }
+    check = has_threads_ ? in_background(std::move(compare)).share()
+                         : std::async(std::launch::deferred, std::move(compare)).share();
     return check;
+}
+
+void HostChecks::finish() const {
+    for (const Slot& slot : slots_)
+        if (slot.check.valid()) slot.check.wait();
 }
 
 }  // namespace coalprof

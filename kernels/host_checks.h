@@ -1,6 +1,6 @@
 // Arrays that were copied back are compared with the host reference in other threads, while the GPU
-// goes on with the next points: a check of 4 MiB takes 2 to 4 ms of CPU time, as long as all else
-// about the point (hosts of two H200s, 2026-11-22).
+// goes on with the next points: comparing 4 MiB takes about 2 ms (H200's host, 2026-11-22), as long
+// as timing a point.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,22 @@ namespace coalprof {
 
 class HostChecks {
  public:
-    HostChecks();
-    ~HostChecks();  // waits for the checks that are at work
+    // With one processor each check waits until it is asked for.
+    explicit HostChecks(unsigned processors = processors_of_this_process());
+    ~HostChecks() { finish(); }
     HostChecks(const HostChecks&) = delete;
     HostChecks& operator=(const HostChecks&) = delete;
 
-    // Room for what the next check compares. Waits where as many checks are at work as this machine
-    // has processors for.
+    // Room for what the next check compares. Up to four checks, and always one less than there are
+    // processors, go on at a time; then this waits for the first of them.
     std::span<std::byte> room(std::uint64_t bytes);
     // Runs `compare` on what was put into the last room(). The answer throws what it throws.
     std::shared_future<void> start(std::function<void()> compare);
+    // Waits for all of them.
+    void finish() const;
+
+    // Those that it may run on; a container's quota of time is not seen.
+    static unsigned processors_of_this_process();
 
  private:
     struct Slot {

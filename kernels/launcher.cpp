@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <future>
 #include <map>
 #include <optional>
+#include <system_error>
 
+#include "core/run/background.h"
 #include "kernels/ceilings.h"
 #include "kernels/compiler.h"
 #include "kernels/device_query.h"
@@ -134,7 +137,7 @@ std::unique_ptr<KernelLauncher> make_launcher(const LauncherOptions& options) {
     int version = 0;
     static_cast<void>(library.api->driver_version(&version));
     const std::shared_future<NvrtcLibrary> nvrtc =
-        std::async(std::launch::async, load_nvrtc, version).share();
+        in_background([version] { return load_nvrtc(version); }).share();
     return launcher_on(*library.api, start_driver(*library.api), nvrtc, options);
 }
 
@@ -145,7 +148,13 @@ std::unique_ptr<KernelLauncher> make_launcher(const DriverApi& driver, const Nvr
     return launcher_on(driver, start_driver(driver), ready.get_future().share(), options);
 }
 
-bool has_driver() { return load_driver().api.has_value(); }
+bool may_have_gpu() {
+    const auto exists = [](const char* path) {
+        std::error_code ignored;
+        return std::filesystem::exists(path, ignored);
+    };
+    return (exists("/dev/nvidiactl") || exists("/dev/dxg")) && load_driver().api.has_value();
+}
 
 int count_gpus() {
     const DriverLibrary library = load_driver();

@@ -28,8 +28,9 @@ std::unique_ptr<KernelLauncher> make_launcher(const LauncherOptions& options);
 std::unique_ptr<KernelLauncher> make_launcher(const DriverApi& driver, const NvrtcLibrary& nvrtc,
                                               const LauncherOptions& options);
 
-// Whether the driver's library is installed. Does not start it.
-bool has_driver();
+// Whether starting the driver is likely to show a GPU: its library is installed, and a device file
+// of NVIDIA's or of WSL is there. Does not start it.
+bool may_have_gpu();
 
 // How many GPUs the driver shows to this process; 0 where there is no driver.
 int count_gpus();

@@ -9,11 +9,14 @@ namespace coalprof {
 
 namespace {
 
-// L2 is no strict LRU, and once its size is not enough. By the DRAM traffic of the next launch on
-// 4, 24 and 48 MiB of arrays (H200, two partitions that hold copies, 2026-11-22): after reading it
-// once, up to 29 % of them still hit and up to 32 % was still to be written back; after one and a
-// half times, 1.5 % and 3 %; after twice, none hits and less than 0.1 % is written back.
-constexpr std::uint64_t flush_factor = 2;
+// How many times its own size has to be read to empty L2: it is no strict LRU. By the DRAM traffic
+// of the next launch on 4, 24 and 48 MiB of arrays (H200, 9.0, 2026-11-22): after reading its size
+// once, up to 29 % of them still hit, and loads found up to 32 % still to be written back; after
+// one and a half times, 1.5 % and 3 %; after twice, none and 0.1 %, and hardly less after four
+// times. Other GPUs were not looked at, and are given more.
+std::uint64_t flush_factor(const DeviceFacts& facts) {
+    return facts.major == 9 && facts.minor == 0 ? 2 : 4;
+}
 constexpr std::uint64_t smallest_flush_bytes = 16ull << 20;
 // Longer than it takes to enqueue an event, a launch and an event.
 constexpr double pause_seconds = 20e-6;
@@ -40,12 +43,11 @@ Timing summarize(std::vector<double> seconds) {
             .max_seconds = seconds.back()};
 }
 
-CacheControl::CacheControl(KernelShop& shop, std::uint64_t l2_bytes, std::uint64_t clock_hz,
-                           std::uint32_t multiprocessors)
+CacheControl::CacheControl(KernelShop& shop, const DeviceFacts& facts)
     : shop_(shop),
-      buffer_bytes_(std::max(l2_bytes * flush_factor, smallest_flush_bytes)),
-      pause_cycles_(static_cast<long long>(static_cast<double>(clock_hz) * pause_seconds)),
-      flush_blocks_(std::uint64_t{multiprocessors} * 8) {}
+      buffer_bytes_(std::max(facts.l2_bytes * flush_factor(facts), smallest_flush_bytes)),
+      pause_cycles_(static_cast<long long>(static_cast<double>(facts.clock_hz) * pause_seconds)),
+      flush_blocks_(std::uint64_t{facts.multiprocessors} * 8) {}
 
 CompileRequest CacheControl::request() {
     return {.source = "#include \"kernels/source/timing.cuh\"\n"};

@@ -17,8 +17,7 @@ Timing summarize(std::vector<double> seconds);
 // Brings L2 into a known state. The buffer it needs is allocated at the first use.
 class CacheControl {
  public:
-    CacheControl(KernelShop& shop, std::uint64_t l2_bytes, std::uint64_t clock_hz,
-                 std::uint32_t multiprocessors);
+    CacheControl(KernelShop& shop, const DeviceFacts& facts);
 
     // Enqueue; neither waits.
     void flush();  // throws away what L2 holds and leaves clean lines behind

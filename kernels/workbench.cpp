@@ -45,7 +45,7 @@ Workbench::Workbench(const DriverApi& api, CUdevice device, DeviceFacts about, C
     : gpu(api, device),
       facts(std::move(about)),
       shop(gpu, compiler),
-      cache(shop, facts.l2_bytes, facts.clock_hz, facts.multiprocessors),
+      cache(shop, facts),
       stopwatch(gpu),
       fetch_limit(gpu) {}
 

@@ -15,7 +15,7 @@
 namespace coalprof {
 namespace {
 
-// Points whose counters are read in one session: enough to spread the cost of a session (0.1 s on
+// Points whose counters are read in one session: enough to spread the cost of a session (0.3 s on
 // an H200) thin, few enough that an interrupted sweep has delivered what came before.
 constexpr std::size_t session_points = 256;
 // And so much timing that nobody waits long for finished points.

@@ -17,7 +17,7 @@ namespace {
 
 // Lines measured together. A session costs about 0.25 s for each kind of instruction in the batch
 // and 2 ms for each line (an H200, 2026-11-22), and takes a thousand lines: this many fill one for
-// each of seven kinds nearly, and nobody waits much longer than 10 s for finished lines.
+// each of seven kinds nearly, and finished lines appear every 14 s (with basic counters).
 constexpr std::size_t batch_lines = 6144;
 
 // More warnings than this only say how many there were.

@@ -5,7 +5,7 @@
 
 namespace coalprof {
 
-// Reads a buffer much larger than L2, so that nothing else stays there. It reads and does not
+// Reads a buffer larger than L2, so that nothing else stays there. It reads and does not
 // write: the lines that it leaves behind are clean, and none is written back while the next kernel
 // is timed.
 extern "C" __global__ void __launch_bounds__(256)
