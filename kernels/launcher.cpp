@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <future>
 #include <map>
@@ -149,6 +150,8 @@ std::unique_ptr<KernelLauncher> make_launcher(const DriverApi& driver, const Nvr
 }
 
 bool may_have_gpu() {
+    const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+    if (visible != nullptr && (*visible == '\0' || *visible == '-')) return false;  // shows none
     const auto exists = [](const char* path) {
         std::error_code ignored;
         return std::filesystem::exists(path, ignored);

@@ -28,8 +28,8 @@ std::unique_ptr<KernelLauncher> make_launcher(const LauncherOptions& options);
 std::unique_ptr<KernelLauncher> make_launcher(const DriverApi& driver, const NvrtcLibrary& nvrtc,
                                               const LauncherOptions& options);
 
-// Whether starting the driver is likely to show a GPU: its library is installed, and a device file
-// of NVIDIA's or of WSL is there. Does not start it.
+// Whether starting the driver is likely to show a GPU: its library is installed, a device file of
+// NVIDIA's or of WSL is there, and CUDA_VISIBLE_DEVICES does not hide all. Does not start it.
 bool may_have_gpu();
 
 // How many GPUs the driver shows to this process; 0 where there is no driver.

@@ -71,6 +71,30 @@ class Variables(Case):
                     self.run_ok(*arguments, env=environment(COLUMNS=columns))
 
 
+# The toolkit's stand-in for the driver's library, which knows no GPU.
+STUB = "/usr/local/cuda/lib64/stubs/libcuda.so"
+
+
+class Libraries(Case):
+    def loaded(self, **changes):
+        ran = self.run_ok("offset", "--range", "0", env=environment(LD_DEBUG="files", **changes))
+        self.assertIn("libc.so", ran.err_text)  # the loader says what it loads
+        return ran.err_text
+
+    def test_that_only_measuring_needs_are_not_loaded_without_a_gpu(self):
+        with tempfile.TemporaryDirectory() as folder:
+            surroundings = [{}]
+            if os.path.exists(STUB) and not os.path.exists("/dev/nvidiactl"):
+                os.symlink(STUB, f"{folder}/libcuda.so.1")
+                surroundings += [{"LD_LIBRARY_PATH": folder},
+                                 {"LD_LIBRARY_PATH": folder, "CUDA_VISIBLE_DEVICES": None}]
+            for change in surroundings:
+                with self.subTest(change):
+                    text = self.loaded(**change)
+                    for library in ("libcupti", "libnvperf", "libnvrtc"):
+                        self.assertNotIn(library, text)
+
+
 class Folders(Case):
     def test_that_are_gone_do_not_matter(self):
         folder = tempfile.mkdtemp()
