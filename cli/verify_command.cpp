@@ -155,6 +155,7 @@ ExitCode run_verify(const VerifyCommand& command, const Invocation& invocation) 
     const VerifyScope scope = scope_of(command);
     const std::unique_ptr<ResultSink> points = open_points(command.output);
     const bool counts = command.counters != "none";
+    const std::future<void> loading = load_counters_ahead(counts);
     const DeviceAccess device =
         open_device({.index = static_cast<int>(parse_integer(command.device, "--device", 0, 1023)),
                      .wants_counters = counts});

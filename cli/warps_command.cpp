@@ -112,6 +112,7 @@ ExitCode run_warps_command(const WarpsCommand& command, const Invocation& invoca
     });
     DeviceAccess device;
     if (command.machine.chosen_backend() == MachineOptions::Backend::device) {
+        const std::future<void> loading = load_counters_ahead(true);
         device =
             open_device({.index = command.machine.only_device_index("a warps file is replayed"),
                          .of_lone_warps = true});

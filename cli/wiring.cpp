@@ -52,7 +52,6 @@ std::future<void> load_counters_ahead(bool wanted) {
 }
 
 DeviceAccess open_device(const DeviceRequest& request) {
-    const std::future<void> loading = load_counters_ahead(request.wants_counters);
     DeviceAccess access;
     access.no_gpu = why_no_gpu();
     if (!access.no_gpu.empty()) return access;

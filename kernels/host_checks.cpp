@@ -28,7 +28,7 @@ HostChecks::HostChecks(unsigned processors)
 std::span<std::byte> HostChecks::room(std::uint64_t bytes) {
     current_ = (current_ + 1) % slots_.size();
     Slot& slot = slots_[current_];
-    if (slot.check.valid()) slot.check.wait();
+    slot.wait();
     if (slot.bytes.size() < bytes) slot.bytes.resize(bytes);
     return std::span(slot.bytes).first(bytes);
 }
@@ -41,8 +41,7 @@ std::shared_future<void> HostChecks::start(std::function<void()> compare) {
 }
 
 void HostChecks::finish() const {
-    for (const Slot& slot : slots_)
-        if (slot.check.valid()) slot.check.wait();
+    for (const Slot& slot : slots_) slot.wait();
 }
 
 }  // namespace coalprof

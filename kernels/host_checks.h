@@ -35,6 +35,10 @@ class HostChecks {
     struct Slot {
         std::vector<std::byte> bytes;
         std::shared_future<void> check;
+
+        void wait() const {
+            if (check.valid()) check.wait();
+        }
     };
 
     std::vector<Slot> slots_;

@@ -134,7 +134,7 @@ std::unique_ptr<KernelLauncher> launcher_on(const DriverApi& driver, const Drive
 std::unique_ptr<KernelLauncher> make_launcher(const LauncherOptions& options) {
     const DriverLibrary library = load_driver();
     if (!library.api) throw Error(library.sentence);
-    // NVRTC is 100 MB to load; that happens while the driver starts.
+    // NVRTC is 100 MB to load; that happens while the driver starts and makes its context.
     int version = 0;
     static_cast<void>(library.api->driver_version(&version));
     const std::shared_future<NvrtcLibrary> nvrtc =

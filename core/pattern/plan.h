@@ -12,6 +12,7 @@
 namespace coalprof {
 
 enum class Op : std::uint8_t { load, store, rmw, copy, add, atomic, reduce };
+
 std::uint32_t bytes_of(ElementType type);
 std::string_view name_of(Op op);
 std::string_view name_of(ElementType type);

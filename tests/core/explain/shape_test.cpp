@@ -7,19 +7,10 @@
 
 #include "core/explain/cases.h"
 #include "core/explain/naive.h"
+#include "test_warps.h"
 
 namespace coalprof {
 namespace {
-
-WarpAccess access_at(std::uint64_t first, std::uint64_t step, std::uint32_t width = 4,
-                     std::uint32_t lanes = all_lanes) {
-    WarpAccess access;
-    access.width_bytes = width;
-    access.active_lanes = lanes;
-    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
-        access.addresses[lane] = first + lane * step;
-    return access;
-}
 
 void expect_equal_to_naive(const WarpAccess& access) {
     const WarpShape shape = shape_of(access);
@@ -51,23 +42,23 @@ TEST(WarpShape, equals_what_sets_of_bytes_say_for_random_warps) {
 }
 
 TEST(WarpShape, of_no_active_lane_is_all_zeros) {
-    const WarpShape shape = shape_of(access_at(0, 4, 4, 0));
+    const WarpShape shape = shape_of(spaced_warp(0, 4, 4, 0));
     EXPECT_EQ(shape.active_lanes, 0u);
     EXPECT_EQ(shape.sectors, 0u);
     EXPECT_EQ(shape.lines, 0u);
     EXPECT_FALSE(shape.distance_bytes);
-    EXPECT_TRUE(touched_lines(access_at(0, 4, 4, 0)).empty());
+    EXPECT_TRUE(touched_lines(spaced_warp(0, 4, 4, 0)).empty());
 }
 
 TEST(WarpShape, lanes_keep_their_distance_only_when_they_are_neighbours_in_one_direction) {
-    EXPECT_TRUE(shape_of(access_at(0, 8)).lanes_keep_distance);
-    EXPECT_TRUE(shape_of(access_at(4096, 0 - std::uint64_t{8})).lanes_keep_distance);
-    EXPECT_TRUE(shape_of(access_at(0, 8, 4, 0x00FF'FF00)).lanes_keep_distance);
+    EXPECT_TRUE(shape_of(spaced_warp(0, 8)).lanes_keep_distance);
+    EXPECT_TRUE(shape_of(spaced_warp(4096, 0 - std::uint64_t{8})).lanes_keep_distance);
+    EXPECT_TRUE(shape_of(spaced_warp(0, 8, 4, 0x00FF'FF00)).lanes_keep_distance);
     // Every other lane: the active ones are 16 bytes apart, but no neighbours.
-    EXPECT_FALSE(shape_of(access_at(0, 8, 4, 0x5555'5555)).lanes_keep_distance);
-    EXPECT_EQ(shape_of(access_at(0, 8, 4, 0x5555'5555)).distance_bytes, 16u);
+    EXPECT_FALSE(shape_of(spaced_warp(0, 8, 4, 0x5555'5555)).lanes_keep_distance);
+    EXPECT_EQ(shape_of(spaced_warp(0, 8, 4, 0x5555'5555)).distance_bytes, 16u);
     // Two lanes exchanged.
-    WarpAccess exchanged = access_at(0, 8);
+    WarpAccess exchanged = spaced_warp(0, 8);
     std::swap(exchanged.addresses[3], exchanged.addresses[4]);
     EXPECT_FALSE(shape_of(exchanged).lanes_keep_distance);
     EXPECT_EQ(shape_of(exchanged).distance_bytes, 8u);
@@ -104,15 +95,15 @@ TEST(TouchedLines, hold_every_active_lane_once_and_every_used_byte) {
 
 // 8 lanes on each of 4 words: 8 on each word of the first half of the sector.
 TEST(TouchedLines, count_the_lanes_on_each_four_bytes) {
-    WarpAccess access = access_at(0, 0);
+    WarpAccess access = spaced_warp(0, 0);
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) access.addresses[lane] = lane / 8 * 4;
     const auto lines = touched_lines(access);
     ASSERT_EQ(lines.size(), 1u);
     const std::array<std::uint8_t, 8> expected{8, 8, 8, 8, 0, 0, 0, 0};
     EXPECT_EQ(lines[0].sectors[0].lanes_of_word, expected);
     // A 16-byte access lies on four words at once; two lanes of one byte share a word.
-    EXPECT_EQ(touched_lines(access_at(0, 16, 16))[0].sectors[1].lanes_of_word[7], 1);
-    EXPECT_EQ(touched_lines(access_at(0, 1, 1))[0].sectors[0].lanes_of_word[0], 4);
+    EXPECT_EQ(touched_lines(spaced_warp(0, 16, 16))[0].sectors[1].lanes_of_word[7], 1);
+    EXPECT_EQ(touched_lines(spaced_warp(0, 1, 1))[0].sectors[0].lanes_of_word[0], 4);
 }
 
 }  // namespace

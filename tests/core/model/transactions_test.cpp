@@ -8,6 +8,7 @@
 #include "core/machine/machine.h"
 #include "core/model/coalescer.h"
 #include "core/model/truth.h"
+#include "test_warps.h"
 
 namespace coalprof {
 namespace {
@@ -97,18 +98,9 @@ TEST(WorkedExamples, of_the_half_warps_of_tesla) {
     }
 }
 
-WarpAccess strided(std::uint64_t first_byte, std::uint64_t step_bytes, std::uint32_t width) {
-    WarpAccess access;
-    access.width_bytes = width;
-    access.active_lanes = all_lanes;
-    for (std::uint64_t lane = 0; lane < warp_lanes; ++lane)
-        access.addresses[lane] = first_byte + lane * step_bytes;
-    return access;
-}
-
 // Kepler reads global memory past L1 in 32-byte segments; 3.5 and 3.7 alone can opt in to lines.
 TEST(Kepler, reads_lines_only_where_a_program_can_opt_in) {
-    const WarpAccess misaligned = strided(4, 4, 4);
+    const WarpAccess misaligned = spaced_warp(4, 4, 4);
     for (const char* machine : {"3.0", "3.2"})
         EXPECT_EQ(counts_on(machine, misaligned, LoadModifier::ca).of_32_bytes, 5u) << machine;
     for (const char* machine : {"3.5", "3.7"}) {
@@ -119,7 +111,7 @@ TEST(Kepler, reads_lines_only_where_a_program_can_opt_in) {
 }
 
 TEST(Fermi, stores_segments_whatever_loads_do) {
-    WarpAccess store = strided(4, 4, 4);
+    WarpAccess store = spaced_warp(4, 4, 4);
     store.kind = AccessKind::store;
     EXPECT_EQ(counts_on("c2050", store, LoadModifier::ca).of_32_bytes, 5u);
 }
