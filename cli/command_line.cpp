@@ -17,10 +17,12 @@ void describe_command_line(CLI::App& app, Invocation& invocation) {
     add_formula_command(app, invocation);
     add_warps_command(app, invocation);
     add_explain_command(app, invocation);
+    add_report_command(app, invocation);
     add_verify_command(app, invocation);
     add_occupancy_command(app, invocation);
     add_list_commands(app, invocation);
     add_device_commands(app, invocation);
+    add_help_command(app, invocation);
 }
 
 }  // namespace coalprof

@@ -1,6 +1,8 @@
 #include "cli/cubin.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -10,6 +12,7 @@
 #include <cerrno>
 #include <sstream>
 
+#include "core/stop/signal.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/text/number.h"
@@ -19,37 +22,87 @@ extern char** environ;
 namespace coalprof {
 namespace {
 
+// Kernels of 200 bytes each: 80,000 of them. What prints more is no list of kernels.
+constexpr std::size_t most_output_bytes = 16 << 20;
+
+// A program whose standard output is read. It does not outlive this.
+class Child {
+ public:
+    // Throws Error when it cannot be started.
+    explicit Child(std::vector<std::string>& arguments) {
+        std::array<int, 2> ends{};
+        if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+            throw Error(fmt::format("cannot start {}: no pipe", arguments[0]));
+        posix_spawn_file_actions_t actions;
+        ::posix_spawn_file_actions_init(&actions);
+        ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+        std::vector<char*> argv;
+        for (std::string& argument : arguments) argv.push_back(argument.data());
+        argv.push_back(nullptr);
+        const int status =
+            ::posix_spawnp(&process_, argv[0], &actions, nullptr, argv.data(), environ);
+        ::posix_spawn_file_actions_destroy(&actions);
+        ::close(ends[1]);
+        output_ = ends[0];
+        if (status == 0) return;
+        ::close(output_);
+        if (status == ENOENT)
+            throw Error(
+                fmt::format("cannot read a cubin: {} is not on the PATH (it comes with the CUDA "
+                            "toolkit)",
+                            arguments[0]));
+        throw Error(fmt::format("cannot start {}: error {}", arguments[0], status));
+    }
+    ~Child() {
+        ::close(output_);
+        if (process_ == 0) return;
+        ::kill(process_, SIGKILL);
+        wait();
+    }
+    Child(const Child&) = delete;
+    Child& operator=(const Child&) = delete;
+
+    // All that it prints; throws Stopped when a signal asks for the end, Error when it is too much.
+    std::string read_all() {
+        std::string text;
+        std::array<char, 4096> block;
+        while (true) {
+            stop_if_asked();
+            const ssize_t got = ::read(output_, block.data(), block.size());
+            if (got < 0 && errno == EINTR) continue;
+            if (got < 0) throw Error("cannot read what cuobjdump prints");
+            if (got == 0) return text;
+            text.append(block.data(), static_cast<std::size_t>(got));
+            if (text.size() > most_output_bytes)
+                throw Error(fmt::format("cuobjdump prints more than {} MiB", text.size() >> 20),
+                            ExitCode::usage);
+        }
+    }
+    // Whether it ended well. Where a signal ended it, one may have been meant for us too.
+    bool ended_well() {
+        const int result = wait();
+        stop_if_asked();
+        return WIFEXITED(result) && WEXITSTATUS(result) == 0;
+    }
+
+ private:
+    int wait() {
+        int result = 0;
+        while (::waitpid(process_, &result, 0) < 0 && errno == EINTR) {
+        }
+        process_ = 0;
+        return result;
+    }
+
+    pid_t process_ = 0;
+    int output_ = -1;
+};
+
 // Standard output of a program; throws Error when it cannot be started or fails.
 std::string output_of(std::vector<std::string> arguments) {
-    std::array<int, 2> ends{};
-    if (::pipe(ends.data()) != 0) throw Error("cannot start " + arguments[0] + ": no pipe");
-    posix_spawn_file_actions_t actions;
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    ::posix_spawn_file_actions_addclose(&actions, ends[0]);
-    std::vector<char*> argv;
-    for (std::string& argument : arguments) argv.push_back(argument.data());
-    argv.push_back(nullptr);
-    pid_t child = 0;
-    const int status = ::posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
-    ::posix_spawn_file_actions_destroy(&actions);
-    ::close(ends[1]);
-    std::string text;
-    if (status == 0) {
-        std::array<char, 4096> block;
-        for (ssize_t got = 0; (got = ::read(ends[0], block.data(), block.size())) > 0;)
-            text.append(block.data(), static_cast<std::size_t>(got));
-    }
-    ::close(ends[0]);
-    if (status == ENOENT)
-        throw Error(
-            fmt::format("cannot read a cubin: {} is not on the PATH (it comes with the CUDA "
-                        "toolkit)",
-                        arguments[0]));
-    if (status != 0) throw Error(fmt::format("cannot start {}: error {}", arguments[0], status));
-    int result = 0;
-    ::waitpid(child, &result, 0);
-    if (!WIFEXITED(result) || WEXITSTATUS(result) != 0)
+    Child child(arguments);
+    std::string text = child.read_all();
+    if (!child.ended_well())
         throw Error(fmt::format("{} could not read {}", arguments[0], shown(arguments.back())),
                     ExitCode::usage);
     return text;

@@ -15,7 +15,8 @@ struct CubinKernel {
 };
 
 // Throws Error when cuobjdump is not there (ExitCode::environment) or the file holds no kernel that
-// it can read (ExitCode::usage).
+// it can read (ExitCode::usage), Stopped when a signal asks for the end. Names are as the file has
+// them: printable() belongs before a terminal.
 std::vector<CubinKernel> read_cubin(const std::string& path);
 
 // The kernels in what `cuobjdump --dump-resource-usage` prints.

@@ -10,24 +10,23 @@
 #include "cli/output_options.h"
 #include "cli/print.h"
 #include "cli/system_report.h"
-#include "core/text/wrap.h"
+#include "core/text/fold.h"
+#include "core/text/units.h"
 #include "core/write/list_json.h"
-#include "core/write/number_text.h"
 
 namespace coalprof {
 namespace {
 
-std::string text_of(const Value& value) {
-    if (const auto* text = std::get_if<std::string>(&value)) return *text;
-    if (const auto* integer = std::get_if<std::int64_t>(&value)) return fmt::to_string(*integer);
+std::string plain_text(const Value& value) {
     if (const auto* real = std::get_if<double>(&value)) return fmt::format("{:.6g}", *real);
     if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "yes" : "no";
-    return "n/a";
+    if (std::holds_alternative<std::monostate>(value)) return "n/a";
+    return text_of(value);
 }
 
 // A large number as people read it, behind it: "62914560 (60 MiB)".
 std::string with_unit(const std::string& key, const Value& value) {
-    const std::string text = text_of(value);
+    const std::string text = plain_text(value);
     const auto* integer = std::get_if<std::int64_t>(&value);
     const double number = integer ? static_cast<double>(*integer) : 0;
     if (key.ends_with("_bytes") && number >= 1024)
@@ -73,12 +72,12 @@ ExitCode run_doctor(bool json) {
                             {"remedy", finding.remedy.empty() ? Value{} : Value{finding.remedy}}});
         print_out(list_document("findings", rows));
     } else {
-        const std::size_t width = LookOptions{}.style().width;
+        const Folding folding{.columns = LookOptions{}.style().width, .indent = 10};
         std::string text;
         for (const Diagnosis& finding : findings) {
             text += fmt::format("{:<9} {}\n", finding.state, finding.name);
-            text += wrapped(finding.detail, width, 10);
-            if (!finding.remedy.empty()) text += wrapped("-> " + finding.remedy, width, 10);
+            text += folded_text(finding.detail, folding);
+            if (!finding.remedy.empty()) text += folded_text("-> " + finding.remedy, folding);
         }
         print_out(text);
     }

@@ -13,12 +13,12 @@
 #include "cli/result_head.h"
 #include "cli/sweep_options.h"
 #include "core/explain/drawing.h"
+#include "core/explain/explanation_json.h"
 #include "core/explain/formula_explanation.h"
 #include "core/model/load_path.h"
 #include "core/text/describe.h"
 #include "core/text/number.h"
 #include "core/text/suggest.h"
-#include "core/write/explanation_json.h"
 #include "core/write/output_file.h"
 
 namespace coalprof {
@@ -84,7 +84,7 @@ Plan plan_of(const ExplainCommand& command, const PatternInfo& pattern) {
             fmt::format("--at {}: one warp is drawn, so one value is needed", command.at));
     sweep.values.resize(1);  // without --at: the first of the default sweep
     sweep.machines = {find_machine("h200")};
-    return expand(sweep).front().plan;
+    return SweepPoints(std::move(sweep)).at(0).plan;
 }
 
 // A drawing shows sectors and lines: it is for loads of which these are known.
@@ -159,9 +159,11 @@ ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
     };
     for (const std::string& path : command.files) {
         OutputFile file(path);
-        const bool as_json = prints_json || path.ends_with(".json");
+        const bool as_json = prints_json || format_of_path(path, &default_format()).name == "json";
         file.write(as_json ? document() : drawing({.width = 80, .ascii = style.ascii}));
         file.commit();
+        if (!command.quiet && !file.remark().empty())
+            print_err(fmt::format("coalprof: {}\n", file.remark()));
     }
     print_out(prints_json ? document() : drawing(style));
     return ExitCode::done;

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "cli/formula_options.h"
 #include "cli/sweep_job.h"
-#include "core/run/stop.h"
+#include "core/result/exit_code.h"
 #include "core/text/describe.h"
 
 namespace coalprof {
@@ -37,6 +39,18 @@ void require_that_all_occur(const std::vector<FormulaParameter>& typed,
     }
 }
 
+auto points_of(std::vector<FormulaSweep> set) {
+    return [set = std::move(set), programs = std::make_shared<FormulaPrograms>()](
+               const std::vector<Machine>& machines, KernelLauncher*,
+               std::optional<int> device) mutable {
+        for (FormulaSweep& sweep : set) {
+            sweep.settings.machines = machines;
+            sweep.settings.device = device;
+        }
+        return std::make_unique<FormulaPoints>(set, programs);
+    };
+}
+
 ExitCode run_saved(const CLI::App& app, const FormulaCommand& command,
                    const Invocation& invocation) {
     const std::vector<SavedFormula> formulas =
@@ -47,26 +61,14 @@ ExitCode run_saved(const CLI::App& app, const FormulaCommand& command,
     std::vector<FormulaSweep> set;
     for (const SavedFormula& formula : formulas)
         set.push_back(sweep_of(formula, typed, command.sweep, app));
-    const auto plan = [&set](const std::vector<Machine>& machines, KernelLauncher*) {
-        std::vector<FormulaSweep> concrete = set;
-        for (FormulaSweep& sweep : concrete) sweep.settings.machines = machines;
-        return expand(concrete);
-    };
-    return run_sweep_job({plan, describe_sweep(set, command.file), "formula"}, command.machine,
-                         command.output, invocation);
+    return run_sweep_job({points_of(set), describe_sweep(set, command.file), {command.file}},
+                         command.machine, command.output, invocation);
 }
 
 ExitCode run_typed(const FormulaCommand& command, const Invocation& invocation) {
     const FormulaSweep sweep = sweep_of(command.formula, command.sweep);
-    const auto plan = [&sweep](const std::vector<Machine>& machines, KernelLauncher*) {
-        FormulaSweep concrete = sweep;
-        concrete.settings.machines = machines;
-        return expand(concrete);
-    };
-    const std::string parameter =
-        sweep.parameters.empty() ? "formula" : sweep.parameters.back().name;
-    return run_sweep_job({plan, describe_sweep(sweep), parameter}, command.machine, command.output,
-                         invocation);
+    return run_sweep_job({points_of({sweep}), describe_sweep(sweep)}, command.machine,
+                         command.output, invocation);
 }
 
 ExitCode run_formula(const CLI::App& app, const FormulaCommand& command,
@@ -78,7 +80,7 @@ ExitCode run_formula(const CLI::App& app, const FormulaCommand& command,
                          UsageError::no_caret, "give one of the two");
     if (!is_typed && !is_saved)
         throw UsageError("formula: there is no formula", {}, UsageError::no_caret,
-                         "for example coalprof formula 'i*k' --var k=1..32, or --file set.toml");
+                         "for example coalprof formula 'i*k' --var k=1..32, or --file set.json");
     return is_saved ? run_saved(app, command, invocation) : run_typed(command, invocation);
 }
 
@@ -93,7 +95,7 @@ void add_formula_command(CLI::App& app, Invocation& invocation) {
                     "The index of each thread's element; several instructions: "
                     "'load: a[i*3]; store: b[i]'");
     sub->add_option("--file", command->file,
-                    "Saved formulas, TOML or JSON, as one sweep; - reads standard input")
+                    "Saved formulas (JSON) as one sweep; - reads standard input")
         ->type_name("FILE");
     command->formula.add_var_to(*sub);
     command->sweep.add_shape_to(*sub, nullptr);

@@ -7,7 +7,7 @@
 
 #include "cli/sweep_options.h"
 #include "core/formula/formula_file.h"
-#include "core/run/formula_sweep.h"
+#include "core/sweep/formula_sweep.h"
 
 namespace coalprof {
 

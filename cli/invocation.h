@@ -19,11 +19,13 @@ struct Invocation {
 void add_pattern_commands(CLI::App& app, Invocation& invocation);
 void add_formula_command(CLI::App& app, Invocation& invocation);
 void add_warps_command(CLI::App& app, Invocation& invocation);
+void add_report_command(CLI::App& app, Invocation& invocation);
 void add_explain_command(CLI::App& app, Invocation& invocation);
 void add_verify_command(CLI::App& app, Invocation& invocation);
 void add_device_commands(CLI::App& app, Invocation& invocation);
 void add_occupancy_command(CLI::App& app, Invocation& invocation);
 void add_list_commands(CLI::App& app, Invocation& invocation);
+void add_help_command(CLI::App& app, Invocation& invocation);
 
 // The whole command line. `app` must outlive the invocation's run().
 void describe_command_line(CLI::App& app, Invocation& invocation);

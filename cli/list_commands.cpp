@@ -9,7 +9,7 @@
 #include "core/machine/machine.h"
 #include "core/pattern/catalog.h"
 #include "core/result/counter.h"
-#include "core/text/wrap.h"
+#include "core/text/fold.h"
 #include "core/write/list_json.h"
 
 namespace coalprof {
@@ -28,18 +28,18 @@ Listing list_patterns(std::size_t width) {
     Listing listing{.key = "patterns"};
     for (const PatternInfo& pattern : pattern_catalog()) {
         listing.text += fmt::format("{:<10} {}\n", pattern.name, pattern.formula);
-        listing.text += wrapped(pattern.teaches, width, 11);
+        listing.text += folded_text(pattern.teaches, {.columns = width, .indent = 11});
         listing.text +=
             fmt::format("{:11}--range {} ({}), --op {}{}{}\n\n", "", pattern.default_range(4),
                         pattern.parameter, name_of(pattern.default_op),
                         pattern.options.empty() ? "" : ", ", pattern.options);
-        listing.rows.push_back({{"name", std::string(pattern.name)},
-                                {"formula", std::string(pattern.formula)},
-                                {"parameter", std::string(pattern.parameter)},
-                                {"unit", std::string(pattern.unit)},
+        listing.rows.push_back({{"name", pattern.name},
+                                {"formula", pattern.formula},
+                                {"parameter", pattern.parameter},
+                                {"unit", pattern.unit},
                                 {"default_range", pattern.default_range(4)},
-                                {"default_op", std::string(name_of(pattern.default_op))},
-                                {"teaches", std::string(pattern.teaches)}});
+                                {"default_op", name_of(pattern.default_op)},
+                                {"teaches", pattern.teaches}});
     }
     listing.text += "`coalprof PATTERN --help` lists the options of one.\n";
     return listing;
@@ -49,10 +49,9 @@ Listing list_counters(std::size_t width) {
     Listing listing{.key = "counters"};
     for (const CounterInfo& counter : all_counters()) {
         listing.text += fmt::format("{:<28} {}\n", counter.key, name_of(counter.unit));
-        listing.text += wrapped(counter.meaning, width, 4);
-        listing.rows.push_back({{"key", std::string(counter.key)},
-                                {"unit", std::string(name_of(counter.unit))},
-                                {"meaning", std::string(counter.meaning)}});
+        listing.text += folded_text(counter.meaning, {.columns = width, .indent = 4});
+        listing.rows.push_back(
+            {{"key", counter.key}, {"unit", name_of(counter.unit)}, {"meaning", counter.meaning}});
     }
     return listing;
 }
@@ -68,18 +67,18 @@ Listing list_machines(std::size_t) {
         listing.text += fmt::format("{:<5} {:<12} global-memory rules: {}\n", text_of(rules.cc),
                                     rules.family, text_of(rules.evidence));
         listing.rows.push_back({{"compute_capability", text_of(rules.cc)},
-                                {"family", std::string(rules.family)},
-                                {"evidence", std::string(text_of(rules.evidence))},
-                                {"source", std::string(rules.source)}});
+                                {"family", rules.family},
+                                {"evidence", text_of(rules.evidence)},
+                                {"source", rules.source}});
         for (const Board& board : all_boards()) {
             if (board.cc != rules.cc) continue;
             board_row(board);
             listing.rows.push_back({{"compute_capability", text_of(board.cc)},
-                                    {"board", std::string(board.key)},
-                                    {"name", std::string(board.name)},
-                                    {"multiprocessors", std::int64_t{board.multiprocessors}},
+                                    {"board", board.key},
+                                    {"name", board.name},
+                                    {"multiprocessors", board.multiprocessors},
                                     {"peak_bytes_per_second", board.peak_bytes_per_second},
-                                    {"source", std::string(board.source)}});
+                                    {"source", board.source}});
         }
     }
     return listing;

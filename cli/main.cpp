@@ -1,14 +1,20 @@
 // coalprof: the pipeline on one screen. What can go wrong is thrown where it is known and said
 // here, once.
 #include <fmt/core.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <array>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <new>
 
 #include "cli/invocation.h"
 #include "cli/parse.h"
 #include "cli/print.h"
-#include "core/run/stop.h"
+#include "core/result/exit_code.h"
 #include "core/text/describe.h"
 #include "core/write/outputs.h"
 
@@ -21,18 +27,46 @@ ExitCode run(int argc, char** argv) {
     invocation.argv.assign(argv, argv + argc);
     CLI::App app("Predicts and measures how NVIDIA GPUs coalesce memory accesses.", "coalprof");
     coalprof::describe_command_line(app, invocation);
-    if (!coalprof::parse_command_line(app, argc, argv)) return ExitCode::done;
+    if (!coalprof::parse_command_line(app, invocation.argv)) return ExitCode::done;
     if (invocation.run) return invocation.run();
     coalprof::print_err(coalprof::help_of(app));
     return ExitCode::usage;
 }
 
-}  // namespace
+// Takes no memory: there is none.
+int say_out_of_memory() noexcept {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    std::array<char, 200> line{};
+    std::snprintf(
+        line.data(), line.size(),
+        "coalprof: out of memory: up to %ld MiB were in use. Fewer points or formulas take "
+        "less\n",
+        usage.ru_maxrss / 1024);
+    coalprof::print_err(line.data());
+    return static_cast<int>(ExitCode::environment);
+}
 
-int main(int argc, char** argv) {
-    std::signal(SIGPIPE, SIG_IGN);  // a reader that leaves is an answer of write(), not an end
-    std::signal(SIGXFSZ, SIG_IGN);  // and so is a file that may not grow any further
-    coalprof::stop_on_signals();
+// Where no handler is reached: before main(), or where nothing may be thrown. Memory that is short
+// there is short like elsewhere.
+[[noreturn]] void end_without_handler() noexcept {
+    coalprof::remove_unfinished_files();
+    try {
+        if (const auto exception = std::current_exception()) std::rethrow_exception(exception);
+    } catch (const std::bad_alloc&) {
+        ::_exit(say_out_of_memory());
+    } catch (...) {
+        coalprof::print_err("coalprof: a bug of ours: an exception that nothing handles\n");
+    }
+    std::abort();
+}
+
+// Before the objects of any file are made.
+__attribute__((constructor(101))) void handle_what_nothing_handles() {
+    std::set_terminate(end_without_handler);
+}
+
+int answer(int argc, char** argv) {
     try {
         return static_cast<int>(run(argc, argv));
     } catch (const coalprof::Stopped&) {
@@ -42,10 +76,25 @@ int main(int argc, char** argv) {
     } catch (const coalprof::Error& error) {
         coalprof::print_err(coalprof::describe(error));
         return static_cast<int>(error.code());
+    } catch (const std::bad_alloc&) {
+        return say_out_of_memory();
     } catch (const std::exception& error) {
         coalprof::print_err(
             fmt::format("coalprof: a bug of ours: {}. Please report it with the command line.\n",
                         error.what()));
         return static_cast<int>(ExitCode::internal);
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    std::signal(SIGPIPE, SIG_IGN);  // a reader that leaves is an answer of write(), not an end
+    std::signal(SIGXFSZ, SIG_IGN);  // and so is a file that may not grow any further
+    coalprof::stop_on_signals();
+    try {
+        return answer(argc, argv);
+    } catch (...) {  // while an error was put into words
+        return say_out_of_memory();
     }
 }

@@ -10,10 +10,11 @@
 #include "cli/print.h"
 #include "cli/sweep_options.h"
 #include "core/model/occupancy.h"
+#include "core/text/describe.h"
+#include "core/text/fold.h"
 #include "core/text/number.h"
 #include "core/text/range.h"
 #include "core/text/size.h"
-#include "core/text/wrap.h"
 #include "core/write/list_json.h"
 
 namespace coalprof {
@@ -52,37 +53,51 @@ std::string best_of(const BestBlocks& best) {
     return best.blocks.size() > 6 ? text + " ..." : text;
 }
 
-// What the user typed, or the kernels of the cubin with the block sizes that were typed.
-std::vector<std::pair<std::string, KernelNeeds>> kernels_of(const OccupancyCommand& command) {
-    std::vector<std::pair<std::string, KernelNeeds>> kernels;
-    for (const std::uint64_t block : parse_range(command.block, "--block").values()) {
+struct Kernel {
+    std::string name;  // of a cubin; empty: the numbers were typed
+    KernelNeeds needs;
+};
+
+std::uint32_t read_registers(std::uint64_t registers) {
+    if (registers > 255)
+        throw UsageError(
+            fmt::format("--registers {}: a thread has at most 255 registers", registers));
+    return static_cast<std::uint32_t>(registers);
+}
+
+// What the kernels need besides threads: as typed, or those of the cubin.
+std::vector<Kernel> kernels_of(const OccupancyCommand& command) {
+    KernelNeeds needs;
+    if (!command.carveout.empty())
+        needs.shared_percent = read_carveout(command.carveout).shared_percent;
+    needs.shared_bytes = command.shared == "0" ? 0 : parse_size_bytes(command.shared, "--shared");
+    std::vector<Kernel> kernels;
+    const auto add = [&](std::string name, std::uint32_t registers, std::uint64_t shared_bytes) {
+        Kernel& kernel = kernels.emplace_back(Kernel{std::move(name), needs});
+        kernel.needs.registers_per_thread = registers;
+        kernel.needs.shared_bytes += shared_bytes;
+    };
+    if (command.cubin.empty())
+        for (const std::uint64_t count : parse_range(command.registers, "--registers").values())
+            add("", read_registers(count), 0);
+    else
+        for (const CubinKernel& kernel : read_cubin(command.cubin))
+            add(kernel.name, kernel.registers, kernel.shared_bytes);
+    return kernels;
+}
+
+// Each kernel with each of the block sizes that were typed, the sizes varying slowest.
+std::vector<Kernel> with_blocks(const std::string& blocks, const std::vector<Kernel>& kernels) {
+    std::vector<Kernel> all;
+    for (const std::uint64_t block : parse_range(blocks, "--block").values()) {
         if (block == 0 || block > 1024)
             throw UsageError(fmt::format("--block {}: a block has 1 to 1024 threads", block));
-        KernelNeeds needs;
-        needs.block = static_cast<std::uint32_t>(block);
-        if (!command.carveout.empty())
-            needs.shared_percent = read_carveout(command.carveout).shared_percent;
-        needs.shared_bytes =
-            command.shared == "0" ? 0 : parse_size_bytes(command.shared, "--shared");
-        if (command.cubin.empty()) {
-            for (const std::uint64_t registers :
-                 parse_range(command.registers, "--registers").values()) {
-                if (registers > 255)
-                    throw UsageError(fmt::format(
-                        "--registers {}: a thread has at most 255 registers", registers));
-                needs.registers_per_thread = static_cast<std::uint32_t>(registers);
-                kernels.emplace_back("", needs);
-            }
-            continue;
-        }
-        for (const CubinKernel& kernel : read_cubin(command.cubin)) {
-            needs.registers_per_thread = kernel.registers;
-            KernelNeeds with_static = needs;
-            with_static.shared_bytes += kernel.shared_bytes;
-            kernels.emplace_back(kernel.name, with_static);
+        for (Kernel kernel : kernels) {
+            kernel.needs.block = static_cast<std::uint32_t>(block);
+            all.push_back(std::move(kernel));
         }
     }
-    return kernels;
+    return all;
 }
 
 std::string text_of(const std::vector<Row>& rows) {
@@ -91,7 +106,7 @@ std::string text_of(const std::vector<Row>& rows) {
                     "regs", "shared B", "blocks", "warps", "occupancy", "limited by");
     for (const Row& row : rows) {
         const Occupancy& occupancy = row.occupancy;
-        if (!row.kernel.empty()) text += row.kernel + ":\n";
+        if (!row.kernel.empty()) text += printable(row.kernel) + ":\n";
         text += fmt::format(
             "{:<14} {:>5} {:>4} {:>8} {:>6} {:>7} {:>7.1f} %  {}\n", row.machine.name,
             row.needs.block, row.needs.registers_per_thread, row.needs.shared_bytes,
@@ -99,7 +114,8 @@ std::string text_of(const std::vector<Row>& rows) {
             fmt::format("{}/{}", occupancy.active_warps, occupancy.most_warps),
             100 * occupancy.ratio(),
             occupancy.impossible.empty() ? limiters_of(occupancy) : "not one block fits");
-        if (!occupancy.impossible.empty()) text += wrapped(occupancy.impossible, 80, 4);
+        if (!occupancy.impossible.empty())
+            text += folded_text(occupancy.impossible, {.columns = 80, .indent = 4});
         if (!row.best.blocks.empty() && row.best.ratio > occupancy.ratio())
             text += fmt::format("{:4}{:.1f} % with blocks of {}\n", "", 100 * row.best.ratio,
                                 best_of(row.best));
@@ -109,16 +125,15 @@ std::string text_of(const std::vector<Row>& rows) {
 
 NamedValues values_of(const Row& row) {
     const Occupancy& occupancy = row.occupancy;
-    const auto integer = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
     NamedValues values{
         {"machine", row.machine.name},
         {"compute_capability", text_of(row.machine.rules->cc)},
-        {"block", integer(row.needs.block)},
-        {"registers_per_thread", integer(row.needs.registers_per_thread)},
-        {"shared_bytes", integer(row.needs.shared_bytes)},
-        {"active_blocks", integer(occupancy.active_blocks)},
-        {"active_warps", integer(occupancy.active_warps)},
-        {"most_warps", integer(occupancy.most_warps)},
+        {"block", row.needs.block},
+        {"registers_per_thread", row.needs.registers_per_thread},
+        {"shared_bytes", row.needs.shared_bytes},
+        {"active_blocks", occupancy.active_blocks},
+        {"active_warps", occupancy.active_warps},
+        {"most_warps", occupancy.most_warps},
         {"occupancy", occupancy.ratio()},
         {"limiters", limiters_of(occupancy)},
         {"impossible", occupancy.impossible.empty() ? Value{} : Value{occupancy.impossible}},
@@ -130,10 +145,13 @@ NamedValues values_of(const Row& row) {
 }
 
 ExitCode run_occupancy(const OccupancyCommand& command) {
+    std::vector<Machine> machines;
+    for (const std::string& name : split_list(command.machine, "--machine"))
+        add_machine(machines, find_machine(name));
+    const std::vector<Kernel> kernels = with_blocks(command.block, kernels_of(command));
     std::vector<Row> rows;
-    for (const std::string& name : split_list(command.machine, "--machine")) {
-        const Machine machine = find_machine(name);
-        for (const auto& [kernel, needs] : kernels_of(command))
+    for (const Machine& machine : machines) {
+        for (const auto& [kernel, needs] : kernels)
             rows.push_back({machine, kernel, needs, occupancy(*machine.rules, needs),
                             best_blocks(*machine.rules, needs)});
     }

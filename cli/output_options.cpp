@@ -73,9 +73,17 @@ void OutputOptions::add_to(CLI::App& command) {
         ->allow_extra_args(false)
         ->group(group);
     look.add_to(command);
-    command.add_flag("--no-progress", no_progress, "No progress on standard error")->group(group);
     command.add_flag("--quiet,-q", quiet, "No notes and hints on standard error")->group(group);
-    command.add_flag("--verbose,-v", verbose, "Say more on standard error")->group(group);
+    add_telling_to(command);
+}
+
+void OutputOptions::add_telling_to(CLI::App& command) {
+    const char* group = "Output";
+    command.add_flag("--no-progress", no_progress, "No progress on standard error")->group(group);
+    command
+        .add_flag("--verbose,-v", verbose,
+                  "Say on standard error what is done and how long it takes")
+        ->group(group);
 }
 
 TableStyle LookOptions::style() const {

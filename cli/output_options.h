@@ -31,6 +31,8 @@ struct OutputOptions {
     LookOptions look;
 
     void add_to(CLI::App& command);
+    // --no-progress and -v alone, for commands without the rest.
+    void add_telling_to(CLI::App& command);
     // Throws UsageError for unknown formats, Error where a file cannot be opened.
     std::vector<OutputTarget> targets() const;
     // Notes and hints to standard error, silent with --quiet.

@@ -12,8 +12,8 @@
 #include "cli/print.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
+#include "core/text/fold.h"
 #include "core/text/suggest.h"
-#include "core/text/wrap.h"
 
 namespace coalprof {
 namespace {
@@ -52,39 +52,71 @@ std::string nearest_sentence(std::string_view typed, const std::vector<std::stri
     return found ? fmt::format(" Did you mean '{}'?", *found) : std::string();
 }
 
-// `coalprof --plain offset`: the option is known, but stands where no command can take it.
-void refuse_option_before_command(CLI::App& app, const CLI::App& command) {
-    const auto extras = app.remaining(false);
-    if (&command == &app || extras.empty()) return;
-    const std::string typed = extras.back();
-    const std::string name = command.get_name();
-    throw UsageError(
-        fmt::format("'{}' stands before '{}', where no option can", shown(typed), name), {},
-        UsageError::no_caret, fmt::format("options go behind: coalprof {} {}", name, shown(typed)));
+// A command line as a shell takes it back: what a hint shows can be typed.
+std::string typed_again(const std::vector<std::string>& words) {
+    constexpr std::string_view plain =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=:,./%@";
+    std::string line = "coalprof";
+    for (const std::string& word : words) {
+        line += ' ';
+        if (!word.empty() && word.find_first_not_of(plain) == word.npos) {
+            line += word;
+            continue;
+        }
+        line += '\'';
+        for (const char c : word) line += c == '\'' ? "'\\''" : std::string(1, c);
+        line += '\'';
+    }
+    return shown(line);
 }
 
-[[noreturn]] void refuse_extra(CLI::App& app) {
+// `coalprof --machine h200 offset`: the option is known, but stands where no command can take it.
+void refuse_words_before(const CLI::App& app, const CLI::App& command,
+                         std::vector<std::string> words) {
+    const auto at = std::find(words.begin(), words.end(), command.get_name());
+    if (at == words.begin() || at == words.end()) return;
+    const std::string first = words.front();
+    if (!first.starts_with('-')) refuse_command(app, first);
+    std::rotate(words.begin(), at, at + 1);
+    throw UsageError(fmt::format("'{}' stands before '{}', where no option can", shown(first),
+                                 command.get_name()),
+                     {}, UsageError::no_caret,
+                     fmt::format("options go behind: {}", typed_again(words)));
+}
+
+// The argument that `command` still waits for, as --help calls it; empty where it has all.
+std::string missing_argument(const CLI::App& command) {
+    for (const CLI::Option* option : command.get_options())
+        if (option->get_positional() && option->count() == 0) return option->get_name(true);
+    return {};
+}
+
+[[noreturn]] void refuse_option(const CLI::App& app, const CLI::App& command,
+                                const std::string& typed, std::vector<std::string> words) {
+    const std::string where = name_of_command(app, command);
+    const std::string option = typed.substr(0, typed.find('='));
+    const std::string meant = nearest_sentence(option, option_names(command));
+    const std::string argument = missing_argument(command);
+    std::string hint = fmt::format("`{} --help` lists the options", where);
+    if (meant.empty() && !typed.starts_with("--") && !argument.empty()) {  // -i+n-1 is a formula
+        std::erase(words, typed);
+        words.insert(words.end(), {"--", typed});
+        hint = fmt::format("if this is its {}: {}", argument, typed_again(words));
+    }
+    throw UsageError(fmt::format("unknown option '{}' of `{}`.{}", shown(option), where, meant), {},
+                     UsageError::no_caret, hint);
+}
+
+[[noreturn]] void refuse_extra(CLI::App& app, const std::vector<std::string>& words) {
     CLI::App& command = chosen_command(app);
-    refuse_option_before_command(app, command);
-    // CLI11 gives what it could not place back to front.
+    if (&command != &app) refuse_words_before(app, command, words);
     auto extras = app.remaining(true);
+    std::erase(extras, "--");
     if (extras.empty()) throw UsageError("the command line could not be understood");
-    const std::string typed = extras.front().substr(0, extras.front().find('='));
-    if (typed.starts_with("-")) {
-        std::string where = name_of_command(app, command);
-        throw UsageError(fmt::format("unknown option '{}' of `{}`.{}", shown(typed), where,
-                                     nearest_sentence(typed, option_names(command))),
-                         {}, UsageError::no_caret,
-                         fmt::format("`{} --help` lists the options", where));
-    }
-    if (&command == &app) {
-        std::vector<std::string> names;
-        for (const CLI::App* known : app.get_subcommands({})) names.push_back(known->get_name());
-        throw UsageError(fmt::format("unknown command or pattern '{}'.{}", shown(typed),
-                                     nearest_sentence(typed, names)),
-                         {}, UsageError::no_caret,
-                         "`coalprof --help` lists the commands, `coalprof patterns` the patterns");
-    }
+    const std::string typed = extras.front();
+    const bool ends_options = std::find(words.begin(), words.end(), "--") != words.end();
+    if (typed.starts_with('-') && !ends_options) refuse_option(app, command, typed, words);
+    if (&command == &app) refuse_command(app, typed);
     throw UsageError(fmt::format("`{}` does not take the argument '{}'",
                                  name_of_command(app, command), shown(typed)),
                      {}, UsageError::no_caret,
@@ -152,7 +184,8 @@ std::string folded_help(std::string_view help) {
             continue;
         }
         const std::size_t indent = second_column(line);
-        std::string folded = wrapped(line.substr(indent), help_columns, indent);
+        std::string folded =
+            folded_text(line.substr(indent), {.columns = help_columns, .indent = indent});
         folded.replace(0, indent, line.substr(0, indent));
         text += folded;
     }
@@ -161,20 +194,42 @@ std::string folded_help(std::string_view help) {
 
 }  // namespace
 
-std::string help_of(const CLI::App& app) { return folded_help(app.help()); }
+void refuse_command(const CLI::App& app, const std::string& typed) {
+    std::vector<std::string> names;
+    for (const CLI::App* known : app.get_subcommands({})) names.push_back(known->get_name());
+    throw UsageError(fmt::format("unknown command or pattern '{}'.{}", shown(typed),
+                                 nearest_sentence(typed, names)),
+                     {}, UsageError::no_caret,
+                     "`coalprof --help` lists the commands, `coalprof patterns` the patterns");
+}
 
-bool parse_command_line(CLI::App& app, int argc, const char* const* argv) {
+std::string help_of(const CLI::App& command) {
+    const CLI::App* parent = command.get_parent();
+    const std::string name = (parent ? parent->get_name() + ' ' : "") + command.get_name();
+    return folded_help(
+        command.get_formatter()->make_help(&command, name, CLI::AppFormatMode::Normal));
+}
+
+bool parse_command_line(CLI::App& app, const std::vector<std::string>& argv) {
+    std::vector<std::string> words(argv.begin() + std::min<std::ptrdiff_t>(1, std::ssize(argv)),
+                                   argv.end());
+    // Ends the options before the command, of which there are none.
+    if (!words.empty() && words.front() == "--") words.erase(words.begin());
     try {
-        app.parse(argc, argv);
+        app.parse(
+            std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 takes from the back
         refuse_empty_values(app);
         return true;
     } catch (const CLI::CallForHelp&) {
-        print_out(help_of(app));
+        print_out(help_of(chosen_command(app)));
     } catch (const CLI::CallForVersion&) {
         print_out(app.version() + "\n");
     } catch (const CLI::ExtrasError&) {
-        refuse_extra(app);
+        refuse_extra(app, words);
     } catch (const CLI::ParseError& error) {
+        // What is missing may be there and not have been taken.
+        if (error.get_name() == "RequiredError" && app.remaining_size(true) > 0)
+            refuse_extra(app, words);
         throw UsageError(printable(sentence_of(error)), {}, UsageError::no_caret,
                          fmt::format("`{} --help` shows what it takes",
                                      name_of_command(app, chosen_command(app))));

@@ -4,13 +4,18 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 namespace coalprof {
 
-// False: --help or --version was asked for and has been printed. Throws UsageError.
-bool parse_command_line(CLI::App& app, int argc, const char* const* argv);
+// `argv` as main() got it. False: --help or --version was asked for and has been printed. Throws
+// UsageError.
+bool parse_command_line(CLI::App& app, const std::vector<std::string>& argv);
 
-// The text of --help, no line longer than 80 columns.
-std::string help_of(const CLI::App& app);
+// Throws the UsageError for a word that names no command of `app`.
+[[noreturn]] void refuse_command(const CLI::App& app, const std::string& typed);
+
+// The text of --help of coalprof itself or of one command, no line longer than 80 columns.
+std::string help_of(const CLI::App& command);
 
 }  // namespace coalprof

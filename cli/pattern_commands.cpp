@@ -1,7 +1,9 @@
 // `coalprof PATTERN`: one command per entry of the catalog, all alike.
 #include <memory>
+#include <utility>
 
 #include "cli/sweep_job.h"
+#include "core/sweep/sweep.h"
 
 namespace coalprof {
 namespace {
@@ -15,17 +17,19 @@ struct PatternCommand {
 ExitCode run_pattern(const PatternInfo& pattern, const PatternCommand& command,
                      const Invocation& invocation) {
     const Sweep sweep = command.sweep.sweep_of(pattern);
-    const auto plan = [&sweep](const std::vector<Machine>& machines, KernelLauncher* launcher) {
+    const auto points = [&sweep](const std::vector<Machine>& machines, KernelLauncher* launcher,
+                                 std::optional<int> device) {
         Sweep concrete = sweep;
         concrete.machines = machines;
+        concrete.device = device;
         if (launcher)
             concrete.auto_pitch = [launcher](std::uint64_t row_bytes) {
                 return launcher->pitch_bytes(row_bytes);
             };
-        return expand(concrete);
+        return std::make_unique<SweepPoints>(std::move(concrete));
     };
-    return run_sweep_job({plan, describe_sweep(sweep), std::string(pattern.parameter)},
-                         command.machine, command.output, invocation);
+    return run_sweep_job({points, describe_sweep(sweep)}, command.machine, command.output,
+                         invocation);
 }
 
 }  // namespace

@@ -8,7 +8,11 @@ namespace coalprof {
 
 // Throws ReaderGone or Error (ExitCode::output).
 void print_out(std::string_view text);
-// Never throws: there is nowhere left to say it.
+// Never throws: there is nowhere left to say it. Takes the place of the status.
 void print_err(std::string_view text) noexcept;
+
+// One line on standard error, a terminal, that stands until other text or another status takes its
+// place; an empty one: none. Call it from any thread.
+void show_status(std::string_view line) noexcept;
 
 }  // namespace coalprof

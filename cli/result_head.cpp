@@ -44,17 +44,17 @@ std::string evidence_of(const std::vector<Machine>& machines) {
 
 }  // namespace
 
-NamedValues describe_machines(const std::vector<Machine>& machines) {
-    std::string names;
-    for (const Machine& machine : machines) names += (names.empty() ? "" : ",") + machine.name;
-    NamedValues values{{"name", names}};
-    values.emplace_back("evidence", evidence_of(machines));
-    if (machines.size() != 1) return values;
+MachineFacts describe_machines(const std::vector<Machine>& machines) {
+    MachineFacts facts;
+    for (const Machine& machine : machines)
+        facts.name += (facts.name.empty() ? "" : ",") + machine.name;
+    facts.evidence = evidence_of(machines);
+    if (machines.size() != 1) return facts;
     const Machine& machine = machines.front();
-    values.emplace_back("compute_capability", text_of(machine.rules->cc));
-    values.emplace_back("family", std::string(machine.rules->family));
-    if (machine.board) values.emplace_back("board", std::string(machine.board->name));
-    return values;
+    facts.compute_capability = text_of(machine.rules->cc);
+    facts.family = machine.rules->family;
+    if (machine.board) facts.board = machine.board->name;
+    return facts;
 }
 
 }  // namespace coalprof

@@ -11,6 +11,6 @@ namespace coalprof {
 
 // Version, command line and time.
 ResultHead head_of(const std::vector<std::string>& argv);
-NamedValues describe_machines(const std::vector<Machine>& machines);
+MachineFacts describe_machines(const std::vector<Machine>& machines);
 
 }  // namespace coalprof

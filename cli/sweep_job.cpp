@@ -3,13 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 
+#include "cli/progress.h"
 #include "cli/result_head.h"
+#include "cli/step_lines.h"
 #include "cli/wiring.h"
 #include "core/model/transactions.h"
+#include "core/run/device_backend.h"
 #include "core/run/device_machine.h"
-#include "core/run/device_run.h"
-#include "core/run/sweep_run.h"
+#include "core/run/model_backend.h"
+#include "core/run/run_points.h"
+#include "core/stop/signal.h"
 
 namespace coalprof {
 namespace {
@@ -67,20 +72,6 @@ Devices devices_for(const MachineOptions& machine, const OutputOptions& output,
     return devices;
 }
 
-void label_with_device(std::vector<PlannedPoint>& points, int index) {
-    for (PlannedPoint& point : points) {
-        point.parameters.emplace_back("device", std::int64_t{index});
-        point.scope.emplace_back("device", std::int64_t{index});
-        point.name += fmt::format(" device={}", index);
-    }
-}
-
-// What a machine is called decides whether it is told apart from the others.
-void add_machine(std::vector<Machine>& machines, const Machine& machine) {
-    const auto is_known = [&](const Machine& other) { return other.name == machine.name; };
-    if (std::none_of(machines.begin(), machines.end(), is_known)) machines.push_back(machine);
-}
-
 // Counters asked for by name and not to be had: everything else was delivered, but not that.
 ExitCode judged(ExitCode code, const MachineOptions& machine, const Devices& devices) {
     const bool demanded = !machine.counters.empty() && machine.counters != "none";
@@ -91,13 +82,9 @@ ExitCode judged(ExitCode code, const MachineOptions& machine, const Devices& dev
 }
 
 // Without --dlcm each machine does what it always does: the result says what that is.
-void add_usual_modifier(NamedValues& sweep, const std::vector<Machine>& machines,
-                        const std::vector<PlannedPoint>& points) {
-    const auto has_it = [](const NamedValues& values) {
-        return std::any_of(values.begin(), values.end(),
-                           [](const auto& value) { return value.first == "dlcm"; });
-    };
-    if (has_it(sweep) || has_it(points.front().parameters)) return;
+void add_usual_modifier(SweepFacts& sweep, const std::vector<Machine>& machines,
+                        const PlannedPoint& first) {
+    if (find_value(sweep.settings, "dlcm") || find_value(first.parameters, "dlcm")) return;
     std::string text(name_of(usual_load_modifier(*machines.front().rules)));
     const auto differs = [&](const Machine& machine) {
         return name_of(usual_load_modifier(*machine.rules)) != text;
@@ -108,62 +95,106 @@ void add_usual_modifier(NamedValues& sweep, const std::vector<Machine>& machines
             text += fmt::format("{}{} on {}", text.empty() ? "" : ", ",
                                 name_of(usual_load_modifier(*machine.rules)), machine.name);
     }
-    sweep.emplace_back("dlcm", text);
+    sweep.more.emplace_back("dlcm", text);
+}
+
+// What is known of the points before the first is answered. Nothing where a signal asks to stop
+// meanwhile: then the result has none.
+struct CheckedPoints {
+    AccessSet accesses;
+    PlannedPoint first;
+};
+
+// A point that does not fit together is refused here.
+CheckedPoints checked(const SweptPoints& points) {
+    try {
+        return {points.check(), points.at(0)};
+    } catch (const Stopped&) {
+        return {};
+    }
+}
+
+// A GPU, the points that it measures and what answers them.
+struct DeviceLeg {
+    std::unique_ptr<SweptPoints> points;
+    DeviceBackend backend;
+};
+
+std::vector<Machine> machines_for(const MachineOptions& options, const KernelLauncher& launcher) {
+    return options.machine.empty() ? std::vector{machine_of(launcher.device())}
+                                   : options.machines();
+}
+
+DeviceLeg leg_for(const DeviceAccess& device, bool is_one_of_several, const SweepJob& job,
+                  const MachineOptions& options, AccessSet accesses) {
+    KernelLauncher& launcher = *device.launcher;
+    const std::optional<int> index =
+        is_one_of_several ? std::optional(launcher.device().index) : std::nullopt;
+    return {
+        job.points(machines_for(options, launcher), &launcher, index),
+        DeviceBackend({
+            .launcher = launcher,
+            .collector = device.collector.get(),
+            .no_counters = device.no_counters,
+            // Of all points together, so that one session reads them.
+            .wanted = [all = counters_of(options.counters, accesses)](AccessSet) { return all; },
+            .accesses = accesses,
+            .repeats = options.repeats(),
+            .cache = options.is_cold() ? CacheState::cold : CacheState::warm,
+            .is_one_of_several = is_one_of_several,
+        })};
 }
 
 }  // namespace
 
 ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_options,
                        const OutputOptions& output_options, const Invocation& invocation) {
+    const StepLines steps(output_options.verbose);
     const std::vector<Machine> named = machine_options.machines();
-    const std::vector<PlannedPoint> planned = job.plan(named, nullptr);
+    const std::unique_ptr<SweptPoints> planned = job.points(named, nullptr, std::nullopt);
+    const auto [accesses, first] = checked(*planned);
     const std::uint64_t repeats = machine_options.repeats();
-    const CacheState cache = machine_options.is_cold() ? CacheState::cold : CacheState::warm;
+    static_cast<void>(machine_options.is_cold());  // refuses what is no word
     ResultHead head = head_of(invocation.argv);
-    head.backend = "model";
     head.sweep = job.description;
-    head.parameter = job.parameter;
     head.columns = counters_listed(machine_options.counters);
-    Outputs outputs(output_options.targets(), [&](const std::vector<Warning>& warnings) {
-        // That one is said below, before anything is launched.
-        output_options.note_warnings(warnings, "W-NO-COUNTERS");
-    });
+    const std::vector<OutputTarget> targets = output_options.targets();
+    refuse_inputs(targets, job.inputs);
+    Outputs outputs(
+        targets,
+        [&](const std::vector<Warning>& warnings) {
+            // That one is said below, before anything is launched.
+            output_options.note_warnings(warnings, "W-NO-COUNTERS");
+        },
+        [&](std::string_view remark) { output_options.note(remark); });
 
-    const Devices devices = devices_for(machine_options, output_options, planned.front());
-    if (devices.opened.empty()) {
-        add_usual_modifier(head.sweep, named, planned);
-        head.machine = describe_machines(named);
-        head.points = planned.size();
-        return run_sweep(planned, head, outputs);
-    }
-
+    const Devices devices =
+        stop_signal() == 0 ? devices_for(machine_options, output_options, first) : Devices{};
     std::vector<Machine> predicted;
-    std::vector<DeviceSweep> sweeps;
+    std::deque<DeviceLeg> measured;
+    std::vector<Leg> legs;
     for (const DeviceAccess& device : devices.opened) {
-        KernelLauncher& launcher = *device.launcher;
-        if (devices.are_all) launcher.activate();  // it may be asked for a pitch
-        const std::vector<Machine> machines =
-            machine_options.machine.empty() ? std::vector{machine_of(launcher.device())} : named;
-        for (const Machine& machine : machines) add_machine(predicted, machine);
-        std::vector<PlannedPoint> points = job.plan(machines, &launcher);
-        if (devices.are_all) label_with_device(points, launcher.device().index);
-        std::vector<Counter> wanted = counters_named(machine_options.counters, points);
         if (!device.no_counters.empty()) output_options.note(device.no_counters);
-        sweeps.push_back({std::move(points),
-                          {.launcher = launcher,
-                           .collector = device.collector.get(),
-                           .no_counters = device.no_counters,
-                           .wanted = std::move(wanted),
-                           .repeats = repeats,
-                           .cache = cache}});
+        for (const Machine& machine : machines_for(machine_options, *device.launcher))
+            add_machine(predicted, machine);
+        DeviceLeg& leg =
+            measured.emplace_back(leg_for(device, devices.are_all, job, machine_options, accesses));
+        legs.push_back({*leg.points, leg.backend});
     }
-    add_usual_modifier(head.sweep, predicted, planned);
+    ModelBackend model;
+    if (legs.empty()) {
+        predicted = named;
+        legs.push_back({*planned, model});
+    }
+    add_usual_modifier(head.sweep, predicted, first);
     head.machine = describe_machines(predicted);
-    head.points = sweeps.size() * sweeps.front().points.size();
-    head.sweep.emplace_back("repeat", static_cast<std::int64_t>(repeats));
-    head.sweep.emplace_back("cache", machine_options.cache);
-    return judged(run_sweep_on_devices(sweeps, devices.missing, head, outputs), machine_options,
-                  devices);
+    head.points = legs.size() * *legs.front().source.size();
+    if (!measured.empty()) {
+        head.sweep.repeat = repeats;
+        head.sweep.cache = machine_options.cache;
+    }
+    Progress progress(outputs, output_options);
+    return judged(run_points(legs, head, progress, devices.missing), machine_options, devices);
 }
 
 }  // namespace coalprof

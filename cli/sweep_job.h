@@ -1,25 +1,29 @@
-// What all commands that sweep have in common: points are planned, a GPU is opened where there is
+// What all commands that sweep have in common: points are checked, a GPU is opened where there is
 // one and it is wanted, and the result goes to the outputs.
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/invocation.h"
 #include "cli/output_options.h"
 #include "cli/sweep_options.h"
-#include "core/run/device.h"
-#include "core/run/sweep.h"
+#include "core/device/device.h"
+#include "core/sweep/swept_points.h"
 
 namespace coalprof {
 
 struct SweepJob {
-    // The points for these machines; `launcher` is the GPU that will measure them, or null.
-    std::function<std::vector<PlannedPoint>(const std::vector<Machine>&, KernelLauncher* launcher)>
-        plan;
-    NamedValues description;  // the head's sweep
-    std::string parameter;    // the key of what varies
+    // The points on these machines; measured by `launcher`, which has the number `device` where
+    // several GPUs measure. Neither where the model answers alone.
+    std::function<std::unique_ptr<SweptPoints>(const std::vector<Machine>& machines,
+                                               KernelLauncher* launcher, std::optional<int> device)>
+        points;
+    SweepFacts description;                // the head's sweep
+    std::vector<std::string> inputs = {};  // files that the points come from
 };
 
 ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_options,

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_set>
 
+#include "cli/thread_option.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/text/number.h"
@@ -65,12 +67,14 @@ Carveout read_carveout(const std::string& word) {
 
 std::vector<std::string> split_list(std::string_view text, std::string_view option) {
     std::vector<std::string> parts;
+    std::unordered_set<std::string_view> known;
     for (std::size_t begin = 0; begin <= text.size();) {
         const std::size_t end = std::min(text.find(',', begin), text.size());
         if (end == begin)
             throw UsageError(fmt::format("{} {}: a value is missing", option, shown(text)),
                              std::string(text), begin, "lists look like a,b,c");
-        parts.emplace_back(text.substr(begin, end - begin));
+        const std::string_view part = text.substr(begin, end - begin);
+        if (known.insert(part).second) parts.emplace_back(part);
         begin = end + 1;
     }
     return parts;
@@ -193,6 +197,7 @@ void MachineOptions::add_to(CLI::App& command) {
            "Timed repetitions; the median is reported; 0: not timed (default 20)", "N");
     option("--cache", cache,
            "cold or warm: whether L2 is flushed before each launch (default cold)", "C");
+    add_threads_to(command)->group("Model and device");
 }
 
 MachineOptions::Backend MachineOptions::chosen_backend() const {
@@ -229,8 +234,13 @@ int MachineOptions::only_device_index(std::string_view what) const {
 std::vector<Machine> MachineOptions::machines() const {
     std::vector<Machine> machines;
     for (const std::string& name : split_list(machine.empty() ? "h200" : machine, "--machine"))
-        machines.push_back(find_machine(name));
+        add_machine(machines, find_machine(name));
     return machines;
+}
+
+void add_machine(std::vector<Machine>& machines, const Machine& machine) {
+    const auto is_known = [&](const Machine& other) { return other.name == machine.name; };
+    if (std::none_of(machines.begin(), machines.end(), is_known)) machines.push_back(machine);
 }
 
 }  // namespace coalprof

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/pattern/catalog.h"
-#include "core/run/sweep.h"
+#include "core/sweep/sweep.h"
 
 namespace coalprof {
 
@@ -65,13 +65,16 @@ struct MachineOptions {
     std::optional<int> device_index() const;
     // The same where only one will do; `what` says why: "a warps file is replayed".
     int only_device_index(std::string_view what) const;
-    std::vector<Machine> machines() const;  // the H200 where none is named
+    std::vector<Machine> machines() const;  // each once; the H200 where none is named
 };
 
 // prefer-l1, prefer-equal, prefer-shared or per cent; throws UsageError.
 Carveout read_carveout(const std::string& word);
 
-// "a,b,c" as its parts; throws UsageError for empty ones.
+// Adds it where it is not there yet: what a machine is called tells it from the others.
+void add_machine(std::vector<Machine>& machines, const Machine& machine);
+
+// "a,b,c" as its parts, each once; throws UsageError for empty ones.
 std::vector<std::string> split_list(std::string_view text, std::string_view option);
 
 }  // namespace coalprof

@@ -1,11 +1,13 @@
 #include "cli/system_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "core/run/device_backend.h"
 #include "core/run/device_machine.h"
-#include "core/run/device_run.h"
 
 #ifdef COALPROF_HAS_CUDA
+#include "cli/loaded_libraries.h"
 #include "cupti/preflight.h"
 #include "cupti/virtual_gpu.h"
 #include "kernels/inventory.h"
@@ -52,6 +54,15 @@ Diagnosis compiler_diagnosis(int driver_version) {
             fmt::format("NVRTC {} at {}", version_text(compiler.version), compiler.path), ""};
 }
 
+// Last: what the others looked at is loaded by then.
+Diagnosis libraries_diagnosis() {
+    const std::vector<std::string> paths = loaded_cuda_libraries();
+    return {"libraries", paths.empty() ? "unknown" : "ok",
+            paths.empty() ? "no library of CUDA was loaded"
+                          : fmt::format("loaded from {}", fmt::join(paths, ", ")),
+            ""};
+}
+
 Diagnosis diagnosis_of(const Finding& finding) {
     const char* state = finding.state == FindingState::ok        ? "ok"
                         : finding.state == FindingState::problem ? "problem"
@@ -66,20 +77,18 @@ DevicesReport report_devices() {
     DevicesReport report{.devices = {}, .problem = inventory.problem};
     for (const InventoriedDevice& device : inventory.devices) {
         const DeviceFacts& facts = device.facts;
-        const auto integer = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
-        NamedValues values = describe_device(facts);
-        // The compiler is loaded for a kernel, and not for a list.
-        std::erase_if(values, [](const auto& value) { return value.first == "nvrtc_version"; });
-        values.insert(
-            values.end(),
-            {{"max_threads_per_multiprocessor", std::int64_t{facts.max_threads_per_multiprocessor}},
-             {"max_threads_per_block", std::int64_t{facts.max_threads_per_block}},
-             {"registers_per_multiprocessor", std::int64_t{facts.registers_per_multiprocessor}},
-             {"shared_bytes_per_multiprocessor", integer(facts.shared_bytes_per_multiprocessor)},
-             {"shared_bytes_per_block", integer(facts.shared_bytes_per_block)},
-             {"shared_bytes_per_block_optin", integer(facts.shared_bytes_per_block_optin)},
-             {"global_l1_cache", facts.global_l1_cache},
-             {"local_l1_cache", facts.local_l1_cache}});
+        MeasuredDevice described = describe_device(facts);
+        described.nvrtc_version.reset();  // the compiler is loaded for a kernel, not for a list
+        NamedValues values = values_of(described);
+        values.insert(values.end(),
+                      {{"max_threads_per_multiprocessor", facts.max_threads_per_multiprocessor},
+                       {"max_threads_per_block", facts.max_threads_per_block},
+                       {"registers_per_multiprocessor", facts.registers_per_multiprocessor},
+                       {"shared_bytes_per_multiprocessor", facts.shared_bytes_per_multiprocessor},
+                       {"shared_bytes_per_block", facts.shared_bytes_per_block},
+                       {"shared_bytes_per_block_optin", facts.shared_bytes_per_block_optin},
+                       {"global_l1_cache", facts.global_l1_cache},
+                       {"local_l1_cache", facts.local_l1_cache}});
         if (const std::string splits = splits_of(machine_of(facts)); !splits.empty())
             values.emplace_back("shared_and_l1_kib", splits);
         values.insert(values.end(), device.more.begin(), device.more.end());
@@ -103,6 +112,7 @@ std::vector<Diagnosis> diagnose() {
     for (const Finding& finding : preflight(facts)) findings.push_back(diagnosis_of(finding));
     findings.push_back(diagnosis_of(find_virtual_gpu(facts, load_nvml())));
     if (!inventory.devices.empty()) findings.push_back(diagnosis_of(find_collector(0)));
+    findings.push_back(libraries_diagnosis());
     return findings;
 }
 

@@ -2,26 +2,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <optional>
-#include <utility>
 
 #include "cli/invocation.h"
+#include "cli/output_options.h"
 #include "cli/print.h"
+#include "cli/progress.h"
 #include "cli/result_head.h"
+#include "cli/step_lines.h"
 #include "cli/sweep_options.h"
+#include "cli/thread_option.h"
 #include "cli/wiring.h"
 #include "core/pattern/catalog.h"
+#include "core/result/exit_code.h"
+#include "core/run/device_backend.h"
 #include "core/run/device_machine.h"
-#include "core/run/stop.h"
-#include "core/run/verify.h"
+#include "core/run/run_points.h"
 #include "core/text/describe.h"
 #include "core/text/number.h"
 #include "core/text/size.h"
 #include "core/text/suggest.h"
+#include "core/verify/verify.h"
+#include "core/verify/verify_json.h"
 #include "core/write/outputs.h"
-#include "core/write/verify_json.h"
 
 namespace coalprof {
 namespace {
@@ -34,6 +38,7 @@ struct VerifyCommand {
     std::string counters = "memory";
     bool full = false;
     bool json = false;
+    OutputOptions telling;  // of which only --no-progress and -v are options
     std::string output;
     std::string device = "0";
 };
@@ -68,34 +73,10 @@ std::unique_ptr<ResultSink> open_points(const std::string& path) {
         throw UsageError(
             fmt::format("--output {}: points of all kinds fit no one table", shown(path)), {},
             UsageError::no_caret, "name the file FILE.jsonl or FILE.json");
-    return std::make_unique<Outputs>(std::vector<OutputTarget>{{path, &format, {}}});
+    return std::make_unique<Outputs>(
+        std::vector<OutputTarget>{{path, &format, {}}}, nullptr,
+        [](std::string_view remark) { print_err(fmt::format("coalprof: {}\n", remark)); });
 }
-
-// Takes the points of a run, keeps nothing but the tally and hands them on to `points`, if any.
-class TallySink : public ResultSink {
- public:
-    TallySink(VerifyReport& report, const std::vector<Counter>& wanted, ResultSink* points)
-        : report_(report), wanted_(wanted), points_(points) {}
-    void begin(const ResultHead& head) override {
-        report_.head.passes = std::max(report_.head.passes, head.passes);
-    }
-    void point(const Point& point) override {
-        tally(report_.totals, point.name, point, wanted_);
-        if (points_) points_->point(point);
-    }
-    void finish(const ResultTail& tail) override {
-        report_.status = std::max(report_.status, tail.status);
-        report_.warnings.insert(report_.warnings.end(), tail.warnings.begin(), tail.warnings.end());
-        for (const Warning& warning : tail.warnings)
-            if (warning.point.empty())
-                report_.totals.findings.push_back({"", warning.text, std::nullopt});
-    }
-
- private:
-    VerifyReport& report_;
-    const std::vector<Counter>& wanted_;
-    ResultSink* points_;
-};
 
 std::string text_of(const VerifyTotals& totals, const std::string& device) {
     std::string text = fmt::format("{}: {} of {} counters of {} points agree exactly\n", device,
@@ -109,49 +90,15 @@ std::string text_of(const VerifyTotals& totals, const std::string& device) {
     return text;
 }
 
-// Points whose counters are the same are read in one session: those of one memory and, as a table
-// of pointers is loaded besides, of one set of accesses.
-std::map<std::vector<Counter>, std::vector<PlannedPoint>> by_counters(
-    const std::vector<PlannedPoint>& points, const std::string& counters) {
-    std::map<std::vector<Counter>, std::vector<PlannedPoint>> groups;
-    for (const PlannedPoint& point : points)
-        groups[counters_named(counters, {point})].push_back(point);
-    return groups;
-}
-
 NamedValues describe_scope(const VerifyCommand& command, const VerifyScope& scope) {
     const auto all_or = [](const std::string& list) { return list.empty() ? "all" : list; };
-    return {{"patterns", all_or(command.patterns)},
-            {"types", all_or(command.types)},
-            {"ops", all_or(command.ops)},
-            {"counters", command.counters},
-            {"size_bytes", static_cast<std::int64_t>(scope.size_bytes)},
-            {"whole_sweeps", command.full}};
-}
-
-bool is_wanted(const VerifyScope& scope, Op op) {
-    return scope.ops.empty() ||
-           std::find(scope.ops.begin(), scope.ops.end(), op) != scope.ops.end();
-}
-
-void verify_op(Op op, const VerifyCommand& command, const VerifyScope& scope,
-               const Machine& machine, const DeviceAccess& device, VerifyReport& report,
-               ResultSink* all_points) {
-    const auto points = points_to_verify(scope, op, machine);
-    if (points.empty() || stop_signal() != 0) return;
-    for (auto& [wanted, alike] : by_counters(points, command.counters)) {
-        TallySink sink(report, wanted, all_points);
-        run_sweep_on_device(std::move(alike), {},
-                            {.launcher = *device.launcher,
-                             .collector = device.collector.get(),
-                             .no_counters = {},
-                             .wanted = wanted,
-                             .repeats = 0},
-                            sink);
-    }
+    return {{"patterns", all_or(command.patterns)}, {"types", all_or(command.types)},
+            {"ops", all_or(command.ops)},           {"counters", command.counters},
+            {"size_bytes", scope.size_bytes},       {"whole_sweeps", command.full}};
 }
 
 ExitCode run_verify(const VerifyCommand& command, const Invocation& invocation) {
+    const StepLines steps(command.telling.verbose);
     const VerifyScope scope = scope_of(command);
     const std::unique_ptr<ResultSink> points = open_points(command.output);
     const bool counts = command.counters != "none";
@@ -163,22 +110,21 @@ ExitCode run_verify(const VerifyCommand& command, const Invocation& invocation) 
     if (counts && !device.collector)
         throw Error(fmt::format("verify needs hardware counters: {}", device.no_counters));
     const Machine machine = machine_of(device.launcher->device());
-    VerifyReport report{.head = head_of(invocation.argv), .scope = describe_scope(command, scope)};
-    report.head.machine = describe_machines({machine});
-    report.head.device = describe_device(device.launcher->device());
-    report.head.backend = "device";
-    if (points) {
-        ResultHead head = report.head;
-        head.parameter = "name";
-        head.sweep = {{"pattern", std::string("verify")},
-                      {"size_bytes", static_cast<std::int64_t>(scope.size_bytes)}};
-        points->begin(head);
-    }
-    for (const std::string_view name : op_list())
-        if (const Op op = *find_op(name); is_wanted(scope, op))
-            verify_op(op, command, scope, machine, device, report, points.get());
-    if (stop_signal() != 0) report.status = Status::interrupted;
-    if (points) points->finish({report.status, report.warnings});
+    ResultHead head = head_of(invocation.argv);
+    head.machine = describe_machines({machine});
+    head.sweep = {.pattern = "verify", .size_bytes = scope.size_bytes};
+    CatalogPoints catalog(scope, machine);
+    DeviceBackend backend(
+        {.launcher = *device.launcher,
+         .collector = device.collector.get(),
+         .wanted =
+             [&command](AccessSet accesses) { return counters_of(command.counters, accesses); },
+         .repeats = 0});
+    VerifyReport report{.scope = describe_scope(command, scope)};
+    Tally tally(report, points.get());
+    Progress progress(tally, command.telling);
+    run_points({{catalog, backend}}, head, progress);
+    report.head.passes = backend.passes();
     print_out(command.json ? json_document(report)
                            : text_of(report.totals, device.launcher->device().name));
     if (report.status == Status::interrupted) return exit_code_of(Status::interrupted);
@@ -202,11 +148,13 @@ void add_verify_command(CLI::App& app, Invocation& invocation) {
     option("--counters", command->counters,
            "basic, memory, all, none (data only), or keys (default memory)");
     option("--device", command->device, "CUDA device index (default 0)");
+    add_threads_to(*sub);
     sub->add_option("--output,-o", command->output,
                     "Besides, every point, predicted and measured, to FILE.jsonl or FILE.json")
         ->type_name("FILE");
     sub->add_flag("--full", command->full, "Every value of every default sweep, not three of each");
     sub->add_flag("--json", command->json, "The report as one JSON document");
+    command->telling.add_telling_to(*sub);
     sub->callback([&invocation, command] {
         invocation.run = [&invocation, command] { return run_verify(*command, invocation); };
     });

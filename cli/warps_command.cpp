@@ -3,19 +3,21 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <memory>
 
 #include "cli/invocation.h"
 #include "cli/output_options.h"
+#include "cli/progress.h"
 #include "cli/result_head.h"
+#include "cli/step_lines.h"
 #include "cli/sweep_options.h"
 #include "cli/wiring.h"
 #include "core/model/predict.h"
+#include "core/run/device_backend.h"
 #include "core/run/device_machine.h"
-#include "core/run/warps_device_run.h"
-#include "core/run/warps_run.h"
-#include "core/run/warps_source.h"
+#include "core/run/model_backend.h"
+#include "core/run/run_points.h"
+#include "core/sweep/warps_source.h"
 #include "core/text/describe.h"
 
 namespace coalprof {
@@ -25,33 +27,6 @@ struct WarpsCommand {
     std::string file;
     MachineOptions machine;
     OutputOptions output;
-};
-
-// An output that replaces the file it is made from would lose it.
-void keep_input(const std::string& file, const std::vector<OutputTarget>& targets) {
-    std::error_code none;  // what does not exist or cannot be looked at is not the same file
-    for (const OutputTarget& target : targets)
-        if (std::filesystem::equivalent(file, target.path, none))
-            throw UsageError(
-                fmt::format("--output {}: this is the warps file itself", shown(target.path)), {},
-                UsageError::no_caret, "give the result a name of its own");
-}
-
-// Hands everything on, and counts the points.
-class CountingSink : public ResultSink {
- public:
-    explicit CountingSink(ResultSink& sink) : sink_(sink) {}
-    void begin(const ResultHead& head) override { sink_.begin(head); }
-    void point(const Point& point) override {
-        ++points_;
-        sink_.point(point);
-    }
-    void finish(const ResultTail& tail) override { sink_.finish(tail); }
-    std::uint64_t points() const { return points_; }
-
- private:
-    ResultSink& sink_;
-    std::uint64_t points_ = 0;
 };
 
 // The columns of a csv stand in its first line: what any later line of the file can have. None
@@ -75,8 +50,7 @@ std::vector<Counter> csv_columns(const WarpsCommand& command, const Machine& mac
             has[static_cast<std::size_t>(counter)] = true;
         });
         if (!is_measured) continue;
-        for (const Counter counter :
-             counters_of_warp(command.machine.counters, access.kind, access.space))
+        for (const Counter counter : counters_of(command.machine.counters, accesses_of(access)))
             has[static_cast<std::size_t>(counter)] = true;
     }
     std::vector<Counter> columns;
@@ -85,31 +59,32 @@ std::vector<Counter> csv_columns(const WarpsCommand& command, const Machine& mac
     return columns;
 }
 
-ExitCode run_file(const WarpsCommand& command, const Machine& machine, const ResultHead& head,
-                  const DeviceAccess& device, ResultSink& sink) {
-    if (!device.launcher) return run_warps(command.file, machine, head, sink);
-    return run_warps_on_device(command.file, machine, head,
-                               {.launcher = *device.launcher,
-                                .collector = device.collector.get(),
-                                .no_counters = device.no_counters,
-                                .wanted =
-                                    [&](AccessKind kind, Space space) {
-                                        return counters_of_warp(command.machine.counters, kind,
-                                                                space);
-                                    }},
-                               sink);
+std::unique_ptr<Backend> backend_for(const MachineOptions& options, const DeviceAccess& device) {
+    if (!device.launcher) return std::make_unique<ModelBackend>();
+    return std::make_unique<DeviceBackend>(DeviceRun{
+        .launcher = *device.launcher,
+        .collector = device.collector.get(),
+        .no_counters = device.no_counters,
+        .wanted =
+            [&options](AccessSet accesses) { return counters_of(options.counters, accesses); },
+        .accesses = {Access::global_load},
+        .repeats = 0,
+        .points_together = warps_together,
+    });
 }
 
 ExitCode run_warps_command(const WarpsCommand& command, const Invocation& invocation) {
+    const StepLines steps(command.output.verbose);
     std::vector<Machine> machines = command.machine.machines();
     if (machines.size() != 1)
         throw UsageError("--machine: a warps file is predicted for one machine at a time");
     const auto listed = counters_listed(command.machine.counters);
     const auto targets = command.output.targets();
-    keep_input(command.file, targets);
-    Outputs outputs(targets, [&](const std::vector<Warning>& warnings) {
-        command.output.note_warnings(warnings);
-    });
+    refuse_inputs(targets, {command.file});
+    Outputs outputs(
+        targets,
+        [&](const std::vector<Warning>& warnings) { command.output.note_warnings(warnings); },
+        [&](std::string_view remark) { command.output.note(remark); });
     DeviceAccess device;
     if (command.machine.chosen_backend() == MachineOptions::Backend::device) {
         const std::future<void> loading = load_counters_ahead(true);
@@ -122,19 +97,14 @@ ExitCode run_warps_command(const WarpsCommand& command, const Invocation& invoca
 
     ResultHead head = head_of(invocation.argv);
     head.machine = describe_machines(machines);
-    head.backend = "model";
-    head.sweep = {{"pattern", std::string("warps")}, {"file", command.file}};
-    head.parameter = "name";
+    head.sweep = {.pattern = "warps", .file = command.file};
     head.columns = listed;
     if (listed.empty())
         head.columns = csv_columns(command, machines.front(), targets, device.launcher != nullptr);
-    CountingSink sink(outputs);
-    const ExitCode code = run_file(command, machines.front(), head, device, sink);
-    if (sink.points() == 0 && code == ExitCode::done)
-        command.output.note(
-            fmt::format("{} holds no warp instruction: lines look like NAME OP WIDTH A0 A1 ... A31",
-                        command.file == "-" ? "standard input" : shown(command.file)));
-    return code;
+    WarpsSource source(command.file, machines.front());
+    const std::unique_ptr<Backend> backend = backend_for(command.machine, device);
+    Progress progress(outputs, command.output);
+    return run_points({{source, *backend}}, head, progress);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "cli/sweep_options.h"
-#include "core/run/background.h"
+#include "core/parallel/background.h"
 #include "core/text/suggest.h"
 
 #ifdef COALPROF_HAS_CUDA
@@ -75,30 +75,11 @@ DeviceAccess open_device(const DeviceRequest& request) {
     return access;
 }
 
-namespace {
-
-std::vector<Counter> counters_of_accesses(const std::string& text, AccessSet accesses) {
+std::vector<Counter> counters_of(const std::string& text, AccessSet accesses) {
     const auto listed = counters_listed(text);
     if (!listed.empty() || text == "none") return listed;
     const CounterSet set = text.empty() ? CounterSet::basic : *find_counter_set(text);
     return counters_of(set, accesses);
-}
-
-}  // namespace
-
-std::vector<Counter> counters_named(const std::string& text,
-                                    const std::vector<PlannedPoint>& points) {
-    AccessSet accesses;
-    for (const PlannedPoint& point : points) accesses.add(accesses_of(point.plan.program));
-    return counters_of_accesses(text, accesses);
-}
-
-std::vector<Counter> counters_of_warp(const std::string& text, AccessKind kind, Space space) {
-    Program program;
-    Instruction& instruction = program.instructions.emplace_back();
-    instruction.kind = kind;
-    instruction.space = space;
-    return counters_of_accesses(text, accesses_of(program));
 }
 
 #else
@@ -113,11 +94,7 @@ DeviceAccess open_device(const DeviceRequest&) {
     return access;
 }
 
-std::vector<Counter> counters_named(const std::string& text, const std::vector<PlannedPoint>&) {
-    return counters_listed(text);
-}
-
-std::vector<Counter> counters_of_warp(const std::string& text, AccessKind, Space) {
+std::vector<Counter> counters_of(const std::string& text, AccessSet) {
     return counters_listed(text);
 }
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/run/device.h"
-#include "core/run/sweep.h"
+#include "core/device/device.h"
+#include "core/pattern/access_set.h"
 
 namespace coalprof {
 
@@ -44,12 +44,9 @@ DeviceAccess open_device(const DeviceRequest& request);
 // How many GPUs this process may use.
 int count_devices();
 
-// What --counters names for launches of these points: `basic`, `memory`, `all`, `none` or keys.
+// What --counters names for launches that do this: `basic`, `memory`, `all`, `none` or keys.
 // Throws UsageError for anything else.
-std::vector<Counter> counters_named(const std::string& text,
-                                    const std::vector<PlannedPoint>& points);
-// The same for one warp instruction on its own.
-std::vector<Counter> counters_of_warp(const std::string& text, AccessKind kind, Space space);
+std::vector<Counter> counters_of(const std::string& text, AccessSet accesses);
 // The keys that were listed one by one; none when `text` names a set.
 std::vector<Counter> counters_listed(const std::string& text);
 

@@ -1,14 +1,32 @@
-# A room is a top-level folder that is a library. A room sees only itself and the rooms that it is
-# allowed to include: each is offered through a folder that holds one link, so that an include
-# against the direction of the house (cli -> kernels, cupti -> core) does not compile.
-function(coalprof_room room)
-    set(view ${CMAKE_BINARY_DIR}/rooms/${room})
-    file(MAKE_DIRECTORY ${view})
-    file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${room} ${view}/${room} SYMBOLIC)
-    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${room}/*.cpp)
-    add_library(coalprof_${room} STATIC ${sources})
-    target_include_directories(coalprof_${room} PUBLIC ${view})
-    target_link_libraries(coalprof_${room} PUBLIC coalprof_flags)
+# A room is a folder that is a library: core/model is coalprof_model, cupti is coalprof_cupti. It
+# sees itself and the rooms that it is given, which is to say those that may be below it: each is
+# offered through a folder that holds one link, so that an include of any other does not compile, and
+# rooms that include each other cannot be configured.
+#
+# coalprof_room(FOLDER [ROOMS...]): the rooms by their folders, core/text
+function(coalprof_room folder)
+    cmake_path(GET folder FILENAME name)
+    cmake_path(GET folder PARENT_PATH parent)
+    set(view ${CMAKE_BINARY_DIR}/rooms/${name})
+    file(MAKE_DIRECTORY ${view}/${parent})
+    file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${folder} ${view}/${folder} SYMBOLIC)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cpp)
+    if(sources)
+        add_library(coalprof_${name} STATIC ${sources})
+        set(scope PUBLIC)
+    else()
+        add_library(coalprof_${name} INTERFACE)
+        set(scope INTERFACE)
+    endif()
+    target_include_directories(coalprof_${name} ${scope} ${view})
+    target_link_libraries(coalprof_${name} ${scope} coalprof_flags)
+    foreach(room ${ARGN})
+        cmake_path(GET room FILENAME below)
+        if(NOT TARGET coalprof_${below})
+            message(FATAL_ERROR "${folder} includes ${room}, which is not built before it")
+        endif()
+        target_link_libraries(coalprof_${name} ${scope} coalprof_${below})
+    endforeach()
 endfunction()
 
 # Sets COALPROF_HAS_CUDA: whether the headers of the driver API, NVRTC and CUPTI are there. Only

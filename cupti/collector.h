@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "core/run/device.h"
+#include "core/device/device.h"
 #include "cupti/counted_sweep.h"
 #include "cupti/host.h"
 #include "cupti/metric_table.h"

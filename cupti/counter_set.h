@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/pattern/program.h"
 #include "cupti/metric_table.h"
 
 namespace coalprof {
@@ -20,9 +19,6 @@ enum class CounterSet : std::uint8_t {
     all,     // every counter that concerns the launch
 };
 std::optional<CounterSet> find_counter_set(std::string_view name);
-
-// What the instructions of a program do.
-AccessSet accesses_of(const Program& program);
 
 // The counters of `set` that concern a launch with these accesses, in output order. Counters that
 // are measured elsewhere (time) are not among them.

@@ -8,7 +8,8 @@
 #include <filesystem>
 #include <type_traits>
 
-#include "core/run/device.h"
+#include "core/device/device.h"
+#include "core/steps/steps.h"
 #include "cupti/driver.h"
 
 namespace coalprof {
@@ -119,6 +120,11 @@ std::vector<std::string> missing_target_calls(const CuptiApi& api) {
 LoadedCupti load_cupti(const std::vector<LibraryCandidate>& candidates) {
     std::vector<std::string> refused;
     for (const LibraryCandidate& candidate : candidates) {
+        if (candidate.is_demanded && !std::filesystem::path(candidate.name).is_absolute())
+            throw CountersError(
+                fmt::format("cannot read counters: COALPROF_CUPTI={} is no absolute path; name the "
+                            "library, or its folder, from / on",
+                            candidate.name));
         void* library = open_candidate(candidate);
         if (library != nullptr) {
             LoadedCupti loaded = describe(library, candidate.name);
@@ -138,8 +144,15 @@ LoadedCupti load_cupti(const std::vector<LibraryCandidate>& candidates) {
         fmt::join(refused, "; ")));
 }
 
+std::vector<const char*> pointers_to(const std::vector<std::string>& names) {
+    std::vector<const char*> pointers;
+    for (const std::string& name : names) pointers.push_back(name.c_str());
+    return pointers;
+}
+
 const LoadedCupti& loaded_cupti() {
     static const LoadedCupti loaded = [] {
+        const Step step("CUPTI loaded");
         std::uint32_t driver_version = 0;
         try {
             driver_version = driver_cuda_version(counter_driver());

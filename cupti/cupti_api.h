@@ -79,4 +79,7 @@ Params cupti_params(std::size_t size) {
     return params;
 }
 
+// The names as CUPTI takes them; they must outlive the call.
+std::vector<const char*> pointers_to(const std::vector<std::string>& names);
+
 }  // namespace coalprof

@@ -3,7 +3,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include "core/run/device.h"
+#include "core/device/device.h"
+#include "core/device/driver_library.h"
 
 namespace coalprof {
 namespace {
@@ -17,7 +18,7 @@ void bind(void* library, const char* symbol, Function& slot) {
 }
 
 CounterDriver load_driver() {
-    void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
+    void* library = driver_library();
     if (library == nullptr)
         throw CountersError(
             "cannot read counters: there is no NVIDIA driver on this machine (libcuda.so.1 was not "

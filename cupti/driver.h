@@ -18,7 +18,7 @@ struct CounterDriver {
     decltype(&::cuCtxGetCurrent) context_get_current = nullptr;
 };
 
-// Loads libcuda.so.1 once per process. Throws CountersError where there is none.
+// Taken from the driver's library, once per process. Throws CountersError where there is none.
 const CounterDriver& counter_driver();
 
 // Starts the driver and answers the handle of device `index`. Throws CountersError: no GPU, no

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/run/device.h"
+#include "core/device/device.h"
 
 namespace coalprof {
 

@@ -4,18 +4,12 @@
 
 #include <limits>
 
-#include "core/run/device.h"
+#include "core/device/device.h"
 #include "cupti/cupti_api.h"
 #include "cupti/failures.h"
 
 namespace coalprof {
 namespace {
-
-std::vector<const char*> pointers_to(const std::vector<std::string>& names) {
-    std::vector<const char*> pointers;
-    for (const std::string& name : names) pointers.push_back(name.c_str());
-    return pointers;
-}
 
 int add_to_config(const HostObject& host, const std::vector<std::string>& metrics) {
     std::vector<const char*> names = pointers_to(metrics);

@@ -100,6 +100,14 @@ void add_installed_toolkits(Candidates& candidates, const fs::path& root) {
     for (const fs::path& toolkit : versioned) candidates.add_toolkit(toolkit);
 }
 
+// The folder that a variable names. A relative one would depend on where the program is started,
+// and whoever can write there would have their library loaded.
+std::optional<fs::path> folder_in(const LibrarySearch& search, const char* variable) {
+    const auto value = search.environment(variable);
+    if (!value || !fs::path(*value).is_absolute()) return std::nullopt;
+    return *value;
+}
+
 }  // namespace
 
 LibrarySearch process_library_search(std::uint32_t driver_version) {
@@ -118,10 +126,10 @@ std::vector<LibraryCandidate> library_candidates(const LibrarySearch& search) {
         candidates.add_demanded(*demanded);
     candidates.add_sonames(false);
     for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
-        if (const auto toolkit = search.environment(variable)) candidates.add_toolkit(*toolkit);
-    if (const auto prefix = search.environment("CONDA_PREFIX"))
-        candidates.add_folder(fs::path(*prefix) / "lib");
-    if (const auto virtual_env = search.environment("VIRTUAL_ENV"))
+        if (const auto toolkit = folder_in(search, variable)) candidates.add_toolkit(*toolkit);
+    if (const auto prefix = folder_in(search, "CONDA_PREFIX"))
+        candidates.add_folder(*prefix / "lib");
+    if (const auto virtual_env = folder_in(search, "VIRTUAL_ENV"))
         add_python_packages(candidates, *virtual_env);
     add_installed_toolkits(candidates, search.root);
     return candidates.take();

@@ -31,7 +31,8 @@ struct LibraryCandidate {
 
 // Already loaded; $COALPROF_CUPTI (a file, or a folder that holds one); by soname, as the loader
 // is set up; $CUDA_HOME and $CUDA_PATH; $CONDA_PREFIX and the Python packages of $VIRTUAL_ENV;
-// /usr/local/cuda, then /usr/local/cuda-* from the newest on. Of paths only files that exist.
+// /usr/local/cuda, then /usr/local/cuda-* from the newest on. Of paths only files that exist, and
+// of variables only absolute paths: load_cupti() refuses another one in COALPROF_CUPTI.
 std::vector<LibraryCandidate> library_candidates(const LibrarySearch& search);
 
 }  // namespace coalprof

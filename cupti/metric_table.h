@@ -14,43 +14,11 @@
 #include <utility>
 #include <vector>
 
+#include "core/pattern/access_set.h"
 #include "core/result/counter.h"
 #include "core/result/reading.h"
 
 namespace coalprof {
-
-// What a launch does, as far as counters are concerned.
-enum class Access : std::uint8_t {
-    global_load,
-    global_store,
-    global_atomic,
-    global_reduce,  // in the order of AccessKind
-    shared_load,
-    shared_store,
-    constant_load,
-    local_load,
-    local_store,
-    texture_load,
-};
-
-// A set of Access.
-class AccessSet {
- public:
-    constexpr AccessSet() = default;
-    constexpr AccessSet(std::initializer_list<Access> accesses) {
-        for (const Access access : accesses) add(access);
-    }
-    constexpr void add(Access access) { bits_ |= 1u << static_cast<unsigned>(access); }
-    constexpr void add(AccessSet others) { bits_ |= others.bits_; }
-    constexpr bool has(Access access) const {
-        return (bits_ >> static_cast<unsigned>(access) & 1u) != 0;
-    }
-    constexpr bool meets(AccessSet other) const { return (bits_ & other.bits_) != 0; }
-    friend bool operator==(AccessSet, AccessSet) = default;
-
- private:
-    std::uint32_t bits_ = 0;
-};
 
 enum class MetricCost : std::uint8_t {
     base,          // fits the one hardware pass of the launch's basic counters

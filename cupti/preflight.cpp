@@ -11,7 +11,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "core/run/device.h"
+#include "core/device/device.h"
 #include "cupti/collector.h"
 #include "cupti/cupti_api.h"
 

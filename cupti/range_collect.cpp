@@ -7,8 +7,8 @@
 #include <chrono>
 #include <optional>
 
+#include "core/device/device.h"
 #include "core/result/reading.h"
-#include "core/run/device.h"
 #include "cupti/range_session.h"
 
 namespace coalprof {

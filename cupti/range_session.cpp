@@ -5,15 +5,6 @@
 #include "cupti/failures.h"
 
 namespace coalprof {
-namespace {
-
-std::vector<const char*> pointers_to(const std::vector<std::string>& names) {
-    std::vector<const char*> pointers;
-    for (const std::string& name : names) pointers.push_back(name.c_str());
-    return pointers;
-}
-
-}  // namespace
 
 EnabledProfiler::EnabledProfiler(const CuptiApi& api, CUcontext context) : api_(api) {
     auto params = cupti_params<CUpti_RangeProfiler_Enable_Params>(

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 
-#include "core/run/background.h"
-#include "core/run/device.h"
+#include "core/device/device.h"
+#include "core/parallel/background.h"
+#include "core/steps/steps.h"
 #include "kernels/sources.h"
 
 namespace coalprof {
@@ -134,6 +135,7 @@ std::string key_of(const CompileRequest& request) {
 
 std::shared_ptr<const Compiled> compile_now(const NvrtcLibrary& library, int compute_capability,
                                             const CompileRequest& request) {
+    const Step step("kernels compiled", 1);
     const NvrtcApi& api = table_in(library);
     const Target target = target_for(api, compute_capability);
     if (target.is_ptx && (request.dlcm != LoadModifier::ca || request.dscm != StoreModifier::wb))

@@ -29,6 +29,18 @@ std::string_view name_of(Content content) {
     return "";
 }
 
+std::string_view name_of(Idle idle) {
+    switch (idle) {
+        case Idle::none:
+            return "Idle::none";
+        case Idle::lanes:
+            return "Idle::lanes";
+        case Idle::warps:
+            return "Idle::warps";
+    }
+    return "";
+}
+
 // The enumerators of Number are called like those contents that count.
 std::string number_name(Content content) {
     return fmt::format("Number::{}", name_of(content).substr(sizeof("Content::count_") - 1));
@@ -59,7 +71,7 @@ class ProgramText {
         for (std::size_t k = 0; k < shape_.instructions.size(); ++k) write_instruction(k);
         write_pending_comparisons();
         if (shape_.reports)
-            line("report(seen, {}, first, launch);",
+            line("report<ends>(seen, {}, first, launch);",
                  shape_.is_global ? "~touched_bits" : "launch.checked_bits");
     }
 
@@ -115,7 +127,7 @@ class ProgramText {
         return fmt::format(
             "#include \"kernels/source/{}\"\n{}\n"
             "namespace coalprof {{\n{}{}\n"
-            "template <int per_thread>\n"
+            "template <int per_thread, bool ends>\n"
             "__device__ __forceinline__ void run(const Index first, {}) {{\n{}{}}}\n\n"
             "__device__ __forceinline__ void work(const Index first, {}) {{\n{}}}\n\n"
             "{}\n}}  // namespace coalprof\n",
@@ -257,25 +269,26 @@ class ProgramText {
                            turn * of_one_block(), turn, shape_.block);
     }
 
-    // Threads without work jump over it: instructions that are predicated off for a whole warp now
-    // and then count as executed (an H200: one too many in some launches, never the same). So the
-    // last block, if it is not whole, takes its elements one after the other.
+    // The last block, if it is not whole, takes its elements one after the other, and those past
+    // the end are idle lanes. No lane may leave before the others where they ask each other; where
+    // they do not, leaving is cheaper.
     std::string calls() const {
-        const std::string all = call(shape_.per_thread, "first");
+        const std::string all = call(shape_.per_thread, false, "first");
         if (shape_.whole) return "    " + all;
-        if (shape_.per_thread == 1) return "    if (first >= launch.threads) return;\n    " + all;
+        if (shape_.per_thread == 1 && !shape_.lanes_meet)
+            return "    if (first >= launch.threads) return;\n    " + all;
         return fmt::format(
             "    if (first - threadIdx.x + {} <= launch.threads) {{\n"
             "        {}"
             "        return;\n"
             "    }}\n"
             "#pragma unroll 1\n"
-            "    for (Index i = first; i < launch.threads; i += {}) {}",
-            of_one_block(), all, shape_.block, call(1, "i"));
+            "    for (Index i = first; i - threadIdx.x < launch.threads; i += {}) {}",
+            of_one_block(), all, shape_.block, call(1, true, "i"));
     }
 
-    std::string call(std::uint32_t per_thread, std::string_view first) const {
-        return fmt::format("run<{}>({});\n", per_thread, arguments(first));
+    std::string call(std::uint32_t per_thread, bool ends, std::string_view first) const {
+        return fmt::format("run<{}, {}>({});\n", per_thread, boolean(ends), arguments(first));
     }
 
     bool has_still_atomics() const {
@@ -296,8 +309,12 @@ class ProgramText {
                     "const auto lanes{0} = place_in_tile<{1}, {2}, block, per_thread>(formula{0});",
                     k, one.tile_side, boolean(one.is_narrow));
             else
-                line("const auto lanes{0} = place<{1}, {2}, step, per_thread>(formula{0}, first);",
-                     k, boolean(one.may_idle), boolean(one.is_narrow));
+                line(
+                    "const auto lanes{0} = place<{1}, {2}, ends, step, per_thread>(formula{0}, "
+                    "first, launch.threads);",
+                    k, name_of(one.idle), boolean(one.is_narrow));
+            // Lanes part where a formula chooses; where warps may be idle, place() joins them.
+            if (one.is_custom && one.idle == Idle::none) line("__syncwarp();");
         }
         write_address(k);
         if (instruction.after_barrier) line("meet();");

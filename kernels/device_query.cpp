@@ -5,7 +5,7 @@
 #include <array>
 #include <optional>
 
-#include "core/model/warp_access.h"
+#include "core/access/warp_access.h"
 #include "kernels/driver_check.h"
 
 namespace coalprof {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/run/device.h"
+#include "core/device/device.h"
 #include "kernels/driver_api.h"
 
 namespace coalprof {

@@ -5,13 +5,13 @@
 
 #include <cstdlib>
 
+#include "core/device/driver_library.h"
+#include "core/steps/steps.h"
 #include "kernels/driver_check.h"
 
 namespace coalprof {
 
 namespace {
-
-constexpr const char* driver_soname = "libcuda.so.1";
 
 // What cuInit answered, told apart for the user.
 DriverState refused(const DriverApi& api, CUresult status, int version) {
@@ -25,7 +25,7 @@ DriverState refused(const DriverApi& api, CUresult status, int version) {
             state.sentence = fmt::format(
                 "no GPU: {} is the CUDA toolkit's stub, not the driver's library. Remove the "
                 "toolkit's .../stubs directory from LD_LIBRARY_PATH",
-                driver_soname);
+                driver_library_name);
             break;
         case CUDA_ERROR_NO_DEVICE:
             state.problem = DriverProblem::no_device;
@@ -55,11 +55,11 @@ DriverState refused(const DriverApi& api, CUresult status, int version) {
 
 DriverLibrary load_driver() {
     DriverLibrary library;
-    void* handle = dlopen(driver_soname, RTLD_NOW | RTLD_LOCAL);
+    void* handle = driver_library();
     if (handle == nullptr) {
         library.problem = DriverProblem::no_driver;
         library.sentence = fmt::format(
-            "no GPU: the NVIDIA driver is not installed ({} was not found)", driver_soname);
+            "no GPU: the NVIDIA driver is not installed ({} was not found)", driver_library_name);
         return library;
     }
     DriverApi api;
@@ -74,7 +74,7 @@ DriverLibrary load_driver() {
         library.sentence = fmt::format(
             "no GPU: the NVIDIA driver is too old: {} has no {}. Install a driver for CUDA 11 or "
             "newer",
-            driver_soname, missing);
+            driver_library_name, missing);
         return library;
     }
     library.api = api;
@@ -82,6 +82,7 @@ DriverLibrary load_driver() {
 }
 
 DriverState start_driver(const DriverApi& api) {
+    const Step step("driver asked");  // the first time that starts it
     DriverState state;
     // Answers before cuInit, and with 0 where only the stub is installed.
     if (api.driver_version(&state.version) != CUDA_SUCCESS) state.version = 0;

@@ -1,6 +1,5 @@
-// The CUDA driver API behind a table: libcuda.so.1 is loaded at run time, so that one program runs
-// with and without a GPU, and a test fills the table with a scripted fake. The table holds only
-// what coalprof calls.
+// The CUDA driver API behind a table, which a test fills with a scripted fake. It holds only what
+// coalprof calls.
 #pragma once
 
 #include <cuda.h>
@@ -87,7 +86,8 @@ struct DriverLibrary {
     std::string sentence;  // what is wrong and what to do about it; empty when nothing is
 };
 
-// Loads libcuda.so.1. Does not initialise it, and is safe where there is no driver.
+// Takes the calls from the driver's library. Does not initialise it, and is safe where there is no
+// driver.
 DriverLibrary load_driver();
 
 struct DriverState {

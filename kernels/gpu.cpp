@@ -5,6 +5,8 @@
 #include <array>
 #include <string>
 
+#include "core/steps/steps.h"
+
 namespace coalprof {
 
 namespace {
@@ -38,6 +40,7 @@ CUdevice device_at(const DriverApi& api, const DriverState& state, int index) {
 }
 
 Gpu::Gpu(const DriverApi& api, CUdevice device) : api_(api), device_(device) {
+    const Step step("context made");
     CUresult status = api_.context_retain(&context_, device_);
     if (status != CUDA_SUCCESS)
         throw Error(fmt::format("cannot use the GPU: its context could not be made: {}",

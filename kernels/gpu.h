@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/run/device.h"
+#include "core/device/device.h"
 #include "kernels/driver_api.h"
 #include "kernels/driver_check.h"
 

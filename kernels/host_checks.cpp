@@ -1,10 +1,9 @@
 #include "kernels/host_checks.h"
 
-#include <sched.h>
-
 #include <algorithm>
+#include <memory>
 
-#include "core/run/background.h"
+#include "core/parallel/parallel.h"
 
 namespace coalprof {
 
@@ -14,16 +13,9 @@ constexpr unsigned most_checks = 4;  // with 16 MiB of arrays each at most
 
 }  // namespace
 
-unsigned HostChecks::processors_of_this_process() {
-    cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 1;
-    return static_cast<unsigned>(CPU_COUNT(&allowed));
-}
-
-// One processor stays with the thread that enqueues launches: whatever keeps that from running
-// could be taken for time of the GPU.
-HostChecks::HostChecks(unsigned processors)
-    : slots_(std::clamp(processors, 2u, most_checks + 1) - 1), has_threads_(processors > 1) {}
+// One thread of those allowed stays for the one that enqueues launches: whatever keeps that from
+// running could be taken for time of the GPU.
+HostChecks::HostChecks(unsigned threads) : slots_(std::clamp(threads, 2u, most_checks + 1) - 1) {}
 
 std::span<std::byte> HostChecks::room(std::uint64_t bytes) {
     current_ = (current_ + 1) % slots_.size();
@@ -34,10 +26,15 @@ std::span<std::byte> HostChecks::room(std::uint64_t bytes) {
 }
 
 std::shared_future<void> HostChecks::start(std::function<void()> compare) {
-    std::shared_future<void>& check = slots_[current_].check;
-    check = has_threads_ ? in_background(std::move(compare)).share()
-                         : std::async(std::launch::deferred, std::move(compare)).share();
-    return check;
+    // Begun by a thread that is idle, of those that predict as well: more than there are would keep
+    // the one that launches from running. Else whoever waits for it does it.
+    const auto answer = std::make_shared<Answer<bool>>([compare = std::move(compare)] {
+        compare();
+        return true;
+    });
+    slots_[current_].check =
+        std::async(std::launch::deferred, [answer] { static_cast<void>(answer->get()); }).share();
+    return slots_[current_].check;
 }
 
 void HostChecks::finish() const {

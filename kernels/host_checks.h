@@ -10,26 +10,25 @@
 #include <span>
 #include <vector>
 
+#include "core/parallel/threads.h"
+
 namespace coalprof {
 
 class HostChecks {
  public:
-    // With one processor each check waits until it is asked for.
-    explicit HostChecks(unsigned processors = processors_of_this_process());
+    // With one thread each check waits until it is asked for.
+    explicit HostChecks(unsigned threads = thread_count());
     ~HostChecks() { finish(); }
     HostChecks(const HostChecks&) = delete;
     HostChecks& operator=(const HostChecks&) = delete;
 
     // Room for what the next check compares. Up to four checks, and always one less than there are
-    // processors, go on at a time; then this waits for the first of them.
+    // threads, go on at a time; then this waits for the first of them.
     std::span<std::byte> room(std::uint64_t bytes);
     // Runs `compare` on what was put into the last room(). The answer throws what it throws.
     std::shared_future<void> start(std::function<void()> compare);
     // Waits for all of them.
     void finish() const;
-
-    // Those that it may run on; a container's quota of time is not seen.
-    static unsigned processors_of_this_process();
 
  private:
     struct Slot {
@@ -43,7 +42,6 @@ class HostChecks {
 
     std::vector<Slot> slots_;
     std::size_t current_ = 0;
-    bool has_threads_;
 };
 
 }  // namespace coalprof

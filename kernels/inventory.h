@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/run/device.h"
+#include "core/device/device.h"
 
 namespace coalprof {
 

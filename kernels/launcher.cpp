@@ -9,7 +9,8 @@
 #include <optional>
 #include <system_error>
 
-#include "core/run/background.h"
+#include "core/parallel/background.h"
+#include "core/steps/steps.h"
 #include "kernels/ceilings.h"
 #include "kernels/compiler.h"
 #include "kernels/device_query.h"
@@ -137,8 +138,10 @@ std::unique_ptr<KernelLauncher> make_launcher(const LauncherOptions& options) {
     // NVRTC is 100 MB to load; that happens while the driver starts and makes its context.
     int version = 0;
     static_cast<void>(library.api->driver_version(&version));
-    const std::shared_future<NvrtcLibrary> nvrtc =
-        in_background([version] { return load_nvrtc(version); }).share();
+    const std::shared_future<NvrtcLibrary> nvrtc = in_background([version] {
+                                                       const Step step("NVRTC loaded");
+                                                       return load_nvrtc(version);
+                                                   }).share();
     return launcher_on(*library.api, start_driver(*library.api), nvrtc, options);
 }
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "core/text/units.h"
+
 namespace coalprof {
 
 namespace {
@@ -16,13 +18,6 @@ CUmemAllocationProp properties_on(CUdevice device) {
     properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     properties.location.id = device;
     return properties;
-}
-
-// 12.0 GiB; small amounts in MiB, so that two different numbers do not print alike.
-std::string size_text(std::uint64_t bytes) {
-    const double mebibytes = static_cast<double>(bytes) / (1 << 20);
-    return mebibytes < 1024 ? fmt::format("{:.1f} MiB", mebibytes)
-                            : fmt::format("{:.1f} GiB", mebibytes / 1024);
 }
 
 }  // namespace
@@ -43,7 +38,7 @@ std::optional<std::uint64_t> free_host_bytes() {
 void refuse_memory(std::string_view what_for, std::uint64_t needed_bytes, std::uint64_t free_bytes,
                    std::string_view whose) {
     throw PointError(fmt::format("not enough {} memory for {}: needs {}, {} free", whose, what_for,
-                                 size_text(needed_bytes), size_text(free_bytes)),
+                                 bytes_text(needed_bytes), bytes_text(free_bytes)),
                      ExitCode::partial);
 }
 
@@ -136,7 +131,7 @@ void MappedRange::reserve(std::uint64_t alignment) {
     if (is_sticky(status)) gpu_.check(status, "reserve GPU addresses");
     whole_bytes_ = reserved_bytes_ + alignment;
     status = api.address_reserve(&reserved_, whole_bytes_, 0, 0, 0);
-    gpu_.check(status, fmt::format("reserve {} of GPU addresses", size_text(whole_bytes_)));
+    gpu_.check(status, fmt::format("reserve {} of GPU addresses", bytes_text(whole_bytes_)));
     base_ = rounded_up(reserved_, alignment);
 }
 

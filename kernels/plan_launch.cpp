@@ -73,7 +73,7 @@ struct CopiedArray {
 }
 
 // What the kernel itself found wrong, if it did.
-void refuse_fault(const Fault& fault) {
+void refuse_fault(const WrongResult& fault) {
     if (fault.thread_plus_one == 0) return;
     throw PointError(
         fmt::format("wrong data in the kernel: thread {} loaded a value that differs from what "
@@ -182,7 +182,7 @@ void PlanLaunch::fill_parameters() {
 
 void PlanLaunch::fill_arrays() {
     const Gpu& gpu = bench_.gpu;
-    gpu.check(gpu.api().fill_bytes(arena_->records(), 0, sizeof(Fault), nullptr),
+    gpu.check(gpu.api().fill_bytes(arena_->records(), 0, sizeof(WrongResult), nullptr),
               "clear the kernel's findings");
     for (std::size_t k = 0; k < plan_.program.arrays.size(); ++k) {
         const Array& array = plan_.program.arrays[k];
@@ -201,30 +201,8 @@ void PlanLaunch::apply_settings() {
     bench_.fetch_limit.set(plan_.cache.l2_fetch_bytes);
 }
 
-NamedValues PlanLaunch::settings() const {
-    const auto number = [](auto value) { return static_cast<std::int64_t>(value); };
-    NamedValues values{
-        {"architecture", bench_.shop.architecture(request_)},
-        {"grid_blocks", number(size_.grid)},
-        {"registers", number(kernel_->attribute(CU_FUNC_ATTRIBUTE_NUM_REGS))},
-        {"local_bytes", number(kernel_->attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES))},
-        {"blocks_per_multiprocessor", number(kernel_->blocks_per_multiprocessor(size_))},
-    };
-    if (size_.shared_bytes != 0)
-        values.emplace_back("shared_bytes", std::int64_t{size_.shared_bytes});
-    if (plan_.allocation != Allocation::device)
-        values.emplace_back("alloc", std::string(name_of(plan_.allocation)));
-    if (plan_.cache.carveout) {
-        values.emplace_back("carveout_asked", plan_.cache.carveout->text);
-        values.emplace_back(
-            "carveout_percent",
-            number(kernel_->attribute(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT)));
-    }
-    if (plan_.cache.l2_fetch_bytes)
-        values.emplace_back("l2_fetch_asked_bytes", number(*plan_.cache.l2_fetch_bytes));
-    if (const auto bytes = bench_.fetch_limit.current())
-        values.emplace_back("l2_fetch_bytes", number(*bytes));
-    return values;
+LaunchSettings PlanLaunch::settings() const {
+    return bench_.settings_of(*kernel_, request_, size_);
 }
 
 // Atomics add one and take it away again in turn, so that counts stay small however often a
@@ -355,7 +333,7 @@ void PlanLaunch::verify_on_device() {
 
 void PlanLaunch::run_checks(std::string_view name, AccessKind kind) {
     const Program& program = plan_.program;
-    const std::uint64_t first_wrong = arena_->records() + sizeof(Fault);
+    const std::uint64_t first_wrong = arena_->records() + sizeof(WrongResult);
     for (std::size_t k = 0; k < program.instructions.size(); ++k) {
         const Instruction& instruction = program.instructions[k];
         if (instruction.kind != kind || instruction.space != Space::global) continue;
@@ -389,7 +367,7 @@ void PlanLaunch::run_checks(std::string_view name, AccessKind kind) {
 }
 
 void PlanLaunch::expect_start_values() {
-    const std::uint64_t first_wrong = arena_->records() + sizeof(Fault);
+    const std::uint64_t first_wrong = arena_->records() + sizeof(WrongResult);
     for (std::size_t k = 0; k < plan_.program.arrays.size(); ++k) {
         const Array& array = plan_.program.arrays[k];
         if (global_bytes(plan_.program, k) == 0) continue;
@@ -411,8 +389,9 @@ void PlanLaunch::expect_start_values() {
 void PlanLaunch::report_first_wrong(std::size_t array, bool touched) {
     const Gpu& gpu = bench_.gpu;
     std::uint64_t element = 0;
-    gpu.check(gpu.api().copy_to_host(&element, arena_->records() + sizeof(Fault), sizeof element),
-              "read the check's findings");
+    gpu.check(
+        gpu.api().copy_to_host(&element, arena_->records() + sizeof(WrongResult), sizeof element),
+        "read the check's findings");
     if (element == ~std::uint64_t{0}) return;
     const std::uint32_t bytes = plan_.program.arrays[array].element_bytes;
     std::array<std::byte, 16> found{};
@@ -427,9 +406,9 @@ void PlanLaunch::report_first_wrong(std::size_t array, bool touched) {
                     .found = hexadecimal(std::span(found).first(bytes))});
 }
 
-Fault PlanLaunch::read_fault() {
+WrongResult PlanLaunch::read_fault() {
     const Gpu& gpu = bench_.gpu;
-    Fault fault;
+    WrongResult fault;
     gpu.check(gpu.api().copy_to_host(&fault, arena_->records(), sizeof fault),
               "read the kernel's findings");
     return fault;

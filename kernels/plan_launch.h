@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/run/device.h"
+#include "core/device/device.h"
 #include "kernels/expectation.h"
 #include "kernels/kernel.h"
 #include "kernels/program_shape.h"
@@ -25,7 +25,7 @@ class PlanLaunch : public PreparedLaunch {
     PlanLaunch(Workbench& bench, const Plan& plan);
 
     const Placement& placement() const override { return placement_; }
-    NamedValues settings() const override;
+    LaunchSettings settings() const override;
     void launch() override;
     void launch_without_constants() override;
     Timing time(std::uint64_t repeats, CacheState cache) override;
@@ -49,7 +49,7 @@ class PlanLaunch : public PreparedLaunch {
     void run_checks(std::string_view name, AccessKind kind);
     void expect_start_values();
     void report_first_wrong(std::size_t array, bool touched);
-    Fault read_fault();
+    WrongResult read_fault();
 
     Workbench& bench_;
     Plan plan_;

@@ -9,8 +9,8 @@
 #include <numeric>
 #include <type_traits>
 
+#include "core/device/device.h"
 #include "core/pattern/memory_settings.h"
-#include "core/run/device.h"
 
 namespace coalprof {
 
@@ -198,14 +198,14 @@ std::uint32_t blocks_in_turn(const Program& program, const ProgramShape& shape) 
     return static_cast<std::uint32_t>(std::gcd(shape.grid, most));
 }
 
-// The last table loaded before instruction `k`, if it lists the rows of that instruction's array:
-// the array of the first access after the table.
+// The load, before instruction `k`, of the pointers to the rows of its array.
 std::optional<std::size_t> table_before(const Program& program, std::size_t k) {
-    for (std::size_t t = k; t-- > 0;)
-        if (is_pointer_load(program, program.instructions[t]))
-            return program.instructions[t + 1].array == program.instructions[k].array
-                       ? std::optional(t)
-                       : std::nullopt;
+    for (std::size_t t = k; t-- > 0;) {
+        const Instruction& load = program.instructions[t];
+        if (is_pointer_load(program, load) &&
+            program.arrays[load.array].rows_of == program.instructions[k].array)
+            return t;
+    }
     return std::nullopt;
 }
 
@@ -224,13 +224,24 @@ std::uint32_t side_of_only_tile(const Formula& formula, const ProgramShape& shap
     return is_in_one ? static_cast<std::uint32_t>(side) : 0;
 }
 
+// Rows begin with an active lane at a multiple of 32, and so does each warp where blocks are such.
+Idle idle_of(const Formula& formula, const ProgramShape& shape) {
+    if (const auto* custom = std::get_if<Custom>(&formula))
+        return (*custom)->may_idle() ? Idle::warps : Idle::none;
+    const auto* rows = std::get_if<Rows>(&formula);
+    if (!rows || rows->columns >= rows->row_threads) return Idle::none;
+    const bool is_aligned = shape.block % warp_lanes == 0 && rows->row_threads % warp_lanes == 0 &&
+                            rows->row_threads - rows->columns < warp_lanes;
+    return is_aligned ? Idle::lanes : Idle::warps;
+}
+
 InstructionShape instruction_shape(const Plan& plan, const ProgramShape& shape, std::size_t k) {
     const Program& program = plan.program;
     const Instruction& instruction = program.instructions[k];
     InstructionShape one;
     while (!same_formula(program.instructions[one.lanes].formula, instruction.formula)) ++one.lanes;
     one.is_custom = std::holds_alternative<Custom>(instruction.formula);
-    one.may_idle = one.is_custom || std::holds_alternative<Rows>(instruction.formula);
+    one.idle = idle_of(instruction.formula, shape);
     one.is_narrow = is_narrow(instruction.formula, shape);
     one.tile_side = side_of_only_tile(instruction.formula, shape);
     // What does not depend on the number of the thread alone may be the same for all its elements.
@@ -284,7 +295,9 @@ ProgramShape shape_of(const Plan& plan, std::uint32_t max_threads_per_block) {
     for (std::size_t k = 0; k < program.instructions.size(); ++k) {
         const AccessKind kind = program.instructions[k].kind;
         shape.instructions.push_back(instruction_shape(plan, shape, k));
-        const bool is_checked = kind == AccessKind::load && !shape.instructions[k].is_moved;
+        const InstructionShape& one = shape.instructions.back();
+        shape.lanes_meet = shape.lanes_meet || one.idle == Idle::warps || one.is_custom;
+        const bool is_checked = kind == AccessKind::load && !one.is_moved;
         shape.reports = shape.reports || is_checked || kind == AccessKind::atomic;
     }
     return shape;

@@ -23,7 +23,7 @@ struct InstructionShape {
     bool is_table = false;             // loads row pointers
     std::optional<std::size_t> table;  // the instruction whose row pointers it follows
     bool is_custom = false;            // its formula is source text, not a parameter
-    bool may_idle = false;             // its formula can answer idle_lane
+    Idle idle = Idle::none;            // for what its formula can answer idle_lane
     bool is_narrow = false;            // 32 bits are enough for what its formula divides
     // Of tiles, of which a block takes one, or whole rows of one: the side of a tile. Else 0.
     std::uint32_t tile_side = 0;
@@ -44,6 +44,7 @@ struct ProgramShape {
     // second, and so on.
     std::uint32_t blocks_in_turn = 1;
     bool whole = false;              // every thread of the grid has work
+    bool lanes_meet = false;         // lanes of a warp wait for each other, so that none may leave
     bool reports = false;            // some loaded value is checked
     std::uint32_t shared_bytes = 0;  // of a block: all arrays of shared memory, one after the other
     // All arrays are in shared or local memory, which is gone when a launch ends: what it does

@@ -3,25 +3,23 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/machine/machine.h"
 #include "kernels/source/arguments.h"
 
 namespace coalprof {
 
 namespace {
 
-// How many times its own size has to be read to empty L2: it is no strict LRU. By the DRAM traffic
-// of the next launch on 4, 24 and 48 MiB of arrays (H200, 9.0, 2026-11-22): after reading its size
-// once, up to 29 % of them still hit, and loads found up to 32 % still to be written back; after
-// one and a half times, 1.5 % and 3 %; after twice, none and 0.1 %, and hardly less after four
-// times. Other GPUs were not looked at, and are given more.
-std::uint64_t flush_factor(const DeviceFacts& facts) {
-    return facts.major == 9 && facts.minor == 0 ? 2 : 4;
-}
 constexpr std::uint64_t smallest_flush_bytes = 16ull << 20;
 // Longer than it takes to enqueue an event, a launch and an event.
 constexpr double pause_seconds = 20e-6;
 // Repetitions enqueued before their times are read; the driver's queue holds about a thousand.
 constexpr std::size_t batch = 64;
+
+std::uint64_t flush_bytes(const DeviceFacts& facts) {
+    const Machine machine = machine_of_device({facts.major, facts.minor}, facts.name);
+    return facts.l2_bytes * machine.rules->memory.flush_reads;
+}
 
 double quantile(const std::vector<double>& sorted, double q) {
     const double place = q * static_cast<double>(sorted.size() - 1);
@@ -45,7 +43,7 @@ Timing summarize(std::vector<double> seconds) {
 
 CacheControl::CacheControl(KernelShop& shop, const DeviceFacts& facts)
     : shop_(shop),
-      buffer_bytes_(std::max(facts.l2_bytes * flush_factor(facts), smallest_flush_bytes)),
+      buffer_bytes_(std::max(flush_bytes(facts), smallest_flush_bytes)),
       pause_cycles_(static_cast<long long>(static_cast<double>(facts.clock_hz) * pause_seconds)),
       flush_blocks_(std::uint64_t{facts.multiprocessors} * 8) {}
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "core/run/device.h"
+#include "core/device/device.h"
 #include "kernels/kernel.h"
 #include "kernels/memory.h"
 

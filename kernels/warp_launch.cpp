@@ -174,10 +174,8 @@ void WarpLaunch::place_shared(const WarpAccess& access) {
     placement_.base_addresses = {0};
 }
 
-NamedValues WarpLaunch::settings() const {
-    return {
-        {"architecture", bench_.shop.architecture(request())},
-        {"registers", static_cast<std::int64_t>(kernel_->attribute(CU_FUNC_ATTRIBUTE_NUM_REGS))}};
+LaunchSettings WarpLaunch::settings() const {
+    return bench_.settings_of(*kernel_, request(), size_);
 }
 
 void WarpLaunch::launch() {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/run/device.h"
+#include "core/device/device.h"
 #include "kernels/kernel.h"
 #include "kernels/source/arguments.h"
 #include "kernels/workbench.h"
@@ -49,7 +49,7 @@ class WarpLaunch : public PreparedLaunch {
 
     // What to add to an address of the file to get the true one.
     const Placement& placement() const override { return placement_; }
-    NamedValues settings() const override;
+    LaunchSettings settings() const override;
     void launch() override;
     Timing time(std::uint64_t repeats, CacheState cache) override;
     // The values that warps leave behind mean nothing.

@@ -60,4 +60,31 @@ void Workbench::drop_idle_memory() {
         if (!arena->in_use) arena->clear();
 }
 
+LaunchSettings Workbench::settings_of(const Kernel& kernel, const CompileRequest& code,
+                                      const LaunchSize& size) {
+    const auto attribute = [&kernel](CUfunction_attribute which) {
+        return static_cast<std::uint32_t>(kernel.attribute(which));
+    };
+    LaunchSettings settings{
+        .architecture = shop.architecture(code),
+        .grid_blocks = size.grid,
+        .block_threads = size.block,
+        .registers = attribute(CU_FUNC_ATTRIBUTE_NUM_REGS),
+        .local_bytes = attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES),
+        .shared_bytes = size.shared_bytes,
+        .blocks_per_multiprocessor =
+            static_cast<std::uint32_t>(kernel.blocks_per_multiprocessor(size)),
+        .carveout_percent = {},
+        .l2_fetch_bytes = fetch_limit.current(),
+    };
+    const std::uint32_t warps_of_block = (size.block + warp_lanes - 1) / warp_lanes;
+    settings.occupancy =
+        static_cast<double>(settings.blocks_per_multiprocessor * warps_of_block * warp_lanes) /
+        facts.max_threads_per_multiprocessor;
+    const int carveout = kernel.attribute(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
+    if (carveout != CU_SHAREDMEM_CARVEOUT_DEFAULT)
+        settings.carveout_percent = static_cast<std::uint32_t>(carveout);
+    return settings;
+}
+
 }  // namespace coalprof

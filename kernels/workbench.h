@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/run/device.h"
+#include "core/device/device.h"
 #include "kernels/arena.h"
 #include "kernels/compiler.h"
 #include "kernels/gpu.h"
@@ -58,6 +58,9 @@ struct Workbench {
     Arena& free_arena(Allocation allocation);
     // Gives back the memory that no living launch uses.
     void drop_idle_memory();
+    // What the driver makes of a kernel of `code` in a launch of this size.
+    LaunchSettings settings_of(const Kernel& kernel, const CompileRequest& code,
+                               const LaunchSize& size);
 
     Gpu gpu;
     DeviceFacts facts;

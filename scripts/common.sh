@@ -25,6 +25,8 @@ use_ccache() {
 lock_builds() {
     mkdir -p -- "$root/build" && [ -w "$root/build" ] || return
     exec {lock}>"$root/build/.lock"
+    flock --nonblock "$lock" && return
+    say "waiting for another build in $root/build to end"
     flock "$lock"
 }
 unlock_builds() { exec {lock}>&-; }

@@ -1,7 +1,7 @@
 // Warps that several tests are about.
 #pragma once
 
-#include "core/model/warp_access.h"
+#include "core/access/warp_access.h"
 
 namespace coalprof {
 

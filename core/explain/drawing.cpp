@@ -10,6 +10,7 @@
 #include "core/explain/near_reasons.h"
 #include "core/explain/pass_map.h"
 #include "core/explain/styled_text.h"
+#include "core/text/utf8.h"
 
 namespace coalprof {
 namespace {
@@ -161,7 +162,7 @@ class Drawing {
             text += fmt::format(" in {} memory", name_of(access.access.space));
         if (count > 1) text += ", each";
         std::string with_lanes = text + lanes_of(access, 2);
-        if (columns_of(with_lanes) > width_ - 2) with_lanes = text + lanes_of(access, 1);
+        if (terminal_columns(with_lanes) > width_ - 2) with_lanes = text + lanes_of(access, 1);
         return with_lanes;
     }
 
@@ -212,7 +213,7 @@ class Drawing {
         StyledLine line;
         line.add(" ");
         line.add(label);
-        line.advance_to(note_column - 2 - columns_of(number));
+        line.advance_to(note_column - 2 - terminal_columns(number));
         line.add(number, Ink::heading);
         line.advance_to(note_column);
         return line;

@@ -232,16 +232,16 @@ Explanation explanation_of(const Plan& plan, const Machine& machine,
         if (pattern->parameter != pattern->name)
             explanation.name = fmt::format("{} {}", pattern->name, explanation.name);
         explanation.formula = pattern->formula;
-        explanation.sweep.emplace_back("parameter", std::string(pattern->parameter));
-        explanation.sweep.emplace_back("value", static_cast<std::int64_t>(plan.value));
+        explanation.sweep.emplace_back("parameter", pattern->parameter);
+        explanation.sweep.emplace_back("value", plan.value);
         if (pattern->options.find("--variant") != std::string_view::npos)
             explanation.sweep.emplace_back("variant", plan.options.variant);
     } else {
         explanation.name = plan.pattern;
         explanation.formula = text_of_formula(plan.program);
     }
-    explanation.sweep.emplace_back("op", std::string(name_of(plan.op)));
-    explanation.sweep.emplace_back("type", std::string(name_of(plan.type)));
+    explanation.sweep.emplace_back("op", name_of(plan.op));
+    explanation.sweep.emplace_back("type", name_of(plan.type));
     explanation.accesses = accesses_of(plan.program, drawn, machine);
     explanation.warnings = obstacle_warnings(machine, plan);
     return explanation;

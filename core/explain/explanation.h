@@ -1,6 +1,6 @@
 // One warp of a launch explained: its accesses with the lines and sectors they touch, the model's
 // counts, why they are what they are, and how the other warps of the launch compare. Plain values;
-// drawing.h shows them to people, core/write/explanation_json.h to programs.
+// drawing.h shows them to people, explanation_json.h to programs.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ struct LaunchCensus {
 
     bool is_known() const { return sum.traffic_doubts == 0; }
     // For sum_over_launch().
-    void add(const LaunchCensus& other, std::uint64_t times);
+    void add(const LaunchCensus& other, std::uint64_t times = 1);
 };
 
 // Instructions that touch the same places, explained once. Byte addresses count from the start of

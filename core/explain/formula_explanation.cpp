@@ -32,12 +32,12 @@ Explanation explanation_of(const FormulaSweep& sweep, const Machine& machine,
                            std::optional<std::uint64_t> warp) {
     FormulaSweep single = sweep;
     single.settings.machines = {machine};
-    const PlannedPoint point = expand(single).front();
+    const PlannedPoint point = FormulaPoints({single}).at(0);
     Explanation explanation = explanation_of(point.plan, machine, warp);
     if (!point.parameters.empty()) explanation.name = fmt::format("formula {}", point.name);
     explanation.formula = printable(sweep.text);
     explanation.settings = settings_of(sweep, point.plan);
-    explanation.sweep = describe_sweep(single);
+    explanation.sweep = values_of(describe_sweep(single));
     explanation.sweep.insert(explanation.sweep.end(), point.parameters.begin(),
                              point.parameters.end());
     return explanation;

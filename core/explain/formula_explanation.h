@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "core/explain/explanation.h"
-#include "core/run/formula_sweep.h"
+#include "core/sweep/formula_sweep.h"
 
 namespace coalprof {
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/text/utf8.h"
+
 namespace coalprof {
 namespace {
 
@@ -206,7 +208,7 @@ StyledLine LineMap::fold_of(std::size_t begin, std::size_t end, bool alike) cons
     }
     const std::string_view fold = (style_.ascii ? plain : unicode).fold;
     StyledLine line;
-    line.advance_to(layout_.map_begin - gap - columns_of(fold));
+    line.advance_to(layout_.map_begin - gap - terminal_columns(fold));
     line.add(fold);
     line.advance_to(layout_.map_begin);
     std::string text = fmt::format("{} more lines{}, {} sectors", end - begin,
@@ -307,7 +309,7 @@ std::vector<StyledLine> LineMap::legend() const {
     for (const Entry& entry : entries) {
         if (!occurs[static_cast<std::size_t>(entry.mark)]) continue;
         const std::string_view shown = glyph(glyphs, entry.mark);
-        if (lines.back().columns() + gap + columns_of(shown) + 1 + entry.meaning.size() >
+        if (lines.back().columns() + gap + terminal_columns(shown) + 1 + entry.meaning.size() >
             style_.width)
             lines.emplace_back();
         lines.back().add(lines.back().columns() == 0 ? " " : "   ");

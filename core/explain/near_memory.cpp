@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/model/lane_set.h"
+#include "core/access/lane_set.h"
 #include "core/model/local_memory.h"
 
 namespace coalprof {
@@ -33,25 +33,15 @@ std::vector<NearPass> passes_of(const WarpAccess& access, const SharedRules& rul
 }  // namespace
 
 BankUse bank_use_of(const WarpAccess& access, const Rules& rules) {
+    const SharedMemory shared(rules);
     BankUse use;
-    use.counts = SharedMemory(rules).count(access);
-    // The model may let twice as many lanes go together (pair packing); its ideal, one pass for
-    // each group, tells.
-    const std::uint32_t usual = rules.shared.lanes.lanes(access.width_bytes);
-    for (const std::uint32_t lanes : {usual, std::min(2 * usual, warp_lanes)}) {
-        use.group_lanes = lanes;
-        use.most_words = 0;
-        use.passes.clear();
-        std::uint32_t groups = 0;
-        each_group(access.active_lanes, lanes, [&](std::uint32_t group) {
-            const std::vector<NearPass> passes = passes_of(access, rules.shared, group);
-            use.passes.insert(use.passes.end(), passes.begin(), passes.end());
-            use.most_words = std::max(use.most_words, static_cast<std::uint32_t>(passes.size()));
-            ++groups;
-        });
-        if (groups == use.counts.ideal_wavefronts && use.passes.size() == use.counts.wavefronts)
-            break;
-    }
+    use.counts = shared.count(access);
+    use.group_lanes = shared.lanes_together(access);
+    each_group(access.active_lanes, use.group_lanes, [&](std::uint32_t group) {
+        const std::vector<NearPass> passes = passes_of(access, rules.shared, group);
+        use.passes.insert(use.passes.end(), passes.begin(), passes.end());
+        use.most_words = std::max(use.most_words, static_cast<std::uint32_t>(passes.size()));
+    });
     return use;
 }
 

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/access/warp_access.h"
 #include "core/explain/shape.h"
 #include "core/machine/rules.h"
 #include "core/model/shared_memory.h"
-#include "core/model/warp_access.h"
 
 namespace coalprof {
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/text/utf8.h"
+
 namespace coalprof {
 namespace {
 
@@ -74,7 +76,7 @@ std::vector<StyledLine> rows_of(std::size_t count, const MapStyle& style, Styled
         const std::string_view dots = style.ascii ? "..." : "⋮";
         const std::size_t end = count - last_rows_shown;
         StyledLine line;
-        line.advance_to(map_begin - 2 - columns_of(dots));
+        line.advance_to(map_begin - 2 - terminal_columns(dots));
         line.add(dots);
         line.advance_to(map_begin);
         line.add(fmt::format("{} more passes", end - i));

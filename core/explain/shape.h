@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/model/warp_access.h"
+#include "core/access/warp_access.h"
 
 namespace coalprof {
 

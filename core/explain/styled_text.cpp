@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/text/fold.h"
 #include "core/text/utf8.h"
 
 namespace coalprof {
@@ -26,34 +27,11 @@ std::string_view code_of(Ink ink) {
 }
 constexpr std::string_view end_code = "\x1b[0m";
 
-// How many bytes of `text` fill at most `columns`, at least one character.
-std::size_t bytes_in(std::string_view text, std::size_t columns) {
-    std::size_t bytes = 0;
-    std::size_t used = 0;
-    while (bytes < text.size()) {
-        const Utf8Char next = first_utf8_char(text.substr(bytes));
-        used += terminal_columns(next.code_point);
-        if (used > columns && bytes > 0) break;
-        bytes += next.bytes;
-    }
-    return bytes;
-}
-
 }  // namespace
-
-std::size_t columns_of(std::string_view text) {
-    std::size_t columns = 0;
-    while (!text.empty()) {
-        const Utf8Char next = first_utf8_char(text);
-        columns += terminal_columns(next.code_point);
-        text.remove_prefix(next.bytes);
-    }
-    return columns;
-}
 
 void StyledLine::add(std::string_view text, Ink ink) {
     if (text.empty()) return;
-    columns_ += columns_of(text);
+    columns_ += terminal_columns(text);
     if (!pieces_.empty() && pieces_.back().ink == ink) {
         pieces_.back().text += text;
     } else {
@@ -77,23 +55,7 @@ std::string StyledLine::finish(bool color) const {
 }
 
 std::vector<std::string> folded(std::string_view text, std::size_t columns) {
-    std::vector<std::string> lines(1);
-    while (!text.empty()) {
-        std::string_view word = text.substr(0, std::min(text.find(' '), text.size()));
-        text.remove_prefix(std::min(word.size() + 1, text.size()));
-        while (!word.empty()) {
-            const std::size_t used = columns_of(lines.back());
-            const std::size_t blank = used == 0 ? 0 : 1;
-            if (used + blank + columns_of(word) > columns && used > 0) {
-                lines.emplace_back();
-                continue;
-            }
-            const std::string_view part = word.substr(0, bytes_in(word, columns));
-            if (blank != 0) lines.back() += ' ';
-            lines.back() += part;
-            word.remove_prefix(part.size());
-        }
-    }
+    std::vector<std::string> lines = folded(text, {.columns = columns, .cuts_words = true});
     for (std::string& line : lines) std::replace(line.begin(), line.end(), glue.front(), ' ');
     return lines;
 }

@@ -18,8 +18,6 @@ enum class Ink : std::uint8_t {
     faint,    // what is not touched
 };
 
-std::size_t columns_of(std::string_view text);
-
 class StyledLine {
  public:
     void add(std::string_view text, Ink ink = Ink::plain);

@@ -6,85 +6,11 @@
 #include <bit>
 #include <map>
 
-#include "core/model/lane_set.h"
+#include "core/access/lane_set.h"
 #include "core/model/launch_sum.h"
 
 namespace coalprof {
 namespace {
-
-WarpAccess only(const WarpAccess& access, std::uint32_t lanes) {
-    WarpAccess part = access;
-    part.active_lanes = lanes;
-    return part;
-}
-
-// The blocks of `bytes` that the lanes touch, each once.
-std::vector<MovedBlock> touched_blocks(const WarpAccess& access, std::uint32_t lanes,
-                                       std::uint32_t bytes) {
-    std::vector<MovedBlock> blocks;
-    each_lane(lanes, [&](std::uint32_t lane) {
-        const std::uint64_t address = access.addresses[lane] / bytes * bytes;
-        const auto same = [&](const MovedBlock& block) { return block.address == address; };
-        if (std::none_of(blocks.begin(), blocks.end(), same)) blocks.push_back({address, bytes});
-    });
-    return blocks;
-}
-
-// The segments that the lanes touch, each cut down to the smallest aligned piece that holds what is
-// used of it.
-std::vector<MovedBlock> reduced_segments(const WarpAccess& access, std::uint32_t lanes,
-                                         const TransactionRules& rules) {
-    const std::uint32_t segment = rules.segment(access.width_bytes);
-    std::vector<MovedBlock> blocks = touched_blocks(access, lanes, segment);
-    for (MovedBlock& block : blocks) {
-        std::uint64_t low = ~0ull;
-        std::uint64_t high = 0;
-        each_lane(lanes, [&](std::uint32_t lane) {
-            const std::uint64_t address = access.addresses[lane];
-            if (address / segment * segment != block.address) return;
-            low = std::min(low, address);
-            high = std::max(high, address + access.width_bytes - 1);
-        });
-        const std::uint64_t piece = std::bit_ceil((low ^ high) + 1);
-        block.bytes = static_cast<std::uint32_t>(
-            std::clamp<std::uint64_t>(piece, rules.smallest_bytes, segment));
-        block.address = low / block.bytes * block.bytes;
-    }
-    return blocks;
-}
-
-// Lanes that do not go together move a block each.
-std::vector<MovedBlock> block_for_each_lane(const WarpAccess& access, std::uint32_t lanes,
-                                            std::uint32_t bytes) {
-    std::vector<MovedBlock> blocks;
-    each_lane(lanes, [&](std::uint32_t lane) {
-        blocks.push_back({access.addresses[lane] / bytes * bytes, bytes});
-    });
-    return blocks;
-}
-
-// Lanes in order move the stretch that all 16 of them would touch.
-std::vector<MovedBlock> whole_run(const WarpAccess& access, std::uint32_t lanes,
-                                  std::uint32_t bytes) {
-    const auto first = static_cast<std::uint32_t>(std::countr_zero(lanes));
-    const std::uint64_t begin = access.addresses[first] - first % 16 * access.width_bytes;
-    std::vector<MovedBlock> blocks;
-    for (std::uint64_t at = begin; at < begin + 16 * access.width_bytes; at += bytes)
-        blocks.push_back({at, bytes});
-    return blocks;
-}
-
-// The blocks of one request, whose transactions the model has counted.
-std::vector<MovedBlock> blocks_of(const WarpAccess& access, std::uint32_t lanes,
-                                  const TransactionCounts& counts, const Rules& rules) {
-    const TransactionRules& numbers = rules.transactions;
-    if (rules.global == GlobalRule::half_warp_segments)
-        return reduced_segments(access, lanes, numbers);
-    const std::uint32_t bytes = counts.of_32_bytes > 0 ? 32 : counts.of_64_bytes > 0 ? 64 : 128;
-    if (rules.global != GlobalRule::half_warp_in_order) return touched_blocks(access, lanes, bytes);
-    if (bytes == numbers.smallest_bytes) return block_for_each_lane(access, lanes, bytes);
-    return whole_run(access, lanes, bytes);
-}
 
 std::string counted(std::uint64_t count, std::string_view what) {
     return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
@@ -200,13 +126,12 @@ TransactionUse transaction_use_of(const WarpAccess& access, const Rules& rules) 
     const Transactions transactions(rules, usual_load_modifier(rules));
     TransactionUse use;
     use.counts = transactions.count(access);
-    use.request_lanes = rules.transactions.request_lanes.lanes(access.width_bytes);
+    use.request_lanes = transactions.request_lanes(access.width_bytes);
     each_group(access.active_lanes, use.request_lanes, [&](std::uint32_t lanes) {
-        const TransactionCounts counts = transactions.count(only(access, lanes));
-        const std::vector<MovedBlock> blocks = blocks_of(access, lanes, counts, rules);
+        const std::vector<MovedBlock> blocks = transactions.blocks(access, lanes);
         use.blocks.insert(use.blocks.end(), blocks.begin(), blocks.end());
         use.out_of_order +=
-            rules.global == GlobalRule::half_warp_in_order && counts.of_32_bytes > 0;
+            rules.global == GlobalRule::half_warp_in_order && blocks.front().bytes == 32;
     });
     return use;
 }

@@ -12,11 +12,6 @@
 
 namespace coalprof {
 
-struct MovedBlock {
-    std::uint64_t address = 0;
-    std::uint32_t bytes = 0;  // 32, 64 or 128
-};
-
 struct TransactionUse {
     TransactionCounts counts;
     std::uint32_t request_lanes = warp_lanes;

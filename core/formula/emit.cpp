@@ -2,10 +2,12 @@
 
 #include <fmt/core.h>
 
-#include <array>
+#include <algorithm>
 #include <iterator>
 #include <limits>
 #include <string_view>
+
+#include "core/formula/operators.h"
 
 namespace coalprof {
 namespace {
@@ -89,8 +91,6 @@ class FunctorWriter {
     void write_value(NodeId id) { line("const long long v{} = {};", id, expression(nodes_[id])); }
 
     std::string expression(const Node& node) const {
-        const NodeId a = node.children[0];
-        const NodeId b = node.children[1];
         switch (node.kind) {
             case NodeKind::literal:
                 return literal(node.value);
@@ -98,96 +98,36 @@ class FunctorWriter {
                 return literal(scope_.values[static_cast<std::size_t>(node.value)]);
             case NodeKind::variable:
                 return variable(static_cast<Variable>(node.value));
-            case NodeKind::negate:
-                return fmt::format("-v{}", a);
-            case NodeKind::complement:
-                return fmt::format("~v{}", a);
-            case NodeKind::logical_not:
-                return fmt::format("v{} == 0", a);
-            case NodeKind::absolute:
-                return fmt::format("v{0} < 0 ? -v{0} : v{0}", a);
-            case NodeKind::shift_left:
-                // Unsigned: shifting a negative number was undefined before C++20.
-                return fmt::format("static_cast<long long>(static_cast<Index>(v{}) << v{})", a, b);
-            case NodeKind::minimum:
-                return fmt::format("v{0} < v{1} ? v{0} : v{1}", a, b);
-            case NodeKind::maximum:
-                return fmt::format("v{0} > v{1} ? v{0} : v{1}", a, b);
-            case NodeKind::hash:
-                return fmt::format(
-                    "static_cast<long long>(Scatter{{static_cast<Index>(v{}), "
-                    "static_cast<Index>(v{})}}(static_cast<Index>(v{})))",
-                    b, node.children[2], a);
             default:
-                return fmt::format("v{} {} v{}", a, sign_of(node.kind), b);
+                return operation(node);
         }
     }
 
-    static std::string_view sign_of(NodeKind kind) {
-        switch (kind) {
-            case NodeKind::multiply:
-                return "*";
-            case NodeKind::divide:
-                return "/";
-            case NodeKind::remainder:
-                return "%";
-            case NodeKind::add:
-                return "+";
-            case NodeKind::subtract:
-                return "-";
-            case NodeKind::shift_right:
-                return ">>";
-            case NodeKind::less:
-                return "<";
-            case NodeKind::less_equal:
-                return "<=";
-            case NodeKind::greater:
-                return ">";
-            case NodeKind::greater_equal:
-                return ">=";
-            case NodeKind::equal:
-                return "==";
-            case NodeKind::not_equal:
-                return "!=";
-            case NodeKind::bit_and:
-                return "&";
-            case NodeKind::bit_xor:
-                return "^";
-            default:
-                return "|";
-        }
+    static std::string operation(const Node& node) {
+        const OperatorInfo& info =
+            *std::ranges::find(operator_table, node.kind, &OperatorInfo::kind);
+        const auto operand = [&](std::size_t k) { return fmt::format("v{}", node.children[k]); };
+        if (!info.source.empty())
+            return fmt::format(fmt::runtime(info.source), operand(0), operand(1), operand(2));
+        if (child_count(node.kind) == 1) return fmt::format("{}{}", info.name, operand(0));
+        return fmt::format("{} {} {}", operand(0), info.name, operand(1));
     }
 
     // Unsigned arithmetic on numbers known here: the compiler turns it into shifts and masks, or
     // multiplications, as it does for a block size known at compile time.
     std::string variable(Variable variable) const {
-        if (is_uniform(variable)) return literal(value_of(variable, scope_, 0));
-        const std::string in_block = fmt::format("thread % {}ull", scope_.block);
-        const std::string block = fmt::format("thread / {}ull", scope_.block);
-        return fmt::format("static_cast<long long>({})", unsigned_value(variable, in_block, block));
-    }
-    std::string unsigned_value(Variable variable, const std::string& in_block,
-                               const std::string& block) const {
-        switch (variable) {
-            case Variable::tid:
-                return in_block;
-            case Variable::bid:
-                return block;
-            case Variable::lane:
-                return fmt::format("{} % {}ull", in_block, warp_lanes);
-            case Variable::warp:
-                return fmt::format("{} / {}ull", in_block, warp_lanes);
-            case Variable::tid_x:
-                return fmt::format("{} % {}ull", in_block, scope_.block_x);
-            case Variable::tid_y:
-                return fmt::format("{} / {}ull", in_block, scope_.block_x);
-            case Variable::bid_x:
-                return fmt::format("{} % {}ull", block, scope_.grid_x);
-            case Variable::bid_y:
-                return fmt::format("{} / {}ull", block, scope_.grid_x);
-            default:
-                return "thread";
-        }
+        using Counter = VariablePart::Counter;
+        const VariablePart part = part_of(variable, scope_);
+        if (part.counter == Counter::none) return literal(static_cast<std::int64_t>(part.number));
+        std::string value = "thread";
+        const auto then = [&](char sign, std::uint64_t number) {
+            value += fmt::format(" {} {}ull", sign, number);
+        };
+        if (part.counter == Counter::thread_in_block) then('%', scope_.block);
+        if (part.counter == Counter::block) then('/', scope_.block);
+        if (part.divisor != 1) then('/', part.divisor);
+        if (part.modulus) then('%', *part.modulus);
+        return fmt::format("static_cast<long long>({})", value);
     }
 
     const std::vector<Node>& nodes_;

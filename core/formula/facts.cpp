@@ -25,20 +25,11 @@ NodeFacts facts_of_leaf(const Node& node, const Scope& scope) {
     return facts;
 }
 
-// A remainder (or mask) that leaves every value of its operand as it is.
-bool changes_nothing(const Node& node, const NodeFacts& operand, const NodeFacts& by) {
-    if (!by.is_constant() || operand.range.low < 0) return false;
-    const std::int64_t number = by.range.low;
-    if (node.kind == NodeKind::remainder) return number > operand.range.high;
-    if (node.kind != NodeKind::bit_and || number < operand.range.high) return false;
-    const auto mask = static_cast<std::uint64_t>(number);
-    return (mask & (mask + 1)) == 0;  // ones, and nothing but ones, from bit 0 up
-}
-
 NodeFacts facts_of_operator(const Node& node, const std::vector<NodeFacts>& known,
                             std::uint64_t threads) {
-    static const NodeFacts none;
-    std::array<const NodeFacts*, 3> operands{&none, &none, &none};
+    NodeFacts zero;  // for what an operator does not have
+    zero.sequence = Sequence{};
+    std::array<const NodeFacts*, 3> operands{&zero, &zero, &zero};
     const std::size_t count = child_count(node.kind);
     for (std::size_t k = 0; k < count; ++k) operands[k] = &known[node.children[k]];
 
@@ -59,9 +50,8 @@ NodeFacts facts_of_operator(const Node& node, const std::vector<NodeFacts>& know
                 common_multiple(*facts.common_period, *operands[k]->common_period, threads);
         }
     }
-    facts.is_first_operand = count == 2 && changes_nothing(node, *operands[0], *operands[1]);
-    const auto moving = facts.is_first_operand ? operands[0]->sequence
-                                               : sequence_of_result(node.kind, operands, threads);
+    facts.same_as = same_as_operand(node.kind, operands[0]->range, operands[1]->range);
+    const auto moving = sequence_of_result(node.kind, operands, threads);
     facts.sequence = facts.range.is_single() ? Sequence{} : moving;
     // 0/(i-1) has one value and yet fails in thread 1 alone: where an operator can fail, or decides
     // what is evaluated, its operands have to move evenly too.

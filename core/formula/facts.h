@@ -3,6 +3,7 @@
 // thread. From these follow which checks can be left out and which formulas are summed by periods.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -20,11 +21,11 @@ struct Sequence {
 };
 
 struct NodeFacts {
-    ValueRange range;                  // of the values wherever it is evaluated without failing
-    bool can_fail = false;             // the operator itself, given the ranges of its operands
-    bool subtree_can_fail = false;     // it or anything below it
-    bool is_first_operand = false;     // always has the value of its first operand, as in i % n
-    std::optional<Sequence> sequence;  // none: not proven to repeat within the launch
+    ValueRange range;                    // of the values wherever it is evaluated without failing
+    bool can_fail = false;               // the operator itself, given the ranges of its operands
+    bool subtree_can_fail = false;       // it or anything below it
+    std::optional<std::size_t> same_as;  // the operand whose value it always has, as in i % n
+    std::optional<Sequence> sequence;    // none: not proven to repeat within the launch
     // Every node of the subtree has a sequence: their common period (threads). Then an operator
     // that fails nowhere in the first and the last of these periods fails nowhere between, because
     // between them every value moves evenly.

@@ -176,6 +176,29 @@ class FormulaProgramBuilder {
     Program program_;
 };
 
+// In a grid of one dimension bid.y is 0 everywhere, which is not what its author means.
+void require_no_grid_rows(const ParsedFormula& formula) {
+    for (const Node& node : formula.nodes) {
+        const auto is = [&](Variable variable) {
+            return node.kind == NodeKind::variable &&
+                   node.value == static_cast<std::int64_t>(variable);
+        };
+        if (!is(Variable::bid_y) && !is(Variable::gdim_y)) continue;
+        std::string along_x(formula.text_of(node));
+        along_x.back() = 'x';
+        throw formula_error(
+            formula.text, node.at,
+            fmt::format("the grid has one dimension, and '{}' is of a second one",
+                        formula.text_of(node)),
+            is(Variable::bid_y)
+                ? fmt::format("write {0} / COLUMNS for the row and {0} % COLUMNS for the column, "
+                              "COLUMNS being the blocks of a row",
+                              along_x)
+                : fmt::format("write {} / COLUMNS for the rows, COLUMNS being the blocks of a row",
+                              along_x));
+    }
+}
+
 }  // namespace
 
 Scope scope_of(const ParsedFormula& formula, const FormulaLaunch& launch) {
@@ -200,6 +223,7 @@ Scope scope_of(const ParsedFormula& formula, const FormulaLaunch& launch) {
     if (scope.threads > most_threads)
         throw UsageError(fmt::format("--size {}: more than 2^48 threads; choose a smaller size",
                                      size_as_typed(shape)));
+    if (launch.grid_x == 0) require_no_grid_rows(formula);
     scope.block = shape.block;
     scope.block_x = launch.block_x != 0 ? launch.block_x : shape.block;
     scope.grid_x = launch.grid_x != 0 ? std::min(launch.grid_x, most_threads) : scope.blocks();

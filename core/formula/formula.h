@@ -26,7 +26,8 @@ struct FormulaLaunch {
     std::vector<std::int64_t> values;  // one per parameter of the formula
 };
 
-// What the names stand for in that launch. Throws UsageError where the shape does not fit.
+// What the names stand for in that launch. Throws UsageError where the shape does not fit, or where
+// the formula has bid.y or gdim.y and the grid one dimension.
 Scope scope_of(const ParsedFormula& formula, const FormulaLaunch& launch);
 
 // Every index of the launch is checked first: a thread that fails, or an index that is negative or

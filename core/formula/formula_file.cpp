@@ -6,8 +6,7 @@
 #include <array>
 #include <span>
 
-#include "core/formula/toml_value.h"
-#include "core/result/json_value.h"
+#include "core/config/json_value.h"
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
 #include "core/text/range.h"
@@ -26,7 +25,7 @@ class FormulaFileReader {
         : places_(text), file_(std::move(file)) {}
 
     std::vector<SavedFormula> read(const FileValue& root) const {
-        require(root, FileValue::Kind::table, "a table that holds 'formula'");
+        require(root, FileValue::Kind::object, "an object that holds 'formula'");
         std::vector<SavedFormula> formulas;
         const FileValue* list = nullptr;
         for (const auto& [key, at, value] : root.members) {
@@ -34,11 +33,11 @@ class FormulaFileReader {
             list = &value;
         }
         if (list == nullptr)
-            throw UsageError(
-                fmt::format("{}: no formula: start one with [[formula]], in JSON with "
-                            "{{\"formula\": [ ... ]}}",
-                            shown(file_)));
-        require(*list, FileValue::Kind::list, "a list of formulas ([[formula]])");
+            throw UsageError(fmt::format(
+                "{}: no formula: a file looks like {{\"formula\": [{{\"name\": \"row\", "
+                "\"expr\": \"i*3\"}}]}}",
+                shown(file_)));
+        require(*list, FileValue::Kind::list, "a list of formulas");
         if (list->items.empty() || list->items.size() > max_saved_formulas)
             fail(*list, fmt::format("{} formulas; a file has 1 to {}", list->items.size(),
                                     max_saved_formulas));
@@ -76,16 +75,16 @@ class FormulaFileReader {
             fail(value, fmt::format("expected {}, found {}", expected, value.type));
     }
 
-    SavedFormula read_formula(const FileValue& table) const {
-        require(table, FileValue::Kind::table, "a formula with name and expr");
+    SavedFormula read_formula(const FileValue& object) const {
+        require(object, FileValue::Kind::object, "a formula with name and expr");
         SavedFormula formula;
         const FileValue* expr = nullptr;
-        for (const FileMember& member : table.members) {
+        for (const FileMember& member : object.members) {
             if (member.name == "expr") expr = &member.value;
             read_member(member, formula);
         }
-        if (formula.name.empty()) fail(table, "a formula needs a name");
-        if (expr == nullptr) fail(table, fmt::format("formula '{}' needs an expr", formula.name));
+        if (formula.name.empty()) fail(object, "a formula needs a name");
+        if (expr == nullptr) fail(object, fmt::format("formula '{}' needs an expr", formula.name));
         check(*expr, formula);
         return formula;
     }
@@ -150,7 +149,7 @@ class FormulaFileReader {
     }
 
     void read_vars(const FileValue& value, SavedFormula& formula) const {
-        require(value, FileValue::Kind::table, "a table, e.g. { k = \"0..32\" }");
+        require(value, FileValue::Kind::object, "an object, e.g. {\"k\": \"0..32\"}");
         for (const auto& [name, at, range] : value.members) {
             located_at(at, [&, name = std::string_view(name)] { require_parameter_name(name); });
             const bool is_list = range.kind == FileValue::Kind::list;
@@ -167,12 +166,16 @@ class FormulaFileReader {
                     std::vector<std::int64_t>& values) const {
         const std::string text = digits_in(item, "an integer or a range in quotes");
         located(item, [&] {
-            const auto more =
-                parse_signed_range(text, fmt::format("vars.{}=", name)).signed_values();
-            values.insert(values.end(), more.begin(), more.end());
-            if (values.size() > most_range_points)
+            const Range range = parse_signed_range(text, fmt::format("vars.{}=", name));
+            // Counted before they are made: each is a point of the sweep, or several.
+            values_ += range.count();
+            if (values_ > most_range_points)
                 throw UsageError(
-                    fmt::format("vars.{}: more than {} values", name, most_range_points));
+                    fmt::format("more than {} values in this file, which is the most "
+                                "points that a sweep has",
+                                most_range_points));
+            const auto more = range.signed_values();
+            values.insert(values.end(), more.begin(), more.end());
         });
     }
 
@@ -218,20 +221,26 @@ class FormulaFileReader {
 
     mutable PlaceFinder places_;  // remembers how far it has read
     std::string file_;
+    mutable std::uint64_t values_ = 0;  // of all parameters of all formulas
 };
 
-bool is_json(std::string_view text, std::string_view file) {
-    if (file.ends_with(".json")) return true;
-    if (file.ends_with(".toml")) return false;
-    const std::size_t first = text.find_first_not_of(" \t\r\n");
-    return first != std::string_view::npos && text[first] == '{';
+// As files of formulas were before 1.0.
+bool is_toml(std::string_view text, std::string_view file) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    return (text.starts_with("[[") && !text.starts_with("[[[")) || text.starts_with("#") ||
+           (file.ends_with(".toml") && !text.starts_with("{") && !text.starts_with("/"));
 }
 
 }  // namespace
 
 std::vector<SavedFormula> parse_formula_file(std::string_view text, const std::string& file) {
-    const FileValue root = is_json(text, file) ? parse_json(text, file) : parse_toml(text, file);
-    return FormulaFileReader(text, file).read(root);
+    if (is_toml(text, file))
+        throw UsageError(
+            fmt::format("{}: TOML, and files of formulas are JSON", shown(file)), "",
+            UsageError::no_caret,
+            "python3 -c 'import json, sys, tomllib; json.dump(tomllib.load(sys.stdin.buffer), "
+            "sys.stdout, indent=1)' < set.toml > set.json makes it so");
+    return FormulaFileReader(text, file).read(parse_json(text, file));
 }
 
 std::vector<SavedFormula> read_formula_file(const std::string& path,

@@ -1,10 +1,10 @@
-// A saved set of formulas: `coalprof formula --file FILE.toml` (or .json). A project's own
-// patterns, each with a name, run as one sweep.
+// A saved set of formulas: `coalprof formula --file FILE.json`. A project's own patterns, each with
+// a name, run as one sweep.
 //
-//   [[formula]]
-//   name = "padded row"
-//   expr = "i / 1000 * pitch + i % 1000"
-//   vars = { pitch = "1000..1024:8" }
+//   {"formula": [
+//     {"name": "padded row", "expr": "i / 1000 * pitch + i % 1000", "vars": {"pitch":
+//     "1000..1024:8"}}
+//   ]}
 #pragma once
 
 #include <cstdint>
@@ -35,10 +35,9 @@ struct SavedFormula {
 
 inline constexpr std::size_t max_saved_formulas = 1000;
 
-// `file` names the text in messages (FILE:LINE:COLUMN) and tells the format by its ending: .json is
-// JSON, .toml is TOML; else JSON is what begins with '{', as TOML never does. At least one formula.
-// Throws UsageError naming the place: for text that cannot be read, keys that do not exist, values
-// that do not fit, names that come twice, and formulas that are wrong.
+// `file` names the text in messages (FILE:LINE:COLUMN). At least one formula. Throws UsageError
+// naming the place: for text that cannot be read, keys that do not exist, values that do not fit or
+// are more than most_range_points in all, names that come twice, and formulas that are wrong.
 std::vector<SavedFormula> parse_formula_file(std::string_view text, const std::string& file);
 
 // Reads the file; "-" is standard input. Throws Error (exit code 2) where it cannot be read and

@@ -6,10 +6,10 @@
 #include <array>
 #include <cstdint>
 
+#include "core/access/vectors.h"
+#include "core/access/warp_access.h"
 #include "core/formula/scope.h"
 #include "core/formula/tree.h"
-#include "core/formula/vectors.h"
-#include "core/model/warp_access.h"
 
 namespace coalprof {
 
@@ -54,7 +54,7 @@ struct KernelWanted {
 };
 
 // Sets the step's kernel (and magic numbers) for a strict operator of one or two operands.
-void choose_kernel(LaneStep& step, KernelWanted wanted);
+void choose_kernel(LaneStep& step, const KernelWanted& wanted);
 
 // Sets the step's kernel (and magic numbers) for a variable that is not the same in all threads.
 void choose_variable(LaneStep& step, Variable variable, const Scope& scope, Vectors vectors);

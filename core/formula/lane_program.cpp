@@ -107,10 +107,15 @@ class LaneCompiler {
         const NodeFacts& facts = facts_[id];
         if (facts.is_constant()) return {true, facts.range.low, 0};
         if (node.kind == NodeKind::variable) return variable(static_cast<Variable>(node.value));
-        if (facts.is_first_operand) return value_of_node(node.children[0], guard);
+        if (facts.same_as && !(checks_ && fails_beside(node, *facts.same_as)))
+            return value_of_node(node.children[*facts.same_as], guard);
         if (is_lazy(node.kind)) return lazy(node, guard);
         if (node.kind == NodeKind::hash) return hash(node, facts, guard);
         return strict(node, facts, guard);
+    }
+
+    bool fails_beside(const Node& node, std::size_t operand) const {
+        return child_count(node.kind) == 2 && facts_[node.children[1 - operand]].subtree_can_fail;
     }
 
     Value variable(Variable which) {

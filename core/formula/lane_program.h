@@ -5,11 +5,11 @@
 #include <optional>
 #include <vector>
 
+#include "core/access/vectors.h"
 #include "core/formula/facts.h"
 #include "core/formula/lane_kernels.h"
 #include "core/formula/scope.h"
 #include "core/formula/tree.h"
-#include "core/formula/vectors.h"
 
 namespace coalprof {
 

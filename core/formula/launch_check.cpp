@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <optional>
 
 #include "core/formula/failure.h"
@@ -11,8 +12,9 @@
 #include "core/formula/ranges.h"
 #include "core/formula/scalar.h"
 #include "core/formula/sequences.h"
-#include "core/model/walk_limit.h"
+#include "core/parallel/parallel.h"
 #include "core/pattern/formulas.h"
+#include "core/pattern/walk_limit.h"
 #include "core/stop/signal.h"
 #include "core/text/error.h"
 
@@ -23,7 +25,14 @@ struct Found {
     std::uint64_t active = 0;
     std::int64_t highest = -1;
     bool failed = false;
-    std::uint64_t failing_thread = 0;
+    std::uint64_t failing_thread = ~0ull;  // the first that does
+
+    void add(const Found& other) {
+        active += other.active;
+        highest = std::max(highest, other.highest);
+        failed = failed || other.failed;
+        failing_thread = std::min(failing_thread, other.failing_thread);
+    }
 };
 
 using Elements = std::array<std::uint64_t, warp_lanes>;
@@ -96,27 +105,37 @@ class LaunchChecker {
         return common_multiple(*index.common_period, *condition.common_period, scope_.threads);
     }
 
+    // In all threads, piece by piece; what lies behind a piece that fails is left out.
     Found walk(std::uint64_t begin, std::uint64_t end) const {
-        Found found;
+        constexpr std::uint64_t piece_threads = warp_lanes << 13;  // some tenths of a millisecond
+        std::atomic<std::uint64_t> first_failing{end};
+        return parallel_sum<Found>((end - begin + piece_threads - 1) / piece_threads,
+                                   [&](std::uint64_t piece, Found& found) {
+                                       stop_if_asked();
+                                       const std::uint64_t from = begin + piece * piece_threads;
+                                       if (from > first_failing) return;
+                                       walk_piece(from, std::min(end, from + piece_threads), found);
+                                       if (found.failing_thread < first_failing)
+                                           first_failing = found.failing_thread;
+                                   });
+    }
+    void walk_piece(std::uint64_t begin, std::uint64_t end, Found& found) const {
         Elements elements;
-        constexpr std::uint64_t looks_every = 1 << 16;  // warps, some milliseconds
         for (std::uint64_t first = begin; first < end; first += warp_lanes) {
-            if ((first - begin) / warp_lanes % looks_every == looks_every - 1) stop_if_asked();
             const auto lanes =
                 static_cast<std::size_t>(std::min<std::uint64_t>(warp_lanes, end - first));
             if (program_.run(first, elements.data())) {
                 for (std::size_t k = 0; k < lanes; ++k) {
                     if (!fails(first + k)) continue;
                     found.failed = true;
-                    found.failing_thread = first + k;
-                    return found;
+                    found.failing_thread = std::min(found.failing_thread, first + k);
+                    return;
                 }
             }
             std::fill(elements.begin() + static_cast<std::ptrdiff_t>(lanes), elements.end(),
                       idle_lane);
             vectors_ == Vectors::avx2 ? note_wide(elements, found) : note(elements, found);
         }
-        return found;
     }
 
     // The first period fails nowhere and the last one somewhere: what fails in one period fails in

@@ -2,58 +2,30 @@
 // C's. It recurses once per level of nesting, of which max_formula_depth are allowed.
 #include <fmt/core.h>
 
-#include <array>
+#include <algorithm>
 #include <utility>
 
 #include "core/formula/complaint.h"
 #include "core/formula/lexer.h"
+#include "core/formula/operators.h"
 #include "core/formula/vocabulary.h"
 
 namespace coalprof {
 namespace {
 
-struct BinaryOperator {
-    std::string_view sign;
-    int power;
-    NodeKind kind;
-};
 constexpr int conditional_power = 1;
 constexpr int comparison_power = 7;  // of == and !=; < and the others bind one tighter
 constexpr int unary_power = 12;
-constexpr std::array<BinaryOperator, 18> binary_operators{{
-    {"||", 2, NodeKind::logical_or},
-    {"&&", 3, NodeKind::logical_and},
-    {"|", 4, NodeKind::bit_or},
-    {"^", 5, NodeKind::bit_xor},
-    {"&", 6, NodeKind::bit_and},
-    {"==", 7, NodeKind::equal},
-    {"!=", 7, NodeKind::not_equal},
-    {"<", 8, NodeKind::less},
-    {"<=", 8, NodeKind::less_equal},
-    {">", 8, NodeKind::greater},
-    {">=", 8, NodeKind::greater_equal},
-    {"<<", 9, NodeKind::shift_left},
-    {">>", 9, NodeKind::shift_right},
-    {"+", 10, NodeKind::add},
-    {"-", 10, NodeKind::subtract},
-    {"*", 11, NodeKind::multiply},
-    {"/", 11, NodeKind::divide},
-    {"%", 11, NodeKind::remainder},
-}};
 
-const BinaryOperator* find_binary(const Token& token) {
+const OperatorInfo* find_operator(const Token& token, bool is_binary) {
     if (token.kind != TokenKind::sign) return nullptr;
-    for (const BinaryOperator& candidate : binary_operators)
-        if (candidate.sign == token.text) return &candidate;
-    return nullptr;
+    const auto found = std::ranges::find_if(operator_table, [&](const OperatorInfo& candidate) {
+        return candidate.name == token.text && (candidate.power > 0) == is_binary;
+    });
+    return found != operator_table.end() ? &*found : nullptr;
 }
-
-std::optional<NodeKind> find_unary(const Token& token) {
-    if (token.is("-")) return NodeKind::negate;
-    if (token.is("~")) return NodeKind::complement;
-    if (token.is("!")) return NodeKind::logical_not;
-    return std::nullopt;
-}
+const OperatorInfo* find_binary(const Token& token) { return find_operator(token, true); }
+const OperatorInfo* find_unary(const Token& token) { return find_operator(token, false); }
 
 bool is_comparison(NodeKind kind) { return kind >= NodeKind::less && kind <= NodeKind::not_equal; }
 
@@ -254,7 +226,7 @@ class Parser {
                 left = parse_conditional(left);
                 continue;
             }
-            const BinaryOperator* binary = find_binary(token_);
+            const OperatorInfo* binary = find_binary(token_);
             if (binary == nullptr || binary->power < least_power) break;
             const Token sign = token_;
             advance();
@@ -268,7 +240,7 @@ class Parser {
     }
 
     // C reads `i & 31 == 0` as `i & (31 == 0)` and `0 <= i < n` as `(0 <= i) < n`; nobody means it.
-    void require_parentheses(const BinaryOperator& binary, const Token& sign, const Operand& left,
+    void require_parentheses(const OperatorInfo& binary, const Token& sign, const Operand& left,
                              const Operand& right) const {
         const bool is_bitwise = binary.power >= 4 && binary.power < comparison_power;
         if (!(is_bitwise || is_comparison(binary.kind))) return;
@@ -337,11 +309,11 @@ class Parser {
             advance();
             return parse_expression(unary_power);
         }
-        if (const auto unary = find_unary(token_)) {
+        if (const OperatorInfo* unary = find_unary(token_)) {
             advance();
             const Operand operand = parse_expression(unary_power);
             Node node;
-            node.kind = *unary;
+            node.kind = unary->kind;
             node.children[0] = operand.node;
             return finish(node, at, at, operand.end);
         }
@@ -403,8 +375,8 @@ class Parser {
 
     Operand parse_call() {
         const Token name = token_;
-        const auto function = find_function(name.text);
-        if (!function)
+        const OperatorInfo* function = find_function(name.text);
+        if (function == nullptr)
             throw error(name.at, fmt::format("unknown function '{}'", shown(name.text)),
                         hint_for_function(name.text));
         advance();

@@ -1,6 +1,9 @@
 // Interval arithmetic of the operators: from the ranges of the operands to the range of the result.
 #pragma once
 
+#include <cstddef>
+#include <optional>
+
 #include "core/formula/scope.h"
 #include "core/formula/tree.h"
 
@@ -18,8 +21,11 @@ struct RangeOfResult {
     bool can_fail = false;  // whether some operands in these ranges fail
 };
 
-// Of a strict or lazy operator; operands that it does not have are ignored.
+// Of a strict or lazy operator; operands that it does not have are 0.
 RangeOfResult range_of_result(NodeKind kind, const ValueRange& a, const ValueRange& b,
                               const ValueRange& c);
+
+// The operand, 0 or 1, that the result of a strict operator always equals, as in i % n.
+std::optional<std::size_t> same_as_operand(NodeKind kind, const ValueRange& a, const ValueRange& b);
 
 }  // namespace coalprof

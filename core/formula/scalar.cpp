@@ -3,6 +3,27 @@
 namespace coalprof {
 namespace {
 
+// Twice the width of a value: no operator overflows it.
+__extension__ using Wide = __int128;
+
+// Where it fails, `result` means nothing.
+template <typename Operator>
+Fault apply(const std::int64_t* operands, std::int64_t& result) {
+    if constexpr (requires { Operator::fault(0, 0); })
+        if (const Fault fault = Operator::fault(operands[0], operands[1]); fault != Fault::none)
+            return fault;
+    if constexpr (Operator::info.kind == NodeKind::hash) {
+        result = Operator::of(operands[0], operands[1], operands[2]);
+    } else if constexpr (can_overflow<Operator>) {
+        const Wide exact = Operator::of(Wide{operands[0]}, Wide{operands[1]});
+        result = static_cast<std::int64_t>(exact);
+        if (result != exact) return Fault::overflow;
+    } else {
+        result = Operator::of(operands[0], operands[1]);
+    }
+    return Fault::none;
+}
+
 class ThreadEvaluator {
  public:
     ThreadEvaluator(const std::vector<Node>& nodes, const Scope& scope, std::uint64_t thread)
@@ -50,10 +71,11 @@ class ThreadEvaluator {
             if (operand.fault != Fault::none) return operand;
             operands[k] = operand.value;
         }
-        ThreadValue result;
-        result.fault = apply(node.kind, operands[0], operands[1], operands[2], result.value);
-        result.where = id;
-        return result;
+        std::int64_t value = 0;
+        const Fault fault = visit_operator(node.kind, [&]<typename Operator>(Operator) {
+            return apply<Operator>(operands, value);
+        });
+        return {value, fault, id};
     }
 
     const std::vector<Node>& nodes_;

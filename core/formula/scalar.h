@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/formula/arithmetic.h"
+#include "core/formula/operators.h"
 #include "core/formula/scope.h"
 #include "core/formula/tree.h"
 

@@ -2,96 +2,87 @@
 
 #include <algorithm>
 
-#include "core/model/warp_access.h"
+#include "core/access/warp_access.h"
 
 namespace coalprof {
 namespace {
 
-std::uint64_t unsigned_value(Variable variable, const Scope& scope, std::uint64_t thread) {
-    const std::uint64_t in_block = thread % scope.block;
-    const std::uint64_t block = thread / scope.block;
-    switch (variable) {
-        case Variable::i:
-            return thread;
-        case Variable::n:
-            return scope.threads;
-        case Variable::tid:
-            return in_block;
-        case Variable::bid:
-            return block;
-        case Variable::lane:
-            return in_block % warp_lanes;
-        case Variable::warp:
-            return in_block / warp_lanes;
-        case Variable::bdim:
-            return scope.block;
-        case Variable::gdim:
-            return scope.blocks();
-        case Variable::tid_x:
-            return in_block % scope.block_x;
-        case Variable::tid_y:
-            return in_block / scope.block_x;
-        case Variable::bid_x:
-            return block % scope.grid_x;
-        case Variable::bid_y:
-            return block / scope.grid_x;
-        case Variable::bdim_x:
-            return scope.block_x;
-        case Variable::bdim_y:
-            return scope.block / scope.block_x;
-        case Variable::gdim_x:
-            return scope.grid_x;
-        case Variable::gdim_y:
-            return (scope.blocks() - 1) / scope.grid_x + 1;
-    }
-    return 0;
-}
+using Counter = VariablePart::Counter;
 
-std::uint64_t highest_value(Variable variable, const Scope& scope) {
-    const std::uint64_t last_in_block = std::min<std::uint64_t>(scope.block, scope.threads) - 1;
-    const std::uint64_t last_block = scope.blocks() - 1;
-    switch (variable) {
-        case Variable::lane:
-            return std::min<std::uint64_t>(last_in_block, warp_lanes - 1);
-        case Variable::tid:
-            return last_in_block;
-        case Variable::tid_x:
-            return std::min<std::uint64_t>(last_in_block, scope.block_x - 1);
-        case Variable::bid_x:
-            return std::min(last_block, scope.grid_x - 1);
-        case Variable::warp:
-            return last_in_block / warp_lanes;
-        case Variable::tid_y:
-            return last_in_block / scope.block_x;
-        default:
-            return unsigned_value(variable, scope, scope.threads - 1);
-    }
+std::uint64_t value_in(const VariablePart& part, std::uint64_t counter) {
+    const std::uint64_t value = counter / part.divisor;
+    return part.modulus ? value % *part.modulus : value;
 }
 
 }  // namespace
 
-bool is_uniform(Variable variable) {
+VariablePart part_of(Variable variable, const Scope& scope) {
+    const auto number = [](std::uint64_t value) { return VariablePart{.number = value}; };
     switch (variable) {
+        case Variable::i:
+            return {.counter = Counter::thread};
         case Variable::n:
+            return number(scope.threads);
+        case Variable::tid:
+            return {.counter = Counter::thread_in_block};
+        case Variable::bid:
+            return {.counter = Counter::block};
+        case Variable::lane:
+            return {.counter = Counter::thread_in_block, .modulus = warp_lanes};
+        case Variable::warp:
+            return {.counter = Counter::thread_in_block, .divisor = warp_lanes};
         case Variable::bdim:
+            return number(scope.block);
         case Variable::gdim:
+            return number(scope.blocks());
+        case Variable::tid_x:
+            return {.counter = Counter::thread_in_block, .modulus = scope.block_x};
+        case Variable::tid_y:
+            return {.counter = Counter::thread_in_block, .divisor = scope.block_x};
+        case Variable::bid_x:
+            return {.counter = Counter::block, .modulus = scope.grid_x};
+        case Variable::bid_y:
+            return {.counter = Counter::block, .divisor = scope.grid_x};
         case Variable::bdim_x:
+            return number(scope.block_x);
         case Variable::bdim_y:
+            return number(scope.block / scope.block_x);
         case Variable::gdim_x:
+            return number(scope.grid_x);
         case Variable::gdim_y:
-            return true;
-        default:
-            return false;
+            return number((scope.blocks() - 1) / scope.grid_x + 1);
     }
+    return {};
 }
 
 std::int64_t value_of(Variable variable, const Scope& scope, std::uint64_t thread) {
-    return static_cast<std::int64_t>(unsigned_value(variable, scope, thread));
+    const VariablePart part = part_of(variable, scope);
+    switch (part.counter) {
+        case Counter::none:
+            return static_cast<std::int64_t>(part.number);
+        case Counter::thread:
+            return static_cast<std::int64_t>(value_in(part, thread));
+        case Counter::thread_in_block:
+            return static_cast<std::int64_t>(value_in(part, thread % scope.block));
+        case Counter::block:
+            return static_cast<std::int64_t>(value_in(part, thread / scope.block));
+    }
+    return 0;
 }
 
 ValueRange range_of(Variable variable, const Scope& scope) {
-    const auto highest = static_cast<std::int64_t>(highest_value(variable, scope));
-    return {is_uniform(variable) ? highest : 0, highest};
+    const VariablePart part = part_of(variable, scope);
+    if (part.counter == Counter::none) {
+        const auto number = static_cast<std::int64_t>(part.number);
+        return {number, number};
+    }
+    std::uint64_t last = scope.threads - 1;
+    if (part.counter == Counter::thread_in_block)
+        last = std::min<std::uint64_t>(last, scope.block - 1);
+    if (part.counter == Counter::block) last /= scope.block;
+    last /= part.divisor;
+    if (part.modulus) last = std::min(last, *part.modulus - 1);
+    return {0, static_cast<std::int64_t>(last)};
 }
 
 }  // namespace coalprof

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/formula/tree.h"
@@ -18,8 +19,16 @@ struct Scope {
     std::uint64_t blocks() const { return (threads - 1) / block + 1; }
 };
 
-// Whether the variable is the same in all threads, as n and bdim are.
-bool is_uniform(Variable variable);
+// What a variable is in a launch: counter / divisor % modulus, where one of the launch's counters
+// moves from thread to thread; or a number that is the same in all of them.
+struct VariablePart {
+    enum class Counter : std::uint8_t { none, thread, thread_in_block, block };
+    Counter counter = Counter::none;
+    std::uint64_t number = 0;  // without a counter
+    std::uint64_t divisor = 1;
+    std::optional<std::uint64_t> modulus = std::nullopt;
+};
+VariablePart part_of(Variable variable, const Scope& scope);
 
 // Its value in one thread (any thread, for a uniform one).
 std::int64_t value_of(Variable variable, const Scope& scope, std::uint64_t thread);

@@ -3,6 +3,7 @@
 #include <bit>
 #include <limits>
 
+#include "core/formula/operators.h"
 #include "core/formula/ranges.h"
 
 namespace coalprof {
@@ -56,50 +57,6 @@ std::optional<Pair> paired(const Sequence& a, const Sequence& b, std::uint64_t m
     return Pair{*threads, left->advance, right->advance};
 }
 
-std::optional<Sequence> divided(NodeKind kind, const NodeFacts& a, std::int64_t divisor,
-                                std::uint64_t most_threads) {
-    if (a.sequence->advance == 0) return a.sequence;
-    if (divisor == 0) return std::nullopt;
-    // Division towards zero repeats only where the dividend does not change its sign.
-    if (a.range.low < 0 && a.range.high > 0) return std::nullopt;
-    const auto step = aligned(*a.sequence, magnitude(divisor), most_threads);
-    if (!step) return std::nullopt;
-    if (kind == NodeKind::remainder) return Sequence{step->threads, 0};
-    return repeats(step->threads, narrowed(Wide{step->advance} / divisor));
-}
-
-std::optional<Sequence> shifted(NodeKind kind, const NodeFacts& a, std::int64_t count,
-                                std::uint64_t most_threads) {
-    if (count < 0 || count > 63) return std::nullopt;
-    const Wide factor = Wide{1} << count;
-    if (kind == NodeKind::shift_left)
-        return repeats(a.sequence->threads, narrowed(a.sequence->advance * factor));
-    // >> rounds down for negative numbers too: no condition on the sign.
-    const auto step = aligned(*a.sequence, static_cast<std::uint64_t>(factor), most_threads);
-    if (!step) return std::nullopt;
-    return repeats(step->threads, narrowed(step->advance / factor));
-}
-
-// x op mask, where the mask repeats and touches only the low bits of x: x advancing in steps of
-// 2^bits leaves those bits alone. A mask that is all ones above its low bits is the complement of
-// such a one.
-std::optional<Sequence> masked(NodeKind kind, const NodeFacts& x, const NodeFacts& mask,
-                               std::uint64_t most_threads) {
-    const bool is_low = mask.range.low >= 0;
-    const bool is_complement = mask.range.high < 0;
-    if (mask.sequence->advance != 0 || !(is_low || is_complement)) return std::nullopt;
-    const auto widest = static_cast<std::uint64_t>(is_low ? mask.range.high : ~mask.range.low);
-    const auto step =
-        aligned(*x.sequence, std::uint64_t{1} << std::bit_width(widest), most_threads);
-    if (!step) return std::nullopt;
-    const auto both = paired(*step, *mask.sequence, most_threads);
-    if (!both) return std::nullopt;
-    if (kind == NodeKind::bit_xor)
-        return repeats(both->threads, narrowed(is_low ? Wide{both->a} : -Wide{both->a}));
-    const bool keeps_high_bits = (kind == NodeKind::bit_or) == is_low;
-    return Sequence{both->threads, keeps_high_bits ? both->a : 0};
-}
-
 // Whether the value is zero or not, as a sequence.
 std::optional<Sequence> truth_sequence(const NodeFacts& facts) {
     if (truth_of(facts.range) != Truth::sometimes) return Sequence{};
@@ -116,53 +73,48 @@ std::optional<Sequence> without_advance(const std::optional<Sequence>& a,
     return Sequence{*threads, 0};
 }
 
-std::optional<Sequence> extreme(NodeKind kind, const NodeFacts& a, const NodeFacts& b,
-                                const Pair& pair) {
-    if (pair.a == pair.b) return Sequence{pair.threads, pair.a};
-    const bool a_below = a.range.high <= b.range.low;
-    const bool b_below = b.range.high <= a.range.low;
-    if (!a_below && !b_below) return std::nullopt;
-    return a_below == (kind == NodeKind::minimum) ? a.sequence : b.sequence;
+template <typename Operator>
+std::optional<std::int64_t> difference(std::int64_t a, std::int64_t b, std::int64_t from_a,
+                                       std::int64_t from_b) {
+    return narrowed(Wide{Operator::of(Wide{a}, Wide{b})} -
+                    Wide{Operator::of(Wide{from_a}, Wide{from_b})});
 }
 
-std::optional<Sequence> of_two(NodeKind kind, const NodeFacts& a, const NodeFacts& b,
-                               std::uint64_t most_threads) {
-    const auto pair = paired(*a.sequence, *b.sequence, most_threads);
-    if (!pair) return std::nullopt;
-    const Wide advance_a = pair->a;
-    const Wide advance_b = pair->b;
-    switch (kind) {
-        case NodeKind::add:
-            return repeats(pair->threads, narrowed(advance_a + advance_b));
-        case NodeKind::subtract:
-            return repeats(pair->threads, narrowed(advance_a - advance_b));
-        case NodeKind::minimum:
-        case NodeKind::maximum:
-            return extreme(kind, a, b, *pair);
-        case NodeKind::multiply:
-            if (a.range.is_single())
-                return repeats(pair->threads, narrowed(advance_b * a.range.low));
-            if (b.range.is_single())
-                return repeats(pair->threads, narrowed(advance_a * b.range.low));
-            break;
-        case NodeKind::divide:
-        case NodeKind::remainder:
-            if (b.range.is_single()) return divided(kind, a, b.range.low, most_threads);
-            break;
-        case NodeKind::shift_left:
-        case NodeKind::shift_right:
-            if (b.range.is_single()) return shifted(kind, a, b.range.low, most_threads);
-            break;
-        case NodeKind::bit_and:
-        case NodeKind::bit_or:
-        case NodeKind::bit_xor:
-            if (const auto left = masked(kind, a, b, most_threads)) return left;
-            return masked(kind, b, a, most_threads);
-        default:  // comparisons: both sides moving alike compare alike
-            if (pair->a == pair->b) return Sequence{pair->threads, 0};
-            break;
+// x op b where b repeats, and x may move by Operator::step() and its multiples.
+template <typename Operator>
+std::optional<Sequence> stepped(const NodeFacts& x, const NodeFacts& b,
+                                std::uint64_t most_threads) {
+    if (b.sequence->advance != 0) return std::nullopt;
+    const auto step = Operator::step(x.range, b.range);
+    if (!step) return std::nullopt;
+    const auto even = aligned(*x.sequence, *step, most_threads);
+    if (!even) return std::nullopt;
+    const auto both = paired(*even, *b.sequence, most_threads);
+    if (!both) return std::nullopt;
+    return repeats(both->threads, difference<Operator>(both->a, b.range.low, 0, b.range.low));
+}
+
+// Of a strict operator of one or two operands that do not only repeat.
+template <typename Operator>
+std::optional<Sequence> moving(const NodeFacts& a, const NodeFacts& b, std::uint64_t most_threads) {
+    if constexpr (requires { Operator::motion; }) {
+        const auto pair = paired(*a.sequence, *b.sequence, most_threads);
+        if (!pair || (Operator::motion == Motion::together && pair->a != pair->b))
+            return std::nullopt;
+        return repeats(pair->threads, difference<Operator>(pair->a, pair->b, 0, 0));
+    } else if constexpr (requires { Operator::step(a.range, b.range); }) {
+        const auto left = stepped<Operator>(a, b, most_threads);
+        if constexpr (requires { Operator::commutes; })
+            return left ? left : stepped<Operator>(b, a, most_threads);
+        return left;
+    } else {
+        return std::nullopt;
     }
-    return std::nullopt;
+}
+
+// Whether all shifts are by one count that is allowed.
+bool is_count(const ValueRange& range) {
+    return range.is_single() && operators::Shift::fault(0, range.low) == Fault::none;
 }
 
 std::optional<Sequence> of_conditional(const std::array<const NodeFacts*, 3>& operands,
@@ -180,40 +132,52 @@ std::optional<Sequence> of_conditional(const std::array<const NodeFacts*, 3>& op
 
 }  // namespace
 
+namespace operators {
+
+// x * b
+std::optional<U64> Multiply::step(const ValueRange&, const ValueRange& b) {
+    return b.is_single() ? std::optional<U64>(1) : std::nullopt;
+}
+
+// Towards zero, quotients and remainders repeat only where the dividend does not change its sign.
+std::optional<U64> Division::step(const ValueRange& x, const ValueRange& b) {
+    const bool keeps_sign = x.low >= 0 || x.high <= 0;
+    if (!keeps_sign || !b.is_single() || b.low == 0) return std::nullopt;
+    return magnitude(b.low);
+}
+
+std::optional<U64> ShiftLeft::step(const ValueRange&, const ValueRange& b) {
+    return is_count(b) ? std::optional<U64>(1) : std::nullopt;
+}
+// It rounds down for negative numbers too: no condition on the sign.
+std::optional<U64> ShiftRight::step(const ValueRange&, const ValueRange& b) {
+    return is_count(b) ? std::optional(U64{1} << b.low) : std::nullopt;
+}
+
+// A mask below 2^k leaves the bits above alone, and so does one that is all ones above its low k
+// bits: x may move by 2^k.
+std::optional<U64> Bitwise::step(const ValueRange&, const ValueRange& mask) {
+    if (mask.low < 0 && mask.high >= 0) return std::nullopt;
+    return U64{1} << std::bit_width(bits(mask.low < 0 ? ~mask.low : mask.high));
+}
+
+}  // namespace operators
+
 std::optional<Sequence> sequence_of(Variable variable, const Scope& scope) {
-    // What counts up from 0 and starts again every `threads`; in a shorter launch it never does.
-    const auto counter = [&](std::uint64_t threads) {
-        return threads >= scope.threads ? Sequence{1, 1} : Sequence{threads, 0};
-    };
-    const auto steps = [&](std::uint64_t threads, std::int64_t advance) -> std::optional<Sequence> {
-        if (threads > scope.threads) return std::nullopt;
-        return Sequence{threads, advance};
-    };
-    const std::uint64_t grid_row = scope.block * scope.grid_x;
-    switch (variable) {
-        case Variable::i:
-            return Sequence{1, 1};
-        case Variable::tid:
-            return counter(scope.block);
-        case Variable::tid_x:
-            return counter(scope.block_x);
-        case Variable::lane:
-            // A block that ends in a partial warp restarts the count of lanes before 32.
-            if (scope.block % warp_lanes == 0 || scope.block >= scope.threads)
-                return counter(warp_lanes);
-            return Sequence{scope.block, 0};
-        case Variable::tid_y:
-        case Variable::warp:
-            return steps(scope.block, 0);
-        case Variable::bid:
-            return steps(scope.block, 1);
-        case Variable::bid_x:
-            return grid_row >= scope.threads ? steps(scope.block, 1) : steps(grid_row, 0);
-        case Variable::bid_y:
-            return steps(grid_row, 1);
-        default:
-            return Sequence{};
+    using Counter = VariablePart::Counter;
+    const VariablePart part = part_of(variable, scope);
+    if (part.counter == Counter::none) return Sequence{};
+    // Threads after which it is one higher, and after which it starts again.
+    std::uint64_t rises = part.divisor * (part.counter == Counter::block ? scope.block : 1);
+    std::uint64_t restarts = part.modulus ? rises * *part.modulus : scope.threads;
+    if (part.counter == Counter::thread_in_block && scope.block < scope.threads) {
+        // A block that ends within a round begins the next one anew, as one in a partial warp does.
+        const bool is_whole = part.modulus && scope.block % restarts == 0;
+        if (!is_whole) restarts = scope.block;
     }
+    const Sequence sequence = restarts < scope.threads ? Sequence{restarts, 0} : Sequence{rises, 1};
+    if (sequence.threads > scope.threads) return std::nullopt;
+    return sequence;
 }
 
 std::optional<Sequence> sequence_of_result(NodeKind kind,
@@ -221,28 +185,16 @@ std::optional<Sequence> sequence_of_result(NodeKind kind,
                                            std::uint64_t most_threads) {
     if (kind == NodeKind::conditional) return of_conditional(operands, most_threads);
     const NodeFacts& a = *operands[0];
-    if (kind == NodeKind::logical_not) return truth_sequence(a);
-    if (is_lazy(kind))
-        return without_advance(truth_sequence(a), truth_sequence(*operands[1]), most_threads);
-    if (!a.sequence) return std::nullopt;
-    const Wide advance = a.sequence->advance;
-    switch (kind) {
-        case NodeKind::negate:
-        case NodeKind::complement:
-            return repeats(a.sequence->threads, narrowed(-advance));
-        case NodeKind::absolute:
-            if (advance == 0 || a.range.low >= 0) return a.sequence;
-            if (a.range.high > 0) return std::nullopt;
-            return repeats(a.sequence->threads, narrowed(-advance));
-        default:
-            break;
-    }
     const NodeFacts& b = *operands[1];
-    if (!b.sequence) return std::nullopt;
-    const auto steady = without_advance(a.sequence, b.sequence, most_threads);
-    if (kind == NodeKind::hash) return without_advance(steady, operands[2]->sequence, most_threads);
-    if (steady) return steady;
-    return of_two(kind, a, b, most_threads);
+    if (kind == NodeKind::logical_not) return truth_sequence(a);
+    if (is_lazy(kind)) return without_advance(truth_sequence(a), truth_sequence(b), most_threads);
+    if (kind == NodeKind::absolute && a.range.high <= 0) kind = NodeKind::negate;
+    if (const auto same = same_as_operand(kind, a.range, b.range)) return operands[*same]->sequence;
+    const auto steady = without_advance(without_advance(a.sequence, b.sequence, most_threads),
+                                        operands[2]->sequence, most_threads);
+    if (steady || !a.sequence || !b.sequence) return steady;
+    return visit_operator(
+        kind, [&]<typename Operator>(Operator) { return moving<Operator>(a, b, most_threads); });
 }
 
 }  // namespace coalprof

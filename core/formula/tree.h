@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/model/warp_access.h"
+#include "core/access/warp_access.h"
 #include "core/pattern/plan.h"
 
 namespace coalprof {

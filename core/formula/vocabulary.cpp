@@ -12,43 +12,29 @@
 namespace coalprof {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Variable>, variable_count> variable_names{{
-    {"i", Variable::i},
-    {"n", Variable::n},
-    {"tid", Variable::tid},
-    {"bid", Variable::bid},
-    {"lane", Variable::lane},
-    {"warp", Variable::warp},
-    {"bdim", Variable::bdim},
-    {"gdim", Variable::gdim},
-    {"tid.x", Variable::tid_x},
-    {"tid.y", Variable::tid_y},
-    {"bid.x", Variable::bid_x},
-    {"bid.y", Variable::bid_y},
-    {"bdim.x", Variable::bdim_x},
-    {"bdim.y", Variable::bdim_y},
-    {"gdim.x", Variable::gdim_x},
-    {"gdim.y", Variable::gdim_y},
-}};
-
-// What a kernel's source says for the same: an index can be pasted as it stands.
-constexpr std::array<std::pair<std::string_view, Variable>, 8> cuda_names{{
-    {"threadIdx.x", Variable::tid_x},
-    {"threadIdx.y", Variable::tid_y},
-    {"blockIdx.x", Variable::bid_x},
-    {"blockIdx.y", Variable::bid_y},
-    {"blockDim.x", Variable::bdim_x},
-    {"blockDim.y", Variable::bdim_y},
-    {"gridDim.x", Variable::gdim_x},
-    {"gridDim.y", Variable::gdim_y},
-}};
-
-constexpr std::array functions{
-    FunctionInfo{"min", NodeKind::minimum, 2, 16, "min(a, b)"},
-    FunctionInfo{"max", NodeKind::maximum, 2, 16, "max(a, b)"},
-    FunctionInfo{"abs", NodeKind::absolute, 1, 1, "abs(a)"},
-    FunctionInfo{"hash", NodeKind::hash, 2, 3, "hash(x, buckets) or hash(x, buckets, seed)"},
+struct VariableName {
+    std::string_view own;
+    std::string_view cuda = {};  // in a kernel's source: an index can be pasted as it stands
 };
+constexpr std::array<VariableName, variable_count> variable_names{{
+    // in the order of Variable
+    {"i"},
+    {"n"},
+    {"tid"},
+    {"bid"},
+    {"lane"},
+    {"warp"},
+    {"bdim"},
+    {"gdim"},
+    {"tid.x", "threadIdx.x"},
+    {"tid.y", "threadIdx.y"},
+    {"bid.x", "blockIdx.x"},
+    {"bid.y", "blockIdx.y"},
+    {"bdim.x", "blockDim.x"},
+    {"bdim.y", "blockDim.y"},
+    {"gdim.x", "gridDim.x"},
+    {"gdim.y", "gridDim.y"},
+}};
 
 // Words of other languages and habits, with what this one says instead.
 constexpr std::string_view no_types =
@@ -57,52 +43,50 @@ constexpr std::string_view no_loops =
     "there are no loops: --var j=0..3 measures each step, or write each access behind ;";
 constexpr std::string_view no_fractions =
     "there are only whole numbers: / already divides towards zero, i*3/2 is a fraction of i";
-constexpr std::array<std::pair<std::string_view, std::string_view>, 39> foreign_words{{
-    {"idx", "the global thread index is 'i'"},
-    {"gid", "the global thread index is 'i'"},
-    {"index", "the global thread index is 'i'"},
+constexpr std::string_view no_third_of_block =
+    "blocks have two dimensions here: tid.x and tid.y, bdim.x and bdim.y";
+constexpr std::string_view no_third_of_grid =
+    "the grid has one dimension: write bid / (COLUMNS * ROWS) for the layer, COLUMNS and ROWS "
+    "being "
+    "the blocks of a row and the rows of a layer";
+struct Foreign {
+    std::string_view words;  // with a blank between them
+    std::string_view hint;
+};
+constexpr Foreign foreign_words[] = {
+    {"idx gid index", "the global thread index is 'i'"},
     {"thread", "the thread in its block is 'tid', in the whole launch 'i'"},
     {"block", "the block's number is 'bid', its size 'bdim'"},
     {"threadIdx", "write threadIdx.x, or 'tid' for the thread in its block"},
     {"blockIdx", "write blockIdx.x, or 'bid' for the block's number"},
     {"blockDim", "write blockDim.x, or 'bdim' for the threads of a block"},
     {"gridDim", "write gridDim.x, or 'gdim' for the number of blocks"},
-    {"threadIdx.z", "blocks have two dimensions here: tid.x and tid.y"},
-    {"blockIdx.z", "grids have two dimensions here: bid.x and bid.y"},
-    {"tid.z", "blocks have two dimensions here: tid.x and tid.y"},
-    {"bid.z", "grids have two dimensions here: bid.x and bid.y"},
+    {"threadIdx.z blockDim.z tid.z bdim.z", no_third_of_block},
+    {"blockIdx.z gridDim.z bid.z gdim.z", no_third_of_grid},
     {"warpSize", "a warp has 32 lanes: write 32"},
     {"and", "write && for conditions, & for bits"},
     {"or", "write || for conditions, | for bits"},
     {"not", "write ! for conditions, ~ for bits"},
     {"mod", "write % for the remainder"},
-    {"int", no_types},
-    {"unsigned", no_types},
-    {"long", no_types},
-    {"float", no_types},
-    {"double", no_types},
-    {"const", no_types},
-    {"auto", no_types},
-    {"size_t", no_types},
-    {"int64_t", no_types},
-    {"uint32_t", no_types},
-    {"for", no_loops},
-    {"while", no_loops},
-    {"floor", no_fractions},
-    {"ceil", no_fractions},
-    {"round", no_fractions},
-    {"sqrt", no_fractions},
+    {"int unsigned long float double const auto size_t int64_t uint32_t", no_types},
+    {"for while", no_loops},
+    {"floor ceil round sqrt", no_fractions},
     {"pow", "there are no powers: write i*i, or 1 << k for a power of two"},
     {"__ldg", "write only the access: load: a[i]"},
     {"sizeof", "indices count elements, not bytes: --type says how wide one is"},
     {"true", "write 1"},
     {"false", "write 0"},
-}};
+};
 
-template <typename Table>
-auto find_in(const Table& table, std::string_view name) {
-    return std::find_if(table.begin(), table.end(),
-                        [&](const auto& entry) { return entry.first == name; });
+// Empty: the word is none of them.
+std::string_view hint_for_foreign(std::string_view word) {
+    for (const auto& [words, hint] : foreign_words)
+        for (std::size_t at = words.find(word); at != words.npos; at = words.find(word, at + 1)) {
+            const std::size_t end = at + word.size();
+            const bool begins = at == 0 || words[at - 1] == ' ';
+            if (begins && (end == words.size() || words[end] == ' ')) return hint;
+        }
+    return {};
 }
 
 bool is_name(std::string_view text) {
@@ -128,20 +112,21 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string_vi
 }  // namespace
 
 std::string_view name_of(Variable variable) {
-    return variable_names[static_cast<std::size_t>(variable)].first;
+    return variable_names[static_cast<std::size_t>(variable)].own;
 }
 
 std::optional<Variable> find_variable(std::string_view name) {
-    if (const auto own = find_in(variable_names, name); own != variable_names.end())
-        return own->second;
-    if (const auto cuda = find_in(cuda_names, name); cuda != cuda_names.end()) return cuda->second;
-    return std::nullopt;
+    const auto found = std::ranges::find_if(variable_names, [&](const VariableName& variable) {
+        return name == variable.own || (!name.empty() && name == variable.cuda);
+    });
+    if (found == variable_names.end()) return std::nullopt;
+    return static_cast<Variable>(found - variable_names.begin());
 }
 
-std::optional<FunctionInfo> find_function(std::string_view name) {
-    for (const FunctionInfo& function : functions)
-        if (function.name == name) return function;
-    return std::nullopt;
+const OperatorInfo* find_function(std::string_view name) {
+    for (const OperatorInfo& candidate : operator_table)
+        if (!candidate.usage.empty() && candidate.name == name) return &candidate;
+    return nullptr;
 }
 
 std::optional<AccessKind> find_access_kind(std::string_view name) {
@@ -161,14 +146,16 @@ std::string reason_against_name(std::string_view name) {
 }
 
 std::string hint_for_name(std::string_view name, std::span<const std::string> own_names) {
-    if (const auto foreign = find_in(foreign_words, name); foreign != foreign_words.end())
-        return std::string(foreign->second);
-    if (const auto function = find_function(name))
+    if (const std::string_view hint = hint_for_foreign(name); !hint.empty())
+        return std::string(hint);
+    if (const OperatorInfo* function = find_function(name))
         return fmt::format("it is written {}", function->usage);
     if (find_access_kind(name)) return fmt::format("an instruction is written {}: a[...]", name);
     std::vector<std::string_view> known(own_names.begin(), own_names.end());
-    for (const auto& entry : variable_names) known.push_back(entry.first);
-    for (const auto& entry : cuda_names) known.push_back(entry.first);
+    for (const VariableName& variable : variable_names) {
+        known.push_back(variable.own);
+        if (!variable.cuda.empty()) known.push_back(variable.cuda);
+    }
     const std::string_view own =
         is_name(name) && name.size() <= max_formula_name_bytes ? name : "k";
     const std::string values = fmt::format(
@@ -179,10 +166,11 @@ std::string hint_for_name(std::string_view name, std::span<const std::string> ow
 }
 
 std::string hint_for_function(std::string_view name) {
-    if (const auto foreign = find_in(foreign_words, name); foreign != foreign_words.end())
-        return std::string(foreign->second);
+    if (const std::string_view hint = hint_for_foreign(name); !hint.empty())
+        return std::string(hint);
     std::vector<std::string_view> known;
-    for (const FunctionInfo& function : functions) known.push_back(function.name);
+    for (const OperatorInfo& candidate : operator_table)
+        if (!candidate.usage.empty()) known.push_back(candidate.name);
     return did_you_mean(name, known,
                         fmt::format("the functions are min, max, abs and hash; an array is written "
                                     "{}[index]",

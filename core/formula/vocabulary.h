@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/formula/operators.h"
 #include "core/formula/tree.h"
 
 namespace coalprof {
@@ -14,14 +15,8 @@ namespace coalprof {
 // `tid`, and what CUDA calls it: `threadIdx.x`.
 std::optional<Variable> find_variable(std::string_view name);
 
-struct FunctionInfo {
-    std::string_view name;
-    NodeKind kind;
-    std::size_t fewest_arguments;
-    std::size_t most_arguments;
-    std::string_view usage;  // "min(a, b)"
-};
-std::optional<FunctionInfo> find_function(std::string_view name);
+// Null: there is no such function.
+const OperatorInfo* find_function(std::string_view name);
 
 std::optional<AccessKind> find_access_kind(std::string_view name);
 

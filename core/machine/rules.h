@@ -175,6 +175,9 @@ struct MemoryRules {
     // transaction goes there.
     std::uint32_t fill_bytes = 32;
     bool fill_settable = false;  // --l2-fetch (cudaLimitMaxL2FetchGranularity)
+    // How many times its own size has to be read to empty L2, which is no strict LRU. GPUs that
+    // were not looked at are given more than enough.
+    std::uint32_t flush_reads = 4;
     Evidence evidence = Evidence::documented;
     std::string_view source = {};
     double sustained_fraction = 0.80;  // of the peak bandwidth that good kernels reach

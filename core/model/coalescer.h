@@ -10,8 +10,9 @@
 #include <cstdint>
 #include <string_view>
 
+#include "core/access/vectors.h"
+#include "core/access/warp_access.h"
 #include "core/machine/machine.h"
-#include "core/model/warp_access.h"
 
 namespace coalprof {
 
@@ -56,28 +57,30 @@ struct GlobalCounts {
 
 class Coalescer {
  public:
-    explicit Coalescer(const Rules& rules);
+    explicit Coalescer(const Rules& rules, Vectors vectors = best_vectors());
     // `access` is global, its addresses multiples of its width (hardware refuses others).
     GlobalCounts count(const WarpAccess& access) const;
     // The same for launches whose warps differ in more ways than can be gone through: what depends
     // on the hash is in doubt.
     Coalescer without_hash() const;
     // Whether counts depend on address bits above the line (through the hash of the tag banks).
-    bool hashes_lines() const { return hash_known_; }
+    bool hashes_lines() const { return hash_.is_known; }
 
  private:
-    struct Lines;
-    struct TagStage;
-    TagStage tag_stage(const Lines& lines) const;
-    void count_atomic(const WarpAccess& access, const Lines& lines, GlobalCounts& counts) const;
-
     // The hash of the tag banks on line numbers, of which no mask reaches bit 32.
-    bool hash_known_ = false;
-    Doubt why_not_known_ = Doubt::tag_hash_unknown;
-    Doubt why_no_order_ = Doubt::atomic_order;
-    std::uint32_t high_mask_ = 0;
-    std::uint32_t low_mask_ = 0;
-    std::uint32_t window_shift_ = 0;  // line >> window_shift_ names the window the hash knows
+    struct TagHash {
+        bool is_known = false;
+        Doubt why_not_known = Doubt::tag_hash_unknown;
+        Doubt why_no_order = Doubt::atomic_order;
+        std::uint32_t high_mask = 0;
+        std::uint32_t low_mask = 0;
+        std::uint32_t window_shift = 0;  // line >> window_shift names the window the hash knows
+    };
+    struct Body;
+    using Count = GlobalCounts (*)(const WarpAccess&, const TagHash&);
+
+    TagHash hash_;
+    Count count_;  // compiled for the vectors that this processor has
 };
 
 }  // namespace coalprof

@@ -1,6 +1,6 @@
 #include "core/model/constant_memory.h"
 
-#include "core/model/lane_set.h"
+#include "core/access/lane_set.h"
 
 namespace coalprof {
 

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
+#include "core/access/warp_access.h"
 #include "core/machine/machine.h"
-#include "core/model/warp_access.h"
 
 namespace coalprof {
 

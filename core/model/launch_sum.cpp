@@ -147,13 +147,34 @@ std::uint64_t warps_walked(const Program& program, const Instruction& instructio
            warps_of(program.threads - parts->rest_begin);
 }
 
-WarpFamily detail::ascending(WarpFamily family) {
+std::vector<detail::WarpRange> detail::ranges_of(const Program& program,
+                                                 const Instruction& instruction, bool walk) {
+    const auto parts = walk ? std::nullopt : parts_of(program, instruction);
+    if (!parts) return {{0, program.threads, {}, {}, false}};
+    std::vector<WarpRange> ranges;
+    if (parts->outer.times > 0)
+        ranges.push_back({0, parts->inner_unit, parts->outer, parts->inner, true});
+    if (parts->tail.times > 0)
+        ranges.push_back(
+            {parts->tail_begin, parts->tail_begin + parts->inner_unit, {}, parts->tail, false});
+    if (parts->rest_begin < program.threads)
+        ranges.push_back({parts->rest_begin, program.threads, {}, {}, false});
+    return ranges;
+}
+
+detail::Pieces::Pieces(const Program& program, const WarpRange& warps) : range(warps) {
+    constexpr std::uint64_t piece_threads = 1024 * warp_lanes;
+    const std::uint64_t tile = program.block % warp_lanes == 0 ? warp_lanes : program.block;
+    threads = piece_threads / tile * tile;
+    count = (range.end - range.begin + threads - 1) / threads;
+}
+
+void detail::make_ascending(WarpFamily& family) {
     for (Repetition* repetition : {&family.outer, &family.inner}) {
         if (static_cast<std::int64_t>(repetition->advance_bytes) >= 0) continue;
         family.access = shifted(family.access, (repetition->times - 1) * repetition->advance_bytes);
         repetition->advance_bytes = 0 - repetition->advance_bytes;
     }
-    return family;
 }
 
 namespace {
@@ -256,7 +277,7 @@ bool is_proven_apart(const Program& program, const Placement& placement,
 
 bool costs_too_much(const Program& program, const Placement& placement,
                     const Instruction& instruction, const Sensitivity& sensitivity) {
-    const std::uint64_t most_evaluations = is_atomic(instruction) ? 1 << 20 : 1 << 12;
+    constexpr std::uint64_t most_evaluations = 1 << 20;
     if (!sensitivity.hashes_lines || !period_of(instruction.formula)) return false;
     if (program.threads / warp_lanes <= most_evaluations / 2) return false;
     std::uint64_t cost = 0;

@@ -1,6 +1,6 @@
 // Sums a per-warp count over a whole launch. Patterns that repeat are summed by their period, so
-// that 2^30 elements cost what 2^20 do; the others are walked warp by warp. Both give the same
-// totals, which the tests hold against each other.
+// that 2^30 elements cost what 2^20 do; the others are walked warp by warp, on all threads. Both
+// give the same totals, which the tests hold against each other.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,8 @@
 #include <numeric>
 #include <vector>
 
-#include "core/model/warp_access.h"
+#include "core/access/warp_access.h"
+#include "core/parallel/parallel.h"
 #include "core/pattern/program.h"
 #include "core/stop/signal.h"
 
@@ -116,6 +117,32 @@ struct CopyClasses {
 CopyClasses classes_of(const WarpAccess& access, const Repetition& repetition,
                        const Sensitivity& sensitivity);
 
+// Warps that are repeated alike: those of the threads [begin, end).
+struct WarpRange {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    Repetition outer;
+    Repetition inner;
+    bool whole_unit = false;  // see WarpFamily
+};
+// All warps of the launch; `walk` ignores the period.
+std::vector<WarpRange> ranges_of(const Program& program, const Instruction& instruction, bool walk);
+
+// A range in pieces of about a thousand warps, 0.2 ms: worth giving to another thread, and often
+// enough to look for a signal.
+struct Pieces {
+    Pieces(const Program& program, const WarpRange& warps);
+    std::uint64_t begin(std::uint64_t piece) const { return range.begin + piece * threads; }
+    std::uint64_t end(std::uint64_t piece) const {
+        return piece + 1 == count ? range.end : begin(piece + 1);
+    }
+
+    WarpRange range;
+    std::uint64_t
+        threads;  // of a piece: whole blocks, or whole warps where blocks are made of them
+    std::uint64_t count;
+};
+
 // Calls add(position, occurrences) for one copy of each class.
 template <typename Add>
 void each_class_by_windows(const WarpAccess& access, const Repetition& repetition,
@@ -188,9 +215,9 @@ inline std::uint64_t cost_of(const WarpAccess& access, const Repetition& repetit
 // that the warps count alike: lanes all start at one offset within a line.
 std::uint64_t steps_within_lines(const WarpAccess& access, std::uint64_t advance);
 
-// The same family told from its lowest copy: a period whose advance is negative (modulo 2^64) goes
-// down through memory.
-WarpFamily ascending(WarpFamily family);
+// Tells the family from its lowest copy: a period whose advance is negative (modulo 2^64) goes down
+// through memory.
+void make_ascending(WarpFamily& family);
 
 // One of a family's two repetitions is summed in closed form, the other stepped through.
 struct Walk {
@@ -233,6 +260,7 @@ template <typename Counts, typename Count>
 void sum_family(const WarpFamily& family, const Sensitivity& sensitivity, const Count& count,
                 Counts& sum) {
     if (family.access.active_lanes == 0) return;
+    if (family.outer.times == 1 && family.inner.times == 1) return sum.add(count(family.access));
     const Walk walk = walk_of(family, sensitivity);
     const auto visit = [&](const WarpAccess& access, std::uint64_t alike) {
         sum_repetition(access, walk.closed, sensitivity, count, alike, sum);
@@ -243,48 +271,57 @@ void sum_family(const WarpFamily& family, const Sensitivity& sensitivity, const 
         each_step_by_modulus(family, walk.stepped, sensitivity.modulus_bytes, visit);
 }
 
+// Calls visit(const WarpFamily&) for every warp of one piece.
+template <typename Visit>
+void each_family_of(const Pieces& pieces, std::uint64_t piece, const Program& program,
+                    const Placement& placement, const Instruction& instruction, Visit visit) {
+    // The first piece takes no time to speak of: what a run has finished is still predicted.
+    if (piece > 0) stop_if_asked();
+    const Tiling tiling{program.threads, program.block};
+    const WarpRange& range = pieces.range;
+    tiling.each_warp(
+        pieces.begin(piece), pieces.end(piece), [&](std::uint64_t first, std::uint32_t lanes) {
+            WarpFamily family{access_of_warp(program, placement, instruction, first, lanes),
+                              range.outer, range.inner, range.whole_unit};
+            make_ascending(family);
+            visit(family);
+        });
+}
+
 }  // namespace detail
 
 template <typename Visit>
 void each_family(const Program& program, const Placement& placement, const Instruction& instruction,
                  bool walk, Visit visit) {
-    const detail::Tiling tiling{program.threads, program.block};
-    const auto visit_range = [&](std::uint64_t begin, std::uint64_t end, Repetition outer,
-                                 Repetition inner, bool whole_unit) {
-        std::uint32_t warps = 0;
-        tiling.each_warp(begin, end, [&](std::uint64_t first, std::uint32_t lanes) {
-            constexpr std::uint32_t looks_every = 4096;  // 2 ms
-            if (++warps % looks_every == 0) stop_if_asked();
-            visit(detail::ascending({access_of_warp(program, placement, instruction, first, lanes),
-                                     outer, inner, whole_unit}));
-        });
-    };
-    const auto parts = walk ? std::nullopt : detail::parts_of(program, instruction);
-    if (!parts) return visit_range(0, program.threads, {}, {}, false);
-    if (parts->outer.times > 0) visit_range(0, parts->inner_unit, parts->outer, parts->inner, true);
-    if (parts->tail.times > 0)
-        visit_range(parts->tail_begin, parts->tail_begin + parts->inner_unit, {}, parts->tail,
-                    false);
-    visit_range(parts->rest_begin, program.threads, {}, {}, false);
+    for (const detail::WarpRange& range : detail::ranges_of(program, instruction, walk)) {
+        const detail::Pieces pieces(program, range);
+        for (std::uint64_t piece = 0; piece < pieces.count; ++piece)
+            detail::each_family_of(pieces, piece, program, placement, instruction, visit);
+    }
 }
 
 // The sum of count(WarpAccess) over every warp of one instruction of the launch. Counts needs
-// add(const Counts&, std::uint64_t times). `walk` forces the walk over every warp.
+// add(const Counts&, std::uint64_t times), in any order; several threads call `count` at a time.
+// `walk` forces the walk over every warp.
 template <typename Counts, typename Count>
 Counts sum_over_launch(const Program& program, const Placement& placement,
                        const Instruction& instruction, const Sensitivity& sensitivity,
                        const Count& count, bool walk = false) {
     Counts sum;
-    each_family(program, placement, instruction, walk, [&](const WarpFamily& family) {
-        detail::sum_family(family, sensitivity, count, sum);
-    });
+    for (const detail::WarpRange& range : detail::ranges_of(program, instruction, walk)) {
+        const detail::Pieces pieces(program, range);
+        sum.add(parallel_sum<Counts>(pieces.count, [&](std::uint64_t piece, Counts& part) {
+            detail::each_family_of(pieces, piece, program, placement, instruction,
+                                   [&](const WarpFamily& family) {
+                                       detail::sum_family(family, sensitivity, count, part);
+                                   });
+        }));
+    }
     return sum;
 }
 
-// Whether the sum needs more evaluations than are done for one instruction: 2^20 of an atomic, half
-// a second, because its packets depend on the hash; 2^12 of a load or store, a millisecond, because
-// the hash tells no more than what warps would take one by one (set_crowded_tag_stage()). False for
-// launches that do not repeat, whose walk costs one evaluation a warp.
+// Whether the sum needs more evaluations than are done for one instruction: 2^20, half a second.
+// False for launches that do not repeat, whose walk costs one evaluation a warp.
 bool costs_too_much(const Program& program, const Placement& placement,
                     const Instruction& instruction, const Sensitivity& sensitivity);
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/model/lane_set.h"
+#include "core/access/lane_set.h"
 
 namespace coalprof {
 namespace {

@@ -7,9 +7,9 @@
 
 #include <cstdint>
 
+#include "core/access/warp_access.h"
 #include "core/machine/machine.h"
 #include "core/model/transactions.h"
-#include "core/model/warp_access.h"
 
 namespace coalprof {
 

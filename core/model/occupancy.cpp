@@ -6,7 +6,7 @@
 #include <array>
 #include <limits>
 
-#include "core/model/warp_access.h"
+#include "core/access/warp_access.h"
 
 namespace coalprof {
 namespace {

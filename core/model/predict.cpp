@@ -142,15 +142,9 @@ void set_transactions(Readings& readings, AccessKind kind,
 void set_crowded_tag_stage(Readings& readings, AccessKind kind, const GlobalCounts& counts) {
     const Doubts other_doubts = counts.tag_doubts & ~static_cast<Doubts>(Doubt::hash_not_summed);
     if (other_doubts != 0 || counts.requests <= 1) return;
-    const Unavailable crowded =
-        counts.tag_doubts != 0
-            ? Unavailable{"warps that run side by side take more tag wavefronts than they would one "
-                          "by one, how many depends on timing"}
-            : Unavailable{keep_reason(
-                  fmt::format("one by one the warps would take {} tag wavefronts; side by side "
-                              "they take more, how many depends on timing",
-                              counts.tag_wavefronts))};
-    readings[access_counter(kind, AccessField::tag_wavefronts)] = crowded;
+    readings[access_counter(kind, AccessField::tag_wavefronts)] = Unavailable{
+        "warps that run side by side take more tag wavefronts than they would one by "
+        "one, how many depends on timing"};
     readings[access_counter(kind, AccessField::data_wavefronts)] = Unavailable{
         "the data stage takes accesses by tag wavefronts, whose number depends on timing"};
 }
@@ -298,10 +292,17 @@ GlobalCounts Predictor::sum_sectors(const Program& program, const Placement& pla
             program, placement, instruction, {.hashes_lines = coalescer.hashes_lines()},
             [&](const WarpAccess& access) { return coalescer.count(access); });
     };
-    const Sensitivity sensitivity{.hashes_lines = coalescer_.hashes_lines()};
-    if (costs_too_much(program, placement, instruction, sensitivity))
-        return sum_with(coalescer_.without_hash());
-    return sum_with(coalescer_);
+    if (!coalescer_.hashes_lines()) return sum_with(coalescer_);
+    // The packets of an atomic depend on the hash. Of loads and stores it decides what a lone warp
+    // takes, and no more than that (set_crowded_tag_stage()).
+    if (is_atomic(instruction)) {
+        const Sensitivity sensitivity{.hashes_lines = true};
+        return costs_too_much(program, placement, instruction, sensitivity)
+                   ? sum_with(coalescer_.without_hash())
+                   : sum_with(coalescer_);
+    }
+    const GlobalCounts counts = sum_with(coalescer_.without_hash());
+    return counts.requests > 1 ? counts : sum_with(coalescer_);
 }
 
 Readings Predictor::predict_sectors(const Plan& plan, const Placement& placement) const {

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
+#include "core/access/warp_access.h"
 #include "core/machine/machine.h"
-#include "core/model/warp_access.h"
 
 namespace coalprof {
 
@@ -25,9 +25,10 @@ class SharedMemory {
     explicit SharedMemory(const Rules& rules);
     // `access` is a shared load or store, its addresses multiples of its width.
     SharedCounts count(const WarpAccess& access) const;
+    // Neighbouring lanes that go through the banks together.
+    std::uint32_t lanes_together(const WarpAccess& access) const;
 
  private:
-    std::uint32_t lanes_together(const WarpAccess& access) const;
     std::uint32_t passes(const WarpAccess& access, std::uint32_t lanes) const;
     SharedCounts count_broadcasts(const WarpAccess& access) const;
     std::uint32_t served_by_broadcast(const WarpAccess& access, std::uint32_t waiting) const;

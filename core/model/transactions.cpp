@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/model/lane_set.h"
+#include "core/access/lane_set.h"
 
 namespace coalprof {
 namespace {
@@ -36,11 +36,41 @@ struct Used {
     std::uint64_t high;
 };
 
-// The smallest aligned piece of the segment, halved no further than `smallest`, that holds them.
-std::uint32_t reduced(const Used& used, std::uint32_t segment_bytes, std::uint32_t smallest) {
-    // Both lie in one aligned block of 2^n bytes when they agree in all bits from n on.
-    const std::uint64_t block = std::bit_ceil((used.low ^ used.high) + 1);
-    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(block, smallest, segment_bytes));
+// Calls visit(block) for each segment that the lanes of a half-warp touch, cut down to the smallest
+// aligned piece that holds what is used of it, halved no further than `smallest`.
+template <typename Visit>
+void each_piece(const WarpAccess& access, std::uint32_t lanes, std::uint32_t segment_bytes,
+                std::uint32_t smallest, Visit visit) {
+    LaneSet segments;
+    std::array<Used, warp_lanes> used;
+    each_lane(lanes, [&](std::uint32_t lane) {
+        const std::uint64_t address = access.addresses[lane];
+        const std::uint64_t last = address + access.width_bytes - 1;
+        const std::uint32_t known = segments.size();
+        const std::uint32_t at = segments.insert(address >> shift_of(segment_bytes));
+        if (at == known) used[at] = {address, last};
+        used[at].low = std::min(used[at].low, address);
+        used[at].high = std::max(used[at].high, last);
+    });
+    for (std::uint32_t at = 0; at < segments.size(); ++at) {
+        // Both ends lie in one aligned block of 2^n bytes when they agree in all bits from n on.
+        const std::uint64_t block = std::bit_ceil((used[at].low ^ used[at].high) + 1);
+        const auto bytes =
+            static_cast<std::uint32_t>(std::clamp<std::uint64_t>(block, smallest, segment_bytes));
+        visit(MovedBlock{used[at].low & ~(std::uint64_t{bytes} - 1), bytes});
+    }
+}
+
+// The blocks of `bytes` that the lanes touch, each once.
+std::vector<MovedBlock> touched_blocks(const WarpAccess& access, std::uint32_t lanes,
+                                       std::uint32_t bytes) {
+    std::vector<MovedBlock> blocks;
+    LaneSet numbers;
+    each_lane(lanes, [&](std::uint32_t lane) {
+        const std::uint64_t number = access.addresses[lane] / bytes;
+        if (numbers.insert(number) == blocks.size()) blocks.push_back({number * bytes, bytes});
+    });
+    return blocks;
 }
 
 }  // namespace
@@ -93,19 +123,46 @@ TransactionCounts Transactions::count(const WarpAccess& access) const {
         case GlobalRule::lines_or_segments:
         case GlobalRule::sectors_by_group:
         case GlobalRule::sectors_by_warp:
-            count_blocks(access,
-                         access.kind == AccessKind::load ? load_bytes_ : numbers_.smallest_bytes,
-                         counts);
+            count_blocks(access, counts);
             break;
     }
     return counts;
 }
 
-void Transactions::count_blocks(const WarpAccess& access, std::uint32_t bytes,
-                                TransactionCounts& counts) const {
+std::vector<MovedBlock> Transactions::blocks(const WarpAccess& access, std::uint32_t lanes) const {
+    const std::uint32_t segment = numbers_.segment(access.width_bytes);
+    std::vector<MovedBlock> blocks;
+    if (rule_ == GlobalRule::half_warp_segments) {
+        each_piece(access, lanes, segment, numbers_.smallest_bytes,
+                   [&](const MovedBlock& block) { blocks.push_back(block); });
+        return blocks;
+    }
+    if (rule_ != GlobalRule::half_warp_in_order)
+        return touched_blocks(access, lanes, block_bytes(access.kind));
+    if (goes_together(access, lanes)) {  // what all 16 lanes would touch
+        const std::uint32_t first = shift_of(lanes & (0u - lanes));
+        const std::uint64_t begin =
+            access.addresses[first] - std::uint64_t{first % 16} * access.width_bytes;
+        for (std::uint32_t at = 0; at < 16 * access.width_bytes; at += segment)
+            blocks.push_back({begin + at, segment});
+        return blocks;
+    }
+    const std::uint32_t bytes = numbers_.smallest_bytes;
+    each_lane(lanes, [&](std::uint32_t lane) {
+        blocks.push_back({access.addresses[lane] / bytes * bytes, bytes});
+    });
+    return blocks;
+}
+
+bool Transactions::goes_together(const WarpAccess& access, std::uint32_t lanes) const {
+    const std::uint32_t segment = numbers_.segment(access.width_bytes);
+    return segment != 0 && in_order(access, lanes, segment);
+}
+
+void Transactions::count_blocks(const WarpAccess& access, TransactionCounts& counts) const {
+    const std::uint32_t bytes = block_bytes(access.kind);
     const std::uint32_t shift = shift_of(bytes);
-    const std::uint32_t group = numbers_.request_lanes.lanes(access.width_bytes);
-    each_group(access.active_lanes, group, [&](std::uint32_t lanes) {
+    each_group(access.active_lanes, request_lanes(access.width_bytes), [&](std::uint32_t lanes) {
         ++counts.requests;
         add_transactions(counts, bytes, distinct_blocks(access, lanes, shift));
     });
@@ -114,42 +171,25 @@ void Transactions::count_blocks(const WarpAccess& access, std::uint32_t bytes,
 void Transactions::count_in_order(const WarpAccess& access, TransactionCounts& counts) const {
     const std::uint32_t segment = numbers_.segment(access.width_bytes);
     const std::uint32_t run = 16 * access.width_bytes;
-    each_group(access.active_lanes, numbers_.request_lanes.lanes(access.width_bytes),
-               [&](std::uint32_t lanes) {
-                   ++counts.requests;
-                   if (segment != 0 && in_order(access, lanes, segment)) {
-                       add_transactions(counts, segment, run / segment);
-                   } else {
-                       const auto active = static_cast<std::uint32_t>(std::popcount(lanes));
-                       const std::uint32_t fixed = numbers_.scattered_transactions;
-                       add_transactions(counts, numbers_.smallest_bytes,
-                                        fixed != 0 ? fixed : active);
-                   }
-               });
+    each_group(access.active_lanes, request_lanes(access.width_bytes), [&](std::uint32_t lanes) {
+        ++counts.requests;
+        if (goes_together(access, lanes)) {
+            add_transactions(counts, segment, run / segment);
+        } else {
+            const auto active = static_cast<std::uint32_t>(std::popcount(lanes));
+            const std::uint32_t fixed = numbers_.scattered_transactions;
+            add_transactions(counts, numbers_.smallest_bytes, fixed != 0 ? fixed : active);
+        }
+    });
 }
 
-// One transaction per segment that a half-warp touches, reduced to the part that is used.
 void Transactions::count_segments(const WarpAccess& access, TransactionCounts& counts) const {
     const std::uint32_t segment = numbers_.segment(access.width_bytes);
-    const std::uint32_t shift = shift_of(segment);
-    each_group(access.active_lanes, numbers_.request_lanes.lanes(access.width_bytes),
-               [&](std::uint32_t lanes) {
-                   ++counts.requests;
-                   LaneSet segments;
-                   std::array<Used, warp_lanes> used;
-                   each_lane(lanes, [&](std::uint32_t lane) {
-                       const std::uint64_t address = access.addresses[lane];
-                       const std::uint64_t last = address + access.width_bytes - 1;
-                       const std::uint32_t known = segments.size();
-                       const std::uint32_t at = segments.insert(address >> shift);
-                       if (at == known) used[at] = {address, last};
-                       used[at].low = std::min(used[at].low, address);
-                       used[at].high = std::max(used[at].high, last);
-                   });
-                   for (std::uint32_t at = 0; at < segments.size(); ++at)
-                       add_transactions(counts, reduced(used[at], segment, numbers_.smallest_bytes),
-                                        1);
-               });
+    each_group(access.active_lanes, request_lanes(access.width_bytes), [&](std::uint32_t lanes) {
+        ++counts.requests;
+        each_piece(access, lanes, segment, numbers_.smallest_bytes,
+                   [&](const MovedBlock& block) { add_transactions(counts, block.bytes, 1); });
+    });
 }
 
 }  // namespace coalprof

@@ -7,9 +7,10 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
+#include "core/access/warp_access.h"
 #include "core/machine/machine.h"
-#include "core/model/warp_access.h"
 #include "core/pattern/plan.h"
 
 namespace coalprof {
@@ -33,6 +34,12 @@ struct TransactionCounts {
     friend bool operator==(const TransactionCounts&, const TransactionCounts&) = default;
 };
 
+// What one transaction moves.
+struct MovedBlock {
+    std::uint64_t address = 0;
+    std::uint32_t bytes = 0;  // 32, 64 or 128
+};
+
 // The -dlcm that equals giving none: ca where L1 keeps global loads by itself, else cg.
 LoadModifier usual_load_modifier(const Rules& rules);
 // Whether L1 keeps global loads compiled with `modifier`.
@@ -46,12 +53,24 @@ class Transactions {
     // atomics_reason.
     TransactionCounts count(const WarpAccess& access) const;
 
+    // Lanes that make one request.
+    std::uint32_t request_lanes(std::uint32_t width_bytes) const {
+        return numbers_.request_lanes.lanes(width_bytes);
+    }
+    // The blocks that one request of the access moves, one for each transaction: `lanes` are the
+    // active ones of request_lanes() neighbours.
+    std::vector<MovedBlock> blocks(const WarpAccess& access, std::uint32_t lanes) const;
+
     // Why `kind` has no transactions on this machine; none: it has.
     std::optional<std::string_view> unavailable(AccessKind kind) const;
 
  private:
-    void count_blocks(const WarpAccess& access, std::uint32_t bytes,
-                      TransactionCounts& counts) const;
+    // Of one transaction where all have one size.
+    std::uint32_t block_bytes(AccessKind kind) const {
+        return kind == AccessKind::load ? load_bytes_ : numbers_.smallest_bytes;
+    }
+    bool goes_together(const WarpAccess& access, std::uint32_t lanes) const;
+    void count_blocks(const WarpAccess& access, TransactionCounts& counts) const;
     void count_in_order(const WarpAccess& access, TransactionCounts& counts) const;
     void count_segments(const WarpAccess& access, TransactionCounts& counts) const;
 

@@ -47,6 +47,7 @@ class ProgramBuilder {
         if (access_.table) {
             const std::uint32_t table =
                 add_array("table_" + name, pointer_bytes, access_.table_elements);
+            program_.arrays[table].rows_of = table + 1;  // the array added next
             program_.instructions.push_back(
                 {AccessKind::load, Space::global, pointer_bytes, table, *access_.table});
         }
@@ -78,25 +79,22 @@ class ProgramBuilder {
     std::uint32_t width_bytes_;
 };
 
+[[noreturn]] void refuse_overflow(const char* what) {
+    throw UsageError(fmt::format(
+        "{} would be larger than 2^64 bytes; choose a smaller --size or parameter", what));
+}
+
 }  // namespace
 
 std::uint64_t checked_product(std::uint64_t a, std::uint64_t b, const char* what) {
     std::uint64_t product = 0;
-    if (__builtin_mul_overflow(a, b, &product))
-        throw UsageError(
-            fmt::format("{} would be larger than 2^64 bytes; choose a smaller --size "
-                        "or parameter",
-                        what));
+    if (__builtin_mul_overflow(a, b, &product)) refuse_overflow(what);
     return product;
 }
 
 std::uint64_t checked_sum(std::uint64_t a, std::uint64_t b, const char* what) {
     std::uint64_t sum = 0;
-    if (__builtin_add_overflow(a, b, &sum))
-        throw UsageError(
-            fmt::format("{} would be larger than 2^64 bytes; choose a smaller --size "
-                        "or parameter",
-                        what));
+    if (__builtin_add_overflow(a, b, &sum)) refuse_overflow(what);
     return sum;
 }
 

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/model/warp_access.h"
+#include "core/access/warp_access.h"
 #include "core/pattern/formulas.h"
 
 namespace coalprof {
@@ -33,6 +33,8 @@ class CustomFormula {
     virtual void evaluate(std::uint64_t first, std::uint32_t count,
                           std::uint64_t* elements) const = 0;
     virtual std::optional<Period> period() const = 0;
+    // Whether idle_lane may be among its answers.
+    virtual bool may_idle() const { return true; }
     // CUDA source of a functor type named `type_name` with `Index operator()(Index i) const`.
     virtual std::string cuda_source(const std::string& type_name) const = 0;
     // For messages and drawings: the text as the user typed it.
@@ -69,6 +71,8 @@ struct Array {
     std::uint32_t element_bytes = 4;
     std::uint64_t elements = 0;
     std::optional<Origin> origin = std::nullopt;  // none: what is stored depends on its place alone
+    // A table of pointers, 8 bytes each, to the rows of that array. None: elements.
+    std::optional<std::uint32_t> rows_of = std::nullopt;
     std::uint64_t bytes() const { return elements * element_bytes; }
 };
 
@@ -104,7 +108,7 @@ struct Program {
     std::uint64_t useful_bytes = 0;  // what the algorithm needs: active lanes x width, all told
 };
 
-// Whether it loads pointers from a table ("table", "table2", ...), no elements.
+// Whether it loads pointers to rows, no elements.
 bool is_pointer_load(const Program& program, const Instruction& instruction);
 
 // The memory that an array lies in: that of the instructions that touch it.

@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-#include "core/model/warp_access.h"
+#include "core/access/warp_access.h"
 
 namespace coalprof {
 

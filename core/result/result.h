@@ -5,34 +5,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
-#include <variant>
 #include <vector>
 
+#include "core/result/head.h"
 #include "core/result/reading.h"
 
 namespace coalprof {
-
-// A small tree-free value of the head, printed as it is: text, integer, real, flag or nothing.
-using Value = std::variant<std::monostate, std::string, std::int64_t, double, bool>;
-using NamedValues = std::vector<std::pair<std::string, Value>>;
-
-struct ResultHead {
-    std::string coalprof_version;
-    std::vector<std::string> argv;
-    std::string time_utc;  // "2026-11-21T05:20:00Z"
-    NamedValues machine;   // what the model predicts for: name, compute_capability, ...
-    std::optional<NamedValues> device;    // the GPU that was measured; none: nothing was
-    std::vector<NamedValues> devices;     // each of them, where several were measured
-    std::string backend;                  // "model" or "device"
-    std::uint64_t passes = 0;             // hardware passes of the counters; 0 where none were read
-    NamedValues sweep;                    // pattern, parameter, type, op, size_bytes, block, ...
-    std::string parameter;                // the swept parameter's key ("offset"); "name" for warps
-    bool compares_settings = false;       // points differ in settings that are judged at the end
-    std::optional<std::uint64_t> points;  // how many will come, where that is known
-    // The only counters that are to be shown; empty: all that there are.
-    std::vector<Counter> columns;
-};
 
 struct Timing {
     std::uint64_t repeats = 0;
@@ -43,13 +21,29 @@ struct Timing {
     double max_seconds = 0;
 };
 
+// What the driver really made of a launch.
+struct LaunchSettings {
+    std::string architecture = {};  // of the code: "sm_90"
+    std::uint64_t grid_blocks = 0;
+    std::uint32_t block_threads = 0;
+    std::uint32_t registers = 0;     // of a thread
+    std::uint64_t local_bytes = 0;   // of a thread: its own arrays and spilled registers
+    std::uint64_t shared_bytes = 0;  // of a block
+    std::uint32_t blocks_per_multiprocessor = 0;
+    double occupancy = 0;  // warps at once, of those that a multiprocessor has room for
+    // Of L1 for shared memory, per cent of the most that it can be; none: the driver's choice.
+    std::optional<std::uint32_t> carveout_percent = {};
+    std::optional<std::uint64_t> l2_fetch_bytes = {};  // none: the device does not say
+};
+
 struct Point {
     std::string name;        // "offset=11", or the warp's NAME
     NamedValues parameters;  // offset: 11, dlcm: "ca"
     Readings predicted;
     std::optional<Readings> measured;  // none: nothing was measured
     std::optional<Timing> timing;
-    std::string failure;  // why this point failed; empty: it did not
+    std::optional<LaunchSettings> launch;  // none: nothing was launched
+    std::string failure;                   // why this point failed; empty: it did not
 };
 
 struct Warning {
@@ -86,7 +80,7 @@ std::string_view name_of(Status status);
 
 struct ResultTail {
     Status status = Status::complete;
-    std::vector<Warning> warnings;
+    std::vector<Warning> warnings = {};
     std::vector<Verdict> verdicts = {};
 };
 

@@ -11,7 +11,9 @@ Agreement compare(const Readings& predicted, const Readings& measured) {
     predicted.each([&](Counter counter, const Reading& reading) {
         const auto* expected = std::get_if<std::uint64_t>(&reading);
         const Reading& found = measured[counter];
-        if (!expected || !is_number(found)) return;
+        if (!expected) return;
+        if (std::holds_alternative<Unavailable>(found)) agreement.missing += 1;
+        if (!is_number(found)) return;
         agreement.compared += 1;
         if (number_in(found) == static_cast<double>(*expected)) return;
         agreement.disagreements.push_back(

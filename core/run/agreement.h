@@ -18,6 +18,7 @@ struct Disagreement {
 
 struct Agreement {
     std::uint64_t compared = 0;  // integer counters that both sides have
+    std::uint64_t missing = 0;   // that were predicted and to be measured, and could not be
     std::vector<Disagreement> disagreements;
 };
 

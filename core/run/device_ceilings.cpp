@@ -46,13 +46,4 @@ Reading bandwidth_share(const DeviceCeilings& ceilings, const Program& program,
     return number_in(bandwidth) / number_in(ceiling);
 }
 
-void add_ceilings(NamedValues& device, const DeviceCeilings& ceilings) {
-    const auto add = [&](const char* key, const Reading& reading) {
-        if (!is_present(reading)) return;
-        device.emplace_back(key, is_number(reading) ? Value{number_in(reading)} : Value{});
-    };
-    add("read_ceiling_bytes_per_second", ceilings.read);
-    add("copy_ceiling_bytes_per_second", ceilings.copy);
-}
-
 }  // namespace coalprof

@@ -2,9 +2,9 @@
 // once, before the first point of a sweep: never between timed launches.
 #pragma once
 
+#include "core/device/device.h"
 #include "core/pattern/program.h"
 #include "core/result/result.h"
-#include "core/run/device.h"
 
 namespace coalprof {
 
@@ -22,9 +22,5 @@ DeviceCeilings measure_ceilings(KernelLauncher& launcher);
 // alone.
 Reading bandwidth_share(const DeviceCeilings& ceilings, const Program& program,
                         const Reading& bandwidth);
-
-// Adds read_ceiling_bytes_per_second and copy_ceiling_bytes_per_second; nothing for those that are
-// not there, null for those that cannot be had.
-void add_ceilings(NamedValues& device, const DeviceCeilings& ceilings);
 
 }  // namespace coalprof

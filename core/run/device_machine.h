@@ -1,8 +1,8 @@
 // The machine that the model predicts for a device that is present.
 #pragma once
 
+#include "core/device/device.h"
 #include "core/machine/machine.h"
-#include "core/run/device.h"
 
 namespace coalprof {
 

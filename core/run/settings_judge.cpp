@@ -49,12 +49,6 @@ struct Candidate {
     std::map<std::string, Sample> samples;  // by value of the parameter
 };
 
-std::string text_of(const Value& value) {
-    if (const auto* text = std::get_if<std::string>(&value)) return *text;
-    if (const auto* number = std::get_if<std::int64_t>(&value)) return fmt::to_string(*number);
-    return {};
-}
-
 // "dlcm ca, carveout prefer-l1"
 std::string text_of(const NamedValues& values) {
     std::string text;
@@ -63,16 +57,12 @@ std::string text_of(const NamedValues& values) {
     return text;
 }
 
-bool has_key(const NamedValues& values, const std::string& key) {
-    return std::any_of(values.begin(), values.end(),
-                       [&](const auto& named) { return named.first == key; });
-}
-
 // The parameters that are no setting: what points have in common across combinations.
 std::string value_of(const PlannedPoint& planned) {
     std::string text;
     for (const auto& [key, value] : planned.parameters)
-        if (!has_key(planned.settings, key) && !has_key(planned.scope, key) && key != "l1_kib")
+        if (!find_value(planned.settings, key) && !find_value(planned.scope, key) &&
+            key != "l1_kib")
             text += key + "=" + text_of(value) + " ";
     return text;
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/result/result.h"
-#include "core/run/sweep.h"
+#include "core/sweep/sweep.h"
 
 namespace coalprof {
 

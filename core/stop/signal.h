@@ -1,6 +1,5 @@
-// Ctrl-C and SIGTERM: the flag that work looks at, and the exception that leaves long work which
-// cannot deliver a part of itself. A second signal ends the process at once; files that were being
-// written beside their targets are removed first.
+// Signals that ask for the end: the flag that work looks at, and the exception that leaves long
+// work which cannot deliver a part of itself.
 #pragma once
 
 #include <csignal>
@@ -8,8 +7,13 @@
 
 namespace coalprof {
 
+// From now on SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM and SIGUSR1 set the flag, unless
+// whoever started the program had it ignore them. Within 2 s of the first, further ones are the
+// same wish: timeout(1) signals the program and then its group, terminals do alike. A later one
+// ends the process at once, as if nothing caught it; files that were being written beside their
+// targets are removed first.
 void stop_on_signals();
-// The signal that asked for the end (SIGINT, SIGTERM), or 0.
+// The signal that asked for the end, or 0.
 int stop_signal();
 
 // Thrown where work ends because of the signal; not an Error, as nothing is wrong.
@@ -18,9 +22,26 @@ inline void stop_if_asked() {
     if (stop_signal() != 0) throw Stopped{};
 }
 
-// The file is removed when a second signal ends the process. The string must stay where it is until
+// Signals of every kind wait while this lives. A thread that is started meanwhile gets none, ever:
+// they go to the thread that reads, waits and writes, whose system calls have to return.
+class SignalsHeld {
+ public:
+    SignalsHeld();
+    ~SignalsHeld();
+    SignalsHeld(const SignalsHeld&) = delete;
+    SignalsHeld& operator=(const SignalsHeld&) = delete;
+    // Those that were held before.
+    const sigset_t& before() const { return before_; }
+
+ private:
+    sigset_t before_;
+};
+
+// The file is removed when the process is ended at once. The string must stay where it is until
 // it is taken back. Beyond 16 files at a time nothing is promised.
 void remove_when_killed(const std::string& path);
 void keep_when_killed(const std::string& path);
+// For whoever ends the process at once; takes no memory.
+void remove_unfinished_files() noexcept;
 
 }  // namespace coalprof

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/stop/signal.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "fmt/format.h"
@@ -46,25 +46,6 @@ class TextSource : public ByteSource {
                             std::generic_category().message(error_number)),
                 ExitCode::usage);
 }
-
-// SIGINT and SIGTERM wait while this lives.
-class HeldSignals {
- public:
-    HeldSignals() {
-        sigset_t held;
-        ::sigemptyset(&held);
-        ::sigaddset(&held, SIGINT);
-        ::sigaddset(&held, SIGTERM);
-        ::pthread_sigmask(SIG_BLOCK, &held, &before_);
-    }
-    ~HeldSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-    HeldSignals(const HeldSignals&) = delete;
-    HeldSignals& operator=(const HeldSignals&) = delete;
-    const sigset_t& before() const { return before_; }
-
- private:
-    sigset_t before_{};
-};
 
 class FileSource : public ByteSource {
  public:
@@ -103,7 +84,7 @@ class FileSource : public ByteSource {
     // Whether the reading is to stop. Signals are let in only while poll() waits: none can come
     // between the look at the flag and the wait, which would then last until there is input.
     bool wait_for_input() {
-        const HeldSignals held;
+        const SignalsHeld held;
         if (is_stopped_()) return true;
         pollfd wanted{descriptor_, POLLIN, 0};
         ::ppoll(&wanted, 1, nullptr, &held.before());

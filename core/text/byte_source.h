@@ -29,7 +29,7 @@ std::unique_ptr<ByteSource> bytes_of_text(std::string_view text,
                                           std::size_t block_bytes = std::string_view::npos);
 
 // Opens a file; "-" is stdin. `is_stopped` is asked before and after every read, also of one that
-// SIGINT or SIGTERM interrupts: when it says yes, the input ends there. It may throw. Throws Error
+// a signal interrupts: when it says yes, the input ends there. It may throw. Throws Error
 // (exit code 2) when there is no such file, it is a folder, or it may not be read.
 std::unique_ptr<ByteSource> open_bytes(const std::string& path,
                                        std::function<bool()> is_stopped = {});

@@ -1,5 +1,6 @@
 #include "core/text/range.h"
 
+#include <unordered_set>
 #include <utility>
 
 #include "core/text/describe.h"
@@ -171,10 +172,14 @@ Range::Range(std::string text, std::vector<Piece> pieces)
 std::vector<std::uint64_t> Range::values() const {
     std::vector<std::uint64_t> values;
     values.reserve(count_);
+    std::unordered_set<std::uint64_t> known;  // one piece repeats nothing
+    const auto is_new = [&](std::uint64_t value) {
+        return pieces_.size() == 1 || known.insert(value).second;
+    };
     for (const Piece& piece : pieces_) {
         std::uint64_t value = piece.first;
         for (std::uint64_t left = piece.count(); left > 0; --left) {
-            values.push_back(value);
+            if (is_new(value)) values.push_back(value);
             if (left > 1)
                 value = piece.advance == Advance::by_step ? value + piece.by : value * piece.by;
         }

@@ -30,8 +30,10 @@ class Range {
     // with a factor.
     Range(std::string text, std::vector<Piece> pieces);
 
+    // As typed: values that come twice count twice.
     std::uint64_t count() const { return count_; }
-    // In the order typed; a value that was typed twice comes twice.
+    // In the order typed, each value once, where it came first: pieces may overlap
+    // (0..32,16..128:16).
     std::vector<std::uint64_t> values() const;
     std::vector<std::int64_t> signed_values() const;  // of parse_signed_range()
     const std::string& text() const { return text_; }

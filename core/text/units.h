@@ -1,27 +1,34 @@
-// One number with its unit, for sentences and lists: "1.5 GiB", "4529 GB/s", "12.35 us", "80.0 %".
-// Four significant digits, no exponent, no trailing zeros, the same in every locale. Numbers for
-// programs do not come through here, and columns of a table share a scale (core/write).
+// Numbers with their units, as people read them; the same in every locale. Numbers for programs do
+// not come through here.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace coalprof {
 
-// Binary units: 1536 is "1.5 KiB", 1000 is "1000 bytes".
+struct UnitStep {
+    double factor;  // how many of the base unit one of this is
+    std::string_view unit;
+};
+
+inline constexpr std::array byte_steps{UnitStep{1, "bytes"}, UnitStep{0x1p10, "KiB"},
+                                       UnitStep{0x1p20, "MiB"}, UnitStep{0x1p30, "GiB"},
+                                       UnitStep{0x1p40, "TiB"}};
+
+// The largest step that `value` reaches; the first if it reaches none. `rising` is not empty.
+const UnitStep& step_of(std::span<const UnitStep> rising, double value);
+
+// 1234567 is "1,234,567".
+std::string grouped(std::uint64_t value);
+
+// Exact, for sizes that somebody chose: "4 MiB", or "5,000 bytes" where no binary unit divides it.
+std::string size_text(std::uint64_t bytes);
+
+// Four significant digits, for amounts that came about: "1.5 KiB", "139.8 GiB", "1 byte".
 std::string bytes_text(std::uint64_t bytes);
-
-// Always GB/s (10^9 bytes per second), so that two rates compare at sight.
-std::string bandwidth_text(double bytes_per_second);
-
-// ns, us, ms or s.
-std::string seconds_text(double seconds);
-
-// A ratio from 0 to 1 as per cent with a fixed number of decimals.
-std::string percent_text(double ratio, int decimals = 1);
-
-// Digits as they are, or in groups of three: "1,048,576".
-enum class Grouping : std::uint8_t { plain, thousands };
-std::string count_text(std::uint64_t count, Grouping grouping = Grouping::plain);
 
 }  // namespace coalprof

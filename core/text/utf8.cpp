@@ -73,4 +73,30 @@ std::size_t terminal_columns(char32_t code_point) {
     return is_in(wide, code_point) ? 2 : 1;
 }
 
+std::size_t terminal_columns(std::string_view text) {
+    std::size_t columns = 0;
+    for (std::size_t at = 0; at < text.size();) {
+        if (text[at] >= ' ' && text[at] < '\x7f') {  // nearly all
+            ++columns;
+            ++at;
+            continue;
+        }
+        const Utf8Char character = first_utf8_char(text.substr(at));
+        columns += terminal_columns(character.code_point);
+        at += character.bytes;
+    }
+    return columns;
+}
+
+std::string_view beginning(std::string_view text, std::size_t columns) {
+    std::size_t taken = 0;
+    for (std::size_t at = 0; at < text.size();) {
+        const Utf8Char character = first_utf8_char(text.substr(at));
+        taken += terminal_columns(character.code_point);
+        if (taken > columns) return text.substr(0, at);
+        at += character.bytes;
+    }
+    return text;
+}
+
 }  // namespace coalprof

@@ -32,5 +32,9 @@ bool is_control(char32_t code_point);
 // 0 for combining marks, 2 for East Asian wide characters and emoji, else 1. By blocks, so that a
 // rare character inside a block may be off by one column.
 std::size_t terminal_columns(char32_t code_point);
+std::size_t terminal_columns(std::string_view text);
+
+// The longest beginning of `text` that takes at most `columns` columns, in whole characters.
+std::string_view beginning(std::string_view text, std::size_t columns);
 
 }  // namespace coalprof

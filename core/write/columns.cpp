@@ -22,15 +22,20 @@ std::vector<Counter> in_output_order(const Seen& seen) {
 
 }  // namespace
 
-Columns columns_of(const ResultHead& head, const std::vector<Point>& points) {
-    Columns columns;
+std::vector<std::string> parameter_keys(const std::vector<Point>& points) {
+    std::vector<std::string> keys;
+    for (const Point& point : points)
+        for (const auto& [key, value] : point.parameters)
+            if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+    return keys;
+}
+
+PrintedColumns columns_of(const ResultHead& head, const std::vector<Point>& points) {
+    PrintedColumns columns;
+    columns.parameters = parameter_keys(points);
     Seen predicted{};
     Seen measured{};
     for (const Point& point : points) {
-        for (const auto& parameter : point.parameters)
-            if (std::find(columns.parameters.begin(), columns.parameters.end(), parameter.first) ==
-                columns.parameters.end())
-                columns.parameters.push_back(parameter.first);
         look_at(point.predicted, predicted);
         if (point.measured) look_at(*point.measured, measured);
         columns.timing |= point.timing.has_value();
@@ -41,13 +46,6 @@ Columns columns_of(const ResultHead& head, const std::vector<Point>& points) {
     columns.measured = in_output_order(measured);
     if (!head.columns.empty() && head.device) columns.measured = head.columns;
     return columns;
-}
-
-const Value* find_value(const NamedValues& values, const std::string& key, std::size_t hint) {
-    if (hint < values.size() && values[hint].first == key) return &values[hint].second;
-    for (const auto& [name, value] : values)
-        if (name == key) return &value;
-    return nullptr;
 }
 
 }  // namespace coalprof

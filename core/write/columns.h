@@ -13,7 +13,7 @@ namespace coalprof {
 // Points looked at before columns are settled.
 inline constexpr std::size_t settling_points = 1000;
 
-struct Columns {
+struct PrintedColumns {
     bool name = false;                    // the point's own name: no parameter is called so
     std::vector<std::string> parameters;  // keys, in order of appearance
     std::vector<Counter> predicted;       // in output order
@@ -21,10 +21,9 @@ struct Columns {
     bool timing = false;
 };
 
-Columns columns_of(const ResultHead& head, const std::vector<Point>& points);
+// The keys of the points' parameters, in order of appearance.
+std::vector<std::string> parameter_keys(const std::vector<Point>& points);
 
-// The value of a parameter; nullptr where the point has none of this key. `hint` is where it
-// usually stands.
-const Value* find_value(const NamedValues& values, const std::string& key, std::size_t hint = 0);
+PrintedColumns columns_of(const ResultHead& head, const std::vector<Point>& points);
 
 }  // namespace coalprof

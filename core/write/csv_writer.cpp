@@ -46,6 +46,7 @@ void put_value(TextBuffer& out, const Value* value) {
         void operator()(std::monostate) const {}
         void operator()(const std::string& text) const { put_text(out, text); }
         void operator()(std::int64_t number) const { out.put_integer(number); }
+        void operator()(std::uint64_t number) const { out.put_integer(number); }
         void operator()(double number) const { put_real(out, number); }
         void operator()(bool flag) const { out.put(flag ? "true" : "false"); }
     };
@@ -165,7 +166,7 @@ class CsvWriter : public ResultSink {
     TextBuffer text_;
     ResultHead head_;
     std::vector<Point> first_points_;
-    std::optional<Columns> columns_;
+    std::optional<PrintedColumns> columns_;
     std::array<bool, counter_count> has_predicted_{};
     std::array<bool, counter_count> has_measured_{};
 };

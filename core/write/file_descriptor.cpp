@@ -6,14 +6,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <system_error>
 
 namespace coalprof {
+namespace {
+
+std::optional<FileIdentity> identity_in(const struct stat& status) {
+    if (!S_ISREG(status.st_mode)) return std::nullopt;
+    return FileIdentity{status.st_dev, status.st_ino};
+}
+
+}  // namespace
 
 int write_all(int fd, std::string_view bytes) {
     while (!bytes.empty()) {
         const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-        if (written >= 0) {
+        if (written == 0) return EIO;  // nothing was taken, and nothing says why: no end in sight
+        if (written > 0) {
             bytes.remove_prefix(static_cast<std::size_t>(written));
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             pollfd wanted{fd, POLLOUT, 0};
@@ -25,6 +35,18 @@ int write_all(int fd, std::string_view bytes) {
     return 0;
 }
 
+int copy_all(int from, int to) {
+    std::array<char, 1 << 16> block;
+    while (true) {
+        const ssize_t size = ::read(from, block.data(), block.size());
+        if (size == 0) return 0;
+        if (size < 0 && errno != EINTR) return errno;
+        if (size < 0) continue;
+        const std::string_view bytes(block.data(), static_cast<std::size_t>(size));
+        if (const int error = write_all(to, bytes); error != 0) return error;
+    }
+}
+
 int above_standard(int fd) {
     if (fd < 0 || fd > STDERR_FILENO) return fd;
     const int moved = ::fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -32,6 +54,18 @@ int above_standard(int fd) {
     ::close(fd);
     errno = error;
     return moved;
+}
+
+std::optional<FileIdentity> identity_of(int fd) {
+    struct stat status {};
+    if (::fstat(fd, &status) != 0) return std::nullopt;
+    return identity_in(status);
+}
+
+std::optional<FileIdentity> identity_of(const std::string& path) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+    return identity_in(status);
 }
 
 bool is_regular_file(int fd) {

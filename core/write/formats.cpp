@@ -7,6 +7,7 @@
 
 #include "core/text/describe.h"
 #include "core/text/suggest.h"
+#include "core/text/utf8.h"
 #include "core/write/writers.h"
 
 namespace coalprof {
@@ -51,12 +52,15 @@ std::string hint() { return fmt::format("the formats are {}", list_of_formats())
         {}, UsageError::no_caret, hint());
 }
 
-// From the last dot of the file's name on; empty without one (".json" alone is a hidden file).
-std::string_view suffix_of(std::string_view path) {
+// From the last dot of the file's name on, in small letters; empty without one (".json" alone is a
+// hidden file).
+std::string suffix_of(std::string_view path) {
     const std::size_t slash = path.rfind('/');
     const std::string_view name = slash == path.npos ? path : path.substr(slash + 1);
     const std::size_t dot = name.rfind('.');
-    return dot == name.npos || dot == 0 ? std::string_view{} : name.substr(dot);
+    std::string suffix(name.substr(dot == name.npos || dot == 0 ? name.size() : dot));
+    std::transform(suffix.begin(), suffix.end(), suffix.begin(), ascii_lower);
+    return suffix;
 }
 
 template <typename Rows>
@@ -83,7 +87,7 @@ const Format& find_format(std::string_view name) {
 }
 
 const Format& format_of_path(std::string_view path, const Format* chosen) {
-    const std::string_view suffix = suffix_of(path);
+    const std::string suffix = suffix_of(path);
     if (const Format* format = find_suffix(formats, suffix)) return *format;
     if (chosen) return *chosen;
     if (suffix.empty()) return default_format();

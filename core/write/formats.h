@@ -28,9 +28,9 @@ inline const Format& default_format() { return all_formats().front(); }
 // a format that a later version will bring, and which there are.
 const Format& find_format(std::string_view name);
 
-// The format of an output file: the one that its suffix names; else `chosen`, the format that the
-// user asked for by name; else, for a name without any suffix, the default. Throws UsageError for
-// a suffix that names none, with no format chosen.
+// The format of an output file: the one that its suffix names, in whatever case; else `chosen`, the
+// format that the user asked for by name; else, for a name without any suffix, the default. Throws
+// UsageError for a suffix that names none, with no format chosen.
 const Format& format_of_path(std::string_view path, const Format* chosen = nullptr);
 
 }  // namespace coalprof

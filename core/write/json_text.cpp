@@ -1,32 +1,25 @@
 #include "core/write/json_text.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+#include "core/write/json_tree.h"
 
 namespace coalprof {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-std::string text_of(const Json& json) {
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 Json tree_of(const Value& value) {
     struct Visitor {
         Json operator()(std::monostate) const { return nullptr; }
         Json operator()(const std::string& text) const { return text; }
         Json operator()(std::int64_t number) const { return number; }
+        Json operator()(std::uint64_t number) const { return number; }
         Json operator()(double number) const { return number; }  // NaN and infinity become null
         Json operator()(bool flag) const { return flag; }
     };
     return std::visit(Visitor{}, value);
-}
-
-Json tree_of(const NamedValues& values) {
-    Json object = Json::object();
-    for (const auto& [key, value] : values) object[key] = tree_of(value);
-    return object;
 }
 
 // Printable ASCII without a quote or a backslash, which is nearly every name, needs no escape.
@@ -36,6 +29,16 @@ bool is_plain(std::string_view text) {
 }
 
 }  // namespace
+
+std::string text_of(const Json& json, int indent) {
+    return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+Json tree_of(const NamedValues& values) {
+    Json object = Json::object();
+    for (const auto& [key, value] : values) object[key] = tree_of(value);
+    return object;
+}
 
 std::string json_of_text(std::string_view text) { return text_of(Json(text)); }
 
@@ -52,6 +55,7 @@ void put_json_value(TextBuffer& out, const Value& value) {
         void operator()(std::monostate) const { out.put("null"); }
         void operator()(const std::string& text) const { put_json_text(out, text); }
         void operator()(std::int64_t number) const { out.put_integer(number); }
+        void operator()(std::uint64_t number) const { out.put_integer(number); }
         void operator()(double number) const {
             if (std::isfinite(number))
                 out.put_real(number);
@@ -65,27 +69,51 @@ void put_json_value(TextBuffer& out, const Value& value) {
 
 std::string json_of_values(const NamedValues& values) { return text_of(tree_of(values)); }
 
-std::string json_of_meta(const ResultHead& head) {
+Json meta_of(const ResultHead& head) {
     Json meta = Json::object();
     meta["coalprof"] = head.coalprof_version;
     meta["argv"] = head.argv;
     meta["time"] = head.time_utc;
-    meta["machine"] = tree_of(head.machine);
-    meta["device"] = head.device ? tree_of(*head.device) : Json(nullptr);
+    meta["machine"] = tree_of(values_of(head.machine));
+    meta["device"] = head.device ? tree_of(values_of(*head.device)) : Json(nullptr);
     if (!head.devices.empty()) {
         Json& devices = meta["devices"] = Json::array();
-        for (const NamedValues& device : head.devices) devices.push_back(tree_of(device));
+        for (const MeasuredDevice& device : head.devices)
+            devices.push_back(tree_of(values_of(device)));
     }
     meta["backend"] = head.backend;
     meta["passes"] = head.passes;
-    return text_of(meta);
+    for (const Counter counter : head.columns) meta["counters"].push_back(key_of(counter));
+    return meta;
 }
 
+std::string json_of_meta(const ResultHead& head) { return text_of(meta_of(head)); }
+
 std::string json_of_short_sweep(const ResultHead& head) {
-    NamedValues members;
-    for (const auto& [key, value] : head.sweep)
-        if (key == "pattern" || key == "type" || key == "op") members.emplace_back(key, value);
-    return json_of_values(members);
+    // Which list holds what is lost in files, so that the names decide.
+    NamedValues settings;
+    for (const NamedValues* list : {&head.sweep.settings, &head.sweep.more})
+        std::copy_if(list->begin(), list->end(), std::back_inserter(settings),
+                     [](const auto& value) { return is_memory_setting(value.first); });
+    SweepFacts sweep = head.sweep;
+    sweep.formula.clear();
+    sweep.file.clear();
+    sweep.settings = std::move(settings);
+    sweep.more.clear();
+    return json_of_values(values_of(sweep));
+}
+
+Json tree_of(const std::vector<Warning>& warnings) {
+    Json list = Json::array();
+    for (const Warning& warning : warnings)
+        list.push_back({{"code", warning.code},
+                        {"point", warning.point.empty() ? Json(nullptr) : Json(warning.point)},
+                        {"text", warning.text}});
+    return list;
+}
+
+std::string json_of_warnings(const std::vector<Warning>& warnings) {
+    return text_of(tree_of(warnings));
 }
 
 std::string json_of_verdicts(const std::vector<Verdict>& verdicts) {
@@ -105,13 +133,17 @@ std::string json_of_verdicts(const std::vector<Verdict>& verdicts) {
     return text_of(list);
 }
 
-std::string json_of_warnings(const std::vector<Warning>& warnings) {
-    Json list = Json::array();
-    for (const Warning& warning : warnings)
-        list.push_back({{"code", warning.code},
-                        {"point", warning.point.empty() ? Json(nullptr) : Json(warning.point)},
-                        {"text", warning.text}});
-    return text_of(list);
+void put_tail_members(TextBuffer& out, const ResultTail& tail, std::string_view between) {
+    out.put(R"("status":)");
+    put_json_text(out, name_of(tail.status));
+    const auto put_next = [&](std::string_view name, const std::string& json) {
+        out.put(',');
+        out.put(between);
+        out.put(name);
+        out.put(json);
+    };
+    if (!tail.verdicts.empty()) put_next(R"("verdicts":)", json_of_verdicts(tail.verdicts));
+    put_next(R"("warnings":)", json_of_warnings(tail.warnings));
 }
 
 }  // namespace coalprof

@@ -20,9 +20,11 @@ void put_json_value(TextBuffer& out, const Value& value);
 std::string json_of_values(const NamedValues& values);
 // The "meta" object of a result.
 std::string json_of_meta(const ResultHead& head);
-// The members of `head.sweep` that tell two runs apart at a glance: pattern, type and op.
+// Of the sweep all but what can be long: the text of formulas, where they were saved, what only
+// this pattern has.
 std::string json_of_short_sweep(const ResultHead& head);
-std::string json_of_verdicts(const std::vector<Verdict>& verdicts);
 std::string json_of_warnings(const std::vector<Warning>& warnings);
+// "status", "verdicts" where there are some, and "warnings"; `between` stands behind their commas.
+void put_tail_members(TextBuffer& out, const ResultTail& tail, std::string_view between = {});
 
 }  // namespace coalprof

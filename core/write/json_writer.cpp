@@ -17,7 +17,7 @@ class JsonWriter : public ResultSink {
         text_.put(",\n\"meta\":");
         text_.put(json_of_meta(head));
         text_.put(",\n\"sweep\":");
-        text_.put(json_of_values(head.sweep));
+        text_.put(json_of_values(values_of(head.sweep)));
         text_.put(",\n\"points\":[");
     }
 
@@ -29,14 +29,8 @@ class JsonWriter : public ResultSink {
     }
 
     void finish(const ResultTail& tail) override {
-        text_.put("\n],\n\"status\":");
-        put_json_text(text_, name_of(tail.status));
-        if (!tail.verdicts.empty()) {
-            text_.put(",\n\"verdicts\":");
-            text_.put(json_of_verdicts(tail.verdicts));
-        }
-        text_.put(",\n\"warnings\":");
-        text_.put(json_of_warnings(tail.warnings));
+        text_.put("\n],\n");
+        put_tail_members(text_, tail, "\n");
         text_.put("}\n");
         text_.hand_over(out_);
     }

@@ -1,4 +1,5 @@
-// `jsonl`: one point a line, each line a whole object that says what it belongs to. Whoever reads
+// `jsonl`: one point a line, each line a whole object that says what it belongs to. The first line
+// has the whole head besides, and a last line, of no point, says how the run ended. Whoever reads
 // along gets each line as its point is finished.
 #include "core/write/json_text.h"
 #include "core/write/point_json.h"
@@ -7,11 +8,16 @@
 namespace coalprof {
 namespace {
 
-std::string machine_name(const ResultHead& head) {
-    for (const auto& [key, value] : head.machine)
-        if (const auto* name = std::get_if<std::string>(&value); name && key == "name")
-            return *name;
-    return {};
+// What every line begins with, up to its own members. `sweep` is JSON.
+std::string line_start(const ResultHead& head, const std::string& sweep) {
+    std::string start = R"({"schema":)" + json_of_text(result_schema);
+    const auto put = [&](std::string_view name, const std::string& text) {
+        if (!text.empty()) start += ',' + json_of_text(name) + ':' + json_of_text(text);
+    };
+    put("machine", head.machine.name);
+    put("evidence", head.machine.evidence);
+    if (head.device) put("device", head.device->name);
+    return start + R"(,"sweep":)" + sweep + ',';
 }
 
 class JsonlWriter : public ResultSink {
@@ -19,14 +25,13 @@ class JsonlWriter : public ResultSink {
     explicit JsonlWriter(ByteSink& out) : out_(out) {}
 
     void begin(const ResultHead& head) override {
-        prefix_ = R"({"schema":)" + json_of_text(result_schema);
-        if (const std::string name = machine_name(head); !name.empty())
-            prefix_ += R"(,"machine":)" + json_of_text(name);
-        prefix_ += R"(,"sweep":)" + json_of_short_sweep(head) + ',';
+        start_ = line_start(head, json_of_short_sweep(head));
+        next_start_ = line_start(head, json_of_values(values_of(head.sweep))) + R"("meta":)" +
+                      json_of_meta(head) + ',';
     }
 
     void point(const Point& point) override {
-        text_.put(prefix_);
+        put_start();
         point_json_.put_members_and_close(text_, point);
         text_.put('\n');
         if (out_.is_live())
@@ -35,13 +40,24 @@ class JsonlWriter : public ResultSink {
             text_.hand_over_when_full(out_);
     }
 
-    void finish(const ResultTail&) override { text_.hand_over(out_); }
+    void finish(const ResultTail& tail) override {
+        put_start();
+        put_tail_members(text_, tail);
+        text_.put("}\n");
+        text_.hand_over(out_);
+    }
 
  private:
+    void put_start() {
+        text_.put(next_start_);
+        if (next_start_.size() != start_.size()) next_start_ = start_;
+    }
+
     ByteSink& out_;
     TextBuffer text_;
     PointJson point_json_;
-    std::string prefix_;  // of every line, up to the point's own members
+    std::string start_;       // of every line but the first
+    std::string next_start_;  // of the next
 };
 
 }  // namespace

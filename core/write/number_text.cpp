@@ -6,28 +6,15 @@
 #include <array>
 #include <cmath>
 
+#include "core/text/units.h"
+
 namespace coalprof {
 namespace {
 
-struct Step {
-    double factor;
-    std::string_view unit;
-};
-
-// The largest step that `value` reaches; the first if it reaches none.
-template <std::size_t count>
-const Step& step_of(const std::array<Step, count>& rising, double value) {
-    std::size_t i = 0;
-    while (i + 1 < count && value >= rising[i + 1].factor) ++i;
-    return rising[i];
-}
-
 constexpr int estimate_digits = 3;
 
-constexpr std::array byte_steps{Step{1, "bytes"}, Step{0x1p10, "KiB"}, Step{0x1p20, "MiB"},
-                                Step{0x1p30, "GiB"}, Step{0x1p40, "TiB"}};
-constexpr std::array rate_steps{Step{1, "B/s"}, Step{1e3, "kB/s"}, Step{1e6, "MB/s"},
-                                Step{1e9, "GB/s"}};
+constexpr std::array rate_steps{UnitStep{1, "B/s"}, UnitStep{1e3, "kB/s"}, UnitStep{1e6, "MB/s"},
+                                UnitStep{1e9, "GB/s"}};
 
 // The fewest decimals, up to `most`, that lose nothing of any number.
 int decimals_for(const std::vector<double>& numbers, double divisor, int most) {
@@ -49,19 +36,6 @@ double to_significant(double value, int digits) {
 
 }  // namespace
 
-void put_grouped(TextBuffer& out, std::uint64_t value) {
-    const fmt::format_int digits(value);
-    const std::size_t size = digits.size();
-    const char* text = digits.data();
-    std::size_t head = size % 3 == 0 ? 3 : size % 3;
-    if (head > size) head = size;
-    out.put(std::string_view(text, head));
-    for (std::size_t i = head; i < size; i += 3) {
-        out.put(',');
-        out.put(std::string_view(text + i, 3));
-    }
-}
-
 void put_number(TextBuffer& out, double value, const NumberStyle& style) {
     constexpr std::array<double, 4> powers{1, 10, 100, 1000};
     int decimals = style.decimals;
@@ -79,7 +53,7 @@ void put_number(TextBuffer& out, double value, const NumberStyle& style) {
     }
     const auto whole = static_cast<std::uint64_t>(scaled);
     const auto unit = static_cast<std::uint64_t>(power);
-    put_grouped(out, whole / unit);
+    out.put(grouped(whole / unit));
     if (decimals == 0) return;
     out.put('.');
     for (std::uint64_t place = unit / 10; place > 0; place /= 10)
@@ -97,17 +71,17 @@ NumberStyle scale_for(Unit unit, double largest, std::string_view microseconds) 
         case Unit::ratio:
             return {0.01, 1, "%"};
         case Unit::byte: {
-            const Step& step = step_of(byte_steps, largest);
+            const UnitStep& step = step_of(byte_steps, largest);
             return {step.factor, step.factor > 1 ? 2 : 0, step.unit};
         }
         case Unit::second: {
-            const std::array steps{Step{1e-9, "ns"}, Step{1e-6, microseconds}, Step{1e-3, "ms"},
-                                   Step{1, "s"}};
-            const Step& step = step_of(steps, largest);
+            const std::array steps{UnitStep{1e-9, "ns"}, UnitStep{1e-6, microseconds},
+                                   UnitStep{1e-3, "ms"}, UnitStep{1, "s"}};
+            const UnitStep& step = step_of(steps, largest);
             return {step.factor, 2, step.unit};
         }
         case Unit::byte_per_second: {
-            const Step& step = step_of(rate_steps, largest);
+            const UnitStep& step = step_of(rate_steps, largest);
             const double shown = largest / step.factor;
             return {step.factor, shown >= 1000 ? 0 : shown >= 100 ? 1 : 2, step.unit};
         }
@@ -119,36 +93,20 @@ NumberStyle scale_for(Unit unit, double largest, std::string_view microseconds) 
     return {};
 }
 
-NumberStyle style_for(const CounterInfo& counter, const std::vector<double>& numbers, bool ascii,
-                      bool is_complete) {
+NumberStyle style_for(const CounterInfo& counter, const std::vector<double>& numbers, bool ascii) {
     const double largest = numbers.empty() ? 0 : *std::max_element(numbers.begin(), numbers.end());
     const bool is_plain_ratio =
         !counter.is_integer && (counter.unit == Unit::sector || counter.unit == Unit::byte);
-    if (is_plain_ratio) {
-        constexpr int most = 2;
-        return {1, is_complete ? decimals_for(numbers, 1, most) : most, {}};
-    }
-    NumberStyle number = scale_for(counter.unit, largest, ascii ? "us" : "µs");
+    NumberStyle number = is_plain_ratio ? NumberStyle{1, 2, {}}
+                                        : scale_for(counter.unit, largest, ascii ? "us" : "µs");
     const bool is_counted = counter.unit != Unit::second && counter.unit != Unit::byte_per_second;
-    if (is_complete && is_counted)
-        number.decimals = decimals_for(numbers, number.divisor, number.decimals);
+    if (is_counted) number.decimals = decimals_for(numbers, number.divisor, number.decimals);
     return number;
 }
 
 NumberStyle estimate_style(NumberStyle style) {
     style.is_estimate = true;
     return style;
-}
-
-std::string size_text(std::uint64_t bytes) {
-    const Step& step = step_of(byte_steps, static_cast<double>(bytes));
-    const auto factor = static_cast<std::uint64_t>(step.factor);
-    TextBuffer text;
-    const bool is_whole = bytes % factor == 0;
-    put_grouped(text, is_whole ? bytes / factor : bytes);
-    text.put(' ');
-    text.put(is_whole ? step.unit : byte_steps.front().unit);
-    return std::string(text.view());
 }
 
 }  // namespace coalprof

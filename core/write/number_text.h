@@ -20,8 +20,6 @@ struct NumberStyle {
     bool is_estimate = false;  // three significant digits of each, whatever the decimals
 };
 
-// 1234567 is "1,234,567".
-void put_grouped(TextBuffer& out, std::uint64_t value);
 // `value` is finite and not negative. A number that the decimals would round to 0 keeps three
 // digits.
 void put_number(TextBuffer& out, double value, const NumberStyle& style);
@@ -31,15 +29,11 @@ std::string number_text(double value, const NumberStyle& style);
 // `microseconds` is how the terminal can spell that unit.
 NumberStyle scale_for(Unit unit, double largest, std::string_view microseconds);
 
-// How a column with these numbers of one counter is printed. `is_complete`: they are all, so that
-// decimals which none of them needs can go.
-NumberStyle style_for(const CounterInfo& counter, const std::vector<double>& numbers, bool ascii,
-                      bool is_complete);
+// How a column with these numbers of one counter is printed, without decimals that none of them
+// needs.
+NumberStyle style_for(const CounterInfo& counter, const std::vector<double>& numbers, bool ascii);
 
 // The same for estimates: of each number the first three digits are shown, and no others.
 NumberStyle estimate_style(NumberStyle style);
-
-// "4 MiB", or "5,000 bytes" where no binary unit divides it.
-std::string size_text(std::uint64_t bytes);
 
 }  // namespace coalprof

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -53,13 +54,27 @@ SplitPath split(const std::string& path) {
     return parts;
 }
 
-// A name beside the target that nobody can guess.
-std::string temporary_name(const SplitPath& target) {
+// A name like the target's that nobody can guess.
+std::string temporary_name(const std::string& name) {
     unsigned long long random = 0;
     if (::getrandom(&random, sizeof random, 0) != sizeof random) return {};
     constexpr std::size_t most_of_name = NAME_MAX - 22;  // bytes; two dots, 16 digits, ".tmp"
-    return fmt::format("{}/.{}.{:016x}.tmp", target.folder, target.name.substr(0, most_of_name),
-                       random);
+    return fmt::format(".{}.{:016x}.tmp", name.substr(0, most_of_name), random);
+}
+
+// Where files go that cannot be made beside their targets.
+std::string temporary_folder() {
+    const char* folder = ::getenv("TMPDIR");
+    return folder && *folder == '/' ? folder : "/tmp";
+}
+
+// Whether a folder takes no new file, although a file in it may be written.
+bool refuses_files(int error) { return error == EACCES || error == EPERM || error == EROFS; }
+
+// Whether a file cannot be replaced, although it may be written: EBUSY is a mount point, EPERM
+// somebody else's in a sticky folder, EXDEV a temporary file elsewhere.
+bool refuses_replacement(int error) {
+    return error == EBUSY || error == EXDEV || refuses_files(error);
 }
 
 // "/dev/stdout" and its like name a descriptor that is open already. Opening the file behind it
@@ -91,34 +106,49 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
     struct stat old {};
     const bool exists = ::stat(path_.c_str(), &old) == 0;
     if (exists && S_ISDIR(old.st_mode)) fail("write", EISDIR);
-    if (exists && !S_ISREG(old.st_mode)) {
-        fd_ = above_standard(::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
-        if (fd_ < 0) fail("write", errno);
-        return;
-    }
-    // Replacing needs no right to write the old file itself; whoever took that right away meant it.
-    if (exists && ::access(path_.c_str(), W_OK) != 0) fail("write", errno);
-    open_beside(exists ? &old : nullptr);
+    if (exists && !S_ISREG(old.st_mode))
+        open_directly();
+    else
+        open_temporary(exists ? &old : nullptr);
 }
 
-void OutputFile::open_beside(const struct stat* old) {
+void OutputFile::open_directly() {
+    // Of a pipe without a reader, this waits.
+    while ((fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY)) < 0) {
+        if (errno != EINTR) fail("write", errno);
+        stop_if_asked();
+    }
+    if ((fd_ = above_standard(fd_)) < 0) fail("write", errno);
+}
+
+void OutputFile::open_temporary(const struct stat* old) {
     const std::string end = follow_links(path_);
     if (end.empty()) fail("create", errno);
     const SplitPath target = split(end);
     if (target.folder.empty()) fail("create", errno);
     if (target.name.empty()) fail("create", EISDIR);
     target_ = target.folder + '/' + target.name;
-    temporary_ = temporary_name(target);
-    constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    if (old) {
+        // Replacing needs no right to write the old file itself; whoever took that right away meant
+        // it. access() says yes to a file that may only be appended to.
+        const int writable = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+        if (writable < 0) fail("write", errno);
+        ::close(writable);
+        replaces_ = true;
+        if (old->st_nlink > 1)
+            remark_ = fmt::format("{} has {} names (hard links): only this one holds the result",
+                                  shown(path_), old->st_nlink);
+    } else if (struct stat none{}; ::lstat(target_.c_str(), &none) != 0 && errno != ENOENT) {
+        fail("create", errno);  // ENAMETOOLONG: the temporary file's name is cut, this one is not
+    }
+    // Once the temporary file is there nothing takes memory: an exception would leave it behind.
     // open() takes the umask off a new file's permissions; those of an old one are set below.
-    constexpr mode_t new_mode = 0666;
-    constexpr mode_t private_mode = 0600;
-    if (!temporary_.empty())
-        fd_ = above_standard(::open(temporary_.c_str(), flags, old ? private_mode : new_mode));
-    if (fd_ < 0) {
+    const mode_t mode = old ? 0600 : 0666;
+    if (!create_in(target.folder, target.name, mode)) {
         const int error = errno;
-        temporary_.clear();  // not ours
-        fail("create", error);
+        if (!old || !refuses_files(error) || !create_in(temporary_folder(), target.name, mode))
+            fail("create", error);
+        is_beside_ = false;
     }
     remove_when_killed(temporary_);
     if (!old) return;
@@ -126,6 +156,18 @@ void OutputFile::open_beside(const struct stat* old) {
     // it theirs.
     [[maybe_unused]] const int owner = ::fchown(fd_, old->st_uid, old->st_gid);
     if (::fchmod(fd_, old->st_mode & 0777) != 0) fail("create", errno);
+}
+
+// False with errno set where it cannot be.
+bool OutputFile::create_in(const std::string& folder, const std::string& name, mode_t mode) {
+    const std::string own_name = temporary_name(name);
+    if (own_name.empty()) return false;
+    std::string path = folder + '/' + own_name;
+    constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    fd_ = above_standard(::open(path.c_str(), flags, mode));
+    if (fd_ < 0) return false;
+    temporary_ = std::move(path);
+    return true;
 }
 
 OutputFile::~OutputFile() { discard(); }
@@ -137,17 +179,51 @@ void OutputFile::write(std::string_view bytes) {
 }
 
 void OutputFile::commit() {
-    const bool is_beside = !temporary_.empty();
+    finish_bytes();
+    if (temporary_.empty()) return;
+    place(target_, replaces_);
+}
+
+void OutputFile::commit_part() {
+    finish_bytes();
+    if (temporary_.empty()) return;
+    const std::string part = partial_path(target_);
+    place(part, false);
+    remark_ = fmt::format("the part that was finished is in {}", shown(part));
+}
+
+void OutputFile::finish_bytes() {
     // Some file systems cannot sync and say so with EINVAL; then there is nothing to wait for.
-    while (is_beside && ::fsync(fd_) != 0 && errno != EINVAL)
+    while (!temporary_.empty() && ::fsync(fd_) != 0 && errno != EINVAL)
         if (errno != EINTR) fail("write", errno);
     const int closed = ::close(std::exchange(fd_, -1));
     if (closed != 0 && errno != EINTR) fail("write", errno);
-    if (!is_beside) return;
-    if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail("replace", errno);
-    keep_when_killed(temporary_);
-    temporary_.clear();
-    sync_folder();
+}
+
+void OutputFile::place(const std::string& target, bool may_write_in_place) {
+    if (::rename(temporary_.c_str(), target.c_str()) == 0) {
+        keep_when_killed(temporary_);
+        temporary_.clear();
+        return sync_folder();
+    }
+    const int error = errno;
+    if (!may_write_in_place && !is_beside_) fail_keeping_bytes(target, error);
+    if (!may_write_in_place || !refuses_replacement(error)) fail("replace", error);
+    write_in_place(target);
+    remark_ = fmt::format("{} cannot be replaced ({}), so it was written in place", shown(path_),
+                          text_of_errno(error));
+}
+
+void OutputFile::write_in_place(const std::string& target) {
+    const int from = above_standard(::open(temporary_.c_str(), O_RDONLY | O_CLOEXEC));
+    if (from < 0) fail_keeping_bytes(target, errno);
+    fd_ = above_standard(::open(target.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
+    int error = fd_ < 0 ? errno : copy_all(from, fd_);
+    ::close(from);
+    if (error == 0 && ::fsync(fd_) != 0 && errno != EINVAL) error = errno;
+    if (fd_ >= 0 && ::close(std::exchange(fd_, -1)) != 0 && error == 0) error = errno;
+    if (error != 0) fail_keeping_bytes(target, error);
+    discard();
 }
 
 // The new name survives a power failure only when the folder is on the disk too. The file is in
@@ -169,10 +245,31 @@ void OutputFile::discard() noexcept {
     temporary_.clear();
 }
 
+// The temporary file holds all of the result and nothing else does.
+void OutputFile::fail_keeping_bytes(const std::string& target, int error) {
+    keep_when_killed(temporary_);
+    const std::string kept = std::exchange(temporary_, {});
+    throw Error(fmt::format("cannot write {}: {}; the result is in {}", shown(target),
+                            text_of_errno(error), shown(kept)),
+                ExitCode::output);
+}
+
 void OutputFile::fail(std::string_view doing, int error) {
     discard();
     throw Error(fmt::format("cannot {} {}: {}", doing, shown(path_), text_of_errno(error)),
                 ExitCode::output);
+}
+
+std::string partial_path(const std::string& path) {
+    constexpr std::string_view mark = ".partial";
+    const std::size_t slash = path.rfind('/');
+    const std::size_t name = slash == path.npos ? 0 : slash + 1;
+    const std::size_t dot = path.rfind('.');
+    const std::size_t stem = dot == path.npos || dot <= name ? path.size() : dot;
+    const std::string suffix = path.substr(stem);
+    const std::size_t room =
+        NAME_MAX - std::min<std::size_t>(NAME_MAX, mark.size() + suffix.size());
+    return path.substr(0, std::min(stem, name + room)).append(mark).append(suffix);
 }
 
 }  // namespace coalprof

@@ -1,7 +1,9 @@
 // A file that appears whole or not at all. The bytes go to a temporary file beside the target,
 // which takes the target's place when commit() has brought them to the disk; until then, and after
 // any failure, the old file stays as it was and nothing is left behind. What is no regular file (a
-// device, a pipe) is written directly.
+// device, a pipe) is written directly. An old file that may be written but not replaced (a mount
+// point, somebody else's in a sticky folder, one in a folder that may not be written) is written in
+// place, from a temporary file that holds all of it and stays where that fails.
 #pragma once
 
 #include <string>
@@ -18,7 +20,8 @@ class OutputFile : public ByteSink {
     // Opens the target, so that a path that cannot be written fails before anything is measured.
     // A symbolic link is followed: the file that it names is replaced, the link stays. An existing
     // file keeps its permissions. All failures, here and later, throw Error (ExitCode::output) with
-    // the path and the system's reason.
+    // the path and the system's reason. A pipe is waited for until it has a reader; Stopped where a
+    // signal ends that.
     explicit OutputFile(std::string path);
     ~OutputFile() override;
     OutputFile(const OutputFile&) = delete;
@@ -30,17 +33,34 @@ class OutputFile : public ByteSink {
     const std::string& target() const { return target_; }
     // Ends the file and puts it in place. Without it, the destructor throws the bytes away.
     void commit();
+    // The same for a part of what was wanted: it becomes partial_path(target()), and an old file at
+    // the target stays. What is written directly is there already.
+    void commit_part();
+    // After either: what the user did not ask for and should know; empty where there is nothing.
+    const std::string& remark() const { return remark_; }
 
  private:
-    void open_beside(const struct stat* old);
+    void open_directly();
+    void open_temporary(const struct stat* old);
+    bool create_in(const std::string& folder, const std::string& name, mode_t mode);
+    void finish_bytes();
+    void place(const std::string& target, bool may_write_in_place);
+    void write_in_place(const std::string& target);
     void sync_folder() const;
     [[noreturn]] void fail(std::string_view doing, int error);
+    [[noreturn]] void fail_keeping_bytes(const std::string& target, int error);
     void discard() noexcept;
 
     std::string path_;       // as the user gave it
     std::string target_;     // with links followed
     std::string temporary_;  // empty: written directly, or in place already
+    std::string remark_;
+    bool replaces_ = false;  // there is an old file, which may be written
+    bool is_beside_ = true;  // the temporary file, of its target
     int fd_ = -1;
 };
+
+// Where a part of a result goes: F.partial.json of F.json, F.partial of F.
+std::string partial_path(const std::string& path);
 
 }  // namespace coalprof

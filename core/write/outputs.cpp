@@ -1,15 +1,30 @@
 #include "core/write/outputs.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "core/text/describe.h"
+#include "core/write/file_descriptor.h"
 #include "core/write/output_file.h"
 #include "core/write/standard_output.h"
 
 namespace coalprof {
 namespace {
+
+bool is_standard_output(const std::string& path) { return path == "-" || path == "/dev/stdout"; }
+
+std::optional<FileIdentity> identity_of_output(const std::string& path) {
+    return is_standard_output(path) ? identity_of(STDOUT_FILENO) : identity_of(path);
+}
+
+std::optional<FileIdentity> identity_of_input(const std::string& path) {
+    return path == "-" ? identity_of(STDIN_FILENO) : identity_of(path);
+}
 
 // Why a counter that was asked for is not there at all.
 Unavailable why_absent(Counter counter, bool is_measured) {
@@ -38,7 +53,7 @@ Readings only(const std::vector<Counter>& counters, const Readings& readings, bo
 class Outputs::Output {
  public:
     explicit Output(const OutputTarget& target) {
-        if (target.path == "-" || target.path == "/dev/stdout") {
+        if (is_standard_output(target.path)) {
             bytes_ = std::make_unique<StandardOutput>();
             place_ = std::string(1, '-');
         } else {
@@ -47,15 +62,33 @@ class Outputs::Output {
             place_ = file->target();
             bytes_ = std::move(file);
         }
+        file_identity_ = identity_of_output(target.path);
         format_ = target.format->make(*bytes_, target.style);
     }
 
     ResultSink& format() { return *format_; }
-    void commit() {
-        if (file_) file_->commit();
+    // Answers what the user should know; empty where there is nothing.
+    std::string commit() {
+        if (!file_) return {};
+        file_->commit();
+        return file_->remark();
     }
-    // What two outputs must not share; empty for what several may write to, as /dev/null.
-    const std::string& place() const { return place_; }
+    // Of an interrupted run: what it was to replace may be a whole result. Without a point there is
+    // nothing to keep.
+    std::string commit_part(std::uint64_t points) {
+        if (!file_) return {};
+        if (points > 0) {
+            file_->commit_part();
+            return file_->remark();
+        }
+        if (!file_->is_live()) close();
+        return {};
+    }
+    // Two outputs must not; several may write to what is no file, as /dev/null.
+    bool shares_place_with(const Output& other) const {
+        return (!place_.empty() && place_ == other.place_) ||
+               (file_identity_ && file_identity_ == other.file_identity_);
+    }
     bool is_open() const { return format_ != nullptr; }
     // Lets go of the target; a file that was not committed vanishes.
     void close() {
@@ -67,18 +100,20 @@ class Outputs::Output {
  private:
     std::unique_ptr<ByteSink> bytes_;
     OutputFile* file_ = nullptr;
-    std::string place_;
+    std::string place_;  // where it will be; empty for what is written directly
+    std::optional<FileIdentity> file_identity_;
     std::unique_ptr<ResultSink> format_;
 };
 
 Outputs::Outputs(const std::vector<OutputTarget>& targets,
-                 std::function<void(const std::vector<Warning>&)> untold)
-    : untold_(std::move(untold)) {
+                 std::function<void(const std::vector<Warning>&)> untold,
+                 std::function<void(std::string_view)> note)
+    : untold_(std::move(untold)), note_(std::move(note)) {
     for (const OutputTarget& target : targets) {
         if (target.format->tells_warnings) untold_ = nullptr;
         auto output = std::make_unique<Output>(target);
         for (const auto& other : outputs_)
-            if (!output->place().empty() && other->place() == output->place())
+            if (output->shares_place_with(*other))
                 throw UsageError(fmt::format("--output {}: two outputs cannot go to the same place",
                                              shown(target.path)),
                                  {}, UsageError::no_caret,
@@ -123,6 +158,7 @@ void Outputs::begin(const ResultHead& head) {
 }
 
 void Outputs::point(const Point& point) {
+    ++points_;
     const auto deliver = [this](const Point& shown) {
         for_each([&](Output& output) { output.format().point(shown); });
     };
@@ -136,10 +172,32 @@ void Outputs::point(const Point& point) {
 void Outputs::finish(const ResultTail& tail) {
     for_each([&](Output& output) {
         output.format().finish(tail);
-        output.commit();
+        const bool is_part = tail.status == Status::interrupted;
+        const std::string remark = is_part ? output.commit_part(points_) : output.commit();
+        if (note_ && !remark.empty()) note_(remark);
     });
     if (untold_) untold_(tail.warnings);
     throw_failures();
+}
+
+void refuse_inputs(const std::vector<OutputTarget>& targets,
+                   const std::vector<std::string>& inputs) {
+    for (const std::string& input : inputs) {
+        const auto read = identity_of_input(input);
+        if (!read) continue;
+        const auto is_read = [&](const OutputTarget& target) {
+            return identity_of_output(target.path) == read ||
+                   identity_of(partial_path(target.path)) == read;
+        };
+        const auto found = std::find_if(targets.begin(), targets.end(), is_read);
+        if (found == targets.end()) continue;
+        const std::string output = is_standard_output(found->path)
+                                       ? "standard output"
+                                       : fmt::format("--output {}", shown(found->path));
+        throw UsageError(fmt::format("{}: this is the file that is read ({})", output,
+                                     input == "-" ? "standard input" : shown(input)),
+                         {}, UsageError::no_caret, "give the result a name of its own");
+    }
 }
 
 }  // namespace coalprof

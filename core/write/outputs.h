@@ -2,9 +2,11 @@
 // points. A failing output does not stop the others; failures are thrown when they are safe.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/text/error.h"
@@ -25,21 +27,30 @@ class ReaderGone : public Error {
     ReaderGone() : Error("the reader of standard output has left", ExitCode::done) {}
 };
 
+// Inputs are never outputs, under whatever names: a result would replace what it is made from, or
+// be read as it grows. Throws UsageError; "-" is standard input among `inputs`, standard output
+// among `targets`. Files that are read by descriptor (/dev/fd/3) are known too.
+void refuse_inputs(const std::vector<OutputTarget>& targets,
+                   const std::vector<std::string>& inputs);
+
 class Outputs : public ResultSink {
  public:
     // Opens every target at once, so that a bad one fails before anything is measured: Error
     // (ExitCode::output) naming the path, UsageError when two of them are the same file.
-    // `untold` gets the result's warnings where no target tells them.
+    // `untold` gets the result's warnings where no target tells them, `note` what became of the
+    // files where it is not what was asked for: a sentence each.
     explicit Outputs(const std::vector<OutputTarget>& targets,
-                     std::function<void(const std::vector<Warning>&)> untold = {});
+                     std::function<void(const std::vector<Warning>&)> untold = {},
+                     std::function<void(std::string_view)> note = {});
     ~Outputs() override;
 
     // Where head.columns lists counters, no output shows any other.
     void begin(const ResultHead& head) override;
     // Throws ReaderGone, or the failures, once no output is left.
     void point(const Point& point) override;
-    // Ends every output and puts the files in place; then throws the failures, if any, as one Error
-    // (ExitCode::output).
+    // Ends every output and puts the files in place; of an interrupted result beside their places,
+    // see OutputFile::commit_part(), and without a point nowhere. Then throws the failures, if any,
+    // as one Error (ExitCode::output).
     void finish(const ResultTail& tail) override;
 
  private:
@@ -50,6 +61,8 @@ class Outputs : public ResultSink {
 
     std::vector<std::unique_ptr<Output>> outputs_;
     std::function<void(const std::vector<Warning>&)> untold_;
+    std::function<void(std::string_view)> note_;
+    std::uint64_t points_ = 0;
     std::string failures_;
     std::vector<Counter> listed_;  // empty: all
     bool explains_absent_ = false;

@@ -42,6 +42,37 @@ void put_timing(TextBuffer& out, const Timing& timing) {
     out.put('}');
 }
 
+void put_integer_or_null(TextBuffer& out, const std::optional<std::uint64_t>& value) {
+    if (value)
+        out.put_integer(*value);
+    else
+        out.put("null");
+}
+
+void put_launch(TextBuffer& out, const LaunchSettings& launch) {
+    out.put(R"(,"launch":{"architecture":)");
+    put_json_text(out, launch.architecture);
+    const std::array<std::pair<std::string_view, std::uint64_t>, 6> numbers{{
+        {R"(,"grid_blocks":)", launch.grid_blocks},
+        {R"(,"block_threads":)", launch.block_threads},
+        {R"(,"registers":)", launch.registers},
+        {R"(,"local_bytes":)", launch.local_bytes},
+        {R"(,"shared_bytes":)", launch.shared_bytes},
+        {R"(,"blocks_per_multiprocessor":)", launch.blocks_per_multiprocessor},
+    }};
+    for (const auto& [key, number] : numbers) {
+        out.put(key);
+        out.put_integer(number);
+    }
+    out.put(R"(,"occupancy":)");
+    put_json_value(out, Value{launch.occupancy});
+    out.put(R"(,"carveout_percent":)");
+    put_integer_or_null(out, launch.carveout_percent);
+    out.put(R"(,"l2_fetch_bytes":)");
+    put_integer_or_null(out, launch.l2_fetch_bytes);
+    out.put('}');
+}
+
 }  // namespace
 
 PointJson::PointJson() {
@@ -67,6 +98,7 @@ void PointJson::put_members_and_close(TextBuffer& out, const Point& point) {
     if (!nulls_.empty()) put_unavailable(out, point);
     close_object(out);
     if (point.timing) put_timing(out, *point.timing);
+    if (point.launch) put_launch(out, *point.launch);
     if (!point.failure.empty()) {
         out.put(R"(,"failure":)");
         put_json_text(out, point.failure);

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "core/text/utf8.h"
 #include "core/write/table_cell.h"
+#include "core/write/table_rows.h"
 #include "core/write/terminal_text.h"
 
 namespace coalprof {
@@ -16,7 +18,6 @@ struct Line {
     std::vector<std::string> values;  // predicted, measured
 };
 
-constexpr std::string_view not_there = "-";
 constexpr std::size_t indent = 2;
 
 std::string value_of(const TableItem& item, const Reading& reading, bool from_measurement,
@@ -27,9 +28,9 @@ std::string value_of(const TableItem& item, const Reading& reading, bool from_me
 
 std::vector<Line> lines_of(const TableLayout& layout, const Point& point, const TableStyle& style) {
     std::vector<Line> lines;
-    for (const ItemDecision& decision : layout.decisions) {
-        const TableItem& item = decision.item;
-        Line& line = lines.emplace_back(Line{item.group, item.phrase, {}});
+    for (const PlacedItem& placed : layout.items) {
+        const TableItem& item = placed.facts.item;
+        Line& line = lines.emplace_back(Line{item.group, item.heading->phrase, {}});
         line.values.push_back(value_of(item, predicted_reading(item, point), false, style));
         if (layout.has_measurements)
             line.values.push_back(value_of(item, measured_reading(item, point), true, style));
@@ -40,7 +41,7 @@ std::vector<Line> lines_of(const TableLayout& layout, const Point& point, const 
 void put_values(TextBuffer& out, const std::vector<std::string>& values,
                 const std::vector<std::size_t>& widths) {
     for (std::size_t i = 0; i < values.size(); ++i) {
-        out.fill(2 + widths[i] - columns_of_text(values[i]), ' ');
+        out.fill(2 + widths[i] - terminal_columns(values[i]), ' ');
         out.put(values[i]);
     }
     out.put('\n');
@@ -60,7 +61,7 @@ std::string parameters_of(const Point& point, const TableStyle& style) {
 
 void put_card(TextBuffer& out, const TableLayout& layout, const Point& point,
               const TableStyle& style) {
-    put_folded(out, parameters_of(point, style), style.width, 2);
+    out.put(prose(parameters_of(point, style), style));
     out.put('\n');
     const std::vector<Line> lines = lines_of(layout, point, style);
     std::vector<std::string> heading{"predicted"};
@@ -72,7 +73,7 @@ void put_card(TextBuffer& out, const TableLayout& layout, const Point& point,
         const std::size_t label = line.label.size() + (line.group.empty() ? 0 : indent);
         label_width = std::max({label_width, label, line.group.size()});
         for (std::size_t i = 0; i < line.values.size(); ++i)
-            widths[i] = std::max(widths[i], columns_of_text(line.values[i]));
+            widths[i] = std::max(widths[i], terminal_columns(line.values[i]));
     }
     out.fill(label_width, ' ');
     put_values(out, heading, widths);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/text/units.h"
+#include "core/text/utf8.h"
 #include "core/write/columns.h"
 #include "core/write/terminal_text.h"
 
@@ -10,7 +12,6 @@ namespace coalprof {
 namespace {
 
 constexpr std::string_view not_available = "n/a";
-constexpr std::string_view not_there = "-";
 
 void put_reading(TextBuffer& out, const Reading& reading, const NumberStyle& number) {
     if (!is_present(reading))
@@ -19,7 +20,7 @@ void put_reading(TextBuffer& out, const Reading& reading, const NumberStyle& num
         out.put(not_available);
     else if (const auto* integer = std::get_if<std::uint64_t>(&reading);
              integer && number.divisor == 1)
-        put_grouped(out, *integer);
+        out.put(grouped(*integer));
     else
         put_number(out, number_in(reading), number);
 }
@@ -45,7 +46,7 @@ std::size_t put_bar(TextBuffer& out, const Reading& efficiency, bool ascii) {
 std::string_view kind_of(const Point& point) {
     const Kinds kinds = kinds_of(point);
     for (std::size_t kind = 0; kind < kind_names.size(); ++kind)
-        if (kinds.seen[kind]) return kind_names[kind];
+        if (kinds[kind]) return kind_names[kind];
     return not_there;
 }
 
@@ -65,6 +66,7 @@ std::string value_text(const Value& value, std::size_t columns, bool ascii) {
             return cell_text(text, columns, ascii);
         }
         std::string operator()(std::int64_t number) const { return std::to_string(number); }
+        std::string operator()(std::uint64_t number) const { return std::to_string(number); }
         std::string operator()(double number) const {
             if (!std::isfinite(number)) return std::string(not_available);
             TextBuffer text;
@@ -103,14 +105,13 @@ std::size_t put_cell(TextBuffer& out, const TableColumn& column, const Point& po
             out.put(cell_text(point.name, text_cell_columns, style.ascii));
             break;
         case Shows::parameter:
-            if (const Value* value =
-                    find_value(point.parameters, column.parameter, column.position))
+            if (const Value* value = find_value(point.parameters, column.parameter))
                 out.put(value_text(*value, text_cell_columns, style.ascii));
             else
                 out.put(not_there);
             break;
     }
-    return columns_of_text(out.view().substr(begin));
+    return terminal_columns(out.view().substr(begin));
 }
 
 }  // namespace coalprof

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "core/write/table_layout.h"
 
@@ -10,6 +11,8 @@ namespace coalprof {
 // Widest a name or a text parameter may be; the rest is cut.
 inline constexpr std::size_t text_cell_columns = 28;
 inline constexpr std::size_t bar_columns = 10;
+inline constexpr std::string_view column_gap = "  ";
+inline constexpr std::string_view not_there = "-";  // what does not concern a point
 
 // Appends the text of the cell, without padding; answers its width in columns.
 std::size_t put_cell(TextBuffer& out, const TableColumn& column, const Point& point,

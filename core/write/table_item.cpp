@@ -6,17 +6,9 @@
 namespace coalprof {
 namespace {
 
-struct Heading {
-    std::string_view line1;
-    std::string_view line2;
-    std::string_view phrase;
-    int importance;
-    bool never_hoisted = false;
-};
-
 struct FieldHeading {
     AccessField field;
-    Heading heading;
+    ItemHeading heading;
 };
 
 // In the order of the table's columns: how good an access is, then how much of it there was.
@@ -39,7 +31,7 @@ static_assert(field_headings.size() == access_field_count, "a field has no headi
 
 struct CounterHeading {
     Counter counter;
-    Heading heading;
+    ItemHeading heading;
 };
 
 constexpr std::array counter_headings{
@@ -92,41 +84,47 @@ static_assert(counter_headings.size() == counter_count - access_kinds.size() * a
 // Shared memory's loads and stores, where each point has one of them.
 constexpr std::array merged_shared{
     std::pair{std::array{Counter::shared_load_wavefronts, Counter::shared_store_wavefronts},
-              Heading{"shared", "wavefronts", "shared wavefronts", 15, true}},
+              ItemHeading{"shared", "wavefronts", "shared wavefronts", 15, true}},
     std::pair{std::array{Counter::shared_load_conflicts, Counter::shared_store_conflicts},
-              Heading{"shared", "conflicts", "shared conflicts", 21}},
+              ItemHeading{"shared", "conflicts", "shared conflicts", 21}},
     std::pair{std::array{Counter::shared_load_requests, Counter::shared_store_requests},
-              Heading{"shared", "requests", "shared requests", 44}},
+              ItemHeading{"shared", "requests", "shared requests", 44}},
 };
 
 constexpr std::array<std::string_view, access_kinds.size()> group_names{"loads", "stores",
                                                                         "atomics", "reductions"};
-constexpr std::string_view alike_group = "loads and stores, each";
-
 constexpr bool is_shared(Counter counter) {
     return counter >= Counter::shared_load_requests && counter <= Counter::shared_store_conflicts;
 }
 
-TableItem item_of(std::vector<Counter> counters, Join join, std::string_view group,
-                  const Heading& heading) {
-    return {std::move(counters),
-            join,
-            group,
-            heading.line1,
-            heading.line2,
-            heading.phrase,
-            heading.importance,
-            heading.never_hoisted};
+using Present = std::bitset<counter_count>;
+
+bool has(const Present& present, Counter counter) {
+    return present[static_cast<std::size_t>(counter)];
 }
 
-bool is_there(Counter counter, const Point& point) {
-    return is_present(point.predicted[counter]) ||
-           (point.measured && is_present((*point.measured)[counter]));
+Present counters_in(const Point& point) {
+    Present present;
+    const auto mark = [&](Counter counter, const Reading&) {
+        present.set(static_cast<std::size_t>(counter));
+    };
+    point.predicted.each(mark);
+    if (point.measured) point.measured->each(mark);
+    return present;
 }
 
-bool is_anywhere(Counter counter, const std::vector<Point>& points) {
-    return std::any_of(points.begin(), points.end(),
-                       [&](const Point& point) { return is_there(counter, point); });
+Kinds kinds_in(const Present& present) {
+    Kinds kinds;
+    for (std::size_t i = 0; i < access_kinds.size() * access_field_count; ++i)
+        if (present[i]) kinds.set(i / access_field_count);
+    kinds[access_kinds.size()] = has(present, Counter::shared_load_wavefronts);
+    kinds[access_kinds.size() + 1] = has(present, Counter::shared_store_wavefronts);
+    return kinds;
+}
+
+bool is_field(Counter counter, AccessField field) {
+    return std::any_of(access_kinds.begin(), access_kinds.end(),
+                       [&](AccessKind kind) { return counter == access_counter(kind, field); });
 }
 
 bool are_alike(AccessField field, const std::vector<Point>& points) {
@@ -138,95 +136,94 @@ bool are_alike(AccessField field, const std::vector<Point>& points) {
     });
 }
 
-// Loads and stores are shown as one when the numbers that matter are equal: equal requests alone
-// would say nothing.
-bool loads_and_stores_are_alike(const std::vector<Point>& points, const Kinds& kinds) {
-    if (!kinds.seen[0] || !kinds.seen[1]) return false;
+// Which fields loads and stores share: those that are equal, if the numbers that matter are. Equal
+// requests alone would say nothing.
+std::bitset<access_field_count> shared_fields(const std::vector<Point>& points) {
+    std::bitset<access_field_count> alike;
+    for (const FieldHeading& row : field_headings)
+        alike[static_cast<std::size_t>(row.field)] = are_alike(row.field, points);
     for (const AccessField field :
          {AccessField::requests, AccessField::sectors, AccessField::sectors_per_request,
           AccessField::efficiency, AccessField::transactions})
-        if (!are_alike(field, points)) return false;
-    return true;
-}
-
-// Whether several kinds occur, but never two in one point: a file of unrelated warps.
-bool each_point_has_one_kind(const std::vector<Point>& points, const Kinds& all) {
-    return all.count() > 1 && std::all_of(points.begin(), points.end(), [](const Point& point) {
-               return kinds_of(point).count() <= 1;
-           });
+        if (!alike[static_cast<std::size_t>(field)]) return {};
+    return alike;
 }
 
 void add_fields_apart(std::vector<TableItem>& items, const std::vector<Point>& points,
-                      const Kinds& kinds, bool alike) {
-    std::vector<TableItem> joined;
-    for (std::size_t kind = 0; kind < access_kinds.size(); ++kind) {
+                      const Present& present) {
+    const auto alike = shared_fields(points);
+    const auto add = [&](AccessKind kind, const FieldHeading& row, bool is_shared) {
+        const Counter counter = access_counter(kind, row.field);
+        if (!has(present, counter)) return;
+        if (is_shared)
+            items.push_back({{counter, access_counter(AccessKind::store, row.field)},
+                             "loads and stores, each",
+                             &row.heading});
+        else
+            items.push_back({{counter}, group_names[static_cast<std::size_t>(kind)], &row.heading});
+    };
+    for (const FieldHeading& row : field_headings)
+        if (alike[static_cast<std::size_t>(row.field)]) add(AccessKind::load, row, true);
+    for (const AccessKind kind : access_kinds)
         for (const FieldHeading& row : field_headings) {
-            const Counter counter = access_counter(static_cast<AccessKind>(kind), row.field);
-            if (!kinds.seen[kind] || !is_anywhere(counter, points)) continue;
-            if (alike && kind < 2 && are_alike(row.field, points)) {
-                if (kind == 0)
-                    joined.push_back(
-                        item_of({counter, access_counter(AccessKind::store, row.field)},
-                                Join::alike, alike_group, row.heading));
-            } else {
-                items.push_back(item_of({counter}, Join::single, group_names[kind], row.heading));
-            }
+            const bool is_load_or_store = kind == AccessKind::load || kind == AccessKind::store;
+            if (!(is_load_or_store && alike[static_cast<std::size_t>(row.field)]))
+                add(kind, row, false);
         }
-    }
-    items.insert(items.begin(), joined.begin(), joined.end());
 }
 
-void add_fields_merged(std::vector<TableItem>& items, const std::vector<Point>& points) {
+void add_merged(std::vector<TableItem>& items, const Present& present) {
+    const auto add = [&](const auto& counters, const ItemHeading& heading) {
+        std::vector<Counter> there;
+        for (const Counter counter : counters)
+            if (has(present, counter)) there.push_back(counter);
+        if (!there.empty()) items.push_back({std::move(there), "", &heading});
+    };
     for (const FieldHeading& row : field_headings) {
-        std::vector<Counter> counters;
-        for (const AccessKind kind : access_kinds)
-            if (is_anywhere(access_counter(kind, row.field), points))
-                counters.push_back(access_counter(kind, row.field));
-        if (!counters.empty())
-            items.push_back(item_of(std::move(counters), Join::merged, "", row.heading));
+        std::array<Counter, access_kinds.size()> counters{};
+        std::transform(access_kinds.begin(), access_kinds.end(), counters.begin(),
+                       [&](AccessKind kind) { return access_counter(kind, row.field); });
+        add(counters, row.heading);
     }
+    for (const auto& [counters, heading] : merged_shared) add(counters, heading);
 }
 
-void add_shared_merged(std::vector<TableItem>& items, const std::vector<Point>& points) {
-    for (const auto& [counters, heading] : merged_shared)
-        if (is_anywhere(counters[0], points) || is_anywhere(counters[1], points))
-            items.push_back(item_of({counters.begin(), counters.end()}, Join::merged, "", heading));
+// A merged item has at most one of its counters in a point; of others all are equal.
+const Reading& reading_of(const TableItem& item, const Readings& readings) {
+    for (const Counter counter : item.counters)
+        if (is_present(readings[counter])) return readings[counter];
+    return readings[item.counters.front()];
 }
 
 }  // namespace
 
-bool is_efficiency(Counter counter) {
-    const auto index = static_cast<std::size_t>(counter);
-    return index < access_kinds.size() * access_field_count &&
-           static_cast<AccessField>(index % access_field_count) == AccessField::efficiency;
+bool is_efficiency(const TableItem& item) {
+    return is_field(item.counters.front(), AccessField::efficiency);
 }
 
-int Kinds::count() const { return static_cast<int>(std::count(seen.begin(), seen.end(), true)); }
-
-Kinds kinds_of(const Point& point) {
-    Kinds kinds;
-    for (std::size_t kind = 0; kind < access_kinds.size(); ++kind)
-        for (std::size_t field = 0; field < access_field_count && !kinds.seen[kind]; ++field)
-            kinds.seen[kind] = is_there(
-                access_counter(static_cast<AccessKind>(kind), static_cast<AccessField>(field)),
-                point);
-    kinds.seen[access_kinds.size()] = is_there(Counter::shared_load_wavefronts, point);
-    kinds.seen[access_kinds.size() + 1] = is_there(Counter::shared_store_wavefronts, point);
-    return kinds;
+bool is_sectors_per_request(const TableItem& item) {
+    return is_field(item.counters.front(), AccessField::sectors_per_request);
 }
+
+const Reading& predicted_reading(const TableItem& item, const Point& point) {
+    return reading_of(item, point.predicted);
+}
+
+const Reading& measured_reading(const TableItem& item, const Point& point) {
+    static const Reading absent;
+    return point.measured ? reading_of(item, *point.measured) : absent;
+}
+
+Kinds kinds_of(const Point& point) { return kinds_in(counters_in(point)); }
 
 std::string phrase_of(Counter counter) {
-    const auto index = static_cast<std::size_t>(counter);
-    constexpr std::size_t access_counters = access_kinds.size() * access_field_count;
-    if (index < access_counters) {
-        const auto kind = static_cast<AccessKind>(index / access_field_count);
-        const auto field = static_cast<AccessField>(index % access_field_count);
-        for (const FieldHeading& row : field_headings)
-            if (row.field == field)
-                return std::string(name_of(kind)).append(" ").append(row.heading.phrase);
-    }
     for (const CounterHeading& row : counter_headings)
         if (row.counter == counter) return std::string(row.heading.phrase);
+    const auto index = static_cast<std::size_t>(counter);
+    const auto kind = static_cast<AccessKind>(index / access_field_count);
+    for (const FieldHeading& row : field_headings)
+        if (access_counter(kind, row.field) == counter)
+            return std::string(name_of(kind)).append(" ").append(row.heading.phrase);
     return std::string(key_of(counter));
 }
 
@@ -242,34 +239,26 @@ std::string list_by_group(const std::vector<GroupedText>& texts) {
     return list;
 }
 
-const Reading& reading_of(const TableItem& item, const Readings& readings) {
-    if (item.join == Join::merged)
-        for (const Counter counter : item.counters)
-            if (is_present(readings[counter])) return readings[counter];
-    return readings[item.counters.front()];
-}
-
-std::vector<TableItem> items_of(const std::vector<Point>& points) {
-    Kinds all;
+TableItems items_of(const std::vector<Point>& points) {
+    Present present;
+    Kinds kinds;
+    bool has_one_kind_each = true;
     for (const Point& point : points) {
-        const Kinds kinds = kinds_of(point);
-        for (std::size_t kind = 0; kind < all.seen.size(); ++kind)
-            all.seen[kind] |= kinds.seen[kind];
+        const Present counters = counters_in(point);
+        const Kinds of_point = kinds_in(counters);
+        present |= counters;
+        kinds |= of_point;
+        has_one_kind_each &= of_point.count() <= 1;
     }
-    std::vector<TableItem> items;
-    const bool are_merged = each_point_has_one_kind(points, all);
-    if (are_merged) {
-        add_fields_merged(items, points);
-        add_shared_merged(items, points);
-    } else {
-        add_fields_apart(items, points, all, loads_and_stores_are_alike(points, all));
-    }
-    for (const CounterHeading& row : counter_headings) {
-        if (are_merged && is_shared(row.counter)) continue;
-        if (is_anywhere(row.counter, points))
-            items.push_back(item_of({row.counter}, Join::single, "", row.heading));
-    }
-    return items;
+    TableItems all{.items = {}, .are_merged = kinds.count() > 1 && has_one_kind_each};
+    if (all.are_merged)
+        add_merged(all.items, present);
+    else
+        add_fields_apart(all.items, points, present);
+    for (const CounterHeading& row : counter_headings)
+        if (has(present, row.counter) && !(all.are_merged && is_shared(row.counter)))
+            all.items.push_back({{row.counter}, "", &row.heading});
+    return all;
 }
 
 }  // namespace coalprof

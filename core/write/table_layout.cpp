@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
+#include <iterator>
+#include <utility>
 
+#include "core/text/utf8.h"
 #include "core/write/columns.h"
 #include "core/write/table_cell.h"
 #include "core/write/terminal_text.h"
@@ -13,16 +15,6 @@ namespace coalprof {
 namespace {
 
 using Shows = TableColumn::Shows;
-
-constexpr std::size_t gap_columns = 2;
-
-std::vector<double> numbers_in(const TableColumn& column, const std::vector<Point>& points) {
-    std::vector<double> numbers;
-    for (const Point& point : points)
-        if (const Reading& reading = shown_reading(column, point); is_finite_number(reading))
-            numbers.push_back(number_in(reading));
-    return numbers;
-}
 
 // Where the numbers come from, below the name: "=" for agreement, nothing for what only a
 // measurement can tell.
@@ -33,197 +25,167 @@ std::string_view source_mark(Relation relation, bool from_measurement) {
 }
 
 NumberStyle style_of(const TableItem& item, const std::vector<double>& numbers,
-                     bool from_measurement, const TableStyle& style, bool is_complete) {
-    const NumberStyle number =
-        style_for(info(item.counters.front()), numbers, style.ascii, is_complete);
+                     bool from_measurement, const TableStyle& style) {
+    const NumberStyle number = style_for(info(item.counters.front()), numbers, style.ascii);
     return is_estimated(item) && !from_measurement ? estimate_style(number) : number;
 }
 
+std::size_t width_of(const std::vector<TableColumn>& columns) {
+    std::size_t width = 0;
+    for (const TableColumn& column : columns) width += column_gap.size() + column.width;
+    return width;
+}
+
+// Columns that are shown together or not at all.
 struct Candidate {
-    std::size_t decision;  // its index
+    PlacedItem* item;
     int importance;
-    bool is_bar;
     std::vector<TableColumn> columns;
+    bool is_bar = false;
 };
 
-// Makes the columns of a table, one kind after the other.
-class LayoutMaker {
+// Makes the columns of these points.
+class ColumnMaker {
  public:
-    LayoutMaker(const ResultHead& head, const std::vector<Point>& points, const TableStyle& style,
-                bool is_complete)
-        : head_(head), points_(points), style_(style), is_complete_(is_complete) {}
+    ColumnMaker(const ResultHead& head, const std::vector<Point>& points, const TableStyle& style)
+        : head_(head), points_(points), style_(style) {}
 
-    TableLayout make() {
-        layout_.has_measurements =
-            std::any_of(points_.begin(), points_.end(),
-                        [](const Point& point) { return point.measured.has_value(); });
-        layout_.decisions = decide(points_);
-        for (const ItemDecision& decision : layout_.decisions)
-            for (const Counter counter : decision.item.counters)
-                layout_.is_decided[static_cast<std::size_t>(counter)] = true;
-        add_leading_columns();
-        for (TableColumn& column : layout_.columns) settle_width(column);
-        choose_columns(candidates());
-        return std::move(layout_);
+    bool has_measurements() const { return has_measurements_; }
+
+    // The parameters that are the same in every point move to `constant`.
+    std::vector<TableColumn> leading_columns(bool shows_kind, NamedValues& constant) const {
+        std::vector<TableColumn> columns;
+        const std::vector<std::string> keys = parameter_keys(points_);
+        const auto has_key = [&](std::string_view key) {
+            return std::find(keys.begin(), keys.end(), key) != keys.end();
+        };
+        if (!has_key("name") && !has_key(parameter_of(head_.sweep)))
+            columns.push_back(text_column(Shows::name, "name"));
+        for (const std::string& key : keys)
+            if (const Value* value = constant_value(key))
+                constant.emplace_back(key, *value);
+            else
+                columns.push_back(parameter_column(key));
+        if (shows_kind && !has_key("op")) columns.push_back(text_column(Shows::kind, "op"));
+        return columns;
+    }
+
+    void add_candidates(PlacedItem& item, std::vector<Candidate>& candidates) const {
+        const ItemFacts& facts = item.facts;
+        Candidate candidate{&item, importance_of(facts), {}};
+        if (facts.relation == Relation::predicted ||
+            (facts.relation == Relation::differing && !facts.is_prediction_constant))
+            candidate.columns.push_back(reading_column(facts, false));
+        if (facts.relation != Relation::predicted)
+            candidate.columns.push_back(reading_column(facts, true));
+        candidates.push_back(std::move(candidate));
+        // Measured traffic past L1 tells more than a picture of a number that is there.
+        const int bar_importance = has_measurements_ ? 37 : 25;
+        if (is_efficiency(facts.item) && facts.relation != Relation::differing)
+            candidates.push_back(
+                {&item, bar_importance, {bar_beside(candidates.back().columns.front())}, true});
     }
 
  private:
-    // What identifies a point: its name, its parameters, its kind of instruction.
-    void add_leading_columns() {
-        const Columns seen = columns_of({}, points_);
-        const auto has_parameter = [&](std::string_view key) {
-            return std::find(seen.parameters.begin(), seen.parameters.end(), key) !=
-                   seen.parameters.end();
-        };
-        if (seen.name && !has_parameter(head_.parameter)) {
-            TableColumn& column = layout_.columns.emplace_back();
-            column.heading[1] = "name";
-            column.is_left_aligned = true;
-        }
-        for (std::size_t i = 0; i < seen.parameters.size(); ++i)
-            add_parameter(seen.parameters[i], i);
-        const bool is_merged = std::any_of(
-            layout_.decisions.begin(), layout_.decisions.end(),
-            [](const ItemDecision& decision) { return decision.item.join == Join::merged; });
-        if (is_merged && !has_parameter("op")) {
-            TableColumn& column = layout_.columns.emplace_back();
-            column.shows = Shows::kind;
-            column.heading[1] = "op";
-            column.is_left_aligned = true;
-        }
+    TableColumn text_column(Shows shows, std::string heading) const {
+        return sized(
+            {.shows = shows, .is_left_aligned = true, .heading = {"", std::move(heading)}});
     }
 
-    void add_parameter(const std::string& key, std::size_t position) {
-        const Value* first = find_value(points_.front().parameters, key, position);
+    // The swept parameter always has a column.
+    const Value* constant_value(const std::string& key) const {
+        const Value* first = find_value(points_.front().parameters, key);
+        if (points_.size() == 1 || key == parameter_of(head_.sweep) || !first) return nullptr;
         const bool is_constant =
-            points_.size() > 1 && key != head_.parameter && first &&
             std::all_of(points_.begin(), points_.end(), [&](const Point& point) {
-                const Value* value = find_value(point.parameters, key, position);
+                const Value* value = find_value(point.parameters, key);
                 return value && *value == *first;
             });
-        if (is_constant) return layout_.hoisted_parameters.push_back({key, *first});
-        TableColumn& column = layout_.columns.emplace_back();
-        column.shows = Shows::parameter;
-        column.parameter = key;
-        column.position = position;
-        column.heading[1] = cell_text(key, text_cell_columns, style_.ascii);
-        column.is_left_aligned = first && std::holds_alternative<std::string>(*first);
+        return is_constant ? first : nullptr;
     }
 
-    TableColumn reading_column(const ItemDecision& decision, bool from_measurement) const {
-        TableColumn column;
-        column.shows = Shows::reading;
-        column.item = decision.item;
-        column.from_measurement = from_measurement;
-        const CounterInfo& counter = info(decision.item.counters.front());
-        column.is_colored = is_efficiency(counter.counter);
-        column.number = style_of(decision.item, numbers_in(column, points_), from_measurement,
-                                 style_, is_complete_);
-        column.heading[0] = decision.item.line1;
-        if (column.number.is_estimate) column.heading[0] = "estimate";
-        column.heading[1] = decision.item.line2.empty() ? column.number.unit : decision.item.line2;
-        if (layout_.has_measurements)
-            column.heading[2] = source_mark(decision.relation, from_measurement);
-        return column;
+    TableColumn parameter_column(const std::string& key) const {
+        const Value* first = find_value(points_.front().parameters, key);
+        return sized({.shows = Shows::parameter,
+                      .parameter = key,
+                      .is_left_aligned = first && std::holds_alternative<std::string>(*first),
+                      .heading = {"", cell_text(key, text_cell_columns, style_.ascii)}});
     }
 
-    std::vector<Candidate> candidates() const {
-        std::vector<Candidate> candidates;
-        for (std::size_t i = 0; i < layout_.decisions.size(); ++i) {
-            const ItemDecision& decision = layout_.decisions[i];
-            const Relation relation = decision.relation;
-            if (decision.is_hoisted || relation == Relation::none) continue;
-            Candidate item{i, importance_of(decision.item), false, {}};
-            if (relation == Relation::predicted ||
-                (relation == Relation::differing && !decision.is_prediction_hoisted))
-                item.columns.push_back(reading_column(decision, false));
-            if (relation != Relation::predicted)
-                item.columns.push_back(reading_column(decision, true));
-            TableColumn bar = item.columns.front();
-            candidates.push_back(std::move(item));
-            if (!bar.is_colored || relation == Relation::differing) continue;
-            bar.shows = Shows::bar;
-            bar.heading = {};
-            bar.is_left_aligned = true;
-            // Measured traffic past L1 tells more than a picture of a number that is there.
-            const int importance = layout_.has_measurements ? 37 : 25;
-            candidates.push_back({i, importance, true, {bar}});
-        }
-        for (Candidate& candidate : candidates)
-            for (TableColumn& column : candidate.columns) settle_width(column);
-        return candidates;
+    TableColumn reading_column(const ItemFacts& facts, bool from_measurement) const {
+        TableColumn column{.shows = Shows::reading,
+                           .item = facts.item,
+                           .from_measurement = from_measurement,
+                           .is_colored = is_efficiency(facts.item)};
+        column.number = style_of(facts.item, numbers_in(column), from_measurement, style_);
+        const ItemHeading& heading = *facts.item.heading;
+        column.heading = {
+            std::string(column.number.is_estimate ? "estimate" : heading.line1),
+            std::string(heading.line2.empty() ? column.number.unit : heading.line2),
+            std::string(has_measurements_ ? source_mark(facts.relation, from_measurement) : "")};
+        return sized(std::move(column));
     }
 
-    // Where settings are compared, what they are compared by comes first; where machines are, it
-    // comes before bytes per sector, which say the same as the efficiency.
-    int importance_of(const TableItem& item) const {
-        if (item.counters.front() != Counter::bandwidth_bytes_per_second) return item.importance;
-        if (head_.compares_settings) return 0;
-        const bool compares_machines =
-            !points_.empty() && find_value(points_.front().parameters, "machine") != nullptr;
-        return compares_machines ? 11 : item.importance;
+    static TableColumn bar_beside(const TableColumn& number) {
+        return {.shows = Shows::bar,
+                .item = number.item,
+                .from_measurement = number.from_measurement,
+                .is_left_aligned = true,
+                .is_colored = true,
+                .width = bar_columns};
     }
 
-    void settle_width(TableColumn& column) const {
-        column.width = column.shows == Shows::bar ? bar_columns : 0;
+    std::vector<double> numbers_in(const TableColumn& column) const {
+        std::vector<double> numbers;
+        for (const Point& point : points_)
+            if (const Reading& reading = shown_reading(column, point); is_finite_number(reading))
+                numbers.push_back(number_in(reading));
+        return numbers;
+    }
+
+    TableColumn sized(TableColumn column) const {
         for (const std::string& line : column.heading)
-            column.width = std::max(column.width, columns_of_text(line));
+            column.width = std::max(column.width, terminal_columns(line));
         TextBuffer text;
         for (const Point& point : points_) {
             text.clear();
             column.width = std::max(column.width, put_cell(text, column, point, style_));
         }
+        return column;
     }
 
-    static std::size_t width_of(const std::vector<TableColumn>& columns) {
-        std::size_t width = 0;
-        for (const TableColumn& column : columns) width += gap_columns + column.width;
-        return width;
-    }
-
-    // What is the same everywhere finds room above the table.
-    static void leave_out(ItemDecision& decision) {
-        decision.is_hoisted = decision.is_constant;
-        decision.is_left_out = !decision.is_constant;
-    }
-
-    // Keeps the most important candidates that fit, in their order.
-    void choose_columns(std::vector<Candidate> candidates) {
-        std::vector<Candidate*> by_importance;
-        for (Candidate& candidate : candidates) by_importance.push_back(&candidate);
-        // Of equal importance, the earlier. (std::stable_sort would do, but newer compilers warn of
-        // what older standard libraries do within.)
-        std::sort(by_importance.begin(), by_importance.end(), [](const auto* a, const auto* b) {
-            return std::tie(a->importance, a) < std::tie(b->importance, b);
-        });
-        std::size_t width = width_of(layout_.columns) - gap_columns;
-        for (Candidate* candidate : by_importance) {
-            const std::size_t more = width_of(candidate->columns);
-            if (style_.width == 0 || width + more <= style_.width) {
-                width += more;
-            } else {
-                candidate->columns.clear();
-                if (!candidate->is_bar) leave_out(layout_.decisions[candidate->decision]);
-            }
+    // Where settings are compared, what they are compared by comes first; where machines are, it
+    // comes before bytes per sector, which say the same as the efficiency.
+    int importance_of(const ItemFacts& facts) const {
+        if (facts.item.counters.front() == Counter::bandwidth_bytes_per_second) {
+            if (head_.compares_settings) return 0;
+            if (find_value(points_.front().parameters, "machine")) return 11;
         }
-        for (Candidate& candidate : candidates)
-            for (TableColumn& column : candidate.columns)
-                layout_.columns.push_back(std::move(column));
+        constexpr int of_minor = 30;
+        return facts.item.heading->importance + (facts.is_minor ? of_minor : 0);
     }
 
     const ResultHead& head_;
     const std::vector<Point>& points_;
     const TableStyle& style_;
-    bool is_complete_;
-    TableLayout layout_;
+    bool has_measurements_ = std::any_of(points_.begin(), points_.end(), [](const Point& point) {
+        return point.measured.has_value();
+    });
 };
 
-bool has_undecided(const TableLayout& layout, const Readings& readings) {
-    bool found = false;
-    readings.each([&](Counter counter, const Reading&) {
-        found |= !layout.is_decided[static_cast<std::size_t>(counter)];
-    });
-    return found;
+// Empties the candidates that find no room beside more important ones.
+void drop_least_important(std::vector<Candidate>& candidates, std::size_t width, std::size_t most) {
+    std::vector<std::pair<int, std::size_t>> order;  // of equal importance, the earlier first
+    for (std::size_t i = 0; i < candidates.size(); ++i)
+        order.emplace_back(candidates[i].importance, i);
+    std::sort(order.begin(), order.end());
+    for (const auto& [importance, i] : order) {
+        const std::size_t more = width_of(candidates[i].columns);
+        if (most == 0 || width + more <= most)
+            width += more;
+        else
+            candidates[i].columns.clear();
+    }
 }
 
 }  // namespace
@@ -234,61 +196,63 @@ bool is_estimated(const TableItem& item) {
 
 std::string number_with_unit(const TableItem& item, const Reading& reading, bool from_measurement,
                              const TableStyle& style) {
-    const NumberStyle number = is_finite_number(reading) ? style_of(item, {number_in(reading)},
-                                                                    from_measurement, style, true)
-                                                         : NumberStyle{};
+    const NumberStyle number = is_finite_number(reading)
+                                   ? style_of(item, {number_in(reading)}, from_measurement, style)
+                                   : NumberStyle{};
     const std::string text = reading_text(reading, number);
     return number.unit.empty() ? text : fmt::format("{} {}", text, number.unit);
 }
 
 TableLayout layout_of(const ResultHead& head, const std::vector<Point>& points,
-                      const TableStyle& style, bool is_complete) {
-    return LayoutMaker(head, points, style, is_complete).make();
+                      const TableStyle& style) {
+    const ColumnMaker make(head, points, style);
+    TableItems all = items_of(points);
+    TableLayout layout;
+    layout.has_measurements = make.has_measurements();
+    layout.columns = make.leading_columns(all.are_merged, layout.constant_parameters);
+    for (ItemFacts& facts : facts_of(std::move(all.items), points))
+        layout.items.push_back({std::move(facts)});
+    std::vector<Candidate> candidates;
+    for (PlacedItem& item : layout.items) {
+        if (item.facts.relation == Relation::none)
+            item.place = Place::nowhere;
+        else if (item.facts.is_constant && !item.facts.item.heading->never_hoisted)
+            item.place = Place::above;
+        else
+            make.add_candidates(item, candidates);
+    }
+    drop_least_important(candidates, width_of(layout.columns) - column_gap.size(), style.width);
+    for (Candidate& candidate : candidates) {
+        if (candidate.columns.empty() && !candidate.is_bar)
+            candidate.item->place =
+                candidate.item->facts.is_constant ? Place::above : Place::left_out;
+        std::move(candidate.columns.begin(), candidate.columns.end(),
+                  std::back_inserter(layout.columns));
+    }
+    return layout;
 }
 
-bool holds_for(const TableLayout& layout, const Point& point) {
-    if (has_undecided(layout, point.predicted)) return false;
-    if (point.measured && (!layout.has_measurements || has_undecided(layout, *point.measured)))
-        return false;
-    for (const HoistedParameter& hoisted : layout.hoisted_parameters) {
-        const Value* value = find_value(point.parameters, hoisted.key);
-        if (!value || *value != hoisted.value) return false;
-    }
-    bool is_merged = false;
-    for (const ItemDecision& decision : layout.decisions) {
-        if (!holds_for(decision, point)) return false;
-        is_merged |= decision.item.join == Join::merged;
-    }
-    return !is_merged || kinds_of(point).count() <= 1;
-}
-
-std::string hoisted_text(const TableLayout& layout, const TableStyle& style) {
-    std::vector<GroupedText> facts;
-    const auto add = [&](const ItemDecision& decision, std::string_view phrase,
-                         bool from_measurement) {
-        const Reading& reading =
-            from_measurement ? decision.first_measurement : decision.first_prediction;
-        facts.push_back(
-            {decision.item.group,
-             fmt::format("{} {}", phrase,
-                         number_with_unit(decision.item, reading, from_measurement, style))});
-    };
-    for (const HoistedParameter& parameter : layout.hoisted_parameters)
-        facts.push_back(
-            {{},
-             fmt::format("{} {}", parameter.key, value_text(parameter.value, 60, style.ascii))});
-    for (const ItemDecision& decision : layout.decisions) {
-        const std::string_view phrase = decision.item.phrase;
-        const bool is_measured = is_finite_number(decision.first_measurement);
-        const bool says_both = decision.is_hoisted && decision.relation == Relation::differing;
-        if (says_both || decision.is_prediction_hoisted)
-            add(decision, fmt::format("predicted {}", phrase), false);
+std::string constants_text(const TableLayout& layout, const TableStyle& style) {
+    std::vector<GroupedText> texts;
+    for (const auto& [key, value] : layout.constant_parameters)
+        texts.push_back({{}, fmt::format("{} {}", key, value_text(value, 60, style.ascii))});
+    for (const auto& [facts, place] : layout.items) {
+        const auto add = [&, &facts = facts](std::string_view source, bool from_measurement) {
+            const Reading& reading = from_measurement ? facts.measurement : facts.prediction;
+            texts.push_back(
+                {facts.item.group,
+                 fmt::format("{}{} {}", source, facts.item.heading->phrase,
+                             number_with_unit(facts.item, reading, from_measurement, style))});
+        };
+        const bool is_above = place == Place::above;
+        const bool says_both = is_above && facts.relation == Relation::differing;
+        if (says_both || facts.is_prediction_constant) add("predicted ", false);
         if (says_both)
-            add(decision, fmt::format("measured {}", phrase), true);
-        else if (decision.is_hoisted)
-            add(decision, phrase, is_measured);
+            add("measured ", true);
+        else if (is_above)
+            add("", is_finite_number(facts.measurement));
     }
-    return list_by_group(facts);
+    return list_by_group(texts);
 }
 
 }  // namespace coalprof

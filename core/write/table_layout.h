@@ -1,5 +1,5 @@
-// How a table is to look, decided from the points that are known: which columns there are, how
-// wide, in which units; what is said once above them; what finds no room.
+// How a table of these points looks, decided once, before a row is printed: which columns there
+// are, how wide, in which units; what is said once above them; what finds no room.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/write/number_text.h"
-#include "core/write/table_decision.h"
+#include "core/write/table_facts.h"
 #include "core/write/table_style.h"
 
 namespace coalprof {
@@ -15,39 +15,41 @@ namespace coalprof {
 struct TableColumn {
     enum class Shows : std::uint8_t { name, parameter, kind, reading, bar };
     Shows shows = Shows::name;
-    std::string parameter;     // its key
-    std::size_t position = 0;  // where that parameter usually stands
-    TableItem item;
+    std::string parameter = {};  // its key
+    TableItem item = {};
     bool from_measurement = false;  // which of the item's two readings
-    NumberStyle number;
+    NumberStyle number = {};
     bool is_left_aligned = false;
     bool is_colored = false;
-    std::array<std::string, 3> heading;  // name, name or unit, where the numbers come from
+    std::array<std::string, 3> heading = {};  // name, name or unit, where the numbers come from
     std::size_t width = 0;
 };
 
-struct HoistedParameter {
-    std::string key;
-    Value value;
+enum class Place : std::uint8_t {
+    column,    // one for each of its readings that a reader needs, perhaps with a bar
+    above,     // it is the same in every point
+    left_out,  // no room
+    nowhere,   // no point has a number
+};
+
+struct PlacedItem {
+    ItemFacts facts;
+    Place place = Place::column;
 };
 
 struct TableLayout {
     std::vector<TableColumn> columns;
-    std::vector<ItemDecision> decisions;
-    std::array<bool, counter_count> is_decided{};
-    std::vector<HoistedParameter> hoisted_parameters;
+    NamedValues constant_parameters;  // said once above
+    std::vector<PlacedItem> items;
     bool has_measurements = false;
 };
 
-// At least one point. `is_complete`: no others will come, so that numbers need no room to grow.
+// At least one point.
 TableLayout layout_of(const ResultHead& head, const std::vector<Point>& points,
-                      const TableStyle& style, bool is_complete);
-
-// Whether the layout says the truth about one more point (widths aside).
-bool holds_for(const TableLayout& layout, const Point& point);
+                      const TableStyle& style);
 
 // "requests 32,768, lines 65,536 (loads and stores, each); L1 hit sectors 0": what every row has.
-std::string hoisted_text(const TableLayout& layout, const TableStyle& style);
+std::string constants_text(const TableLayout& layout, const TableStyle& style);
 
 // One reading of an item on its own: "4 MiB", "80 %", "n/a".
 std::string number_with_unit(const TableItem& item, const Reading& reading, bool from_measurement,

@@ -15,7 +15,7 @@ constexpr std::size_t most_named = 6;      // counters named for one reason
 constexpr std::size_t most_notes = 20;     // of each sort
 constexpr std::size_t whole_text = 2'000;  // columns of a reason; longer ones are cut
 
-std::string list_of(const std::array<bool, counter_count>& counters) {
+std::string list_of(const std::bitset<counter_count>& counters) {
     std::string list;
     std::size_t named = 0;
     for (std::size_t i = 0; i < counter_count; ++i) {
@@ -27,21 +27,15 @@ std::string list_of(const std::array<bool, counter_count>& counters) {
     return list;
 }
 
-bool shows_prediction(const ItemDecision& decision, const TableLayout& layout) {
-    switch (decision.relation) {
-        case Relation::none:
-            return !layout.has_measurements;
-        case Relation::predicted:
-        case Relation::differing:
-            return true;
-        default:
-            return false;
-    }
+bool shows_prediction(Relation relation, bool has_measurements) {
+    return relation == Relation::none
+               ? !has_measurements
+               : relation == Relation::predicted || relation == Relation::differing;
 }
 
 // Whether a reader looks for this counter first of all.
-bool is_explained(const ItemDecision& decision) {
-    return decision.relation != Relation::none || decision.item.never_hoisted;
+bool is_explained(const ItemFacts& facts) {
+    return facts.relation != Relation::none || facts.item.heading->never_hoisted;
 }
 
 // "Best settings on machine c2050: dlcm cg, by predicted bandwidth over 4 values: 1.6 times better
@@ -53,77 +47,72 @@ std::string verdict_line(const Verdict& verdict) {
     return fmt::format("Best settings{}{}: {}.", scope.empty() ? "" : " on", scope, verdict.text);
 }
 
-// "4,529 GB/s"; empty where there is no such number.
-std::string rate_in(const NamedValues& values, const std::string& key) {
-    const Value* value = find_value(values, key);
-    const auto* rate = value ? std::get_if<double>(value) : nullptr;
-    if (!rate) return {};
-    const NumberStyle style = scale_for(Unit::byte_per_second, *rate, "");
-    return fmt::format("{} {}", number_text(*rate, style), style.unit);
+// "4,529 GB/s"
+std::string rate_text(double bytes_per_second) {
+    const NumberStyle style = scale_for(Unit::byte_per_second, bytes_per_second, "");
+    return fmt::format("{} {}", number_text(bytes_per_second, style), style.unit);
 }
 
 // "4,529 GB/s reading, 4,255 GB/s copying"; empty where the GPU's ceilings are not there.
-std::string ceilings_in(const NamedValues& device) {
-    const std::string read = rate_in(device, "read_ceiling_bytes_per_second");
-    const std::string copy = rate_in(device, "copy_ceiling_bytes_per_second");
-    if (read.empty() || copy.empty()) return {};
-    return fmt::format("{} reading, {} copying", read, copy);
+std::string ceilings_of(const MeasuredDevice& device) {
+    if (!is_number(device.read_ceiling) || !is_number(device.copy_ceiling)) return {};
+    return fmt::format("{} reading, {} copying", rate_text(number_in(device.read_ceiling)),
+                       rate_text(number_in(device.copy_ceiling)));
 }
 
-// Which GPU of the host: its number, or where it stands in the list.
-std::int64_t index_in(const NamedValues& device, std::size_t position) {
-    const Value* value = find_value(device, "index");
-    const auto* index = value ? std::get_if<std::int64_t>(value) : nullptr;
-    return index ? *index : static_cast<std::int64_t>(position);
+bool contains(const std::vector<GroupedText>& texts, const GroupedText& text) {
+    return std::find(texts.begin(), texts.end(), text) != texts.end();
 }
 
 void add_once(std::vector<GroupedText>& texts, const TableItem& item) {
-    const auto is_known = [&](const GroupedText& text) {
-        return text.group == item.group && text.text == item.phrase;
-    };
-    if (std::none_of(texts.begin(), texts.end(), is_known))
-        texts.push_back({item.group, std::string(item.phrase)});
+    GroupedText text{item.group, std::string(item.heading->phrase)};
+    if (!contains(texts, text)) texts.push_back(std::move(text));
 }
 
 }  // namespace
 
 void TableNotes::look_at(const ResultHead& head) {
     explains_all_ = !head.columns.empty();
-    if (const Value* evidence = find_value(head.machine, "evidence");
-        evidence && *evidence != Value{std::string("measured")})
-        evidence_ = fmt::format("Rules of the machine: {}.",
-                                value_text(*evidence, whole_text, style_.ascii));
+    if (const std::string& evidence = head.machine.evidence;
+        !evidence.empty() && evidence != "measured")
+        evidence_ =
+            fmt::format("Rules of the machine: {}.", cell_text(evidence, whole_text, style_.ascii));
     if (!head.device) return;
-    const std::string of_one = ceilings_in(*head.device);
+    const std::string of_one = ceilings_of(*head.device);
     if (!of_one.empty()) ceilings_ = fmt::format("Ceiling of this GPU in this run: {}.", of_one);
     std::string of_several;
     for (std::size_t i = 0; i < head.devices.size(); ++i)
-        if (const std::string one = ceilings_in(head.devices[i]); !one.empty())
+        if (const std::string one = ceilings_of(head.devices[i]); !one.empty())
             of_several += fmt::format("{}device {} {}", of_several.empty() ? "" : "; ",
-                                      index_in(head.devices[i], i), one);
+                                      head.devices[i].index.value_or(i), one);
     if (!of_several.empty()) ceilings_ = fmt::format("Ceilings in this run: {}.", of_several);
 }
 
 void TableNotes::look_at(const TableLayout& layout) {
-    for (const ItemDecision& decision : layout.decisions) {
-        has_agreement_ |= decision.relation == Relation::agreed;
-        has_unmarked_ |= decision.relation == Relation::measured;
-        if (decision.is_left_out) add_once(left_out_, decision.item);
-        if (!explains_all_ && !is_explained(decision)) add_once(never_there_, decision.item);
+    for (const auto& [facts, place] : layout.items) {
+        const TableItem& item = facts.item;
+        has_agreement_ |= facts.relation == Relation::agreed;
+        has_unmarked_ |= facts.relation == Relation::measured;
+        if (place == Place::left_out) add_once(left_out_, item);
+        if (facts.relation != Relation::none)
+            add_once(there_, item);
+        else if (!explains_all_ && !is_explained(facts))
+            add_once(never_there_, item);
     }
 }
 
 void TableNotes::look_at(const TableLayout& layout, const Point& point, bool explains_all) {
+    if (!point.failure.empty()) look_at_failure(point);
     explains_all |= explains_all_;
-    for (const ItemDecision& decision : layout.decisions) {
-        if (decision.is_left_out || !(explains_all || is_explained(decision))) continue;
-        has_shares_ |= decision.item.counters.front() == Counter::bandwidth_share &&
-                       is_finite_number(measured_reading(decision.item, point));
-        has_estimate_ |= is_estimated(decision.item) &&
-                         is_finite_number(predicted_reading(decision.item, point));
-        if (explains_all || shows_prediction(decision, layout))
-            look_at(decision.item, point.predicted);
-        if (point.measured) look_at(decision.item, *point.measured);
+    for (const auto& [facts, place] : layout.items) {
+        const TableItem& item = facts.item;
+        if (place == Place::left_out || !(explains_all || is_explained(facts))) continue;
+        has_shares_ |= item.counters.front() == Counter::bandwidth_share &&
+                       is_finite_number(measured_reading(item, point));
+        has_estimate_ |= is_estimated(item) && is_finite_number(predicted_reading(item, point));
+        if (explains_all || shows_prediction(facts.relation, layout.has_measurements))
+            explain(item, point.predicted);
+        if (point.measured) explain(item, *point.measured);
     }
 }
 
@@ -133,7 +122,7 @@ void TableNotes::look_at_failure(const Point& point) {
                                     cell_text(point.failure, whole_text, style_.ascii)));
 }
 
-void TableNotes::look_at(const TableItem& item, const Readings& readings) {
+void TableNotes::explain(const TableItem& item, const Readings& readings) {
     for (const Counter counter : item.counters) {
         const auto* none = std::get_if<Unavailable>(&readings[counter]);
         if (!none) continue;
@@ -144,7 +133,7 @@ void TableNotes::look_at(const TableItem& item, const Readings& readings) {
             if (missing_.size() == most_notes) return;
             known = missing_.insert(known, Missing{none->reason, {}});
         }
-        known->counters[static_cast<std::size_t>(counter)] = true;
+        known->counters.set(static_cast<std::size_t>(counter));
     }
 }
 
@@ -176,9 +165,11 @@ std::vector<std::string> TableNotes::lines(const ResultTail& tail) const {
             "loads in flight; with few it is less");
     if (!evidence_.empty()) lines.push_back(evidence_);
     put_missing(lines);
-    if (!never_there_.empty())
+    std::vector<GroupedText> never_there = never_there_;
+    std::erase_if(never_there, [&](const GroupedText& text) { return contains(there_, text); });
+    if (!never_there.empty())
         lines.push_back(
-            fmt::format("n/a in every row: {}. --json says why.", list_by_group(never_there_)));
+            fmt::format("n/a in every row: {}. --json says why.", list_by_group(never_there)));
     lines.insert(lines.end(), failures_.begin(), failures_.end());
     if (failure_count_ > failures_.size())
         lines.push_back(fmt::format("{} more points failed", failure_count_ - failures_.size()));

@@ -2,7 +2,7 @@
 // points failed, what found no room. Kept while the rows stream past, in bounded memory.
 #pragma once
 
-#include <array>
+#include <bitset>
 #include <string>
 #include <vector>
 
@@ -22,17 +22,16 @@ class TableNotes {
     // A point that helped to decide this layout. Counters that no point has are named without
     // their reasons unless they are what the reader came for, or `explains_all`.
     void look_at(const TableLayout& layout, const Point& point, bool explains_all);
-    // A reading that is shown as n/a.
-    void look_at(const TableItem& item, const Readings& readings);
-    void look_at_failure(const Point& point);
     // The lines, not folded yet.
     std::vector<std::string> lines(const ResultTail& tail) const;
 
  private:
     struct Missing {
         std::string_view reason;
-        std::array<bool, counter_count> counters{};
+        std::bitset<counter_count> counters;
     };
+    void look_at_failure(const Point& point);
+    void explain(const TableItem& item, const Readings& readings);
     void put_missing(std::vector<std::string>& lines) const;
 
     TableStyle style_;
@@ -40,7 +39,8 @@ class TableNotes {
     std::vector<std::string> failures_;  // the first ones, as sentences
     std::uint64_t failure_count_ = 0;
     std::vector<GroupedText> left_out_;
-    std::vector<GroupedText> never_there_;
+    std::vector<GroupedText> never_there_;  // in the rows below some heading
+    std::vector<GroupedText> there_;        // in others
     std::string ceilings_;
     std::string evidence_;     // of the machines' rules, where it is not measured
     bool has_shares_ = false;  // of a ceiling

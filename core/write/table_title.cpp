@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <vector>
-
-#include "core/write/columns.h"
-#include "core/write/number_text.h"
+#include "core/text/units.h"
 #include "core/write/terminal_text.h"
 
 namespace coalprof {
@@ -13,50 +10,41 @@ namespace {
 
 constexpr std::size_t part_columns = 60;
 
-std::string text_in(const NamedValues& values, const std::string& key, bool ascii) {
-    const Value* value = find_value(values, key);
-    const auto* text = value ? std::get_if<std::string>(value) : nullptr;
-    return text ? cell_text(*text, part_columns, ascii) : std::string();
+std::string gpu_of(std::string_view name, std::string_view compute_capability, bool ascii) {
+    if (compute_capability.empty() || name.empty()) return cell_text(name, part_columns, ascii);
+    return fmt::format("{} (cc {})", cell_text(name, part_columns, ascii),
+                       cell_text(compute_capability, part_columns, ascii));
 }
 
-std::string size_in(const NamedValues& values) {
-    const Value* value = find_value(values, "size_bytes");
-    const auto* size = value ? std::get_if<std::int64_t>(value) : nullptr;
-    return size && *size >= 0 ? size_text(static_cast<std::uint64_t>(*size)) : std::string();
-}
-
-std::string tile_in(const NamedValues& values) {
-    const Value* value = find_value(values, "tile");
-    const auto* columns = value ? std::get_if<std::int64_t>(value) : nullptr;
-    return columns ? fmt::format("tile {}", *columns) : std::string();
-}
-
-std::string gpu_of(const NamedValues& values, bool ascii) {
-    // The board's full name where the machine goes by a short key.
-    std::string name = text_in(values, "board", ascii);
-    if (name.empty()) name = text_in(values, "name", ascii);
-    const std::string cc = text_in(values, "compute_capability", ascii);
-    return cc.empty() || name.empty() ? name : fmt::format("{} (cc {})", name, cc);
+// The board's full name where the machine goes by a short key.
+std::string gpu_of(const MachineFacts& machine, bool ascii) {
+    return gpu_of(machine.board.empty() ? machine.name : machine.board, machine.compute_capability,
+                  ascii);
 }
 
 }  // namespace
 
 std::string title_of(const ResultHead& head, const TableStyle& style) {
     const bool is_measured = head.device.has_value();
-    const std::string gpu = gpu_of(is_measured ? *head.device : head.machine, style.ascii);
+    const SweepFacts& sweep = head.sweep;
     std::string title;
     const auto add = [&](const std::string& part) {
         if (part.empty()) return;
         if (!title.empty()) title += style.ascii ? ", " : " · ";
         title += part;
     };
-    add(text_in(head.sweep, "pattern", style.ascii));
-    add(text_in(head.sweep, "variant", style.ascii));
-    add(tile_in(head.sweep));
-    add(text_in(head.sweep, "op", style.ascii));
-    add(text_in(head.sweep, "type", style.ascii));
-    add(size_in(head.sweep));
-    add(gpu.empty() && is_measured ? gpu_of(head.machine, style.ascii) : gpu);
+    const auto add_text = [&](const std::string& part) {
+        add(cell_text(part, part_columns, style.ascii));
+    };
+    add_text(sweep.pattern);
+    add_text(sweep.variant);
+    if (sweep.tile) add(fmt::format("tile {}", *sweep.tile));
+    add_text(sweep.op);
+    add_text(sweep.type);
+    if (sweep.size_bytes) add(size_text(*sweep.size_bytes));
+    add(is_measured && !head.device->name.empty()
+            ? gpu_of(head.device->name, head.device->compute_capability, style.ascii)
+            : gpu_of(head.machine, style.ascii));
     add(is_measured ? "predicted and measured" : "predicted");
     return title;
 }

@@ -22,7 +22,7 @@ struct Operand {
 // What concerns the launch as a whole.
 struct LaunchArgument {
     Index threads = 0;          // logical indices 0 .. threads-1
-    Index fault = 0;            // address of a Fault
+    Index fault = 0;            // address of a WrongResult
     Index bound = 0;            // the most that the atomics of one launch add to one element
     Index increment = 0;        // what an integer atomic adds (modulo 2^32 or 2^64)
     double real_increment = 0;  // what a floating-point atomic adds
@@ -34,7 +34,7 @@ struct LaunchArgument {
 };
 
 // Written by a thread that loaded something else than the array held.
-struct Fault {
+struct WrongResult {
     Index thread_plus_one = 0;  // logical index of the thread's first element; 0: no fault
     Index differing_bits = 0;
 };

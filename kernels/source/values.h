@@ -22,6 +22,13 @@ enum class Content : Word {
     rows,  // a table of row addresses
 };
 
+// What of a launch may have nothing to do in an instruction.
+enum class Idle : Word {
+    none,
+    lanes,  // some of a warp
+    warps,  // all of a warp, too
+};
+
 constexpr unsigned words_of(unsigned bytes) { return bytes <= 4 ? 1 : bytes / 4; }
 
 // 32 bits of element `element`, word `word`. One multiplication and one addition, because a kernel

@@ -8,7 +8,7 @@
 #include "bench/random_warps.h"
 #include "core/model/predict.h"
 #include "core/text/byte_source.h"
-#include "core/text/warps_file.h"
+#include "core/warps/warps_file.h"
 
 namespace coalprof::bench {
 namespace {

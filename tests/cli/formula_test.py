@@ -1,4 +1,5 @@
 """coalprof formula: typed and saved formulas, and one warp of them drawn."""
+import json
 import os
 import tempfile
 
@@ -6,20 +7,8 @@ import harness
 from harness import Case
 from validate_json import check_document, check_lines
 
-TOML = """\
-[[formula]]
-name = "row"
-expr = "i * k"
-vars = { k = "1..2" }
-
-[[formula]]
-name = "tile"
-expr = "store: t[tid.y*32 + tid.x]"
-type = "f64"
-size = "1MiB"
-block = "32x8"
-"""
 JSON = """{"formula": [
+  // each row
   {"name": "row", "expr": "i * k", "vars": {"k": "1..2"}},
   {"name": "tile", "expr": "store: t[tid.y*32 + tid.x]", "type": "f64", "size": "1MiB",
    "block": "32x8"}
@@ -46,7 +35,7 @@ class SavedFormulas(Folder):
         return {point["name"]: point for point in document["points"]}
 
     def test_are_one_sweep_of_points_named_after_them(self):
-        points = self.points("--file", self.write("set.toml", TOML))
+        points = self.points("--file", self.write("set.json", JSON))
         self.assertEqual(list(points), ["formula=row k=1", "formula=row k=2", "formula=tile"])
         # 32 lanes of 4 bytes are 4 sectors, at every second element 8; 32 of 8 bytes are 8.
         self.assertEqual(points["formula=row k=1"]["predicted"]["load_sectors_per_request"], 4)
@@ -54,14 +43,12 @@ class SavedFormulas(Folder):
         self.assertEqual(points["formula=tile"]["predicted"]["store_sectors_per_request"], 8)
         self.assertNotIn("load_sectors", points["formula=tile"]["predicted"])
 
-    def test_are_the_same_in_toml_and_json_and_from_standard_input(self):
-        expected = self.points("--file", self.write("set.toml", TOML))
-        self.assertEqual(self.points("--file", self.write("set.json", JSON)), expected)
-        self.assertEqual(self.points("--file", "-", stdin=TOML), expected)
-        self.assertEqual(self.points("--file", "-", stdin=JSON), expected)
+    def test_are_the_same_from_standard_input(self):
+        self.assertEqual(self.points("--file", "-", stdin=JSON),
+                         self.points("--file", self.write("set.json", JSON)))
 
     def test_carry_the_settings_in_which_they_differ(self):
-        ran = self.run_ok("formula", "--file", self.write("set.toml", TOML), "--json")
+        ran = self.run_ok("formula", "--file", self.write("set.json", JSON), "--json")
         document = check_document(ran.out)
         self.assertEqual(document["points"][0]["parameters"],
                          {"formula": "row", "k": 1, "type": "f32"})
@@ -75,7 +62,7 @@ class SavedFormulas(Folder):
         self.assertEqual(sweep["formula.tile"], "store: t[tid.y*32 + tid.x]")
 
     def test_give_way_to_what_is_typed(self):
-        path = self.write("set.toml", TOML)
+        path = self.write("set.json", JSON)
         points = self.points("--file", path, "--type", "u8", "--size", "64KiB", "--var", "k=4",
                              "--op", "store")
         self.assertEqual(list(points), ["formula=row k=4", "formula=tile"])
@@ -85,7 +72,7 @@ class SavedFormulas(Folder):
         self.assertEqual(points["formula=tile"]["predicted"]["store_sectors"], 2048)
 
     def test_come_in_every_format(self):
-        path = self.write("set.toml", TOML)
+        path = self.write("set.json", JSON)
         self.assertEqual(len(check_lines(self.run_ok("formula", "--file", path, "--jsonl").out)), 3)
         csv = self.run_ok("formula", "--file", path, "--format", "csv").out_text.splitlines()
         self.assertEqual(len(csv), 4)
@@ -97,27 +84,28 @@ class SavedFormulas(Folder):
             self.assertIn(word, table)
 
     def test_sweep_lists_of_settings_and_machines_too(self):
-        points = self.points("--file", self.write("set.toml", TOML), "--dlcm", "ca,cg",
+        points = self.points("--file", self.write("set.json", JSON), "--dlcm", "ca,cg",
                              "--machine", "h200,a100-80")
         self.assertEqual(len(points), 3 * 2 * 2)
         self.assertIn("formula=row k=2 machine=a100-80 dlcm=cg", points)
 
     def test_may_be_a_great_many(self):
-        text = "".join(f"[[formula]]\nname = 'f{k}'\nexpr = 'i*{k + 1}'\n" for k in range(1000))
+        text = json.dumps({"formula": [{"name": f"f{k}", "expr": f"i*{k + 1}"}
+                                       for k in range(1000)]})
         points = self.points("--file", "-", "--size", "1KiB", stdin=text)
         self.assertEqual(len(points), 1000)
 
 
 class WrongFiles(Folder):
-    def refused(self, text, *arguments, name="set.toml"):
+    def refused(self, text, *arguments, name="set.json"):
         path = self.write(name, text)
         ran = self.refuse("formula", "--file", path, *arguments)
         return ran.err_text.replace(path, name)
 
     def test_are_told_by_line_and_column_with_a_caret(self):
         self.assertEqual(
-            self.refused("[[formula]]\nname = 'x'\nexpr = 'i + pich'\n"),
-            "coalprof: set.toml:3:13: formula: unknown name 'pich'\n"
+            self.refused('{"formula": [{"name": "x",\n"expr": "i + pich"}]}'),
+            "coalprof: set.json:2:14: formula: unknown name 'pich'\n"
             "  i + pich\n"
             "      ^\n"
             "hint: known are i, n, tid, bid, lane, warp, bdim, gdim; give a number of your own "
@@ -130,41 +118,45 @@ class WrongFiles(Folder):
             "hint: an index looks like i*3 + 1, a[(i%16)*17 + i/16] or load: a[i]; store: b[i*2]\n")
 
     def test_are_told_likewise_where_a_thread_fails(self):
-        told = self.refused("[[formula]]\nname = 'x'\nexpr = '''\nrow = i / 64;\na[row - 5]\n'''\n")
+        told = self.refused('{"formula": [{"name": "x",\n"expr": "row = i / 64; a[row - 5]"}]}')
         self.assertEqual(
             told,
-            "coalprof: set.toml:5:3: formula: the index 'row - 5' is negative (-5), first in "
+            "coalprof: set.json:2:26: formula: the index 'row - 5' is negative (-5), first in "
             "thread 0 (block 0, tid 0), where i = 0\n"
-            "  a[row - 5]\n"
-            "    ^\n"
+            "  row = i / 64; a[row - 5]\n"
+            "                  ^\n"
             "hint: switch such threads off, e.g. a[i - 1] if i >= 1, or clamp: max(i - 1, 0)\n")
 
     def test_run_nothing(self):
         path = self.write("out.json", "old")
-        good = "[[formula]]\nname = 'x'\nexpr = 'i'\n"
-        self.refused(good + "[[formula]]\nname = 'y'\nexpr = 'i - 1'\n", "--output", path)
+        self.refused('{"formula": [{"name": "x", "expr": "i"}, {"name": "y", "expr": "i - 1"}]}',
+                     "--output", path)
         with open(path, encoding="utf-8") as file:
             self.assertEqual(file.read(), "old")
 
     def test_that_cannot_be_read_are_named(self):
-        for path in (f"{self.folder}/none.toml", self.folder, "", "/dev/zero"):
+        for path in (f"{self.folder}/none.json", self.folder, "", "/dev/zero"):
             with self.subTest(path):
                 self.refuse("formula", "--file", path)
 
+    def test_of_toml_are_told_how_they_become_json(self):
+        told = self.refused("[[formula]]\nname = 'x'\nexpr = 'i'\n", name="set.toml")
+        self.assertIn("tomllib", told)
+
     def test_from_standard_input_are_called_so(self):
-        ran = self.refuse("formula", "--file", "-", stdin="[[formula]]\nname = 3\n")
-        self.assertIn("standard input:2:8: expected text, found an integer", ran.err_text)
+        ran = self.refuse("formula", "--file", "-", stdin='{"formula": [{"name": 3}]}')
+        self.assertIn("standard input:1:23: expected text, found an integer", ran.err_text)
 
 
 class CommandLines(Folder):
     def test_take_a_formula_or_a_file(self):
-        path = self.write("set.toml", TOML)
+        path = self.write("set.json", JSON)
         both = self.refuse("formula", "i", "--file", path)
         self.assertIn("give one of the two", both.err_text)
         self.assertIn("there is no formula", self.refuse("formula").err_text)
 
     def test_name_parameters_that_have_no_place(self):
-        path = self.write("set.toml", TOML)
+        path = self.write("set.json", JSON)
         self.assertIn("no formula of", self.refuse("formula", "--file", path, "--var",
                                                    "z=3").err_text)
         self.assertIn("--var k: the formula has no 'k'",

@@ -1,4 +1,5 @@
-"""Ctrl-C and SIGTERM: the run ends soon, what is finished is delivered, nothing is left behind."""
+"""Signals: the run ends soon, what is finished is delivered, nothing is left behind."""
+import json
 import os
 import signal
 import subprocess
@@ -10,12 +11,16 @@ from harness import Case, INTERRUPTED, TERMINATED, environment
 
 LINE = "w load 4 " + " ".join(str(4 * lane) for lane in range(32)) + "\n"
 LONG = ("scatter", "--range", "1024,4096", "--size", "16GiB", "--backend", "model")  # a minute and more of walking
+QUICK_AND_LONG = b"""{"formula": [{"name": "quick", "expr": "i"},
+                            {"name": "long", "expr": "hash(i, 1000000007)"}]}"""
 PATIENCE = 30  # seconds; a run that does not end is the failure looked for
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGXCPU,
+          signal.SIGALRM, signal.SIGUSR1)
 
 
 def default_signals():
     """A shell's background job ignores SIGINT, and so would what it starts."""
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in ENDING:
         signal.signal(number, signal.SIG_DFL)
 
 
@@ -31,6 +36,13 @@ def wait_until(condition):
         if time.monotonic() > end:
             raise AssertionError("what was waited for did not come")
         time.sleep(0.01)
+
+
+def catches(process, number):
+    """Whether the program has begun to catch this signal."""
+    with open(f"/proc/{process.pid}/status", encoding="ascii") as status:
+        caught = next(line.split()[1] for line in status if line.startswith("SigCgt:"))
+    return int(caught, 16) >> (number - 1) & 1
 
 
 class Interrupt(Case):
@@ -58,30 +70,97 @@ class Interrupt(Case):
                 self.assertNotIn(b"half", out)
                 self.assertEqual(err, b"")
 
+    def test_while_points_are_checked_gives_a_result_without_points(self):
+        process = start("formula", "i*i % 1000003", "--size", "1GiB", "--backend", "model", "--json")
+        wait_until(lambda: catches(process, signal.SIGINT))
+        process.send_signal(signal.SIGINT)
+        out, err = self.end(process)
+        self.assertEqual(process.returncode, INTERRUPTED, err)
+        self.assertEqual(json.loads(out)["status"], "interrupted")
+        self.assertEqual(json.loads(out)["points"], [])
+
     def test_ends_a_long_prediction_and_delivers_the_points_before_it(self):
         with tempfile.TemporaryDirectory() as folder:
-            process = start(*LONG, "-o", "x.json", "--quiet", cwd=folder)
-            wait_until(lambda: os.listdir(folder))
+            process = start("formula", "--file", "-", "--jsonl", "-o", "x.json", "--size", "2GiB",
+                            "--backend", "model", cwd=folder)
+            process.stdin.write(QUICK_AND_LONG)
+            process.stdin.close()
+            process.stdout.readline()  # the quick point
             process.send_signal(signal.SIGINT)
             _, err = self.end(process)
             self.assertEqual(process.returncode, INTERRUPTED, err)
-            self.assertEqual(os.listdir(folder), ["x.json"])
-            with open(f"{folder}/x.json", encoding="utf-8") as result:
-                self.assertIn('"status":"interrupted"', result.read().replace(" ", ""))
+            self.assertEqual(os.listdir(folder), ["x.partial.json"])
+            self.assertIn(b"x.partial.json", err)
+            with open(f"{folder}/x.partial.json", encoding="utf-8") as file:
+                result = json.load(file)
+            self.assertEqual(result["status"], "interrupted")
+            self.assertEqual([point["name"] for point in result["points"]], ["formula=quick"])
 
-    def test_twice_leaves_no_temporary_file(self):
+    def test_before_the_first_point_keeps_every_file_and_ends_the_document(self):
+        for number in ENDING:
+            with self.subTest(number.name), tempfile.TemporaryDirectory() as folder:
+                for name in ("x.json", "x.csv"):
+                    with open(f"{folder}/{name}", "w", encoding="ascii") as file:
+                        file.write("old")
+                process = start(*LONG, "--json", "-o", "x.json", "-o", "x.csv", "-o", "new.jsonl",
+                                cwd=folder)
+                wait_until(lambda: len(os.listdir(folder)) == 5)
+                process.send_signal(number)
+                out, err = self.end(process)
+                self.assertEqual(process.returncode, 128 + number, err)
+                self.assertEqual(sorted(os.listdir(folder)), ["x.csv", "x.json"])
+                for name in ("x.json", "x.csv"):
+                    with open(f"{folder}/{name}", encoding="ascii") as file:
+                        self.assertEqual(file.read(), "old")
+                result = json.loads(out)
+                self.assertEqual((result["status"], result["points"]), ("interrupted", []))
+
+    def test_soon_after_another_is_the_same_wish(self):
         with tempfile.TemporaryDirectory() as folder:
             # Stopped first, so that both signals are there when it goes on: of a stopped program
             # that gets two different ones, both are delivered before anything else is done.
-            process = start(*LONG, "-o", "x.json", cwd=folder)
+            process = start(*LONG, "--json", "-o", "x.json", cwd=folder)
             wait_until(lambda: os.listdir(folder))
             process.send_signal(signal.SIGSTOP)
             process.send_signal(signal.SIGINT)
             process.send_signal(signal.SIGTERM)
             process.send_signal(signal.SIGCONT)
-            self.end(process)
-            self.assertLess(process.returncode, 0)  # killed by the second
+            out, _ = self.end(process)
+            self.assertIn(process.returncode, (INTERRUPTED, TERMINATED))
+            self.assertEqual(json.loads(out)["status"], "interrupted")
             self.assertEqual(os.listdir(folder), [])
+
+    def test_long_after_another_ends_the_program_at_once_and_leaves_no_temporary_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            # Nobody reads the pipe, so that the first signal cannot end the run.
+            process = start("offset", "--range", "0..99999", "--jsonl", "-o", "x.json", cwd=folder)
+            wait_until(lambda: os.listdir(folder))
+            process.stdout.readline()
+            process.send_signal(signal.SIGTERM)
+            time.sleep(2.1)
+            self.assertIsNone(process.poll())
+            process.send_signal(signal.SIGTERM)
+            self.end(process)
+            self.assertEqual(process.returncode, -signal.SIGTERM)
+            self.assertEqual(os.listdir(folder), [])
+
+    def test_ends_the_wait_for_the_other_end_of_a_pipe(self):
+        for arguments in (("offset", "-o", "pipe"), ("warps", "pipe")):
+            with self.subTest(arguments), tempfile.TemporaryDirectory() as folder:
+                os.mkfifo(f"{folder}/pipe")
+                process = start(*arguments, "--json", "--backend", "model", cwd=folder)
+                wait_until(lambda: self.waits_for_pipe(process))
+                process.send_signal(signal.SIGTERM)
+                _, err = self.end(process)
+                self.assertEqual((process.returncode, err), (TERMINATED, b""))
+
+    @staticmethod
+    def waits_for_pipe(process):
+        """Catches signals and sleeps."""
+        with open(f"/proc/{process.pid}/status", encoding="ascii") as file:
+            status = dict(line.partition(":")[::2] for line in file)
+        catches = int(status["SigCgt"], 16) >> (signal.SIGTERM - 1) & 1
+        return catches and status["State"].split()[0] == "S"
 
 
 if __name__ == "__main__":

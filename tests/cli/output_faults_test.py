@@ -28,6 +28,10 @@ def traced(folder, *options, arguments):
 
 
 def why_not():
+    with open(harness.PROGRAM, "rb") as program:
+        if b"__asan_init" in program.read():
+            # Its checks of pointers are write() calls, which would be counted and failed, too.
+            return "AddressSanitizer makes system calls of its own"
     if not shutil.which("strace"):
         return "strace is not installed"
     probe = subprocess.run(["strace", "-qq", "-o", os.devnull, "true"], capture_output=True,
@@ -120,11 +124,10 @@ class Signals(Case):
                     self.assertIn(ran.code, (harness.DONE, code))
                     for line in ran.out.splitlines():
                         json.loads(line)
+                    status = {"x.json": "complete", "x.partial.json": "interrupted"}
                     for name in os.listdir(folder):
-                        self.assertEqual(name, "x.json")
                         with open(f"{folder}/{name}", encoding="utf-8") as file:
-                            document = json.load(file)
-                        self.assertIn(document["status"], ("complete", "interrupted"))
+                            self.assertEqual(json.load(file)["status"], status[name])
 
 
 if __name__ == "__main__":

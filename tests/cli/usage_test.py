@@ -1,5 +1,6 @@
 """Version, help, mistyped words and exit codes."""
 import re
+import shlex
 import tempfile
 
 import harness
@@ -37,10 +38,36 @@ class Help(Case):
                 self.assertIn(f"coalprof {command}", ran.out_text)
                 self.assertEqual(ran.err, b"")
 
+    def test_of_a_command_is_what_help_and_its_name_print(self):
+        for command in ("offset", "formula", "help", "doctor"):
+            with self.subTest(command):
+                self.assertEqual(self.run_ok("help", command).out,
+                                 self.run_ok(command, "--help").out)
+        self.assertEqual(self.run_ok("help").out, self.run_ok("--help").out)
+        self.assertIn("Did you mean 'stride'?", self.refuse("help", "strde").err_text)
+
     def test_without_arguments_goes_to_stderr_and_is_a_usage_error(self):
         ran = self.check(harness.run(), harness.USAGE)
         self.assertEqual(ran.out, b"")
         self.assertIn("Usage:", ran.err_text)
+
+    def test_is_never_wider_than_80_columns(self):
+        commands = [pattern["name"] for pattern in
+                    self.run_ok("patterns", "--json").json["patterns"]]
+        commands += ["formula", "warps", "explain", "verify", "occupancy", "patterns", "counters",
+                     "machines", "devices", "doctor"]
+        for arguments in [[], *([command] for command in commands)]:
+            with self.subTest(arguments):
+                for line in self.run_ok(*arguments, "--help").out_text.splitlines():
+                    self.assertLessEqual(len(line), 80, line)
+
+    def test_of_warps_shows_what_a_line_is(self):
+        self.assertIn("NAME OP WIDTH A0 A1 ... A31", self.run_ok("warps", "--help").out_text)
+
+    def test_tells_the_sets_of_counters_apart(self):
+        text = " ".join(self.run_ok("offset", "--help").out_text.split())
+        for part in ("basic: ", "memory: ", "all: ", "none: "):
+            self.assertIn(part, text)
 
 
 class MistypedWords(Case):
@@ -195,6 +222,41 @@ class Words(Case):
                 ran = self.refuse(option, "offset")
                 self.assertIn(f"hint: options go behind: coalprof offset {option}", ran.err_text)
 
+    def test_of_a_hint_can_be_typed(self):
+        for arguments in (["--machine", "h200", "offset", "--range", "0..2"],
+                          ["-o", "it's a result.json", "--machine=a100-40", "stride", "-q"],
+                          ["formula", "-i+n-1"],
+                          ["formula", "-i*k + n*k", "--var", "k=1,2"],
+                          ["explain", "formula", "-i+n-1", "--type", "f64"]):
+            with self.subTest(arguments), tempfile.TemporaryDirectory() as folder:
+                refused = self.refuse(*arguments, cwd=folder)
+                hint = re.search(r"coalprof ([^`]*)\n$", refused.err_text).group(1)
+                self.run_ok(*shlex.split(hint), cwd=folder)
+
+    def test_behind_two_dashes_are_no_options(self):
+        formula = ("--json", "--", "-i+n-1")
+        points = self.run_ok("formula", *formula).json["points"]
+        self.assertEqual(points[0]["predicted"]["load_sectors"], 131072)  # 4 MiB, each byte once
+        self.assertEqual(self.run_ok("--", "formula", *formula).json["points"], points)
+        self.assertIn("'--range'", self.refuse("offset", "--", "--range", "1").err_text)
+
+    def test_that_come_twice_in_a_list_count_once(self):
+        for option, twice, once in (("--range", "1,1,1", "1"), ("--range", "0..4,2..6", "0..6"),
+                                    ("--machine", "h200,h200", "h200"),
+                                    ("--machine", "9.0,sm_90", "9.0"),
+                                    ("--dlcm", "ca,cg,ca", "ca,cg"), ("--alloc", "host,host", "host"),
+                                    ("--counters", "load_sectors,load_sectors", "load_sectors")):
+            with self.subTest(option):
+                seen = [self.run_ok("offset", option, value, "--json").json
+                        for value in (twice, once)]
+                self.assertEqual(seen[0]["points"], seen[1]["points"])
+                self.assertEqual(seen[0]["meta"]["machine"], seen[1]["meta"]["machine"])
+        self.assertEqual(self.run_ok("occupancy", "-m", "h200,h200").out,
+                         self.run_ok("occupancy", "-m", "h200").out)
+
+    def test_that_name_a_command_before_another_are_no_options(self):
+        self.assertIn("Did you mean 'offset'?", self.refuse("ofset", "explain").err_text)
+
     def test_without_a_value_get_our_sentence(self):
         for option in ("--range", "--size", "--block="):
             with self.subTest(option):
@@ -227,26 +289,6 @@ class Words(Case):
             with self.subTest(typed):
                 ran = self.refuse("offset", "--machine", typed)
                 self.assertIn(f"Did you mean '{meant}'?", ran.err_text)
-
-
-class Help(Case):
-    def test_is_never_wider_than_80_columns(self):
-        commands = [pattern["name"] for pattern in
-                    self.run_ok("patterns", "--json").json["patterns"]]
-        commands += ["formula", "warps", "explain", "verify", "occupancy", "patterns", "counters",
-                     "machines", "devices", "doctor"]
-        for arguments in [[], *([command] for command in commands)]:
-            with self.subTest(arguments):
-                for line in self.run_ok(*arguments, "--help").out_text.splitlines():
-                    self.assertLessEqual(len(line), 80, line)
-
-    def test_of_warps_shows_what_a_line_is(self):
-        self.assertIn("NAME OP WIDTH A0 A1 ... A31", self.run_ok("warps", "--help").out_text)
-
-    def test_tells_the_sets_of_counters_apart(self):
-        text = " ".join(self.run_ok("offset", "--help").out_text.split())
-        for part in ("basic: ", "memory: ", "all: ", "none: "):
-            self.assertIn(part, text)
 
 
 class Explain(Case):

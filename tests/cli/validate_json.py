@@ -4,7 +4,7 @@ A module for the tests of the command line, not a test itself:
 
     from validate_json import check_document, check_lines
     result = check_document(stdout)   # --json, and lists such as `coalprof patterns --json`
-    points = check_lines(stdout)      # --jsonl
+    points = check_lines(stdout)      # --jsonl, whose last line is no point
 
 Both take text or bytes, answer what they parsed and raise AssertionError with every violation and
 its place. Run as a program, it checks the files named on its command line.
@@ -24,9 +24,15 @@ except ImportError:
 _SOURCE = pathlib.Path(os.environ.get("COALPROF_SOURCE", pathlib.Path(__file__).parents[2]))
 SCHEMA = json.loads((_SOURCE / "docs" / "coalprof.schema.json").read_text(encoding="utf-8"))
 _DOCUMENT = jsonschema.Draft202012Validator(SCHEMA)
-_LINE = jsonschema.Draft202012Validator(
-    {"$schema": SCHEMA["$schema"], "$ref": "#/$defs/line", "$defs": SCHEMA["$defs"]}
-)
+
+
+def _part(name):
+    return jsonschema.Draft202012Validator(
+        {"$schema": SCHEMA["$schema"], "$ref": f"#/$defs/{name}", "$defs": SCHEMA["$defs"]})
+
+
+_LINE = _part("line")
+_LAST_LINE = _part("last_line")
 
 
 def _no_duplicates(pairs):
@@ -77,9 +83,11 @@ def check_document(text):
 def check_lines(text):
     if isinstance(text, bytes):
         text = text.decode("utf-8")
-    assert text == "" or text.endswith("\n"), "the last line is not finished"
-    lines = [parse(line) for line in text.split("\n")[:-1]]
-    return [_check(_LINE, line, [line]) for line in lines]
+    assert text.endswith("\n"), "the last line is not finished"
+    *points, last = [parse(line) for line in text.split("\n")[:-1]]
+    _check(_LAST_LINE, last, [])
+    assert "meta" in (points or [last])[0], "the first line has no head"
+    return [_check(_LINE, line, [line]) for line in points]
 
 
 if __name__ == "__main__":

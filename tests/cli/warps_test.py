@@ -44,15 +44,18 @@ class Lines(Case):
             process.wait()
             process.stdout.close()
 
-    def test_may_be_none(self):
-        self.assertEqual(self.run_ok("warps", "-", "--json", stdin="# nothing\n").json["points"], [])
-
-
-    def test_that_are_none_get_a_word_on_stderr(self):
-        ran = self.run_ok("warps", "-", stdin="# nothing\n")
-        self.assertIn("standard input holds no warp instruction", ran.err_text)
-        self.assertIn("NAME OP WIDTH", ran.err_text)
-        self.assertEqual(self.run_ok("warps", "-", "-q", stdin="").err, b"")
+    def test_that_are_none_are_refused_and_leave_the_old_output(self):
+        for text in ("", "# nothing\n", "\n\n"):
+            with self.subTest(text), tempfile.TemporaryDirectory() as folder:
+                with open(f"{folder}/x.json", "w", encoding="ascii") as file:
+                    file.write("old")
+                with open(f"{folder}/w.txt", "w", encoding="ascii") as file:
+                    file.write(text)
+                for source in ("-", f"{folder}/w.txt"):
+                    ran = self.refuse("warps", source, "-o", f"{folder}/x.json", stdin=text)
+                    self.assertIn("holds no warp instruction", ran.err_text)
+                with open(f"{folder}/x.json", encoding="ascii") as file:
+                    self.assertEqual(file.read(), "old")
 
     def test_of_other_kinds_have_their_columns_however_late_they_come(self):
         addresses = " ".join(str(4 * lane) for lane in range(32))
@@ -126,9 +129,11 @@ class WrongLines(Case):
                                       "--output", "-", stdin=stdin)
                     self.check(ran, harness.USAGE)
                     self.assertIn(":3:3: unknown op 'lod'", ran.err_text)
-                    names = [json.loads(line)["name"] for line in ran.out_text.splitlines()]
-                    self.assertEqual(names, ["one", "two"])
-                    with open(f"{folder}/x.json", encoding="ascii") as file:
+                    *points, last = [json.loads(line) for line in ran.out_text.splitlines()]
+                    self.assertEqual([point["name"] for point in points], ["one", "two"])
+                    self.assertEqual(last["status"], "interrupted")
+                    self.assertFalse(os.path.exists(f"{folder}/x.json"))
+                    with open(f"{folder}/x.partial.json", encoding="ascii") as file:
                         result = json.load(file)
                     self.assertEqual(len(result["points"]), 2)
                     self.assertEqual(result["status"], "interrupted")
@@ -149,7 +154,7 @@ class WrongLines(Case):
             with open(f"{folder}/w.txt", "w", encoding="ascii") as file:
                 file.write(CONTIGUOUS)
             ran = self.refuse("warps", f"{folder}/w.txt", "--output", f"{folder}/./w.txt")
-            self.assertIn("the warps file itself", ran.err_text)
+            self.assertIn("this is the file that is read", ran.err_text)
             with open(f"{folder}/w.txt", encoding="ascii") as file:
                 self.assertEqual(file.read(), CONTIGUOUS)
 

@@ -3,15 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <map>
 
-#include "core/run/device.h"
+#include "core/device/device.h"
 #include "cupti/cupti_api.h"
 #include "cupti/planted_folder.h"
 
 namespace coalprof {
 namespace {
 
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -90,6 +92,19 @@ TEST(LibrarySearch, puts_what_the_user_names_first_a_file_or_its_folder) {
     }
 }
 
+TEST(LibrarySearch, takes_only_absolute_paths_from_the_environment) {
+    PlantedFolder folder;
+    folder.plant("lib64/libcupti.so.13");
+    folder.plant("lib/python3.11/site-packages/nvidia/cu13/lib/libcupti.so.13");
+    const std::string here = std::filesystem::relative(folder.path(".")).string();
+    ASSERT_TRUE(std::filesystem::exists(here + "/lib64/libcupti.so.13"));
+    EXPECT_THAT(names(search_in(folder, {{"CUDA_HOME", here},
+                                         {"CUDA_PATH", here},
+                                         {"CONDA_PREFIX", here},
+                                         {"VIRTUAL_ENV", here}})),
+                Each(Not(HasSubstr("/"))));  // sonames are left
+}
+
 // What stands in place of a library here is none, so that loading it fails.
 std::string refusal(const std::vector<LibraryCandidate>& candidates) {
     try {
@@ -107,6 +122,11 @@ TEST(LoadCupti, does_not_look_elsewhere_when_what_the_user_names_does_not_load) 
     EXPECT_THAT(why, HasSubstr("COALPROF_CUPTI names a library that cannot be used"));
     EXPECT_THAT(why, HasSubstr(folder.path("mine")));
     EXPECT_THAT(why, Not(HasSubstr(folder.path("other"))));
+}
+
+TEST(LoadCupti, refuses_a_relative_path_although_the_library_is_there) {
+    for (const char* named : {"libcupti.so.13", "./libcupti.so.13", "lib"})
+        EXPECT_THAT(refusal({{.name = named, .is_demanded = true}}), HasSubstr("no absolute path"));
 }
 
 TEST(LoadCupti, says_what_it_tried) {

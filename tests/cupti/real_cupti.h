@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/run/device.h"
+#include "core/device/device.h"
 #include "cupti/cupti_api.h"
 
 namespace coalprof {

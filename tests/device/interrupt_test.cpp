@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "core/run/stop.h"
+#include "core/result/exit_code.h"
 #include "device/rig.h"
 
 namespace coalprof {
@@ -38,7 +38,13 @@ std::uint64_t calls_of_a_sweep() {
 // Nothing but the last line: a complaint would stand before it.
 constexpr const char* no_complaint = "^[0-9]+ points delivered, [0-9]+ were finished, [0-9]+ whole";
 
-TEST(Interrupt, delivers_the_finished_points_wherever_it_comes) {
+class Interrupt : public ::testing::Test {
+ protected:
+    // The child begins anew: a fork has none of the threads that predict.
+    Interrupt() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+TEST_F(Interrupt, delivers_the_finished_points_wherever_it_comes) {
     const std::uint64_t calls = calls_of_a_sweep();
     for (const std::uint64_t percent : {1u, 5u, 20u, 40u, 60u, 75u, 85u, 95u}) {
         SCOPED_TRACE(fmt::format("at {} % of the calls", percent));
@@ -48,13 +54,13 @@ TEST(Interrupt, delivers_the_finished_points_wherever_it_comes) {
     EXPECT_EXIT(run_interrupted(calls / 2, SIGTERM), ::testing::ExitedWithCode(143), no_complaint);
 }
 
-TEST(Interrupt, before_the_first_point_delivers_none) {
+TEST_F(Interrupt, before_the_first_point_delivers_none) {
     EXPECT_EXIT(run_interrupted(1, SIGINT), ::testing::ExitedWithCode(130),
                 "^0 points delivered, 0 were finished");
 }
 
 // The counters are read last: by then every time is known, and reading ends with the point.
-TEST(Interrupt, while_counters_are_read_delivers_every_time_and_some_counters) {
+TEST_F(Interrupt, while_counters_are_read_delivers_every_time_and_some_counters) {
     const std::uint64_t calls = calls_of_a_sweep();
     EXPECT_EXIT(run_interrupted(calls * 85 / 100, SIGINT), ::testing::ExitedWithCode(130),
                 "^33 points delivered, 33 were finished, ([0-9]|[12][0-9]) whole");

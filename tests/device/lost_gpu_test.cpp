@@ -2,21 +2,22 @@
 // anything.
 #include <gtest/gtest.h>
 
-#include "core/run/device_run.h"
 #include "core/run/fake_device.h"
+#include "core/run/runs.h"
+#include "core/sweep/sweep.h"
 
 namespace coalprof {
 namespace {
 
 constexpr std::size_t points = 300;  // a session holds 256
 
-std::vector<PlannedPoint> offsets() {
+SweepPoints offsets() {
     Sweep sweep;
     sweep.pattern = "offset";
     for (std::uint64_t offset = 0; offset < points; ++offset) sweep.values.push_back(offset);
     sweep.shape.size_bytes = 1024;
     sweep.machines = {find_machine("h200")};
-    return expand(sweep);
+    return SweepPoints(std::move(sweep));
 }
 
 TEST(LostGpu, while_counters_are_read_is_not_used_by_the_next_session) {
@@ -31,13 +32,14 @@ TEST(LostGpu, while_counters_are_read_is_not_used_by_the_next_session) {
     fake::Launcher launcher(script);
     fake::Collector collector(script, launcher);
     fake::Recorder result;
-    const ExitCode code = run_sweep_on_device(offsets(), {},
-                                              {.launcher = launcher,
-                                               .collector = &collector,
-                                               .no_counters = {},
-                                               .wanted = {Counter::load_sectors},
-                                               .repeats = 1},
-                                              result);
+    SweepPoints sweep = offsets();
+    const ExitCode code = run_on_device(sweep,
+                                        {.launcher = launcher,
+                                         .collector = &collector,
+                                         .no_counters = {},
+                                         .wanted = wants({Counter::load_sectors}),
+                                         .repeats = 1},
+                                        result);
     EXPECT_EQ(code, ExitCode::partial);
     EXPECT_EQ(prepared_after, 0u);
     ASSERT_EQ(result.points.size(), points);

@@ -6,8 +6,8 @@
 #include <array>
 #include <memory>
 
-#include "core/run/device_run.h"
-#include "core/run/sweep_run.h"
+#include "core/run/runs.h"
+#include "core/sweep/sweep.h"
 #include "cupti/collector.h"
 #include "cupti/fake_cupti.h"
 #include "device/scripted_tables.h"
@@ -22,17 +22,13 @@ namespace {
 constexpr std::array wanted{Counter::load_requests, Counter::load_sectors, Counter::store_sectors,
                             Counter::load_unique_bytes};
 
-const std::vector<PlannedPoint>& offsets() {
-    static const std::vector<PlannedPoint> points = [] {
-        Sweep sweep;
-        sweep.pattern = "offset";
-        for (std::uint64_t offset = 0; offset < sweep_points; ++offset)
-            sweep.values.push_back(offset);
-        sweep.shape.size_bytes = 1024;
-        sweep.machines = {find_machine("h200")};
-        return expand(sweep);
-    }();
-    return points;
+SweepPoints offsets() {
+    Sweep sweep;
+    sweep.pattern = "offset";
+    for (std::uint64_t offset = 0; offset < sweep_points; ++offset) sweep.values.push_back(offset);
+    sweep.shape.size_bytes = 1024;
+    sweep.machines = {find_machine("h200")};
+    return SweepPoints(std::move(sweep));
 }
 
 // Notes when a point is finished.
@@ -42,7 +38,7 @@ class NotedLaunch : public PreparedLaunch {
                 std::set<std::uint64_t>& timed)
         : launch_(std::move(launch)), value_(value), timed_(timed) {}
     const Placement& placement() const override { return launch_->placement(); }
-    NamedValues settings() const override { return launch_->settings(); }
+    LaunchSettings settings() const override { return launch_->settings(); }
     void launch() override { launch_->launch(); }
     Timing time(std::uint64_t repeats, CacheState cache) override {
         return launch_->time(repeats, cache);
@@ -94,12 +90,15 @@ struct Tables {
 };
 
 void run_with(const Tables& tables, FakeKernels& kernels, Outcome& outcome) {
+    SweepPoints points = offsets();
+    AccessSet accesses;
     std::unique_ptr<KernelLauncher> launcher;
     try {
+        accesses = points.check();  // as the program does, before it asks for a GPU
         launcher = make_launcher(tables.driver, tables.nvrtc, {});
     } catch (const Error& error) {
         outcome.refusal = error.what();
-        outcome.code = run_sweep(offsets(), {}, outcome.result);
+        outcome.code = run_on_model(points, outcome.result);
         return;
     }
     outcome.has_gpu = true;
@@ -113,13 +112,13 @@ void run_with(const Tables& tables, FakeKernels& kernels, Outcome& outcome) {
         outcome.refusal = error.what();
     }
     try {
-        outcome.code = run_sweep_on_device(offsets(), {},
-                                           {.launcher = played,
-                                            .collector = collector ? &*collector : nullptr,
-                                            .no_counters = outcome.refusal,
-                                            .wanted = {wanted.begin(), wanted.end()},
-                                            .repeats = 1},
-                                           outcome.result);
+        DeviceBackend device({.launcher = played,
+                              .collector = collector ? &*collector : nullptr,
+                              .no_counters = outcome.refusal,
+                              .wanted = wants({wanted.begin(), wanted.end()}),
+                              .accesses = accesses,
+                              .repeats = 1});
+        outcome.code = run_points({{points, device}}, {}, outcome.result);
     } catch (const std::exception& error) {
         outcome.escaped = error.what();
     }

@@ -21,7 +21,7 @@ struct Outcome {
     bool has_gpu = false;
     bool has_collector = false;
     std::string refusal;              // why there is no GPU or no collector
-    std::string escaped;              // what left run_sweep_on_device() as an exception
+    std::string escaped;              // what left the run as an exception
     std::set<std::uint64_t> timed;    // offsets whose launches were timed and verified
     std::vector<std::string> litter;  // what was not given back, or given back twice
 };

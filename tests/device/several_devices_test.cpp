@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <deque>
 #include <memory>
 
-#include "core/run/device_run.h"
 #include "core/run/fake_device.h"
+#include "core/run/runs.h"
+#include "core/sweep/sweep.h"
 #include "kernels/fake_driver.h"
 #include "kernels/fake_kernels.h"
 #include "kernels/launcher.h"
@@ -14,13 +16,13 @@
 namespace coalprof {
 namespace {
 
-std::vector<PlannedPoint> offsets() {
+SweepPoints offsets() {
     Sweep sweep;
     sweep.pattern = "offset";
     sweep.values = {0, 1, 2};
     sweep.shape.size_bytes = 1024;
     sweep.machines = {find_machine("h200")};
-    return expand(sweep);
+    return SweepPoints(std::move(sweep));
 }
 
 // Tells the kernels that play which plan they are to play.
@@ -56,19 +58,23 @@ TEST(SeveralDevices, each_work_in_their_own_context) {
     fake::Recorder result;
     {
         std::array<std::unique_ptr<Played>, 2> launchers;
-        std::vector<DeviceSweep> sweeps;
+        SweepPoints points[2]{offsets(), offsets()};
+        std::deque<DeviceBackend> backends;
+        std::vector<Leg> legs;
         for (int index = 0; index < 2; ++index) {
             launchers[index] = std::make_unique<Played>(
                 make_launcher(FakeGpu::driver(), FakeGpu::nvrtc(), {.device = index, .ahead = {}}),
                 kernels);
-            sweeps.push_back({offsets(),
-                              {.launcher = *launchers[index],
-                               .collector = nullptr,
-                               .no_counters = "not asked for",
-                               .wanted = {Counter::load_sectors},
-                               .repeats = 1}});
+            backends.emplace_back(DeviceRun{.launcher = *launchers[index],
+                                            .collector = nullptr,
+                                            .no_counters = "not asked for",
+                                            .wanted = wants({Counter::load_sectors}),
+                                            .accesses = points[index].check(),
+                                            .repeats = 1,
+                                            .is_one_of_several = true});
+            legs.push_back({points[index], backends[index]});
         }
-        EXPECT_EQ(run_sweep_on_devices(sweeps, {}, {}, result), ExitCode::done);
+        EXPECT_EQ(run_points(legs, {}, result), ExitCode::done);
         launchers[0].reset();  // while the other one's context is current
     }
     EXPECT_EQ(gpu.strays, std::vector<std::string>{});

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/text/warps_file.h"
+#include "core/warps/warps_file.h"
 #include "fuzz/claim.h"
 
 namespace {

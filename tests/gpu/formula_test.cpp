@@ -15,7 +15,7 @@
 #include "core/formula/random_formula.h"
 #include "core/formula/twins.h"
 #include "core/model/predict.h"
-#include "core/run/device_run.h"
+#include "core/run/runs.h"
 #include "core/text/range.h"
 #include "cupti/counter_set.h"
 #include "gpu/on_gpu.h"
@@ -202,20 +202,16 @@ TEST_F(FormulaOnGpu, built_in_patterns_are_measured_alike_as_formulas) {
     std::uint64_t compared = 0;
     for (const std::string_view op : op_list())
         for (const ElementType type : {ElementType::f32, ElementType::u64}) {
-            const auto points = pairs_of(*find_op(op), type, gpu);
-            Program kinds;
-            for (const PlannedPoint& point : points)
-                for (const Instruction& one : point.plan.program.instructions)
-                    kinds.instructions.push_back(one);
+            ListedPoints points(pairs_of(*find_op(op), type, gpu));
             Points sink;
-            run_sweep_on_device(points, {},
-                                {.launcher = launcher(),
-                                 .collector = &collector(),
-                                 .no_counters = {},
-                                 .wanted = counters_of(CounterSet::memory, accesses_of(kinds)),
-                                 .repeats = 0},
-                                sink);
-            ASSERT_EQ(sink.points.size(), points.size());
+            run_on_device(points,
+                          {.launcher = launcher(),
+                           .collector = &collector(),
+                           .no_counters = {},
+                           .wanted = wants(counters_of(CounterSet::memory, points.check())),
+                           .repeats = 0},
+                          sink);
+            ASSERT_EQ(sink.points.size(), points.count());
             for (std::size_t k = 0; k + 1 < sink.points.size(); k += 2) {
                 const Point& own = sink.points[k];
                 const Point& formula = sink.points[k + 1];

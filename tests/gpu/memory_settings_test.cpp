@@ -7,8 +7,9 @@
 
 #include "core/model/predict.h"
 #include "core/run/agreement.h"
-#include "core/run/device_run.h"
 #include "core/run/fake_device.h"
+#include "core/run/runs.h"
+#include "core/sweep/sweep.h"
 #include "gpu/on_gpu.h"
 
 namespace coalprof {
@@ -39,13 +40,14 @@ class MemoryOnGpu : public GpuTest {
             fmt::print("no counters: {}\n", no_counters);
             wanted.clear();
         }
-        run_sweep_on_device(expand(sweep), {},
-                            {.launcher = launcher(),
-                             .collector = wanted.empty() ? nullptr : &collector(),
-                             .no_counters = no_counters,
-                             .wanted = wanted,
-                             .repeats = 5},
-                            result);
+        SweepPoints points(sweep);
+        run_on_device(points,
+                      {.launcher = launcher(),
+                       .collector = wanted.empty() ? nullptr : &collector(),
+                       .no_counters = no_counters,
+                       .wanted = wants(wanted),
+                       .repeats = 5},
+                      result);
         return result;
     }
 };

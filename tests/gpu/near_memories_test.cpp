@@ -9,8 +9,8 @@
 
 #include "core/model/predict.h"
 #include "core/pattern/catalog.h"
-#include "core/run/device_run.h"
-#include "core/run/verify.h"
+#include "core/run/runs.h"
+#include "core/verify/verify.h"
 #include "cupti/counter_set.h"
 #include "gpu/on_gpu.h"
 #include "kernels/plans.h"
@@ -73,36 +73,20 @@ TEST_F(NearOnGpu, two_elements_in_each_others_place_are_noticed) {
 }
 
 // Counts what `coalprof verify` counts.
-VerifyTotals totals_of(const std::vector<PlannedPoint>& points, KernelLauncher& launcher,
-                       CounterCollector& collector, CounterSet set) {
-    class Sink : public ResultSink {
-     public:
-        Sink(VerifyTotals& totals, const std::vector<Counter>& wanted)
-            : totals_(totals), wanted_(wanted) {}
-        void begin(const ResultHead&) override {}
-        void point(const Point& point) override { tally(totals_, point.name, point, wanted_); }
-        void finish(const ResultTail&) override {}
-
-     private:
-        VerifyTotals& totals_;
-        const std::vector<Counter>& wanted_;
-    };
-    VerifyTotals totals;
-    // Points with the same counters share a session, which costs more than many points.
-    std::map<std::vector<Counter>, std::vector<PlannedPoint>> alike;
-    for (const PlannedPoint& point : points)
-        alike[counters_of(set, accesses_of(point.plan.program))].push_back(point);
-    for (const auto& [wanted, sweep] : alike) {
-        Sink sink(totals, wanted);
-        run_sweep_on_device(sweep, {},
-                            {.launcher = launcher,
-                             .collector = &collector,
-                             .no_counters = {},
-                             .wanted = wanted,
-                             .repeats = 0},
-                            sink);
-    }
-    return totals;
+VerifyTotals totals_of(const VerifyScope& scope, const Machine& machine, KernelLauncher& launcher,
+                       CounterCollector& collector) {
+    CatalogPoints points(scope, machine);
+    VerifyReport report;
+    Tally tally(report, nullptr);
+    run_on_device(
+        points,
+        {.launcher = launcher,
+         .collector = &collector,
+         .no_counters = {},
+         .wanted = [](AccessSet accesses) { return counters_of(CounterSet::basic, accesses); },
+         .repeats = 0},
+        tally);
+    return report.totals;
 }
 
 void expect_agreement(const VerifyTotals& totals) {
@@ -118,9 +102,8 @@ TEST_F(NearOnGpu, counters_of_shared_memory_are_the_models) {
     scope.patterns = {"shared-stride", "shared-pad", "shared-broadcast", "shared-random"};
     scope.types = {ElementType::u8, ElementType::f32, ElementType::f64, ElementType::f32x4};
     scope.size_bytes = 1 << 18;
-    for (const Op op : {Op::load, Op::store, Op::rmw})
-        expect_agreement(totals_of(points_to_verify(scope, op, machine()), launcher(), collector(),
-                                   CounterSet::basic));
+    scope.ops = {Op::load, Op::store, Op::rmw};
+    expect_agreement(totals_of(scope, machine(), launcher(), collector()));
 }
 
 TEST_F(NearOnGpu, counters_of_constant_memory_are_the_models) {
@@ -129,8 +112,8 @@ TEST_F(NearOnGpu, counters_of_constant_memory_are_the_models) {
     scope.patterns = {"constant"};
     scope.size_bytes = 1 << 18;
     scope.most_values = 6;
-    expect_agreement(totals_of(points_to_verify(scope, Op::load, machine()), launcher(),
-                               collector(), CounterSet::basic));
+    scope.ops = {Op::load};
+    expect_agreement(totals_of(scope, machine(), launcher(), collector()));
 }
 
 TEST_F(NearOnGpu, counters_of_local_memory_are_the_models) {
@@ -139,9 +122,8 @@ TEST_F(NearOnGpu, counters_of_local_memory_are_the_models) {
     scope.patterns = {"local"};
     scope.size_bytes = 1 << 18;
     scope.most_values = 6;
-    for (const Op op : {Op::load, Op::store, Op::rmw})
-        expect_agreement(totals_of(points_to_verify(scope, op, machine()), launcher(), collector(),
-                                   CounterSet::basic));
+    scope.ops = {Op::load, Op::store, Op::rmw};
+    expect_agreement(totals_of(scope, machine(), launcher(), collector()));
 }
 
 TEST_F(NearOnGpu, counters_of_a_tiled_transpose_are_the_models) {
@@ -150,8 +132,8 @@ TEST_F(NearOnGpu, counters_of_a_tiled_transpose_are_the_models) {
     scope.patterns = {"transpose"};
     scope.types = {ElementType::u8, ElementType::f32, ElementType::f64, ElementType::f32x4};
     scope.size_bytes = 1 << 20;
-    expect_agreement(totals_of(points_to_verify(scope, Op::copy, machine()), launcher(),
-                               collector(), CounterSet::basic));
+    scope.ops = {Op::copy};
+    expect_agreement(totals_of(scope, machine(), launcher(), collector()));
 }
 
 // What the candidates for constant_requests say, with the table's loads and without: the model is

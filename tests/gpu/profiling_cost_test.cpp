@@ -7,7 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "core/run/sweep.h"
+#include "core/sweep/all_points.h"
+#include "core/sweep/sweep.h"
 #include "cupti/counter_set.h"
 #include "gpu/on_gpu.h"
 
@@ -21,7 +22,7 @@ std::vector<PlannedPoint> offsets(std::uint64_t points) {
     sweep.pattern = "offset";
     for (std::uint64_t k = 0; k < points; ++k) sweep.values.push_back(k);
     sweep.machines = {find_machine("h200")};
-    return expand(sweep);
+    return all_points(SweepPoints(sweep));
 }
 
 // The classic sweep of 4 MiB, 33 points in one session and 256: the difference is what a further

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "core/run/device.h"
+#include <regex>
+
+#include "core/device/device.h"
 #include "kernels/plans.h"
 
 namespace coalprof {
@@ -13,9 +15,19 @@ using testing::Test;
 
 std::string source_of(const Plan& plan) { return compose_access(plan, shape_of(plan)); }
 
+// Where the source calls a function of kernels/source.
+std::vector<std::size_t> calls(const std::string& source, const std::string& function) {
+    const std::regex call("\\b" + function + "(<[^;()]*>)?\\(");
+    std::vector<std::size_t> places;
+    for (std::sregex_iterator at(source.begin(), source.end(), call), end; at != end; ++at)
+        places.push_back(static_cast<std::size_t>(at->position()));
+    return places;
+}
+
 TEST(Compose, serves_a_whole_sweep_of_the_parameter_with_one_source) {
     for (const PatternInfo& pattern : pattern_catalog()) {
-        if (pattern.name == "transpose") continue;  // some widths leave threads over, others none
+        // Some values leave lanes over, others none.
+        if (pattern.name == "transpose" || pattern.name == "row") continue;
         const std::uint64_t value = usual_value(pattern);
         const std::string name(pattern.name);
         const std::string first = source_of(plan_of(name, value, Op::load));
@@ -23,30 +35,42 @@ TEST(Compose, serves_a_whole_sweep_of_the_parameter_with_one_source) {
     }
 }
 
+// In blocks of 40 the second warp has 8 threads, and where a row ends they may all be idle.
+TEST(Compose, knows_whether_whole_warps_may_be_idle) {
+    const auto idle = [](std::uint64_t row_bytes, std::uint32_t block) {
+        Plan plan = plan_of("row", row_bytes, Op::load);
+        plan.shape.block = block;
+        build_program(plan);
+        return shape_of(plan).instructions[0].idle;
+    };
+    EXPECT_EQ(idle(128, 256), Idle::none);
+    EXPECT_EQ(idle(100, 256), Idle::lanes);
+    EXPECT_EQ(idle(100, 40), Idle::warps);
+    EXPECT_EQ(shape_of(plan_of("offset", 3, Op::load)).instructions[0].idle, Idle::none);
+    EXPECT_FALSE(shape_of(plan_of("row", 100, Op::load)).lanes_meet);
+}
+
 TEST(Compose, asks_for_the_element_of_each_formula_once) {
-    const std::string rmw = source_of(plan_of("offset", 11, Op::rmw));
-    EXPECT_NE(rmw.find("lanes0 = place"), std::string::npos);
-    EXPECT_EQ(rmw.find("lanes1 = place"), std::string::npos);  // the store goes where the load came
-    const std::string copy = source_of(plan_of("stride", 2, Op::copy));
-    EXPECT_NE(copy.find("lanes1 = place"), std::string::npos);
+    EXPECT_EQ(calls(source_of(plan_of("offset", 11, Op::rmw)), "place").size(), 1u)
+        << "the store goes where the load came from";
+    EXPECT_EQ(calls(source_of(plan_of("stride", 2, Op::copy)), "place").size(), 2u);
 }
 
 TEST(Compose, compares_only_after_every_load_is_under_way) {
     const std::string add = source_of(plan_of("offset", 11, Op::add));
-    EXPECT_LT(add.find("load<Memory::global>(value1"), add.find("compare(seen, value0"));
+    ASSERT_EQ(calls(add, "load").size(), 2u);
+    EXPECT_LT(calls(add, "load").back(), calls(add, "compare").front());
 }
 
 TEST(Compose, follows_the_pointers_of_a_table) {
-    const std::string indirect = source_of(plan_of("indirect", 512, Op::rmw));
-    EXPECT_NE(indirect.find("locate_in_rows<4>(operand0, lanes0, value0, lanes1)"),
-              std::string::npos);
-    EXPECT_NE(indirect.find("const auto address2 = locate_in_rows"), std::string::npos)
-        << "the store goes through the same pointers";
+    // The table itself is found directly; what is loaded, and stored, through its pointers.
+    const std::string rmw = source_of(plan_of("indirect", 512, Op::rmw));
+    EXPECT_EQ(calls(rmw, "locate").size(), 1u);
+    EXPECT_EQ(calls(rmw, "locate_in_rows").size(), 2u);
     // add: each array has a table of its own, the contiguous result none
     const std::string add = source_of(plan_of("indirect", 512, Op::add));
-    EXPECT_NE(add.find("const auto address1 = locate_in_rows<4>(operand0"), std::string::npos);
-    EXPECT_NE(add.find("const auto address3 = locate_in_rows<4>(operand2"), std::string::npos);
-    EXPECT_NE(add.find("const auto address4 = locate<4, false>(operand4.base"), std::string::npos);
+    EXPECT_EQ(calls(add, "locate").size(), 3u);
+    EXPECT_EQ(calls(add, "locate_in_rows").size(), 2u);
 }
 
 TEST(Compose, knows_when_every_thread_has_work) {
@@ -81,7 +105,6 @@ TEST(Compose, lets_blocks_take_their_elements_in_turn_where_all_have_work) {
               1u);
     const Plan plan = plan_of("offset", 3, Op::load, ElementType::f32, 4, 64 * 4096);
     EXPECT_EQ(shape_of(plan).step(), 32u * 256);
-    EXPECT_NE(source_of(plan).find("constexpr int step = 8192;"), std::string::npos);
 }
 
 TEST(Compose, divides_in_32_bits_only_where_they_are_proven_enough) {
@@ -107,7 +130,7 @@ TEST(Compose, lets_atomics_count_only_in_arrays_of_their_own) {
         {{AccessKind::load, 0, Offset{}}, {AccessKind::reduce, 0, Offset{}}}, 1, 64, 64);
     EXPECT_EQ(shape_of(mixed).contents[0], Content::marked);
     EXPECT_FALSE(shape_of(mixed).instructions[1].counts);
-    EXPECT_NE(source_of(mixed).find("still.increment = launch.nothing"), std::string::npos);
+    EXPECT_NE(source_of(mixed).find("launch.nothing"), std::string::npos);  // what they add
 }
 
 TEST(Compose, puts_a_users_formula_in_as_source_and_keeps_its_accesses_apart) {
@@ -115,35 +138,32 @@ TEST(Compose, puts_a_users_formula_in_as_source_and_keeps_its_accesses_apart) {
         std::make_shared<TextFormula>("i % 16 * 17", [](std::uint64_t i) { return i % 16 * 17; });
     const std::string source =
         source_of(handmade_plan({{AccessKind::load, 0, formula}}, 1, 1024, 256, 4));
-    EXPECT_NE(source.find("struct Formula0 {"), std::string::npos);
+    EXPECT_NE(source.find("Formula0"), std::string::npos);
     EXPECT_NE(source.find("locate<4, true>"), std::string::npos);
 }
 
 TEST(Compose, checks_loaded_values_only_where_memory_holds_something_known) {
     // Global memory and constants are filled; shared and local memory are not.
-    EXPECT_NE(source_of(plan_of("offset", 3, Op::load)).find("report(seen, ~touched_bits"),
-              std::string::npos);
+    EXPECT_NE(source_of(plan_of("offset", 3, Op::load)).find("touched_bits"), std::string::npos);
     for (const char* pattern : {"constant", "local", "shared-stride"})
-        EXPECT_NE(source_of(plan_of(pattern, 3, Op::load)).find("report(seen, launch.checked_bits"),
-                  std::string::npos);
+        EXPECT_NE(source_of(plan_of(pattern, 3, Op::load)).find("checked_bits"), std::string::npos);
     EXPECT_FALSE(shape_of(plan_of("constant", 3, Op::load)).needs_near_check);
     EXPECT_TRUE(shape_of(plan_of("local", 3, Op::load)).needs_near_check);
     // What is moved on is checked where it ends.
     const Plan transpose = tiled_transpose("padded", 64);
     EXPECT_FALSE(shape_of(transpose).reports);
     EXPECT_FALSE(shape_of(transpose).needs_near_check);
-    EXPECT_EQ(source_of(transpose).find("report("), std::string::npos);
+    EXPECT_TRUE(calls(source_of(transpose), "report").empty());
 }
 
 TEST(Compose, lets_a_block_meet_between_storing_a_tile_and_loading_it) {
     const std::string source = source_of(tiled_transpose("tile", 64));
     const std::size_t store = source.find("store_loaded<Memory::shared>");
-    const std::size_t meet = source.find("meet()");
     const std::size_t load = source.find("load<Memory::shared>");
     ASSERT_NE(load, std::string::npos);
-    EXPECT_LT(store, meet);
-    EXPECT_LT(meet, load);
-    EXPECT_EQ(source.find("meet()", load), std::string::npos);
+    ASSERT_EQ(calls(source, "meet").size(), 1u);
+    EXPECT_LT(store, calls(source, "meet").front());
+    EXPECT_LT(calls(source, "meet").front(), load);
 }
 
 // What place_in_tile() makes of the formulas (kernels/source/access.cuh): the place of the thread's

@@ -60,6 +60,7 @@ class FakeGpu {
         {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0},
         {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 4},
         {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024},
+        {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 2048},
         {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 49152},
         {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 232448},
         {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 1 << 20},
@@ -85,7 +86,8 @@ class FakeGpu {
     std::vector<std::string> compiled;  // sources
     std::vector<std::string> options;   // of all compilations
     std::size_t fetch_limit = 64;
-    std::map<CUfunction_attribute, int> function_attributes;
+    std::map<CUfunction_attribute, int> function_attributes{
+        {CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, CU_SHAREDMEM_CARVEOUT_DEFAULT}};
     std::uint64_t used_bytes = 0;
     CUcontext current_context = nullptr;
     // Calls on what belongs to a context other than the current one.

@@ -126,7 +126,7 @@ class FakeKernels {
     void access(const FakeLaunch& launch) {
         last = parameter<LaunchArgument>(launch, formulas() + shape_.instructions.size());
         if (reports_fault && last.checked_bits != 0) {
-            const Fault fault{.thread_plus_one = 18, .differing_bits = 0x10};
+            const WrongResult fault{.thread_plus_one = 18, .differing_bits = 0x10};
             std::memcpy(reinterpret_cast<void*>(last.fault), &fault, sizeof fault);
         }
         if (shape_.shared_bytes != 0) return through_blocks(launch);

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "core/device/device.h"
 #include "core/pattern/memory_settings.h"
-#include "core/run/device.h"
 #include "kernels/driver_check.h"
 #include "kernels/fake_driver.h"
 #include "kernels/fake_kernels.h"
@@ -75,7 +75,7 @@ struct SmallSweep {
             launch->verify();
             launcher.flush_cache();
             launch->launch();
-            EXPECT_FALSE(launch->settings().empty());
+            EXPECT_FALSE(launch->settings().architecture.empty());
         });
     }
     // Fetched through a texture, from memory of another kind.

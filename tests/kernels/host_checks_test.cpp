@@ -72,7 +72,5 @@ TEST(HostChecks, are_all_done_when_they_are_finished) {
     for (const auto& answer : answers) EXPECT_TRUE(is_done(answer));
 }
 
-TEST(HostChecks, know_their_processors) { EXPECT_GE(HostChecks::processors_of_this_process(), 1u); }
-
 }  // namespace
 }  // namespace coalprof

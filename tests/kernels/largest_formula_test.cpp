@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include "core/device/device.h"
 #include "core/formula/formula.h"
 #include "core/formula/user_formula.h"
-#include "core/run/device.h"
 #include "kernels/compiler.h"
 #include "kernels/nvrtc_here.h"
 #include "kernels/plan_launch.h"
@@ -72,6 +72,14 @@ TEST(FormulaKernel, compiles_what_no_thread_evaluates) {
         Compiler compiler(nvrtc_here_ready(), 90);
         const Plan plan = plan_of_formula(text, 1);
         EXPECT_FALSE(compiler.compile(compile_requests(plan, 1024).front())->code.empty()) << text;
+    }
+}
+
+// Only the patterns' own tables hold pointers, whatever a user calls an array.
+TEST(FormulaKernel, loads_elements_from_an_array_called_table) {
+    for (const char* text : {"load: table[i]", "load.u64: table[i%64]"}) {
+        const std::string source = compile_requests(plan_of_formula(text, 1), 1024).front().source;
+        EXPECT_THAT(source, ::testing::Not(::testing::HasSubstr("Content::rows"))) << text;
     }
 }
 

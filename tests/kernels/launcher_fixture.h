@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "core/run/device.h"
+#include "core/device/device.h"
 #include "kernels/fake_driver.h"
 #include "kernels/fake_kernels.h"
 #include "kernels/launcher.h"
@@ -46,15 +46,6 @@ inline std::string message_of(const std::function<void()>& work) {
         return error.what();
     }
     return "no PointError";
-}
-
-inline std::string text_in(const NamedValues& values, const std::string& name) {
-    for (const auto& [key, value] : values) {
-        if (key != name) continue;
-        if (const auto* text = std::get_if<std::string>(&value)) return *text;
-        if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
-    }
-    return "not there";
 }
 
 }  // namespace coalprof

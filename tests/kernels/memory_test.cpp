@@ -85,7 +85,7 @@ TEST_F(Memory, that_is_not_there_is_refused_with_both_numbers_before_anything_is
     });
     EXPECT_EQ(gpu_.handles, handles);
     EXPECT_EQ(message,
-              "not enough GPU memory for the arrays of this point: needs 600.0 MiB, 512.0 MiB "
+              "not enough GPU memory for the arrays of this point: needs 600 MiB, 512 MiB "
               "free");
 }
 

@@ -116,6 +116,7 @@ struct SassInstruction {
         constexpr std::uint32_t bytes[8] = {1, 1, 2, 2, 4, 8, 16, 0};
         return bytes[high >> 9 & 7];
     }
+    bool is_predicated() const { return (low >> 12 & 0xF) != 7; }
     bool is_constant_load() const { return operation() == 0xB82; }
     std::uint64_t constant_bank() const { return low >> 54; }
     bool is_branch() const { return operation() == 0x947 || operation() == 0x547; }
@@ -125,6 +126,28 @@ inline std::vector<SassInstruction> sass_of(std::string_view code) {
     std::vector<SassInstruction> instructions(code.size() / 16);
     std::memcpy(instructions.data(), code.data(), instructions.size() * 16);
     return instructions;
+}
+
+inline bool reaches_global_memory(const SassInstruction& one) {
+    const SassCount count =
+        count_in_sass({reinterpret_cast<const char*>(&one), sizeof(SassInstruction)});
+    return count.loads + count.stores + count.predicated_stores + count.atomics + count.reductions +
+               count.fetches !=
+           0;
+}
+
+// Accesses that a warp executes though none of its lanes takes part: they are predicated, and no
+// branch stands between them and the access before.
+inline std::uint64_t executed_for_no_lane(std::string_view code) {
+    std::uint64_t count = 0;
+    bool is_jumped_over = false;
+    for (const SassInstruction& one : sass_of(code)) {
+        if (one.is_branch() && one.is_predicated()) is_jumped_over = true;
+        if (!reaches_global_memory(one)) continue;
+        if (one.is_predicated() && !is_jumped_over) ++count;
+        is_jumped_over = false;
+    }
+    return count;
 }
 
 inline NearSassCount count_near_in_sass(std::string_view code) {

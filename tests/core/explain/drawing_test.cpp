@@ -12,6 +12,7 @@
 #include "core/explain/naive.h"
 #include "core/explain/styled_text.h"
 #include "core/model/truth.h"
+#include "core/text/utf8.h"
 #include "test_data.h"
 
 namespace coalprof {
@@ -40,7 +41,7 @@ void expect_well_formed(const std::string& text, const ExplainStyle& style) {
     for (const std::string& line : lines_of(text)) {
         SCOPED_TRACE(line);
         const std::string plain = without_colour(line);
-        EXPECT_LE(columns_of(plain), std::max<std::size_t>(style.width, 60));
+        EXPECT_LE(terminal_columns(plain), std::max<std::size_t>(style.width, 60));
         EXPECT_FALSE(plain.ends_with(' '));
         for (const char c : plain) {
             EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20) << "control character";

@@ -1,4 +1,4 @@
-#include "core/write/explanation_json.h"
+#include "core/explain/explanation_json.h"
 
 #include <gtest/gtest.h>
 

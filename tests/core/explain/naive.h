@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "core/model/warp_access.h"
+#include "core/access/warp_access.h"
 
 namespace coalprof::naive {
 

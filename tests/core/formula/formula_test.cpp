@@ -107,6 +107,14 @@ TEST(FormulaProgram, gives_an_array_the_type_of_its_prefix) {
     EXPECT_EQ(program.arrays[1].element_bytes, 4u);
 }
 
+// What an array is called says nothing of what it holds.
+TEST(FormulaProgram, loads_elements_from_an_array_called_table) {
+    for (const char* text : {"load: table[i]", "load.u64: table[i%64]", "load.u64: table_a[i]"}) {
+        const Program program = program_of(text);
+        EXPECT_FALSE(is_pointer_load(program, program.instructions[0])) << text;
+    }
+}
+
 TEST(FormulaProgram, sees_blocks_and_grids_of_two_dimensions) {
     FormulaLaunch launch = Launch();
     launch.block_x = 16;
@@ -140,6 +148,10 @@ TEST_P(FailingLaunch, names_the_first_thread_and_the_place) {
 }
 
 const Failing failing_launches[] = {
+    {"a[blockIdx.y*1001 + i]", 2, "the grid has one dimension", "blockIdx.x % COLUMNS"},
+    {"row = bid.y; a[i + row]", 6, "the grid has one dimension", "bid.x / COLUMNS"},
+    {"i % gdim.y", 4, "the grid has one dimension", "gdim.x / COLUMNS"},
+    {"i + gridDim.y", 4, "the grid has one dimension", "gridDim.x / COLUMNS"},
     {"i - 1", 0, "the index 'i - 1' is negative (-1), first in thread 0 ", "max(i - 1, 0)"},
     {"1000 - i", 0, "(-1), first in thread 1001 (block 3, tid 233), where i = 1001", "if i >= 1"},
     {"100000 - i / 2", 0, "(-1), first in thread 200002 ", "if i >= 1"},

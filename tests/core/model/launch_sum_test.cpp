@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <map>
 #include <random>
 #include <set>
 
 #include "core/machine/machine.h"
 #include "core/model/coalescer.h"
+#include "core/parallel/threads.h"
 
 namespace coalprof {
 namespace {
@@ -186,23 +188,66 @@ TEST(LaunchSum, of_lanes_a_power_of_two_apart_is_quick) {
 
 // Lanes an odd distance apart: the hash makes nearly every warp differ from every other.
 TEST(LaunchSum, that_takes_too_long_does_without_the_hash) {
-    const Program program = columns_of(1000, 1 << 20 | 1, AccessKind::store);
+    const Program program = columns_of(1000, 1 << 20 | 1, AccessKind::reduce);
     const Sensitivity sensitivity{.hashes_lines = true};
     EXPECT_TRUE(costs_too_much(program, {}, program.instructions[0], sensitivity));
-    // What the hash decides of an atomic is worth more time than what it decides of a store.
-    const Program atomics = columns_of(1000, 1 << 10 | 1, AccessKind::reduce);
-    EXPECT_FALSE(costs_too_much(atomics, {}, atomics.instructions[0], sensitivity));
-    const Program small = columns_of(1000, 1 << 10 | 1, AccessKind::store);
-    EXPECT_TRUE(costs_too_much(small, {}, small.instructions[0], sensitivity));
+    const Program small = columns_of(1000, 1 << 10 | 1, AccessKind::reduce);
+    EXPECT_FALSE(costs_too_much(small, {}, small.instructions[0], sensitivity));
 
     const Coalescer coalescer(*find_machine("9.0").rules);
-    const GlobalCounts exact = sum(coalescer, {small, {}}, true);
-    const GlobalCounts without = sum(coalescer.without_hash(), {small, {}}, false);
+    const Program stores = columns_of(1000, 1 << 10 | 1, AccessKind::store);
+    const GlobalCounts exact = sum(coalescer, {stores, {}}, true);
+    const GlobalCounts without = sum(coalescer.without_hash(), {stores, {}}, false);
     EXPECT_EQ(without.sectors, exact.sectors);
     EXPECT_EQ(without.lines, exact.lines);
     EXPECT_EQ(without.l2_requests, exact.l2_requests);
     EXPECT_TRUE(has(without.tag_doubts, Doubt::hash_not_summed));
     EXPECT_NE(reason_of(without.tag_doubts).find("smaller --size"), std::string_view::npos);
+}
+
+Program scattered(std::uint64_t threads, std::uint32_t block) {
+    Program program;
+    program.threads = threads;
+    program.block = block;
+    program.arrays = {{"a", 4, 3000}};
+    program.instructions = {{AccessKind::load, Space::global, 4, 0, Scatter{3000, 5}}};
+    return program;
+}
+
+// 200,000 threads are seven pieces of a walk, the last of which ends within a warp.
+TEST(LaunchSum, of_a_walk_is_the_same_for_every_count_of_threads) {
+    const Coalescer coalescer(*find_machine("9.0").rules);
+    for (const std::uint32_t block : {256u, 33u, 1000u}) {
+        const Launch launch{scattered(200'000 - 7, block), {}};
+        std::vector<GlobalCounts> sums;
+        for (const unsigned threads : {1u, 2u, 3u, 8u}) {
+            set_thread_count(threads);
+            sums.push_back(sum(coalescer, launch, true));
+        }
+        set_thread_count(processors_of_this_process());
+        for (const GlobalCounts& one : sums) expect_equal(one, sums.front());
+        // Every block ends in a partial warp where it is not made of whole ones.
+        const std::uint64_t blocks = 199'993 / block;
+        const std::uint64_t rest = 199'993 % block;
+        EXPECT_EQ(sums.front().requests, blocks * ((block + 31) / 32) + (rest + 31) / 32);
+        EXPECT_EQ(sums.front().active_bytes, 199'993u * 4);
+    }
+}
+
+TEST(LaunchSum, that_is_stopped_in_another_thread_stops) {
+    const Program program = scattered(1 << 20, 256);
+    std::atomic<int> warps{0};
+    for (const unsigned threads : {1u, 4u}) {
+        set_thread_count(threads);
+        EXPECT_THROW(sum_over_launch<GlobalCounts>(program, {}, program.instructions[0], {},
+                                                   [&](const WarpAccess&) -> GlobalCounts {
+                                                       if (++warps % 2048 == 0) throw Stopped{};
+                                                       return {};
+                                                   }),
+                     Stopped);
+    }
+    set_thread_count(processors_of_this_process());
+    EXPECT_LT(warps, 1 << 15);
 }
 
 TEST(WarpsWalked, are_those_that_repeat_no_other) {

@@ -5,7 +5,8 @@
 
 #include "core/model/predict.h"
 #include "core/pattern/memory_settings.h"
-#include "core/run/sweep.h"
+#include "core/sweep/all_points.h"
+#include "core/sweep/sweep.h"
 #include "core/text/error.h"
 
 namespace coalprof {
@@ -22,7 +23,7 @@ Plan plan_of(const std::string& pattern, Op op, LoadPath path, Allocation alloca
     sweep.paths = {path};
     sweep.allocations = {allocation};
     sweep.machines = {find_machine("h200")};
-    return expand(sweep).front().plan;
+    return SweepPoints(sweep).at(0).plan;
 }
 Plan on_path(LoadPath path, Op op = Op::copy) {
     return plan_of("offset", op, path, Allocation::device);
@@ -158,7 +159,7 @@ TEST(Sweep, names_points_after_path_and_allocation_where_they_are_swept) {
     sweep.allocations = {Allocation::device, Allocation::static_array};
     sweep.machines = {find_machine("h200")};
     std::vector<std::string> names;
-    for (const PlannedPoint& point : expand(sweep)) names.push_back(point.name);
+    for (const PlannedPoint& point : all_points(SweepPoints(sweep))) names.push_back(point.name);
     EXPECT_EQ(names, (std::vector<std::string>{
                          "offset=1 alloc=device path=ld", "offset=1 alloc=device path=tex",
                          "offset=1 alloc=static path=ld", "offset=1 alloc=static path=tex"}));

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/model/warp_access.h"
+#include "core/access/warp_access.h"
 #include "test_data.h"
 
 namespace coalprof::truth {

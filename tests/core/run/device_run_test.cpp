@@ -1,24 +1,25 @@
-#include "core/run/device_run.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
 #include <optional>
 
 #include "core/run/fake_device.h"
+#include "core/run/runs.h"
+#include "core/sweep/sweep.h"
 
 namespace coalprof {
 namespace {
 
 constexpr std::size_t sweep_points = 33;
 
-std::vector<PlannedPoint> offsets() {
+SweepPoints offsets() {
     Sweep sweep;
     sweep.pattern = "offset";
     for (std::uint64_t offset = 0; offset < sweep_points; ++offset) sweep.values.push_back(offset);
     sweep.shape.size_bytes = 1 << 14;
     sweep.machines = {find_machine("h200")};
-    return expand(sweep);
+    return SweepPoints(std::move(sweep));
 }
 
 struct Outcome {
@@ -30,12 +31,13 @@ Outcome run(fake::Script& script, bool with_counters = true, std::uint64_t repea
     fake::Launcher launcher(script);
     fake::Collector collector(script, launcher);
     Outcome outcome{};
-    outcome.code = run_sweep_on_device(
-        offsets(), {},
+    SweepPoints points = offsets();
+    outcome.code = run_on_device(
+        points,
         {.launcher = launcher,
          .collector = with_counters ? &collector : nullptr,
          .no_counters = with_counters ? "" : "access is restricted to administrators",
-         .wanted = {Counter::load_requests, Counter::load_sectors, Counter::store_sectors},
+         .wanted = wants({Counter::load_requests, Counter::load_sectors, Counter::store_sectors}),
          .repeats = repeats},
         outcome.result);
     return outcome;
@@ -139,19 +141,12 @@ TEST(DeviceRun, delivers_what_was_finished_when_the_gpu_is_lost) {
     EXPECT_NE(outcome.result.points[32].failure.find("illegal address"), std::string::npos);
 }
 
-// The first value that is called so, as a real number.
-std::optional<double> number_of(const NamedValues& values, const std::string& key) {
-    for (const auto& [name, value] : values)
-        if (const auto* number = std::get_if<double>(&value); number && name == key) return *number;
-    return std::nullopt;
-}
-
 // rmw writes, so copying is its ceiling: 2 x 16 KiB in 1 us are 32.768 GB/s, of 32 GB/s.
 TEST(DeviceRun, compares_bandwidth_with_what_the_gpu_itself_reached) {
     fake::Script script;
     const Outcome outcome = run(script);
-    EXPECT_EQ(number_of(*outcome.result.head.device, "read_ceiling_bytes_per_second"), 64e9);
-    EXPECT_EQ(number_of(*outcome.result.head.device, "copy_ceiling_bytes_per_second"), 32e9);
+    EXPECT_EQ(outcome.result.head.device->read_ceiling, Reading{64e9});
+    EXPECT_EQ(outcome.result.head.device->copy_ceiling, Reading{32e9});
     for (const Point& point : outcome.result.points)
         EXPECT_DOUBLE_EQ(number_in((*point.measured)[Counter::bandwidth_share]), 1.024);
 }
@@ -160,8 +155,7 @@ TEST(DeviceRun, measures_no_ceiling_where_no_time_is_measured) {
     fake::Script script;
     const Outcome outcome = run(script, true, 0);
     EXPECT_EQ(script.log.find("ceiling"), std::string::npos);
-    EXPECT_EQ(number_of(*outcome.result.head.device, "read_ceiling_bytes_per_second"),
-              std::nullopt);
+    EXPECT_FALSE(is_present(outcome.result.head.device->read_ceiling));
     EXPECT_FALSE(is_present((*outcome.result.points[0].measured)[Counter::bandwidth_share]));
 }
 
@@ -204,15 +198,18 @@ struct TwoDevices {
     fake::Recorder result;
 
     ExitCode run(const std::vector<Warning>& missing = {}) {
-        std::vector<DeviceSweep> sweeps;
+        SweepPoints points[2]{offsets(), offsets()};
+        std::deque<DeviceBackend> backends;
         for (int k = 0; k < 2; ++k)
-            sweeps.push_back({offsets(),
-                              {.launcher = launchers[k],
-                               .collector = &collectors[k],
-                               .no_counters = {},
-                               .wanted = {Counter::load_sectors},
-                               .repeats = 3}});
-        return run_sweep_on_devices(sweeps, missing, {}, result);
+            backends.emplace_back(DeviceRun{.launcher = launchers[k],
+                                            .collector = &collectors[k],
+                                            .no_counters = {},
+                                            .wanted = wants({Counter::load_sectors}),
+                                            .accesses = points[k].check(),
+                                            .repeats = 3,
+                                            .is_one_of_several = true});
+        return run_points({{points[0], backends[0]}, {points[1], backends[1]}}, {}, result,
+                          missing);
     }
 };
 
@@ -222,8 +219,8 @@ TEST(SeveralDevices, are_swept_one_after_the_other_into_one_result) {
     ASSERT_EQ(two.result.points.size(), 2 * sweep_points);
     for (const Point& point : two.result.points) EXPECT_TRUE(is_whole(point));
     ASSERT_EQ(two.result.head.devices.size(), 2u);
-    EXPECT_EQ(number_of(two.result.head.devices[1], "copy_ceiling_bytes_per_second"), 32e9);
-    EXPECT_EQ(std::get<std::string>(two.result.head.device->front().second), "Fake GPU,Fake GPU");
+    EXPECT_EQ(two.result.head.devices[1].copy_ceiling, Reading{32e9});
+    EXPECT_EQ(two.result.head.device->name, "Fake GPU,Fake GPU");
 }
 
 // The context of another GPU is current otherwise.
@@ -287,13 +284,14 @@ Outcome run_constants(fake::Script& script) {
     fake::Launcher launcher(script);
     fake::Collector collector(script, launcher);
     Outcome outcome{};
-    outcome.code = run_sweep_on_device(expand(sweep), {},
-                                       {.launcher = launcher,
-                                        .collector = &collector,
-                                        .no_counters = {},
-                                        .wanted = {Counter::constant_requests},
-                                        .repeats = 3},
-                                       outcome.result);
+    SweepPoints points(std::move(sweep));
+    outcome.code = run_on_device(points,
+                                 {.launcher = launcher,
+                                  .collector = &collector,
+                                  .no_counters = {},
+                                  .wanted = wants({Counter::constant_requests}),
+                                  .repeats = 3},
+                                 outcome.result);
     return outcome;
 }
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/device/device.h"
 #include "core/model/predict.h"
-#include "core/run/device.h"
 
 namespace coalprof::fake {
 
@@ -33,7 +33,7 @@ class Launch : public PreparedLaunch {
  public:
     Launch(Script& script, const Plan& plan) : script_(script), plan_(plan) {}
     const Placement& placement() const override { return placement_; }
-    NamedValues settings() const override { return {}; }
+    LaunchSettings settings() const override { return {}; }
     void launch() override {
         script_.on_launch(plan_.value);
         script_.log += "launch ";

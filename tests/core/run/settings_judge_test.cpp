@@ -7,6 +7,8 @@
 
 #include "core/model/l1_working_set.h"
 #include "core/model/predict.h"
+#include "core/sweep/all_points.h"
+#include "core/sweep/sweep.h"
 
 namespace coalprof {
 namespace {
@@ -34,7 +36,7 @@ Sweep four_variants(const std::string& pattern, std::vector<std::uint64_t> value
 std::vector<Verdict> judged(const Sweep& sweep,
                             const std::function<void(const PlannedPoint&, Point&)>& measure = {}) {
     SettingsJudge judge;
-    for (const PlannedPoint& planned : expand(sweep)) {
+    for (const PlannedPoint& planned : all_points(SweepPoints(sweep))) {
         Point point;
         point.predicted = Predictor(planned.machine).predict_launch(planned.plan, {});
         if (measure) measure(planned, point);
@@ -110,7 +112,7 @@ TEST(SettingsJudge, says_where_nothing_tells_combinations_apart) {
 // KiB do not, and past L1 nothing is held.
 TEST(SettingsJudge, prefers_the_split_whose_l1_holds_what_warps_share) {
     const Sweep sweep = four_variants("offset", {1}, "c2050", ElementType::f32x4);
-    const PlannedPoint point = expand(sweep).front();
+    const PlannedPoint point = SweepPoints(sweep).at(0);
     const auto set = l1_working_set(*point.machine.rules, point.plan);
     ASSERT_TRUE(set);
     EXPECT_EQ(set->bytes, 24704u);
@@ -212,7 +214,8 @@ TEST(SettingsJudge, does_not_compare_what_is_not_known) {
 }
 
 TEST(Sweep, says_what_each_split_leaves_for_l1) {
-    for (const PlannedPoint& point : expand(four_variants("offset", {1}, "c2050"))) {
+    for (const PlannedPoint& point :
+         all_points(SweepPoints(four_variants("offset", {1}, "c2050")))) {
         const bool prefers_l1 = point.plan.cache.carveout->shared_percent == 0;
         EXPECT_EQ(std::get<std::int64_t>(point.parameters.back().second), prefers_l1 ? 48 : 16);
         EXPECT_EQ(point.parameters.back().first, "l1_kib");

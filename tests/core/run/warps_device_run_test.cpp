@@ -1,5 +1,3 @@
-#include "core/run/warps_device_run.h"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +7,10 @@
 #include <fstream>
 #include <string>
 
+#include "core/run/device_backend.h"
 #include "core/run/fake_device.h"
+#include "core/run/run_points.h"
+#include "core/sweep/warps_source.h"
 
 namespace coalprof {
 namespace {
@@ -38,16 +39,20 @@ Outcome replay(fake::Script& script, const std::string& text) {
     fake::Collector collector(script, launcher);
     Outcome outcome;
     try {
-        outcome.code = run_warps_on_device(
-            path, find_machine("h200"), {},
-            {.launcher = launcher,
-             .collector = &collector,
-             .no_counters = {},
-             .wanted = [](AccessKind kind, Space space) -> std::vector<Counter> {
-                 if (space == Space::shared) return {Counter::shared_load_wavefronts};
-                 return {kind == AccessKind::load ? Counter::load_sectors : Counter::store_sectors};
-             }},
-            outcome.result);
+        WarpsSource lines(path, find_machine("h200"));
+        DeviceBackend device({.launcher = launcher,
+                              .collector = &collector,
+                              .no_counters = {},
+                              .wanted = [](AccessSet accesses) -> std::vector<Counter> {
+                                  if (accesses.has(Access::shared_load))
+                                      return {Counter::shared_load_wavefronts};
+                                  return {accesses.has(Access::global_load)
+                                              ? Counter::load_sectors
+                                              : Counter::store_sectors};
+                              },
+                              .repeats = 0,
+                              .points_together = warps_together});
+        outcome.code = run_points({{lines, device}}, {}, outcome.result);
     } catch (const UsageError& error) {
         outcome.refusal = error.what();
     }

@@ -57,6 +57,12 @@ TEST(Formats, of_a_later_version_are_refused_as_such) {
     EXPECT_THAT(refusal_of_path("plot.svg"), HasSubstr("cannot write svg yet"));
 }
 
+TEST(Formats, the_case_of_a_suffix_does_not_matter) {
+    EXPECT_EQ(format_of_path("x.JSON").name, "json");
+    EXPECT_EQ(format_of_path("Results.Csv").name, "csv");
+    EXPECT_THAT(refusal_of_path("plot.SVG"), HasSubstr("cannot write svg yet"));
+}
+
 TEST(Formats, the_suffix_of_a_file_picks_its_format) {
     EXPECT_EQ(format_of_path("a/b.c/result.json").name, "json");
     EXPECT_EQ(format_of_path("result.jsonl").name, "jsonl");

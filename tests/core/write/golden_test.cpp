@@ -6,8 +6,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/verify/verify_json.h"
 #include "core/write/synthetic.h"
-#include "core/write/verify_json.h"
 #include "test_data.h"
 
 namespace coalprof {
@@ -33,6 +33,7 @@ std::vector<Point> predicted_sweep() {
     for (Point& point : points) {
         point.measured.reset();
         point.timing.reset();
+        point.launch.reset();
     }
     return points;
 }
@@ -68,8 +69,7 @@ std::vector<Point> mixed_warps() {
 
 ResultHead warps_head() {
     ResultHead head = predicted_head();
-    head.sweep = {{"pattern", std::string("warps")}};
-    head.parameter = "name";
+    head.sweep = {.pattern = "warps"};
     return head;
 }
 
@@ -95,7 +95,7 @@ TEST(Golden, mixed_warps_are_the_same_in_every_format_as_ever) {
 TEST(Golden, several_gpus_and_their_verdicts) {
     ResultHead head = synthetic::head();
     head.devices = {*head.device, *head.device};
-    head.device = NamedValues{{"name", std::string("NVIDIA H200,NVIDIA H200")}};
+    head.device = {.name = "NVIDIA H200,NVIDIA H200"};
     ResultTail tail;
     for (const std::int64_t device : {0, 1})
         tail.verdicts.push_back({.scope = {{"device", device}},

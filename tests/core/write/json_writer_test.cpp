@@ -139,14 +139,44 @@ TEST(Jsonl, every_line_says_what_it_belongs_to) {
     writer->point(synthetic::failed_point(1));
     writer->finish({});
     const std::vector<json> lines = lines_of(sink.text());
-    ASSERT_EQ(lines.size(), 2u);
+    ASSERT_EQ(lines.size(), 3u);
     for (const json& line : lines) {
         EXPECT_EQ(line["schema"], "coalprof/1");
         EXPECT_EQ(line["machine"], "h200");
-        EXPECT_EQ(line["sweep"], json({{"pattern", "offset"}, {"type", "f32"}, {"op", "rmw"}}));
-        EXPECT_EQ(line["predicted"]["load_requests"], 32);
+        EXPECT_EQ(line["device"], "NVIDIA H200");
+        EXPECT_EQ(line["sweep"]["pattern"], "offset");
+        EXPECT_EQ(line["sweep"]["size_bytes"], 4096);
+        EXPECT_EQ(line.contains("meta"), &line == &lines.front());
+        EXPECT_EQ(line.contains("predicted"), &line != &lines.back());
     }
     EXPECT_EQ(lines[1]["failure"], "cannot allocate 4 KiB: none is free");
+    EXPECT_EQ(lines[2]["status"], "complete");
+}
+
+// The formulas of a file can be thousands: they stand in the first line, not in each.
+TEST(Jsonl, repeats_of_the_sweep_only_what_is_short) {
+    ResultHead head = synthetic::head();
+    head.sweep.more = {{"formula.a", std::string(1000, 'i')}};
+    CollectingSink sink;
+    const auto writer = make_jsonl(sink, {});
+    writer->begin(head);
+    writer->point(synthetic::point(0));
+    writer->point(synthetic::point(1));
+    writer->finish({});
+    const std::vector<json> lines = lines_of(sink.text());
+    EXPECT_TRUE(lines[0]["sweep"].contains("formula.a"));
+    EXPECT_FALSE(lines[1]["sweep"].contains("formula.a"));
+}
+
+TEST(Jsonl, of_no_points_is_one_line_with_the_head_and_the_end) {
+    CollectingSink sink;
+    const auto writer = make_jsonl(sink, {});
+    writer->begin(synthetic::head());
+    writer->finish({.status = Status::interrupted});
+    const std::vector<json> lines = lines_of(sink.text());
+    ASSERT_EQ(lines.size(), 1u);
+    EXPECT_EQ(lines[0]["meta"]["time"], "2026-11-21T05:20:00Z");
+    EXPECT_EQ(lines[0]["status"], "interrupted");
 }
 
 TEST(Jsonl, points_equal_those_of_json) {
@@ -156,7 +186,7 @@ TEST(Jsonl, points_equal_those_of_json) {
     writer->point(synthetic::point(1));
     writer->finish({});
     json line = lines_of(sink.text()).at(0);
-    for (const char* own : {"schema", "machine", "sweep"}) line.erase(own);
+    for (const char* own : {"schema", "machine", "device", "sweep", "meta"}) line.erase(own);
     EXPECT_EQ(line, document_of({synthetic::point(1)})["points"][0]);
 }
 

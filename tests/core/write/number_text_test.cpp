@@ -5,20 +5,6 @@
 namespace coalprof {
 namespace {
 
-std::string grouped(std::uint64_t value) {
-    TextBuffer text;
-    put_grouped(text, value);
-    return std::string(text.view());
-}
-
-TEST(NumberText, groups_digits_by_three) {
-    EXPECT_EQ(grouped(0), "0");
-    EXPECT_EQ(grouped(999), "999");
-    EXPECT_EQ(grouped(1'000), "1,000");
-    EXPECT_EQ(grouped(12'345'678), "12,345,678");
-    EXPECT_EQ(grouped(18'446'744'073'709'551'615u), "18,446,744,073,709,551,615");
-}
-
 TEST(NumberText, rounds_to_the_decimals_asked) {
     EXPECT_EQ(number_text(25.6, {1, 1, {}}), "25.6");
     EXPECT_EQ(number_text(10.0 + 2.0 / 3, {1, 2, {}}), "10.67");
@@ -45,13 +31,6 @@ TEST(NumberText, scales_by_the_largest_number_of_a_column) {
     EXPECT_EQ(scale_for(Unit::byte_per_second, 1.78e12, "us").decimals, 0);
     EXPECT_EQ(scale_for(Unit::ratio, 1, "us").unit, "%");
     EXPECT_EQ(scale_for(Unit::sector, 1e9, "us").unit, "");
-}
-
-TEST(NumberText, sizes_take_the_unit_that_divides_them) {
-    EXPECT_EQ(size_text(4 << 20), "4 MiB");
-    EXPECT_EQ(size_text(480), "480 bytes");
-    EXPECT_EQ(size_text(5000), "5,000 bytes");
-    EXPECT_EQ(size_text(std::uint64_t{3} << 40), "3 TiB");
 }
 
 // Whatever stands beside it in the column.

@@ -156,6 +156,41 @@ TEST(OutputFile, a_target_that_turned_into_a_folder_stays_and_there_is_no_litter
     EXPECT_THAT(folder.names(), ElementsAre("result.json"));
 }
 
+TEST(OutputFile, a_part_goes_beside_the_target_which_stays) {
+    const TemporaryFolder folder;
+    folder.write("result.json", "old");
+    folder.write("result.partial.json", "an older part");
+    std::filesystem::create_symlink("result.json", folder / "link");
+    OutputFile file(folder / "link");
+    file.write("part");
+    file.commit_part();
+    EXPECT_EQ(folder.read("result.json"), "old");
+    EXPECT_EQ(folder.read("result.partial.json"), "part");
+    EXPECT_THAT(file.remark(), HasSubstr("result.partial.json"));
+    EXPECT_THAT(folder.names(), ElementsAre("link", "result.json", "result.partial.json"));
+}
+
+TEST(OutputFile, the_name_of_a_part_keeps_the_suffix) {
+    EXPECT_EQ(partial_path("x.json"), "x.partial.json");
+    EXPECT_EQ(partial_path("a.b/x"), "a.b/x.partial");
+    EXPECT_EQ(partial_path("/a/.hidden"), "/a/.hidden.partial");
+    EXPECT_EQ(partial_path("/a/x.tar.csv"), "/a/x.tar.partial.csv");
+    // 255 bytes are the most that a name may have.
+    const std::string longest = partial_path("/a/" + std::string(250, 'x') + ".json");
+    EXPECT_EQ(longest, "/a/" + std::string(242, 'x') + ".partial.json");
+}
+
+TEST(OutputFile, other_names_of_the_old_file_are_told) {
+    const TemporaryFolder folder;
+    folder.write("result.json", "old");
+    std::filesystem::create_hard_link(folder / "result.json", folder / "other");
+    OutputFile file(folder / "result.json");
+    file.write("new");
+    file.commit();
+    EXPECT_EQ(folder.read("other"), "old");
+    EXPECT_THAT(file.remark(), HasSubstr("2 names"));
+}
+
 TEST(OutputFile, a_device_is_written_directly) {
     EXPECT_EQ(refusal_of("/dev/null"), "not refused");
     EXPECT_THAT(refusal_of("/dev/full"), HasSubstr("/dev/full: No space left on device"));

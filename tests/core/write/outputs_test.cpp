@@ -138,6 +138,41 @@ TEST(Outputs, that_are_not_finished_leave_nothing) {
     EXPECT_THAT(folder.names(), ElementsAre("a.json"));
 }
 
+TEST(Outputs, of_an_interrupted_run_replace_nothing) {
+    const TemporaryFolder folder;
+    folder.write("a.json", "old");
+    for (const int points : {0, 2}) {
+        std::vector<std::string> notes;
+        Outputs outputs({target(folder / "a.json"), target(folder / "b.csv")}, nullptr,
+                        [&](std::string_view note) { notes.emplace_back(note); });
+        outputs.begin(synthetic::head());
+        for (int i = 0; i < points; ++i) outputs.point(synthetic::point(i));
+        outputs.finish({Status::interrupted, {}});
+        EXPECT_EQ(folder.read("a.json"), "old");
+        if (points == 0) {
+            EXPECT_THAT(folder.names(), ElementsAre("a.json"));
+            EXPECT_THAT(notes, IsEmpty());
+            continue;
+        }
+        EXPECT_THAT(folder.names(), ElementsAre("a.json", "a.partial.json", "b.partial.csv"));
+        EXPECT_THAT(folder.read("a.partial.json"), HasSubstr("offset=1"));
+        EXPECT_EQ(notes.size(), 2u);
+    }
+}
+
+TEST(Outputs, are_never_what_is_read) {
+    const TemporaryFolder folder;
+    folder.write("in.json", "read");
+    folder.write("x.partial.json", "read");
+    std::filesystem::create_hard_link(folder / "in.json", folder / "other.json");
+    for (const char* name : {"in.json", "other.json"})
+        EXPECT_THROW(refuse_inputs({target(folder / name)}, {folder / "in.json"}), UsageError);
+    EXPECT_THROW(refuse_inputs({target(folder / "x.json")}, {folder / "x.partial.json"}),
+                 UsageError);
+    EXPECT_NO_THROW(refuse_inputs({target(folder / "new.json")}, {folder / "in.json"}));
+    EXPECT_NO_THROW(refuse_inputs({target("/dev/null", "csv")}, {"/dev/null"}));
+}
+
 TEST(Outputs, show_only_the_listed_counters_in_every_format) {
     const TemporaryFolder folder;
     Outputs outputs({target(folder / "a.json"), target(folder / "a.txt", "table")});

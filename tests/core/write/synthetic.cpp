@@ -26,19 +26,21 @@ ResultHead head() {
     head.coalprof_version = "1.2.3";
     head.argv = {"coalprof", "offset", "--range", "0..32"};
     head.time_utc = "2026-11-21T05:20:00Z";
-    head.machine = {{"name", std::string("h200")},
-                    {"compute_capability", std::string("9.0")},
-                    {"board", std::string("NVIDIA H200")}};
-    head.device = NamedValues{
-        {"name", std::string("NVIDIA H200")},     {"compute_capability", std::string("9.0")},
-        {"multiprocessors", std::int64_t{132}},   {"ecc", true},
-        {"read_ceiling_bytes_per_second", 4.5e9}, {"copy_ceiling_bytes_per_second", 4e9}};
+    head.machine = {.name = "h200", .compute_capability = "9.0", .board = "NVIDIA H200"};
+    head.device = {.name = "NVIDIA H200",
+                   .compute_capability = "9.0",
+                   .multiprocessors = 132,
+                   .ecc = true,
+                   .read_ceiling = 4.5e9,
+                   .copy_ceiling = 4e9};
     head.backend = "device";
     head.passes = 1;
-    head.sweep = {{"pattern", std::string("offset")}, {"parameter", std::string("offset")},
-                  {"type", std::string("f32")},       {"op", std::string("rmw")},
-                  {"size_bytes", std::int64_t{4096}}, {"carveout", std::monostate{}}};
-    head.parameter = "offset";
+    head.sweep = {.pattern = "offset",
+                  .parameter = "offset",
+                  .op = "rmw",
+                  .type = "f32",
+                  .size_bytes = 4096,
+                  .settings = {{"carveout", Value{}}}};
     return head;
 }
 
@@ -59,6 +61,16 @@ Point point(std::int64_t offset) {
     derive_ratios(*point.measured);
     (*point.measured)[Counter::bandwidth_share] = 0.5;  // 2 of 4 GB/s
     point.timing = Timing{20, 4.096e-6, 4e-6, 4.5e-6, 3.9e-6, 9e-6};
+    point.launch = LaunchSettings{.architecture = "sm_90",
+                                  .grid_blocks = 4,
+                                  .block_threads = 256,
+                                  .registers = 32,
+                                  .local_bytes = 0,
+                                  .shared_bytes = 0,
+                                  .blocks_per_multiprocessor = 8,
+                                  .occupancy = 1,
+                                  .carveout_percent = {},
+                                  .l2_fetch_bytes = 64};
     return point;
 }
 
@@ -66,6 +78,7 @@ Point failed_point(std::int64_t offset) {
     Point failed = point(offset);
     failed.measured.reset();
     failed.timing.reset();
+    failed.launch.reset();
     failed.failure = "cannot allocate 4 KiB: none is free";
     return failed;
 }

@@ -56,7 +56,7 @@ TEST(Table, no_line_is_wider_than_asked) {
     for (const std::size_t width : {40u, 60u, 80u, 100u, 200u})
         for (const bool ascii : {false, true})
             for (const std::string& line : lines_of(table_of(sweep(), {width, false, ascii})))
-                EXPECT_LE(columns_of_text(line), width) << line;
+                EXPECT_LE(terminal_columns(line), width) << line;
 }
 
 TEST(Table, ascii_holds_no_other_character) {
@@ -232,32 +232,34 @@ TEST(Table, control_characters_never_reach_a_terminal) {
     point.failure = "bell\a";
     point.parameters = {{"\033key", std::string("\033]0;title\a")}};
     ResultHead head = synthetic::head();
-    head.sweep[0].second = std::string("\033[31m");
+    head.sweep.pattern = "\033[31m";
     for (const char c : table_of({point}, {}, head))
         EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 32) << static_cast<int>(c);
 }
 
-TEST(Table, a_point_that_breaks_the_heading_gets_a_new_one) {
-    CollectingSink sink;
-    const auto writer = make_table(sink, {});
-    writer->begin({});
-    for (int i = 0; i < 1000; ++i) writer->point(predicted_load("few", 4));
-    for (int i = 0; i < 10; ++i) writer->point(predicted_load("more", 32));
-    Point stores;
-    stores.name = "other";
-    stores.predicted[Counter::store_sectors] = std::uint64_t{77};
-    writer->point(stores);
-    writer->finish({});
-    const std::string table = sink.text();
-    // The first heading says that sectors are 4 in every row; 32 is news, and so is a store.
-    EXPECT_THAT(table, HasSubstr("sectors 4"));
+std::string streamed_table(const std::vector<Point>& points) { return table_of(points, {}, {}); }
+
+// The pages of 1,000 points: what the heading of the first says is not true of the second.
+TEST(Table, a_heading_is_true_of_the_rows_below_it) {
+    std::vector<Point> points(1000, predicted_load("few", 4));
+    points.insert(points.end(), 10, predicted_load("more", 32));
+    points.emplace_back().name = "other";
+    points.back().predicted[Counter::store_sectors] = std::uint64_t{77};
+    const std::string table = streamed_table(points);
+    EXPECT_THAT(table, Not(HasSubstr("In every row")));
+    EXPECT_EQ(count_of(table, "sectors 4"), 1u);
     EXPECT_EQ(count_of(table, "efficiency"), 2u);
     EXPECT_THAT(table, HasSubstr("77"));
     EXPECT_EQ(count_of(table, "few"), 1000u);
     EXPECT_EQ(count_of(table, "more "), 10u);
 }
 
-TEST(Table, rows_stream_once_the_columns_are_settled) {
+TEST(Table, a_full_page_alone_is_every_row) {
+    EXPECT_THAT(streamed_table(std::vector<Point>(1000, predicted_load("few", 4))),
+                HasSubstr("In every row: "));
+}
+
+TEST(Table, pages_stream_and_repeat_no_heading) {
     CollectingSink sink;
     const auto writer = make_table(sink, {});
     writer->begin({});
@@ -265,17 +267,26 @@ TEST(Table, rows_stream_once_the_columns_are_settled) {
     EXPECT_GT(sink.writes.size(), 10u);
     writer->finish({});
     EXPECT_EQ(count_of(sink.text(), "efficiency"), 1u);
+    EXPECT_EQ(count_of(sink.text(), "warp "), 20'000u);
 }
 
-TEST(Table, a_number_too_wide_for_its_column_starts_a_new_heading) {
-    CollectingSink sink;
-    const auto writer = make_table(sink, {});
-    writer->begin({});
-    for (std::uint64_t i = 0; i < 1001; ++i) writer->point(predicted_load("warp", 1 + i % 8));
-    writer->point(predicted_load("wide", 123'456'789'012));
-    writer->finish({});
-    EXPECT_THAT(sink.text(), HasSubstr("123,456,789,012"));
-    EXPECT_EQ(count_of(sink.text(), "efficiency"), 2u);
+TEST(Table, a_number_too_wide_for_the_last_page_starts_a_new_heading) {
+    std::vector<Point> points;
+    for (std::uint64_t i = 0; i < 1001; ++i) points.push_back(predicted_load("warp", 1 + i % 8));
+    points.push_back(predicted_load("wide", 123'456'789'012));
+    const std::string table = streamed_table(points);
+    EXPECT_THAT(table, HasSubstr("123,456,789,012"));
+    EXPECT_EQ(count_of(table, "efficiency"), 2u);
+}
+
+// DRAM has no number on the first page and one on the second.
+TEST(Table, what_some_page_has_is_not_missing_in_every_row) {
+    std::vector<Point> points(1001, predicted_load("warp", 4));
+    for (Point& point : points)
+        point.predicted[Counter::dram_read_bytes] = Unavailable{"nobody can tell"};
+    EXPECT_THAT(streamed_table(points), HasSubstr("n/a in every row: DRAM read."));
+    points.back().predicted[Counter::dram_read_bytes] = std::uint64_t{32};
+    EXPECT_THAT(streamed_table(points), Not(HasSubstr("n/a in every row")));
 }
 
 TEST(Table, warps_of_several_kinds_share_their_columns) {

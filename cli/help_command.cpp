@@ -1,0 +1,34 @@
+// `coalprof help COMMAND`: what `coalprof COMMAND --help` prints.
+#include <algorithm>
+#include <memory>
+
+#include "cli/invocation.h"
+#include "cli/parse.h"
+#include "cli/print.h"
+
+namespace coalprof {
+namespace {
+
+ExitCode run_help(const CLI::App& app, const std::string& name) {
+    const auto commands = app.get_subcommands({});
+    const auto named = std::find_if(commands.begin(), commands.end(), [&](const CLI::App* command) {
+        return command->get_name() == name;
+    });
+    if (!name.empty() && named == commands.end()) refuse_command(app, name);
+    print_out(help_of(name.empty() ? app : **named));
+    return ExitCode::done;
+}
+
+}  // namespace
+
+void add_help_command(CLI::App& app, Invocation& invocation) {
+    auto name = std::make_shared<std::string>();
+    CLI::App* sub = app.add_subcommand("help", "The options of one command or pattern");
+    sub->group("Lists");
+    sub->add_option("COMMAND", *name, "A command or pattern (default: coalprof itself)");
+    sub->callback([&invocation, &app, name] {
+        invocation.run = [&app, name] { return run_help(app, *name); };
+    });
+}
+
+}  // namespace coalprof

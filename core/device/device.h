@@ -1,0 +1,144 @@
+// What core asks of a GPU. kernels/ implements KernelLauncher, cupti/ implements CounterCollector,
+// cli/wiring joins them; tests use fakes. Nothing here names CUDA types.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/pattern/plan.h"
+#include "core/result/result.h"
+#include "core/text/error.h"
+
+namespace coalprof {
+
+// What `coalprof devices` prints and what results carry about the GPU that was measured.
+struct DeviceFacts {
+    int index = 0;
+    std::string name;          // "NVIDIA H200"
+    std::string uuid;          // "GPU-..."
+    std::string pci_bus_id;    // "0000:1b:00.0"
+    int major = 0, minor = 0;  // compute capability
+    std::uint32_t multiprocessors = 0;
+    std::uint32_t max_threads_per_multiprocessor = 0;
+    std::uint32_t max_threads_per_block = 0;
+    std::uint32_t registers_per_multiprocessor = 0;
+    std::uint64_t shared_bytes_per_multiprocessor = 0;
+    std::uint64_t shared_bytes_per_block = 0;
+    std::uint64_t shared_bytes_per_block_optin = 0;
+    std::uint64_t l2_bytes = 0;
+    std::uint64_t memory_bytes = 0;
+    std::uint64_t free_memory_bytes = 0;
+    std::uint64_t clock_hz = 0;
+    std::uint64_t memory_clock_hz = 0;
+    std::uint32_t memory_bus_bits = 0;
+    bool ecc = false;
+    bool global_l1_cache = false;
+    bool local_l1_cache = false;
+    std::uint32_t driver_version = 0;  // 13000 is 13.0
+    std::uint32_t nvrtc_version = 0;
+
+    // Of device memory. Two transfers a clock, as for every memory from GDDR3 to HBM3.
+    double peak_bytes_per_second() const {
+        return 2.0 * static_cast<double>(memory_clock_hz) * memory_bus_bits / 8;
+    }
+};
+
+// One point failed, the sweep can go on (not enough memory, a launch that was refused).
+class PointError : public Error {
+ public:
+    using Error::Error;
+};
+// The GPU can no longer be used by this process (a sticky error): finished points are delivered,
+// nothing more is measured.
+class DeviceLostError : public Error {
+ public:
+    using Error::Error;
+};
+// Counters cannot be had; time and prediction still can. `what()` names the reason and the remedy.
+class CountersError : public Error {
+ public:
+    using Error::Error;
+};
+
+// The user named a GPU that this machine does not have; `what()` lists those it has.
+class NoSuchDeviceError : public Error {
+ public:
+    using Error::Error;
+};
+
+enum class CacheState : std::uint8_t { cold, warm };
+
+// A plan made ready: compiled, arrays allocated and filled. Destroying it frees what is its own.
+class PreparedLaunch {
+ public:
+    virtual ~PreparedLaunch() = default;
+    // True addresses of the program's arrays.
+    virtual const Placement& placement() const = 0;
+    virtual LaunchSettings settings() const = 0;
+    // Enqueues the kernel once and waits for it. Nothing else reaches the GPU.
+    virtual void launch() = 0;
+    // The same, but for its accesses to constant memory, which are jumped over. A kernel's own
+    // parameters lie there too, and only so can its loads of them be counted apart.
+    virtual void launch_without_constants() {}
+    // Median and spread of `repeats` launches in seconds, after a warm-up; cold: L2 is flushed
+    // before each.
+    virtual Timing time(std::uint64_t repeats, CacheState cache) = 0;
+    // Compares the arrays with a host reference. What this leaves to be compared goes on beside the
+    // next launches, also when this one is no more. The answer, or the call itself, throws
+    // PointError naming the first wrong element.
+    virtual std::shared_future<void> begin_verify() = 0;
+    void verify() { begin_verify().get(); }
+
+ protected:
+    // The answer of one that is done when it returns.
+    static std::shared_future<void> verified() {
+        std::promise<void> promise;
+        promise.set_value();
+        return promise.get_future().share();
+    }
+};
+
+class KernelLauncher {
+ public:
+    virtual ~KernelLauncher() = default;
+    virtual const DeviceFacts& device() const = 0;
+    // Makes this GPU the one that the calling thread works on. A launcher that is made does so;
+    // where several live, it is needed before each change from one to another. Throws PointError,
+    // DeviceLostError.
+    virtual void activate() = 0;
+    // The pitch in bytes that cudaMallocPitch gives rows of `row_bytes`.
+    virtual std::uint64_t pitch_bytes(std::uint64_t row_bytes) = 0;
+    // At most one prepared launch should be alive at a time when memory is short.
+    virtual std::unique_ptr<PreparedLaunch> prepare(const Plan& plan) = 0;
+    // One warp, one instruction, its 32 addresses as kernel parameters (`coalprof warps`).
+    virtual std::unique_ptr<PreparedLaunch> prepare_warp(const WarpAccess& access) = 0;
+    // Throws away what L2 holds.
+    virtual void flush_cache() = 0;
+    // This GPU's own ceilings in bytes per second, measured once per process and kept.
+    virtual double read_ceiling() = 0;
+    virtual double copy_ceiling() = 0;
+};
+
+class CounterCollector {
+ public:
+    virtual ~CounterCollector() = default;
+    // Hardware passes that `wanted` needs on this GPU.
+    virtual std::uint64_t passes(std::span<const Counter> wanted) = 0;
+    // One range per point, all in one session, repeated once per pass. For each point of each pass
+    // calls before(point) outside the range, then work(point) inside it. `work` does the same each
+    // time. Answers one Readings per finished point: when `work` throws PointError, that point's
+    // readings say why and the rest go on; DeviceLostError ends the session and what could be
+    // decoded is returned, the rest unavailable with the reason. Throws CountersError when
+    // counters cannot be read at all.
+    virtual std::vector<Readings> collect(std::span<const Counter> wanted, std::size_t points,
+                                          const std::function<void(std::size_t)>& before,
+                                          const std::function<void(std::size_t)>& work) = 0;
+};
+
+}  // namespace coalprof

@@ -1,0 +1,13 @@
+#include "core/device/driver_library.h"
+
+#include <dlfcn.h>
+
+namespace coalprof {
+
+void* driver_library() {
+    // Global, as CUPTI's libraries are, which call it.
+    static void* const library = dlopen(driver_library_name, RTLD_NOW | RTLD_GLOBAL);
+    return library;
+}
+
+}  // namespace coalprof

@@ -1,0 +1,63 @@
+// How fast a GPU is at each thing that a launch asks of it, and how much of its caches a launch can
+// count on: data of a board, each with its source. The model of time reads these records; it has no
+// rate of its own.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "core/machine/machine.h"
+
+namespace coalprof {
+
+// Shares of L2's size, as the device reports it.
+struct L2Shares {
+    // Bytes of lines between two uses of a place after which 63 % of such places are gone, and how
+    // sharply: 1 - exp(-(between / reuse)^reuse_power).
+    double reuse = 1.08;
+    double reuse_power = 2.4;
+    double random_reads = 0.68;   // that hold places drawn by lot: loads
+    double random_writes = 0.56;  // and stores, until they are written back
+    double dirty = 0.475;         // most that stays dirty when a launch ends
+    double dirty_partial = 0.28;  // of sectors written in part
+    double streams = 1.1;         // written and read lines together
+    double warm_reads = 0.71;     // a launch before this one: half of it is gone at this footprint
+    double warm_slope = 25;
+    double warm_writes = 0.2;  // footprint from which on its write-backs fall into this launch,
+    double warm_all_writes = 0.85;  // and where all of them do
+};
+
+// Of the whole GPU.
+struct Rates {
+    double start_seconds = 0;            // of an empty launch, as events see it
+    double blocks_per_second = 0;        // started
+    double warps_per_second = 0;         // started
+    double instructions_per_second = 0;  // memory instructions of warps, with what they need
+    double latency_seconds = 0;          // of a block whose loads hit L2, from its start to its end
+    double dram_latency_seconds = 0;     // more, where they do not
+    double dependent_latency_seconds = 0;  // of a load whose address was loaded
+    double exposed_latency = 0;  // share of latency that no other block hides if there is but one
+    double l1_lines_per_second = 0;
+    double l2_read_requests_per_second = 0;
+    double l2_write_requests_per_second = 0;
+    double l2_sectors_per_second = 0;
+    double dram_read_bursts_per_second = 0;  // of up to 64 bytes, side by side
+    double dram_write_bursts_per_second = 0;
+    double read_sparseness = 0;  // powers: bursts take 1 / density^power as long
+    double write_sparseness = 0;
+    double scattered = 0;                // how much longer bursts take that come to one place again
+    double line_stores_per_second = 0;   // to one line
+    double line_updates_per_second = 0;  // loads and stores of one line
+    double reductions_per_second = 0;
+    double slice_imbalance = 0;  // of reductions on few lines: 1 + x * sqrt(slices / lines)
+    double overlap = 0;          // power p: terms add up as (sum of term^p)^(1/p)
+    L2Shares l2;
+    // Intervals are widened by this power: 1 where launches of this very GPU were measured.
+    double doubt = 1;
+    std::string_view source;
+};
+
+// None where nothing is known of the machine's board, or of any board like it.
+std::optional<Rates> rates_of(const Machine& machine);
+
+}  // namespace coalprof

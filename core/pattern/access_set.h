@@ -1,0 +1,55 @@
+// What a launch does to which memory, as far as counters are concerned.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <initializer_list>
+
+#include "core/access/warp_access.h"
+#include "core/pattern/program.h"
+
+namespace coalprof {
+
+enum class Access : std::uint8_t {
+    global_load,
+    global_store,
+    global_atomic,
+    global_reduce,  // in the order of AccessKind
+    shared_load,
+    shared_store,
+    constant_load,
+    local_load,
+    local_store,
+    texture_load,
+};
+
+// A set of Access.
+class AccessSet {
+ public:
+    constexpr AccessSet() = default;
+    constexpr AccessSet(std::initializer_list<Access> accesses) {
+        for (const Access access : accesses) add(access);
+    }
+    constexpr void add(Access access) { bits_ |= 1u << static_cast<unsigned>(access); }
+    constexpr void add(AccessSet others) { bits_ |= others.bits_; }
+    constexpr bool has(Access access) const {
+        return (bits_ >> static_cast<unsigned>(access) & 1u) != 0;
+    }
+    constexpr bool meets(AccessSet other) const { return (bits_ & other.bits_) != 0; }
+    friend auto operator<=>(AccessSet, AccessSet) = default;
+
+ private:
+    std::uint32_t bits_ = 0;
+};
+
+// Those of global memory, whichever way they take.
+inline constexpr AccessSet global_accesses{Access::global_load, Access::global_store,
+                                           Access::global_atomic, Access::global_reduce,
+                                           Access::texture_load};
+
+// What the instructions of a program do.
+AccessSet accesses_of(const Program& program);
+// What a warp instruction on its own does.
+AccessSet accesses_of(const WarpAccess& warp);
+
+}  // namespace coalprof

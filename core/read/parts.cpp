@@ -1,0 +1,298 @@
+#include "core/read/parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "core/text/describe.h"
+
+namespace coalprof {
+
+void complain(std::string_view what, std::string_view expected) {
+    throw PartError(fmt::format("{} is not {}", shown(what), expected));
+}
+
+namespace {
+
+constexpr std::string_view schema_name = "coalprof/";
+constexpr std::string_view schema_major = "1";
+
+std::string path_of(std::string_view what, std::string_view member) {
+    return what.empty() ? std::string(member) : fmt::format("{}.{}", what, member);
+}
+
+std::string text_of(JsonView value, std::string_view what) {
+    const auto text = value.text();
+    if (!text) complain(what, "text");
+    return std::string(*text);
+}
+template <typename Number>
+Number natural_up_to(JsonView object, std::string_view what, std::string_view name) {
+    const std::uint64_t number = natural_in(object, what, name);
+    if (!std::in_range<Number>(number)) complain(path_of(what, name), "a number of this size");
+    return static_cast<Number>(number);
+}
+// NaN for null, as which a number that is not finite is written.
+double number_in(JsonView object, std::string_view what, std::string_view name) {
+    const JsonView member = member_of(object, what, name);
+    if (member.is_null()) return std::numeric_limits<double>::quiet_NaN();
+    const auto number = member.number();
+    if (!number) complain(path_of(what, name), "a number");
+    return *number;
+}
+
+// The part of a head of which `from` knows the members.
+template <typename From>
+auto part_from(JsonView object, std::string_view what, From from) {
+    try {
+        return from(values_from(object, what));
+    } catch (const std::invalid_argument& error) {
+        complain(path_of(what, error.what()), "what coalprof writes there");
+    }
+}
+
+std::vector<Counter> counters_from(JsonView list, std::string_view what) {
+    std::vector<Counter> counters;
+    for (const JsonView item : list)
+        if (const auto counter = find_counter(text_of(item, what))) counters.push_back(*counter);
+    return counters;
+}
+
+Verdict verdict_from(JsonView item) {
+    constexpr std::string_view what = "verdicts";
+    constexpr std::array bases{Verdict::Basis::measured_time, Verdict::Basis::predicted_bandwidth,
+                               Verdict::Basis::predicted_traffic,
+                               Verdict::Basis::predicted_l1_reuse};
+    Verdict verdict{.scope = values_from(member_of(item, what, "scope"), "verdicts.scope"),
+                    .combinations = natural_in(item, what, "combinations"),
+                    .values = natural_in(item, what, "values"),
+                    .gain = number_in(item, what, "gain"),
+                    .text = text_in(item, what, "text")};
+    if (const JsonView basis = member_of(item, what, "basis"); !basis.is_null())
+        verdict.basis = named_one(bases, basis, "verdicts.basis");
+    for (const JsonView settings : member_of(item, what, "best"))
+        verdict.best.push_back(values_from(settings, "verdicts.best"));
+    return verdict;
+}
+
+Timing timing_from(JsonView object) {
+    constexpr std::string_view what = "timing";
+    return {.repeats = natural_in(object, what, "repeats"),
+            .median_seconds = number_in(object, what, "median_seconds"),
+            .low_seconds = number_in(object, what, "low_seconds"),
+            .high_seconds = number_in(object, what, "high_seconds"),
+            .min_seconds = number_in(object, what, "min_seconds"),
+            .max_seconds = number_in(object, what, "max_seconds")};
+}
+
+template <typename Number>
+std::optional<Number> natural_or_none(JsonView object, std::string_view what,
+                                      std::string_view name) {
+    if (member_of(object, what, name).is_null()) return std::nullopt;
+    return natural_up_to<Number>(object, what, name);
+}
+
+LaunchSettings launch_from(JsonView object) {
+    constexpr std::string_view what = "launch";
+    const auto small = [&](std::string_view name) {
+        return natural_up_to<std::uint32_t>(object, what, name);
+    };
+    return {.architecture = text_in(object, what, "architecture"),
+            .grid_blocks = natural_in(object, what, "grid_blocks"),
+            .block_threads = small("block_threads"),
+            .registers = small("registers"),
+            .local_bytes = natural_in(object, what, "local_bytes"),
+            .shared_bytes = natural_in(object, what, "shared_bytes"),
+            .blocks_per_multiprocessor = small("blocks_per_multiprocessor"),
+            .occupancy = number_in(object, what, "occupancy"),
+            .carveout_percent = natural_or_none<std::uint32_t>(object, what, "carveout_percent"),
+            .l2_fetch_bytes = natural_or_none<std::uint64_t>(object, what, "l2_fetch_bytes")};
+}
+
+// Counters come in their order nearly always: the next one is found by looking on from the last.
+class KeyOrder {
+ public:
+    std::optional<Counter> find(std::string_view key) {
+        const auto counters = all_counters();
+        for (std::size_t i = next_; i < counters.size(); ++i)
+            if (counters[i].key == key) {
+                next_ = i + 1;
+                return counters[i].counter;
+            }
+        return find_counter(key);
+    }
+
+ private:
+    std::size_t next_ = 0;
+};
+
+// Parts of a counter's reason where prediction and measurement each have their own.
+struct TwoReasons {
+    std::string_view predicted;
+    std::string_view measured;
+};
+TwoReasons split(std::string_view reason) {
+    constexpr std::string_view first = "prediction: ";
+    constexpr std::string_view second = "; measurement: ";
+    const std::size_t at = reason.find(second);
+    if (!reason.starts_with(first) || at == reason.npos) return {reason, reason};
+    return {reason.substr(first.size(), at - first.size()), reason.substr(at + second.size())};
+}
+
+Reading reading_of(JsonView value, Counter counter, std::string_view what) {
+    if (value.is_null()) return Unavailable{"the reason is not known"};
+    if (info(counter).is_integer)
+        if (const auto natural = value.natural()) return *natural;
+    if (const auto number = value.number()) return *number;
+    complain(path_of(what, key_of(counter)), "a number");
+}
+
+}  // namespace
+
+JsonView member_of(JsonView object, std::string_view what, std::string_view name) {
+    const auto member = object.find(name);
+    if (!member) throw PartError(fmt::format("{} is missing", path_of(what, name)));
+    return *member;
+}
+
+std::string text_in(JsonView object, std::string_view what, std::string_view name) {
+    return text_of(member_of(object, what, name), path_of(what, name));
+}
+std::uint64_t natural_in(JsonView object, std::string_view what, std::string_view name) {
+    const auto number = member_of(object, what, name).natural();
+    if (!number) complain(path_of(what, name), "a whole number from 0");
+    return *number;
+}
+void read_meta(JsonView meta, ResultHead& head) {
+    const auto in = [&](std::string_view name) { return member_of(meta, "meta", name); };
+    head.coalprof_version = text_in(meta, "meta", "coalprof");
+    for (const JsonView word : in("argv")) head.argv.push_back(text_of(word, "meta.argv"));
+    head.time_utc = text_in(meta, "meta", "time");
+    head.machine = part_from(in("machine"), "meta.machine", machine_from);
+    if (const JsonView device = in("device"); !device.is_null())
+        head.device = part_from(device, "meta.device", device_from);
+    if (const auto devices = meta.find("devices"))
+        for (const JsonView device : *devices)
+            head.devices.push_back(part_from(device, "meta.devices", device_from));
+    head.backend = text_in(meta, "meta", "backend");
+    head.passes = natural_in(meta, "meta", "passes");
+    if (const auto counters = meta.find("counters"))
+        head.columns = counters_from(*counters, "meta.counters");
+}
+
+bool is_readable_schema(JsonView document) {
+    const auto schema = document.find("schema");
+    const auto text = schema ? schema->text() : std::nullopt;
+    if (!text || !text->starts_with(schema_name))
+        throw PartError("it names no schema of coalprof, so coalprof did not write it");
+    const std::string_view version = text->substr(schema_name.size());
+    return version == schema_major || version.starts_with("1.");
+}
+
+NamedValues values_from(JsonView object, std::string_view what) {
+    if (!object.is_object()) complain(what, "an object");
+    NamedValues values;
+    for (const JsonView member : object)
+        if (std::optional<Value> value = member.value())
+            values.emplace_back(member.name(), std::move(*value));
+    return values;
+}
+
+void read_readings(JsonView object, std::string_view what, Readings& readings) {
+    if (!object.is_object()) complain(what, "an object");
+    KeyOrder order;
+    for (const JsonView member : object)
+        if (const auto counter = order.find(member.name()))
+            readings[*counter] = reading_of(member, *counter, what);
+}
+
+Status status_from(JsonView text) {
+    return named_one(std::array{Status::complete, Status::partial, Status::interrupted}, text,
+                     "status");
+}
+
+ResultHead head_from(JsonView document) {
+    ResultHead head;
+    read_meta(member_of(document, "", "meta"), head);
+    head.sweep = part_from(member_of(document, "", "sweep"), "sweep", sweep_from);
+    return head;
+}
+
+std::vector<Warning> warnings_from(JsonView list) {
+    std::vector<Warning> warnings;
+    for (const JsonView item : list) {
+        const JsonView point = member_of(item, "warnings", "point");
+        warnings.push_back({text_in(item, "warnings", "code"),
+                            point.is_null() ? "" : text_of(point, "warnings.point"),
+                            text_in(item, "warnings", "text")});
+    }
+    return warnings;
+}
+
+ResultTail tail_from(JsonView document) {
+    ResultTail tail{.status = status_from(member_of(document, "", "status")),
+                    .warnings = warnings_from(member_of(document, "", "warnings"))};
+    if (const auto verdicts = document.find("verdicts"))
+        for (const JsonView item : *verdicts) tail.verdicts.push_back(verdict_from(item));
+    return tail;
+}
+
+const Point& PointReader::read(JsonView point) {
+    point_.predicted.clear();
+    point_.measured.reset();
+    point_.timing.reset();
+    point_.launch.reset();
+    point_.failure.clear();
+    point_.name = text_in(point, "", "name");
+    point_.parameters = values_from(member_of(point, "", "parameters"), "parameters");
+    read_readings(member_of(point, "", "predicted"), "predicted", point_.predicted);
+    if (const auto measured = point.find("measured"); measured && !measured->is_null())
+        read_readings(*measured, "measured", point_.measured.emplace());
+    if (const auto unavailable = point.find("unavailable"))
+        give_reasons(*unavailable, point_.predicted, point_.measured ? &*point_.measured : nullptr);
+    if (const auto timing = point.find("timing")) point_.timing = timing_from(*timing);
+    if (const auto launch = point.find("launch")) point_.launch = launch_from(*launch);
+    if (const auto failure = point.find("failure")) point_.failure = text_of(*failure, "failure");
+    return point_;
+}
+
+void PointReader::give_reasons(JsonView unavailable, Readings& first, Readings* second) {
+    const auto waits = [](const Reading& reading) {
+        return std::holds_alternative<Unavailable>(reading);
+    };
+    KeyOrder order;
+    for (const JsonView member : unavailable) {
+        const auto counter = order.find(member.name());
+        const auto reason = member.text();
+        if (!counter || !reason) continue;
+        const auto position = static_cast<std::size_t>(*counter);
+        const bool first_waits = waits(first[*counter]);
+        const bool second_waits = second && waits((*second)[*counter]);
+        const TwoReasons reasons =
+            first_waits && second_waits ? split(*reason) : TwoReasons{*reason, *reason};
+        if (first_waits) keep(reasons.predicted, last_of_first_[position], first[*counter]);
+        if (second_waits) keep(reasons.measured, last_of_second_[position], (*second)[*counter]);
+    }
+}
+
+void PointReader::keep(std::string_view reason, std::string_view& last, Reading& reading) {
+    if (last != reason) {
+        auto known = kept_.find(reason);
+        if (known == kept_.end()) {
+            // Reasons are kept until the program ends: a file of nothing else must not fill memory.
+            constexpr std::size_t most_kept_bytes = 64u << 20;
+            kept_bytes_ += reason.size();
+            if (kept_bytes_ > most_kept_bytes) {
+                reading = Unavailable{"the file holds more different reasons than are kept"};
+                return;
+            }
+            known = kept_.insert(keep_reason(reason)).first;
+        }
+        last = *known;
+    }
+    reading = Unavailable{last};
+}
+
+}  // namespace coalprof

@@ -1,0 +1,40 @@
+// Reads saved results, JSON and JSON Lines, and hands them to a sink as they are read: a result of
+// any length costs the same memory. What is whole is used, also of a file that is cut or damaged.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/result/result.h"
+#include "core/text/byte_source.h"
+
+namespace coalprof {
+
+enum class ReadOutcome : std::uint8_t {
+    whole,    // as it was written; what its run lacks, its own status says
+    damaged,  // points are missing: the tail has a warning that says where, and is interrupted
+    none,     // no result is left in the file
+};
+
+class ResultReader {
+ public:
+    // `file` names the source in messages. The source must outlive this.
+    ResultReader(ByteSource& source, std::string file);
+    ~ResultReader();
+    ResultReader(const ResultReader&) = delete;
+    ResultReader& operator=(const ResultReader&) = delete;
+
+    // The next result; JSON Lines may hold several. head.points is left open; what the sink throws
+    // is thrown on. Throws UsageError with file and line for what is no result of coalprof or one
+    // of a newer schema, before the sink hears of it.
+    ReadOutcome next(ResultSink& sink);
+    // Where the last result that was read begins.
+    std::uint64_t line() const;
+
+ private:
+    class Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace coalprof

@@ -1,0 +1,178 @@
+#include "core/result/head.h"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <type_traits>
+
+namespace coalprof {
+namespace {
+
+// The members of each part in the order of files. `Part` may be const; a list has no name.
+template <typename Part, typename Visit>
+requires std::is_same_v<std::remove_const_t<Part>, MachineFacts>
+void each_member(Part& machine, Visit visit) {
+    visit("name", machine.name);
+    visit("evidence", machine.evidence);
+    visit("compute_capability", machine.compute_capability);
+    visit("family", machine.family);
+    visit("board", machine.board);
+    visit("", machine.more);
+}
+
+template <typename Part, typename Visit>
+requires std::is_same_v<std::remove_const_t<Part>, MeasuredDevice>
+void each_member(Part& device, Visit visit) {
+    visit("index", device.index);
+    visit("name", device.name);
+    visit("uuid", device.uuid);
+    visit("pci_bus_id", device.pci_bus_id);
+    visit("compute_capability", device.compute_capability);
+    visit("multiprocessors", device.multiprocessors);
+    visit("l2_bytes", device.l2_bytes);
+    visit("memory_bytes", device.memory_bytes);
+    visit("clock_hz", device.clock_hz);
+    visit("memory_clock_hz", device.memory_clock_hz);
+    visit("memory_bus_bits", device.memory_bus_bits);
+    visit("ecc", device.ecc);
+    visit("driver_version", device.driver_version);
+    visit("nvrtc_version", device.nvrtc_version);
+    visit("read_ceiling_bytes_per_second", device.read_ceiling);
+    visit("copy_ceiling_bytes_per_second", device.copy_ceiling);
+    visit("", device.more);
+}
+
+template <typename Part, typename Visit>
+requires std::is_same_v<std::remove_const_t<Part>, SweepFacts>
+void each_member(Part& sweep, Visit visit) {
+    visit("pattern", sweep.pattern);
+    visit("formula", sweep.formula);
+    visit("file", sweep.file);
+    visit("parameter", sweep.parameter);
+    visit("op", sweep.op);
+    visit("type", sweep.type);
+    visit("size_bytes", sweep.size_bytes);
+    visit("block", sweep.block);
+    visit("per_thread", sweep.per_thread);
+    visit("block_x", sweep.block_x);
+    visit("", sweep.settings);
+    visit("variant", sweep.variant);
+    visit("tile", sweep.tile);
+    visit("", sweep.more);
+    visit("repeat", sweep.repeat);
+    visit("cache", sweep.cache);
+}
+
+struct Put {
+    NamedValues& values;
+    void operator()(const char* name, const std::string& text) const {
+        if (!text.empty()) values.emplace_back(name, text);
+    }
+    template <typename T>
+    void operator()(const char* name, const std::optional<T>& value) const {
+        if (value) values.emplace_back(name, *value);
+    }
+    void operator()(const char* name, const Reading& reading) const {
+        if (is_present(reading))
+            values.emplace_back(name, is_number(reading) ? Value{number_in(reading)} : Value{});
+    }
+    void operator()(const char*, const NamedValues& list) const {
+        values.insert(values.end(), list.begin(), list.end());
+    }
+};
+
+// Whether `value` is of the member's kind, which then holds it.
+bool take(const Value& value, std::string& text) {
+    const auto* given = std::get_if<std::string>(&value);
+    if (given) text = *given;
+    return given;
+}
+bool take(const Value& value, std::optional<bool>& flag) {
+    const auto* given = std::get_if<bool>(&value);
+    if (given) flag = *given;
+    return given;
+}
+bool take(const Value& value, std::optional<std::uint64_t>& number) {
+    number.reset();
+    if (const auto* given = std::get_if<std::uint64_t>(&value)) number = *given;
+    if (const auto* given = std::get_if<std::int64_t>(&value); given && *given >= 0)
+        number = static_cast<std::uint64_t>(*given);
+    return number.has_value();
+}
+bool take(const Value& value, Reading& reading) {
+    reading = {};
+    if (const auto* given = std::get_if<double>(&value)) reading = *given;
+    if (const auto* given = std::get_if<std::int64_t>(&value))
+        reading = static_cast<double>(*given);
+    if (std::holds_alternative<std::monostate>(value))
+        reading = Unavailable{"the file does not say why"};
+    return is_present(reading);
+}
+
+template <typename Part>
+NamedValues named(const Part& part) {
+    NamedValues values;
+    each_member(part, Put{values});
+    return values;
+}
+
+// The first list behind the member at `reached`; the last one, if none is.
+template <typename Part>
+NamedValues& list_behind(Part& part, std::size_t reached) {
+    NamedValues* list = nullptr;
+    std::size_t list_at = 0;
+    std::size_t at = 0;
+    each_member(part, [&](const char*, auto& member) {
+        if constexpr (std::is_same_v<decltype(member), NamedValues&>)
+            if (!list || list_at < reached) {
+                list = &member;
+                list_at = at;
+            }
+        ++at;
+    });
+    return *list;
+}
+
+template <typename Part>
+Part part_from(const NamedValues& values) {
+    Part part;
+    std::size_t reached = 0;  // where the last member that was found stands
+    for (const auto& [name, value] : values) {
+        bool is_known = false;
+        std::size_t at = 0;
+        each_member(part, [&](std::string_view known, auto& member) {
+            if constexpr (!std::is_same_v<decltype(member), NamedValues&>)
+                if (known == name) {
+                    if (!take(value, member)) throw std::invalid_argument(name);
+                    is_known = true;
+                    reached = at;
+                }
+            ++at;
+        });
+        if (!is_known) list_behind(part, reached).emplace_back(name, value);
+    }
+    return part;
+}
+
+}  // namespace
+
+std::string_view parameter_of(const SweepFacts& sweep) {
+    if (!sweep.parameter.empty()) return sweep.parameter;
+    return sweep.pattern == "formula" ? "formula" : "name";
+}
+
+bool is_memory_setting(std::string_view name) {
+    constexpr std::array<std::string_view, 6> settings{"alloc", "path",     "dlcm",
+                                                       "dscm",  "carveout", "l2_fetch"};
+    return std::find(settings.begin(), settings.end(), name) != settings.end();
+}
+
+NamedValues values_of(const MachineFacts& machine) { return named(machine); }
+NamedValues values_of(const MeasuredDevice& device) { return named(device); }
+NamedValues values_of(const SweepFacts& sweep) { return named(sweep); }
+
+MachineFacts machine_from(const NamedValues& values) { return part_from<MachineFacts>(values); }
+MeasuredDevice device_from(const NamedValues& values) { return part_from<MeasuredDevice>(values); }
+SweepFacts sweep_from(const NamedValues& values) { return part_from<SweepFacts>(values); }
+
+}  // namespace coalprof

@@ -1,0 +1,107 @@
+// What a result says of itself before its first point: who made it, for which GPU, of what sweep.
+// Everything that is known by name is a member; a list holds only what is open. In files each part
+// is one flat object: values_of() and from_values() turn it into named values and back, by one list
+// of its members.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result/reading.h"
+#include "core/result/value.h"
+
+namespace coalprof {
+
+// What the model predicts for. Text that is empty and numbers that are absent are not in files.
+struct MachineFacts {
+    std::string name = {};                // "h200"; of several "c870,c1060"
+    std::string evidence = {};            // of its rules: "measured"
+    std::string compute_capability = {};  // "9.0"; empty where there are several machines
+    std::string family = {};              // likewise
+    std::string board = {};  // "NVIDIA H200"; empty where only the capability was named
+    NamedValues more = {};   // of later versions
+};
+
+// What the driver says of the GPU that was measured, and what was measured of it in this run.
+struct MeasuredDevice {
+    std::optional<std::uint64_t> index = {};  // CUDA's
+    std::string name = {};                    // "NVIDIA H200"; of several GPUs all names
+    std::string uuid = {};
+    std::string pci_bus_id = {};
+    std::string compute_capability = {};
+    std::optional<std::uint64_t> multiprocessors = {};
+    std::optional<std::uint64_t> l2_bytes = {};
+    std::optional<std::uint64_t> memory_bytes = {};
+    std::optional<std::uint64_t> clock_hz = {};
+    std::optional<std::uint64_t> memory_clock_hz = {};
+    std::optional<std::uint64_t> memory_bus_bits = {};
+    std::optional<bool> ecc = {};
+    std::optional<std::uint64_t> driver_version = {};  // 13000 is 13.0
+    std::optional<std::uint64_t> nvrtc_version = {};
+    // How fast it read and copied, in bytes per second; not there where no time was measured.
+    Reading read_ceiling = {};
+    Reading copy_ceiling = {};
+    NamedValues more = {};  // of later versions
+};
+
+// What was swept, and what all points have in common.
+struct SweepFacts {
+    std::string pattern = {};    // "offset"; "formula", "warps", "verify"
+    std::string formula = {};    // "a[i + offset]"; empty: none, or several
+    std::string file = {};       // of formulas or warps
+    std::string parameter = {};  // the key of what is swept; empty: see parameter_of()
+    std::string op = {};         // empty: each point says its own, or there is none
+    std::string type = {};       // likewise
+    std::optional<std::uint64_t> size_bytes = {};
+    std::optional<std::uint64_t> block = {};       // threads
+    std::optional<std::uint64_t> per_thread = {};  // elements
+    std::optional<std::uint64_t> block_x = {};     // a block's width, where it has rows
+    NamedValues settings = {};                     // of memory: dlcm, dscm, carveout, ...
+    std::string variant = {};                      // of a transpose
+    std::optional<std::uint64_t> tile = {};        // its columns
+    // The pattern's own options, the formulas of a file, the dlcm that nobody chose; in files of
+    // later versions what else they say.
+    NamedValues more = {};
+    std::optional<std::uint64_t> repeat = {};  // timed launches of each point
+    std::string cache = {};                    // "cold", "warm"
+};
+
+struct ResultHead {
+    std::string coalprof_version;
+    std::vector<std::string> argv;
+    std::string time_utc;  // "2026-11-21T05:20:00Z"
+    MachineFacts machine;
+    std::optional<MeasuredDevice> device;  // none: nothing was measured; of several the names
+    std::vector<MeasuredDevice> devices;   // each of them, where several were measured
+    std::string backend;                   // "model" or "device"
+    std::uint64_t passes = 0;              // hardware passes of the counters; 0: none were read
+    SweepFacts sweep;
+    bool compares_settings = false;       // points differ in settings that are judged at the end
+    std::optional<std::uint64_t> points;  // how many will come, where that is known
+    // The only counters that are to be shown; empty: all that there are.
+    std::vector<Counter> columns;
+};
+
+// The key of what varies from point to point: what is swept, else what tells points apart.
+std::string_view parameter_of(const SweepFacts& sweep);
+
+// Whether a setting of this name says how memory is accessed: "dlcm", "carveout". Those become
+// parameters of points where they are swept.
+bool is_memory_setting(std::string_view name);
+
+// As they stand in files: one value for each member that is there, in a fixed order.
+NamedValues values_of(const MachineFacts& machine);
+NamedValues values_of(const MeasuredDevice& device);
+NamedValues values_of(const SweepFacts& sweep);
+
+// The way back: values_of() the answer is what was given, if that came from values_of(). A value of
+// no known name is kept in the list that stands where it does. Throws std::invalid_argument, with
+// the name as what(), where a value of a known name is of another kind.
+MachineFacts machine_from(const NamedValues& values);
+MeasuredDevice device_from(const NamedValues& values);
+SweepFacts sweep_from(const NamedValues& values);
+
+}  // namespace coalprof

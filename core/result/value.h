@@ -1,0 +1,41 @@
+// A small value without parts, as heads and parameters hold it: text, a number, a flag or nothing.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace coalprof {
+
+// Any integer of 64 bits, signed or not. Equal integers are equal values: std::uint64_t holds only
+// those that std::int64_t cannot.
+struct Value
+    : std::variant<std::monostate, std::string, std::int64_t, std::uint64_t, double, bool> {
+    Value() = default;
+    Value(std::string text) : variant(std::move(text)) {}
+    Value(std::string_view text) : variant(std::string(text)) {}
+    Value(const char* text) : variant(std::string(text)) {}
+    Value(bool flag) : variant(flag) {}
+    Value(double number) : variant(number) {}
+    template <std::integral Integer>
+    Value(Integer number) {
+        if (std::in_range<std::int64_t>(number))
+            emplace<std::int64_t>(static_cast<std::int64_t>(number));
+        else
+            emplace<std::uint64_t>(static_cast<std::uint64_t>(number));
+    }
+};
+
+using NamedValues = std::vector<std::pair<std::string, Value>>;
+
+// The value of this name; nullptr where there is none. `hint` is where it usually stands.
+const Value* find_value(const NamedValues& values, std::string_view name, std::size_t hint = 0);
+
+// Text and integers as they are typed, as in the names of points; anything else is empty.
+std::string text_of(const Value& value);
+
+}  // namespace coalprof

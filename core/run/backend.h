@@ -1,0 +1,31 @@
+// What answers the points of a run: the model, or a GPU with the model beside it.
+#pragma once
+
+#include "core/result/result.h"
+#include "core/sweep/point_source.h"
+
+namespace coalprof {
+
+// Takes what a backend has answered. One thread at a time.
+class Delivery {
+ public:
+    virtual ~Delivery() = default;
+    virtual void point(const PlannedPoint& planned, const Point& point) = 0;
+    virtual void warn(Warning warning) = 0;
+    // Something of the points is missing because a signal asked to stop.
+    virtual void interrupted() = 0;
+};
+
+class Backend {
+ public:
+    virtual ~Backend() = default;
+    // Before the first point: what the head says of this backend. A GPU adds itself to
+    // head.devices.
+    virtual void begin(ResultHead& head) = 0;
+    // Takes points until there are no more, and hands each over in its order, from the thread that
+    // calls. Throws what making a point throws, and Stopped, once the points before are handed
+    // over.
+    virtual void answer(PointSource& source, Delivery& delivery) = 0;
+};
+
+}  // namespace coalprof

@@ -1,0 +1,107 @@
+// One GPU with the model beside it. Time first, for every point of a batch; then their counters, in
+// as few sessions as there are sets of counters, because a session costs more than a point. What
+// can still be done is done: after a failed point the next one, without counters the times, without
+// the GPU the prediction.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <future>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/device/device.h"
+#include "core/parallel/parallel.h"
+#include "core/pattern/access_set.h"
+#include "core/run/backend.h"
+#include "core/run/device_ceilings.h"
+
+namespace coalprof {
+
+// Points whose counters are read together: enough to spread the cost of a session (0.3 s on an
+// H200) thin, few enough that an interrupted sweep has delivered what came before.
+inline constexpr std::size_t launches_together = 256;
+// Of warps on their own, which take 2 ms each and a session for each kind of instruction: this many
+// fill one of a thousand for each of seven kinds nearly, and finished lines appear every 14 s (an
+// H200, 2026-11-22, with basic counters).
+inline constexpr std::size_t warps_together = 6144;
+
+struct DeviceRun {
+    KernelLauncher& launcher;
+    CounterCollector* collector = nullptr;  // null: counters cannot be read; the reason:
+    std::string no_counters = {};
+    // The counters to read of a launch that does this.
+    std::function<std::vector<Counter>(AccessSet)> wanted;
+    AccessSet accesses = {};     // of all points, as far as that is known before
+    std::uint64_t repeats = 20;  // 0: each point is launched once and not timed
+    CacheState cache = CacheState::cold;
+    std::size_t points_together = launches_together;
+    // Other launchers live beside its own: it has to be activated, and warnings say whose they are.
+    bool is_one_of_several = false;
+};
+
+class DeviceBackend : public Backend {
+ public:
+    explicit DeviceBackend(DeviceRun run) : run_(std::move(run)) {}
+
+    // Counts the passes and measures the ceilings.
+    void begin(ResultHead& head) override;
+    void answer(PointSource& source, Delivery& delivery) override;
+
+    // The most hardware passes that counters have taken.
+    std::uint64_t passes() const { return passes_; }
+
+ private:
+    struct Measured {
+        PlannedPoint planned;
+        Point point;
+        AccessSet accesses;
+        Placement placement;
+        bool was_prepared = false;
+        std::shared_future<void> check;  // of its data; goes on beside the next launches
+        std::optional<Answer<Readings>> prediction;  // likewise
+    };
+    struct Range;
+
+    void activate();
+    void count_passes(const std::vector<Counter>& wanted);
+    void measure_ceilings();
+
+    // False where there are no more points.
+    bool take_batch(PointSource& source);
+    void measure(Measured& one);
+    void time(Measured& one);
+    void start_prediction(Measured& one) const;
+    void await_check(Measured& one);
+
+    void read_counters();
+    void read_counters(const std::vector<Measured*>& points, const std::vector<Counter>& wanted);
+    void collect(const std::vector<Measured*>& points, const std::vector<Counter>& wanted);
+    std::unique_ptr<PreparedLaunch> prepare(Measured& one);
+    template <typename Work>
+    void attempt(Measured& one, Work work);
+
+    static WarpAccess placed(const Measured& one);
+    void finish(Measured& one) const;
+    void fail(Measured& one, const std::string& reason) const;
+    void counters_failed(const std::string& reason);
+    void warn(std::string code, std::string_view text);
+
+    DeviceRun run_;
+    std::uint64_t passes_ = 0;
+    std::set<std::vector<Counter>> counted_;  // whose passes are known
+    DeviceCeilings ceilings_;
+    std::deque<Measured> batch_;  // elements stay where they are: predictions read them
+    std::string lost_;            // why nothing more can be measured; empty: it can
+    bool have_counters_failed_ = false;
+    std::vector<Warning> warnings_;  // that are not yet handed over
+};
+
+// What results say about the GPU that was measured.
+MeasuredDevice describe_device(const DeviceFacts& facts);
+
+}  // namespace coalprof

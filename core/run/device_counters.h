@@ -1,0 +1,29 @@
+// What counters that a GPU has read say of a point: which of them are its own, and what a kernel
+// counts besides its accesses.
+#pragma once
+
+#include <vector>
+
+#include "core/pattern/access_set.h"
+#include "core/result/reading.h"
+
+namespace coalprof {
+
+// Points of a sweep that take different paths are asked for the counters of all: those of loads
+// that it does not make are not a launch's own.
+bool concerns(Counter counter, AccessSet accesses);
+
+// Sets in `into` what of `from` concerns a launch that does this.
+void merge(const Readings& from, AccessSet accesses, Readings& into);
+
+// Sets those of `wanted` that concern a launch and are not there.
+void set_missing(const std::vector<Counter>& wanted, AccessSet accesses, std::string_view reason,
+                 Readings& measured);
+
+// Constant memory holds the parameters of kernels too: loads of them are to be taken off.
+bool counts_constants(AccessSet accesses, const std::vector<Counter>& wanted);
+
+// Takes off what the kernel counts when it jumps over its accesses to constant memory.
+void take_off_constants(const Readings& without, Readings& measured);
+
+}  // namespace coalprof

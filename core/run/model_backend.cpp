@@ -1,0 +1,163 @@
+#include "core/run/model_backend.h"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/model/obstacles.h"
+#include "core/model/predict.h"
+#include "core/parallel/parallel.h"
+#include "core/parallel/threads.h"
+#include "core/steps/steps.h"
+
+namespace coalprof {
+namespace {
+
+using Seconds = std::chrono::duration<double>;
+
+// Some points take a microsecond, others a minute. As many go to a thread together as take about
+// this long: much longer than the handing over, and nobody sees that they come together.
+constexpr Seconds least_work{200e-6};
+constexpr Seconds most_work{1e-3};
+constexpr std::size_t most_together = 64;
+
+struct AnsweredPoint {
+    PlannedPoint planned;
+    Point point;
+    std::vector<Warning> obstacles;  // what would keep the machine from running the launch
+};
+
+// Points that one thread answers. Storage stays from one use to the next.
+struct Chunk {
+    std::deque<AnsweredPoint> points;
+    std::size_t size = 0;      // points in use
+    std::size_t answered = 0;  // of them
+    Seconds took{};
+    // None: whoever waits for the chunk answers it. Last: it ends before the points go.
+    std::optional<Answer<bool>> done;
+};
+
+void answer_point(const Predictor& predictor, AnsweredPoint& one) {
+    one.point.name = one.planned.name;
+    one.point.parameters = one.planned.parameters;
+    if (one.planned.warp) {
+        predictor.predict_warp(*one.planned.warp, one.point.predicted);
+        return;
+    }
+    one.point.predicted = predictor.predict_launch(one.planned.plan, {});
+    one.obstacles = obstacle_warnings(one.planned.machine, one.planned.plan);
+}
+
+void answer_chunk(const PointSource& source, Chunk& chunk) {
+    const Step step("points predicted", chunk.size);
+    const auto start = std::chrono::steady_clock::now();
+    std::optional<Predictor> predictor;
+    for (; chunk.answered < chunk.size; ++chunk.answered) {
+        AnsweredPoint& one = chunk.points[chunk.answered];
+        source.make(one.planned);
+        if (!predictor || predictor->machine().name != one.planned.machine.name)
+            predictor.emplace(one.planned.machine);
+        answer_point(*predictor, one);
+    }
+    chunk.took = std::chrono::steady_clock::now() - start;
+}
+
+// The chunks in flight, in the order of their points.
+class Window {
+ public:
+    Window(PointSource& source, Delivery& delivery) : source_(source), delivery_(delivery) {}
+
+    bool is_empty() const { return asked_.empty(); }
+    // While the first of them is waited for, every thread has one and finds another.
+    bool is_full() const { return asked_.size() >= (is_shared_ ? 2 * thread_count() : 1); }
+
+    // Has the next points answered; false where there are no more.
+    bool ask() {
+        std::unique_ptr<Chunk> chunk = take_free();
+        bool has_more = true;
+        while (chunk->size < together_) {
+            if (chunk->size == chunk->points.size()) chunk->points.emplace_back();
+            has_more = source_.next(chunk->points[chunk->size].planned);
+            if (!has_more) break;
+            ++chunk->size;
+            if (!source_.is_ready()) break;
+        }
+        if (chunk->size == 0) return false;
+        if (is_shared_)
+            chunk->done = start_answer([&source = source_, &asked = *chunk] {
+                answer_chunk(source, asked);
+                return true;
+            });
+        asked_.push_back(std::move(chunk));
+        return has_more;
+    }
+
+    // Waits for the first of them and hands its points over, also where the rest of them failed.
+    void deliver_first() {
+        std::unique_ptr<Chunk> chunk = std::move(asked_.front());
+        asked_.pop_front();
+        std::exception_ptr failure;
+        try {
+            if (chunk->done)
+                chunk->done->get();
+            else
+                answer_chunk(source_, *chunk);
+        } catch (...) {
+            failure = std::current_exception();
+        }
+        for (std::size_t i = 0; i < chunk->answered; ++i) deliver(chunk->points[i]);
+        if (failure) std::rethrow_exception(failure);
+        if (chunk->took > most_work) together_ = std::max<std::size_t>(together_ / 2, 1);
+        if (chunk->took < least_work) together_ = std::min(2 * together_, most_together);
+        // Small work is done before another thread has started.
+        const bool is_small = chunk->took < least_work && together_ < most_together;
+        is_shared_ = is_shared_ || (!is_small && thread_count() > 1);
+        free_.push_back(std::move(chunk));
+    }
+
+ private:
+    std::unique_ptr<Chunk> take_free() {
+        if (free_.empty()) return std::make_unique<Chunk>();
+        std::unique_ptr<Chunk> chunk = std::move(free_.back());
+        free_.pop_back();
+        chunk->size = chunk->answered = 0;
+        chunk->done.reset();
+        return chunk;
+    }
+
+    void deliver(const AnsweredPoint& one) {
+        delivery_.point(one.planned, one.point);
+        for (const Warning& found : one.obstacles)
+            if (told_.insert(found.text).second) delivery_.warn(found);
+    }
+
+    PointSource& source_;
+    Delivery& delivery_;
+    std::size_t together_ = 1;
+    bool is_shared_ = false;  // with other threads
+    std::set<std::string> told_;
+    std::vector<std::unique_ptr<Chunk>> free_;
+    std::deque<std::unique_ptr<Chunk>> asked_;
+};
+
+}  // namespace
+
+void ModelBackend::begin(ResultHead& head) { head.backend = "model"; }
+
+void ModelBackend::answer(PointSource& source, Delivery& delivery) {
+    Window window(source, delivery);
+    for (bool more = true; more || !window.is_empty();) {
+        const bool asks = more && !window.is_full() && (window.is_empty() || source.is_ready());
+        if (asks)
+            more = window.ask();
+        else
+            window.deliver_first();
+    }
+}
+
+}  // namespace coalprof

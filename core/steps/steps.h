@@ -1,0 +1,34 @@
+// What has been done and how long it took, for whoever watches (-v). A step that nobody watches
+// costs a look at a pointer.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+namespace coalprof {
+
+// Called by whichever thread ends a step, several at a time. `count`: of what was done in the step
+// where there are many such steps, which are better told together; 0: a step of its own.
+using StepWatcher = std::function<void(std::string_view what, double seconds, std::uint64_t count)>;
+
+// Once, before other threads are started.
+void watch_steps(StepWatcher watcher);
+
+// From here to the end of its scope, however that ends.
+class Step {
+ public:
+    // `what` as it is told, "driver started"; it must outlive the process's steps.
+    explicit Step(std::string_view what, std::uint64_t count = 0);
+    ~Step();
+    Step(const Step&) = delete;
+    Step& operator=(const Step&) = delete;
+
+ private:
+    std::string_view what_;
+    std::uint64_t count_;
+    std::chrono::steady_clock::time_point start_{};
+};
+
+}  // namespace coalprof

@@ -1,0 +1,249 @@
+#include "core/sweep/formula_sweep.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "core/formula/tree.h"
+#include "core/result/counter.h"
+#include "core/sweep/sweep_axes.h"
+#include "core/text/error.h"
+#include "core/text/range.h"
+
+namespace coalprof {
+namespace {
+
+// Programs of the first cells are kept once they are made: what checking them for every thread of
+// the launch has cost, answering them need not cost again. A program takes some kilobytes.
+constexpr std::uint64_t most_programs_kept = 1024;
+
+// Combinations of the parameters' values.
+std::uint64_t count_cells(const std::vector<FormulaParameter>& parameters) {
+    std::uint64_t count = 1;
+    for (const FormulaParameter& parameter : parameters)
+        if (__builtin_mul_overflow(count, parameter.values.size(), &count)) count = ~0ull;
+    if (count > most_range_points)
+        throw UsageError(fmt::format("--var: {} combinations; a sweep has at most {} points", count,
+                                     most_range_points));
+    return count;
+}
+
+// The last parameter varies fastest.
+std::vector<std::int64_t> values_in_cell(const std::vector<FormulaParameter>& parameters,
+                                         std::uint64_t cell) {
+    std::vector<std::int64_t> values(parameters.size());
+    for (std::size_t k = parameters.size(); k-- > 0;) {
+        const std::vector<std::int64_t>& all = parameters[k].values;
+        values[k] = all[cell % all.size()];
+        cell /= all.size();
+    }
+    return values;
+}
+
+// Of one formula. The keys stand beside each other in a result: none may come twice.
+void require_own_names(const FormulaSweep& sweep) {
+    constexpr std::array<std::string_view, 19> settings{
+        "pattern", "name",       "formula", "op",     "type",   "size_bytes", "block",
+        "block_x", "per_thread", "machine", "dlcm",   "dscm",   "carveout",   "l2_fetch",
+        "alloc",   "path",       "device",  "l1_kib", "failure"};
+    const auto& parameters = sweep.parameters;
+    for (std::size_t k = 0; k < parameters.size(); ++k) {
+        const std::string& name = parameters[k].name;
+        if (find_counter(name))
+            throw UsageError(fmt::format("--var {}: a counter has this name", name), {},
+                             UsageError::no_caret, fmt::format("call it {}_, for instance", name));
+        if (std::find(settings.begin(), settings.end(), name) != settings.end())
+            throw UsageError(fmt::format("--var {}: a setting of the sweep has this name", name),
+                             {}, UsageError::no_caret,
+                             fmt::format("call it {}_, for instance", name));
+        for (std::size_t other = 0; other < k; ++other)
+            if (parameters[other].name == name)
+                throw UsageError(fmt::format("--var {}: given twice", name), {},
+                                 UsageError::no_caret,
+                                 fmt::format("several values go together: --var {}=1,2,4", name));
+    }
+}
+
+void require_that_all_occur(const ParsedFormula& formula) {
+    for (std::size_t k = 0; k < formula.parameters.size(); ++k)
+        if (!formula.uses_parameter[k])
+            throw UsageError(fmt::format("--var {}: the formula has no '{}'", formula.parameters[k],
+                                         formula.parameters[k]),
+                             formula.text, UsageError::no_caret,
+                             "every point would be the same: leave it out");
+}
+
+std::shared_ptr<const ParsedFormula> parsed(const FormulaSweep& sweep) {
+    require_own_names(sweep);
+    std::vector<std::string> names;
+    for (const FormulaParameter& parameter : sweep.parameters) names.push_back(parameter.name);
+    auto formula = std::make_shared<const ParsedFormula>(parse_formula(sweep.text, names));
+    require_that_all_occur(*formula);
+    return formula;
+}
+
+// What is thrown of a formula in a file says where it stands there.
+template <typename Work>
+auto located(const FormulaSweep& sweep, Work work) {
+    if (!sweep.place.is_in_file()) return work();
+    try {
+        return work();
+    } catch (const UsageError& error) {
+        throw sweep.place.located(error, sweep.text);
+    }
+}
+
+bool has_rows(const FormulaSweep& sweep) { return sweep.block_x != 0; }
+
+// What every formula has, each in its own way. A block's width goes without saying where blocks
+// have one dimension.
+NamedValues own_settings(const FormulaSweep& sweep, bool with_block_x) {
+    const LaunchShape& shape = sweep.settings.shape;
+    NamedValues values{
+        {"op", name_of(sweep.settings.op.value_or(Op::load))},
+        {"type", name_of(sweep.settings.type)},
+        {"size_bytes", shape.size_bytes},
+        {"block", shape.block},
+        {"per_thread", shape.per_thread},
+    };
+    if (with_block_x) values.emplace_back("block_x", has_rows(sweep) ? sweep.block_x : shape.block);
+    return values;
+}
+
+// The settings of each formula of a set, and which of them all have alike.
+struct SetSettings {
+    std::vector<NamedValues> of_each;
+    std::vector<bool> are_shared;
+};
+SetSettings settings_of(const std::vector<FormulaSweep>& set) {
+    const bool with_block_x = std::any_of(set.begin(), set.end(), has_rows);
+    SetSettings settings;
+    for (const FormulaSweep& sweep : set)
+        settings.of_each.push_back(own_settings(sweep, with_block_x));
+    const NamedValues& first = settings.of_each.front();
+    for (std::size_t k = 0; k < first.size(); ++k)
+        settings.are_shared.push_back(
+            std::all_of(settings.of_each.begin(), settings.of_each.end(),
+                        [&](const NamedValues& own) { return own[k] == first[k]; }));
+    return settings;
+}
+
+// Counters are read with these in mind: where formulas differ in them, each point tells its own.
+bool belongs_to_points(std::string_view setting) { return setting == "op" || setting == "type"; }
+
+}  // namespace
+
+Program FormulaPrograms::of_cell(std::uint64_t cell, const std::function<Program()>& make) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (const auto known = kept_.find(cell); known != kept_.end()) return *known->second;
+    }
+    Program program = make();
+    const std::lock_guard lock(mutex_);
+    if (kept_.size() < most_programs_kept)
+        kept_.emplace(cell, std::make_shared<const Program>(program));
+    return program;
+}
+
+FormulaPoints::FormulaPoints(const std::vector<FormulaSweep>& set,
+                             std::shared_ptr<FormulaPrograms> programs)
+    : programs_(std::move(programs)) {
+    const SetSettings settings = settings_of(set);
+    std::uint64_t cells = 0;
+    for (std::size_t i = 0; i < set.size(); ++i) {
+        Member& member = members_.emplace_back();
+        member.sweep = set[i];
+        member.first_point = points_;
+        member.first_cell = cells;
+        const std::uint64_t own_cells = located(set[i], [&] {
+            member.formula = parsed(set[i]);
+            const std::uint64_t count = count_cells(set[i].parameters);
+            require_reasonable_count(set[i].settings, count);
+            return count;
+        });
+        member.settings = combinations_of(set[i].settings);
+        for (std::size_t k = 0; k < settings.are_shared.size(); ++k)
+            if (const auto& own = settings.of_each[i][k];
+                !settings.are_shared[k] && belongs_to_points(own.first))
+                member.own.push_back(own);
+        cells += own_cells;
+        points_ += own_cells * member.settings.size();
+        if (points_ > most_range_points)
+            throw UsageError(
+                fmt::format("more than {} points, which is the most that a sweep has: use fewer "
+                            "formulas or values",
+                            most_range_points));
+    }
+}
+
+bool FormulaPoints::compares_settings() const {
+    return has_swept_settings(members_.front().sweep.settings);
+}
+
+void FormulaPoints::make(PlannedPoint& point) const {
+    const auto behind = std::upper_bound(
+        members_.begin(), members_.end(), point.number,
+        [](std::uint64_t number, const Member& member) { return number < member.first_point; });
+    const Member& member = *(behind - 1);
+    located(member.sweep, [&] { make(point, member); });
+}
+
+void FormulaPoints::make(PlannedPoint& point, const Member& member) const {
+    const FormulaSweep& sweep = member.sweep;
+    const std::uint64_t number = point.number - member.first_point;
+    const std::uint64_t cell = number / member.settings.size();
+    const FormulaLaunch launch{.op = sweep.settings.op.value_or(Op::load),
+                               .type = sweep.settings.type,
+                               .shape = sweep.settings.shape,
+                               .block_x = sweep.block_x,
+                               .values = values_in_cell(sweep.parameters, cell)};
+    Plan& plan = point.plan;
+    plan.pattern = "formula";
+    plan.op = launch.op;
+    plan.type = launch.type;
+    plan.shape = launch.shape;
+    plan.program = programs_->of_cell(member.first_cell + cell,
+                                      [&] { return make_formula_program(member.formula, launch); });
+    require_walkable(plan);
+    point.parameters.clear();
+    if (!sweep.name.empty()) point.parameters.emplace_back("formula", sweep.name);
+    for (std::size_t k = 0; k < launch.values.size(); ++k)
+        point.parameters.emplace_back(sweep.parameters[k].name, launch.values[k]);
+    finish_point(point, sweep.settings, member.settings[number % member.settings.size()]);
+    if (point.name.empty()) point.name = "formula";
+    point.parameters.insert(point.parameters.end(), member.own.begin(), member.own.end());
+    add_device(point, sweep.settings);
+}
+
+SweepFacts describe_sweep(const FormulaSweep& sweep) {
+    SweepFacts facts = sweep_from(own_settings(sweep, has_rows(sweep)));
+    facts.pattern = "formula";
+    facts.formula = sweep.text;
+    if (!sweep.parameters.empty()) facts.parameter = sweep.parameters.back().name;
+    facts.settings = single_settings(sweep.settings);
+    return facts;
+}
+
+SweepFacts describe_sweep(const std::vector<FormulaSweep>& set, const std::string& file) {
+    const SetSettings settings = settings_of(set);
+    NamedValues shared;
+    for (std::size_t k = 0; k < settings.are_shared.size(); ++k)
+        if (settings.are_shared[k]) shared.push_back(settings.of_each.front()[k]);
+    SweepFacts facts = sweep_from(shared);
+    facts.pattern = "formula";
+    facts.file = file;
+    facts.settings = single_settings(set.front().settings);
+    for (std::size_t i = 0; i < set.size(); ++i) {
+        facts.more.emplace_back("formula." + set[i].name, set[i].text);
+        for (std::size_t k = 0; k < settings.are_shared.size(); ++k)
+            if (const auto& [key, value] = settings.of_each[i][k];
+                !settings.are_shared[k] && !belongs_to_points(key))
+                facts.more.emplace_back(fmt::format("{}.{}", key, set[i].name), value);
+    }
+    return facts;
+}
+
+}  // namespace coalprof

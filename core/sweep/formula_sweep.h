@@ -1,0 +1,86 @@
+// A user's formula as a sweep: the values of its parameters make a grid, one program per cell. And
+// a saved set of them as one sweep.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/formula/formula.h"
+#include "core/sweep/sweep.h"
+#include "core/text/file_place.h"
+
+namespace coalprof {
+
+struct FormulaParameter {
+    std::string name;
+    std::vector<std::int64_t> values;
+};
+
+struct FormulaSweep {
+    std::string name;  // of a formula from a file; empty: typed on the command line
+    std::string text;
+    TextPlace place;  // of the text; in no file: typed on the command line
+    std::vector<FormulaParameter> parameters;
+    std::uint32_t block_x = 0;  // width of a two-dimensional block; 0: one dimension
+    // Op, type, shape, cache settings and machines; pattern, values and options are not read.
+    Sweep settings;
+};
+
+// Programs of a set of formulas that were made once and are kept, where there are not too many.
+// They are the same on all machines. For several threads at a time.
+class FormulaPrograms {
+ public:
+    // That of a cell of the grids, all formulas counted through: a kept one, or what `make`
+    // answers.
+    Program of_cell(std::uint64_t cell, const std::function<Program()>& make);
+
+ private:
+    std::mutex mutex_;
+    std::unordered_map<std::uint64_t, std::shared_ptr<const Program>> kept_;
+};
+
+// One formula after the other. The last parameter of a formula varies fastest, but for machines and
+// settings, which vary within each of its cells. Where formulas differ in op or type, these are
+// parameters of the points.
+class FormulaPoints : public SweptPoints {
+ public:
+    // `programs` serve the same set on other machines too. Throws UsageError for a formula that
+    // cannot be read, with a caret and the place in its file; for parameters that do not occur in
+    // it or are called like a setting; and for more than most_range_points points. What is wrong
+    // with a single point is found when it is made.
+    explicit FormulaPoints(
+        const std::vector<FormulaSweep>& set,
+        std::shared_ptr<FormulaPrograms> programs = std::make_shared<FormulaPrograms>());
+
+    std::uint64_t count() const override { return points_; }
+    bool compares_settings() const override;
+    void make(PlannedPoint& point) const override;
+
+ private:
+    struct Member {
+        FormulaSweep sweep;
+        std::shared_ptr<const ParsedFormula> formula;
+        std::vector<SweptSettings> settings;
+        NamedValues own;  // parameters of its points that those of other members have otherwise
+        std::uint64_t first_point = 0;
+        std::uint64_t first_cell = 0;
+    };
+
+    void make(PlannedPoint& point, const Member& member) const;
+
+    std::vector<Member> members_;
+    std::uint64_t points_ = 0;
+    std::shared_ptr<FormulaPrograms> programs_;
+};
+
+SweepFacts describe_sweep(const FormulaSweep& sweep);
+// `file` is where they were saved. The text of each is the value of "formula.NAME"; likewise
+// "size_bytes.NAME", "block.NAME", ... where they differ.
+SweepFacts describe_sweep(const std::vector<FormulaSweep>& set, const std::string& file);
+
+}  // namespace coalprof

@@ -1,0 +1,48 @@
+// Where the points of a run come from. A source makes each point when it is asked for: what is in
+// memory follows the points in flight, not those of the whole run.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/access/warp_access.h"
+#include "core/machine/machine.h"
+#include "core/pattern/plan.h"
+#include "core/result/result.h"
+
+namespace coalprof {
+
+struct PlannedPoint {
+    std::uint64_t number = 0;  // of its source's points, from 0
+    Plan plan;
+    // One warp instruction on its own: then there is no plan.
+    std::optional<WarpAccess> warp = std::nullopt;
+    Machine machine;
+    std::string name;  // "offset=11", with the settings that are swept: "offset=11 dlcm=cg"
+    NamedValues parameters = {};  // the same as values, and what follows from them
+    NamedValues scope = {};     // of the parameters: which machine or GPU, where there are several
+    NamedValues settings = {};  // of the parameters: the settings that are swept
+};
+
+class PointSource {
+ public:
+    virtual ~PointSource() = default;
+
+    // How many points there are, where that is known before the last of them.
+    virtual std::optional<std::uint64_t> size() const { return std::nullopt; }
+    // Whether they differ in settings that are held against each other at the end.
+    virtual bool compares_settings() const { return false; }
+
+    // Before anything else: what would make a result pointless is thrown here.
+    virtual void open() {}
+    // Begins the next point in `point`, which may hold an earlier one; false at the end. For one
+    // thread at a time, which waits for input here and nowhere else. Throws Error, Stopped.
+    virtual bool next(PlannedPoint& point) = 0;
+    // False where next() would wait for input. Throws what next() would.
+    virtual bool is_ready() { return true; }
+    // Completes a point that next() began, in any thread. Throws Error, Stopped.
+    virtual void make(PlannedPoint&) const {}
+};
+
+}  // namespace coalprof

@@ -1,0 +1,36 @@
+// The settings of a sweep that take lists, and how points are named after what varies: shared by
+// sweeps of patterns and of formulas.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/sweep/sweep.h"
+
+namespace coalprof {
+
+// Every machine with every combination of the settings, in the order of the points.
+std::vector<SweptSettings> combinations_of(const Sweep& sweep);
+// Whether one of the settings takes several values.
+bool has_swept_settings(const Sweep& sweep);
+
+// Completes a point whose plan has its program and whose parameters are those of the program: the
+// plan gets these settings, the point its machine and names. Throws UsageError where they do not
+// fit the program.
+void finish_point(PlannedPoint& point, const Sweep& sweep, const SweptSettings& settings);
+
+// Where several GPUs measure, the last of the point's parameters is its own.
+void add_device(PlannedPoint& point, const Sweep& sweep);
+
+// Throws UsageError where `values` of the parameter times the settings are more than
+// most_range_points.
+void require_reasonable_count(const Sweep& sweep, std::uint64_t values);
+
+// Throws UsageError for a launch of which the model would have to walk so many warps that it took
+// longer than anybody waits (core/pattern/walk_limit.h).
+void require_walkable(const Plan& plan);
+
+// The settings that take one value, for the description of the sweep.
+NamedValues single_settings(const Sweep& sweep);
+
+}  // namespace coalprof

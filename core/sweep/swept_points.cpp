@@ -1,0 +1,48 @@
+#include "core/sweep/swept_points.h"
+
+#include <algorithm>
+
+#include "core/parallel/parallel.h"
+#include "core/parallel/threads.h"
+#include "core/steps/steps.h"
+#include "core/stop/signal.h"
+
+namespace coalprof {
+namespace {
+
+// To make a point takes 1 us or more: so many are worth another thread.
+constexpr std::uint64_t most_points_together = 64;
+
+}  // namespace
+
+bool SweptPoints::next(PlannedPoint& point) {
+    if (next_ == count()) return false;
+    point.number = next_++;
+    return true;
+}
+
+PlannedPoint SweptPoints::at(std::uint64_t number) const {
+    PlannedPoint point;
+    point.number = number;
+    make(point);
+    return point;
+}
+
+AccessSet SweptPoints::check() const {
+    const Step step("points checked");
+    const std::uint64_t all = count();
+    const std::uint64_t together =
+        std::clamp<std::uint64_t>(all / (4 * thread_count()), 1, most_points_together);
+    return parallel_sum<AccessSet>(
+        (all + together - 1) / together, [&](std::uint64_t part, AccessSet& accesses) {
+            PlannedPoint point;
+            const std::uint64_t end = std::min(all, (part + 1) * together);
+            for (point.number = part * together; point.number < end; ++point.number) {
+                stop_if_asked();
+                make(point);
+                accesses.add(accesses_of(point.plan.program));
+            }
+        });
+}
+
+}  // namespace coalprof

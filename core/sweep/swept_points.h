@@ -1,0 +1,28 @@
+// What all sweeps share: the number of points is known, and each can be made on its own.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "core/pattern/access_set.h"
+#include "core/sweep/point_source.h"
+
+namespace coalprof {
+
+class SweptPoints : public PointSource {
+ public:
+    virtual std::uint64_t count() const = 0;
+    std::optional<std::uint64_t> size() const final { return count(); }
+    bool next(PlannedPoint& point) final;
+
+    // The point of this number, made from the beginning. Throws UsageError.
+    PlannedPoint at(std::uint64_t number) const;
+    // Makes every point once, on all threads, and keeps none. Throws the UsageError of the first
+    // that does not fit together; answers what all of them access.
+    AccessSet check() const;
+
+ private:
+    std::uint64_t next_ = 0;
+};
+
+}  // namespace coalprof

@@ -1,0 +1,45 @@
+// A sample of a launch's blocks, replayed in the order in which multiprocessors take them, through
+// the L1 of one of them: what of the launch's loads hits L1, and which requests of neighbouring
+// warps ask for one line.
+#pragma once
+
+#include <cstdint>
+
+#include "core/machine/machine.h"
+#include "core/traffic/launch_order.h"
+
+namespace coalprof {
+
+// One multiprocessor as a launch finds it.
+struct Multiprocessor {
+    std::uint64_t l1_bytes = 0;
+    std::uint32_t count = 1;            // of them on the GPU
+    std::uint32_t resident_blocks = 1;  // at a time on one of them
+    bool keeps_loads = true;            // loads allocate in L1
+};
+
+// Sums over the sample, of loads or of stores.
+struct ReplayedKind {
+    double sectors = 0;       // of all warps
+    double hit_sectors = 0;   // those that L1 held
+    double requests = 0;      // lines with a sector that L1 did not hold
+    double line_again = 0;    // of these: lines that a warp of the block asked for before
+    double log_distance = 0;  // of these: sum of log2(requests since it did)
+    // Of some neighbouring blocks: sectors of their warps, each sector once for each block, and of
+    // these what another one of the blocks touches as well.
+    double compared_sectors = 0;
+    double block_sectors = 0;
+    double shared_sectors = 0;
+};
+
+struct Replayed {
+    ReplayedKind loads;
+    ReplayedKind stores;
+    bool is_near = true;  // blocks share next to nothing: a few of them tell the whole launch
+};
+
+// Of the global-memory loads and stores of `program`; atomics pass L1 by.
+Replayed replay_blocks(const Program& program, const LaunchOrder& order,
+                       const Multiprocessor& multiprocessor);
+
+}  // namespace coalprof

@@ -1,0 +1,31 @@
+// What a whole launch asks of L2: loads that L1 does not answer, and stores.
+#pragma once
+
+#include "core/machine/machine.h"
+#include "core/result/reading.h"
+#include "core/traffic/block_replay.h"
+
+namespace coalprof {
+
+struct CacheTraffic {
+    double l1_hit_sectors = 0;
+    double l2_read_sectors = 0;
+    double l2_read_requests = 0;
+    double l2_write_sectors = 0;
+    double l2_write_requests = 0;
+    bool is_near = true;  // Replayed::is_near
+};
+
+// The share of requests for a line that another warp of the block asked for before which join that
+// one's on their way to L2.
+enum class JoinKind : std::uint8_t { load, store, store_after_load };
+double joined_share(const ReplayedKind& kind, const LaunchOrder& order, JoinKind join);
+
+// `readings` hold the exact sectors of all warps.
+CacheTraffic cache_traffic(const Readings& readings, const Replayed& replayed,
+                           const LaunchOrder& order, bool keeps_loads);
+
+// How the machine stands while it runs the plan.
+Multiprocessor multiprocessor_of(const Machine& machine, const Plan& plan);
+
+}  // namespace coalprof

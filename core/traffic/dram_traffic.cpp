@@ -1,0 +1,230 @@
+#include "core/traffic/dram_traffic.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "core/pattern/memory_settings.h"
+
+namespace coalprof {
+namespace {
+
+constexpr double line = static_cast<double>(line_bytes);
+constexpr double sector = static_cast<double>(sector_bytes);
+constexpr double burst = 64;
+
+std::size_t index_of(std::uint64_t unit_bytes) {
+    return static_cast<std::size_t>(std::countr_zero(unit_bytes / reach_unit_bytes.front()));
+}
+
+// The chance that a place is gone when it is needed again after `between` bytes of other lines, in
+// shares of L2: regular patterns come back after the same time everywhere.
+double gone_after(double between, const L2Shares& shares) {
+    return 1 - std::exp(-std::pow(between / shares.reuse, shares.reuse_power));
+}
+
+// The same where places are drawn by lot: of `units` on `lines` lines, of which `kept` stay. The
+// independent reference model: so many draws as touch `kept` lines decide.
+double gone_at_random(double units, double lines, double kept) {
+    if (kept >= lines || units <= 0) return 0;
+    return std::exp(lines * std::log(1 - kept / lines) / units);
+}
+
+// All there are where a sample met most of them: draws by lot leave some untouched.
+double population(double touched, std::uint64_t array_bytes, double unit_bytes) {
+    const double all = static_cast<double>(array_bytes) / unit_bytes;
+    return touched > 0.3 * all ? std::max(touched, all) : touched;
+}
+
+class Model {
+ public:
+    Model(const std::vector<ArrayReach>& arrays, const DramInputs& inputs, const L2Shares& shares)
+        : arrays_(arrays), inputs_(inputs), shares_(shares) {
+        for (const ArrayReach& array : arrays) {
+            footprint_bytes_ += array.lines() * line;
+            if (array.is_stored || array.is_atomic)
+                written_lines_ += array.lines();
+            else if (!inputs.loads_leave_first)
+                read_lines_ += array.lines();
+        }
+    }
+
+    DramTraffic traffic() {
+        for (const ArrayReach& array : arrays_) {
+            if (array.is_loaded) add_fetches(array, array.loads, inputs_.l2_read_sectors);
+            if (array.is_atomic) add_fetches(array, array.atomics, array.atomics.accesses);
+            if (array.is_stored) add_stores(array, array.stores);
+            if (array.is_atomic) add_stores(array, array.atomics);
+        }
+        finish(traffic_.read, read_once_);
+        finish(traffic_.write, write_once_);
+        return traffic_;
+    }
+
+ private:
+    double in_l2(double bytes) const { return bytes / inputs_.l2_bytes; }
+
+    // Bytes of lines that are touched while `reach` goes through one of its periods.
+    double between(const ArrayReach& array, const Reach& reach) const {
+        const double own = reach.of_period[2] * line;
+        return own + std::max(0.0, footprint_bytes_ - array.lines() * line) / reach.periods;
+    }
+
+    // Times that units of `k` come in again after they were gone; `kept`: the share of L2 that
+    // places drawn by lot have.
+    double comes_again(const ArrayReach& array, const Reach& reach, std::size_t k, double accesses,
+                       double kept) const {
+        // What lies near in time L2 always has: of a period or a sample each unit counts once.
+        const double often = std::min(accesses, reach.of_period[k] * reach.periods);
+        const double again = std::max(0.0, often - reach.units[k]);
+        if (!reach.at_random) return again * gone_after(in_l2(between(array, reach)), shares_);
+        const double units =
+            population(reach.units[k], array.bytes, static_cast<double>(reach_unit_bytes[k]));
+        const double lines = population(reach.units[2], array.bytes, line);
+        return again * gone_at_random(units, lines, kept * inputs_.l2_bytes / line);
+    }
+
+    // What a launch before this one left in L2.
+    double share_missing() const {
+        if (!inputs_.is_warm) return 1;
+        return 1 /
+               (1 + std::exp(-shares_.warm_slope * (in_l2(footprint_bytes_) - shares_.warm_reads)));
+    }
+
+    void add_fetches(const ArrayReach& array, const Reach& reach, double accesses) {
+        const std::size_t k = index_of(inputs_.fetch_bytes);
+        const auto unit = static_cast<double>(inputs_.fetch_bytes);
+        const double once = reach.units[k] * unit;
+        const double again = comes_again(array, reach, k, accesses, shares_.random_reads) * unit;
+        const double bytes = once * share_missing() + again;
+        // A fetch of one sector takes a burst as one of two does.
+        const double of_burst = std::min(unit, burst);
+        const double bursts_each =
+            unit >= burst || reach.units[0] == 0
+                ? 1
+                : std::clamp(reach.units[1] / reach.units[0] * (bytes / std::max(once, 1.0)), 0.5,
+                             1.0);
+        add(traffic_.read, bytes, bytes / of_burst * bursts_each, array, reach);
+        read_once_ += once;
+        traffic_.reused_bytes += again + (once - once * share_missing());
+    }
+
+    // Dirty bytes that stay in L2 when the launch ends.
+    double left_bytes(bool is_partial, double dirty_bytes, double lines) const {
+        const double streams = 1 + read_lines_ / std::max(written_lines_, 1.0);
+        const double most = is_partial ? shares_.dirty_partial : shares_.dirty;
+        const double share =
+            std::pow(std::pow(most, -4) + std::pow(streams / shares_.streams, 4), -0.25);
+        const double of_line = dirty_bytes / std::max(lines * line, 1.0);
+        return std::min(dirty_bytes, share * inputs_.l2_bytes * of_line *
+                                         (lines / std::max(written_lines_, 1.0)));
+    }
+
+    void add_stores(const ArrayReach& array, const Reach& reach) {
+        const double dirty = reach.units[0] * sector;
+        const double stored =
+            reach.at_random
+                ? reach.units[0] * array.width_bytes
+                : std::min(reach.accesses, dirty / array.width_bytes) * array.width_bytes;
+        // Sectors at the ends of rows are few beside the others.
+        const bool is_partial = stored < 0.9 * dirty;
+        const bool is_filled = array.is_loaded || array.is_atomic;  // before it is written
+        const double accesses = array.is_atomic ? reach.accesses : inputs_.l2_write_sectors;
+        const double again = comes_again(array, reach, 0, accesses, shares_.random_writes) * sector;
+        const double left = left_bytes(is_partial && !is_filled, dirty, reach.units[2]);
+        double written = std::max(0.0, dirty - left) + again;
+        if (inputs_.is_warm)
+            written =
+                (dirty + again) * std::clamp((in_l2(footprint_bytes_) - shares_.warm_writes) /
+                                                 (shares_.warm_all_writes - shares_.warm_writes),
+                                             0.0, 1.0);
+        const double over = (dirty + again) / std::max(dirty, 1.0);
+        const double bursts_each =
+            reach.units[0] == 0 ? 1 : std::clamp(reach.units[1] / reach.units[0] * over, 0.5, 1.0);
+        add(traffic_.write, written, written / sector * bursts_each, array, reach);
+        write_once_ += dirty;
+        traffic_.reused_bytes += again;
+
+        double filled = 0;
+        if (is_partial && !is_filled) {
+            // Sectors are completed when about half of the time to their write-back is over.
+            const double fills = comes_again(array, reach, 0, accesses, 1.07) * sector;
+            const double early = inputs_.is_warm ? 0 : left / 2;
+            filled = std::min(std::max(0.0, dirty - early + fills), 1.3 * written);
+        } else if (is_partial && array.is_loaded) {
+            // Loaded, but gone again before its store came.
+            filled =
+                dirty *
+                gone_after(in_l2(inputs_.share_in_flight * array.loads.units[2] * line), shares_);
+        }
+        add(traffic_.read, filled, filled / sector * bursts_each, array, reach);
+        read_once_ += filled;
+    }
+
+    void add(DramFlow& flow, double bytes, double bursts, const ArrayReach& array,
+             const Reach& reach) {
+        if (bytes <= 0) return;
+        // Weighted by bursts: summed here, divided in finish().
+        const double share = reach.units[1] * burst / static_cast<double>(array.bytes);
+        const double before = flow.bursts;
+        flow.bytes += bytes;
+        flow.bursts += bursts;
+        flow.density = before == 0
+                           ? std::min(1.0, share)
+                           : (flow.density * before + std::min(1.0, share) * bursts) / flow.bursts;
+    }
+
+    static void finish(DramFlow& flow, double once) {
+        if (once > 0) flow.again = std::clamp((flow.bytes / once - 1.1) / 0.7, 0.0, 1.0);
+    }
+
+    const std::vector<ArrayReach>& arrays_;
+    const DramInputs& inputs_;
+    const L2Shares& shares_;
+    double footprint_bytes_ = 0;
+    double written_lines_ = 0;
+    double read_lines_ = 0;
+    double read_once_ = 0;
+    double write_once_ = 0;
+    DramTraffic traffic_;
+};
+
+}  // namespace
+
+double ArrayReach::lines() const {
+    return std::max({loads.units[2], stores.units[2], atomics.units[2]});
+}
+
+std::vector<ArrayReach> reaches_of(const Program& program) {
+    std::vector<ArrayReach> reaches;
+    for (std::uint32_t array = 0; array < program.arrays.size(); ++array) {
+        ArrayReach reach;
+        reach.array = array;
+        reach.bytes = program.arrays[array].bytes();
+        reach.width_bytes = program.arrays[array].element_bytes;
+        std::vector<const Instruction*> loads, stores, atomics;
+        for (const Instruction& one : program.instructions) {
+            if (one.array != array || one.space != Space::global) continue;
+            (is_atomic(one)                 ? atomics
+             : one.kind == AccessKind::load ? loads
+                                            : stores)
+                .push_back(&one);
+        }
+        reach.is_loaded = !loads.empty();
+        reach.is_stored = !stores.empty();
+        reach.is_atomic = !atomics.empty();
+        if (reach.is_loaded) reach.loads = reach_of(program, loads);
+        if (reach.is_stored) reach.stores = reach_of(program, stores);
+        if (reach.is_atomic) reach.atomics = reach_of(program, atomics);
+        if (reach.is_loaded || reach.is_stored || reach.is_atomic) reaches.push_back(reach);
+    }
+    return reaches;
+}
+
+DramTraffic dram_traffic(const std::vector<ArrayReach>& arrays, const DramInputs& inputs,
+                         const L2Shares& shares) {
+    return Model(arrays, inputs, shares).traffic();
+}
+
+}  // namespace coalprof

@@ -1,0 +1,57 @@
+// What a launch moves between L2 and device memory: fetches of what L2 does not hold (any longer),
+// write-backs of what it cannot keep, and the reads that complete sectors written in part.
+//
+// L2 is told by a few shares of its size; rates.h has them with their sources.
+#pragma once
+
+#include <vector>
+
+#include "core/machine/rates.h"
+#include "core/pattern/plan.h"
+#include "core/traffic/reach.h"
+
+namespace coalprof {
+
+// What the launch does on one array.
+struct ArrayReach {
+    std::uint32_t array = 0;
+    std::uint64_t bytes = 0;  // of the array
+    std::uint32_t width_bytes = 0;
+    bool is_loaded = false;
+    bool is_stored = false;
+    bool is_atomic = false;
+    Reach loads;
+    Reach stores;
+    Reach atomics;
+    double lines() const;  // distinct ones, whatever is done there
+};
+std::vector<ArrayReach> reaches_of(const Program& program);
+
+struct DramInputs {
+    double l2_bytes = 0;
+    std::uint64_t fetch_bytes = 64;
+    bool is_warm = false;            // the same launch before this one left in L2 what it could
+    bool loads_leave_first = false;  // ld.cs: what is dirty stays instead
+    double l2_read_sectors = 0;
+    double l2_write_sectors = 0;
+    // Of the lines that loads touch, those whose loads are on their way at the same time.
+    double share_in_flight = 0;
+};
+
+// One direction.
+struct DramFlow {
+    double bytes = 0;
+    double bursts = 0;   // accesses of up to 64 bytes that device memory sees
+    double density = 1;  // share of the address range that these bursts cover
+    double again = 0;    // 0: each place once; 1: mostly places that L2 had held before
+};
+struct DramTraffic {
+    DramFlow read;
+    DramFlow write;
+    double reused_bytes = 0;  // of these: what depends on how long L2 keeps it
+};
+
+DramTraffic dram_traffic(const std::vector<ArrayReach>& arrays, const DramInputs& inputs,
+                         const L2Shares& shares);
+
+}  // namespace coalprof

@@ -1,0 +1,98 @@
+#include "core/traffic/estimate.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/machine/rates.h"
+#include "core/model/load_path.h"
+#include "core/pattern/memory_settings.h"
+#include "core/traffic/cache_traffic.h"
+#include "core/traffic/duration.h"
+#include "core/traffic/launch_work.h"
+
+namespace coalprof {
+namespace {
+
+// Collects what is estimated.
+class Collected {
+ public:
+    explicit Collected(Readings& readings) : readings_(readings) {}
+
+    // Where the exact model has no answer.
+    void fill(Counter counter, double value, double low, double high) {
+        if (std::holds_alternative<Unavailable>(readings_[counter])) set(counter, value, low, high);
+    }
+    void set(Counter counter, double value, double low, double high) {
+        if (info(counter).is_integer) {
+            value = std::round(value);
+            low = std::floor(low);
+            high = std::ceil(high);
+            readings_[counter] = static_cast<std::uint64_t>(std::max(0.0, value));
+        } else {
+            readings_[counter] = value;
+        }
+        estimates_.intervals.push_back({counter, std::max(0.0, low), high});
+    }
+    Estimates& estimates() { return estimates_; }
+
+ private:
+    Readings& readings_;
+    Estimates estimates_;
+};
+
+// What stays dirty in L2 when a launch ends is known to a twentieth of its size; what other work
+// leaves there is written and read beside the launch.
+void fill_dram(Collected& collected, const DramTraffic& dram, const Board& board) {
+    const double l2_bytes = static_cast<double>(board.l2_bytes.value_or(0));
+    constexpr double beside = 96 << 10;
+    const bool is_reused = dram.reused_bytes > 0.05 * (dram.read.bytes + dram.write.bytes);
+    const Spread spread = is_reused ? Spread{0.7, 1.4} : Spread{0.99, 1.03};
+    collected.fill(Counter::dram_read_bytes, dram.read.bytes, dram.read.bytes * spread.low - beside,
+                   dram.read.bytes * spread.high + beside);
+    const double unsure = std::min(dram.write.bytes, l2_bytes / 20);
+    collected.fill(Counter::dram_write_bytes, dram.write.bytes,
+                   dram.write.bytes * spread.low - unsure,
+                   dram.write.bytes * spread.high + l2_bytes / 20);
+}
+
+}  // namespace
+
+std::optional<Estimates> add_estimates(const Machine& machine, const Plan& plan, bool is_warm,
+                                       Readings& readings) {
+    const std::optional<Rates> rates = rates_of(machine);
+    if (!rates || machine.rules->global != GlobalRule::sectors_by_warp) return std::nullopt;
+    if (!touches_global_memory(plan.program) || plan.allocation == Allocation::host ||
+        plan.path == LoadPath::tex)
+        return std::nullopt;
+
+    const LaunchEstimate launch = estimate_work(machine, plan, is_warm, *rates, readings);
+    const CacheTraffic& caches = launch.caches;
+    Collected collected(readings);
+    // Of predicted values: what nine of ten measured launches needed (tests/data), narrower where
+    // only the warps of a block share lines than where distant blocks do.
+    const auto fill = [&](Counter counter, double value, Spread spread) {
+        collected.fill(counter, value, value * spread.low, value * spread.high);
+    };
+    const bool is_near = caches.is_near;
+    const Spread sectors = is_near ? Spread{0.98, 1.01} : Spread{0.9, 1.1};
+    const Spread requests = is_near ? Spread{0.87, 1.13} : Spread{0.8, 1.15};
+    fill(Counter::l1_hit_sectors, caches.l1_hit_sectors, is_near ? sectors : Spread{0.85, 1.2});
+    fill(Counter::l2_read_requests, caches.l2_read_requests, requests);
+    fill(Counter::l2_read_sectors, caches.l2_read_sectors, sectors);
+    fill(Counter::l2_write_requests, caches.l2_write_requests, requests);
+    fill(Counter::l2_write_sectors, caches.l2_write_sectors, sectors);
+    fill_dram(collected, launch.work.dram, *machine.board);
+
+    const Duration duration = duration_of(launch.work, *rates);
+    const Spread spread = spread_of(duration.longest(), *rates);
+    const double useful = static_cast<double>(plan.program.useful_bytes);
+    const double low = duration.seconds * spread.low;
+    const double high = duration.seconds * spread.high;
+    collected.set(Counter::duration_seconds, duration.seconds, low, high);
+    collected.set(Counter::bandwidth_bytes_per_second, useful / duration.seconds, useful / high,
+                  useful / low);
+    collected.estimates().limits = {name_of(duration.longest())};
+    return collected.estimates();
+}
+
+}  // namespace coalprof

@@ -1,0 +1,21 @@
+// The model's estimates: what follows from a launch's exact counts only by way of caches and time.
+// Hits of L1, traffic to L2 and to device memory where warps share lines, and how long it takes.
+#pragma once
+
+#include <optional>
+
+#include "core/machine/machine.h"
+#include "core/pattern/plan.h"
+#include "core/result/estimates.h"
+#include "core/result/reading.h"
+
+namespace coalprof {
+
+// `readings` are Predictor::predict_launch()'s; those that it could not tell, and the duration with
+// the bandwidth, get their values here. `is_warm`: the same launch went before (--cache warm). None
+// where this machine's rates are not known, where it counts transactions (before 7.0), and for
+// arrays in the host's memory and loads through textures.
+std::optional<Estimates> add_estimates(const Machine& machine, const Plan& plan, bool is_warm,
+                                       Readings& readings);
+
+}  // namespace coalprof

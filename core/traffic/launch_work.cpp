@@ -1,0 +1,101 @@
+#include "core/traffic/launch_work.h"
+
+#include <algorithm>
+
+#include "core/pattern/memory_settings.h"
+
+namespace coalprof {
+namespace {
+
+double number_or(const Reading& reading, double otherwise) {
+    return is_number(reading) ? number_in(reading) : otherwise;
+}
+
+std::uint64_t fetch_bytes(const Machine& machine, const CachePolicy& cache) {
+    const MemoryRules& memory = machine.rules->memory;
+    const std::uint64_t bytes =
+        memory.fill_settable && cache.l2_fetch_bytes ? *cache.l2_fetch_bytes : memory.fill_bytes;
+    return std::clamp<std::uint64_t>(bytes, reach_unit_bytes.front(), reach_unit_bytes.back());
+}
+
+// Registers of a thread as the kernels need them, about: what is loaded is held until all of it has
+// come, and each element has an address.
+std::uint32_t registers_of(const Plan& plan) {
+    std::uint32_t loaded_words = 0;
+    for (const Instruction& one : plan.program.instructions)
+        if (one.kind == AccessKind::load) loaded_words += std::max(2u, one.width_bytes / 4);
+    return std::clamp(14 + plan.shape.per_thread * (loaded_words + 2), 16u, 255u);
+}
+
+void set_shape(const Plan& plan, const LaunchOrder& order, const Multiprocessor& one, Work& work) {
+    constexpr std::uint32_t registers = 65'536;  // of a multiprocessor, since 3.0
+    const std::uint32_t of_block =
+        (registers_of(plan) + 7) / 8 * 8 * order.block_warps() * warp_lanes;
+    const std::uint32_t resident =
+        std::max(1u, std::min(one.resident_blocks, registers / std::max(of_block, 1u)));
+    work.blocks = static_cast<double>(order.blocks);
+    work.resident_blocks = resident;
+    work.waves = work.blocks / (static_cast<double>(one.count) * resident);
+    work.warps = work.blocks * order.block_warps();
+    work.instructions =
+        work.warps * order.per_thread * static_cast<double>(plan.program.instructions.size());
+    for (const Instruction& one_of : plan.program.instructions)
+        if (is_pointer_load(plan.program, one_of)) work.dependent_loads += 1;
+}
+
+void set_lines(const std::vector<ArrayReach>& arrays, const Readings& readings,
+               const CacheTraffic& caches, Work& work) {
+    work.load_lines = number_or(readings[Counter::load_lines], 0);
+    work.store_lines = number_or(readings[Counter::store_lines], 0);
+    work.l2_read_requests = number_or(readings[Counter::l2_read_requests], caches.l2_read_requests);
+    work.l2_sectors = number_or(readings[Counter::l2_read_sectors], caches.l2_read_sectors) +
+                      number_or(readings[Counter::l2_write_sectors], caches.l2_write_sectors);
+    work.reductions = number_or(readings[Counter::l2_reduce_requests], 0) +
+                      number_or(readings[Counter::l2_atomic_requests], 0);
+    const double writes = number_or(readings[Counter::l2_write_requests], caches.l2_write_requests);
+    double stored_lines = 0;
+    bool is_updated = false;
+    for (const ArrayReach& array : arrays) {
+        if (array.is_atomic) work.reduced_lines += array.atomics.units[2];
+        if (!array.is_stored) continue;
+        stored_lines += array.stores.units[2];
+        is_updated = is_updated || array.is_loaded;
+    }
+    if (stored_lines == 0) return;
+    work.stores_of_line = writes / stored_lines;
+    if (is_updated) work.updates_of_line = (writes + work.l2_read_requests) / stored_lines;
+}
+
+}  // namespace
+
+LaunchEstimate estimate_work(const Machine& machine, const Plan& plan, bool is_warm,
+                             const Rates& rates, const Readings& readings) {
+    const LaunchOrder order = order_of(plan);
+    const Multiprocessor multiprocessor = multiprocessor_of(machine, plan);
+    LaunchEstimate launch;
+    const Replayed replayed = replay_blocks(plan.program, order, multiprocessor);
+    launch.caches = cache_traffic(readings, replayed, order, multiprocessor.keeps_loads);
+
+    const std::vector<ArrayReach> arrays = reaches_of(plan.program);
+    set_shape(plan, order, multiprocessor, launch.work);
+    set_lines(arrays, readings, launch.caches, launch.work);
+    const double at_once = launch.work.resident_blocks * multiprocessor.count;
+    const double read_sectors =
+        number_or(readings[Counter::l2_read_sectors], launch.caches.l2_read_sectors);
+    launch.work.dram =
+        dram_traffic(arrays,
+                     {.l2_bytes = static_cast<double>(machine.board->l2_bytes.value_or(0)),
+                      .fetch_bytes = fetch_bytes(machine, plan.cache),
+                      .is_warm = is_warm,
+                      .loads_leave_first = plan.cache.dlcm == LoadModifier::cs,
+                      .l2_read_sectors = read_sectors,
+                      .l2_write_sectors = number_or(readings[Counter::l2_write_sectors],
+                                                    launch.caches.l2_write_sectors),
+                      .share_in_flight = std::min(1.0, at_once / launch.work.blocks)},
+                     rates.l2);
+    if (read_sectors > 0)
+        launch.work.missing = std::min(1.0, launch.work.dram.read.bytes / 64 / read_sectors);
+    return launch;
+}
+
+}  // namespace coalprof

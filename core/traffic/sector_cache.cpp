@@ -1,0 +1,41 @@
+#include "core/traffic/sector_cache.h"
+
+#include <algorithm>
+
+#include "core/access/warp_access.h"
+
+namespace coalprof {
+namespace {
+
+// Sets are chosen by a hash, as hardware does, so that no stride falls into few of them; which hash
+// and how many ways is not known.
+constexpr std::uint32_t ways_of_set = 16;
+
+std::uint64_t hashed(std::uint64_t line) { return line * 0x9E37'79B9'7F4A'7C15ull >> 32; }
+
+}  // namespace
+
+SectorCache::SectorCache(std::uint64_t bytes)
+    : sets_(
+          static_cast<std::uint32_t>(std::max<std::uint64_t>(1, bytes / line_bytes / ways_of_set))),
+      ways_(std::size_t{sets_} * ways_of_set) {}
+
+std::uint32_t SectorCache::touch(std::uint64_t line, std::uint32_t sectors) {
+    ++clock_;
+    const auto set =
+        ways_.begin() + static_cast<std::ptrdiff_t>((hashed(line) * sets_ >> 32) * ways_of_set);
+    auto oldest = set;
+    for (auto way = set; way != set + ways_of_set; ++way) {
+        if (way->line == line) {
+            const std::uint32_t held = way->sectors & sectors;
+            way->sectors |= sectors;
+            way->last_use = clock_;
+            return held;
+        }
+        if (way->last_use < oldest->last_use) oldest = way;
+    }
+    *oldest = {line, sectors, clock_};
+    return 0;
+}
+
+}  // namespace coalprof

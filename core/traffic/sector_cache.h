@@ -1,0 +1,26 @@
+// A cache of 128-byte lines that hold the sectors that were asked for: L1 as a replay needs it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace coalprof {
+
+class SectorCache {
+ public:
+    explicit SectorCache(std::uint64_t bytes);
+    // Which of `sectors` it held; from now on it holds them all.
+    std::uint32_t touch(std::uint64_t line, std::uint32_t sectors);
+
+ private:
+    struct Way {
+        std::uint64_t line = ~std::uint64_t{0};
+        std::uint32_t sectors = 0;
+        std::uint32_t last_use = 0;
+    };
+    std::uint32_t sets_;
+    std::uint32_t clock_ = 0;
+    std::vector<Way> ways_;
+};
+
+}  // namespace coalprof

@@ -1,0 +1,28 @@
+// The lines that one warp touches, each with its sectors: what caches see of an instruction.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "core/access/warp_access.h"
+
+namespace coalprof {
+
+struct LineTouched {
+    std::uint64_t line = 0;     // address / 128
+    std::uint32_t sectors = 0;  // one bit each, of 4
+};
+
+class TouchedLines {
+ public:
+    // In the order in which the lanes come to them.
+    void set(const WarpAccess& access);
+    std::span<const LineTouched> lines() const { return {lines_.data(), count_}; }
+
+ private:
+    std::array<LineTouched, warp_lanes> lines_;
+    std::uint32_t count_ = 0;
+};
+
+}  // namespace coalprof

@@ -1,0 +1,29 @@
+// What a launch asks of each part of the GPU: the amounts that the model of time divides by rates.
+#pragma once
+
+#include <cstdint>
+
+#include "core/traffic/dram_traffic.h"
+
+namespace coalprof {
+
+struct Work {
+    double blocks = 0;
+    double waves = 0;  // of blocks that run at the same time; the last one counts as far as it goes
+    double resident_blocks = 1;  // on one multiprocessor
+    double warps = 0;
+    double instructions = 0;  // of warps
+    double dependent_loads = 0;
+    double missing = 0;  // share of the loads' L2 sectors that come from device memory
+    double load_lines = 0;
+    double store_lines = 0;
+    double l2_read_requests = 0;
+    double l2_sectors = 0;
+    DramTraffic dram;
+    double stores_of_line = 0;   // mean of the lines that are stored to
+    double updates_of_line = 0;  // loads and stores, where both go to one array
+    double reductions = 0;
+    double reduced_lines = 0;
+};
+
+}  // namespace coalprof

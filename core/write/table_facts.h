@@ -1,0 +1,35 @@
+// What the points of a table say together about each item: whether prediction and measurement
+// agree, whether it is the same everywhere. Where the item is shown follows from it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/write/table_item.h"
+
+namespace coalprof {
+
+enum class Relation : std::uint8_t {
+    none,       // no number in any point
+    predicted,  // only predicted
+    measured,   // measured; what prediction there is agrees, but some is missing
+    agreed,     // both, equal in every point that did not fail
+    differing,  // both
+};
+
+struct ItemFacts {
+    TableItem item;
+    Relation relation = Relation::none;
+    bool is_constant = false;             // the same in every point, of which there are several
+    bool is_prediction_constant = false;  // it alone; measurements differ from it
+    bool is_minor = false;    // hardly worth a column: n/a in most points, or told by another
+    Reading prediction = {};  // of the first point that did not fail: of all, where constant
+    Reading measurement = {};
+};
+
+// One per item. At least one point.
+std::vector<ItemFacts> facts_of(std::vector<TableItem> items, const std::vector<Point>& points);
+
+bool is_finite_number(const Reading& reading);
+
+}  // namespace coalprof

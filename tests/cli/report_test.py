@@ -1,0 +1,114 @@
+"""`coalprof report`: a saved result in any format is what the run itself would have printed."""
+import json
+import os
+import tempfile
+
+import harness
+from harness import Case
+from validate_json import check_document, check_lines
+
+WARPS = "".join(f"{name} {op} 4 " + " ".join(str(step * lane) for lane in range(32)) + "\n"
+                for name, op, step in (("a", "load", 4), ("b", "shared_load", 128),
+                                       ("c", "atomic", 0), ("d", "store", 8)))
+RUNS = (
+    ("offset", "--range", "0..5"),
+    ("broadcast", "--range", "1,18446744073709551615"),
+    ("stride", "--range", "1,32", "--machine", "c2050,h200", "--dlcm", "ca,cg"),
+    ("transpose", "--variant", "padded", "--range", "256,512"),
+    ("formula", "load: a[i*k]; store: b[i]", "--var", "k=1..3"),
+    ("formula", "i"),
+    ("offset", "--range", "0..3", "--counters", "load_sectors,duration_seconds"),
+    ("offset", "--range", "0", "--machine", "c870", "--size", "64GiB"),
+)
+
+
+class Report(Case):
+    def save(self, folder, *arguments, stdin=b""):
+        self.run_ok(*arguments, "-o", "x.json", "-o", "x.jsonl", "-q", cwd=folder, stdin=stdin)
+
+    def check_formats(self, folder, *arguments, stdin=b""):
+        for name in ("x.json", "x.jsonl"):
+            for wanted in ("table", "csv"):
+                with self.subTest(" ".join(arguments), saved=name, format=wanted):
+                    shown = self.run_ok("report", name, "--format", wanted, cwd=folder)
+                    self.assertEqual(shown.out, self.run_ok(*arguments, "--format", wanted,
+                                                            cwd=folder, stdin=stdin).out)
+            # The time and the command line are those of the run that was saved.
+            for wanted, saved in (("json", "x.json"), ("jsonl", "x.jsonl")):
+                with self.subTest(" ".join(arguments), saved=name, format=wanted), \
+                        open(f"{folder}/{saved}", "rb") as file:
+                    shown = self.run_ok("report", name, "--format", wanted, cwd=folder)
+                    self.assertEqual(shown.out, file.read())
+
+    def test_shows_what_the_run_itself_showed(self):
+        for arguments in RUNS:
+            with tempfile.TemporaryDirectory() as folder:
+                self.save(folder, *arguments)
+                self.check_formats(folder, *arguments)
+
+    def test_shows_warps(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/w.txt", "w", encoding="ascii") as file:
+                file.write(WARPS)
+            self.save(folder, "warps", "w.txt")
+            self.check_formats(folder, "warps", "w.txt")
+
+    def test_has_a_column_in_csv_for_what_comes_late(self):
+        early, *late = WARPS.splitlines(keepends=True)
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/w.txt", "w", encoding="ascii") as file:
+                file.write(early * 1200 + "".join(late))
+            self.save(folder, "warps", "w.txt")
+            shown = self.run_ok("report", "x.jsonl", "--format", "csv", cwd=folder)
+            self.assertEqual(shown.out, self.run_ok("warps", "w.txt", "--format", "csv",
+                                                    cwd=folder).out)
+
+    def test_reads_a_pipe(self):
+        saved = self.run_ok("offset", "--range", "0..3", "--json").out
+        self.assertEqual(self.run_ok("report", "-", "--json", stdin=saved).out, saved)
+
+    def test_gives_the_whole_points_of_a_cut_file_and_says_where_it_ends(self):
+        saved = self.run_ok("offset", "--range", "0..3", "--json").out
+        ran = harness.run("report", "-", "--json", stdin=saved[:-700])
+        self.assertEqual(ran.code, harness.PARTIAL)
+        result = check_document(ran.out)
+        self.assertEqual(result["status"], "interrupted")
+        self.assertEqual([point["name"] for point in result["points"]],
+                         ["offset=0", "offset=1", "offset=2"])
+        (warning,) = result["warnings"]
+        self.assertEqual(warning["code"], "W-DAMAGED")
+        self.assertIn("stdin:8", warning["text"])
+
+    def test_refuses_what_is_no_result(self):
+        for content in (b"", b"a load 4\n", b"{}", b'{"schema":"coalprof/2","points":[]}', b"[" * 99,
+                        self.run_ok("patterns", "--json").out,
+                        self.run_ok("explain", "offset", "--json").out):
+            with self.subTest(content[:30]):
+                ran = harness.run("report", "-", stdin=content)
+                self.assertEqual(ran.code, harness.USAGE)
+                self.assertEqual(ran.out, b"")
+                self.assertIn("stdin:", ran.err_text)
+
+    def test_keeps_its_input(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.save(folder, "offset", "--range", "0")
+            ran = harness.run("report", "x.json", "-o", "./x.json", cwd=folder)
+            self.assertEqual(ran.code, harness.USAGE)
+            self.assertGreater(os.path.getsize(f"{folder}/x.json"), 0)
+
+    def test_shows_one_run_of_a_file_with_two(self):
+        lines = self.run_ok("offset", "--range", "0", "--jsonl").out
+        ran = harness.run("report", "-", "--jsonl", stdin=lines + lines)
+        self.assertEqual(ran.code, harness.USAGE)
+        self.assertEqual(len(check_lines(ran.out)), 1)
+        self.assertIn("another run", ran.err_text)
+
+    def test_of_lines_that_were_picked_shows_them(self):
+        lines = self.run_ok("offset", "--range", "0..9", "--jsonl").out.splitlines(keepends=True)
+        shown = self.run_ok("report", "-", "--json", stdin=lines[3] + lines[5]).out
+        self.assertEqual([point["name"] for point in json.loads(shown)["points"]],
+                         ["offset=3", "offset=5"])
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,156 @@
+"""Files that results go to: what is read is never written, what cannot be written is refused before
+anything is computed, and what can be written but not replaced is written in place."""
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import harness
+from harness import Case, environment
+
+SHORT = ("offset", "--range", "0..3")
+WARPS = "one load 4 " + " ".join(str(4 * lane) for lane in range(32)) + "\n"
+FORMULAS = '{"formula": [{"name": "one", "expr": "i"}]}'
+NOBODY = 65534
+IS_ROOT = os.geteuid() == 0
+
+
+def write(path, text):
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
+
+
+def read(path):
+    with open(path, encoding="ascii") as file:
+        return file.read()
+
+
+class Inputs(Case):
+    def refuse_to_write(self, folder, name, content, *arguments, **how):
+        """The run is refused, and folder/name stays as it is."""
+        path = f"{folder}/{name}"
+        write(path, content)
+        ran = self.refuse(*arguments, cwd=folder, **how)
+        self.assertIn("this is the file that is read", ran.err_text)
+        self.assertEqual(read(path), content)
+
+    def test_are_never_outputs_under_whatever_name(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.symlink("w.json", f"{folder}/link.json")
+            for output in ("w.json", "./w.json", f"{folder}/w.json", "link.json", "hard.json"):
+                with self.subTest(output):
+                    if output == "hard.json":
+                        os.link(f"{folder}/w.json", f"{folder}/hard.json")
+                    self.refuse_to_write(folder, "w.json", WARPS, "warps", "w.json", "-o", output)
+            self.refuse_to_write(folder, "f.json", FORMULAS, "formula", "--file", "f.json",
+                                 "-o", "f.json")
+            self.refuse_to_write(folder, "f.json", FORMULAS, "formula", "--file", "f.json",
+                                 "-o", "a.csv", "-o", "f.json")
+            self.assertNotIn("a.csv", os.listdir(folder))
+
+    def test_through_descriptors_are_never_outputs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/w.json"
+            for arguments in ("warps - -o w.json <w.json", "warps w.json --jsonl >>w.json",
+                              "warps /dev/fd/3 -o w.json 3<w.json",
+                              "warps w.json -o /dev/fd/4 4>>w.json",
+                              "formula --file - -o w.json <w.json"):
+                with self.subTest(arguments):
+                    write(path, FORMULAS if "formula" in arguments else WARPS)
+                    before = read(path)
+                    ran = subprocess.run(["sh", "-c", f'"$0" {arguments}', harness.PROGRAM],
+                                         cwd=folder, env=environment(), capture_output=True,
+                                         timeout=60, check=False)
+                    self.assertEqual(ran.returncode, harness.USAGE, ran.stderr)
+                    self.assertIn(b"this is the file that is read", ran.stderr)
+                    self.assertEqual(read(path), before)
+
+    def test_that_are_no_files_may_be_outputs_too(self):
+        ran = self.run_ok("warps", "-", "-o", "/dev/null", stdin=WARPS)
+        self.assertNotIn("is read", ran.err_text)
+
+
+class Outputs(Case):
+    def test_are_two_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for arguments in ("-o a.json -o ./a.json", "--json -o a.json >a.json"):
+                with self.subTest(arguments):
+                    ran = subprocess.run(["sh", "-c", f'"$0" offset {arguments}', harness.PROGRAM],
+                                         cwd=folder, env=environment(), capture_output=True,
+                                         timeout=60, check=False)
+                    self.assertEqual(ran.returncode, harness.USAGE, ran.stderr)
+
+    def test_with_names_that_cannot_be_are_refused_before_anything_is_computed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            write(f"{folder}/file", "")
+            for path in ("x" * 251 + ".json", "file/x.json", "missing/x.json"):
+                with self.subTest(path[-20:]):
+                    self.refuse(*SHORT, "-o", path, cwd=folder, code=harness.OUTPUT)
+            self.assertEqual(os.listdir(folder), ["file"])
+
+    def test_with_several_names_are_replaced_under_one_which_is_said(self):
+        with tempfile.TemporaryDirectory() as folder:
+            write(f"{folder}/x.json", "old")
+            os.link(f"{folder}/x.json", f"{folder}/other.json")
+            ran = self.run_ok(*SHORT, "-o", "x.json", cwd=folder)
+            self.assertIn("x.json has 2 names", ran.err_text)
+            self.assertEqual(read(f"{folder}/other.json"), "old")
+            self.assertEqual(json.loads(read(f"{folder}/x.json"))["status"], "complete")
+
+    def check_written_in_place(self, ran, folder, inode):
+        self.check(ran, harness.DONE)
+        self.assertIn("written in place", ran.err_text)
+        self.assertEqual(json.loads(read(f"{folder}/x.json"))["status"], "complete")
+        self.assertEqual(os.stat(f"{folder}/x.json").st_ino, inode)
+        self.assertEqual(os.listdir(folder), ["x.json"])
+
+    @unittest.skipUnless(IS_ROOT, "only root can become somebody else")
+    def test_that_are_somebody_elses_are_written_in_place(self):
+        for mode in (0o1777, 0o755):  # a sticky folder; one that takes no file of theirs
+            with self.subTest(oct(mode)), tempfile.TemporaryDirectory() as folder:
+                os.chmod(folder, mode)
+                write(f"{folder}/x.json", "old, and longer than nothing" * 1000)
+                os.chmod(f"{folder}/x.json", 0o666)
+                inode = os.stat(f"{folder}/x.json").st_ino
+                completed = subprocess.run([harness.PROGRAM, *SHORT, "-o", f"{folder}/x.json"],
+                                           env=environment(), capture_output=True, timeout=60,
+                                           check=False, user=NOBODY, group=NOBODY)
+                self.check_written_in_place(harness.Ran(completed), folder, inode)
+
+    @unittest.skipUnless(IS_ROOT and shutil.which("unshare") and shutil.which("mount"),
+                         "mounting needs root and util-linux")
+    def test_that_are_mounted_are_written_in_place(self):
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as other:
+            write(f"{folder}/x.json", "")
+            write(f"{other}/real.json", "old")
+            ran = subprocess.run(
+                ["unshare", "--mount", "sh", "-c",
+                 'mount --bind "$1/real.json" "$2/x.json" || exit 77; '
+                 '"$0" offset --range 0..3 -o "$2/x.json"', harness.PROGRAM, other, folder],
+                env=environment(), capture_output=True, timeout=60, check=False)
+            if ran.returncode in (1, 77):
+                self.skipTest(f"mounting is not permitted here: {ran.stderr}")
+            self.assertEqual(ran.returncode, harness.DONE, ran.stderr)
+            self.assertIn(b"written in place", ran.stderr)
+            self.assertEqual(json.loads(read(f"{other}/real.json"))["status"], "complete")
+            self.assertEqual(os.listdir(folder), ["x.json"])
+
+    @unittest.skipUnless(IS_ROOT and shutil.which("chattr"), "marking files needs root and chattr")
+    def test_that_may_only_grow_are_refused_before_anything_is_computed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            write(f"{folder}/x.json", "old")
+            marked = subprocess.run(["chattr", "+a", f"{folder}/x.json"], capture_output=True,
+                                    check=False)
+            if marked.returncode != 0:
+                self.skipTest("the file system has no such mark")
+            try:
+                self.refuse(*SHORT, "-o", f"{folder}/x.json", code=harness.OUTPUT)
+                self.assertEqual(read(f"{folder}/x.json"), "old")
+            finally:
+                subprocess.run(["chattr", "-a", f"{folder}/x.json"], check=True)
+
+
+if __name__ == "__main__":
+    harness.main()

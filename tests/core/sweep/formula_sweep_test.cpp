@@ -1,0 +1,134 @@
+// Formulas as sweeps: points of a grid, sets of saved formulas, and what is refused.
+#include "core/sweep/formula_sweep.h"
+
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "core/formula/formula_file.h"
+#include "core/sweep/all_points.h"
+#include "core/text/error.h"
+
+namespace coalprof {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+
+FormulaSweep sweep_of(const std::string& text, std::vector<FormulaParameter> parameters = {}) {
+    FormulaSweep sweep;
+    sweep.text = text;
+    sweep.parameters = std::move(parameters);
+    sweep.settings.shape.size_bytes = 1 << 12;
+    sweep.settings.machines = {find_machine("h200")};
+    return sweep;
+}
+FormulaSweep named(const std::string& name, const std::string& text) {
+    FormulaSweep sweep = sweep_of(text);
+    sweep.name = name;
+    return sweep;
+}
+
+std::vector<std::string> names_of(const std::vector<PlannedPoint>& points) {
+    std::vector<std::string> names;
+    for (const PlannedPoint& point : points) names.push_back(point.name);
+    return names;
+}
+
+std::string refusal_of(const FormulaSweep& sweep) {
+    try {
+        FormulaPoints({sweep}).check();
+        return "accepted";
+    } catch (const UsageError& error) {
+        return error.what();
+    }
+}
+
+TEST(FormulaSweep, has_a_point_for_every_cell_of_its_grid) {
+    EXPECT_THAT(
+        names_of(all_points(FormulaPoints({sweep_of("i*a + b", {{"a", {1, 2}}, {"b", {0, 5}}})}))),
+        ElementsAre("a=1 b=0", "a=1 b=5", "a=2 b=0", "a=2 b=5"));
+    EXPECT_THAT(names_of(all_points(FormulaPoints({sweep_of("i")}))), ElementsAre("formula"));
+}
+
+// JSON would have one key twice, and its readers would see one of the two.
+TEST(FormulaSweep, refuses_parameters_that_are_called_like_something_else_of_the_point) {
+    for (const char* name : {"formula", "name", "pattern", "op", "type", "size_bytes", "block",
+                             "block_x", "per_thread", "machine", "dlcm", "dscm", "carveout",
+                             "l2_fetch", "alloc", "path", "device", "failure"})
+        EXPECT_THAT(refusal_of(sweep_of(fmt::format("i*{}", name), {{name, {1}}})),
+                    HasSubstr("a setting of the sweep has this name"));
+    for (const CounterInfo& counter : all_counters())  // CSV would have one column twice
+        EXPECT_THAT(refusal_of(sweep_of(fmt::format("i*{}", counter.key),
+                                        {{std::string(counter.key), {1}}})),
+                    HasSubstr("a counter has this name"));
+    EXPECT_THAT(refusal_of(sweep_of("i*k", {{"k", {1}}, {"k", {2}}})), HasSubstr("given twice"));
+}
+
+TEST(FormulaSweep, refuses_parameters_that_change_nothing) {
+    EXPECT_THAT(refusal_of(sweep_of("i", {{"k", {1, 2}}})),
+                HasSubstr("--var k: the formula has no 'k'"));
+}
+
+TEST(FormulaSweep, has_a_bounded_number_of_points) {
+    const std::vector<std::int64_t> many(2000, 1);
+    EXPECT_THAT(
+        refusal_of(sweep_of("i*a*b*c*d", {{"a", many}, {"b", many}, {"c", many}, {"d", many}})),
+        HasSubstr("a sweep has at most"));
+}
+
+TEST(FormulaSet, is_swept_one_formula_after_the_other) {
+    FormulaSweep first = named("first", "i*k");
+    first.parameters = {{"k", {1, 2}}};
+    const auto points = all_points(FormulaPoints({first, named("second", "i")}));
+    EXPECT_THAT(names_of(points),
+                ElementsAre("formula=first k=1", "formula=first k=2", "formula=second"));
+    // All settings are shared: none is a parameter.
+    EXPECT_THAT(points[0].parameters, ElementsAre(Pair("formula", Value{std::string("first")}),
+                                                  Pair("k", Value{std::int64_t{1}})));
+}
+
+TEST(FormulaSet, tells_settings_once_where_all_formulas_share_them_else_at_each_point) {
+    FormulaSweep wide = named("wide", "tid.y");
+    wide.settings.type = ElementType::f64;
+    wide.settings.op = Op::store;
+    wide.block_x = 32;
+    const std::vector<FormulaSweep> set{named("plain", "i"), wide};
+    const auto points = all_points(FormulaPoints(set));
+    EXPECT_THAT(points[1].parameters, ElementsAre(Pair("formula", Value{std::string("wide")}),
+                                                  Pair("op", Value{std::string("store")}),
+                                                  Pair("type", Value{std::string("f64")})));
+    EXPECT_THAT(
+        values_of(describe_sweep(set, "set.json")),
+        ElementsAre(
+            Pair("pattern", Value{std::string("formula")}),
+            Pair("file", Value{std::string("set.json")}),
+            Pair("size_bytes", Value{std::int64_t{4096}}), Pair("block", Value{std::int64_t{256}}),
+            Pair("per_thread", Value{std::int64_t{1}}), Pair("dscm", Value{std::string("wb")}),
+            Pair("carveout", Value{std::string("driver")}),
+            Pair("l2_fetch", Value{std::string("driver")}),
+            Pair("alloc", Value{std::string("device")}), Pair("path", Value{std::string("ld")}),
+            Pair("formula.plain", Value{std::string("i")}),
+            Pair("block_x.plain", Value{std::int64_t{256}}),
+            Pair("formula.wide", Value{std::string("tid.y")}),
+            Pair("block_x.wide", Value{std::int64_t{32}})));
+}
+
+// A thread that fails is found long after the file was read.
+TEST(FormulaSet, points_into_the_file_where_a_thread_fails) {
+    const std::string text =
+        "{\"formula\": [{\"name\": \"x\",\n\"expr\": \"row = i / 64; \\t a[row - 5]\"}]}";
+    FormulaSweep sweep = named("x", "");
+    const SavedFormula saved = parse_formula_file(text, "set.json").front();
+    sweep.text = saved.expr;
+    sweep.place = saved.expr_place;
+    // The text begins in column 10 of line 2; the index stands behind 14 characters, \t (two bytes
+    // of the file, one of the text), a blank and "a[".
+    EXPECT_THAT(refusal_of(sweep), HasSubstr("set.json:2:29: formula: the index 'row - 5'"));
+}
+
+}  // namespace
+}  // namespace coalprof

@@ -1,0 +1,52 @@
+#include "core/text/fold.h"
+
+#include <gtest/gtest.h>
+
+#include "core/text/utf8.h"
+
+namespace coalprof {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+TEST(Fold, breaks_at_blanks) {
+    EXPECT_EQ(folded("one two three", {.columns = 7}), (Lines{"one two", "three"}));
+    EXPECT_EQ(folded("one two three", {.columns = 6}), (Lines{"one", "two", "three"}));
+    EXPECT_EQ(folded("one two three", {}), (Lines{"one two three"}));  // no limit
+}
+
+TEST(Fold, counts_the_indent_to_the_line) {
+    EXPECT_EQ(folded("one two three", {.columns = 9, .indent = 2}),
+              (Lines{"  one two", "  three"}));
+    EXPECT_EQ(folded("one two three four", {.columns = 10, .hanging = 2}),
+              (Lines{"one two", "  three", "  four"}));
+}
+
+TEST(Fold, a_word_longer_than_a_line_stands_over_it_or_is_cut) {
+    EXPECT_EQ(folded("a unbreakable b", {.columns = 4}), (Lines{"a", "unbreakable", "b"}));
+    EXPECT_EQ(folded("a abcdefgh ij", {.columns = 3, .cuts_words = true}),
+              (Lines{"a", "abc", "def", "gh", "ij"}));
+    // Two columns each, and never half of one, even where there is no room.
+    EXPECT_EQ(folded("\xE6\xBC\xA2\xE6\xBC\xA2", {.columns = 1, .cuts_words = true}),
+              (Lines{"\xE6\xBC\xA2", "\xE6\xBC\xA2"}));
+}
+
+TEST(Fold, keeps_wide_blanks_within_a_line_and_none_at_its_beginning) {
+    EXPECT_EQ(folded("=  they agree", {.columns = 7}), (Lines{"=  they", "agree"}));
+    EXPECT_EQ(folded("one  two", {.columns = 4}), (Lines{"one ", "two"}));
+}
+
+TEST(Fold, ends_each_line_of_a_text) {
+    EXPECT_EQ(folded_text("one two", {.columns = 3}), "one\ntwo\n");
+    EXPECT_EQ(folded_text("", {.columns = 3}), "\n");
+}
+
+TEST(Fold, counts_columns_not_bytes) {
+    EXPECT_EQ(terminal_columns("plain"), 5u);
+    EXPECT_EQ(terminal_columns("caf\xC3\xA9"), 4u);
+    EXPECT_EQ(terminal_columns("\xE6\xBC\xA2"), 2u);  // a wide character
+    EXPECT_EQ(beginning("\xE6\xBC\xA2\xE6\xBC\xA2", 3), "\xE6\xBC\xA2");
+}
+
+}  // namespace
+}  // namespace coalprof

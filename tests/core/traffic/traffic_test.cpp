@@ -1,0 +1,187 @@
+// The rooms of core/traffic, one claim at a time, on launches whose numbers follow by hand.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "core/model/predict.h"
+#include "core/pattern/catalog.h"
+#include "core/traffic/block_replay.h"
+#include "core/traffic/cache_traffic.h"
+#include "core/traffic/dram_traffic.h"
+#include "core/traffic/duration.h"
+#include "core/traffic/estimate.h"
+#include "core/traffic/launch_order.h"
+#include "core/traffic/reach.h"
+#include "core/traffic/sector_cache.h"
+
+namespace coalprof {
+namespace {
+
+constexpr std::uint64_t mib = 1 << 20;
+
+Plan plan_of(const std::string& pattern, std::uint64_t value, Op op, std::uint64_t size_bytes,
+             std::uint32_t per_thread = 1) {
+    Plan plan;
+    plan.pattern = pattern;
+    plan.value = value;
+    plan.op = op;
+    plan.shape.size_bytes = size_bytes;
+    plan.shape.per_thread = per_thread;
+    build_program(plan);
+    return plan;
+}
+
+Reach reach_of_loads(const Plan& plan) {
+    std::vector<const Instruction*> loads;
+    for (const Instruction& one : plan.program.instructions)
+        if (one.kind == AccessKind::load && one.array == 0) loads.push_back(&one);
+    return reach_of(plan.program, loads);
+}
+
+// Whatever the order, every index is taken once: 64 blocks of 256 threads with 4 elements each, 32
+// blocks in turn.
+TEST(LaunchOrder, takes_every_index_once) {
+    const LaunchOrder order = order_of(plan_of("offset", 0, Op::load, 256 << 10, 4));
+    EXPECT_EQ(order.blocks, 64u);
+    EXPECT_EQ(order.blocks_in_turn, 32u);
+    std::map<std::uint64_t, int> taken;
+    for (std::uint64_t block = 0; block < order.blocks; ++block)
+        for (std::uint32_t element = 0; element < order.per_thread; ++element)
+            order.each_warp(block, element,
+                            [&](std::uint64_t first, std::uint32_t) { ++taken[first]; });
+    EXPECT_EQ(taken.size(), 65'536u / 32);
+    EXPECT_EQ(taken.rbegin()->first, 65'536u - 32);
+}
+
+// 2 KiB are 16 lines. A seventeenth one pushes out the oldest.
+TEST(SectorCache, holds_what_fits_and_forgets_the_oldest_line) {
+    SectorCache cache(2048);
+    for (std::uint64_t line = 0; line < 16; ++line) EXPECT_EQ(cache.touch(line, 1), 0u);
+    EXPECT_EQ(cache.touch(0, 3), 1u);  // one sector of the two
+    EXPECT_EQ(cache.touch(99, 1), 0u);
+    EXPECT_EQ(cache.touch(1, 1), 0u);
+    EXPECT_EQ(cache.touch(0, 3), 3u);
+}
+
+// 2^20 floats 33 apart: 132 bytes, so that each has a sector, a fetch and, but for those whose
+// neighbour 132 bytes on lies in the same line (none: 132 > 128), a line of its own.
+TEST(Reach, of_a_wide_stride_is_a_unit_for_each_element) {
+    const Reach reach = reach_of_loads(plan_of("stride", 33, Op::load, 4 * mib));
+    EXPECT_NEAR(reach.units[0], 1 << 20, 2);
+    EXPECT_NEAR(reach.units[1], 1 << 20, 2);
+    EXPECT_NEAR(reach.units[2], 1 << 20, 2);
+    EXPECT_EQ(reach.accesses, 1 << 20);
+}
+
+// A matrix read column by column is read whole: 4 MiB are 2^17 sectors. A period, one column of
+// 4096 rows, has a sector of each row.
+TEST(Reach, of_columns_is_the_matrix_and_of_one_of_them_a_sector_a_row) {
+    const Reach reach = reach_of_loads(plan_of("column", 1024, Op::load, 4 * mib));
+    EXPECT_EQ(reach.units[0], 4 * mib / 32);
+    EXPECT_EQ(reach.units[2], 4 * mib / 128);
+    EXPECT_EQ(reach.of_period[0], 4096);
+    EXPECT_EQ(reach.periods, 256);
+}
+
+// n draws from m sectors leave m * exp(-n / m) of them untouched: of 2^21 sectors (64 MiB) 2^22
+// draws reach 1 - exp(-2) = 86.5 %.
+TEST(Reach, of_a_scatter_is_told_from_samples) {
+    const Reach reach = reach_of_loads(plan_of("scatter", 64 * mib, Op::load, 16 * mib));
+    EXPECT_TRUE(reach.at_random);
+    EXPECT_NEAR(reach.units[0] / (1 << 21), 0.865, 0.02);
+}
+
+// Measured on an H200: 28,673 to 28,675 hits. Each of 4096 blocks has 8 warps; the last sector of a
+// warp is the first of the next one: 7 of each block's 40 sectors hit.
+TEST(CacheTraffic, of_a_misaligned_load_hits_once_for_each_pair_of_neighbouring_warps) {
+    const Plan plan = plan_of("offset", 1, Op::load, 4 * mib);
+    const Machine machine = find_machine("h200");
+    const LaunchOrder order = order_of(plan);
+    const Replayed replayed = replay_blocks(plan.program, order, multiprocessor_of(machine, plan));
+    EXPECT_TRUE(replayed.is_near);
+    const CacheTraffic traffic =
+        cache_traffic(Predictor(machine).predict_launch(plan, {}), replayed, order, true);
+    EXPECT_EQ(traffic.l1_hit_sectors, 4096 * 7);
+}
+
+// Measured on an H200 (scatter of f32, 96 MiB, region 16 KiB): each of 132 multiprocessors fetches
+// the 512 sectors once, 67,584 in all, and everything else hits.
+TEST(CacheTraffic, of_a_table_that_fits_l1_is_one_fetch_for_each_multiprocessor) {
+    Plan plan = plan_of("scatter", 16 << 10, Op::load, 8 * mib);
+    const Machine machine = find_machine("h200");
+    const Replayed replayed =
+        replay_blocks(plan.program, order_of(plan), multiprocessor_of(machine, plan));
+    EXPECT_FALSE(replayed.is_near);
+    const double missed = replayed.loads.sectors - replayed.loads.hit_sectors;
+    EXPECT_EQ(static_cast<int>(missed) % 512, 0);
+}
+
+DramTraffic dram_of(const Plan& plan, bool is_warm = false) {
+    const std::vector<ArrayReach> arrays = reaches_of(plan.program);
+    return dram_traffic(arrays, {.l2_bytes = 60.0 * mib, .is_warm = is_warm}, L2Shares{});
+}
+
+// L2 fetches 64 bytes for each float: 16 MiB of floats, 64 bytes apart and more, come as 256 MiB.
+TEST(DramTraffic, of_a_sparse_load_is_a_fetch_for_each_element) {
+    EXPECT_NEAR(dram_of(plan_of("stride", 20, Op::load, 16 * mib)).read.bytes, 256.0 * mib, mib);
+}
+
+// Whole sectors are not read before they are written; what L2 keeps dirty (28.5 MiB of 60) is not
+// written while the launch runs. Measured on an H200: 28.4 MiB left.
+TEST(DramTraffic, of_whole_sectors_stored_is_what_l2_cannot_keep) {
+    const DramTraffic dram = dram_of(plan_of("offset", 0, Op::store, 256 * mib));
+    EXPECT_EQ(dram.read.bytes, 0);
+    EXPECT_NEAR(dram.write.bytes / mib, 256 - 28.5, 0.5);
+}
+
+// Sectors stored in part are read to complete them: about as many bytes as are written.
+TEST(DramTraffic, of_parts_of_sectors_stored_is_read_as_well) {
+    const DramTraffic dram = dram_of(plan_of("stride", 33, Op::store, 64 * mib));
+    EXPECT_NEAR(dram.read.bytes / mib, 512, 8);
+    EXPECT_NEAR(dram.write.bytes / mib, 512, 8);
+}
+
+TEST(DramTraffic, of_a_warm_launch_that_fits_l2_is_next_to_nothing) {
+    EXPECT_LT(dram_of(plan_of("offset", 0, Op::load, 16 * mib), true).read.bytes, 0.01 * mib);
+    EXPECT_NEAR(dram_of(plan_of("offset", 0, Op::load, 256 * mib), true).read.bytes, 256.0 * mib,
+                mib);
+}
+
+// One term alone takes as long as it takes, after the start.
+TEST(Duration, of_one_term_is_its_amount_over_its_rate) {
+    Rates rates = *rates_of(find_machine("h200"));
+    rates.exposed_latency = 0;
+    Work work;
+    work.blocks = 1e6;
+    const Duration duration = duration_of(work, rates);
+    EXPECT_EQ(duration.longest(), TimeTerm::blocks);
+    EXPECT_NEAR(duration.seconds, rates.start_seconds + 1e6 / rates.blocks_per_second, 1e-9);
+}
+
+TEST(Estimates, leave_exact_counters_alone_and_hold_what_they_estimate) {
+    const Plan plan = plan_of("offset", 1, Op::load, 4 * mib);
+    const Machine machine = find_machine("h200");
+    const Readings exact = Predictor(machine).predict_launch(plan, {});
+    Readings readings = exact;
+    const auto estimates = add_estimates(machine, plan, false, readings);
+    ASSERT_TRUE(estimates);
+    EXPECT_EQ(estimates->limits.size(), 1u);
+    EXPECT_EQ(readings[Counter::load_sectors], exact[Counter::load_sectors]);
+    for (const Interval& interval : estimates->intervals) {
+        EXPECT_FALSE(std::holds_alternative<std::uint64_t>(exact[interval.counter]));
+        EXPECT_LE(interval.low, number_in(readings[interval.counter]));
+        EXPECT_GE(interval.high, number_in(readings[interval.counter]));
+    }
+}
+
+TEST(Estimates, are_none_without_a_board_and_before_7_0) {
+    const Plan plan = plan_of("offset", 1, Op::load, 4 * mib);
+    for (const char* name : {"9.0", "c2050"}) {
+        const Machine machine = find_machine(name);
+        Readings readings = Predictor(machine).predict_launch(plan, {});
+        EXPECT_FALSE(add_estimates(machine, plan, false, readings)) << name;
+    }
+}
+
+}  // namespace
+}  // namespace coalprof

@@ -1,0 +1,58 @@
+#include "core/verify/verify.h"
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "core/pattern/catalog.h"
+#include "core/sweep/all_points.h"
+
+namespace coalprof {
+namespace {
+
+std::set<std::string> patterns_of(const std::vector<PlannedPoint>& points) {
+    std::set<std::string> patterns;
+    for (const PlannedPoint& point : points) patterns.insert(point.plan.pattern);
+    return patterns;
+}
+
+std::vector<PlannedPoint> points(VerifyScope scope, Op op) {
+    scope.ops = {op};
+    return all_points(CatalogPoints(scope, find_machine("h200")));
+}
+
+TEST(Verify, leaves_no_pattern_of_the_catalog_out) {
+    std::set<std::string> seen = patterns_of(points({}, Op::load));
+    seen.merge(patterns_of(points({}, Op::copy)));
+    for (const PatternInfo& pattern : pattern_catalog())
+        EXPECT_TRUE(seen.contains(std::string(pattern.name))) << pattern.name;
+}
+
+TEST(Verify, measures_every_variant_of_the_transpose_and_names_it) {
+    VerifyScope scope;
+    scope.patterns = {"transpose"};
+    scope.types = {ElementType::f32};
+    scope.most_values = 2;
+    std::vector<std::string> names;
+    for (const PlannedPoint& point : points(scope, Op::copy)) names.push_back(point.name);
+    // Of widths 64, 128 .. 4096 the first and the last: 1 MiB holds 64 rows of 4096 floats.
+    EXPECT_THAT(names, testing::ElementsAre(
+                           "transpose copy f32 width=64", "transpose copy f32 width=4096",
+                           "transpose tile copy f32 width=64", "transpose tile copy f32 width=4096",
+                           "transpose padded tile=32 copy f32 width=64",
+                           "transpose padded tile=32 copy f32 width=4096",
+                           "transpose padded tile=64 copy f32 width=64",
+                           "transpose padded tile=64 copy f32 width=4096"));
+    EXPECT_TRUE(points(scope, Op::load).empty());
+}
+
+TEST(Verify, asks_nothing_of_a_memory_that_it_cannot_do) {
+    for (const PlannedPoint& point : points({}, Op::atomic))
+        for (const Instruction& one : point.plan.program.instructions)
+            EXPECT_EQ(one.space, Space::global) << point.name;
+    for (const PlannedPoint& point : points({}, Op::store))
+        EXPECT_NE(point.plan.pattern, "constant");
+}
+
+}  // namespace
+}  // namespace coalprof
