@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "core/stop/signal.h"
@@ -48,6 +49,7 @@ SplitPath split(const std::string& path) {
     const std::string folder = slash == path.npos ? "." : path.substr(0, slash + 1);
     const std::unique_ptr<char, decltype(&::free)> real(::realpath(folder.c_str(), nullptr),
                                                         &::free);
+    if (!real && errno == ENOMEM) throw std::bad_alloc();
     SplitPath parts;
     if (real) parts.folder = real.get();
     parts.name = slash == path.npos ? path : path.substr(slash + 1);
