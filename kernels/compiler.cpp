@@ -36,9 +36,9 @@ const NvrtcApi& table_in(const NvrtcLibrary& library) {
     throw PointError(sentence, ExitCode::internal);
 }
 
-class Program {
+class NvrtcProgram {
  public:
-    Program(const NvrtcApi& api, const std::string& source) : api_(api) {
+    NvrtcProgram(const NvrtcApi& api, const std::string& source) : api_(api) {
         std::vector<const char*> names;
         std::vector<const char*> texts;
         for (const SourceFile& file : embedded_sources()) {
@@ -50,9 +50,9 @@ class Program {
                                 static_cast<int>(names.size()), texts.data(), names.data());
         if (result != NVRTC_SUCCESS) fail(api_, result, "hand a kernel to the compiler");
     }
-    ~Program() { static_cast<void>(api_.destroy_program(&program_)); }
-    Program(const Program&) = delete;
-    Program& operator=(const Program&) = delete;
+    ~NvrtcProgram() { static_cast<void>(api_.destroy_program(&program_)); }
+    NvrtcProgram(const NvrtcProgram&) = delete;
+    NvrtcProgram& operator=(const NvrtcProgram&) = delete;
 
     void compile(const std::vector<std::string>& options) {
         std::vector<const char*> arguments;
@@ -144,7 +144,7 @@ std::shared_ptr<const Compiled> compile_now(const NvrtcLibrary& library, int com
             "capability {}.{}. Install a newer CUDA toolkit",
             name_of(request.dlcm), name_of(request.dscm), compute_capability / 10,
             compute_capability % 10));
-    Program program(api, request.source);
+    NvrtcProgram program(api, request.source);
     program.compile(options_for(request, target));
     Compiled compiled{
         .code = {}, .ptx = program.ptx(), .architecture = target.name, .is_ptx = target.is_ptx};

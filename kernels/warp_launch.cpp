@@ -14,7 +14,7 @@ constexpr std::uint64_t largest_chunk_bytes = 1ull << 30;
 // Without mapped memory a plain buffer has to do, and warps that span more are refused.
 constexpr std::uint64_t plain_buffer_bytes = 1ull << 30;
 
-[[noreturn]] void refuse(const std::string& why) {
+[[noreturn]] void refuse_warp(const std::string& why) {
     throw PointError("cannot replay this warp: " + why, ExitCode::partial);
 }
 
@@ -47,13 +47,13 @@ const char* kernel_name(const WarpAccess& access) {
 
 void check_access(const WarpAccess& access) {
     if (!is_width(access.width_bytes))
-        refuse(fmt::format("no instruction moves {} bytes a lane", access.width_bytes));
+        refuse_warp(fmt::format("no instruction moves {} bytes a lane", access.width_bytes));
     if (*kernel_name(access) == '\0')
-        refuse("there is no instruction of that kind, width and memory");
+        refuse_warp("there is no instruction of that kind, width and memory");
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
         if (is_active(access, lane) && access.addresses[lane] % access.width_bytes != 0)
-            refuse(fmt::format("the address of lane {}, {:#x}, is no multiple of {} bytes", lane,
-                               access.addresses[lane], access.width_bytes));
+            refuse_warp(fmt::format("the address of lane {}, {:#x}, is no multiple of {} bytes",
+                                    lane, access.addresses[lane], access.width_bytes));
 }
 
 struct Extent {
@@ -146,9 +146,9 @@ void WarpLaunch::place_global(WarpMemory& memory, const WarpAccess& access) {
         memory.span_bytes() == WarpMemory::window_bytes ? window : extent.begin / 256 * 256;
     const std::uint64_t span = extent.last - extent.begin;
     if (span >= memory.span_bytes())
-        refuse(fmt::format("its lanes span {:.1f} GiB, and at most {:.1f} GiB can be replayed",
-                           static_cast<double>(span) / (1 << 30),
-                           static_cast<double>(memory.span_bytes()) / (1 << 30)));
+        refuse_warp(fmt::format("its lanes span {:.1f} GiB, and at most {:.1f} GiB can be replayed",
+                                static_cast<double>(span) / (1 << 30),
+                                static_cast<double>(memory.span_bytes()) / (1 << 30)));
     const std::uint64_t shift = memory.base() - origin;
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
         if (!is_active(access, lane)) continue;
@@ -164,8 +164,8 @@ void WarpLaunch::place_shared(const WarpAccess& access) {
     const std::uint64_t largest =
         std::max(bench_.facts.shared_bytes_per_block_optin, bench_.facts.shared_bytes_per_block);
     if (last >= largest)
-        refuse(fmt::format("it reaches byte {} of shared memory, and a block has {} bytes", last,
-                           largest));
+        refuse_warp(fmt::format("it reaches byte {} of shared memory, and a block has {} bytes",
+                                last, largest));
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
         if (is_active(access, lane)) argument_.address[lane] = access.addresses[lane];
     size_.shared_bytes = static_cast<std::uint32_t>(std::min(rounded_up(last + 1, 128), largest));

@@ -34,6 +34,11 @@ class LaneSet {
     std::array<std::uint64_t, warp_lanes> keys_;  // the first size_
 };
 
+// The n of 2^n: by how much to shift instead of dividing.
+constexpr std::uint32_t shift_of(std::uint32_t power_of_two) {
+    return static_cast<std::uint32_t>(std::countr_zero(power_of_two));
+}
+
 // Calls visit(lane) for every lane of the set, lowest first.
 template <typename Visit>
 void each_lane(std::uint32_t lanes, Visit visit) {

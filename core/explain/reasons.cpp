@@ -5,6 +5,8 @@
 #include <array>
 #include <bit>
 
+#include "core/text/units.h"
+
 namespace coalprof {
 namespace {
 
@@ -27,10 +29,6 @@ constexpr Words words_of(Purpose purpose) {
             break;
     }
     return {"update", "updates", "sent", "updated"};
-}
-
-std::string counted(std::uint64_t count, std::string_view what) {
-    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 // One access being explained.

@@ -8,13 +8,10 @@
 
 #include "core/access/lane_set.h"
 #include "core/model/launch_sum.h"
+#include "core/text/units.h"
 
 namespace coalprof {
 namespace {
-
-std::string counted(std::uint64_t count, std::string_view what) {
-    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
 
 // --- sentences -----------------------------------------------------------------------------------
 

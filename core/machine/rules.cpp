@@ -18,7 +18,7 @@ constexpr std::string_view guide_13 = "CUDA Programming Guide 13, compute capabi
 constexpr std::string_view ncu_guide = "Nsight Compute, Kernel Profiling Guide, memory tables";
 constexpr std::string_view calculator = "CUDA Occupancy Calculator";
 constexpr std::string_view occupancy_header = "cuda_occupancy.h of CUDA 13.0";
-constexpr std::string_view h200 =
+constexpr std::string_view measured_on_h200 =
     "single-warp launches on an NVIDIA H200 (driver 580.159, CUDA 13.0, Nsight Compute 2025.3.1, "
     "2026-11-20)";
 constexpr std::string_view h200_kernels =
@@ -342,10 +342,10 @@ constexpr Rules ada() {
 }
 
 constexpr Rules hopper() {
-    Rules rules = sectored(9, 0, "Hopper", Evidence::measured, h200);
+    Rules rules = sectored(9, 0, "Hopper", Evidence::measured, measured_on_h200);
     rules.tag_banks = TagBanks{0x5EF7AB5, 0x6BAD5DA, 34};
     rules.shared.evidence = Evidence::measured;
-    rules.shared.source = h200;
+    rules.shared.source = measured_on_h200;
     rules.l1 = chosen(split_hopper, true, guide_13);
     rules.occupancy = with_barriers(occupancy_8x_on(2048, 32, 228), 64);
     rules.memory.fill_bytes = 64;
@@ -416,18 +416,18 @@ constexpr std::array records{
     blackwell_gddr(0),
     blackwell_gddr(1),
 };
-constexpr auto table = [] {
+constexpr auto rules_table = [] {
     auto all = records;
     for (Rules& rules : all) rules.abilities = abilities_of(rules.cc);
     return all;
 }();
 constexpr auto table_of_8_byte_banks = [] {
-    auto all = table;
+    auto all = rules_table;
     for (Rules& rules : all)
         if (rules.shared.has_8_byte_mode) rules.shared.bank_bytes = 8;
     return all;
 }();
-static_assert(std::ranges::is_sorted(table, {}, &Rules::cc),
+static_assert(std::ranges::is_sorted(rules_table, {}, &Rules::cc),
               "machine_of_device() looks for the newest record that is not newer than the device");
 
 }  // namespace
@@ -473,7 +473,7 @@ L1Split l1_split(const L1Rules& rules, std::optional<std::uint32_t> shared_perce
     return largest;
 }
 
-std::span<const Rules> all_rules() { return table; }
+std::span<const Rules> all_rules() { return rules_table; }
 
 const Rules* with_8_byte_banks(const Rules& rules) {
     const auto found = std::ranges::find(table_of_8_byte_banks, rules.cc, &Rules::cc);

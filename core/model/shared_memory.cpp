@@ -7,10 +7,6 @@
 namespace coalprof {
 namespace {
 
-std::uint32_t shift_of(std::uint32_t power_of_two) {
-    return static_cast<std::uint32_t>(std::countr_zero(power_of_two));
-}
-
 // Whether lanes n and n ^ distance want the same address wherever both are active.
 bool agree(const WarpAccess& access, std::uint32_t distance) {
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {

@@ -7,10 +7,6 @@
 namespace coalprof {
 namespace {
 
-std::uint32_t shift_of(std::uint32_t power_of_two) {
-    return static_cast<std::uint32_t>(std::countr_zero(power_of_two));
-}
-
 // `count` transactions of `bytes` each, which is 32, 64 or 128.
 void add_transactions(TransactionCounts& counts, std::uint32_t bytes, std::uint64_t count) {
     (bytes == 32   ? counts.of_32_bytes

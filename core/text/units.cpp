@@ -39,6 +39,10 @@ std::string grouped(std::uint64_t value) {
     return text;
 }
 
+std::string counted(std::uint64_t count, std::string_view what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 std::string size_text(std::uint64_t bytes) {
     const UnitStep& step = step_of(byte_steps, static_cast<double>(bytes));
     const auto factor = static_cast<std::uint64_t>(step.factor);

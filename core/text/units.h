@@ -25,6 +25,9 @@ const UnitStep& step_of(std::span<const UnitStep> rising, double value);
 // 1234567 is "1,234,567".
 std::string grouped(std::uint64_t value);
 
+// "1 sector", "4 sectors".
+std::string counted(std::uint64_t count, std::string_view what);
+
 // Exact, for sizes that somebody chose: "4 MiB", or "5,000 bytes" where no binary unit divides it.
 std::string size_text(std::uint64_t bytes);
 

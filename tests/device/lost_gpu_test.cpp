@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t points = 300;  // a session holds 256
 
-SweepPoints offsets() {
+SweepPoints many_offsets() {
     Sweep sweep;
     sweep.pattern = "offset";
     for (std::uint64_t offset = 0; offset < points; ++offset) sweep.values.push_back(offset);
@@ -32,7 +32,7 @@ TEST(LostGpu, while_counters_are_read_is_not_used_by_the_next_session) {
     fake::Launcher launcher(script);
     fake::Collector collector(script, launcher);
     fake::Recorder result;
-    SweepPoints sweep = offsets();
+    SweepPoints sweep = many_offsets();
     const ExitCode code = run_on_device(sweep,
                                         {.launcher = launcher,
                                          .collector = &collector,

@@ -16,7 +16,7 @@
 namespace coalprof {
 namespace {
 
-SweepPoints offsets() {
+SweepPoints three_offsets() {
     Sweep sweep;
     sweep.pattern = "offset";
     sweep.values = {0, 1, 2};
@@ -58,7 +58,7 @@ TEST(SeveralDevices, each_work_in_their_own_context) {
     fake::Recorder result;
     {
         std::array<std::unique_ptr<Played>, 2> launchers;
-        SweepPoints points[2]{offsets(), offsets()};
+        SweepPoints points[2]{three_offsets(), three_offsets()};
         std::deque<DeviceBackend> backends;
         std::vector<Leg> legs;
         for (int index = 0; index < 2; ++index) {

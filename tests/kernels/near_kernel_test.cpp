@@ -12,22 +12,22 @@
 namespace coalprof {
 namespace {
 
-Compiler& hopper() {
+Compiler& near_compiler() {
     static Compiler compiler(nvrtc_here_ready(), 90);
     return compiler;
 }
 
 std::shared_ptr<const Compiled> compiled(const Plan& plan) {
-    return hopper().compile({.source = compose_access(plan, shape_of(plan))});
+    return near_compiler().compile({.source = compose_access(plan, shape_of(plan))});
 }
 
-std::string name_of_case(const Plan& plan) {
+std::string near_case_name(const Plan& plan) {
     return fmt::format("{} {} {} x{}", plan.pattern, name_of(plan.op), name_of(plan.type),
                        plan.shape.per_thread);
 }
 
 // What the plan's program names, all lanes of a thread's elements together.
-NearSassCount named_by(const Plan& plan) {
+NearSassCount near_named_by(const Plan& plan) {
     NearSassCount count;
     for (const Instruction& one : plan.program.instructions) {
         const std::uint64_t each = plan.shape.per_thread;
@@ -68,10 +68,10 @@ TEST(NearKernel, does_exactly_the_instructions_of_its_program) {
                     plan_of(std::string(pattern.name), usual_value(pattern), op,
                             types[(turn + 2 * k) % types.size()], turn % 2 == 0 ? 1 : 4);
                 ++turn;
-                SCOPED_TRACE(name_of_case(plan));
+                SCOPED_TRACE(near_case_name(plan));
                 const auto code = compiled(plan);
                 const std::string_view kernel = kernels_in(code->code).at(access_kernel);
-                expect_equal(count_near_in_sass(kernel), named_by(plan));
+                expect_equal(count_near_in_sass(kernel), near_named_by(plan));
                 // Beside them nothing but the report of a wrong value, which is jumped over.
                 const SassCount global = count_in_sass(kernel);
                 EXPECT_EQ(global.loads, 0u);
@@ -88,10 +88,10 @@ TEST(NearKernel, moves_an_element_of_any_width_with_one_instruction) {
             for (const std::uint32_t per_thread : {1u, 4u}) {
                 const Op op = pattern == std::string("constant") ? Op::load : Op::rmw;
                 const Plan plan = plan_of(pattern, 2, op, *find_element_type(name), per_thread);
-                SCOPED_TRACE(name_of_case(plan));
+                SCOPED_TRACE(near_case_name(plan));
                 const auto code = compiled(plan);
                 expect_equal(count_near_in_sass(kernels_in(code->code).at(access_kernel)),
-                             named_by(plan));
+                             near_named_by(plan));
             }
 }
 
@@ -101,7 +101,7 @@ TEST(NearKernel, jumps_over_its_constants_and_nothing_else_of_constant_memory) {
     COALPROF_NEEDS_NVRTC();
     for (const ElementType type : {ElementType::u8, ElementType::f32, ElementType::f32x4}) {
         const Plan plan = plan_of("constant", 4, Op::load, type);
-        SCOPED_TRACE(name_of_case(plan));
+        SCOPED_TRACE(near_case_name(plan));
         const auto code = compiled(plan);
         const auto sass = sass_of(kernels_in(code->code).at(access_kernel));
         const auto is_table = [](const SassInstruction& one) {
@@ -132,10 +132,10 @@ TEST(TransposeKernel, goes_through_the_tile_with_one_barrier) {
     for (const char* variant : {"tile", "padded"})
         for (const ElementType type : {ElementType::u8, ElementType::f32, ElementType::f32x4}) {
             const Plan plan = tiled_transpose(variant, 96, type, 1 << 18);
-            SCOPED_TRACE(name_of_case(plan));
+            SCOPED_TRACE(near_case_name(plan));
             const auto code = compiled(plan);
             const std::string_view kernel = kernels_in(code->code).at(access_kernel);
-            expect_equal(count_near_in_sass(kernel), named_by(plan));
+            expect_equal(count_near_in_sass(kernel), near_named_by(plan));
             const SassCount global = count_in_sass(kernel);
             EXPECT_EQ(global.loads, 4u);
             EXPECT_EQ(global.stores, 4u);
@@ -172,9 +172,9 @@ TEST(NearCheck, is_made_for_every_pattern_of_shared_and_local_memory) {
             // 65540 bytes leave threads over: the last block jumps over its work.
             const Plan plan = plan_of(std::string(pattern.name), usual_value(pattern), Op::rmw,
                                       type, 4, type == ElementType::f64x2 ? 65552 : 65540);
-            SCOPED_TRACE(name_of_case(plan));
+            SCOPED_TRACE(near_case_name(plan));
             const auto code =
-                hopper().compile({.source = compose_near_check(plan, shape_of(plan))});
+                near_compiler().compile({.source = compose_near_check(plan, shape_of(plan))});
             const NearSassCount near =
                 count_near_in_sass(kernels_in(code->code).at(near_check_kernel));
             const auto& loads = near.shared_loads.empty() ? near.local_loads : near.shared_loads;

@@ -12,19 +12,20 @@ namespace {
 
 using explain_cases::plan_of;
 
-Machine h200() { return find_machine("h200"); }
+Machine new_machine() { return find_machine("h200"); }
 
 TEST(Explanation, draws_instructions_at_the_same_places_once) {
     const Explanation rmw =
-        explanation_of(plan_of("offset", 11, Op::rmw, ElementType::f32), h200());
+        explanation_of(plan_of("offset", 11, Op::rmw, ElementType::f32), new_machine());
     ASSERT_EQ(rmw.accesses.size(), 1u);
     EXPECT_EQ(rmw.accesses[0].instructions.size(), 2u);
     EXPECT_EQ(purpose_of(rmw.accesses[0]), Purpose::load_and_store);
     // a[i + 11] and b[i] differ; c[i] = a[2i] + b[2i] loads twice at the same places.
-    EXPECT_EQ(
-        explanation_of(plan_of("offset", 11, Op::copy, ElementType::f32), h200()).accesses.size(),
-        2u);
-    const Explanation add = explanation_of(plan_of("stride", 2, Op::add, ElementType::f32), h200());
+    EXPECT_EQ(explanation_of(plan_of("offset", 11, Op::copy, ElementType::f32), new_machine())
+                  .accesses.size(),
+              2u);
+    const Explanation add =
+        explanation_of(plan_of("stride", 2, Op::add, ElementType::f32), new_machine());
     ASSERT_EQ(add.accesses.size(), 2u);
     EXPECT_EQ(add.accesses[0].instructions.size(), 2u);
     EXPECT_EQ(add.accesses[0].instructions[1].array, "b");
@@ -34,17 +35,17 @@ TEST(Explanation, draws_instructions_at_the_same_places_once) {
 TEST(Explanation, draws_the_first_whole_warp_unless_told_which) {
     // Blocks of 50 threads: 32 and 18 lanes. Warp 0 is whole, warp 1 is not.
     const Plan plan = plan_of("offset", 0, Op::load, ElementType::f32, 64 << 10, 50);
-    EXPECT_EQ(explanation_of(plan, h200()).warp, 0u);
-    const Explanation second = explanation_of(plan, h200(), 3);
+    EXPECT_EQ(explanation_of(plan, new_machine()).warp, 0u);
+    const Explanation second = explanation_of(plan, new_machine(), 3);
     EXPECT_EQ(second.first_thread, 50u + 32);
     EXPECT_EQ(second.accesses[0].shape.active_lanes, 18u);
     // Rows of 96 bytes have 24 floats: no warp is whole, the first has as many lanes as any.
     const Plan rows = plan_of("row", 96, Op::load, ElementType::f32);
-    EXPECT_EQ(explanation_of(rows, h200()).warp, 0u);
-    EXPECT_EQ(explanation_of(rows, h200()).accesses[0].shape.active_lanes, 24u);
+    EXPECT_EQ(explanation_of(rows, new_machine()).warp, 0u);
+    EXPECT_EQ(explanation_of(rows, new_machine()).accesses[0].shape.active_lanes, 24u);
     // Rows of 40 floats: 32 lanes and 8, by turns.
     const Plan ragged = plan_of("row", 160, Op::load, ElementType::f32);
-    EXPECT_EQ(explanation_of(ragged, h200(), 1).accesses[0].shape.active_lanes, 8u);
+    EXPECT_EQ(explanation_of(ragged, new_machine(), 1).accesses[0].shape.active_lanes, 8u);
 }
 
 TEST(Explanation, counts_warps_as_blocks_are_cut) {
@@ -65,7 +66,7 @@ TEST(Explanation, counts_warps_as_blocks_are_cut) {
 TEST(Explanation, refuses_a_warp_that_is_not_there_and_names_how_many_are) {
     const Plan plan = plan_of("offset", 0, Op::load, ElementType::f32);
     try {
-        explanation_of(plan, h200(), 512);  // 64 KiB of floats are 16384 threads, 512 warps
+        explanation_of(plan, new_machine(), 512);  // 64 KiB of floats are 16384 threads, 512 warps
         FAIL() << "no error";
     } catch (const UsageError& error) {
         EXPECT_STREQ(error.what(), "--warp 512: the launch has 512 warps, counted from 0");
@@ -75,15 +76,16 @@ TEST(Explanation, refuses_a_warp_that_is_not_there_and_names_how_many_are) {
 // A byte offset of 3: of four warps of 32 bytes one lies across two lines.
 TEST(Explanation, says_when_other_warps_count_otherwise) {
     const Plan plan = plan_of("offset", 3, Op::load, ElementType::u8);
-    const LaunchCensus census = *explanation_of(plan, h200()).accesses[0].launch;
+    const LaunchCensus census = *explanation_of(plan, new_machine()).accesses[0].launch;
     EXPECT_EQ(census.warps, 2048u);
     EXPECT_EQ(census.alike, 1536u);
     EXPECT_EQ(census.lines.least, 1u);
     EXPECT_EQ(census.lines.most, 2u);
     EXPECT_EQ(census.sectors.least, census.sectors.most);
-    EXPECT_NE(explain(plan, h200(), {}).find("1536 of the 2048 warps take as much as this one."),
-              std::string::npos);
-    EXPECT_NE(explain(plan_of("offset", 11, Op::load, ElementType::f32), h200(), {})
+    EXPECT_NE(
+        explain(plan, new_machine(), {}).find("1536 of the 2048 warps take as much as this one."),
+        std::string::npos);
+    EXPECT_NE(explain(plan_of("offset", 11, Op::load, ElementType::f32), new_machine(), {})
                   .find("All 512 warps of the launch take as many sectors and lines."),
               std::string::npos);
 }
@@ -94,9 +96,9 @@ TEST(LaunchCensus, equals_a_walk_over_the_launch) {
     explain_cases::each_plan([&](const Plan& plan) {
         if (++number % 41 != 0 || ::testing::Test::HasFailure()) return;
         SCOPED_TRACE(plan.pattern + " " + std::to_string(plan.value));
-        const Explanation explanation = explanation_of(plan, h200());
+        const Explanation explanation = explanation_of(plan, new_machine());
         const ExplainedAccess& access = explanation.accesses[0];
-        const Coalescer coalescer(*h200().rules);
+        const Coalescer coalescer(*new_machine().rules);
         std::uint64_t sectors = 0;
         std::uint64_t alike = 0;
         for (std::uint64_t i = 0; i < warp_count(plan.program); ++i) {
@@ -121,7 +123,7 @@ TEST(Explanation, of_explicit_addresses_counts_the_true_ones_and_shows_them_from
     access.active_lanes = all_lanes;
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
         access.addresses[lane] = 0x7f12'3456'7800 + 44 + 4 * lane;
-    const Explanation explanation = explanation_of("mine", access, h200());
+    const Explanation explanation = explanation_of("mine", access, new_machine());
     const ExplainedAccess& only = explanation.accesses[0];
     EXPECT_EQ(only.origin_address, 0x7f12'3456'7800u);
     EXPECT_EQ(only.lines[0].address, 0u);
@@ -149,7 +151,7 @@ TEST(Explanation, serves_a_users_formula_too) {
     Plan plan = plan_of("offset", 0, Op::load, ElementType::f32);
     plan.pattern = "formula";
     plan.program.instructions[0].formula = std::make_shared<const EvenSquares>();
-    const std::string text = explain(plan, h200(), {});
+    const std::string text = explain(plan, new_machine(), {});
     EXPECT_TRUE(text.starts_with("formula: (i%32)*(i%32)\n")) << text;
     EXPECT_NE(text.find("The 16 active lanes read 16 places with no fixed distance"),
               std::string::npos)

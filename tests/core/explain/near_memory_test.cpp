@@ -18,7 +18,7 @@
 namespace coalprof {
 namespace {
 
-const Rules& h200() { return *find_machine("h200").rules; }
+const Rules& h200_rules() { return *find_machine("h200").rules; }
 
 WarpAccess near_access(WarpAccess access, Space space) {
     access.space = space;
@@ -58,14 +58,14 @@ TEST(BankUse, passes_are_sound_for_random_warps) {
     for (int i = 0; i < 20000 && !::testing::Test::HasFailure(); ++i) {
         SCOPED_TRACE(i);
         const WarpAccess access = near_access(warps.next(), Space::shared);
-        expect_sound(access, bank_use_of(access, h200()));
+        expect_sound(access, bank_use_of(access, h200_rules()));
     }
 }
 
 TEST(BankUse, has_as_many_passes_as_were_measured) {
     for (const truth::MeasuredWarp& warp : truth::read_warps("h200/warps_shared")) {
         SCOPED_TRACE(warp.name);
-        const BankUse use = bank_use_of(warp.access, h200());
+        const BankUse use = bank_use_of(warp.access, h200_rules());
         expect_sound(warp.access, use);
         const char* key = warp.access.kind == AccessKind::load ? "shared_load_wavefronts"
                                                                : "shared_store_wavefronts";
@@ -85,7 +85,7 @@ TEST(SharedReasons, tell_the_numbers_of_the_model) {
     for (int i = 0; i < 20000 && !::testing::Test::HasFailure(); ++i) {
         SCOPED_TRACE(i);
         const WarpAccess access = near_access(warps.next(), Space::shared);
-        const BankUse use = bank_use_of(access, h200());
+        const BankUse use = bank_use_of(access, h200_rules());
         const Reasons reasons = shared_reasons_of(shape_of(access), use);
         SCOPED_TRACE(reasons.why);
         std::smatch match;
@@ -117,7 +117,7 @@ TEST(SharedReasons, odd_distances_do_mend) {
         access.active_lanes = all_lanes;
         for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
             access.addresses[lane] = lane * words * 4;
-        const BankUse use = bank_use_of(access, h200());
+        const BankUse use = bank_use_of(access, h200_rules());
         EXPECT_EQ(use.counts.conflicts() == 0, words % 2 == 1) << words;
     }
 }
@@ -129,8 +129,8 @@ TEST(ConstantPasses, serve_every_lane_with_its_address_as_often_as_the_model_say
     for (int i = 0; i < 5000 && !::testing::Test::HasFailure(); ++i) {
         SCOPED_TRACE(i);
         const WarpAccess access = near_access(warps.next(), Space::constant);
-        const std::vector<NearPass> passes = constant_passes_of(access, h200());
-        EXPECT_EQ(passes.size(), ConstantMemory(h200()).count(access).requests);
+        const std::vector<NearPass> passes = constant_passes_of(access, h200_rules());
+        EXPECT_EQ(passes.size(), ConstantMemory(h200_rules()).count(access).requests);
         // 16 bytes go as two loads of 8.
         const std::size_t loads = access.width_bytes == 16 ? 2 : 1;
         const std::size_t of_one = passes.size() / loads;
@@ -168,7 +168,7 @@ TEST(LocalLines, hold_one_word_of_all_lanes_each) {
     access.space = Space::local;
     access.active_lanes = all_lanes;
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) access.addresses[lane] = lane % 4 * 4;
-    const std::vector<TouchedLine> lines = local_lines_of(access, h200());
+    const std::vector<TouchedLine> lines = local_lines_of(access, h200_rules());
     ASSERT_EQ(lines.size(), 4u);
     EXPECT_EQ(lines[1].sectors[0].lanes, 0b10'0010u);
     EXPECT_EQ(sectors_in(lines), 16u);
@@ -179,9 +179,9 @@ TEST(LocalLines, have_as_many_sectors_as_the_model_says) {
     for (int i = 0; i < 5000 && !::testing::Test::HasFailure(); ++i) {
         SCOPED_TRACE(i);
         const WarpAccess access = near_access(warps.next(), Space::local);
-        const std::vector<TouchedLine> lines = local_lines_of(access, h200());
+        const std::vector<TouchedLine> lines = local_lines_of(access, h200_rules());
         const std::uint32_t sectors = sectors_in(lines);
-        EXPECT_EQ(sectors, LocalMemory(h200()).count(access).sectors);
+        EXPECT_EQ(sectors, LocalMemory(h200_rules()).count(access).sectors);
         const Reasons reasons = local_reasons_of(shape_of(access), lines);
         if (access.active_lanes == 0) continue;
         EXPECT_GE(sectors, 1u);

@@ -76,14 +76,14 @@ TEST(EmittedSource, holds_no_word_that_a_user_typed) {
 
 // ---- compiled ----
 
-struct Subject {
+struct EmitSubject {
     std::unique_ptr<ParsedFormula> formula;
     Scope scope;
 };
 
 class CompiledBatch {
  public:
-    CompiledBatch(const std::vector<Subject>& subjects, const std::string& flags)
+    CompiledBatch(const std::vector<EmitSubject>& subjects, const std::string& flags)
         : folder_(::testing::TempDir() + "/coalprof-emit-" + std::to_string(getpid())) {
         std::filesystem::create_directories(folder_);
         write_source(subjects);
@@ -109,7 +109,7 @@ class CompiledBatch {
  private:
     using Function = Index(Index);
 
-    void write_source(const std::vector<Subject>& subjects) const {
+    void write_source(const std::vector<EmitSubject>& subjects) const {
         std::ofstream source(folder_ + "/batch.cpp");
         source << "#include \"" << test_data_folder() << "/../../core/pattern/formulas.h\"\n"
                << "using namespace coalprof;\n";
@@ -128,7 +128,7 @@ class CompiledBatch {
 };
 
 // What the evaluator says of one thread: idle, an index, or nothing where it fails.
-std::optional<std::uint64_t> expected_of(const Subject& subject, std::uint64_t thread) {
+std::optional<std::uint64_t> expected_of(const EmitSubject& subject, std::uint64_t thread) {
     const FormulaAccess& access = subject.formula->accesses.front();
     if (access.condition) {
         const ThreadValue test =
@@ -144,7 +144,7 @@ std::optional<std::uint64_t> expected_of(const Subject& subject, std::uint64_t t
 
 std::uint64_t compare_batch(std::size_t formulas, std::uint64_t seed, const std::string& flags) {
     RandomFormulas random(seed);
-    std::vector<Subject> subjects;
+    std::vector<EmitSubject> subjects;
     for (std::size_t k = 0; k < formulas; ++k) {
         const std::string text = random.with_condition(2 + static_cast<int>(random.below(4)));
         subjects.push_back(
@@ -181,7 +181,7 @@ const char* const trapping = "-O2 -fsanitize=undefined -fsanitize-undefined-trap
 // 100 / 0 would trap.
 TEST(EmittedSource, does_not_evaluate_what_is_not_chosen) {
     if (!has_compiler()) GTEST_SKIP() << "no C++ compiler is at hand as c++";
-    std::vector<Subject> subjects;
+    std::vector<EmitSubject> subjects;
     subjects.push_back({std::make_unique<ParsedFormula>(parse_formula(
                             "tid ? 100 / tid : 7 if i < n", RandomFormulas::parameters())),
                         small_scope()});

@@ -75,12 +75,12 @@ TEST(FormulaFile, points_into_the_formula_that_is_wrong) {
               "with --var pad=64, or name a part: pad = i / 64; a[pad]\n");
 }
 
-struct Wrong {
+struct WrongFile {
     std::string text;
     const char* sentence;
     const char* file = "f.json";
 };
-class WrongFormulaFile : public ::testing::TestWithParam<Wrong> {};
+class WrongFormulaFile : public ::testing::TestWithParam<WrongFile> {};
 
 TEST_P(WrongFormulaFile, is_refused_with_the_place) {
     EXPECT_THAT(refusal_of(GetParam().text, GetParam().file), HasSubstr(GetParam().sentence));
@@ -101,7 +101,7 @@ std::string repeated(const std::string& piece, int times) {
     return text;
 }
 
-const Wrong wrong_files[] = {
+const WrongFile wrong_files[] = {
     {"", "f.json:1:1: not JSON"},
     {"{}", "f.json: no formula"},
     {"[]", "f.json:1:1: expected an object that holds 'formula', found a list"},

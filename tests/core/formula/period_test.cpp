@@ -38,8 +38,8 @@ bool repeats(const std::vector<std::uint64_t>& elements, std::uint64_t begin, st
     return true;
 }
 
-struct Subject {
-    Subject(const std::string& text, const Scope& launch)
+struct PeriodSubject {
+    PeriodSubject(const std::string& text, const Scope& launch)
         : parsed(std::make_shared<const ParsedFormula>(
               parse_formula(text, RandomFormulas::parameters()))),
           scope(launch),
@@ -69,7 +69,7 @@ TEST(FormulaPeriod, is_true_for_every_thread_of_100000_random_formulas) {
     while (accepted < 100'000) {
         const std::string text = random.with_condition(1 + static_cast<int>(random.below(4)));
         const Scope scope = random.scope(700);
-        const Subject subject(text, scope);
+        const PeriodSubject subject(text, scope);
         if (!subject.is_accepted()) continue;
         ++accepted;
         const UserFormula formula = subject.formula();
@@ -137,7 +137,7 @@ TEST(FormulaPeriod, is_the_shortest_for_formulas_whose_period_is_known) {
         {"i if i % 3 == 0 && lane < 30", 96, 96},  // 3 and 32 meet again after 96 threads
     };
     for (const Expected& expected : all) {
-        const auto period = Subject(expected.text, scope).formula().period();
+        const auto period = PeriodSubject(expected.text, scope).formula().period();
         ASSERT_TRUE(period) << expected.text;
         EXPECT_EQ(period->threads, expected.threads) << expected.text;
         EXPECT_EQ(static_cast<std::int64_t>(period->advance), expected.advance) << expected.text;
@@ -156,7 +156,7 @@ TEST(FormulaPeriod, is_not_claimed_where_nothing_repeats) {
     scope.values = {3, 1000};
     for (const char* text : {"i*i", "i ^ (i >> 3)", "hash(i, 1000)", "i < 5 ? 0 : i",
                              "i if i < 100", "i % (i + 1)", "max(i, 100)"})
-        EXPECT_FALSE(Subject(text, scope).formula().period()) << text;
+        EXPECT_FALSE(PeriodSubject(text, scope).formula().period()) << text;
 }
 
 }  // namespace

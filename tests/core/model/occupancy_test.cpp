@@ -12,9 +12,9 @@
 namespace coalprof {
 namespace {
 
-using testing::ElementsAre;
+using truth::rules_of;
 
-const Rules& rules_of(std::string_view name) { return *find_machine(name).rules; }
+using testing::ElementsAre;
 
 std::string letters_of(const std::vector<Limiter>& limiters) {
     std::string letters;

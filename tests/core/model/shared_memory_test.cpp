@@ -13,7 +13,7 @@
 namespace coalprof {
 namespace {
 
-const Rules& rules_of(std::string_view name) { return *find_machine(name).rules; }
+using truth::rules_of;
 
 TEST(SharedMemory, of_an_h200_is_predicted_in_every_measured_warp) {
     const SharedMemory model(rules_of("h200"));

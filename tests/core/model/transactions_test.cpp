@@ -13,7 +13,7 @@
 namespace coalprof {
 namespace {
 
-const Rules& rules_of(std::string_view name) { return *find_machine(name).rules; }
+using truth::rules_of;
 
 TransactionCounts counts_on(std::string_view machine, const WarpAccess& access,
                             LoadModifier modifier) {

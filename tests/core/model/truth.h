@@ -12,9 +12,12 @@
 #include <vector>
 
 #include "core/access/warp_access.h"
+#include "core/machine/machine.h"
 #include "test_data.h"
 
 namespace coalprof::truth {
+
+inline const Rules& rules_of(std::string_view name) { return *find_machine(name).rules; }
 
 struct MeasuredWarp {
     std::string name;

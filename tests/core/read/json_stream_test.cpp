@@ -35,7 +35,7 @@ Json copy_of(JsonView view) {
     return *view.number();
 }
 
-struct Reading {
+struct StreamReading {
     std::vector<Json> values;
     std::vector<Json> items;  // of the list "points", which is streamed
     Step last_step = Step::end;
@@ -44,9 +44,9 @@ struct Reading {
     std::uint64_t bytes = 0;
 };
 
-Reading read(std::string_view text, std::size_t block_bytes = std::string_view::npos,
-             bool values_are_lines = false) {
-    Reading reading;
+StreamReading read(std::string_view text, std::size_t block_bytes = std::string_view::npos,
+                   bool values_are_lines = false) {
+    StreamReading reading;
     const auto source = bytes_of_text(text, block_bytes);
     JsonStream stream(*source, "points",
                       [&](JsonView, JsonView item) { reading.items.push_back(copy_of(item)); });
@@ -114,7 +114,7 @@ const std::vector<std::string> bad{R"({"a" 1})",
 
 TEST(JsonStream, reads_what_nlohmann_reads_and_as_it_does) {
     for (const std::string& text : good) {
-        const Reading reading = read(text);
+        const StreamReading reading = read(text);
         EXPECT_EQ(reading.last_step, Step::end) << text << ": " << reading.problem;
         EXPECT_THAT(reading.values, ElementsAre(Json::parse(text))) << text;
     }
@@ -131,8 +131,8 @@ TEST(JsonStream, reads_the_same_wherever_its_input_is_split) {
     for (const std::vector<std::string>& texts : {good, bad})
         for (const std::string& text : texts)
             for (std::size_t block = 1; block <= 9; ++block) {
-                const Reading whole = read(text);
-                const Reading split = read(text, block);
+                const StreamReading whole = read(text);
+                const StreamReading split = read(text, block);
                 EXPECT_EQ(split.values, whole.values) << text;
                 EXPECT_EQ(split.last_step, whole.last_step) << text;
                 EXPECT_EQ(split.problem, whole.problem) << text;
@@ -146,14 +146,14 @@ TEST(JsonStream, says_of_every_beginning_that_it_is_cut) {
 }
 
 TEST(JsonStream, streams_the_items_of_one_list_and_keeps_the_rest) {
-    const Reading reading = read(R"({"a":{"points":[1]},"points":[{"x":[2]},3,[4]],"b":5})");
+    const StreamReading reading = read(R"({"a":{"points":[1]},"points":[{"x":[2]},3,[4]],"b":5})");
     EXPECT_THAT(reading.items, ElementsAre(Json::parse(R"({"x":[2]})"), Json(3), Json({4})));
     EXPECT_THAT(reading.values,
                 ElementsAre(Json::parse(R"({"a":{"points":[1]},"points":[],"b":5})")));
 }
 
 TEST(JsonStream, knows_where_it_stands) {
-    const Reading reading = read("{\"a\":1}\n\n{\"b\":2,\n\"c\":x}");
+    const StreamReading reading = read("{\"a\":1}\n\n{\"b\":2,\n\"c\":x}");
     EXPECT_EQ(reading.last_step, Step::wrong);
     EXPECT_EQ(reading.line, 4u);
     EXPECT_EQ(reading.bytes, 22u);  // up to the x's end
@@ -163,7 +163,7 @@ TEST(JsonStream, knows_where_it_stands) {
 TEST(JsonStream, loses_of_lines_only_those_that_are_wrong) {
     const std::string lines = "{\"a\":1}\n{\"b\n[2]\n{\"c\":[\n[3]\n{\"d";
     for (const std::size_t block : {std::string_view::npos, std::size_t{1}, std::size_t{5}}) {
-        const Reading reading = read(lines, block, true);
+        const StreamReading reading = read(lines, block, true);
         EXPECT_THAT(reading.values, ElementsAre(Json({{"a", 1}}), Json({2}), Json({3})));
         EXPECT_EQ(reading.last_step, Step::end);
     }

@@ -25,19 +25,19 @@ std::string line(const std::string& name, const std::string& op, int first) {
     return text + "\n";
 }
 
-struct Outcome {
+struct Replay {
     ExitCode code = ExitCode::internal;
     std::string refusal;
     fake::Recorder result;
 };
 
-Outcome replay(fake::Script& script, const std::string& text) {
+Replay replay(fake::Script& script, const std::string& text) {
     // Tests run side by side, each in a process of its own.
     const std::string path = fmt::format("{}warps_{}.txt", ::testing::TempDir(), ::getpid());
     std::ofstream(path) << text;
     fake::Launcher launcher(script);
     fake::Collector collector(script, launcher);
-    Outcome outcome;
+    Replay outcome;
     try {
         WarpsSource lines(path, find_machine("h200"));
         DeviceBackend device({.launcher = launcher,
@@ -60,7 +60,7 @@ Outcome replay(fake::Script& script, const std::string& text) {
     return outcome;
 }
 
-std::vector<std::string> names_of(const Outcome& outcome) {
+std::vector<std::string> names_of(const Replay& outcome) {
     std::vector<std::string> names;
     for (const Point& point : outcome.result.points) names.push_back(point.name);
     return names;
@@ -69,8 +69,8 @@ std::vector<std::string> names_of(const Outcome& outcome) {
 // Each kind of instruction is measured in a session of its own; the points keep the file's order.
 TEST(WarpsDeviceRun, measures_every_line_and_keeps_their_order) {
     fake::Script script;
-    const Outcome outcome = replay(script, line("a", "load", 0) + line("b", "store", 16) +
-                                               line("c", "shared_load", 0) + line("d", "load", 64));
+    const Replay outcome = replay(script, line("a", "load", 0) + line("b", "store", 16) +
+                                              line("c", "shared_load", 0) + line("d", "load", 64));
     EXPECT_EQ(outcome.code, ExitCode::done);
     EXPECT_EQ(outcome.result.tail.status, Status::complete);
     EXPECT_TRUE(outcome.result.tail.warnings.empty());
@@ -89,7 +89,7 @@ TEST(WarpsDeviceRun, warns_of_a_line_that_disagrees) {
     script.distort = [](auto, Readings& readings) {
         readings[Counter::load_sectors] = std::uint64_t{7};
     };
-    const Outcome outcome = replay(script, line("a", "load", 0));
+    const Replay outcome = replay(script, line("a", "load", 0));
     ASSERT_EQ(outcome.result.tail.warnings.size(), 1u);
     EXPECT_EQ(outcome.result.tail.warnings.front().code, "W-MISMATCH");
     EXPECT_EQ(outcome.result.tail.warnings.front().point, "a");
@@ -100,7 +100,7 @@ TEST(WarpsDeviceRun, goes_on_after_a_line_that_cannot_be_launched) {
     script.on_prepare_warp = [](const WarpAccess& warp) {
         if (warp.addresses[0] == 64) throw PointError("not enough memory");
     };
-    const Outcome outcome =
+    const Replay outcome =
         replay(script, line("a", "load", 0) + line("b", "load", 64) + line("c", "load", 128));
     EXPECT_EQ(outcome.code, ExitCode::partial);
     EXPECT_EQ(outcome.result.tail.status, Status::partial);
@@ -112,7 +112,7 @@ TEST(WarpsDeviceRun, goes_on_after_a_line_that_cannot_be_launched) {
 TEST(WarpsDeviceRun, predicts_the_lines_after_the_gpu_was_lost) {
     fake::Script script;
     script.on_launch = [](auto) { throw DeviceLostError("the GPU fell off the bus"); };
-    const Outcome outcome = replay(script, line("a", "load", 0) + line("b", "store", 0));
+    const Replay outcome = replay(script, line("a", "load", 0) + line("b", "store", 0));
     EXPECT_THAT(names_of(outcome), ElementsAre("a", "b"));
     for (const Point& point : outcome.result.points) {
         ASSERT_TRUE(point.measured) << point.name;
@@ -124,7 +124,7 @@ TEST(WarpsDeviceRun, predicts_the_lines_after_the_gpu_was_lost) {
 
 TEST(WarpsDeviceRun, delivers_the_lines_before_a_wrong_one) {
     fake::Script script;
-    const Outcome outcome = replay(script, line("a", "load", 0) + line("b", "lod", 0));
+    const Replay outcome = replay(script, line("a", "load", 0) + line("b", "lod", 0));
     EXPECT_THAT(outcome.refusal, HasSubstr(":2:3: unknown op 'lod'"));
     EXPECT_THAT(names_of(outcome), ElementsAre("a"));
     EXPECT_EQ(outcome.result.tail.status, Status::interrupted);
@@ -133,7 +133,7 @@ TEST(WarpsDeviceRun, delivers_the_lines_before_a_wrong_one) {
 
 TEST(WarpsDeviceRun, begins_no_result_where_the_first_line_is_wrong) {
     fake::Script script;
-    const Outcome outcome = replay(script, line("b", "lod", 0) + line("a", "load", 0));
+    const Replay outcome = replay(script, line("b", "lod", 0) + line("a", "load", 0));
     EXPECT_THAT(outcome.refusal, HasSubstr(":1:3: unknown op 'lod'"));
     EXPECT_TRUE(outcome.result.head.backend.empty());
 }

@@ -14,7 +14,7 @@ using testing::StartsWith;
 
 std::uint64_t bytes(std::string_view text) { return parse_size_bytes(text, "--size"); }
 
-std::string refused(std::string_view text) {
+std::string refused_size(std::string_view text) {
     return refusal([text] { static_cast<void>(bytes(text)); });
 }
 
@@ -49,41 +49,43 @@ TEST(Size, a_fraction_that_is_whole_bytes_is_taken_exactly) {
 }
 
 TEST(Size, a_fraction_that_is_not_whole_bytes_is_refused) {
-    EXPECT_EQ(refused("0.1KiB"),
+    EXPECT_EQ(refused_size("0.1KiB"),
               "coalprof: --size 0.1KiB: not a whole number of bytes ('KiB' is 1024)\n"
               "  0.1KiB\n"
               "  ^\n"
               "hint: sizes look like 65536, 64KiB, 4MiB, 1.5GiB or 1GB\n");
-    EXPECT_THAT(refused("1.5"), HasSubstr("not a whole number of bytes ('B' is 1)"));
-    EXPECT_THAT(refused("1.0001kB"), HasSubstr("not a whole number of bytes"));
-    EXPECT_THAT(refused("1.33333333333333333333333333333333333GiB"),
+    EXPECT_THAT(refused_size("1.5"), HasSubstr("not a whole number of bytes ('B' is 1)"));
+    EXPECT_THAT(refused_size("1.0001kB"), HasSubstr("not a whole number of bytes"));
+    EXPECT_THAT(refused_size("1.33333333333333333333333333333333333GiB"),
                 HasSubstr("not a whole number of bytes"));
-    EXPECT_THAT(refused("1.GiB"), HasSubstr(": expected digits after '.'\n  1.GiB\n    ^\n"));
+    EXPECT_THAT(refused_size("1.GiB"), HasSubstr(": expected digits after '.'\n  1.GiB\n    ^\n"));
 }
 
 TEST(Size, a_size_of_nothing_is_refused) {
     for (const std::string text : {"0", "0MiB", "0.0GiB", "000"})
-        EXPECT_THAT(refused(text),
+        EXPECT_THAT(refused_size(text),
                     StartsWith("coalprof: --size " + text + ": a size is at least 1 byte\n"));
-    EXPECT_EQ(refused(""),
+    EXPECT_EQ(refused_size(""),
               "coalprof: --size: a size needs a number\n"
               "hint: sizes look like 65536, 64KiB, 4MiB, 1.5GiB or 1GB\n");
 }
 
 TEST(Size, a_sign_or_blank_is_refused) {
-    EXPECT_THAT(refused("-4MiB"), HasSubstr("--size -4MiB: a size has no sign, and '-' is one\n"));
-    EXPECT_THAT(refused("+4MiB"), HasSubstr("a size has no sign, and '+' is one\n"));
-    EXPECT_THAT(refused("4 MiB"), HasSubstr("a size is written without blanks\n  4 MiB\n   ^\n"));
-    EXPECT_THAT(refused(" 4MiB"), HasSubstr("expected a number\n   4MiB\n  ^\n"));
-    EXPECT_THAT(refused("MiB"), HasSubstr("expected a number\n  MiB\n  ^\n"));
+    EXPECT_THAT(refused_size("-4MiB"),
+                HasSubstr("--size -4MiB: a size has no sign, and '-' is one\n"));
+    EXPECT_THAT(refused_size("+4MiB"), HasSubstr("a size has no sign, and '+' is one\n"));
+    EXPECT_THAT(refused_size("4 MiB"),
+                HasSubstr("a size is written without blanks\n  4 MiB\n   ^\n"));
+    EXPECT_THAT(refused_size(" 4MiB"), HasSubstr("expected a number\n   4MiB\n  ^\n"));
+    EXPECT_THAT(refused_size("MiB"), HasSubstr("expected a number\n  MiB\n  ^\n"));
 }
 
 TEST(Size, a_unit_with_two_readings_is_answered_with_both) {
     for (const std::string text : {"64K", "64k", "64KB", "64kb"}) {
-        EXPECT_THAT(refused(text),
+        EXPECT_THAT(refused_size(text),
                     HasSubstr(". Did you mean 'KiB' (1024 bytes) or 'kB' (1000 bytes)?\n"));
     }
-    EXPECT_EQ(refused("4M"),
+    EXPECT_EQ(refused_size("4M"),
               "coalprof: --size 4M: unknown unit 'M'. Did you mean 'MiB' (1048576 bytes) or 'MB' "
               "(1000000 bytes)?\n"
               "  4M\n"
@@ -93,15 +95,15 @@ TEST(Size, a_unit_with_two_readings_is_answered_with_both) {
 
 TEST(Size, a_mistyped_unit_is_answered_with_the_nearest) {
     for (const std::string text : {"64kib", "64KIB", "64Kib"})
-        EXPECT_THAT(refused(text), HasSubstr(". Did you mean 'KiB' (1024 bytes)?\n")) << text;
-    EXPECT_THAT(refused("4MiBs"),
+        EXPECT_THAT(refused_size(text), HasSubstr(". Did you mean 'KiB' (1024 bytes)?\n")) << text;
+    EXPECT_THAT(refused_size("4MiBs"),
                 HasSubstr("unknown unit 'MiBs'. Did you mean 'MiB' (1048576 bytes)?\n"));
-    EXPECT_THAT(refused("4iMB"), HasSubstr("Did you mean 'MiB' (1048576 bytes)?\n"));
-    EXPECT_THAT(refused("4b"), HasSubstr("unknown unit 'b'. Did you mean 'B' (1 byte)?\n"));
+    EXPECT_THAT(refused_size("4iMB"), HasSubstr("Did you mean 'MiB' (1048576 bytes)?\n"));
+    EXPECT_THAT(refused_size("4b"), HasSubstr("unknown unit 'b'. Did you mean 'B' (1 byte)?\n"));
     EXPECT_THAT(
-        refused("4parsec"),
+        refused_size("4parsec"),
         HasSubstr("unknown unit 'parsec': a unit is B, KiB, MiB, GiB, TiB, kB, MB, GB or TB\n"));
-    EXPECT_THAT(refused("0x10"), HasSubstr("unknown unit 'x10': a unit is"));
+    EXPECT_THAT(refused_size("0x10"), HasSubstr("unknown unit 'x10': a unit is"));
 }
 
 TEST(Size, a_size_beyond_64_bits_is_refused) {
@@ -109,7 +111,7 @@ TEST(Size, a_size_beyond_64_bits_is_refused) {
          {"18446744073709551616", "18014398509481984KiB", "99999999999TiB", "16777216TiB",
           "99999999999999999999999999GB", "18446744073709551.616kB"}) {
         EXPECT_THAT(
-            refused(text),
+            refused_size(text),
             HasSubstr(": more than 18446744073709551615 bytes, the most that 64 bits count"));
     }
     EXPECT_EQ(bytes("16777215TiB"), 16777215ull << 40);

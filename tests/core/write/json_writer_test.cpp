@@ -23,7 +23,7 @@ json document_of(const std::vector<Point>& points, const ResultHead& head = synt
     return json::parse(sink.text());
 }
 
-std::vector<json> lines_of(const std::string& text) {
+std::vector<json> parsed_lines(const std::string& text) {
     std::vector<json> lines;
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t end = text.find('\n', at);
@@ -138,7 +138,7 @@ TEST(Jsonl, every_line_says_what_it_belongs_to) {
     writer->point(synthetic::point(0));
     writer->point(synthetic::failed_point(1));
     writer->finish({});
-    const std::vector<json> lines = lines_of(sink.text());
+    const std::vector<json> lines = parsed_lines(sink.text());
     ASSERT_EQ(lines.size(), 3u);
     for (const json& line : lines) {
         EXPECT_EQ(line["schema"], "coalprof/1");
@@ -163,7 +163,7 @@ TEST(Jsonl, repeats_of_the_sweep_only_what_is_short) {
     writer->point(synthetic::point(0));
     writer->point(synthetic::point(1));
     writer->finish({});
-    const std::vector<json> lines = lines_of(sink.text());
+    const std::vector<json> lines = parsed_lines(sink.text());
     EXPECT_TRUE(lines[0]["sweep"].contains("formula.a"));
     EXPECT_FALSE(lines[1]["sweep"].contains("formula.a"));
 }
@@ -173,7 +173,7 @@ TEST(Jsonl, of_no_points_is_one_line_with_the_head_and_the_end) {
     const auto writer = make_jsonl(sink, {});
     writer->begin(synthetic::head());
     writer->finish({.status = Status::interrupted});
-    const std::vector<json> lines = lines_of(sink.text());
+    const std::vector<json> lines = parsed_lines(sink.text());
     ASSERT_EQ(lines.size(), 1u);
     EXPECT_EQ(lines[0]["meta"]["time"], "2026-11-21T05:20:00Z");
     EXPECT_EQ(lines[0]["status"], "interrupted");
@@ -185,7 +185,7 @@ TEST(Jsonl, points_equal_those_of_json) {
     writer->begin(synthetic::head());
     writer->point(synthetic::point(1));
     writer->finish({});
-    json line = lines_of(sink.text()).at(0);
+    json line = parsed_lines(sink.text()).at(0);
     for (const char* own : {"schema", "machine", "device", "sweep", "meta"}) line.erase(own);
     EXPECT_EQ(line, document_of({synthetic::point(1)})["points"][0]);
 }

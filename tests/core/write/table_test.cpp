@@ -25,7 +25,7 @@ std::string table_of(const std::vector<Point>& points, const TableStyle& style =
     return sink.text();
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
+std::vector<std::string> table_lines(const std::string& text) {
     std::vector<std::string> lines;
     std::istringstream stream(text);
     for (std::string line; std::getline(stream, line);) lines.push_back(line);
@@ -55,7 +55,7 @@ Point predicted_load(const std::string& name, std::uint64_t sectors) {
 TEST(Table, no_line_is_wider_than_asked) {
     for (const std::size_t width : {40u, 60u, 80u, 100u, 200u})
         for (const bool ascii : {false, true})
-            for (const std::string& line : lines_of(table_of(sweep(), {width, false, ascii})))
+            for (const std::string& line : table_lines(table_of(sweep(), {width, false, ascii})))
                 EXPECT_LE(terminal_columns(line), width) << line;
 }
 
