@@ -145,12 +145,10 @@ ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
     const Explanation explanation = command.pattern == formula_word
                                         ? explain_formula(app, command, machine, warp)
                                         : explain_pattern(app, command, machine, warp);
-    const auto document = [&] {
-        ResultHead head = head_of(invocation.argv);
-        head.machine = describe_machines({machine});
-        head.backend = "model";
-        return json_document(head, explanation);
-    };
+    ResultHead head = head_of(invocation.argv);  // once: every output tells the same time
+    head.machine = describe_machines({machine});
+    head.backend = "model";
+    const auto document = [&] { return json_document(head, explanation); };
     const auto drawing = [&](const TableStyle& look) {
         return draw(explanation, {.width = look.width,
                                   .color = look.color,
