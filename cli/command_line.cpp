@@ -18,6 +18,8 @@ void describe_command_line(CLI::App& app, Invocation& invocation) {
     add_warps_command(app, invocation);
     add_explain_command(app, invocation);
     add_report_command(app, invocation);
+    add_compare_command(app, invocation);
+    add_check_command(app, invocation);
     add_verify_command(app, invocation);
     add_occupancy_command(app, invocation);
     add_list_commands(app, invocation);

@@ -20,6 +20,8 @@ void add_pattern_commands(CLI::App& app, Invocation& invocation);
 void add_formula_command(CLI::App& app, Invocation& invocation);
 void add_warps_command(CLI::App& app, Invocation& invocation);
 void add_report_command(CLI::App& app, Invocation& invocation);
+void add_compare_command(CLI::App& app, Invocation& invocation);
+void add_check_command(CLI::App& app, Invocation& invocation);
 void add_explain_command(CLI::App& app, Invocation& invocation);
 void add_verify_command(CLI::App& app, Invocation& invocation);
 void add_device_commands(CLI::App& app, Invocation& invocation);

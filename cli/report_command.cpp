@@ -9,9 +9,7 @@
 
 #include "cli/invocation.h"
 #include "cli/output_options.h"
-#include "core/read/result_reader.h"
-#include "core/result/exit_code.h"
-#include "core/text/describe.h"
+#include "cli/saved_result.h"
 
 namespace coalprof {
 namespace {
@@ -19,23 +17,6 @@ namespace {
 struct ReportCommand {
     std::string file;
     OutputOptions output;
-};
-
-// Stands behind the one result that is shown: lines of a file may belong to several.
-class RefuseAnother : public ResultSink {
- public:
-    explicit RefuseAnother(std::string file) : file_(std::move(file)) {}
-    void begin(const ResultHead& head) override {
-        throw UsageError(
-            fmt::format("report {}: another run begins behind the one that is shown ({} at {})",
-                        shown(file_), shown(head.sweep.pattern), shown(head.time_utc)),
-            {}, UsageError::no_caret, "save each run in a file of its own, or split this one");
-    }
-    void point(const Point&) override {}
-    void finish(const ResultTail&) override {}
-
- private:
-    std::string file_;
 };
 
 bool has_csv(const std::vector<OutputTarget>& targets) {
@@ -101,27 +82,20 @@ class WithColumns : public ResultSink {
 };
 
 ExitCode run_report(const ReportCommand& command) {
-    const auto is_stopped = [] { return stop_signal() != 0; };
     const std::vector<OutputTarget> targets = command.output.targets();
     refuse_inputs(targets, {command.file});
-    const std::unique_ptr<ByteSource> source = open_bytes(command.file, is_stopped);
-    const std::string name = command.file == "-" ? "stdin" : command.file;
+    SavedResult saved(command.file, "report");
     std::vector<Counter> columns;
-    if (has_csv(targets) && source->can_rewind()) {
-        columns = columns_of_mixed_points(*source, name);
-        source->rewind();
+    if (has_csv(targets) && saved.source().can_rewind()) {
+        columns = columns_of_mixed_points(saved.source(), saved.name());
+        saved.source().rewind();
     }
     Outputs outputs(
         targets,
         [&](const std::vector<Warning>& warnings) { command.output.note_warnings(warnings); },
         [&](std::string_view remark) { command.output.note(remark); });
     WithColumns shown(outputs, std::move(columns));
-    ResultReader reader(*source, name);
-    const ReadOutcome outcome = reader.next(shown);
-    if (is_stopped()) return exit_code_of(Status::interrupted);
-    RefuseAnother rest(command.file);
-    reader.next(rest);
-    return outcome == ReadOutcome::damaged ? ExitCode::partial : ExitCode::done;
+    return saved.read(shown) == ReadOutcome::damaged ? ExitCode::partial : ExitCode::done;
 }
 
 }  // namespace

@@ -193,8 +193,10 @@ ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_option
         head.sweep.repeat = repeats;
         head.sweep.cache = machine_options.cache;
     }
-    Progress progress(outputs, output_options);
-    return judged(run_points(legs, head, progress, devices.missing), machine_options, devices);
+    BudgetedRun budgeted(machine_options.budgets, outputs);
+    Progress progress(budgeted.sink(), output_options);
+    return budgeted.judged(
+        judged(run_points(legs, head, progress, devices.missing), machine_options, devices));
 }
 
 }  // namespace coalprof

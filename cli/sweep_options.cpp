@@ -198,6 +198,7 @@ void MachineOptions::add_to(CLI::App& command) {
     option("--cache", cache,
            "cold or warm: whether L2 is flushed before each launch (default cold)", "C");
     add_threads_to(command)->group("Model and device");
+    budgets.add_to(command);
 }
 
 MachineOptions::Backend MachineOptions::chosen_backend() const {

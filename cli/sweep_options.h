@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/gate_options.h"
 #include "core/pattern/catalog.h"
 #include "core/sweep/sweep.h"
 
@@ -53,6 +54,7 @@ struct MachineOptions {
     std::string counters;
     std::string repeat = "20";
     std::string cache = "cold";
+    BudgetOptions budgets;
 
     void add_to(CLI::App& command);
 

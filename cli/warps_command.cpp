@@ -103,8 +103,9 @@ ExitCode run_warps_command(const WarpsCommand& command, const Invocation& invoca
         head.columns = csv_columns(command, machines.front(), targets, device.launcher != nullptr);
     WarpsSource source(command.file, machines.front());
     const std::unique_ptr<Backend> backend = backend_for(command.machine, device);
-    Progress progress(outputs, command.output);
-    return run_points({{source, *backend}}, head, progress);
+    BudgetedRun budgeted(command.machine.budgets, outputs);
+    Progress progress(budgeted.sink(), command.output);
+    return budgeted.judged(run_points({{source, *backend}}, head, progress));
 }
 
 }  // namespace

@@ -25,6 +25,8 @@ struct OtherDocument {
 constexpr std::array other_documents{
     OtherDocument{"explanation", "a drawing of `coalprof explain`"},
     OtherDocument{"verification", "a report of `coalprof verify`"},
+    OtherDocument{"comparison", "a report of `coalprof compare`"},
+    OtherDocument{"check", "a report of `coalprof check`"},
 };
 
 std::string noun_of(JsonView document) {

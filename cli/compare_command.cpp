@@ -1,0 +1,69 @@
+// `coalprof compare OLD NEW`: two saved results, counter by counter.
+#include <memory>
+
+#include "cli/gate_options.h"
+#include "cli/invocation.h"
+#include "cli/saved_result.h"
+#include "cli/sweep_options.h"
+#include "core/gate/compare.h"
+
+namespace coalprof {
+namespace {
+
+struct CompareCommand {
+    std::string older;
+    std::string newer;
+    std::string across;
+    std::string max_slowdown = "5%";
+    std::string tolerance = "5%";
+    GateReportOptions report;
+};
+
+ExitCode run_compare(const CompareCommand& command) {
+    CompareOptions options{.max_slowdown = parse_share(command.max_slowdown, "--max-slowdown"),
+                           .tolerance = parse_share(command.tolerance, "--tolerance")};
+    if (!command.across.empty()) options.across = split_list(command.across, "--across");
+    command.report.check({command.older, command.newer});
+    if (command.older == "-" && command.newer == "-")
+        throw UsageError("compare: standard input holds one result, not both");
+    SavedResult older(command.older, "compare");
+    SavedResult newer(command.newer, "compare");
+    Comparison comparison(std::move(options));
+    older.read(comparison.older());
+    newer.read(comparison.newer());
+    GateReport report = comparison.report();
+    report.files = {command.older, command.newer};
+    command.report.write(report);
+    return report.code();
+}
+
+}  // namespace
+
+void add_compare_command(CLI::App& app, Invocation& invocation) {
+    auto command = std::make_shared<CompareCommand>();
+    CLI::App* sub = app.add_subcommand(
+        "compare", "Two saved results, point by point; exit code 1 where something is worse");
+    sub->group("Commands");
+    sub->add_option("OLD", command->older, "What --json, --jsonl or --output saved; - is stdin")
+        ->required();
+    sub->add_option("NEW", command->newer, "The same, later or elsewhere")->required();
+    sub->add_option("--across", command->across,
+                    "What may differ: machine, device, type, pattern, ...; a list, or all")
+        ->type_name("L");
+    sub->add_option("--max-slowdown", command->max_slowdown,
+                    "A time is worse from so much more on, where the quartiles of its repetitions "
+                    "do not overlap either (default 5%)")
+        ->type_name("P");
+    sub->add_option("--tolerance", command->tolerance,
+                    "Estimates, and counters that differ from run to run, are the same within "
+                    "this share (default 5%)")
+        ->type_name("P");
+    command->report.add_to(*sub);
+    sub->footer(
+        "Exit code 0: nothing is worse; 1: something is; 4: something could not be\n"
+        "compared. Exact counters compare exactly.\n");
+    sub->callback(
+        [&invocation, command] { invocation.run = [command] { return run_compare(*command); }; });
+}
+
+}  // namespace coalprof

@@ -1,0 +1,118 @@
+#include "cli/gate_options.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+
+#include "cli/print.h"
+#include "core/gate/gate_formats.h"
+#include "core/text/describe.h"
+#include "core/write/file_descriptor.h"
+#include "core/write/output_file.h"
+#include "core/write/outputs.h"
+
+namespace coalprof {
+namespace {
+
+// GitHub gives each step a file of its own for what its page is to show.
+void add_to_job_summary(const GateReport& report) {
+    const char* path = std::getenv("GITHUB_STEP_SUMMARY");
+    if (!path || *path == '\0') return;
+    const int fd = ::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    const int error = fd < 0 ? errno : write_all(fd, gate_markdown(report));
+    if (fd >= 0) ::close(fd);
+    if (error != 0)
+        print_err(fmt::format("coalprof: cannot write the job's summary {}: {}\n", shown(path),
+                              text_of_errno(error)));
+}
+
+}  // namespace
+
+void BudgetOptions::add_to(CLI::App& command) {
+    const char* group = "Budgets";
+    command
+        .add_option("--budget", budgets,
+                    "What a counter may be: 'load_sectors_per_request <= 4 if stride=1..8'; "
+                    "exit code 1 where it is not kept; may be repeated")
+        ->type_name("B")
+        ->allow_extra_args(false)
+        ->group(group);
+    command.add_option("--budget-file", files, "Budgets, one a line, # begins a comment")
+        ->type_name("FILE")
+        ->allow_extra_args(false)
+        ->group(group);
+}
+
+std::vector<Budget> BudgetOptions::read() const {
+    std::vector<Budget> all;
+    for (const std::string& text : budgets) all.push_back(parse_budget(text));
+    for (const std::string& file : files)
+        for (Budget& budget : read_budget_file(file)) all.push_back(std::move(budget));
+    return all;
+}
+
+void GateReportOptions::add_to(CLI::App& command) {
+    const char* group = "Output";
+    std::string names;
+    for (const GateFormat& known : gate_formats)
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", known.name);
+    command.add_option("--format", format, "Format of the report: " + names + " (default text)")
+        ->type_name("FORMAT")
+        ->group(group);
+    command
+        .add_flag_callback(
+            "--json", [this] { format = "json"; }, "Short for --format json")
+        ->group(group);
+    command.add_option("--output,-o", output, "Write the report to FILE, not to standard output")
+        ->type_name("FILE")
+        ->group(group);
+}
+
+void GateReportOptions::check(const std::vector<std::string>& inputs) const {
+    find_gate_format(format);
+    if (!output.empty()) refuse_inputs({{output, nullptr, {}}}, inputs);
+}
+
+void GateReportOptions::write(const GateReport& report) const {
+    const std::string text = find_gate_format(format).write(report);
+    if (format == "github") add_to_job_summary(report);
+    if (output.empty() || output == "-") return print_out(text);
+    OutputFile file(output);
+    file.write(text);
+    file.commit();
+    if (!file.remark().empty()) print_err(fmt::format("coalprof: {}\n", file.remark()));
+}
+
+BudgetedRun::BudgetedRun(const BudgetOptions& options, ResultSink& next) : next_(next) {
+    if (options.are_given()) judge_.emplace(options.read(), &next);
+}
+
+ExitCode BudgetedRun::judged(ExitCode code) {
+    if (!judge_) return code;
+    const GateReport report = std::move(*judge_).report();
+    if (report.code() == ExitCode::done) return code;
+    print_err(gate_text(report));
+    // A budget is what the run was made for; a signal or an output that failed ends it before.
+    const bool has_ended_well =
+        code == ExitCode::done || code == ExitCode::partial || code == ExitCode::environment;
+    return has_ended_well ? report.code() : code;
+}
+
+double parse_share(const std::string& text, const std::string& option) {
+    const bool is_percent = text.ends_with('%');
+    const std::string_view digits =
+        std::string_view(text).substr(0, text.size() - (is_percent ? 1 : 0));
+    double number = 0;
+    const char* const end = digits.data() + digits.size();
+    const auto read = std::from_chars(digits.data(), end, number);
+    if (read.ec != std::errc{} || read.ptr != end || !std::isfinite(number) || number < 0)
+        throw UsageError(fmt::format("{} {}: not a share", option, shown(text)), {},
+                         UsageError::no_caret, "shares look like 5% or 0.05");
+    return is_percent ? number / 100 : number;
+}
+
+}  // namespace coalprof

@@ -1,0 +1,54 @@
+// Budgets on the command line, and where a report of a gate goes: what `compare`, `check` and
+// sweeps with budgets share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/gate/budget.h"
+#include "core/gate/gate.h"
+
+namespace coalprof {
+
+struct BudgetOptions {
+    std::vector<std::string> budgets;
+    std::vector<std::string> files;
+
+    void add_to(CLI::App& command);
+    bool are_given() const { return !budgets.empty() || !files.empty(); }
+    // Throws UsageError, Error.
+    std::vector<Budget> read() const;
+};
+
+struct GateReportOptions {
+    std::string format = "text";
+    std::string output;  // empty: standard output
+
+    void add_to(CLI::App& command);
+    // `inputs` are never written. Throws UsageError before anything is read.
+    void check(const std::vector<std::string>& inputs) const;
+    // Writes the report; within GitHub Actions its format `github` fills the job's summary too.
+    void write(const GateReport& report) const;
+};
+
+// Holds the points of a run against budgets on their way to `next`.
+class BudgetedRun {
+ public:
+    // Throws UsageError, Error.
+    BudgetedRun(const BudgetOptions& options, ResultSink& next);
+    ResultSink& sink() { return judge_ ? static_cast<ResultSink&>(*judge_) : next_; }
+    // What the run comes to, `code` without budgets; budgets that are not kept are said on standard
+    // error.
+    ExitCode judged(ExitCode code);
+
+ private:
+    ResultSink& next_;
+    std::optional<BudgetJudge> judge_;
+};
+
+// "5%" or "0.05"; throws UsageError.
+double parse_share(const std::string& text, const std::string& option);
+
+}  // namespace coalprof

@@ -1,0 +1,49 @@
+#include "cli/saved_result.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/stop/signal.h"
+#include "core/text/describe.h"
+
+namespace coalprof {
+namespace {
+
+// Stands behind the one result that is read: lines of a file may belong to several.
+class RefuseAnother : public ResultSink {
+ public:
+    RefuseAnother(std::string file, std::string command)
+        : file_(std::move(file)), command_(std::move(command)) {}
+    void begin(const ResultHead& head) override {
+        throw UsageError(
+            fmt::format("{} {}: another run begins behind the one that is read ({} at {})",
+                        command_, shown(file_), shown(head.sweep.pattern), shown(head.time_utc)),
+            {}, UsageError::no_caret, "save each run in a file of its own, or split this one");
+    }
+    void point(const Point&) override {}
+    void finish(const ResultTail&) override {}
+
+ private:
+    std::string file_;
+    std::string command_;
+};
+
+}  // namespace
+
+SavedResult::SavedResult(std::string file, std::string command)
+    : file_(std::move(file)),
+      command_(std::move(command)),
+      name_(file_ == "-" ? "stdin" : file_),
+      source_(open_bytes(file_, [] { return stop_signal() != 0; })) {}
+
+ReadOutcome SavedResult::read(ResultSink& sink) {
+    ResultReader reader(*source_, name_);
+    const ReadOutcome outcome = reader.next(sink);
+    stop_if_asked();
+    RefuseAnother rest(file_, command_);
+    reader.next(rest);
+    return outcome;
+}
+
+}  // namespace coalprof

@@ -1,0 +1,30 @@
+// The one result that a saved file holds, for the commands that read results.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/read/result_reader.h"
+#include "core/text/byte_source.h"
+
+namespace coalprof {
+
+class SavedResult {
+ public:
+    // "-" is standard input. `command` stands in messages: "report". Throws Error.
+    SavedResult(std::string file, std::string command);
+
+    ByteSource& source() { return *source_; }
+    const std::string& name() const { return name_; }
+    // Hands the result over. Throws UsageError for what is none, and for a second one behind it;
+    // Stopped where a signal ends the reading.
+    ReadOutcome read(ResultSink& sink);
+
+ private:
+    std::string file_;
+    std::string command_;
+    std::string name_;
+    std::unique_ptr<ByteSource> source_;
+};
+
+}  // namespace coalprof

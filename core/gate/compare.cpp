@@ -1,0 +1,381 @@
+#include "core/gate/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "core/gate/direction.h"
+#include "core/gate/packed_points.h"
+#include "core/gate/value_text.h"
+#include "core/text/describe.h"
+
+namespace coalprof {
+namespace {
+
+using Kind = GateFinding::Kind;
+
+constexpr std::size_t most_named = 10;  // points of which only one result has any
+
+// What a head says that has to be the same, as text; what is not there is empty.
+NamedValues identity_of(const ResultHead& head) {
+    NamedValues facts{{"machine", head.machine.name},
+                      {"device", head.device ? head.device->name : std::string()}};
+    for (const auto& [name, value] : values_of(head.sweep))
+        if (name != "file" && name != "repeat") facts.emplace_back(name, value);
+    return facts;
+}
+
+std::string shown_value(const Value* value) {
+    if (!value || std::holds_alternative<std::monostate>(*value)) return "none";
+    const std::string text = text_of(*value);
+    return text.empty() ? "none" : shown(text);
+}
+
+// "dlcm (ca and cg)" for each fact that differs.
+std::vector<std::pair<std::string, std::string>> differences(const NamedValues& older,
+                                                             const NamedValues& newer) {
+    std::vector<std::pair<std::string, std::string>> found;
+    const auto look = [&](const std::string& name) {
+        const std::string before = shown_value(find_value(older, name));
+        const std::string now = shown_value(find_value(newer, name));
+        if (before != now)
+            found.emplace_back(name, fmt::format("{} ({} and {})", shown(name), before, now));
+    };
+    for (const auto& [name, value] : older) look(name);
+    for (const auto& [name, value] : newer)
+        if (!find_value(older, name)) look(name);
+    return found;
+}
+
+bool holds(const std::vector<std::string>& list, std::string_view name) {
+    return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+std::string joined(const std::vector<std::string>& list) {
+    std::string text;
+    for (const std::string& one : list) text += (text.empty() ? "" : ", ") + one;
+    return text;
+}
+
+// What one reading of a point is worth in both results.
+struct Pair {
+    const Reading& older;
+    const Reading& newer;
+    bool has_numbers() const { return is_number(older) && is_number(newer); }
+};
+
+bool has_parts(Counter counter, const Readings& older, const Readings& newer) {
+    const auto parts = parts_of(counter);
+    if (!parts) return false;
+    const auto is_there = [&](Counter part) {
+        return Pair{older[part], newer[part]}.has_numbers();
+    };
+    return is_there(parts->first) && is_there(parts->second);
+}
+
+// Without an interval it is a rule of thumb: what device memory allows.
+bool is_estimate(Counter counter) {
+    return counter == Counter::bandwidth_bytes_per_second || counter == Counter::bandwidth_share ||
+           counter == Counter::duration_seconds;
+}
+
+// Whether the model claims to know the very number, which a measurement then repeats.
+bool is_exact(Counter counter, const Point& point) {
+    const Reading& reading = point.predicted[counter];
+    if (const auto parts = parts_of(counter))
+        return is_exact(parts->first, point) && is_exact(parts->second, point);
+    return std::holds_alternative<std::uint64_t>(reading) && !is_estimate(counter);
+}
+
+}  // namespace
+
+class Comparison::Impl {
+ public:
+    explicit Impl(CompareOptions options) : options_(std::move(options)) {}
+
+    void begin_older(const ResultHead& head) { older_head_ = head; }
+    void begin_newer(const ResultHead& head) {
+        require_same_sweep(identity_of(older_head_), identity_of(head));
+        note_difference("coalprof", older_head_.coalprof_version, head.coalprof_version);
+        note_difference("the rules of the machine", older_head_.machine.evidence,
+                        head.machine.evidence);
+        is_taken_.assign(older_.size(), false);
+    }
+    void add_older(const Point& point) { older_.add(key_of_point(point), point); }
+    void add_newer(const Point& point) {
+        const auto index = take_older(key_of_point(point));
+        if (!index) return remember(only_newer_, only_newer_count_, point.name);
+        older_.unpack(*index, old_);
+        ++report_.points;
+        const bool is_as_before = old_.failure.empty() == point.failure.empty();
+        if (!is_as_before) add_failure(point);
+        compare_readings(point, is_as_before);
+    }
+    void finish(const ResultTail& tail, std::string_view which) {
+        if (tail.status == Status::interrupted)
+            report_.losses.push_back(fmt::format("the {} result is not whole", which));
+    }
+
+    GateReport report() {
+        if (report_.points == 0)
+            throw UsageError("compare: no point of the one result is in the other", {},
+                             UsageError::no_caret,
+                             "points are matched by their names, and with --across pattern by "
+                             "the values of their parameters");
+        std::uint64_t missing = 0;
+        std::vector<std::string> named;
+        for (std::size_t i = 0; i < older_.size(); ++i)
+            if (!is_taken_[i]) remember(named, missing, older_.name(i));
+        if (missing > 0) report_.losses.push_back(only_in("old", named, missing));
+        if (only_newer_count_ > 0)
+            report_.notes.push_back(only_in("new", only_newer_, only_newer_count_));
+        report_.command = "compare";
+        for (auto& [key, one] : cases_) report_.cases.push_back(std::move(one));
+        return std::move(report_);
+    }
+
+ private:
+    void require_same_sweep(const NamedValues& older, const NamedValues& newer) {
+        std::vector<std::string> refused;
+        std::vector<std::string> allowed;
+        std::vector<std::string> names;
+        for (const auto& [name, text] : differences(older, newer)) {
+            const bool is_allowed = may_differ(name);
+            (is_allowed ? allowed : refused).push_back(text);
+            if (!is_allowed) names.push_back(shown(name));
+        }
+        if (!refused.empty()) {
+            std::string list;
+            for (const std::string& name : names) list += (list.empty() ? "" : ",") + name;
+            throw UsageError(fmt::format("compare: the results differ in {}", joined(refused)), {},
+                             UsageError::no_caret,
+                             fmt::format("if that is what is to be compared: --across {}", list));
+        }
+        if (!allowed.empty()) report_.notes.push_back("compared across " + joined(allowed));
+        matches_values_ = std::any_of(allowed.begin(), allowed.end(), [](const std::string& text) {
+            return text.starts_with("pattern ") || text.starts_with("parameter ") ||
+                   text.starts_with("formula ");
+        });
+        if (matches_values_) rekey();
+    }
+    bool may_differ(std::string_view name) const {
+        const bool follows = name == "formula" || name == "parameter";
+        return holds(options_.across, "all") || holds(options_.across, name) ||
+               (follows && holds(options_.across, "pattern"));
+    }
+    void note_difference(std::string_view what, const std::string& before, const std::string& now) {
+        if (before != now)
+            report_.notes.push_back(
+                fmt::format("{} differs: {} and {}", what, shown(before), shown(now)));
+    }
+
+    // The names of points begin with that of the parameter, which is another one there.
+    void rekey() {
+        PackedPoints by_values;
+        Point point;
+        for (std::size_t i = 0; i < older_.size(); ++i) {
+            older_.unpack(i, point);
+            by_values.add(values_in_name(point.name), point);
+        }
+        older_ = std::move(by_values);
+    }
+    // "11 cg" of "offset=11 dlcm=cg".
+    static std::string values_in_name(std::string_view name) {
+        std::string values;
+        while (!name.empty()) {
+            const std::size_t end = std::min(name.find(' '), name.size());
+            const std::string_view word = name.substr(0, end);
+            const std::size_t equals = word.find('=');
+            values += word.substr(equals == word.npos ? 0 : equals + 1);
+            values += ' ';
+            name.remove_prefix(std::min(end + 1, name.size()));
+        }
+        return values;
+    }
+    std::string key_of_point(const Point& point) const {
+        return matches_values_ ? values_in_name(point.name) : point.name;
+    }
+
+    // The point of this key that nobody has taken: the one at the same place most often.
+    std::optional<std::size_t> take_older(const std::string& key) {
+        const std::size_t here = next_++;
+        if (here < older_.size() && !is_taken_[here] && older_.key(here) == key) {
+            is_taken_[here] = true;
+            return here;
+        }
+        if (by_key_.empty()) sort_by_key();
+        auto found = std::lower_bound(by_key_.begin(), by_key_.end(), key,
+                                      [&](std::uint32_t index, const std::string& wanted) {
+                                          return older_.key(index) < wanted;
+                                      });
+        for (; found != by_key_.end() && older_.key(*found) == key; ++found)
+            if (!is_taken_[*found]) {
+                is_taken_[*found] = true;
+                return *found;
+            }
+        return std::nullopt;
+    }
+    void sort_by_key() {
+        by_key_.resize(older_.size());
+        std::iota(by_key_.begin(), by_key_.end(), 0u);
+        std::sort(by_key_.begin(), by_key_.end(), [&](std::uint32_t a, std::uint32_t b) {
+            const auto by_name = older_.key(a) <=> older_.key(b);
+            return by_name != 0 ? by_name < 0 : a < b;
+        });
+    }
+
+    static void remember(std::vector<std::string>& named, std::uint64_t& count,
+                         std::string_view name) {
+        if (++count <= most_named) named.push_back(shown(name));
+    }
+    static std::string only_in(std::string_view which, const std::vector<std::string>& named,
+                               std::uint64_t count) {
+        return fmt::format("{} point{} of the {} result {} not in the other: {}{}", count,
+                           count == 1 ? "" : "s", which, count == 1 ? "is" : "are", joined(named),
+                           count > named.size() ? ", ..." : "");
+    }
+
+    GateCase& case_of(std::string_view side, std::optional<Counter> counter) {
+        const auto key = std::pair(side, counter ? static_cast<int>(*counter) : -1);
+        const auto found = cases_.find(key);
+        if (found != cases_.end()) return found->second;
+        std::string name =
+            counter ? fmt::format("{} {}", side, coalprof::key_of(*counter)) : std::string(side);
+        return cases_.emplace(key, GateCase(std::move(name))).first->second;
+    }
+
+    void add_failure(const Point& point) {
+        if (point.failure.empty())
+            return case_of("points", {})
+                .add({.kind = Kind::better,
+                      .point = point.name,
+                      .text = "failed, and does not now"});
+        case_of("points", {})
+            .add({.kind = Kind::missing,
+                  .point = point.name,
+                  .text = "fails now: " + shown(point.failure)});
+    }
+
+    void compare_readings(const Point& point, bool with_measured) {
+        static const Readings nothing;
+        const Readings& old_measured = old_.measured && with_measured ? *old_.measured : nothing;
+        const Readings& new_measured = point.measured ? *point.measured : nothing;
+        for (const CounterInfo& row : all_counters()) {
+            const Counter counter = row.counter;
+            const Pair predicted{old_.predicted[counter], point.predicted[counter]};
+            const Pair measured{old_measured[counter], new_measured[counter]};
+            const bool says_more = !has_parts(counter, old_.predicted, point.predicted);
+            // Both say the same, so it is said once.
+            if (says_more && predicted.has_numbers() && measured.has_numbers() &&
+                number_in(predicted.older) == number_in(measured.older) &&
+                number_in(predicted.newer) == number_in(measured.newer)) {
+                judge("predicted and measured", counter, predicted, point);
+                continue;
+            }
+            if (says_more) judge("predicted", counter, predicted, point);
+            if (!has_parts(counter, old_measured, new_measured))
+                judge("measured", counter, measured, point);
+        }
+    }
+
+    void judge(std::string_view side, Counter counter, const Pair& pair, const Point& point) {
+        if (!is_number(pair.older)) return;
+        GateCase& here = case_of(side, counter);
+        GateFinding finding{.kind = Kind::missing,
+                            .point = point.name,
+                            .side = side,
+                            .counter = counter,
+                            .before = number_in(pair.older)};
+        if (!is_number(pair.newer)) {
+            const auto* none = std::get_if<Unavailable>(&pair.newer);
+            finding.text = fmt::format("{} is not there any more{}{}", coalprof::key_of(counter),
+                                       none ? ": " : "", none ? printable(none->reason) : "");
+            return here.add(std::move(finding));
+        }
+        const double before = *finding.before;
+        const double now = number_in(pair.newer);
+        finding.now = now;
+        if (is_same(side, counter, before, now, point)) return here.hold();
+        const Better better = better_of(counter);
+        const double up = before > 0 ? now / before : now > 0 ? HUGE_VAL : 1;
+        const bool is_worse = better == Better::more ? now < before : now > before;
+        finding.kind = better == Better::neither ? Kind::changed
+                       : is_worse                ? Kind::broken
+                                                 : Kind::better;
+        finding.weight = up >= 1 ? up : up > 0 ? 1 / up : HUGE_VAL;
+        finding.text = change_text(counter, before, now);
+        here.add(std::move(finding));
+    }
+
+    bool is_same(std::string_view side, Counter counter, double before, double now,
+                 const Point& point) const {
+        if (before == now) return true;
+        const bool is_measured = side == "measured";
+        if (is_measured && counter == Counter::duration_seconds)
+            return is_same_time(before, now, point);
+        const bool is_count = is_measured ? is_exact(counter, old_) && is_exact(counter, point)
+                                          : !is_estimate(counter);
+        return !is_count && std::abs(now - before) <=
+                                options_.tolerance * std::max(std::abs(before), std::abs(now));
+    }
+    bool is_same_time(double before, double now, const Point& point) const {
+        const auto [fast, slow] = std::minmax(before, now);
+        if (slow <= fast * (1 + options_.max_slowdown)) return true;
+        if (!old_.timing || !point.timing) return false;
+        return old_.timing->low_seconds <= point.timing->high_seconds &&
+               point.timing->low_seconds <= old_.timing->high_seconds;
+    }
+
+    CompareOptions options_;
+    ResultHead older_head_;
+    PackedPoints older_;
+    std::vector<bool> is_taken_;
+    std::vector<std::uint32_t> by_key_;  // indices, sorted; empty until one is out of order
+    std::size_t next_ = 0;
+    bool matches_values_ = false;
+    Point old_;  // the one that is compared
+    std::map<std::pair<std::string_view, int>, GateCase> cases_;
+    std::vector<std::string> only_newer_;
+    std::uint64_t only_newer_count_ = 0;
+    GateReport report_;
+
+    // Passes what a reader hands over to the members of the same names.
+    class Older : public ResultSink {
+     public:
+        explicit Older(Impl& impl) : impl_(impl) {}
+        void begin(const ResultHead& head) override { impl_.begin_older(head); }
+        void point(const Point& point) override { impl_.add_older(point); }
+        void finish(const ResultTail& tail) override { impl_.finish(tail, "old"); }
+
+     private:
+        Impl& impl_;
+    };
+    class Newer : public ResultSink {
+     public:
+        explicit Newer(Impl& impl) : impl_(impl) {}
+        void begin(const ResultHead& head) override { impl_.begin_newer(head); }
+        void point(const Point& point) override { impl_.add_newer(point); }
+        void finish(const ResultTail& tail) override { impl_.finish(tail, "new"); }
+
+     private:
+        Impl& impl_;
+    };
+
+ public:
+    Older older_sink{*this};
+    Newer newer_sink{*this};
+};
+
+Comparison::Comparison(CompareOptions options)
+    : impl_(std::make_unique<Impl>(std::move(options))) {}
+Comparison::~Comparison() = default;
+ResultSink& Comparison::older() { return impl_->older_sink; }
+ResultSink& Comparison::newer() { return impl_->newer_sink; }
+GateReport Comparison::report() { return impl_->report(); }
+
+}  // namespace coalprof

@@ -1,0 +1,80 @@
+// What a result came to when it was held against another one or against budgets: cases, each with
+// what it found, the worst first.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result/counter.h"
+#include "core/text/error.h"
+
+namespace coalprof {
+
+// Of each case so many findings are kept, the worst ones; all are counted.
+inline constexpr std::size_t most_kept_findings = 1000;
+
+struct GateFinding {
+    enum class Kind : std::uint8_t {
+        broken,   // worse than it was, or than the budget allows
+        missing,  // it could not be told
+        changed,  // another number, neither worse nor better
+        better,
+    };
+    Kind kind = Kind::broken;
+    std::string point = {};
+    std::string_view side = {};  // "predicted", "measured", "predicted and measured"
+    std::optional<Counter> counter = std::nullopt;
+    std::optional<double> before = std::nullopt;  // what it was; of a budget the limit
+    std::optional<double> now = std::nullopt;
+    double weight = 0;      // sorts: how many times worse, at least 1
+    std::string text = {};  // what a person reads beside the point's name
+};
+std::string_view name_of(GateFinding::Kind kind);
+
+// One budget, or one counter of a comparison.
+class GateCase {
+ public:
+    explicit GateCase(std::string name) : name_(std::move(name)) {}
+
+    void hold() { ++held_; }
+    void add(GateFinding finding);
+
+    const std::string& name() const { return name_; }
+    std::uint64_t held() const { return held_; }
+    std::uint64_t count(GateFinding::Kind kind) const {
+        return counts_[static_cast<std::size_t>(kind)];
+    }
+    // Those that are kept, the worst first; of equals in the order of the points.
+    std::vector<GateFinding> findings() const;
+
+ private:
+    struct Kept {
+        GateFinding finding;
+        std::uint64_t order = 0;
+    };
+    static bool is_before(const Kept& a, const Kept& b);
+
+    std::string name_;
+    std::uint64_t held_ = 0;  // values that were as good as they had to be
+    std::uint64_t counts_[4] = {};
+    std::uint64_t order_ = 0;
+    std::vector<Kept> kept_;  // a heap, the least of them in front
+};
+
+struct GateReport {
+    std::string_view command = {};        // "compare", "check"
+    std::vector<std::string> files = {};  // of a comparison the old one first
+    std::uint64_t points = 0;             // that were held against something
+    std::vector<GateCase> cases = {};
+    std::vector<std::string> notes = {};   // what to know besides
+    std::vector<std::string> losses = {};  // what could not be held against anything, and why
+
+    std::uint64_t count(GateFinding::Kind kind) const;
+    // A finding, else partial where something could not be told, else done.
+    ExitCode code() const;
+};
+
+}  // namespace coalprof

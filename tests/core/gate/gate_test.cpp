@@ -1,0 +1,76 @@
+// What a gate keeps of its findings, and points in few bytes. What compares and checks find is
+// tested on the command line: tests/cli/gate_test.py.
+#include "core/gate/gate.h"
+
+#include <gtest/gtest.h>
+
+#include "core/gate/direction.h"
+#include "core/gate/packed_points.h"
+#include "core/write/synthetic.h"
+
+namespace coalprof {
+namespace {
+
+using Kind = GateFinding::Kind;
+
+TEST(GateCase, keeps_the_worst_findings_and_counts_all) {
+    GateCase one("load_sectors");
+    for (std::size_t i = 0; i < 2 * most_kept_findings; ++i)
+        one.add({.kind = Kind::better, .weight = static_cast<double>(i)});
+    for (std::size_t i = 0; i < 3; ++i)
+        one.add({.kind = Kind::broken, .point = std::to_string(i), .weight = i == 1 ? 9.0 : 2.0});
+    EXPECT_EQ(one.count(Kind::better), 2 * most_kept_findings);
+    const auto findings = one.findings();
+    ASSERT_EQ(findings.size(), most_kept_findings);
+    EXPECT_EQ(findings[0].point, "1");  // the worst, then as they came
+    EXPECT_EQ(findings[1].point, "0");
+    EXPECT_EQ(findings[2].point, "2");
+    EXPECT_EQ(findings[3].weight, static_cast<double>(2 * most_kept_findings - 1));
+}
+
+TEST(GateReport, is_a_finding_before_it_is_a_loss) {
+    GateReport report;
+    EXPECT_EQ(report.code(), ExitCode::done);
+    report.losses.emplace_back("a point is missing");
+    EXPECT_EQ(report.code(), ExitCode::partial);
+    report.cases.emplace_back("x").add({.kind = Kind::broken});
+    EXPECT_EQ(report.code(), ExitCode::finding);
+}
+
+TEST(Direction, of_every_ratio_has_its_parts_and_of_no_sum) {
+    for (const CounterInfo& row : all_counters())
+        EXPECT_EQ(parts_of(row.counter).has_value(),
+                  !row.is_integer && row.counter != Counter::duration_seconds)
+            << row.key;
+    EXPECT_EQ(better_of(Counter::store_efficiency), Better::more);
+    EXPECT_EQ(better_of(Counter::l1_hit_sectors), Better::more);
+    EXPECT_EQ(better_of(Counter::useful_bytes), Better::neither);
+    EXPECT_EQ(better_of(Counter::duration_seconds), Better::less);
+}
+
+TEST(PackedPoints, hold_every_number_of_a_point) {
+    PackedPoints packed;
+    const Point measured = synthetic::point(1);
+    const Point failed = synthetic::failed_point(8);
+    packed.add("a key", measured);
+    packed.add(failed.name, failed);
+    EXPECT_EQ(packed.key(0), "a key");
+    EXPECT_EQ(packed.name(0), measured.name);
+    EXPECT_EQ(packed.key(1), failed.name);
+    Point point;
+    packed.unpack(1, point);
+    EXPECT_FALSE(point.failure.empty());
+    EXPECT_FALSE(point.measured);
+    packed.unpack(0, point);
+    ASSERT_TRUE(point.measured && point.timing);
+    EXPECT_EQ(point.timing->high_seconds, measured.timing->high_seconds);
+    for (const CounterInfo& row : all_counters()) {
+        const Reading& before = (*measured.measured)[row.counter];
+        const Reading& now = (*point.measured)[row.counter];
+        EXPECT_EQ(before.index(), now.index()) << row.key;
+        EXPECT_TRUE(!is_number(before) || before == now) << row.key;
+    }
+}
+
+}  // namespace
+}  // namespace coalprof
