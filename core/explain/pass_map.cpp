@@ -15,9 +15,9 @@ constexpr std::uint32_t banks_per_group = 8;  // as many characters as a sector 
 constexpr std::size_t map_begin = 7;
 constexpr std::size_t lanes_begin = map_begin + banks + banks / banks_per_group - 1 + 2;
 
-constexpr std::size_t most_rows = 10;
-constexpr std::size_t first_rows_shown = 5;
-constexpr std::size_t last_rows_shown = 3;
+constexpr std::size_t most_passes = 10;
+constexpr std::size_t first_passes_shown = 5;
+constexpr std::size_t last_passes_shown = 3;
 
 std::string_view busy_mark(bool ascii) { return ascii ? "#" : "█"; }
 std::string_view idle_mark(bool ascii) { return ascii ? "." : "·"; }
@@ -66,15 +66,15 @@ StyledLine row_of(const NearPass& pass, std::size_t number, const MapStyle& styl
 template <typename Row>
 std::vector<StyledLine> rows_of(std::size_t count, const MapStyle& style, StyledLine first,
                                 Row row) {
-    const bool folds = !style.all_lines && count > most_rows;
+    const bool folds = !style.all_lines && count > most_passes;
     std::vector<StyledLine> rows{std::move(first)};
     for (std::size_t i = 0; i < count; ++i) {
-        if (!folds || i < first_rows_shown || i + last_rows_shown >= count) {
+        if (!folds || i < first_passes_shown || i + last_passes_shown >= count) {
             rows.push_back(row(i));
             continue;
         }
         const std::string_view dots = style.ascii ? "..." : "⋮";
-        const std::size_t end = count - last_rows_shown;
+        const std::size_t end = count - last_passes_shown;
         StyledLine line;
         line.advance_to(map_begin - 2 - terminal_columns(dots));
         line.add(dots);
