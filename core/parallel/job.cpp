@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -89,6 +90,7 @@ class Pool {
             while (threads_.size() < wanted)
                 threads_.emplace_back([this, number = threads_.size()] { serve(number); });
         } catch (const std::system_error&) {
+        } catch (const std::bad_alloc&) {  // for what a thread needs itself
         }
     }
 
