@@ -72,6 +72,11 @@ void OutputOptions::add_to(CLI::App& command) {
         ->type_name("FILE")
         ->allow_extra_args(false)
         ->group(group);
+    command
+        .add_flag("--partial-in-place", part_in_place,
+                  "What an interrupted run has finished goes to FILE itself, not to a "
+                  "FILE.partial beside it")
+        ->group(group);
     look.add_to(command);
     command.add_flag("--quiet,-q", quiet, "No notes and hints on standard error")->group(group);
     add_telling_to(command);
@@ -110,12 +115,12 @@ std::vector<OutputTarget> OutputOptions::targets() const {
     for (const std::string& file : files) {
         const bool is_stdout = file == "-" || file == "/dev/stdout";
         stdout_is_taken = stdout_is_taken || is_stdout;
-        targets.push_back({file,
-                           is_stdout && !named ? &default_format() : &format_of_path(file, named),
-                           is_stdout ? on_screen : TableStyle{.width = 0, .ascii = look.plain}});
+        targets.push_back(
+            {file, is_stdout && !named ? &default_format() : &format_of_path(file, named),
+             is_stdout ? on_screen : TableStyle{.width = 0, .ascii = look.plain}, part_in_place});
     }
     if (!stdout_is_taken)
-        targets.insert(targets.begin(), {"-", named ? named : &default_format(), on_screen});
+        targets.insert(targets.begin(), {"-", named ? named : &default_format(), on_screen, false});
     return targets;
 }
 

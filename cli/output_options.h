@@ -23,6 +23,7 @@ struct LookOptions {
 struct OutputOptions {
     std::string format;
     std::vector<std::string> files;
+    bool part_in_place = false;
     bool json = false;
     bool jsonl = false;
     bool quiet = false;

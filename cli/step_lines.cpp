@@ -7,8 +7,10 @@
 #include <mutex>
 #include <string_view>
 
+#include "cli/loaded_libraries.h"
 #include "cli/print.h"
 #include "core/steps/steps.h"
+#include "core/text/describe.h"
 
 namespace coalprof {
 namespace {
@@ -47,6 +49,8 @@ StepLines::~StepLines() {
     const std::lock_guard lock(steps().mutex);
     for (const auto& [what, sum] : steps().many)
         print_err(fmt::format("coalprof: {}: {} ({:.3f} s)\n", what, sum.count, sum.seconds));
+    for (const std::string& path : loaded_cuda_libraries())
+        print_err(fmt::format("coalprof: loaded {}\n", shown(path)));
 }
 
 }  // namespace coalprof

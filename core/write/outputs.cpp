@@ -52,7 +52,7 @@ Readings only(const std::vector<Counter>& counters, const Readings& readings, bo
 // One output: where its bytes go and the format that makes them.
 class Outputs::Output {
  public:
-    explicit Output(const OutputTarget& target) {
+    explicit Output(const OutputTarget& target) : takes_part_(target.takes_part) {
         if (is_standard_output(target.path)) {
             bytes_ = std::make_unique<StandardOutput>();
             place_ = std::string(1, '-');
@@ -77,6 +77,7 @@ class Outputs::Output {
     // nothing to keep.
     std::string commit_part(std::uint64_t points) {
         if (!file_) return {};
+        if (points > 0 && takes_part_) return commit();
         if (points > 0) {
             file_->commit_part();
             return file_->remark();
@@ -102,6 +103,7 @@ class Outputs::Output {
     OutputFile* file_ = nullptr;
     std::string place_;  // where it will be; empty for what is written directly
     std::optional<FileIdentity> file_identity_;
+    bool takes_part_ = false;
     std::unique_ptr<ResultSink> format_;
 };
 

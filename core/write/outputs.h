@@ -18,6 +18,7 @@ struct OutputTarget {
     std::string path;  // "-" and "/dev/stdout" are standard output
     const Format* format = nullptr;
     TableStyle style;
+    bool takes_part = false;  // of an interrupted result, too; else that goes beside it
 };
 
 // Whoever read standard output has left and no other output is open: nobody wants what would come.
@@ -49,8 +50,8 @@ class Outputs : public ResultSink {
     // Throws ReaderGone, or the failures, once no output is left.
     void point(const Point& point) override;
     // Ends every output and puts the files in place; of an interrupted result beside their places,
-    // see OutputFile::commit_part(), and without a point nowhere. Then throws the failures, if any,
-    // as one Error (ExitCode::output).
+    // see OutputFile::commit_part(), unless the target takes it, and without a point nowhere. Then
+    // throws the failures, if any, as one Error (ExitCode::output).
     void finish(const ResultTail& tail) override;
 
  private:

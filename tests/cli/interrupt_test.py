@@ -79,16 +79,30 @@ class Interrupt(Case):
         self.assertEqual(json.loads(out)["status"], "interrupted")
         self.assertEqual(json.loads(out)["points"], [])
 
+    def end_between_points(self, folder, *options):
+        """Ends a run that writes x.json between its first and its second point."""
+        process = start("formula", "--file", "-", "--jsonl", "-o", "x.json", "--size", "2GiB",
+                        "--backend", "model", *options, cwd=folder)
+        process.stdin.write(QUICK_AND_LONG)
+        process.stdin.close()
+        process.stdout.readline()  # the quick point
+        process.send_signal(signal.SIGINT)
+        _, err = self.end(process)
+        self.assertEqual(process.returncode, INTERRUPTED, err)
+        return err
+
+    def test_replaces_an_old_file_by_finished_points_where_the_user_says_so(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/x.json", "w", encoding="ascii") as file:
+                file.write("old")
+            self.end_between_points(folder, "--partial-in-place")
+            self.assertEqual(os.listdir(folder), ["x.json"])
+            with open(f"{folder}/x.json", encoding="utf-8") as file:
+                self.assertEqual(json.load(file)["status"], "interrupted")
+
     def test_ends_a_long_prediction_and_delivers_the_points_before_it(self):
         with tempfile.TemporaryDirectory() as folder:
-            process = start("formula", "--file", "-", "--jsonl", "-o", "x.json", "--size", "2GiB",
-                            "--backend", "model", cwd=folder)
-            process.stdin.write(QUICK_AND_LONG)
-            process.stdin.close()
-            process.stdout.readline()  # the quick point
-            process.send_signal(signal.SIGINT)
-            _, err = self.end(process)
-            self.assertEqual(process.returncode, INTERRUPTED, err)
+            err = self.end_between_points(folder)
             self.assertEqual(os.listdir(folder), ["x.partial.json"])
             self.assertIn(b"x.partial.json", err)
             with open(f"{folder}/x.partial.json", encoding="utf-8") as file:
