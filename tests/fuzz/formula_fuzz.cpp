@@ -1,6 +1,6 @@
 // A formula in a launch whose shape the first bytes give: refused with a printable error, or a
 // program whose every index lies in its array, repeats as its period says, and is the same thread
-// by thread.
+// by thread, as a plain reading of the text has it.
 #include <algorithm>
 #include <array>
 
@@ -9,6 +9,7 @@
 #include "core/formula/user_formula.h"
 #include "core/text/error.h"
 #include "fuzz/claim.h"
+#include "fuzz/plain_formula.h"
 
 namespace {
 
@@ -58,17 +59,56 @@ void claim_element(const UserFormula& formula, std::uint64_t thread, std::uint64
     claim(static_cast<std::uint64_t>(index.value) == element, "lanes compute what threads do");
 }
 
-void claim_period(const Period& period, const std::vector<std::uint64_t>& elements) {
-    for (std::uint64_t i = 0; i + period.threads < elements.size(); ++i) {
-        const std::uint64_t later = elements[i + period.threads];
-        if (elements[i] == idle_lane || later == idle_lane)
-            claim(elements[i] == later, "idle lanes repeat as idle lanes");
-        else
-            claim(later == elements[i] + period.advance, "the period holds");
+// The text of the access, read once more by other code. Every thread of it would take too long.
+void claim_plain(const UserFormula& formula, std::uint64_t thread, std::uint64_t element) {
+    const ParsedFormula& parsed = formula.formula();
+    const FormulaAccess& access = formula.access();
+    const Scope& scope = formula.scope();
+    const auto number = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
+    fuzz::PlainFormula::Values values{{"i", number(thread)}, {"n", number(scope.threads)}};
+    for (std::size_t k = 0; k < parsed.parameters.size(); ++k)
+        values[parsed.parameters[k]] = scope.values[k];
+    if (scope.block_x == scope.block) {  // else these go by rows
+        const std::uint64_t tid = thread % scope.block;
+        values["tid"] = number(tid);
+        values["lane"] = number(tid % 32);
+        values["warp"] = number(tid / 32);
+        values["bid"] = number(thread / scope.block);
+        values["bdim"] = scope.block;
+    }
+    try {
+        const std::string_view text =
+            std::string_view(parsed.text).substr(access.begin, access.end - access.begin);
+        const auto answer = fuzz::PlainFormula(text, values).answer();
+        if (!answer) return;
+        claim(answer->is_idle == (element == idle_lane), "idle as the text says");
+        claim(answer->is_idle || answer->index == number(element), "the index that the text says");
+    } catch (const fuzz::PlainFormula::Failed&) {
+        claim(false, "an accepted text fails in no thread");
     }
 }
 
-void claim_program(const Program& program) {
+// Whether `later` is `element` moved on, or both are idle.
+bool is_moved(std::uint64_t element, std::uint64_t later, std::uint64_t advance) {
+    if (element == idle_lane || later == idle_lane) return element == later;
+    return later == element + advance;
+}
+
+void claim_period(const Period& period, const std::vector<std::uint64_t>& elements) {
+    for (std::uint64_t i = 0; i + period.threads < elements.size(); ++i)
+        claim(is_moved(elements[i], elements[i + period.threads], period.advance),
+              "the period holds");
+    if (period.inner_threads == 0) return;
+    for (std::uint64_t i = 0; i + period.inner_threads < elements.size(); ++i)
+        if (i / period.threads == (i + period.inner_threads) / period.threads)
+            claim(is_moved(elements[i], elements[i + period.inner_threads], period.inner_advance),
+                  "the period within the period holds");
+}
+
+// Of copy and add one array goes by thread, whatever the text says.
+bool goes_by_text(Op op) { return op != Op::copy && op != Op::add; }
+
+void claim_program(const Program& program, Op op) {
     for (const Instruction& instruction : program.instructions) {
         const auto& formula = dynamic_cast<const UserFormula&>(
             *std::get<std::shared_ptr<const CustomFormula>>(instruction.formula));
@@ -82,6 +122,9 @@ void claim_program(const Program& program) {
             const bool is_inside = elements[thread] < program.arrays[instruction.array].elements;
             claim(is_inside || elements[thread] == idle_lane, "indices lie in their array");
             claim_element(formula, thread, elements[thread]);
+            if (!goes_by_text(op)) continue;
+            if (thread < 3 || thread % 61 == 0 || thread + 1 == program.threads)
+                claim_plain(formula, thread, elements[thread]);
         }
         if (const auto period = formula.period()) claim_period(*period, elements);
         claim(formula.cuda_source("Pattern").size() < 200'000, "the emitted source is bounded");
@@ -97,7 +140,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const auto formula =
             std::make_shared<const ParsedFormula>(parse_formula(text, {"k", "pitch"}));
         claim_bounded(*formula);
-        claim_program(make_formula_program(formula, launch_from(data)));
+        const FormulaLaunch launch = launch_from(data);
+        claim_program(make_formula_program(formula, launch), launch.op);
     } catch (const UsageError& error) {
         fuzz::claim_printable(error);
     }

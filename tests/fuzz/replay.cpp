@@ -1,9 +1,10 @@
 // A fuzz target without libFuzzer, for any compiler: runs it over the files of a folder (every
 // input that once failed is tried again), then over a fixed number of mutations of them, always
-// the same ones.
+// the same ones. The input that fails is written to failed_input, to become a file of the folder.
 //
 //     NAME_fuzz FOLDER [MUTATIONS]
 #include <algorithm>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -88,13 +89,29 @@ void mutate(Input& input, const std::vector<Input>& seeds, Random& random) {
     if (input.size() > most_bytes) input.resize(most_bytes);
 }
 
+const Input* current = nullptr;
+
+void keep_input(int) {
+    std::FILE* file = std::fopen("failed_input", "wb");
+    if (!file) return;
+    std::fwrite(current->data(), 1, current->size(), file);
+    std::fclose(file);
+    std::fputs("the input is in ./failed_input\n", stderr);
+}
+
+void run(const Input& input) {
+    current = &input;
+    LLVMFuzzerTestOneInput(input.data(), input.size());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     if (argc < 2) return 2;
     const std::vector<Input> seeds = read_folder(argv[1]);
     if (seeds.empty()) return 1;
-    for (const Input& seed : seeds) LLVMFuzzerTestOneInput(seed.data(), seed.size());
+    std::signal(SIGABRT, keep_input);
+    for (const Input& seed : seeds) run(seed);
 
     const std::size_t mutations = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0;
     Random random;
@@ -102,7 +119,7 @@ int main(int argc, char** argv) {
         Input input = seeds[random.below(seeds.size())];
         for (std::size_t changes = 1 + random.below(4); changes > 0; --changes)
             mutate(input, seeds, random);
-        LLVMFuzzerTestOneInput(input.data(), input.size());
+        run(input);
     }
     std::printf("%zu inputs and %zu mutations\n", seeds.size(), mutations);
     return 0;

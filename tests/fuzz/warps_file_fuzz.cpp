@@ -1,5 +1,7 @@
 // WarpsReader: read whole or in small blocks it gives the same warps and ends with the same error;
-// every warp keeps the promises of the format.
+// every warp keeps the promises of the format and is what its line says to a plain reading.
+#include <cstdlib>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -34,6 +36,58 @@ void claim_fits(const WarpLine& line) {
         fuzz::claim(address % width == 0 && address + width > address, "an address fits its width");
         fuzz::claim((access.active_lanes >> lane & 1) != 0 || address == 0,
                     "inactive lanes hold 0");
+    }
+}
+
+// The blank-separated words of each line, comments left out; the first is line 1.
+std::vector<std::vector<std::string>> plain_lines(std::string_view text) {
+    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+    std::vector<std::vector<std::string>> lines(2);
+    bool in_word = false;
+    bool in_comment = false;
+    for (const char c : text) {
+        if (c == '\n') {
+            lines.emplace_back();
+            in_word = in_comment = false;
+            continue;
+        }
+        in_comment = in_comment || c == '#';
+        if (in_comment || c == ' ' || c == '\t') {
+            in_word = false;
+            continue;
+        }
+        if (!in_word) lines.back().emplace_back();
+        in_word = true;
+        lines.back().back() += c;
+    }
+    for (auto& words : lines)
+        if (!words.empty() && words.back().ends_with('\r')) words.back().pop_back();
+    return lines;
+}
+
+void claim_plain(const Warp& warp, const std::vector<std::string>& words) {
+    static const std::map<std::string, WarpOp> ops{
+        {"load", {AccessKind::load, Space::global}},
+        {"store", {AccessKind::store, Space::global}},
+        {"atomic", {AccessKind::atomic, Space::global}},
+        {"reduce", {AccessKind::reduce, Space::global}},
+        {"shared_load", {AccessKind::load, Space::shared}},
+        {"shared_store", {AccessKind::store, Space::shared}}};
+    const WarpAccess& access = warp.access;
+    fuzz::claim(words.size() >= 3 + warp_lanes, "a line has a word for each lane");
+    fuzz::claim(words[0] == warp.name, "the name that the line says");
+    fuzz::claim(ops.at(words[1]) == WarpOp{access.kind, access.space}, "the op that the line says");
+    fuzz::claim(std::strtoull(words[2].c_str(), nullptr, 10) == access.width_bytes,
+                "the width that the line says");
+    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
+        const std::string& word = words[3 + lane];
+        const bool is_active = (access.active_lanes >> lane & 1) != 0;
+        fuzz::claim(is_active == (word != "-"), "the lanes that the line says");
+        if (!is_active) continue;
+        const bool is_hexadecimal = word.starts_with("0x") || word.starts_with("0X");
+        fuzz::claim(std::strtoull(word.c_str(), nullptr, is_hexadecimal ? 16 : 10) ==
+                        access.addresses[lane],
+                    "the address that the line says");
     }
 }
 
@@ -76,6 +130,8 @@ void claim_ops(std::string_view text, const std::vector<Warp>& warps) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view text = fuzz::text_of(data, size);
     const Reading whole = read(text, std::string_view::npos);
+    const auto lines = plain_lines(text);
+    for (const Warp& warp : whole.warps) claim_plain(warp, lines.at(warp.number));
     if (size % 4 != 0) return 0;  // a second reading doubles the cost of an execution
     claim_ops(text, whole.warps);
     const Reading parts = read(text, size % 97 + 1);
