@@ -3,6 +3,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import unittest
 
 import harness
 from harness import Case, environment, without_time
@@ -71,6 +72,8 @@ class Variables(Case):
                     self.run_ok(*arguments, env=environment(COLUMNS=columns))
 
 
+# Some library; it lets nothing fail unless it is told to.
+FAILING_CALLS = os.environ.get("COALPROF_FAILING_CALLS")
 # The toolkit's stand-in for the driver's library, which knows no GPU.
 STUB = "/usr/local/cuda/lib64/stubs/libcuda.so"
 
@@ -80,6 +83,14 @@ class Libraries(Case):
         ran = self.run_ok("offset", "--range", "0", env=environment(LD_DEBUG="files", **changes))
         self.assertIn("libc.so", ran.err_text)  # the loader says what it loads
         return ran.err_text
+
+    @unittest.skipUnless(FAILING_CALLS, "there is no library to preload")
+    def test_that_others_load_are_told(self):
+        with tempfile.TemporaryDirectory() as folder:
+            library = f"{folder}/libnvidia-of-others.so"
+            os.symlink(FAILING_CALLS, library)
+            ran = self.run_ok(*SWEEP, "--json", "-v", env=environment(LD_PRELOAD=library))
+            self.assertIn(f"loaded {library}\n", ran.err_text)
 
     def test_that_only_measuring_needs_are_not_loaded_without_a_gpu(self):
         with tempfile.TemporaryDirectory() as folder:

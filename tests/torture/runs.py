@@ -1,0 +1,187 @@
+"""Runs of the program under which something goes wrong, and what must be true of all of them: no
+output is torn, no old file is lost, nothing is left lying about, and the exit code says how it was.
+"""
+import collections
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "cli"))
+import harness  # pylint: disable=wrong-import-position
+
+LANES = " ".join(str(4 * lane) for lane in range(32))
+INPUTS = {
+    "w.txt": "".join(f"w{k} {op} 4 {LANES}\n" for k, op in enumerate(("load", "store", "shared_load"))),
+    "f.json": '{"formula": [{"name": "one", "expr": "i*k", "vars": {"k": "1..3"}},\n'
+              '{"name": "two", "expr": "load: a[i^3]; store: b[i]"}]}\n',
+}
+OLD = b"old\n"
+ALWAYS = ("--backend", "model", "--threads", "2")
+HANGS_AFTER = 30  # seconds; a run takes some hundredths
+SIGNALS = {number: signal.Signals(number).name for number in (2, 9, 15)}
+
+
+class Command:
+    """A command line, the files that it writes, and what they hold when nothing goes wrong."""
+
+    def __init__(self, name, *arguments):
+        self.name = name
+        self.arguments = (*arguments, *ALWAYS)
+        self.outputs = [word for before, word in zip(arguments, arguments[1:]) if before == "-o"]
+        self.whole = {}  # output: its bytes; "-" is standard output
+
+
+def commands():
+    return [Command("offset", "offset", "--range", "0..3", "--json", "-o", "x.json"),
+            Command("warps", "warps", "w.txt", "--jsonl", "-o", "x.json", "-o", "x.csv"),
+            Command("formula", "formula", "--file", "f.json", "--json", "-o", "a.json", "-o",
+                    "b.csv", "-o", "c.jsonl")]
+
+
+def lay_out(folder, command, has_old):
+    for name in os.listdir(folder):
+        os.unlink(f"{folder}/{name}")
+    for name, text in INPUTS.items():
+        with open(f"{folder}/{name}", "w", encoding="ascii") as file:
+            file.write(text)
+    for name in command.outputs if has_old else ():
+        with open(f"{folder}/{name}", "wb") as file:
+            file.write(OLD)
+
+
+def content(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def without_time(data):
+    return re.sub(rb'"time":"[^"]*"', b'"time":""', data)
+
+
+class Left:
+    """What a run left behind."""
+
+    def __init__(self, folder, command, code, out, err):
+        self.command, self.code = command, code
+        # Of an input that does not say what it is, columns are not known beforehand.
+        self.as_of_pipe = False
+        self.out, self.err = out, err.decode("utf-8", "replace")
+        self.files = {name: content(f"{folder}/{name}") for name in os.listdir(folder)
+                      if name not in INPUTS}
+        self.inputs_stay = all(content(f"{folder}/{name}") == text.encode()
+                               for name, text in INPUTS.items())
+
+    def is_whole(self, output):
+        data = self.out if output == "-" else self.files.get(output)
+        if data is None:
+            return False
+        whole = self.command.whole[output]
+        return without_time(data) == whole or (self.as_of_pipe and names(data) == names(whole))
+
+    def undelivered(self):
+        return [output for output in self.command.whole if not self.is_whole(output)]
+
+
+def run(folder, command, **variables):
+    """Left, or None where the run did not end."""
+    try:
+        ran = subprocess.run([harness.PROGRAM, *command.arguments], stdin=subprocess.DEVNULL,
+                             capture_output=True, timeout=HANGS_AFTER, cwd=folder, check=False,
+                             env=harness.environment(**variables))
+    except subprocess.TimeoutExpired:
+        return None
+    return Left(folder, command, ran.returncode, ran.stdout, ran.stderr)
+
+
+def learn_whole(folder, command, **variables):
+    """Runs without a fault."""
+    lay_out(folder, command, False)
+    left = run(folder, command, **variables)
+    if left is None or left.code != harness.DONE:
+        raise SystemExit(f"{command.name} fails without a fault: {left and left.err}")
+    command.whole = {"-": without_time(left.out)}
+    for output in command.outputs:
+        command.whole[output] = without_time(left.files[output])
+
+
+def names(data):
+    """Of the points of a whole result, in any format; None of what is not whole."""
+    text = data.decode("utf-8", "replace")
+    try:
+        if text.startswith('{"schema":"coalprof/1",\n'):
+            document = json.loads(text)
+            return [point["name"] for point in document["points"]] + [document["status"]]
+        if text.startswith("{"):
+            lines = [json.loads(line) for line in text.splitlines()]
+            return [line.get("name", line.get("status")) for line in lines]
+    except (ValueError, KeyError):
+        return None
+    return [line.partition(",")[0] for line in text.splitlines()] if text.endswith("\n") else None
+
+
+def is_part(data):
+    """An interrupted result, whole lines of it where the format has no word for that."""
+    text = data.decode("utf-8", "replace")
+    try:
+        if text.startswith('{"schema":"coalprof/1",\n'):
+            return json.loads(text)["status"] == "interrupted"
+        if text.startswith("{"):
+            return json.loads(text.splitlines()[-1])["status"] == "interrupted"
+    except (ValueError, KeyError):
+        return False
+    return text.startswith("name,") and text.endswith("\n")
+
+
+def complaints(left, has_old, may_litter=False):
+    """What is true whatever goes wrong."""
+    if left is None:
+        return ["it hangs"]
+    said = []
+    if not left.inputs_stay:
+        said.append("an input has changed")
+    for output in left.command.outputs:
+        if left.is_whole(output):
+            continue
+        data = left.files.get(output)
+        if data != (OLD if has_old else None):
+            said.append(f"{output} is lost" if data is None else f"{output} is torn: {data[-80:]}")
+    for name, data in left.files.items():
+        if name in left.command.outputs:
+            continue
+        stem, dot, suffix = name.rpartition(".")
+        if stem.endswith(".partial") and stem[:-len(".partial")] + dot + suffix in left.command.outputs:
+            if left.code == harness.DONE or not is_part(data):
+                said.append(f"{name} is no part of a result: {data[-80:]}")
+        elif not (may_litter or name in left.err):
+            said.append(f"{name} is left lying about")
+    if left.code == harness.DONE and left.undelivered():
+        said.append(f"done, and yet not delivered: {left.undelivered()}")
+    return said
+
+
+class Tally:
+    """How many runs there were, how they ended, and what was wrong."""
+
+    def __init__(self):
+        self.ends = collections.Counter()
+        self.findings = []
+
+    def add(self, what, left, said):
+        code = "hang" if left is None else left.code
+        self.ends[code] += 1
+        if said:
+            err = "" if left is None else left.err[-300:]
+            self.findings.append(f"{what}: {'; '.join(said)}\n    exit {code}; {err}")
+
+    def tell(self):
+        for finding in self.findings[:20]:
+            print(finding)
+        ends = ", ".join(f"{count} x {code}" for code, count in sorted(self.ends.items(), key=str))
+        print(f"{sum(self.ends.values())} runs, {len(self.findings)} findings; exit codes: {ends}")
+        return 1 if self.findings else 0

@@ -1,0 +1,42 @@
+"""scripts/torture: lets runs of the program fail in every way and says what they lost.
+
+    torture.py [faults|kills] [--runs N] [--seed S]    N of one kind, picked by the seed
+    torture.py --all                                   all of both, and every call of scripted GPUs
+"""
+import argparse
+import os
+import subprocess
+import sys
+
+import faults
+import kills
+
+
+def play_gpus(program):
+    """Each call of a driver, NVRTC and CUPTI that are scripted fails once, with each of its codes."""
+    return subprocess.run([program, "--gtest_filter=SweepTorture*:LostGpu*:SeveralDevices*",
+                           "--gtest_brief=1"],
+                          env={**os.environ, "COALPROF_ALL_FAULTS": "1"}, check=False).returncode
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kind", nargs="?", choices=("faults", "kills"), default="faults")
+    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--gpu-tests", help="coalprof_device_tests, for --all")
+    asked = parser.parse_args()
+    if asked.kind == "kills" and not asked.all:
+        return kills.play(asked.runs, asked.seed).tell()
+    failed = faults.play(faults.library(), None if asked.all else asked.runs, seed=asked.seed).tell()
+    if asked.all:
+        failed |= kills.play(1000, asked.seed).tell()
+        if asked.gpu_tests and os.path.exists(asked.gpu_tests):
+            failed |= play_gpus(asked.gpu_tests)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+"""A sample of what scripts/torture plays. COALPROF_ALL_FAULTS=1, as CI sets it, takes more."""
+import os
+import tempfile
+import unittest
+
+import faults
+import kills
+import runs
+from runs import harness
+
+FACTOR = 10 if os.environ.get("COALPROF_ALL_FAULTS") else 1
+LIBRARY = faults.library()
+
+
+class Torture(harness.Case):
+    def check_tally(self, tally):
+        self.assertEqual(tally.findings, [])
+        self.assertGreater(len(tally.ends), 3, tally.ends)  # things did go wrong
+
+    @unittest.skipUnless(LIBRARY, "the library that lets calls fail is not built")
+    def test_of_failing_calls_loses_nothing(self):
+        self.check_tally(faults.play(LIBRARY, most=120 * FACTOR))
+
+    @unittest.skipUnless(LIBRARY, "the library that lets calls fail is not built")
+    def test_reaches_the_calls_by_which_files_are_made(self):
+        with tempfile.TemporaryDirectory() as folder:
+            threads = 0
+            for command in runs.commands():
+                runs.lay_out(folder, command, True)
+                counts = faults.counted_calls(folder, command, LIBRARY)
+                for call in (faults.ALLOCATIONS, "open", "write", "fsync", "close", "rename"):
+                    self.assertGreaterEqual(counts[call], len(command.outputs), call)
+                threads += counts["pthread_create"]
+            self.assertGreater(threads, 0)
+
+    def test_by_signals_readers_and_disks_loses_nothing(self):
+        self.check_tally(kills.play(11 * FACTOR))
+
+
+if __name__ == "__main__":
+    harness.main()
