@@ -20,6 +20,7 @@ void describe_command_line(CLI::App& app, Invocation& invocation) {
     add_report_command(app, invocation);
     add_compare_command(app, invocation);
     add_check_command(app, invocation);
+    add_run_command(app, invocation);
     add_verify_command(app, invocation);
     add_occupancy_command(app, invocation);
     add_list_commands(app, invocation);

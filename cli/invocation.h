@@ -12,8 +12,9 @@
 namespace coalprof {
 
 struct Invocation {
-    std::vector<std::string> argv;  // as typed, program name included
-    std::function<ExitCode()> run;  // set by the chosen command
+    std::vector<std::string> argv;     // as typed, program name included
+    std::vector<std::string> program;  // of `run`: what stands behind --
+    std::function<ExitCode()> run;     // set by the chosen command
 };
 
 void add_pattern_commands(CLI::App& app, Invocation& invocation);
@@ -23,6 +24,7 @@ void add_report_command(CLI::App& app, Invocation& invocation);
 void add_compare_command(CLI::App& app, Invocation& invocation);
 void add_check_command(CLI::App& app, Invocation& invocation);
 void add_explain_command(CLI::App& app, Invocation& invocation);
+void add_run_command(CLI::App& app, Invocation& invocation);
 void add_verify_command(CLI::App& app, Invocation& invocation);
 void add_device_commands(CLI::App& app, Invocation& invocation);
 void add_occupancy_command(CLI::App& app, Invocation& invocation);

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdio>
@@ -27,7 +28,14 @@ ExitCode run(int argc, char** argv) {
     invocation.argv.assign(argv, argv + argc);
     CLI::App app("Predicts and measures how NVIDIA GPUs coalesce memory accesses.", "coalprof");
     coalprof::describe_command_line(app, invocation);
-    if (!coalprof::parse_command_line(app, invocation.argv)) return ExitCode::done;
+    std::vector<std::string> words = invocation.argv;
+    // What stands behind `run --` is another program's.
+    const auto end = std::find(words.begin(), words.end(), "--");
+    if (words.size() > 1 && words[1] == "run" && end != words.end()) {
+        invocation.program.assign(end + 1, words.end());
+        words.erase(end, words.end());
+    }
+    if (!coalprof::parse_command_line(app, words)) return ExitCode::done;
     if (invocation.run) return invocation.run();
     coalprof::print_err(coalprof::help_of(app));
     return ExitCode::usage;

@@ -59,7 +59,9 @@ void check_supported(const CuptiApi& api, CUdevice device) {
             "reason. `coalprof doctor` shows what is known.");
 }
 
-std::string chip_of(const CuptiApi& api, int device_index) {
+}  // namespace
+
+std::string chip_of_device(const CuptiApi& api, int device_index) {
     auto params =
         cupti_params<CUpti_Device_GetChipName_Params>(CUpti_Device_GetChipName_Params_STRUCT_SIZE);
     params.deviceIndex = static_cast<std::size_t>(device_index);
@@ -68,6 +70,8 @@ std::string chip_of(const CuptiApi& api, int device_index) {
         throw CountersError("cannot read counters: CUPTI has no name for the GPU's chip");
     return params.pChipName;
 }
+
+namespace {
 
 // A count of CUPTI as a reading. NaN is how CUPTI says that this GPU could not count the metric.
 Reading reading_of(const CounterInfo& counter, double value, std::string_view metric) {
@@ -167,7 +171,7 @@ CuptiCollector::CuptiCollector(const CuptiApi& api, const CounterDriver& driver,
     const CUdevice device = open_device(driver_, options_.device);
     profiler_.emplace(api_);
     check_supported(api_, device);
-    metrics_.emplace(api_, chip_of(api_, options_.device));
+    metrics_.emplace(api_, chip_of_device(api_, options_.device));
 }
 
 MetricPlan CuptiCollector::plan(std::span<const Counter> wanted) const {

@@ -29,6 +29,9 @@ struct CollectorOptions {
     bool of_lone_warps = false;             // every launch is one warp, which waits for nobody
 };
 
+// "GH100". Throws CountersError. Crashes where no driver was started.
+std::string chip_of_device(const CuptiApi& api, int device_index);
+
 // CUPTI's profiler, started for as long as this lives.
 class StartedProfiler {
  public:

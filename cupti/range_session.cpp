@@ -43,13 +43,16 @@ void RangeSession::size_counter_data(std::size_t ranges) {
                 fmt::format("make room for the counters of {} points", ranges));
     counter_data_.resize(size.counterDataSize);
 
+    clear();
+}
+
+void RangeSession::clear() {
     auto image = cupti_params<CUpti_RangeProfiler_CounterDataImage_Initialize_Params>(
         CUpti_RangeProfiler_CounterDataImage_Initialize_Params_STRUCT_SIZE);
     image.pRangeProfilerObject = profiler_.get();
     image.counterDataSize = counter_data_.size();
     image.pCounterData = counter_data_.data();
-    check_cupti(api_.range_image_initialize(&image),
-                fmt::format("make room for the counters of {} points", ranges));
+    check_cupti(api_.range_image_initialize(&image), "make room for counters");
 }
 
 void RangeSession::set_config(std::size_t ranges) {

@@ -59,6 +59,8 @@ class RangeSession {
     // The ranges that came back after decode(). A range whose name cannot be had is left out.
     std::vector<CollectedRange> ranges() const;
     std::span<const std::uint8_t> counter_data() const { return counter_data_; }
+    // Forgets the ranges, so that the session can be started again.
+    void clear();
 
  private:
     void size_counter_data(std::size_t ranges);

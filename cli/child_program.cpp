@@ -1,0 +1,101 @@
+#include "cli/child_program.h"
+
+#include <errno.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string_view>
+#include <thread>
+
+#include "cli/print.h"
+#include "core/stop/signal.h"
+#include "core/text/describe.h"
+#include "core/write/file_descriptor.h"
+
+namespace coalprof {
+namespace {
+
+std::vector<std::string> environment_with(const Variables& added) {
+    std::vector<std::string> all;
+    for (char** entry = environ; *entry; ++entry) {
+        const std::string_view name =
+            std::string_view(*entry).substr(0, std::string_view(*entry).find('='));
+        if (std::ranges::none_of(added, [&](const auto& one) { return one.first == name; }))
+            all.emplace_back(*entry);
+    }
+    for (const auto& [name, value] : added) all.push_back(name + '=' + value);
+    return all;
+}
+
+std::vector<char*> pointers_into(std::vector<std::string>& texts) {
+    std::vector<char*> pointers;
+    for (std::string& text : texts) pointers.push_back(text.data());
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
+// What we ignore or catch is the program's own affair again.
+class SpawnAttributes {
+ public:
+    SpawnAttributes() {
+        ::posix_spawnattr_init(&attributes_);
+        sigset_t defaults;
+        ::sigemptyset(&defaults);
+        for (const int signal : {SIGPIPE, SIGXFSZ}) ::sigaddset(&defaults, signal);
+        ::posix_spawnattr_setsigdefault(&attributes_, &defaults);
+        ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF);
+    }
+    ~SpawnAttributes() { ::posix_spawnattr_destroy(&attributes_); }
+    SpawnAttributes(const SpawnAttributes&) = delete;
+    SpawnAttributes& operator=(const SpawnAttributes&) = delete;
+    const posix_spawnattr_t* get() const { return &attributes_; }
+
+ private:
+    posix_spawnattr_t attributes_;
+};
+
+bool terminal_tells_everyone(int signal) {
+    return (signal == SIGINT || signal == SIGQUIT) && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp();
+}
+
+int code_of(int status) {
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int wait_for(pid_t child) {
+    bool was_told = false;
+    for (;;) {
+        int status = 0;
+        const pid_t ended = ::waitpid(child, &status, WNOHANG);
+        if (ended == child) return code_of(status);
+        if (ended < 0 && errno != EINTR) return 127;
+        if (const int signal = stop_signal(); signal != 0 && !was_told) {
+            was_told = true;
+            if (!terminal_tells_everyone(signal)) ::kill(child, signal);
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+}
+
+}  // namespace
+
+int run_program(const std::vector<std::string>& words, const Variables& added) {
+    std::vector<std::string> arguments = words;
+    std::vector<std::string> environment = environment_with(added);
+    const SpawnAttributes attributes;
+    pid_t child = 0;
+    const int error =
+        ::posix_spawnp(&child, words.front().c_str(), nullptr, attributes.get(),
+                       pointers_into(arguments).data(), pointers_into(environment).data());
+    if (error == 0) return wait_for(child);
+    print_err(
+        fmt::format("coalprof: cannot start {}: {}\n", shown(words.front()), text_of_errno(error)));
+    return error == ENOENT ? 127 : 126;
+}
+
+}  // namespace coalprof

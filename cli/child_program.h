@@ -1,0 +1,18 @@
+// Runs a program in our place: its streams are ours, signals are passed on.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace coalprof {
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+// Answers as a shell does: its exit code, 128 and the signal that ended it, 127 where there is no
+// such program, 126 where it cannot be started. `added` joins our environment or replaces parts of
+// it. SIGTERM and the like are passed on; SIGINT and SIGQUIT too, unless a terminal has sent them
+// to the program as well.
+int run_program(const std::vector<std::string>& words, const Variables& added);
+
+}  // namespace coalprof

@@ -1,0 +1,291 @@
+// `coalprof run -- PROGRAM ...`: the kernels of any CUDA program, counted while it runs.
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <regex>
+#include <set>
+
+#include "cli/child_program.h"
+#include "cli/invocation.h"
+#include "cli/output_options.h"
+#include "cli/result_head.h"
+#include "cli/system_report.h"
+#include "core/text/describe.h"
+#include "core/trace/kernels.h"
+#include "core/write/file_descriptor.h"
+#ifdef COALPROF_HAS_CUDA
+#include "cupti/attach/choice.h"
+#include "cupti/attach/orders.h"
+#endif
+
+namespace coalprof {
+namespace {
+
+struct RunCommand {
+    std::vector<std::string> program;
+    std::string kernel;
+    std::uint64_t first = 5;
+    std::string counters = "basic";
+    OutputOptions output;
+};
+
+#ifdef COALPROF_HAS_CUDA
+
+// Traces lie here until they are read.
+class TraceFolder {
+ public:
+    TraceFolder() {
+        std::string name = (std::filesystem::temp_directory_path() / "coalprof-XXXXXX").string();
+        if (!::mkdtemp(name.data()))
+            throw Error(
+                fmt::format("cannot create a folder in {}: {}",
+                            std::filesystem::temp_directory_path().string(), text_of_errno(errno)),
+                ExitCode::output);
+        path_ = name;
+    }
+    ~TraceFolder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    TraceFolder(const TraceFolder&) = delete;
+    TraceFolder& operator=(const TraceFolder&) = delete;
+    const std::string& path() const { return path_; }
+
+    std::vector<Trace> traces() const {
+        std::vector<Trace> all;
+        for (const auto& entry : std::filesystem::directory_iterator(path_))
+            all.push_back(read_trace(entry.path().string()));
+        std::ranges::sort(all, {}, [](const Trace& trace) { return trace.process.id; });
+        return all;
+    }
+
+ private:
+    std::string path_;
+};
+
+// Beside the program as it is built, or where it is installed.
+std::string library_path() {
+    const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+    for (const auto& folder : {program, program.parent_path() / "lib" / "coalprof"}) {
+        const auto path = folder / "coalprof_injection.so";
+        if (std::filesystem::exists(path)) return path.string();
+    }
+    throw Error(
+        fmt::format("cannot find coalprof_injection.so, which belongs beside {} or into {}: "
+                    "install coalprof anew",
+                    program.string(), (program.parent_path() / "lib" / "coalprof").string()));
+}
+
+void refuse_other_tools() {
+    const char* other = ::getenv("CUDA_INJECTION64_PATH");
+    if (other && *other)
+        throw Error(
+            fmt::format("cannot attach: CUDA_INJECTION64_PATH={} names another tool, and the "
+                        "driver loads one; unset it",
+                        shown(other)));
+}
+
+// What the library sees of it.
+Variables orders(const RunCommand& command, const std::string& library, const std::string& folder,
+                 RunPass pass) {
+    Variables variables{{"CUDA_INJECTION64_PATH", library},
+                        {folder_variable, folder},
+                        {first_variable, std::to_string(command.first)},
+                        {pass_variable, pass == RunPass::use ? "use" : "traffic"}};
+    if (!command.kernel.empty()) variables.emplace_back(kernel_variable, command.kernel);
+    return variables;
+}
+
+void check(const RunCommand& command) {
+    if (command.program.empty())
+        throw UsageError("run: no program was named", {}, UsageError::no_caret,
+                         "it stands behind --: coalprof run -- ./app arguments");
+    if (command.counters != "basic" && command.counters != "memory")
+        throw UsageError(
+            fmt::format("--counters {}: expected basic or memory", shown(command.counters)), {},
+            UsageError::no_caret,
+            "memory adds bytes per sector, and runs the program twice for it");
+    if (command.first == 0) throw UsageError("--first 0: nothing would be counted");
+    try {
+        const std::regex tried(command.kernel);
+    } catch (const std::regex_error&) {
+        throw UsageError(
+            fmt::format("--kernel {}: this is no regular expression", shown(command.kernel)));
+    }
+}
+
+// "64x64"; dimensions of 1 at the end say nothing.
+std::string dimensions_text(const std::array<std::uint32_t, 3>& all) {
+    std::string text = std::to_string(all[0]);
+    if (all[1] != 1 || all[2] != 1) text += fmt::format("x{}", all[1]);
+    if (all[2] != 1) text += fmt::format("x{}", all[2]);
+    return text;
+}
+
+// The function's own name: without its result, template arguments and parameters.
+std::string short_name(const std::string& name) {
+    std::string plain;
+    int depth = 0;
+    for (const char c : name) {
+        if (c == '<') ++depth;
+        if (c == '(' && depth == 0 && !plain.empty()) break;
+        if (depth == 0) plain += c;
+        if (c == '>') --depth;
+    }
+    const std::size_t space = plain.rfind(' ');
+    if (space != plain.npos && space + 1 < plain.size()) plain.erase(0, space + 1);
+    return depth == 0 && !plain.empty() ? plain : name;
+}
+
+Point point_of(const KernelSummary& summary) {
+    const std::string full = demangled(summary.kernel.name);
+    Point point;
+    point.parameters = {{"kernel", short_name(full)},
+                        {"grid", dimensions_text(summary.kernel.grid)},
+                        {"block", dimensions_text(summary.kernel.block)},
+                        {"device", summary.kernel.device},
+                        {"launches", summary.launches ? Value(*summary.launches) : Value{}},
+                        {"counted", summary.counted},
+                        {"signature", full}};
+    point.name = fmt::format("{} grid={} block={}", full, dimensions_text(summary.kernel.grid),
+                             dimensions_text(summary.kernel.block));
+    if (summary.kernel.device != 0) point.name += fmt::format(" device={}", summary.kernel.device);
+    if (summary.counted > 0) point.measured = summary.measured;
+    return point;
+}
+
+std::vector<Warning> warnings_of(const std::vector<Trace>& traces) {
+    std::vector<Warning> warnings;
+    if (traces.empty())
+        warnings.push_back({.code = "W-NO-KERNELS",
+                            .point = {},
+                            .text =
+                                "the program did not start the CUDA driver, so there was nothing "
+                                "to count"});
+    std::set<std::string> said;
+    for (const Trace& trace : traces) {
+        for (const std::string& problem : trace.problems)
+            if (said.insert(problem).second)
+                warnings.push_back({.code = "W-NO-COUNTERS", .point = {}, .text = problem});
+        if (!trace.launches)
+            warnings.push_back(
+                {.code = "W-ENDED-EARLY",
+                 .point = {},
+                 .text = fmt::format("process {} ended before it could tell how often each kernel "
+                                     "was launched; kernels of its last moments may be missing",
+                                     trace.process.id)});
+    }
+    return warnings;
+}
+
+// Standard output is the program's: what is for it goes to standard error.
+std::vector<OutputTarget> targets_of(const RunCommand& command) {
+    std::vector<OutputTarget> targets = command.output.targets();
+    for (OutputTarget& target : targets)
+        if (target.path == "-" || target.path == "/dev/stdout") {
+            target.path = "/dev/stderr";
+            target.style.color = target.style.color && ::isatty(STDERR_FILENO) == 1;
+        }
+    return targets;
+}
+
+std::optional<MeasuredDevice> device_of(const std::vector<KernelSummary>& kernels) {
+    if (kernels.empty()) return std::nullopt;
+    const DevicesReport report = report_devices();
+    const std::size_t index = kernels.front().kernel.device;
+    if (index >= report.devices.size()) return std::nullopt;
+    MeasuredDevice device;
+    device.index = index;
+    if (const Value* name = find_value(report.devices[index], "name")) device.name = text_of(*name);
+    return device;
+}
+
+int run_once(const RunCommand& command, const std::string& library, RunPass pass,
+             std::vector<Trace>& traces) {
+    const TraceFolder folder;
+    const int code = run_program(command.program, orders(command, library, folder.path(), pass));
+    for (Trace& trace : folder.traces()) traces.push_back(std::move(trace));
+    return code;
+}
+
+ExitCode run_run_command(const RunCommand& command, const Invocation& invocation) {
+    check(command);
+    refuse_other_tools();
+    const std::string library = library_path();
+    Outputs outputs(
+        targets_of(command),
+        [&](const std::vector<Warning>& warnings) { command.output.note_warnings(warnings); },
+        [&](std::string_view remark) { command.output.note(remark); });
+    std::vector<Trace> traces;
+    int code = run_once(command, library, RunPass::traffic, traces);
+    if (code == 126 || code == 127) return static_cast<ExitCode>(code);
+    std::vector<KernelSummary> kernels = summarize(traces);
+    if (command.counters == "memory" && code == 0) {
+        std::vector<Trace> patched;
+        code = run_once(command, library, RunPass::use, patched);
+        add_use(kernels, summarize(patched));
+        for (Trace& trace : patched) traces.push_back({.problems = trace.problems});
+    }
+
+    ResultHead head = head_of(invocation.argv);
+    head.backend = "device";
+    head.passes = command.counters == "memory" ? 2 : 1;
+    head.device = device_of(kernels);
+    head.sweep = {.pattern = "run", .file = command.program.front(), .parameter = "kernel"};
+    head.points = kernels.size();
+    outputs.begin(head);
+    for (const KernelSummary& summary : kernels) outputs.point(point_of(summary));
+    ResultTail tail{.warnings = warnings_of(traces)};
+    if (!tail.warnings.empty()) tail.status = Status::partial;
+    outputs.finish(tail);
+    return static_cast<ExitCode>(code);
+}
+
+#else
+
+ExitCode run_run_command(const RunCommand&, const Invocation&) {
+    throw Error("cannot attach to programs: this coalprof was built without CUDA");
+}
+
+#endif
+
+}  // namespace
+
+void add_run_command(CLI::App& app, Invocation& invocation) {
+    auto command = std::make_shared<RunCommand>();
+    CLI::App* sub = app.add_subcommand(
+        "run", "The kernels of a CUDA program, counted while it runs: run -- PROGRAM ...");
+    sub->group("Commands");
+    sub->add_option("--kernel", command->kernel,
+                    "Only kernels in whose name this regular expression is found (default: all but "
+                    "those of NCCL and NVSHMEM)")
+        ->type_name("REGEX");
+    sub->add_option("--first", command->first,
+                    "Count the first N launches of each kernel, grid and block (default 5)")
+        ->type_name("N");
+    sub->add_option(
+           "--counters", command->counters,
+           "basic: requests, sectors, hits, L2, DRAM and time in one run (default); memory: "
+           "bytes per sector as well, for which the program is run a second time")
+        ->type_name("SET");
+    sub->footer(
+        "The program keeps its standard input, output and exit code; the table goes to\n"
+        "standard error, and to FILE with --output.\n\n"
+        "Examples:\n"
+        "  coalprof run -- ./app input.bin\n"
+        "  coalprof run -o kernels.json -- python train.py\n"
+        "  coalprof run --kernel 'gemm|softmax' --counters memory -- ./app\n");
+    command->output.add_to(*sub);
+    sub->callback([&invocation, command] {
+        invocation.run = [&invocation, command] {
+            command->program = invocation.program;
+            return run_run_command(*command, invocation);
+        };
+    });
+}
+
+}  // namespace coalprof

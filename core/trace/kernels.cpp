@@ -1,0 +1,85 @@
+#include "core/trace/kernels.h"
+
+#include <algorithm>
+#include <map>
+
+namespace coalprof {
+namespace {
+
+using Samples = std::map<Counter, std::vector<Reading>>;
+
+// A launch that has no value of a counter leaves it to the others.
+Reading median_of(std::vector<Reading> readings) {
+    const auto numbers = std::ranges::partition(readings, is_number);
+    const auto count = static_cast<std::ptrdiff_t>(readings.size() - numbers.size());
+    if (count == 0) return readings.front();
+    const auto middle = readings.begin() + (count - 1) / 2;
+    std::nth_element(
+        readings.begin(), middle, readings.begin() + count,
+        [](const Reading& a, const Reading& b) { return number_in(a) < number_in(b); });
+    return *middle;
+}
+
+bool is_ratio_of_sums(Counter counter) {
+    const CounterInfo& facts = info(counter);
+    return !facts.is_integer && counter != Counter::duration_seconds;
+}
+
+double sectors_of(const KernelSummary& summary) {
+    double sectors = 0;
+    for (const Counter counter : {Counter::load_sectors, Counter::store_sectors})
+        if (is_number(summary.measured[counter])) sectors += number_in(summary.measured[counter]);
+    return sectors * static_cast<double>(summary.launches.value_or(summary.counted));
+}
+
+}  // namespace
+
+double KernelSummary::total_seconds() const {
+    const Reading& each = measured[Counter::duration_seconds];
+    return is_number(each) ? number_in(each) * static_cast<double>(launches.value_or(counted)) : 0;
+}
+
+std::vector<KernelSummary> summarize(const std::vector<Trace>& traces) {
+    std::map<Kernel, KernelSummary> kernels;
+    std::map<Kernel, Samples> samples;
+    for (const Trace& trace : traces) {
+        for (const CountedLaunch& launch : trace.counted) {
+            KernelSummary& summary = kernels[launch.kernel];
+            ++summary.counted;
+            launch.measured.each([&](Counter counter, const Reading& reading) {
+                if (!is_ratio_of_sums(counter)) samples[launch.kernel][counter].push_back(reading);
+            });
+        }
+        if (trace.launches)
+            for (const auto& [kernel, count] : *trace.launches)
+                kernels[kernel].launches = kernels[kernel].launches.value_or(0) + count;
+    }
+    std::vector<KernelSummary> all;
+    for (auto& [kernel, summary] : kernels) {
+        summary.kernel = kernel;
+        for (auto& [counter, readings] : samples[kernel])
+            summary.measured[counter] = median_of(std::move(readings));
+        derive_ratios(summary.measured);
+        all.push_back(std::move(summary));
+    }
+    std::ranges::sort(all, [](const KernelSummary& a, const KernelSummary& b) {
+        const double a_seconds = a.total_seconds();
+        const double b_seconds = b.total_seconds();
+        if (a_seconds != b_seconds) return a_seconds > b_seconds;
+        return sectors_of(a) > sectors_of(b);
+    });
+    return all;
+}
+
+void add_use(std::vector<KernelSummary>& kernels, const std::vector<KernelSummary>& patched) {
+    for (KernelSummary& summary : kernels) {
+        const auto same = std::ranges::find(patched, summary.kernel, &KernelSummary::kernel);
+        if (same == patched.end()) continue;
+        for (const Counter counter : {Counter::load_unique_bytes, Counter::load_bytes_per_sector,
+                                      Counter::load_efficiency, Counter::store_unique_bytes,
+                                      Counter::store_bytes_per_sector, Counter::store_efficiency})
+            summary.measured[counter] = same->measured[counter];
+    }
+}
+
+}  // namespace coalprof

@@ -1,0 +1,30 @@
+// What the launches of a program come to: one entry for each kernel, grid and block.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/trace/trace.h"
+
+namespace coalprof {
+
+struct KernelSummary {
+    Kernel kernel;
+    std::uint64_t counted = 0;              // launches
+    std::optional<std::uint64_t> launches;  // all of them; none: the program was killed
+    Readings measured;                      // of each counter the median over the counted launches
+    // Of the whole run, as far as it can be told: the median over all launches.
+    double total_seconds() const;
+};
+
+// Traces of all processes together. Those that take the most time come first, then those that
+// move the most sectors.
+std::vector<KernelSummary> summarize(const std::vector<Trace>& traces);
+
+// From a second run of the program, of patched code: what lanes asked for, and its share of the
+// sectors that carried it. Of kernels that both runs have.
+void add_use(std::vector<KernelSummary>& kernels, const std::vector<KernelSummary>& patched);
+
+}  // namespace coalprof

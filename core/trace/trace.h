@@ -1,0 +1,73 @@
+// What the library inside a user's program (cupti/attach) tells the command that started it: a file
+// of JSON lines, each written whole as kernels are counted, so that a program that crashes or is
+// killed has its finished kernels told. Versioned: library and command are two files.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "core/result/reading.h"
+
+namespace coalprof {
+
+inline constexpr std::uint64_t trace_version = 1;
+
+// Launches that are alike for our purposes.
+struct Kernel {
+    std::string name;                    // as the program's symbol has it: mangled
+    std::array<std::uint32_t, 3> grid;   // blocks
+    std::array<std::uint32_t, 3> block;  // threads
+    std::uint64_t device = 0;            // CUDA's index in the program
+    friend auto operator<=>(const Kernel&, const Kernel&) = default;
+};
+
+struct CountedLaunch {
+    std::uint64_t number = 0;  // of all launches of the process, from 1
+    Kernel kernel;
+    Readings measured;  // duration_seconds is the GPU's own time for the kernel
+};
+
+struct TracedProcess {
+    std::uint64_t id = 0;
+    std::string program;  // its file
+};
+
+// One process's trace as far as it came.
+struct Trace {
+    TracedProcess process;
+    std::vector<CountedLaunch> counted;
+    // Every kernel that was launched and how often, counted or not; told at the end: none where
+    // the program ended without a word.
+    std::optional<std::map<Kernel, std::uint64_t>> launches;
+    std::vector<std::string> problems;  // sentences
+};
+
+// Throws Error where a line cannot be written.
+class TraceWriter {
+ public:
+    // Makes the file anew.
+    TraceWriter(const std::string& path, const TracedProcess& process);
+    ~TraceWriter();
+    TraceWriter(const TraceWriter&) = delete;
+    TraceWriter& operator=(const TraceWriter&) = delete;
+
+    void counted(const CountedLaunch& launch);
+    void problem(std::string_view sentence);
+    void end(const std::map<Kernel, std::uint64_t>& launches);
+
+ private:
+    void line(const std::string& text);
+    int fd_ = -1;
+};
+
+// All lines that are whole; what a killed program left of the last one is passed over. Throws Error
+// where the file is not there, no trace, or one of another version.
+Trace read_trace(const std::string& path);
+
+}  // namespace coalprof

@@ -1,0 +1,38 @@
+#include "cupti/attach/choice.h"
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <memory>
+
+namespace coalprof {
+
+std::string demangled(const std::string& name) {
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> text(
+        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+    return status == 0 && text ? std::string(text.get()) : name;
+}
+
+LaunchChoice::LaunchChoice(std::uint64_t first_of_each, const std::optional<std::string>& pattern)
+    : first_of_each_(first_of_each) {
+    if (pattern) pattern_.emplace(*pattern, std::regex::ECMAScript | std::regex::optimize);
+}
+
+bool LaunchChoice::is_wanted(const std::string& name) {
+    const auto known = wanted_.find(name);
+    if (known != wanted_.end()) return known->second;
+    const bool wanted = pattern_
+                            ? std::regex_search(demangled(name), *pattern_)
+                            : name.find("nccl") == name.npos && name.find("nvshmem") == name.npos;
+    wanted_.emplace(name, wanted);
+    return wanted;
+}
+
+bool LaunchChoice::takes(const Kernel& kernel) {
+    ++total_;
+    const std::uint64_t nth = ++launches_[kernel];
+    return nth <= first_of_each_ && is_wanted(kernel.name);
+}
+
+}  // namespace coalprof

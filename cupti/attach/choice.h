@@ -1,0 +1,40 @@
+// Which launches of a program are counted: the first few of each kernel, of those that were asked
+// for. All others run at full speed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <regex>
+#include <string>
+
+#include "core/trace/trace.h"
+
+namespace coalprof {
+
+// "_Z5scalePf" is "scale(float*)"; what is not mangled stays as it is.
+std::string demangled(const std::string& name);
+
+class LaunchChoice {
+ public:
+    // `pattern`: an ECMAScript regular expression that is looked for in the demangled name; none:
+    // all kernels but those that wait for other GPUs (NCCL, NVSHMEM), which counting could stop for
+    // ever. Throws std::regex_error.
+    LaunchChoice(std::uint64_t first_of_each, const std::optional<std::string>& pattern);
+
+    // Whether this launch is counted. Every launch is to be asked for, once.
+    bool takes(const Kernel& kernel);
+    const std::map<Kernel, std::uint64_t>& launches() const { return launches_; }
+    std::uint64_t total() const { return total_; }
+
+ private:
+    bool is_wanted(const std::string& name);
+
+    std::uint64_t first_of_each_;
+    std::optional<std::regex> pattern_;
+    std::map<std::string, bool> wanted_;  // by name: demangling takes longer than a launch
+    std::map<Kernel, std::uint64_t> launches_;
+    std::uint64_t total_ = 0;
+};
+
+}  // namespace coalprof

@@ -1,0 +1,84 @@
+#include "cupti/attach/launch_counter.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "core/device/device.h"
+
+namespace coalprof {
+
+void LaunchCounter::begin(std::uint64_t number, const Kernel& kernel) {
+    if (has_failed_) return;
+    if (pending_.size() >= setup_.most_pending) drain();
+    if (has_failed_) return;
+    try {
+        if (!session_)
+            session_.emplace(setup_.api, setup_.context, setup_.config, setup_.most_pending);
+        if (!is_started_) session_->start();
+        is_started_ = true;
+        session_->push(fmt::format("{}", pending_.size()));
+        is_in_range_ = true;
+        pending_.push_back({.number = number, .kernel = kernel, .measured = {}});
+        was_launched_.push_back(false);
+    } catch (const CountersError& error) {
+        fail(error.what());
+    }
+}
+
+void LaunchCounter::end(bool was_launched) {
+    if (!is_in_range_) return;
+    is_in_range_ = false;
+    was_launched_.back() = was_launched;
+    try {
+        session_->pop();
+    } catch (const CountersError& error) {
+        fail(error.what());
+    }
+}
+
+void LaunchCounter::drain() {
+    if (!is_started_ || is_in_range_) return;
+    try {
+        fetch();
+        session_->clear();
+    } catch (const CountersError& error) {
+        fail(error.what());
+    }
+    pending_.clear();
+    was_launched_.clear();
+}
+
+void LaunchCounter::fetch() {
+    is_started_ = false;
+    session_->stop();
+    const std::size_t dropped = session_->decode();
+    for (const CollectedRange& range : session_->ranges()) {
+        std::size_t index = 0;
+        const char* end = range.name.data() + range.name.size();
+        if (std::from_chars(range.name.data(), end, index).ptr != end || index >= pending_.size())
+            continue;
+        if (!was_launched_[index]) continue;
+        CountedLaunch& launch = pending_[index];
+        launch.measured =
+            setup_.metrics.readings(setup_.config.evaluate(session_->counter_data(), range.index));
+        setup_.deliver(launch);
+    }
+    if (dropped > 0) setup_.problem(fmt::format("CUPTI lost {} counted launches", dropped));
+}
+
+void LaunchCounter::close() {
+    drain();
+    session_.reset();
+    is_started_ = false;
+}
+
+void LaunchCounter::fail(const std::string& sentence) {
+    has_failed_ = true;
+    is_in_range_ = false;
+    is_started_ = false;
+    session_.reset();
+    setup_.problem(sentence);
+}
+
+}  // namespace coalprof

@@ -1,0 +1,59 @@
+// Counts chosen launches of one context of a program that is not ours: a user range around each,
+// one pass, nothing replayed. Everything is called from CUPTI's callbacks, one at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/trace/trace.h"
+#include "cupti/attach/run_metrics.h"
+#include "cupti/host.h"
+#include "cupti/range_session.h"
+
+namespace coalprof {
+
+class LaunchCounter {
+ public:
+    struct Setup {
+        const CuptiApi& api;
+        CUcontext context;
+        const MetricConfig& config;
+        const RunMetrics& metrics;
+        // An image of 1,000 ranges takes 43 MB and a second to make (H200): fetched in between.
+        std::size_t most_pending = 128;
+        std::function<void(const CountedLaunch&)> deliver;
+        std::function<void(const std::string&)> problem;  // after it nothing more is counted
+    };
+    explicit LaunchCounter(Setup setup) : setup_(std::move(setup)) {}
+    ~LaunchCounter() { close(); }
+    LaunchCounter(const LaunchCounter&) = delete;
+    LaunchCounter& operator=(const LaunchCounter&) = delete;
+
+    void begin(std::uint64_t number, const Kernel& kernel);
+    void end(bool was_launched);
+    // Fetches and delivers what was counted. Waits for the context's work.
+    void drain();
+    // Drains, and switches the profiler off: launches then run as without us. begin() switches it
+    // on again.
+    void close();
+    bool is_open() const { return session_.has_value(); }
+    std::size_t pending() const { return pending_.size(); }
+
+ private:
+    void fail(const std::string& sentence);
+    void fetch();
+
+    Setup setup_;
+    std::optional<RangeSession> session_;
+    bool is_started_ = false;
+    bool is_in_range_ = false;
+    bool has_failed_ = false;
+    std::vector<CountedLaunch> pending_;
+    std::vector<bool> was_launched_;
+};
+
+}  // namespace coalprof

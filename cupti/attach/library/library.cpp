@@ -1,0 +1,367 @@
+// The library that the driver loads into the user's program (CUDA_INJECTION64_PATH). It subscribes
+// to CUPTI's callbacks for launches and counts the chosen ones. Whatever goes wrong is told in the
+// trace; the program goes on.
+#include <cupti_callbacks.h>
+#include <cupti_driver_cbid.h>
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <generated_cuda_meta.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "core/device/device.h"
+#include "cupti/attach/choice.h"
+#include "cupti/attach/launch_counter.h"
+#include "cupti/attach/orders.h"
+#include "cupti/collector.h"
+#include "cupti/cupti_api.h"
+#include "cupti/failures.h"
+
+namespace coalprof {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// After so many launches in a row that nobody wants counted the profiler is switched off.
+constexpr std::uint64_t idle_launches = 200;
+// A program that has waited for its kernels may end without a word: what was counted is fetched, no
+// more often than this.
+constexpr std::chrono::milliseconds least_between_fetches{250};
+
+struct CallbackApi {
+    decltype(&::cuptiSubscribe) subscribe = nullptr;
+    decltype(&::cuptiEnableCallback) enable_callback = nullptr;
+    decltype(&::cuptiGetDeviceId) get_device_id = nullptr;
+};
+
+CallbackApi callback_api(const std::string& path) {
+    void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
+    if (!library) throw CountersError("cannot read counters: CUPTI's library has gone");
+    CallbackApi api;
+    api.subscribe = reinterpret_cast<decltype(api.subscribe)>(::dlsym(library, "cuptiSubscribe"));
+    api.enable_callback =
+        reinterpret_cast<decltype(api.enable_callback)>(::dlsym(library, "cuptiEnableCallback"));
+    api.get_device_id =
+        reinterpret_cast<decltype(api.get_device_id)>(::dlsym(library, "cuptiGetDeviceId"));
+    if (!api.subscribe || !api.enable_callback || !api.get_device_id)
+        throw CountersError("cannot read counters: this CUPTI has no callbacks");
+    return api;
+}
+
+// What is counted on chips of one kind.
+struct ChipConfig {
+    RunMetrics metrics;
+    MetricConfig config;
+};
+
+// One context of the program.
+struct Context {
+    std::uint32_t device = 0;
+    std::unique_ptr<ChipConfig> chip;
+    std::unique_ptr<LaunchCounter> counter;  // none: its set-up failed
+};
+
+std::string program_path() {
+    std::error_code error;
+    const auto path = std::filesystem::read_symlink("/proc/self/exe", error);
+    return error ? std::string("?") : path.string();
+}
+
+class Attachment {
+ public:
+    explicit Attachment(const AttachOrders& orders)
+        : orders_(orders),
+          process_(::getpid()),
+          trace_(orders.folder + '/' + trace_name(static_cast<std::uint64_t>(process_)),
+                 {.id = static_cast<std::uint64_t>(process_), .program = program_path()}),
+          choice_(orders.first_of_each, orders.kernel) {}
+
+    // Failures are told in the trace.
+    void subscribe();
+    // Whether the launch is counted; then launch_ends() has to follow.
+    bool launch_begins(const Kernel& kernel, CUcontext context);
+    void launch_ends(CUcontext context, bool was_launched);
+    void capture_changes(int by) { captures_ += by; }
+    void work_was_waited_for();
+    void context_ends(CUcontext context);
+    void program_ends();
+
+    // A child of fork() shares the trace and must leave it alone.
+    bool is_ours() const { return ::getpid() == process_; }
+    std::recursive_mutex& mutex() { return mutex_; }
+
+ private:
+    Context& context_of(CUcontext context);
+    void problem(const std::string& sentence);
+
+    AttachOrders orders_;
+    pid_t process_;
+    std::recursive_mutex mutex_;  // recursive: what we ask of CUPTI may call the driver
+    TraceWriter trace_;
+    LaunchChoice choice_;
+    std::optional<StartedProfiler> profiler_;
+    CallbackApi callbacks_;
+    std::map<CUcontext, Context> contexts_;
+    CUcontext counting_ = nullptr;  // whose range is open
+    int captures_ = 0;              // streams whose launches are recorded into graphs
+    std::uint64_t idle_ = 0;        // launches since the last one that was counted
+    Clock::time_point last_fetch_ = Clock::now();
+    bool has_ended_ = false;
+};
+
+Attachment* attachment =
+    nullptr;  // lives as long as the program: it may launch in its last exit handler
+
+void Attachment::problem(const std::string& sentence) {
+    try {
+        trace_.problem(sentence);
+    } catch (const Error&) {
+        // Nowhere to tell it; the program goes on.
+    }
+}
+
+Context& Attachment::context_of(CUcontext handle) {
+    const auto [found, is_new] = contexts_.try_emplace(handle);
+    Context& context = found->second;
+    if (!is_new) return context;
+    try {
+        const CuptiApi& api = loaded_cupti().api;
+        if (!profiler_) profiler_.emplace(api);
+        check_cupti(callbacks_.get_device_id(handle, &context.device),
+                    "ask which GPU a context is on");
+        const std::string chip = chip_of_device(api, static_cast<int>(context.device));
+        const ChipMetrics known(api, chip);
+        const RunMetrics metrics(orders_.pass, chip,
+                                 [&](std::string_view metric) { return known.has(metric); });
+        context.chip = std::make_unique<ChipConfig>(
+            ChipConfig{metrics, MetricConfig(api, chip, metrics.names())});
+        if (context.chip->config.passes() > 1)
+            throw CountersError(fmt::format("cannot read counters: {} needs {} passes for them",
+                                            chip, context.chip->config.passes()));
+        context.counter = std::make_unique<LaunchCounter>(LaunchCounter::Setup{
+            .api = api,
+            .context = handle,
+            .config = context.chip->config,
+            .metrics = context.chip->metrics,
+            .deliver = [this](const CountedLaunch& launch) { trace_.counted(launch); },
+            .problem = [this](const std::string& sentence) { problem(sentence); }});
+    } catch (const Error& error) {
+        problem(error.what());
+    }
+    return context;
+}
+
+bool Attachment::launch_begins(const Kernel& seen, CUcontext handle) {
+    if (captures_ > 0 || counting_ || has_ended_) return false;
+    Context& context = context_of(handle);
+    Kernel kernel = seen;
+    kernel.device = context.device;
+    if (!choice_.takes(kernel)) {
+        if (++idle_ == idle_launches && context.counter && context.counter->is_open())
+            context.counter->close();
+        return false;
+    }
+    idle_ = 0;
+    if (!context.counter) return false;
+    context.counter->begin(choice_.total(), kernel);
+    counting_ = handle;
+    return true;
+}
+
+void Attachment::launch_ends(CUcontext handle, bool was_launched) {
+    if (counting_ != handle) return;  // its context has gone meanwhile
+    counting_ = nullptr;
+    contexts_.at(handle).counter->end(was_launched);
+}
+
+void Attachment::work_was_waited_for() {
+    if (Clock::now() - last_fetch_ < least_between_fetches) return;
+    for (auto& [handle, context] : contexts_)
+        if (context.counter && context.counter->pending() > 0) context.counter->drain();
+    last_fetch_ = Clock::now();
+}
+
+void Attachment::context_ends(CUcontext handle) {
+    const auto found = contexts_.find(handle);
+    if (found == contexts_.end()) return;
+    contexts_.erase(found);
+    if (counting_ == handle) counting_ = nullptr;
+}
+
+void Attachment::program_ends() {
+    if (has_ended_) return;
+    has_ended_ = true;
+    for (auto& [handle, context] : contexts_)
+        if (context.counter) context.counter->close();
+    trace_.end(choice_.launches());
+}
+
+// --- callbacks -----------------------------------------------------------------------------------
+
+template <typename Params>
+Kernel kernel_of_launch(const char* name, const Params& params) {
+    return {.name = name ? name : "(unnamed)",
+            .grid = {params.gridDimX, params.gridDimY, params.gridDimZ},
+            .block = {params.blockDimX, params.blockDimY, params.blockDimZ}};
+}
+
+// None: no launch.
+std::optional<Kernel> kernel_of(CUpti_CallbackId call, const CUpti_CallbackData& data) {
+    switch (call) {
+        case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel:
+        case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz:
+            return kernel_of_launch(
+                data.symbolName, *static_cast<const cuLaunchKernel_params*>(data.functionParams));
+        case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx:
+        case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz:
+            return kernel_of_launch(
+                data.symbolName,
+                *static_cast<const cuLaunchKernelEx_params*>(data.functionParams)->config);
+        case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel:
+        case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz:
+            return kernel_of_launch(
+                data.symbolName,
+                *static_cast<const cuLaunchCooperativeKernel_params*>(data.functionParams));
+        case CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch:
+        case CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz:
+            return Kernel{.name = "(CUDA graph)", .grid = {0, 0, 0}, .block = {0, 0, 0}};
+        default:
+            return std::nullopt;
+    }
+}
+
+int capture_change(CUpti_CallbackId call) {
+    switch (call) {
+        case CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture:
+        case CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_ptsz:
+        case CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2:
+        case CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2_ptsz:
+        case CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph:
+        case CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph_ptsz:
+            return 1;
+        case CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture:
+        case CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz:
+            return -1;
+        default:
+            return 0;
+    }
+}
+
+constexpr std::array launch_calls{
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz,
+};
+constexpr std::array waiting_calls{
+    CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize,         CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz, CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize,
+    CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2,          CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2_ptds,
+};
+
+void driver_called(CUpti_CallbackId call, const CUpti_CallbackData& data) {
+    const bool is_entered = data.callbackSite == CUPTI_API_ENTER;
+    const bool succeeded = !is_entered && data.functionReturnValue &&
+                           *static_cast<const CUresult*>(data.functionReturnValue) == CUDA_SUCCESS;
+    if (const int change = capture_change(call); change != 0) {
+        if (succeeded) attachment->capture_changes(change);
+        return;
+    }
+    if (const auto kernel = kernel_of(call, data)) {
+        // Of a launch that is counted held until its return: no other thread's falls into its
+        // range.
+        thread_local std::unique_lock<std::recursive_mutex> held;
+        if (is_entered) {
+            std::unique_lock lock(attachment->mutex());
+            if (attachment->launch_begins(*kernel, data.context)) held = std::move(lock);
+        } else if (held.owns_lock()) {
+            const std::unique_lock lock = std::move(held);
+            attachment->launch_ends(data.context, succeeded);
+        }
+        return;
+    }
+    if (is_entered) return;
+    const std::lock_guard lock(attachment->mutex());
+    attachment->work_was_waited_for();
+}
+
+// CUPTI is C: nothing may be thrown into it.
+void CUPTIAPI called(void*, CUpti_CallbackDomain domain, CUpti_CallbackId call, const void* data) {
+    if (!attachment->is_ours()) return;
+    try {
+        if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
+            driver_called(call, *static_cast<const CUpti_CallbackData*>(data));
+        } else if (domain == CUPTI_CB_DOMAIN_RESOURCE &&
+                   call == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
+            const std::lock_guard lock(attachment->mutex());
+            attachment->context_ends(static_cast<const CUpti_ResourceData*>(data)->context);
+        }
+    } catch (const std::exception&) {
+        // Only a trace that cannot be written comes here: the command sees where it stops.
+    }
+}
+
+void Attachment::subscribe() {
+    try {
+        const LoadedCupti& cupti = loaded_cupti();
+        callbacks_ = callback_api(cupti.path);
+        CUpti_SubscriberHandle subscriber = nullptr;
+        check_cupti(callbacks_.subscribe(&subscriber, called, nullptr),
+                    "be told of the program's launches");
+        const auto enable = [&](CUpti_CallbackDomain domain, CUpti_CallbackId call) {
+            check_cupti(callbacks_.enable_callback(1, subscriber, domain, call),
+                        "be told of the program's launches");
+        };
+        for (const CUpti_CallbackId call : launch_calls) enable(CUPTI_CB_DOMAIN_DRIVER_API, call);
+        for (const CUpti_CallbackId call : waiting_calls) enable(CUPTI_CB_DOMAIN_DRIVER_API, call);
+        enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+    } catch (const Error& error) {
+        problem(error.what());
+    }
+}
+
+void at_exit() {
+    if (!attachment->is_ours()) return;
+    try {
+        const std::lock_guard lock(attachment->mutex());
+        attachment->program_ends();
+    } catch (const std::exception&) {
+        // See called().
+    }
+}
+
+}  // namespace
+}  // namespace coalprof
+
+// The driver calls it while it starts.
+extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
+    using namespace coalprof;
+    try {
+        const auto orders = orders_of_environment();
+        if (!orders || attachment) return 1;
+        attachment = new Attachment(*orders);
+        attachment->subscribe();
+        std::atexit(at_exit);
+    } catch (const std::exception&) {
+        // Without a trace there is nobody to tell: the command says that none came.
+    }
+    return 1;
+}

@@ -1,0 +1,74 @@
+#include "cupti/attach/run_metrics.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace coalprof {
+namespace {
+
+// One pass on every chip from Turing to Blackwell (CUPTI 13.0, asked without a GPU, 2026-11-22).
+// Atomics, shared memory and wavefronts would each take another.
+constexpr std::array traffic_counters{
+    Counter::load_requests,   Counter::load_sectors,      Counter::store_requests,
+    Counter::store_sectors,   Counter::l1_hit_sectors,    Counter::l2_read_requests,
+    Counter::l2_read_sectors, Counter::l2_write_requests, Counter::l2_write_sectors,
+    Counter::dram_read_bytes, Counter::dram_write_bytes};
+constexpr std::array use_counters{Counter::load_unique_bytes, Counter::store_unique_bytes};
+
+// cp.async: its sectors are among those of loads, its instructions are another opcode. Turing has
+// none.
+constexpr std::string_view asynchronous_copies = "smsp__inst_executed_op_ldgsts.sum";
+constexpr std::string_view kernel_time = "gpu__time_duration.sum";  // nanoseconds
+
+}  // namespace
+
+RunMetrics::RunMetrics(RunPass pass, std::string_view chip,
+                       const std::function<bool(std::string_view)>& has_metric)
+    : has_metric_(has_metric) {
+    const MetricPlan plan = pass == RunPass::traffic
+                                ? plan_metrics(traffic_counters, chip, has_metric)
+                                : plan_metrics(use_counters, chip, has_metric);
+    unavailable_ = plan.unavailable;
+    for (const MetricPlan::Source& source : plan.sources)
+        add(source.counter,
+            (source.is_instrumented ? plan.instrumented : plan.hardware)[source.metric]);
+    if (pass == RunPass::traffic) {
+        add(Counter::load_requests, asynchronous_copies);
+        add(Counter::duration_seconds, kernel_time, 1e-9);
+    } else {
+        // Of the same launch as the bytes, so that their ratio is one launch's.
+        add(Counter::load_sectors, "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum");
+        add(Counter::store_sectors, "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum");
+    }
+}
+
+void RunMetrics::add(Counter counter, std::string_view metric, double scale) {
+    if (!has_metric_(metric)) return;
+    const std::size_t index = names_.size();
+    names_.emplace_back(metric);
+    const auto known = std::ranges::find(sums_, counter, &Sum::counter);
+    if (known != sums_.end())
+        known->metrics.push_back(index);
+    else
+        sums_.push_back({counter, {index}, scale});
+}
+
+Readings RunMetrics::readings(std::span<const double> values) const {
+    Readings readings;
+    for (const auto& [counter, reason] : unavailable_) readings[counter] = reason;
+    for (const Sum& sum : sums_) {
+        double total = 0;
+        for (const std::size_t metric : sum.metrics) total += values[metric];
+        if (!std::isfinite(total) || total < 0)
+            readings[sum.counter] = Unavailable{"the GPU gave no value"};
+        else if (info(sum.counter).is_integer)
+            readings[sum.counter] = static_cast<std::uint64_t>(std::llround(total));
+        else
+            readings[sum.counter] = total * sum.scale;
+    }
+    derive_ratios(readings);
+    return readings;
+}
+
+}  // namespace coalprof

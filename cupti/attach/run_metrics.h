@@ -1,0 +1,45 @@
+// The metrics that kernels of other people's programs are counted by: sets that one hardware pass
+// holds, as such kernels cannot be launched again.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cupti/metric_table.h"
+
+namespace coalprof {
+
+enum class RunPass : std::uint8_t {
+    traffic,  // the hardware's counters of loads and stores, L1 hits, L2, DRAM, and time
+    use,      // from patched code: bytes that lanes asked for beside the sectors that carried them
+};
+
+class RunMetrics {
+ public:
+    RunMetrics(RunPass pass, std::string_view chip,
+               const std::function<bool(std::string_view)>& has_metric);
+
+    const std::vector<std::string>& names() const { return names_; }
+    // From one value for each name, in order; NaN: the GPU could not count it.
+    Readings readings(std::span<const double> values) const;
+
+ private:
+    struct Sum {
+        Counter counter;
+        std::vector<std::size_t> metrics;
+        double scale = 1;  // of the metric's unit in the counter's
+    };
+    void add(Counter counter, std::string_view metric, double scale = 1);
+
+    std::vector<std::string> names_;
+    std::vector<Sum> sums_;
+    std::vector<std::pair<Counter, Unavailable>> unavailable_;
+    std::function<bool(std::string_view)> has_metric_;
+};
+
+}  // namespace coalprof
