@@ -228,7 +228,7 @@ ExitCode run_run_command(const RunCommand& command, const Invocation& invocation
         std::vector<Trace> patched;
         code = run_once(command, library, RunPass::use, patched);
         add_use(kernels, summarize(patched));
-        for (Trace& trace : patched) traces.push_back({.problems = trace.problems});
+        for (Trace& trace : patched) traces.push_back(std::move(trace));
     }
 
     ResultHead head = head_of(invocation.argv);

@@ -40,8 +40,8 @@ double KernelSummary::total_seconds() const {
 }
 
 std::vector<KernelSummary> summarize(const std::vector<Trace>& traces) {
-    std::map<Kernel, KernelSummary> kernels;
-    std::map<Kernel, Samples> samples;
+    std::map<TracedKernel, KernelSummary> kernels;
+    std::map<TracedKernel, Samples> samples;
     for (const Trace& trace : traces) {
         for (const CountedLaunch& launch : trace.counted) {
             KernelSummary& summary = kernels[launch.kernel];

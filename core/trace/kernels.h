@@ -11,7 +11,7 @@
 namespace coalprof {
 
 struct KernelSummary {
-    Kernel kernel;
+    TracedKernel kernel;
     std::uint64_t counted = 0;              // launches
     std::optional<std::uint64_t> launches;  // all of them; none: the program was killed
     Readings measured;                      // of each counter the median over the counted launches

@@ -30,14 +30,14 @@ Reading reading_from(const json& value) {
     return Unavailable{keep_reason(value.get<std::string>())};
 }
 
-json to_json(const Kernel& kernel) {
+json to_json(const TracedKernel& kernel) {
     return {{"kernel", kernel.name},
             {"grid", kernel.grid},
             {"block", kernel.block},
             {"device", kernel.device}};
 }
 
-Kernel kernel_from(const json& line) {
+TracedKernel kernel_from(const json& line) {
     return {.name = line.at("kernel").get<std::string>(),
             .grid = line.at("grid").get<std::array<std::uint32_t, 3>>(),
             .block = line.at("block").get<std::array<std::uint32_t, 3>>(),
@@ -107,7 +107,7 @@ void TraceWriter::counted(const CountedLaunch& launch) {
 
 void TraceWriter::problem(std::string_view sentence) { line(text_of({{"problem", sentence}})); }
 
-void TraceWriter::end(const std::map<Kernel, std::uint64_t>& launches) {
+void TraceWriter::end(const std::map<TracedKernel, std::uint64_t>& launches) {
     for (const auto& [kernel, count] : launches) {
         json all = to_json(kernel);
         all["launches"] = count;

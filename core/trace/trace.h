@@ -19,17 +19,17 @@ namespace coalprof {
 inline constexpr std::uint64_t trace_version = 1;
 
 // Launches that are alike for our purposes.
-struct Kernel {
+struct TracedKernel {
     std::string name;                    // as the program's symbol has it: mangled
     std::array<std::uint32_t, 3> grid;   // blocks
     std::array<std::uint32_t, 3> block;  // threads
     std::uint64_t device = 0;            // CUDA's index in the program
-    friend auto operator<=>(const Kernel&, const Kernel&) = default;
+    friend auto operator<=>(const TracedKernel&, const TracedKernel&) = default;
 };
 
 struct CountedLaunch {
     std::uint64_t number = 0;  // of all launches of the process, from 1
-    Kernel kernel;
+    TracedKernel kernel;
     Readings measured;  // duration_seconds is the GPU's own time for the kernel
 };
 
@@ -44,7 +44,7 @@ struct Trace {
     std::vector<CountedLaunch> counted;
     // Every kernel that was launched and how often, counted or not; told at the end: none where
     // the program ended without a word.
-    std::optional<std::map<Kernel, std::uint64_t>> launches;
+    std::optional<std::map<TracedKernel, std::uint64_t>> launches;
     std::vector<std::string> problems;  // sentences
 };
 
@@ -59,7 +59,7 @@ class TraceWriter {
 
     void counted(const CountedLaunch& launch);
     void problem(std::string_view sentence);
-    void end(const std::map<Kernel, std::uint64_t>& launches);
+    void end(const std::map<TracedKernel, std::uint64_t>& launches);
 
  private:
     void line(const std::string& text);

@@ -29,7 +29,7 @@ bool LaunchChoice::is_wanted(const std::string& name) {
     return wanted;
 }
 
-bool LaunchChoice::takes(const Kernel& kernel) {
+bool LaunchChoice::takes(const TracedKernel& kernel) {
     ++total_;
     const std::uint64_t nth = ++launches_[kernel];
     return nth <= first_of_each_ && is_wanted(kernel.name);

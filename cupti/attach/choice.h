@@ -23,8 +23,8 @@ class LaunchChoice {
     LaunchChoice(std::uint64_t first_of_each, const std::optional<std::string>& pattern);
 
     // Whether this launch is counted. Every launch is to be asked for, once.
-    bool takes(const Kernel& kernel);
-    const std::map<Kernel, std::uint64_t>& launches() const { return launches_; }
+    bool takes(const TracedKernel& kernel);
+    const std::map<TracedKernel, std::uint64_t>& launches() const { return launches_; }
     std::uint64_t total() const { return total_; }
 
  private:
@@ -33,7 +33,7 @@ class LaunchChoice {
     std::uint64_t first_of_each_;
     std::optional<std::regex> pattern_;
     std::map<std::string, bool> wanted_;  // by name: demangling takes longer than a launch
-    std::map<Kernel, std::uint64_t> launches_;
+    std::map<TracedKernel, std::uint64_t> launches_;
     std::uint64_t total_ = 0;
 };
 

@@ -8,7 +8,7 @@
 
 namespace coalprof {
 
-void LaunchCounter::begin(std::uint64_t number, const Kernel& kernel) {
+void LaunchCounter::begin(std::uint64_t number, const TracedKernel& kernel) {
     if (has_failed_) return;
     if (pending_.size() >= setup_.most_pending) drain();
     if (has_failed_) return;

@@ -33,7 +33,7 @@ class LaunchCounter {
     LaunchCounter(const LaunchCounter&) = delete;
     LaunchCounter& operator=(const LaunchCounter&) = delete;
 
-    void begin(std::uint64_t number, const Kernel& kernel);
+    void begin(std::uint64_t number, const TracedKernel& kernel);
     void end(bool was_launched);
     // Fetches and delivers what was counted. Waits for the context's work.
     void drain();

@@ -1,11 +1,11 @@
 // The library that the driver loads into the user's program (CUDA_INJECTION64_PATH). It subscribes
 // to CUPTI's callbacks for launches and counts the chosen ones. Whatever goes wrong is told in the
 // trace; the program goes on.
+#include <cupti_activity.h>
 #include <cupti_callbacks.h>
 #include <cupti_driver_cbid.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <generated_cuda_meta.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -56,6 +56,8 @@ CallbackApi callback_api(const std::string& path) {
 
 // What is counted on chips of one kind.
 struct ChipConfig {
+    ChipConfig(const CuptiApi& api, const std::string& chip, RunMetrics chosen)
+        : metrics(std::move(chosen)), config(api, chip, metrics.names()) {}
     RunMetrics metrics;
     MetricConfig config;
 };
@@ -85,7 +87,7 @@ class Attachment {
     // Failures are told in the trace.
     void subscribe();
     // Whether the launch is counted; then launch_ends() has to follow.
-    bool launch_begins(const Kernel& kernel, CUcontext context);
+    bool launch_begins(const TracedKernel& kernel, CUcontext context);
     void launch_ends(CUcontext context, bool was_launched);
     void capture_changes(int by) { captures_ += by; }
     void work_was_waited_for();
@@ -139,8 +141,7 @@ Context& Attachment::context_of(CUcontext handle) {
         const ChipMetrics known(api, chip);
         const RunMetrics metrics(orders_.pass, chip,
                                  [&](std::string_view metric) { return known.has(metric); });
-        context.chip = std::make_unique<ChipConfig>(
-            ChipConfig{metrics, MetricConfig(api, chip, metrics.names())});
+        context.chip = std::make_unique<ChipConfig>(api, chip, metrics);
         if (context.chip->config.passes() > 1)
             throw CountersError(fmt::format("cannot read counters: {} needs {} passes for them",
                                             chip, context.chip->config.passes()));
@@ -157,10 +158,10 @@ Context& Attachment::context_of(CUcontext handle) {
     return context;
 }
 
-bool Attachment::launch_begins(const Kernel& seen, CUcontext handle) {
+bool Attachment::launch_begins(const TracedKernel& seen, CUcontext handle) {
     if (captures_ > 0 || counting_ || has_ended_) return false;
     Context& context = context_of(handle);
-    Kernel kernel = seen;
+    TracedKernel kernel = seen;
     kernel.device = context.device;
     if (!choice_.takes(kernel)) {
         if (++idle_ == idle_launches && context.counter && context.counter->is_open())
@@ -204,33 +205,41 @@ void Attachment::program_ends() {
 
 // --- callbacks -----------------------------------------------------------------------------------
 
+// How the arguments of the driver's calls begin, in the order in which cuda.h has them. CUPTI's
+// generated_cuda_meta.h has them too, and types that cuda.h no longer knows.
+struct LaunchArguments {  // cuLaunchKernel, cuLaunchCooperativeKernel
+    CUfunction function;
+    unsigned gridDimX, gridDimY, gridDimZ;
+    unsigned blockDimX, blockDimY, blockDimZ;
+};
+struct LaunchExArguments {  // cuLaunchKernelEx
+    const CUlaunchConfig* config;
+};
+
 template <typename Params>
-Kernel kernel_of_launch(const char* name, const Params& params) {
+TracedKernel kernel_of_launch(const char* name, const Params& params) {
     return {.name = name ? name : "(unnamed)",
             .grid = {params.gridDimX, params.gridDimY, params.gridDimZ},
             .block = {params.blockDimX, params.blockDimY, params.blockDimZ}};
 }
 
 // None: no launch.
-std::optional<Kernel> kernel_of(CUpti_CallbackId call, const CUpti_CallbackData& data) {
+std::optional<TracedKernel> kernel_of(CUpti_CallbackId call, const CUpti_CallbackData& data) {
     switch (call) {
         case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel:
         case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz:
-            return kernel_of_launch(
-                data.symbolName, *static_cast<const cuLaunchKernel_params*>(data.functionParams));
+        case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel:
+        case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz:
+            return kernel_of_launch(data.symbolName,
+                                    *static_cast<const LaunchArguments*>(data.functionParams));
         case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx:
         case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz:
             return kernel_of_launch(
                 data.symbolName,
-                *static_cast<const cuLaunchKernelEx_params*>(data.functionParams)->config);
-        case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel:
-        case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz:
-            return kernel_of_launch(
-                data.symbolName,
-                *static_cast<const cuLaunchCooperativeKernel_params*>(data.functionParams));
+                *static_cast<const LaunchExArguments*>(data.functionParams)->config);
         case CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch:
         case CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz:
-            return Kernel{.name = "(CUDA graph)", .grid = {0, 0, 0}, .block = {0, 0, 0}};
+            return TracedKernel{.name = "(CUDA graph)", .grid = {0, 0, 0}, .block = {0, 0, 0}};
         default:
             return std::nullopt;
     }
