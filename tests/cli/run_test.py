@@ -1,0 +1,110 @@
+"""`coalprof run -- PROGRAM`: the program is itself, its kernels are told beside it."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import harness
+from harness import Case, environment
+
+# Loads the library as the driver does when it starts, where there is no driver.
+LIKE_A_DRIVER = ("import ctypes, os, sys\n"
+                 "ctypes.CDLL(os.environ['CUDA_INJECTION64_PATH']).InitializeInjection()\n")
+
+
+class RunProgram(Case):
+    def setUp(self):
+        if b"built without CUDA" in harness.run("run", "--", "true").err:
+            self.skipTest("this coalprof was built without CUDA")
+
+    def python(self, *options, script, **arguments):
+        return harness.run("run", *options, "--", sys.executable, "-c", script, **arguments)
+
+    def test_passes_streams_and_exit_code_through(self):
+        ran = self.python("-q", stdin=b"some input",
+                          script="import sys; sys.stdout.write(sys.stdin.read().upper());"
+                                 "sys.stderr.write('said'); sys.exit(7)")
+        self.assertEqual((ran.code, ran.out), (7, b"SOME INPUT"))
+        self.assertIn(b"said", ran.err)
+
+    def test_hands_on_options_that_look_like_ours(self):
+        ran = harness.run("run", "-q", "--", "echo", "--json", "--", "-o", "x")
+        self.assertEqual(ran.out, b"--json -- -o x\n")
+
+    def test_answers_for_a_program_that_was_ended_as_a_shell_does(self):
+        self.assertEqual(harness.run("run", "--", "sh", "-c", "kill -KILL $$").code, 128 + 9)
+        self.assertEqual(harness.run("run", "--", "no-such-program").code, 127)
+        self.assertEqual(harness.run("run", "--", "/").code, 126)
+
+    def test_passes_signals_on(self):
+        process = subprocess.Popen([harness.PROGRAM, "run", "-q", "--", sys.executable, "-c",
+                                    "import signal, sys\n"
+                                    "signal.signal(signal.SIGTERM, lambda *_: sys.exit(9))\n"
+                                    "print('ready', flush=True)\n"
+                                    "while True: signal.pause()"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                   env=environment())
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(timeout=20), 9)
+        process.stdout.close()
+
+    def test_does_not_leave_its_own_habits_to_the_program(self):
+        # We ignore SIGPIPE; a program of the user's is ended by it, as always.
+        ran = harness.run("run", "-q", "--", "sh", "-c", "kill -PIPE $$")
+        self.assertEqual(ran.code, 128 + signal.SIGPIPE)
+
+    def test_says_when_there_was_nothing_to_count(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ran = harness.run("run", "-o", f"{folder}/x.json", "--", "true")
+            self.assertEqual((ran.code, ran.out), (0, b""))
+            with open(f"{folder}/x.json", encoding="utf-8") as file:
+                result = json.load(file)
+        self.assertEqual(result["points"], [])
+        self.assertEqual(result["status"], "partial")
+        self.assertEqual([one["code"] for one in result["warnings"]], ["W-NO-KERNELS"])
+
+    def test_tells_what_kept_the_library_from_counting(self):
+        # CUPTI has no callbacks to give where there is no driver, or is not there itself.
+        with tempfile.TemporaryDirectory() as folder:
+            ran = self.python("-o", f"{folder}/x.json", script=LIKE_A_DRIVER + "print('done')")
+            self.assertEqual((ran.code, ran.out), (0, b"done\n"))
+            with open(f"{folder}/x.json", encoding="utf-8") as file:
+                codes = {one["code"] for one in json.load(file)["warnings"]}
+        self.assertEqual(codes, {"W-NO-COUNTERS"})
+
+    def test_says_when_a_program_ended_without_a_word(self):
+        ran = self.python("--json", script=LIKE_A_DRIVER + "os._exit(5)")
+        self.assertEqual(ran.code, 5)
+        self.assertIn("W-ENDED-EARLY", {one["code"] for one in json.loads(ran.err)["warnings"]})
+
+    def test_a_forked_child_leaves_its_parents_trace_alone(self):
+        ran = self.python("--json", script=LIKE_A_DRIVER +
+                          "if os.fork() == 0: sys.exit(0)\nos.wait()\nos._exit(5)")
+        self.assertIn("W-ENDED-EARLY", {one["code"] for one in json.loads(ran.err)["warnings"]})
+
+    def test_leaves_nothing_behind(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.python("-q", script=LIKE_A_DRIVER, env=environment(TMPDIR=folder))
+            self.assertEqual(os.listdir(folder), [])
+
+    def test_runs_the_program_twice_for_bytes_per_sector(self):
+        ran = harness.run("run", "-q", "--counters", "memory", "--", "echo", "once")
+        self.assertEqual(ran.out, b"once\nonce\n")
+
+    def test_refuses_what_it_cannot_do(self):
+        for options, word in ((("--kernel", "("), "--kernel"), (("--counters", "all"), "--counters"),
+                              (("--first", "0"), "--first")):
+            with self.subTest(word):
+                self.assertIn(word, self.refuse("run", *options, "--", "true").err_text)
+        self.assertIn("--", self.refuse("run").err_text)
+        ran = harness.run("run", "--", "true", env=environment(CUDA_INJECTION64_PATH="/other.so"))
+        self.assertEqual(ran.code, harness.ENVIRONMENT)
+        self.assertIn("/other.so", ran.err_text)
+
+
+if __name__ == "__main__":
+    harness.main()

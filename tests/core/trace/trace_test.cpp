@@ -1,0 +1,142 @@
+#include "core/trace/trace.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/text/error.h"
+#include "core/trace/kernels.h"
+
+namespace coalprof {
+namespace {
+
+using ::testing::ElementsAre;
+
+const TracedKernel scale{.name = "_Z5scalePf", .grid = {64, 2, 1}, .block = {256, 1, 1}};
+
+CountedLaunch launch_of(std::uint64_t number, std::uint64_t sectors, double seconds) {
+    CountedLaunch launch{.number = number, .kernel = scale, .measured = {}};
+    launch.measured[Counter::load_requests] = std::uint64_t{8};
+    launch.measured[Counter::load_sectors] = sectors;
+    launch.measured[Counter::duration_seconds] = seconds;
+    launch.measured[Counter::dram_read_bytes] = Unavailable{"the GPU gave no value"};
+    return launch;
+}
+
+class TraceFile : public ::testing::Test {
+ protected:
+    ~TraceFile() override { std::filesystem::remove(path); }
+    void append(const std::string& text) { std::ofstream(path, std::ios::app) << text; }
+
+    const std::string path = ::testing::TempDir() + "trace_" + std::to_string(::getpid());
+};
+
+TEST_F(TraceFile, is_read_as_it_was_written) {
+    {
+        TraceWriter writer(path, {.id = 42, .program = "/bin/\"app\""});
+        writer.counted(launch_of(3, 32, 1e-6));
+        writer.problem("no counters");
+        writer.end({{scale, 7}});
+    }
+    const Trace trace = read_trace(path);
+    EXPECT_EQ(trace.process.id, 42u);
+    EXPECT_EQ(trace.process.program, "/bin/\"app\"");
+    ASSERT_EQ(trace.counted.size(), 1u);
+    EXPECT_EQ(trace.counted[0].number, 3u);
+    EXPECT_EQ(trace.counted[0].kernel, scale);
+    EXPECT_EQ(trace.counted[0].measured[Counter::load_sectors], Reading{std::uint64_t{32}});
+    EXPECT_EQ(trace.counted[0].measured[Counter::duration_seconds], Reading{1e-6});
+    EXPECT_EQ(trace.counted[0].measured[Counter::dram_read_bytes],
+              Reading{Unavailable{"the GPU gave no value"}});
+    EXPECT_THAT(trace.problems, ElementsAre("no counters"));
+    EXPECT_EQ(trace.launches.value().at(scale), 7u);
+}
+
+TEST_F(TraceFile, of_a_killed_program_gives_what_is_whole) {
+    {
+        TraceWriter writer(path, {.id = 1, .program = "app"});
+        writer.counted(launch_of(1, 32, 1e-6));
+    }
+    append(R"({"launch":2,"kernel":"_Z5sc)");
+    const Trace trace = read_trace(path);
+    EXPECT_EQ(trace.counted.size(), 1u);
+    EXPECT_TRUE(trace.problems.empty());
+    EXPECT_FALSE(trace.launches);
+}
+
+TEST_F(TraceFile, that_never_launched_says_so) {
+    TraceWriter(path, {.id = 1, .program = "app"}).end({});
+    EXPECT_TRUE(read_trace(path).launches.value().empty());
+}
+
+TEST_F(TraceFile, of_another_kind_is_refused) {
+    for (const char* text : {"", "no json\n", "{}\n", "[1]\n",
+                             R"({"coalprof_trace":2})"
+                             "\n",
+                             R"({"coalprof_trace":"1"})"
+                             "\n"}) {
+        std::ofstream(path) << text;
+        EXPECT_THROW(read_trace(path), Error) << text;
+    }
+}
+
+TEST_F(TraceFile, with_lines_of_other_types_goes_on_behind_them) {
+    {
+        TraceWriter writer(path, {.id = 1, .program = "app"});
+        writer.problem("one");
+    }
+    append("{\"launch\":\"x\",\"measured\":3}\n[]\n\n{\"problem\":\"two\"}\n");
+    EXPECT_THAT(read_trace(path).problems, ::testing::Contains("two"));
+}
+
+// Of 3 launches of 10, 30 and 20 us the median is 20; 5 launches in all take 100 us.
+TEST(Kernels, have_the_median_of_their_launches) {
+    Trace trace;
+    trace.counted = {launch_of(1, 100, 10e-6), launch_of(2, 300, 30e-6), launch_of(3, 200, 20e-6)};
+    trace.launches = {{scale, 5}};
+    const auto kernels = summarize({trace});
+    ASSERT_EQ(kernels.size(), 1u);
+    EXPECT_EQ(kernels[0].counted, 3u);
+    EXPECT_EQ(kernels[0].launches, 5u);
+    EXPECT_EQ(kernels[0].measured[Counter::load_sectors], Reading{std::uint64_t{200}});
+    EXPECT_EQ(kernels[0].measured[Counter::load_sectors_per_request], Reading{25.0});
+    EXPECT_DOUBLE_EQ(kernels[0].total_seconds(), 100e-6);
+    EXPECT_FALSE(is_number(kernels[0].measured[Counter::dram_read_bytes]));
+}
+
+TEST(Kernels, of_all_processes_are_one_list_with_the_longest_first) {
+    CountedLaunch other = launch_of(1, 32, 1.0);
+    other.kernel.block = {128, 1, 1};
+    Trace first;
+    first.counted = {launch_of(1, 32, 1e-6)};
+    first.launches = {{scale, 2}};
+    Trace second;
+    second.counted = {launch_of(1, 32, 1e-6), other};  // killed: launches are not known
+    const auto kernels = summarize({first, second});
+    ASSERT_EQ(kernels.size(), 2u);
+    EXPECT_EQ(kernels[0].kernel.block[0], 128u);
+    EXPECT_FALSE(kernels[0].launches);
+    EXPECT_EQ(kernels[1].counted, 2u);
+}
+
+TEST(Kernels, take_their_use_of_sectors_from_the_second_run) {
+    Trace hardware;
+    hardware.counted = {launch_of(1, 64, 1e-6)};
+    CountedLaunch patched{.number = 1, .kernel = scale, .measured = {}};
+    patched.measured[Counter::load_sectors] = std::uint64_t{32};
+    patched.measured[Counter::load_unique_bytes] = std::uint64_t{256};
+    Trace use;
+    use.counted = {patched};
+    auto kernels = summarize({hardware});
+    add_use(kernels, summarize({use}));
+    // 256 bytes in 32 sectors are 8 bytes a sector, a quarter; the sectors stay the hardware's.
+    EXPECT_EQ(kernels[0].measured[Counter::load_bytes_per_sector], Reading{8.0});
+    EXPECT_EQ(kernels[0].measured[Counter::load_efficiency], Reading{0.25});
+    EXPECT_EQ(kernels[0].measured[Counter::load_sectors], Reading{std::uint64_t{64}});
+}
+
+}  // namespace
+}  // namespace coalprof

@@ -1,0 +1,197 @@
+// What counts the kernels of other people's programs, against a scripted CUPTI.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <optional>
+
+#include "cupti/attach/choice.h"
+#include "cupti/attach/launch_counter.h"
+#include "cupti/collector.h"
+#include "cupti/fake_cupti.h"
+
+namespace coalprof {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+TracedKernel kernel_named(const std::string& name) {
+    return {.name = name, .grid = {1, 1, 1}, .block = {32, 1, 1}};
+}
+
+// --- which launches ------------------------------------------------------------------------------
+
+TEST(LaunchChoice, takes_the_first_of_each_kernel_and_shape) {
+    LaunchChoice choice(2, std::nullopt);
+    TracedKernel wide = kernel_named("a");
+    wide.block = {64, 1, 1};
+    EXPECT_TRUE(choice.takes(kernel_named("a")));
+    EXPECT_TRUE(choice.takes(kernel_named("a")));
+    EXPECT_FALSE(choice.takes(kernel_named("a")));
+    EXPECT_TRUE(choice.takes(wide));
+    EXPECT_EQ(choice.total(), 4u);
+    EXPECT_EQ(choice.launches().at(kernel_named("a")), 3u);
+}
+
+TEST(LaunchChoice, leaves_kernels_alone_that_wait_for_other_gpus) {
+    LaunchChoice choice(1, std::nullopt);
+    EXPECT_FALSE(choice.takes(kernel_named("ncclDevKernel_AllReduce")));
+    EXPECT_FALSE(choice.takes(kernel_named("_Z13nvshmem_thingv")));
+    LaunchChoice asked(1, "nccl");
+    EXPECT_TRUE(asked.takes(kernel_named("ncclDevKernel_AllReduce")));
+}
+
+TEST(LaunchChoice, looks_for_its_pattern_in_the_name_that_people_read) {
+    LaunchChoice choice(1, "scale\\(float");
+    EXPECT_TRUE(choice.takes(kernel_named("_Z5scalePf")));
+    EXPECT_FALSE(choice.takes(kernel_named("_Z5scalePd")));
+    EXPECT_EQ(demangled("_Z5scalePf"), "scale(float*)");
+    EXPECT_EQ(demangled("triton_kernel_0d1"), "triton_kernel_0d1");
+}
+
+// --- counting ------------------------------------------------------------------------------------
+
+class Attached : public ::testing::Test {
+ protected:
+    LaunchCounter& counter(std::size_t most_pending = 4, RunPass pass = RunPass::traffic) {
+        counter_.reset();
+        config_.reset();
+        if (!profiler_) profiler_.emplace(api_ = fake.api());
+        CUcontext context = nullptr;
+        fake.driver().context_get_current(&context);
+        metrics_.emplace(pass, "GH100", [](std::string_view) { return true; });
+        config_.emplace(api_, "GH100", metrics_->names());
+        counter_.emplace(LaunchCounter::Setup{
+            .api = api_,
+            .context = context,
+            .config = *config_,
+            .metrics = *metrics_,
+            .most_pending = most_pending,
+            .deliver = [this](const CountedLaunch& launch) { delivered.push_back(launch); },
+            .problem = [this](const std::string& text) { problems.push_back(text); }});
+        return *counter_;
+    }
+    void launch(std::uint64_t number, bool succeeds = true) {
+        counter_->begin(number, kernel_named("k"));
+        counter_->end(succeeds);
+    }
+    std::vector<std::uint64_t> numbers() const {
+        std::vector<std::uint64_t> all;
+        for (const CountedLaunch& one : delivered) all.push_back(one.number);
+        return all;
+    }
+    std::vector<std::string> breaches() {
+        counter_.reset();
+        config_.reset();
+        profiler_.reset();
+        return fake.breaches();
+    }
+
+    FakeCupti fake;
+    std::vector<CountedLaunch> delivered;
+    std::vector<std::string> problems;
+
+ private:
+    CuptiApi api_;
+    std::optional<StartedProfiler> profiler_;
+    std::optional<RunMetrics> metrics_;
+    std::optional<MetricConfig> config_;
+    std::optional<LaunchCounter> counter_;
+};
+
+TEST_F(Attached, every_launch_is_delivered_once_however_many_a_session_holds) {
+    for (const std::size_t room : {1u, 2u, 3u, 100u}) {
+        delivered.clear();
+        LaunchCounter& counting = counter(room);
+        for (std::uint64_t number = 1; number <= 5; ++number) launch(number);
+        counting.close();
+        EXPECT_THAT(numbers(), ElementsAre(1, 2, 3, 4, 5)) << room;
+    }
+    EXPECT_THAT(problems, IsEmpty());
+    EXPECT_THAT(breaches(), IsEmpty());
+}
+
+// Requests are those of loads and of asynchronous copies; the fake answers 1 for each metric. Time
+// comes in nanoseconds.
+TEST_F(Attached, readings_are_sums_of_metrics_in_our_units) {
+    fake.value = [](const std::string& metric, const std::string&) {
+        return metric.starts_with("gpu__time") ? 2500.0
+               : metric.starts_with("dram")    ? std::nan("")
+                                               : 4.0;
+    };
+    LaunchCounter& counting = counter();
+    launch(2);
+    counting.close();
+    ASSERT_THAT(delivered, SizeIs(1));
+    EXPECT_EQ(delivered[0].measured[Counter::load_requests], Reading{std::uint64_t{8}});
+    EXPECT_EQ(delivered[0].measured[Counter::load_sectors], Reading{std::uint64_t{4}});
+    EXPECT_EQ(delivered[0].measured[Counter::load_sectors_per_request], Reading{0.5});
+    EXPECT_DOUBLE_EQ(number_in(delivered[0].measured[Counter::duration_seconds]), 2.5e-6);
+    EXPECT_TRUE(
+        std::holds_alternative<Unavailable>(delivered[0].measured[Counter::dram_read_bytes]));
+}
+
+TEST_F(Attached, a_launch_that_failed_is_not_delivered) {
+    LaunchCounter& counting = counter();
+    launch(1);
+    launch(2, false);
+    launch(3);
+    counting.close();
+    EXPECT_THAT(numbers(), ElementsAre(1, 3));
+}
+
+TEST_F(Attached, the_profiler_is_off_after_close_and_on_again_when_it_is_needed) {
+    LaunchCounter& counting = counter();
+    EXPECT_FALSE(counting.is_open());
+    launch(1);
+    EXPECT_TRUE(fake.is_enabled);
+    counting.close();
+    EXPECT_FALSE(fake.is_enabled);
+    launch(2);
+    EXPECT_TRUE(fake.is_enabled);
+    counting.close();
+    EXPECT_THAT(numbers(), ElementsAre(1, 2));
+    EXPECT_THAT(breaches(), IsEmpty());
+}
+
+class FailingCall : public Attached, public ::testing::WithParamInterface<const char*> {};
+
+// 26 is HARDWARE_BUSY. The first launch is lost with the call; the program is not.
+TEST_P(FailingCall, is_told_once_and_ends_the_counting) {
+    fake.fail(GetParam(), 1, 26);
+    LaunchCounter& counting = counter();
+    for (std::uint64_t number = 1; number <= 6; ++number) launch(number);
+    counting.close();
+    EXPECT_THAT(problems, SizeIs(1));
+    EXPECT_THAT(breaches(), IsEmpty());
+}
+INSTANTIATE_TEST_SUITE_P(Calls, FailingCall,
+                         ::testing::Values("RangeEnable", "RangeGetCounterDataSize",
+                                           "RangeImageInitialize", "RangeSetConfig", "RangeStart",
+                                           "RangePush", "RangePop", "RangeStop", "RangeDecode",
+                                           "RangeGetCounterDataInfo", "HostEvaluateToGpuValues"));
+
+TEST_F(Attached, ranges_that_cupti_loses_are_told) {
+    fake.dropped = 1;
+    LaunchCounter& counting = counter();
+    for (std::uint64_t number = 1; number <= 3; ++number) launch(number);
+    counting.close();
+    EXPECT_THAT(numbers(), ElementsAre(1, 2));
+    EXPECT_THAT(problems, SizeIs(1));
+}
+
+// What is in bytes of lanes comes from patched code, which is a pass of its own.
+TEST(RunMetrics, of_a_pass_are_all_of_one_kind) {
+    const auto has = [](std::string_view) { return true; };
+    const RunMetrics traffic(RunPass::traffic, "GH100", has);
+    const RunMetrics use(RunPass::use, "GH100", has);
+    for (const std::string& name : traffic.names())
+        EXPECT_FALSE(name.starts_with("smsp__sass_")) << name;
+    for (const std::string& name : use.names())
+        EXPECT_TRUE(name.starts_with("smsp__sass_")) << name;
+}
+
+}  // namespace
+}  // namespace coalprof
