@@ -128,6 +128,7 @@ std::string dimensions_text(const std::array<std::uint32_t, 3>& all) {
 
 // The function's own name: without its result, template arguments and parameters.
 std::string short_name(const std::string& name) {
+    if (name.starts_with('(')) return name;  // no function's
     std::string plain;
     int depth = 0;
     for (const char c : name) {
@@ -144,16 +145,19 @@ std::string short_name(const std::string& name) {
 Point point_of(const KernelSummary& summary) {
     const std::string full = demangled(summary.kernel.name);
     Point point;
-    point.parameters = {{"kernel", short_name(full)},
-                        {"grid", dimensions_text(summary.kernel.grid)},
-                        {"block", dimensions_text(summary.kernel.block)},
-                        {"device", summary.kernel.device},
-                        {"launches", summary.launches ? Value(*summary.launches) : Value{}},
-                        {"counted", summary.counted},
-                        {"signature", full}};
-    point.name = fmt::format("{} grid={} block={}", full, dimensions_text(summary.kernel.grid),
-                             dimensions_text(summary.kernel.block));
-    if (summary.kernel.device != 0) point.name += fmt::format(" device={}", summary.kernel.device);
+    point.name = full;
+    point.parameters = {{"kernel", short_name(full)}};
+    const auto add = [&](const char* key, Value value) {
+        point.name += fmt::format(" {}={}", key, text_of(value));
+        point.parameters.emplace_back(key, std::move(value));
+    };
+    if (summary.kernel.block[0] != 0) {  // a CUDA graph has no shape
+        add("grid", dimensions_text(summary.kernel.grid));
+        add("block", dimensions_text(summary.kernel.block));
+    }
+    if (summary.kernel.device != 0) add("device", summary.kernel.device);
+    point.parameters.emplace_back("launches", summary.launches ? Value(*summary.launches) : Value{});
+    point.parameters.emplace_back("counted", summary.counted);
     if (summary.counted > 0) point.measured = summary.measured;
     return point;
 }

@@ -155,8 +155,11 @@ class ColumnMaker {
     }
 
     // Where settings are compared, what they are compared by comes first; where machines are, it
-    // comes before bytes per sector, which say the same as the efficiency.
+    // comes before bytes per sector, which say the same as the efficiency. Of kernels that nobody
+    // predicted the time does: it says which of them matter.
     int importance_of(const ItemFacts& facts) const {
+        const bool is_predicted = !head_.machine.name.empty();
+        if (facts.item.counters.front() == Counter::duration_seconds && !is_predicted) return 0;
         if (facts.item.counters.front() == Counter::bandwidth_bytes_per_second) {
             if (head_.compares_settings) return 0;
             if (find_value(points_.front().parameters, "machine")) return 11;

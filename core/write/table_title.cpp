@@ -45,7 +45,9 @@ std::string title_of(const ResultHead& head, const TableStyle& style) {
     add(is_measured && !head.device->name.empty()
             ? gpu_of(head.device->name, head.device->compute_capability, style.ascii)
             : gpu_of(head.machine, style.ascii));
-    add(is_measured ? "predicted and measured" : "predicted");
+    const bool is_predicted = !head.machine.name.empty();
+    if (is_predicted) add(is_measured ? "predicted and measured" : "predicted");
+    else if (head.backend == "device") add("measured");
     return title;
 }
 

@@ -30,8 +30,8 @@ using Clock = std::chrono::steady_clock;
 
 // After so many launches in a row that nobody wants counted the profiler is switched off.
 constexpr std::uint64_t idle_launches = 200;
-// A program that has waited for its kernels may end without a word: what was counted is fetched, no
-// more often than this.
+// A program may end without a word: what was counted is fetched when it has waited for its kernels
+// and before it launches more, no more often than this.
 constexpr std::chrono::milliseconds least_between_fetches{250};
 
 struct CallbackApi {
@@ -90,7 +90,7 @@ class Attachment {
     bool launch_begins(const TracedKernel& kernel, CUcontext context);
     void launch_ends(CUcontext context, bool was_launched);
     void capture_changes(int by) { captures_ += by; }
-    void work_was_waited_for();
+    void fetch_if_due();
     void context_ends(CUcontext context);
     void program_ends();
 
@@ -160,6 +160,7 @@ Context& Attachment::context_of(CUcontext handle) {
 
 bool Attachment::launch_begins(const TracedKernel& seen, CUcontext handle) {
     if (captures_ > 0 || counting_ || has_ended_) return false;
+    fetch_if_due();
     Context& context = context_of(handle);
     TracedKernel kernel = seen;
     kernel.device = context.device;
@@ -181,7 +182,7 @@ void Attachment::launch_ends(CUcontext handle, bool was_launched) {
     contexts_.at(handle).counter->end(was_launched);
 }
 
-void Attachment::work_was_waited_for() {
+void Attachment::fetch_if_due() {
     if (Clock::now() - last_fetch_ < least_between_fetches) return;
     for (auto& [handle, context] : contexts_)
         if (context.counter && context.counter->pending() > 0) context.counter->drain();
@@ -285,6 +286,8 @@ constexpr std::array waiting_calls{
     CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz, CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize,
     CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2,          CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2_ptds,
 };
+// What cudaDeviceSynchronize() calls from CUDA 13 on; older headers have no word for it.
+constexpr CUpti_CallbackId synchronize_from_cuda_13 = 800;
 
 void driver_called(CUpti_CallbackId call, const CUpti_CallbackData& data) {
     const bool is_entered = data.callbackSite == CUPTI_API_ENTER;
@@ -309,7 +312,7 @@ void driver_called(CUpti_CallbackId call, const CUpti_CallbackData& data) {
     }
     if (is_entered) return;
     const std::lock_guard lock(attachment->mutex());
-    attachment->work_was_waited_for();
+    attachment->fetch_if_due();
 }
 
 // CUPTI is C: nothing may be thrown into it.
@@ -341,6 +344,9 @@ void Attachment::subscribe() {
         };
         for (const CUpti_CallbackId call : launch_calls) enable(CUPTI_CB_DOMAIN_DRIVER_API, call);
         for (const CUpti_CallbackId call : waiting_calls) enable(CUPTI_CB_DOMAIN_DRIVER_API, call);
+        // An older CUPTI refuses it: there is nothing to be told of.
+        callbacks_.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
+                                   synchronize_from_cuda_13);
         enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
     } catch (const Error& error) {
         problem(error.what());
