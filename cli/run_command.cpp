@@ -15,6 +15,7 @@
 #include "cli/result_head.h"
 #include "cli/system_report.h"
 #include "core/text/describe.h"
+#include "core/text/number.h"
 #include "core/trace/kernels.h"
 #include "core/write/file_descriptor.h"
 #ifdef COALPROF_HAS_CUDA
@@ -28,7 +29,8 @@ namespace {
 struct RunCommand {
     std::vector<std::string> program;
     std::string kernel;
-    std::uint64_t first = 5;
+    std::vector<std::string> before;  // words that should stand behind --
+    std::string first = "5";
     std::string counters = "basic";
     OutputOptions output;
 };
@@ -94,13 +96,18 @@ Variables orders(const RunCommand& command, const std::string& library, const st
                  RunPass pass) {
     Variables variables{{"CUDA_INJECTION64_PATH", library},
                         {folder_variable, folder},
-                        {first_variable, std::to_string(command.first)},
+                        {first_variable, command.first},
                         {pass_variable, pass == RunPass::use ? "use" : "traffic"}};
     if (!command.kernel.empty()) variables.emplace_back(kernel_variable, command.kernel);
     return variables;
 }
 
 void check(const RunCommand& command) {
+    if (!command.before.empty())
+        throw UsageError(
+            fmt::format("run: {} stands before --", shown(command.before.front())), {},
+            UsageError::no_caret,
+            "the program and what it is given stand behind it: coalprof run -- ./app arguments");
     if (command.program.empty())
         throw UsageError("run: no program was named", {}, UsageError::no_caret,
                          "it stands behind --: coalprof run -- ./app arguments");
@@ -109,7 +116,7 @@ void check(const RunCommand& command) {
             fmt::format("--counters {}: expected basic or memory", shown(command.counters)), {},
             UsageError::no_caret,
             "memory adds bytes per sector, and runs the program twice for it");
-    if (command.first == 0) throw UsageError("--first 0: nothing would be counted");
+    parse_integer(command.first, "--first", 1);
     try {
         const std::regex tried(command.kernel);
     } catch (const std::regex_error&) {
@@ -156,7 +163,8 @@ Point point_of(const KernelSummary& summary) {
         add("block", dimensions_text(summary.kernel.block));
     }
     if (summary.kernel.device != 0) add("device", summary.kernel.device);
-    point.parameters.emplace_back("launches", summary.launches ? Value(*summary.launches) : Value{});
+    point.parameters.emplace_back("launches",
+                                  summary.launches ? Value(*summary.launches) : Value{});
     point.parameters.emplace_back("counted", summary.counted);
     if (summary.counted > 0) point.measured = summary.measured;
     return point;
@@ -276,6 +284,8 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
            "basic: requests, sectors, hits, L2, DRAM and time in one run (default); memory: "
            "bytes per sector as well, for which the program is run a second time")
         ->type_name("SET");
+    sub->add_option("PROGRAM", command->before, "Behind --: the program and its arguments")
+        ->type_name("");
     sub->footer(
         "The program keeps its standard input, output and exit code; the table goes to\n"
         "standard error, and to FILE with --output.\n\n"

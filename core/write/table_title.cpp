@@ -46,8 +46,10 @@ std::string title_of(const ResultHead& head, const TableStyle& style) {
             ? gpu_of(head.device->name, head.device->compute_capability, style.ascii)
             : gpu_of(head.machine, style.ascii));
     const bool is_predicted = !head.machine.name.empty();
-    if (is_predicted) add(is_measured ? "predicted and measured" : "predicted");
-    else if (head.backend == "device") add("measured");
+    if (is_predicted)
+        add(is_measured ? "predicted and measured" : "predicted");
+    else if (head.backend == "device")
+        add("measured");
     return title;
 }
 

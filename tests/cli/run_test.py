@@ -97,7 +97,8 @@ class RunProgram(Case):
 
     def test_refuses_what_it_cannot_do(self):
         for options, word in ((("--kernel", "("), "--kernel"), (("--counters", "all"), "--counters"),
-                              (("--first", "0"), "--first")):
+                              (("--first", "0"), "--first"), (("--first", "x"), "--first"),
+                              (("./app",), "./app")):
             with self.subTest(word):
                 self.assertIn(word, self.refuse("run", *options, "--", "true").err_text)
         self.assertIn("--", self.refuse("run").err_text)
