@@ -173,11 +173,15 @@ class Tally:
         self.findings = []
 
     def add(self, what, left, said):
-        code = "hang" if left is None else left.code
+        if left is None:
+            self.add_end(what, "hang", said, "")
+        else:
+            self.add_end(what, left.code, said, left.err)
+
+    def add_end(self, what, code, said, err):
         self.ends[code] += 1
         if said:
-            err = "" if left is None else left.err[-300:]
-            self.findings.append(f"{what}: {'; '.join(said)}\n    exit {code}; {err}")
+            self.findings.append(f"{what}: {'; '.join(said)}\n    exit {code}; {err[-300:]}")
 
     def tell(self):
         for finding in self.findings[:20]:

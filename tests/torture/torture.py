@@ -1,13 +1,14 @@
 """scripts/torture: lets runs of the program fail in every way and says what they lost.
 
-    torture.py [faults|kills] [--runs N] [--seed S]    N of one kind, picked by the seed
-    torture.py --all                                   all of both, and every call of scripted GPUs
+    torture.py [faults|kills|lines] [--runs N] [--seed S]    N of one kind, picked by the seed
+    torture.py --all         all of these, and every call of scripted GPUs
 """
 import argparse
 import os
 import subprocess
 import sys
 
+import command_lines
 import faults
 import kills
 
@@ -22,7 +23,7 @@ def play_gpus(program):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kind", nargs="?", choices=("faults", "kills"), default="faults")
+    parser.add_argument("kind", nargs="?", choices=("faults", "kills", "lines"), default="faults")
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--all", action="store_true")
@@ -30,9 +31,12 @@ def main():
     asked = parser.parse_args()
     if asked.kind == "kills" and not asked.all:
         return kills.play(asked.runs, asked.seed).tell()
+    if asked.kind == "lines" and not asked.all:
+        return command_lines.play(asked.runs, asked.seed).tell()
     failed = faults.play(faults.library(), None if asked.all else asked.runs, seed=asked.seed).tell()
     if asked.all:
         failed |= kills.play(1000, asked.seed).tell()
+        failed |= command_lines.play(10_000, asked.seed).tell()
         if asked.gpu_tests and os.path.exists(asked.gpu_tests):
             failed |= play_gpus(asked.gpu_tests)
     return failed

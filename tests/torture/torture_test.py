@@ -3,6 +3,7 @@ import os
 import tempfile
 import unittest
 
+import command_lines
 import faults
 import kills
 import runs
@@ -32,6 +33,11 @@ class Torture(harness.Case):
                     self.assertGreaterEqual(counts[call], len(command.outputs), call)
                 threads += counts["pthread_create"]
             self.assertGreater(threads, 0)
+
+    def test_of_any_words_on_the_command_line_answers_or_refuses(self):
+        tally = command_lines.play(150 * FACTOR)
+        self.assertEqual(tally.findings, [])
+        self.assertEqual({0, 2} - set(tally.ends), set())
 
     def test_by_signals_readers_and_disks_loses_nothing(self):
         self.check_tally(kills.play(11 * FACTOR))

@@ -1,0 +1,61 @@
+// One warp whose lanes the bytes give: counted the same by all kinds of vectors, and as a load by
+// sets of sectors, lines and words.
+#include <algorithm>
+#include <array>
+
+#include "bench/count_with_sets.h"
+#include "core/model/coalescer.h"
+#include "fuzz/claim.h"
+
+namespace {
+
+using namespace coalprof;
+using fuzz::claim;
+
+constexpr std::size_t header_bytes = 6;
+
+// The first bytes: width and kind, how far lanes lie apart, where the warp begins, two bytes that
+// say which lanes idle. Then one for each lane, where its address differs.
+WarpAccess access_from(const std::uint8_t* data, std::size_t size) {
+    WarpAccess access;
+    access.width_bytes = 1u << data[0] % 5;
+    access.kind = access_kinds[data[0] / 5 % access_kinds.size()];
+    access.active_lanes = ~(std::uint32_t{data[3]} << 24 | std::uint32_t{data[4]} << 8) | 1u;
+    const std::uint64_t unit = std::uint64_t{1} << data[1] % 40;
+    const std::uint64_t begin = std::uint64_t{data[2]} << data[5] % 40;
+    for (std::size_t lane = 0; lane < warp_lanes; ++lane) {
+        const std::uint64_t moved = header_bytes + lane < size ? data[header_bytes + lane] : lane;
+        access.addresses[lane] = (begin + moved * unit) / access.width_bytes * access.width_bytes;
+    }
+    return access;
+}
+
+auto all_of(const GlobalCounts& c) {
+    return std::array<std::uint64_t, 13>{
+        c.requests,       c.sectors,         c.lines,         c.unique_bytes, c.ideal_sectors,
+        c.tag_wavefronts, c.data_wavefronts, c.l2_requests,   c.l2_sectors,   c.active_bytes,
+        c.tag_doubts,     c.data_doubts,     c.traffic_doubts};
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    if (size < header_bytes) return 0;
+    static const Rules& rules = *find_machine("h200").rules;
+    static const Coalescer usual(rules, Vectors::usual);
+    static const Coalescer best(rules, best_vectors());
+    WarpAccess access = access_from(data, size);
+    claim(all_of(usual.count(access)) == all_of(best.count(access)), "all vectors count the same");
+    access.kind = AccessKind::load;
+    const GlobalCounts counts = best.count(access);
+    const bench::ReferenceCounts expected = bench::count_with_sets(access, *rules.tag_banks);
+    claim(counts.requests == 1, "a warp is one request");
+    claim(counts.sectors == expected.sectors, "distinct sectors");
+    claim(counts.lines == expected.lines, "distinct lines");
+    claim(counts.unique_bytes == expected.unique_bytes, "distinct bytes");
+    claim(counts.ideal_sectors <= counts.sectors, "no warp takes less than its bytes need");
+    if (counts.tag_doubts != 0) return 0;  // lines in several windows of the hash
+    claim(counts.tag_wavefronts == expected.tag_wavefronts, "tag wavefronts");
+    claim(counts.data_wavefronts == expected.data_wavefronts, "data wavefronts");
+    return 0;
+}
