@@ -9,6 +9,7 @@
 #include "core/machine/machine.h"
 #include "core/pattern/catalog.h"
 #include "core/result/counter.h"
+#include "core/result/estimates.h"
 #include "core/text/fold.h"
 #include "core/write/list_json.h"
 
@@ -48,11 +49,16 @@ Listing list_patterns(std::size_t width) {
 Listing list_counters(std::size_t width) {
     Listing listing{.key = "counters"};
     for (const CounterInfo& counter : all_counters()) {
-        listing.text += fmt::format("{:<28} {}\n", counter.key, name_of(counter.unit));
+        const bool is_estimate = may_be_estimated(counter.counter);
+        listing.text += fmt::format("{:<28} {}{}\n", counter.key, name_of(counter.unit),
+                                    is_estimate ? "  ~" : "");
         listing.text += folded_text(counter.meaning, {.columns = width, .indent = 4});
-        listing.rows.push_back(
-            {{"key", counter.key}, {"unit", name_of(counter.unit)}, {"meaning", counter.meaning}});
+        listing.rows.push_back({{"key", counter.key},
+                                {"unit", name_of(counter.unit)},
+                                {"meaning", counter.meaning},
+                                {"may_be_estimated", is_estimate}});
     }
+    listing.text += "~  predicted with an interval where it is not exact\n";
     return listing;
 }
 

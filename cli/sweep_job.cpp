@@ -140,7 +140,7 @@ DeviceLeg leg_for(const DeviceAccess& device, bool is_one_of_several, const Swee
             .wanted = [all = counters_of(options.counters, accesses)](AccessSet) { return all; },
             .accesses = accesses,
             .repeats = options.repeats(),
-            .cache = options.is_cold() ? CacheState::cold : CacheState::warm,
+            .cache = options.cache_state(),
             .is_one_of_several = is_one_of_several,
         })};
 }
@@ -154,7 +154,7 @@ ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_option
     const std::unique_ptr<SweptPoints> planned = job.points(named, nullptr, std::nullopt);
     const auto [accesses, first] = checked(*planned);
     const std::uint64_t repeats = machine_options.repeats();
-    static_cast<void>(machine_options.is_cold());  // refuses what is no word
+    const CacheState cache = machine_options.cache_state();
     ResultHead head = head_of(invocation.argv);
     head.sweep = job.description;
     head.columns = counters_listed(machine_options.counters);
@@ -181,7 +181,7 @@ ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_option
             measured.emplace_back(leg_for(device, devices.are_all, job, machine_options, accesses));
         legs.push_back({*leg.points, leg.backend});
     }
-    ModelBackend model;
+    ModelBackend model(cache);
     if (legs.empty()) {
         predicted = named;
         legs.push_back({*planned, model});
@@ -189,10 +189,8 @@ ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_option
     add_usual_modifier(head.sweep, predicted, first);
     head.machine = describe_machines(predicted);
     head.points = legs.size() * *legs.front().source.size();
-    if (!measured.empty()) {
-        head.sweep.repeat = repeats;
-        head.sweep.cache = machine_options.cache;
-    }
+    if (!measured.empty()) head.sweep.repeat = repeats;
+    if (!measured.empty() || cache == CacheState::warm) head.sweep.cache = machine_options.cache;
     BudgetedRun budgeted(machine_options.budgets, outputs);
     Progress progress(budgeted.sink(), output_options);
     return budgeted.judged(

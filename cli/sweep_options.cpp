@@ -213,10 +213,10 @@ std::uint64_t MachineOptions::repeats() const {
     return parse_integer(repeat, "--repeat", 0, 1'000'000);
 }
 
-bool MachineOptions::is_cold() const {
+CacheState MachineOptions::cache_state() const {
     constexpr std::array<std::string_view, 2> names{"cold", "warm"};
     if (cache != "cold" && cache != "warm") throw UsageError(unknown_word("--cache", cache, names));
-    return cache == "cold";
+    return cache == "cold" ? CacheState::cold : CacheState::warm;
 }
 
 std::optional<int> MachineOptions::device_index() const {

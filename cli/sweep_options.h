@@ -62,7 +62,7 @@ struct MachineOptions {
     // Throws UsageError, as the next do.
     Backend chosen_backend() const;
     std::uint64_t repeats() const;
-    bool is_cold() const;
+    CacheState cache_state() const;
     // None: all of them.
     std::optional<int> device_index() const;
     // The same where only one will do; `what` says why: "a warps file is replayed".

@@ -83,6 +83,9 @@ std::string text_of(const VerifyTotals& totals, const std::string& device) {
                                    totals.agreed(), totals.compared, totals.points);
     if (totals.missing > 0)
         text += fmt::format("{} predicted counters could not be measured\n", totals.missing);
+    for (const auto& [counter, of] : totals.estimated)
+        text += fmt::format("{}: {} of {} intervals hold what was measured\n", key_of(counter),
+                            of.held, of.measured);
     if (totals.failed_points > 0) text += fmt::format("{} points failed\n", totals.failed_points);
     for (const auto& finding : totals.findings)
         text += fmt::format("  {}{}{}\n", finding.point, finding.point.empty() ? "" : ": ",

@@ -72,8 +72,6 @@ class NoSuchDeviceError : public Error {
     using Error::Error;
 };
 
-enum class CacheState : std::uint8_t { cold, warm };
-
 // A plan made ready: compiled, arrays allocated and filled. Destroying it frees what is its own.
 class PreparedLaunch {
  public:

@@ -78,8 +78,9 @@ bool has_parts(Counter counter, const Readings& older, const Readings& newer) {
     return is_there(parts->first) && is_there(parts->second);
 }
 
-// Without an interval it is a rule of thumb: what device memory allows.
-bool is_estimate(Counter counter) {
+// Results of 0.1 have no intervals; what they say of time is an estimate all the same.
+bool is_estimate(Counter counter, const Point& point) {
+    if (point.estimates && point.estimates->of(counter)) return true;
     return counter == Counter::bandwidth_bytes_per_second || counter == Counter::bandwidth_share ||
            counter == Counter::duration_seconds;
 }
@@ -89,7 +90,7 @@ bool is_exact(Counter counter, const Point& point) {
     const Reading& reading = point.predicted[counter];
     if (const auto parts = parts_of(counter))
         return is_exact(parts->first, point) && is_exact(parts->second, point);
-    return std::holds_alternative<std::uint64_t>(reading) && !is_estimate(counter);
+    return std::holds_alternative<std::uint64_t>(reading) && !is_estimate(counter, point);
 }
 
 }  // namespace
@@ -319,7 +320,7 @@ class Comparison::Impl {
         if (is_measured && counter == Counter::duration_seconds)
             return is_same_time(before, now, point);
         const bool is_count = is_measured ? is_exact(counter, old_) && is_exact(counter, point)
-                                          : !is_estimate(counter);
+                                          : !is_estimate(counter, point);
         return !is_count && std::abs(now - before) <=
                                 options_.tolerance * std::max(std::abs(before), std::abs(now));
     }

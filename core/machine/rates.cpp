@@ -4,55 +4,61 @@ namespace coalprof {
 namespace {
 
 constexpr Rates h200{
-    .start_seconds = 3.65e-6,
-    .blocks_per_second = 1.79e9,
-    .warps_per_second = 3.7e11,
-    .instructions_per_second = 3.7e11,
-    .latency_seconds = 0.319e-6,
-    .dram_latency_seconds = 0.441e-6,
-    .dependent_latency_seconds = 0.7e-6,
-    .exposed_latency = 1.24,
-    .l1_lines_per_second = 2.85e11,
-    .l2_read_requests_per_second = 2.24e11,
-    .l2_write_requests_per_second = 6.45e10,
-    .l2_sectors_per_second = 5.51e11,
-    .dram_read_bursts_per_second = 7.34e10,
-    .dram_write_bursts_per_second = 5.72e10,
-    .read_sparseness = 0.27,
-    .write_sparseness = 0.356,
-    .scattered = 0.549,
+    .start_seconds = 3.34e-6,
+    .flushed_seconds = 0.64e-6,
+    .blocks_per_second = 1.727e9,
+    .warps_per_second = 7.28e11,
+    .instructions_per_second = 1.9e12,
+    .latency_seconds = 0.281e-6,
+    .dram_latency_seconds = 0.561e-6,
+    .dependent_latency_seconds = 0.689e-6,
+    .serial_share = 0.424,
+    .exposed_latency = 1.237,
+    .l1_lines_per_second = 3.21e11,
+    .shared_wavefronts_per_second = 132 * 1.98e9,  // one a clock on each multiprocessor
+    .l2_read_requests_per_second = 2.16e11,
+    .l2_write_requests_per_second = 7.21e10,
+    .l2_sectors_per_second = 4.91e11,
+    .dram_read_bursts_per_second = 7.37e10,
+    .dram_write_bursts_per_second = 5.38e10,
+    .read_sparseness = 0.259,
+    .write_sparseness = 0.355,
+    .scattered = 0.568,
     .line_stores_per_second = 7.1e7,
     .line_updates_per_second = 2.2e7,
     .reductions_per_second = 1.14e11,
     .slice_imbalance = 2.1,
-    .overlap = 3.0,
+    .overlap = 3.44,
     .l2 = {},
     .doubt = 1,
     .source = "fitted to 308 launches of an H200 (tests/data/h200, 2026-11-22)",
 };
 constexpr Rates h100{
-    .start_seconds = 5.19e-6,
-    .blocks_per_second = 1.75e9,
-    .warps_per_second = 1.84e11,
-    .instructions_per_second = 3.67e11,
-    .latency_seconds = 0.464e-6,
-    .dram_latency_seconds = 0.185e-6,
-    .dependent_latency_seconds = 0.7e-6,
-    .exposed_latency = 0.7,
-    .l1_lines_per_second = 2.91e11,
-    .l2_read_requests_per_second = 2.53e11,
-    .l2_write_requests_per_second = 6.31e10,
-    .l2_sectors_per_second = 2.87e11,
-    .dram_read_bursts_per_second = 5.11e10,
-    .dram_write_bursts_per_second = 4.43e10,
-    .read_sparseness = 0.238,
-    .write_sparseness = 0.278,
-    .scattered = 0.502,
+    .start_seconds = 5.01e-6,
+    .flushed_seconds = 0.46e-6,
+    .blocks_per_second = 1.70e9,
+    .warps_per_second = 1.88e11,
+    .instructions_per_second = 2.2e12,
+    .latency_seconds = 0.412e-6,
+    .dram_latency_seconds = 0.210e-6,
+    .dependent_latency_seconds = 0.575e-6,
+    .serial_share = 0.595,
+    .exposed_latency = 0.71,
+    .l1_lines_per_second = 2.85e11,
+    .shared_wavefronts_per_second = 132 * 1.98e9,  // one a clock on each multiprocessor
+    .l2_read_requests_per_second = 2.64e11,
+    .l2_write_requests_per_second = 6.63e10,
+    .l2_sectors_per_second = 2.84e11,
+    .dram_read_bursts_per_second = 5.06e10,
+    .dram_write_bursts_per_second = 4.37e10,
+    .read_sparseness = 0.225,
+    .write_sparseness = 0.335,
+    .scattered = 0.463,
     .line_stores_per_second = 7.5e7,
     .line_updates_per_second = 2.55e7,
     .reductions_per_second = 9.29e10,
     .slice_imbalance = 1.37,
-    .overlap = 3.49,
+    .overlap = 3.87,
     .l2 = {},
     .doubt = 1,
     .source = "fitted to 204 launches of an H100 SXM (tests/data/h100, 2026-11-22)",
@@ -67,10 +73,11 @@ Rates scaled(const Board& board) {
     const double processors = board.multiprocessors / h200_multiprocessors;
     const double memory = board.peak_bytes_per_second / h200_peak_bytes_per_second;
     Rates rates = h200;
-    for (double* rate : {&rates.blocks_per_second, &rates.warps_per_second,
-                         &rates.instructions_per_second, &rates.l1_lines_per_second,
-                         &rates.l2_read_requests_per_second, &rates.l2_write_requests_per_second,
-                         &rates.l2_sectors_per_second, &rates.reductions_per_second})
+    for (double* rate :
+         {&rates.blocks_per_second, &rates.warps_per_second, &rates.instructions_per_second,
+          &rates.l1_lines_per_second, &rates.shared_wavefronts_per_second,
+          &rates.l2_read_requests_per_second, &rates.l2_write_requests_per_second,
+          &rates.l2_sectors_per_second, &rates.reductions_per_second})
         *rate *= processors;
     rates.dram_read_bursts_per_second *= memory;
     rates.dram_write_bursts_per_second *= memory;
@@ -84,8 +91,9 @@ Rates scaled(const Board& board) {
 std::optional<Rates> rates_of(const Machine& machine) {
     if (!machine.board) return std::nullopt;
     const Board& board = *machine.board;
-    if (board.key == "h200") return h200;
-    if (board.key == "h100" || board.key == "h100-sxm") return h100;
+    // A GPU that is present goes by the name that its driver gives it.
+    if (board.key == "h200" || machine.name == "NVIDIA H200") return h200;
+    if (board.key == "h100" || machine.name == "NVIDIA H100 80GB HBM3") return h100;
     if (!board.l2_bytes || *board.l2_bytes == 0) return std::nullopt;
     return scaled(board);
 }

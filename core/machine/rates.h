@@ -30,14 +30,19 @@ struct L2Shares {
 // Of the whole GPU.
 struct Rates {
     double start_seconds = 0;            // of an empty launch, as events see it
+    double flushed_seconds = 0;          // more, where L2 was flushed before
     double blocks_per_second = 0;        // started
     double warps_per_second = 0;         // started
     double instructions_per_second = 0;  // memory instructions of warps, with what they need
     double latency_seconds = 0;          // of a block whose loads hit L2, from its start to its end
     double dram_latency_seconds = 0;     // more, where they do not
     double dependent_latency_seconds = 0;  // of a load whose address was loaded
+    // Of a load that its thread's next element waits for, as behind a branch or a pointer: share of
+    // the latency that every further element takes.
+    double serial_share = 0;
     double exposed_latency = 0;  // share of latency that no other block hides if there is but one
     double l1_lines_per_second = 0;
+    double shared_wavefronts_per_second = 0;
     double l2_read_requests_per_second = 0;
     double l2_write_requests_per_second = 0;
     double l2_sectors_per_second = 0;

@@ -179,26 +179,29 @@ void detail::make_ascending(WarpFamily& family) {
 
 namespace {
 
-// Whether shifting [low, high] by `advance`, `times` times over, ever puts two copies on one line,
+// Below, a unit is a line or a sector.
+
+// Whether shifting [low, high] by `advance`, `times` times over, ever puts two copies on one unit,
 // starting from any of the alignments that `alignment_step` (a divisor) lets `low` have.
-bool copies_share_a_line(Extent extent, const Repetition& repetition,
-                         std::uint64_t alignment_step) {
+bool copies_share_a_unit(Extent extent, const Repetition& repetition, std::uint64_t alignment_step,
+                         std::uint64_t unit_bytes) {
     if (repetition.times <= 1) return false;
     const std::uint64_t span = extent.high - extent.low + 1;
     if (repetition.advance_bytes < span) return true;
     const std::uint64_t step =
-        std::gcd(line_bytes, std::gcd(alignment_step, repetition.advance_bytes));
-    for (std::uint64_t at = extent.low % step; at < line_bytes; at += step)
-        if ((at + span - 1) / line_bytes == (at + repetition.advance_bytes) / line_bytes)
+        std::gcd(unit_bytes, std::gcd(alignment_step, repetition.advance_bytes));
+    for (std::uint64_t at = extent.low % step; at < unit_bytes; at += step)
+        if ((at + span - 1) / unit_bytes == (at + repetition.advance_bytes) / unit_bytes)
             return true;
     return false;
 }
 
-// Whether the first extent ends on another line than the second begins on, wherever moves by
-// multiples of `step` (a divisor of a line) take both.
-bool ends_before(const Extent& first, const Extent& second, std::uint64_t step) {
-    for (std::uint64_t move = 0; move < line_bytes; move += step)
-        if ((first.high + move) / line_bytes == (second.low + move) / line_bytes) return false;
+// Whether the first extent ends on another unit than the second begins on, wherever moves by
+// multiples of `step` (a divisor of a unit) take both.
+bool ends_before(const Extent& first, const Extent& second, std::uint64_t step,
+                 std::uint64_t unit_bytes) {
+    for (std::uint64_t move = 0; move < unit_bytes; move += step)
+        if ((first.high + move) / unit_bytes == (second.low + move) / unit_bytes) return false;
     return true;
 }
 
@@ -210,13 +213,14 @@ struct Stretch {
 
 // Takes a warp into the stretch where it follows without a gap: the halves of a row of 64 elements
 // are repeated together, and would be told in two stretches that run through each other.
-bool extend(Stretch& stretch, const Extent& next, const Repetition& near, const Repetition& far) {
+bool extend(Stretch& stretch, const Extent& next, const Repetition& near, const Repetition& far,
+            std::uint64_t unit_bytes) {
     if (next.low != stretch.extent.high + 1 || near.times != stretch.near.times ||
         near.advance_bytes != stretch.near.advance_bytes)
         return false;
     const std::uint64_t step =
-        std::gcd(line_bytes, std::gcd(near.advance_bytes, far.advance_bytes));
-    if (!ends_before(stretch.extent, next, step)) return false;
+        std::gcd(unit_bytes, std::gcd(near.advance_bytes, far.advance_bytes));
+    if (!ends_before(stretch.extent, next, step, unit_bytes)) return false;
     stretch.extent.high = next.high;
     return true;
 }
@@ -226,7 +230,7 @@ bool extend(Stretch& stretch, const Extent& next, const Repetition& near, const 
 enum class Order { inner_first, outer_first };
 
 bool is_proven_apart(const Program& program, const Placement& placement,
-                     const Instruction& instruction, Order order) {
+                     const Instruction& instruction, Order order, std::uint64_t unit_bytes) {
     // More families than this are not compared with each other: false is always a safe answer.
     constexpr std::size_t most_families = 4096;
     const auto parts = detail::parts_of(program, instruction);
@@ -248,7 +252,7 @@ bool is_proven_apart(const Program& program, const Placement& placement,
         }
         if (family.whole_unit) outer = far;
         const Extent extent = extent_of(family.access);
-        if (stretches.empty() || !extend(stretches.back(), extent, near, outer))
+        if (stretches.empty() || !extend(stretches.back(), extent, near, outer, unit_bytes))
             stretches.push_back({extent, near});
         too_many = stretches.size() > most_families;
     });
@@ -257,20 +261,33 @@ bool is_proven_apart(const Program& program, const Placement& placement,
 
     std::vector<Extent> covered;  // each with its near repetitions
     for (const Stretch& stretch : stretches) {
-        if (copies_share_a_line(stretch.extent, stretch.near, outer.advance_bytes)) return false;
+        if (copies_share_a_unit(stretch.extent, stretch.near, outer.advance_bytes, unit_bytes))
+            return false;
         const std::uint64_t last = (stretch.near.times - 1) * stretch.near.advance_bytes;
         covered.push_back({stretch.extent.low, stretch.extent.high + last});
     }
 
     std::sort(covered.begin(), covered.end(),
               [](const Extent& a, const Extent& b) { return a.low < b.low; });
-    const std::uint64_t step = std::gcd(line_bytes, outer.advance_bytes);
+    const std::uint64_t step = std::gcd(unit_bytes, outer.advance_bytes);
     for (std::size_t i = 0; i + 1 < covered.size(); ++i) {
         if (covered[i + 1].low <= covered[i].high) return false;
-        if (!ends_before(covered[i], covered[i + 1], step)) return false;
+        if (!ends_before(covered[i], covered[i + 1], step, unit_bytes)) return false;
     }
     // gcd(0, x) is x: the unit starts at one alignment only, its copies at multiples of `advance`.
-    return !copies_share_a_line({covered.front().low, covered.back().high}, outer, 0);
+    return !copies_share_a_unit({covered.front().low, covered.back().high}, outer, 0, unit_bytes);
+}
+
+bool warps_share_no_unit(const Program& program, const Placement& placement,
+                         const Instruction& instruction, std::uint64_t unit_bytes) {
+    const std::optional<Period> period = period_of(instruction.formula);
+    if (!period && program.threads > warp_lanes) return false;
+    if (is_proven_apart(program, placement, instruction, Order::inner_first, unit_bytes))
+        return true;
+    // Without an incomplete period at the end every warp is a copy by both repetitions.
+    const std::uint64_t tile = program.block % warp_lanes == 0 ? warp_lanes : program.block;
+    return period && program.threads % std::lcm(period->threads, tile) == 0 &&
+           is_proven_apart(program, placement, instruction, Order::outer_first, unit_bytes);
 }
 
 }  // namespace
@@ -291,13 +308,12 @@ bool costs_too_much(const Program& program, const Placement& placement,
 
 bool warps_share_no_line(const Program& program, const Placement& placement,
                          const Instruction& instruction) {
-    const std::optional<Period> period = period_of(instruction.formula);
-    if (!period && program.threads > warp_lanes) return false;
-    if (is_proven_apart(program, placement, instruction, Order::inner_first)) return true;
-    // Without an incomplete period at the end every warp is a copy by both repetitions.
-    const std::uint64_t tile = program.block % warp_lanes == 0 ? warp_lanes : program.block;
-    return period && program.threads % std::lcm(period->threads, tile) == 0 &&
-           is_proven_apart(program, placement, instruction, Order::outer_first);
+    return warps_share_no_unit(program, placement, instruction, line_bytes);
+}
+
+bool warps_share_no_sector(const Program& program, const Placement& placement,
+                           const Instruction& instruction) {
+    return warps_share_no_unit(program, placement, instruction, sector_bytes);
 }
 
 }  // namespace coalprof

@@ -332,5 +332,8 @@ std::uint64_t warps_walked(const Program& program, const Instruction& instructio
 // False where it is not so, and where it cannot be told without walking the launch.
 bool warps_share_no_line(const Program& program, const Placement& placement,
                          const Instruction& instruction);
+// The same of sectors.
+bool warps_share_no_sector(const Program& program, const Placement& placement,
+                           const Instruction& instruction);
 
 }  // namespace coalprof

@@ -56,6 +56,9 @@ struct CachePolicy {
     std::optional<std::uint32_t> l2_fetch_bytes;  // 32, 64 or 128; none: the driver's
 };
 
+// What L2 holds when the launch begins: nothing of its arrays, or what the same launch left there.
+enum class CacheState : std::uint8_t { cold, warm };
+
 struct LaunchShape {
     std::uint64_t size_bytes = 4ull << 20;  // useful data of one array
     std::uint32_t block = 256;              // threads per block

@@ -111,6 +111,28 @@ LaunchSettings launch_from(JsonView object) {
             .l2_fetch_bytes = natural_or_none<std::uint64_t>(object, what, "l2_fetch_bytes")};
 }
 
+// Intervals of counters, and names of limits, that this version knows.
+Estimates estimates_from(JsonView object) {
+    constexpr std::string_view what = "estimates";
+    if (!object.is_object()) complain(what, "an object");
+    Estimates estimates;
+    for (const JsonView member : object) {
+        const auto counter = find_counter(member.name());
+        if (!counter) continue;
+        std::vector<double> ends;
+        for (const JsonView end : member)
+            if (const auto number = end.number()) ends.push_back(*number);
+        if (ends.size() != 2)
+            complain(path_of(what, key_of(*counter)), "two numbers, the lowest and the highest");
+        estimates.intervals.push_back({*counter, ends[0], ends[1]});
+    }
+    if (const auto limits = object.find("limits"))
+        for (const JsonView limit : *limits)
+            if (const auto known = find_limit(text_of(limit, "estimates.limits")))
+                estimates.limits.push_back(*known);
+    return estimates;
+}
+
 // Counters come in their order nearly always: the next one is found by looking on from the last.
 class KeyOrder {
  public:
@@ -241,6 +263,7 @@ ResultTail tail_from(JsonView document) {
 
 const Point& PointReader::read(JsonView point) {
     point_.predicted.clear();
+    point_.estimates.reset();
     point_.measured.reset();
     point_.timing.reset();
     point_.launch.reset();
@@ -250,6 +273,8 @@ const Point& PointReader::read(JsonView point) {
     read_readings(member_of(point, "", "predicted"), "predicted", point_.predicted);
     if (const auto measured = point.find("measured"); measured && !measured->is_null())
         read_readings(*measured, "measured", point_.measured.emplace());
+    if (const auto estimates = point.find("estimates"))
+        point_.estimates = estimates_from(*estimates);
     if (const auto unavailable = point.find("unavailable"))
         give_reasons(*unavailable, point_.predicted, point_.measured ? &*point_.measured : nullptr);
     if (const auto timing = point.find("timing")) point_.timing = timing_from(*timing);

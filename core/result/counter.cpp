@@ -92,11 +92,11 @@ constexpr std::array<CounterInfo, counter_count> table{{
     COUNTER(texture_hit_sectors, sector, true,
             "Sectors of those fetches that were found in L1."),
     COUNTER(duration_seconds, second, false,
-            "Time of one launch: the median of the repetitions."),
+            "Time of one launch: the median of the repetitions; predicted, an estimate."),
     COUNTER(useful_bytes, byte, true,
             "Bytes that the algorithm needs: width times active lanes, all instructions together."),
     COUNTER(bandwidth_bytes_per_second, byte_per_second, false,
-            "Useful bytes divided by the duration; predicted, an estimate: what device memory allows."),
+            "Useful bytes divided by the duration."),
     COUNTER(bandwidth_share, ratio, false,
             "Bandwidth over this GPU's own ceiling: its reading where a launch only reads, else its "
             "copying."),

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/result/estimates.h"
 #include "core/result/head.h"
 #include "core/result/reading.h"
 
@@ -40,7 +41,8 @@ struct Point {
     std::string name;        // "offset=11", or the warp's NAME
     NamedValues parameters;  // offset: 11, dlcm: "ca"
     Readings predicted;
-    std::optional<Readings> measured;  // none: nothing was measured
+    std::optional<Estimates> estimates;  // none: all that is predicted is exact
+    std::optional<Readings> measured;    // none: nothing was measured
     std::optional<Timing> timing;
     std::optional<LaunchSettings> launch;  // none: nothing was launched
     std::string failure;                   // why this point failed; empty: it did not

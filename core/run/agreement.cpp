@@ -6,11 +6,19 @@
 
 namespace coalprof {
 
-Agreement compare(const Readings& predicted, const Readings& measured) {
+Agreement agreement_of(const Point& point) {
     Agreement agreement;
-    predicted.each([&](Counter counter, const Reading& reading) {
+    const Readings& measured = *point.measured;
+    point.predicted.each([&](Counter counter, const Reading& reading) {
         const auto* expected = std::get_if<std::uint64_t>(&reading);
         const Reading& found = measured[counter];
+        if (const Interval* interval = point.estimates ? point.estimates->of(counter) : nullptr) {
+            if (!is_number(found)) return;
+            const double value = number_in(found);
+            agreement.intervals.push_back(
+                {counter, interval->low <= value && value <= interval->high});
+            return;
+        }
         if (!expected) return;
         if (std::holds_alternative<Unavailable>(found)) agreement.missing += 1;
         if (!is_number(found)) return;

@@ -1,5 +1,5 @@
-// Prediction against measurement, counter by counter. Where the model gives a number it claims to
-// be exact, so any difference is worth a warning that shows both.
+// Prediction against measurement, counter by counter. Where the model gives a number without an
+// interval it claims to be exact, so any difference is worth a warning that shows both.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,21 @@ struct Disagreement {
     std::uint64_t measured = 0;
 };
 
+// What an estimate came to: whether its interval holds the measured value.
+struct HeldInterval {
+    Counter counter;
+    bool holds = false;
+};
+
 struct Agreement {
     std::uint64_t compared = 0;  // integer counters that both sides have
     std::uint64_t missing = 0;   // that were predicted and to be measured, and could not be
     std::vector<Disagreement> disagreements;
+    std::vector<HeldInterval> intervals;
 };
 
-// Ratios follow from the integers and are not compared; nor is time.
-Agreement compare(const Readings& predicted, const Readings& measured);
+// Of a point that was measured. Ratios follow from the integers and are not compared.
+Agreement agreement_of(const Point& point);
 
 // "load_sectors: predicted 163840, measured 163841"
 std::string describe(const Disagreement& disagreement);

@@ -12,6 +12,7 @@
 #include "core/run/device_counters.h"
 #include "core/steps/steps.h"
 #include "core/stop/signal.h"
+#include "core/traffic/estimate.h"
 
 namespace coalprof {
 namespace {
@@ -194,10 +195,15 @@ std::unique_ptr<PreparedLaunch> DeviceBackend::prepare(Measured& one) {
 // own addresses are known only when it is counted, and take a microsecond.
 void DeviceBackend::start_prediction(Measured& one) const {
     if (one.planned.warp) return;
-    one.prediction = start_answer([&planned = one.planned, placement = one.placement] {
-        const Step step("points predicted", 1);
-        return Predictor(planned.machine).predict_launch(planned.plan, placement);
-    });
+    one.prediction =
+        start_answer([&planned = one.planned, placement = one.placement, cache = run_.cache] {
+            const Step step("points predicted", 1);
+            Prediction prediction{
+                Predictor(planned.machine).predict_launch(planned.plan, placement), std::nullopt};
+            prediction.estimates =
+                add_estimates(planned.machine, planned.plan, cache, prediction.readings);
+            return prediction;
+        });
 }
 
 // A point with wrong data has no measurement.
@@ -297,10 +303,13 @@ void DeviceBackend::collect(const std::vector<Measured*>& points,
 void DeviceBackend::finish(Measured& one) const {
     Point& point = one.point;
     try {
-        if (one.prediction)
-            point.predicted = one.prediction->get();
-        else
+        if (one.prediction) {
+            Prediction prediction = one.prediction->get();
+            point.predicted = prediction.readings;
+            point.estimates = std::move(prediction.estimates);
+        } else {
             Predictor(one.planned.machine).predict_warp(placed(one), point.predicted);
+        }
     } catch (const Stopped&) {  // what was measured is delivered all the same
     }
     if (!point.measured) return;

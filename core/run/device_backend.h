@@ -56,6 +56,10 @@ class DeviceBackend : public Backend {
     std::uint64_t passes() const { return passes_; }
 
  private:
+    struct Prediction {
+        Readings readings;
+        std::optional<Estimates> estimates;
+    };
     struct Measured {
         PlannedPoint planned;
         Point point;
@@ -63,7 +67,7 @@ class DeviceBackend : public Backend {
         Placement placement;
         bool was_prepared = false;
         std::shared_future<void> check;  // of its data; goes on beside the next launches
-        std::optional<Answer<Readings>> prediction;  // likewise
+        std::optional<Answer<Prediction>> prediction;  // likewise
     };
     struct Range;
 

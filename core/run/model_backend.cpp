@@ -14,6 +14,7 @@
 #include "core/parallel/parallel.h"
 #include "core/parallel/threads.h"
 #include "core/steps/steps.h"
+#include "core/traffic/estimate.h"
 
 namespace coalprof {
 namespace {
@@ -42,18 +43,21 @@ struct Chunk {
     std::optional<Answer<bool>> done;
 };
 
-void answer_point(const Predictor& predictor, AnsweredPoint& one) {
+void answer_point(const Predictor& predictor, CacheState cache, AnsweredPoint& one) {
     one.point.name = one.planned.name;
     one.point.parameters = one.planned.parameters;
     if (one.planned.warp) {
+        one.point.estimates.reset();
         predictor.predict_warp(*one.planned.warp, one.point.predicted);
         return;
     }
     one.point.predicted = predictor.predict_launch(one.planned.plan, {});
+    one.point.estimates =
+        add_estimates(one.planned.machine, one.planned.plan, cache, one.point.predicted);
     one.obstacles = obstacle_warnings(one.planned.machine, one.planned.plan);
 }
 
-void answer_chunk(const PointSource& source, Chunk& chunk) {
+void answer_chunk(const PointSource& source, CacheState cache, Chunk& chunk) {
     const Step step("points predicted", chunk.size);
     const auto start = std::chrono::steady_clock::now();
     std::optional<Predictor> predictor;
@@ -62,7 +66,7 @@ void answer_chunk(const PointSource& source, Chunk& chunk) {
         source.make(one.planned);
         if (!predictor || predictor->machine().name != one.planned.machine.name)
             predictor.emplace(one.planned.machine);
-        answer_point(*predictor, one);
+        answer_point(*predictor, cache, one);
     }
     chunk.took = std::chrono::steady_clock::now() - start;
 }
@@ -70,7 +74,8 @@ void answer_chunk(const PointSource& source, Chunk& chunk) {
 // The chunks in flight, in the order of their points.
 class Window {
  public:
-    Window(PointSource& source, Delivery& delivery) : source_(source), delivery_(delivery) {}
+    Window(PointSource& source, CacheState cache, Delivery& delivery)
+        : source_(source), cache_(cache), delivery_(delivery) {}
 
     bool is_empty() const { return asked_.empty(); }
     // While the first of them is waited for, every thread has one and finds another.
@@ -89,8 +94,8 @@ class Window {
         }
         if (chunk->size == 0) return false;
         if (is_shared_)
-            chunk->done = start_answer([&source = source_, &asked = *chunk] {
-                answer_chunk(source, asked);
+            chunk->done = start_answer([&source = source_, cache = cache_, &asked = *chunk] {
+                answer_chunk(source, cache, asked);
                 return true;
             });
         asked_.push_back(std::move(chunk));
@@ -106,7 +111,7 @@ class Window {
             if (chunk->done)
                 chunk->done->get();
             else
-                answer_chunk(source_, *chunk);
+                answer_chunk(source_, cache_, *chunk);
         } catch (...) {
             failure = std::current_exception();
         }
@@ -137,6 +142,7 @@ class Window {
     }
 
     PointSource& source_;
+    CacheState cache_;
     Delivery& delivery_;
     std::size_t together_ = 1;
     bool is_shared_ = false;  // with other threads
@@ -150,7 +156,7 @@ class Window {
 void ModelBackend::begin(ResultHead& head) { head.backend = "model"; }
 
 void ModelBackend::answer(PointSource& source, Delivery& delivery) {
-    Window window(source, delivery);
+    Window window(source, cache_, delivery);
     for (bool more = true; more || !window.is_empty();) {
         const bool asks = more && !window.is_full() && (window.is_empty() || source.is_ready());
         if (asks)

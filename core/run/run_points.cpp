@@ -89,7 +89,7 @@ class Collected : public Delivery {
 
  private:
     void warn_of_mismatches(const Point& point) {
-        for (const Disagreement& found : compare(point.predicted, *point.measured).disagreements) {
+        for (const Disagreement& found : agreement_of(point).disagreements) {
             if (told_ < most_mismatches) warn({"W-MISMATCH", point.name, describe(found)});
             ++(told_ < most_mismatches ? told_ : untold_);
         }

@@ -24,7 +24,7 @@ constexpr std::size_t most_values_walked = 64;
 // Predictions change in their sixth digit with every block at an edge.
 constexpr double alike_when_predicted = 1.001;
 
-// What one combination takes; of a prediction all three are the same.
+// What one combination takes; of an exact prediction all three are the same.
 struct Cost {
     double low = 0;
     double middle = 0;
@@ -39,7 +39,7 @@ struct Cost {
 // What one combination took at one value of the parameter.
 struct Sample {
     std::optional<Cost> measured_seconds;
-    std::optional<double> predicted_seconds;
+    std::optional<Cost> predicted_seconds;
     std::optional<double> predicted_bytes;
     bool loses_lines = false;  // L1 is too small for the lines that warps share
 };
@@ -74,6 +74,17 @@ bool loses_lines(const PlannedPoint& planned) {
            !(set->is_kept && set->bytes <= l1_bytes(rules, planned.plan.cache));
 }
 
+// Before L2 was, nothing but traffic tells settings apart, and that is exact.
+Cost predicted_cost(const PlannedPoint& planned, const Point& point) {
+    constexpr Counter bandwidth = Counter::bandwidth_bytes_per_second;
+    const double useful = static_cast<double>(planned.plan.program.useful_bytes);
+    const double seconds = useful / number_in(point.predicted[bandwidth]);
+    const Interval* interval = point.estimates ? point.estimates->of(bandwidth) : nullptr;
+    const bool is_cached = planned.machine.rules->memory.fill_bytes != 0;
+    if (!interval || !is_cached) return {seconds, seconds, seconds};
+    return {useful / interval->high, seconds, useful / interval->low};
+}
+
 Sample sample_of(const PlannedPoint& planned, const Point& point) {
     Sample sample;
     if (point.timing && point.failure.empty()) {
@@ -83,9 +94,7 @@ Sample sample_of(const PlannedPoint& planned, const Point& point) {
     }
     const Plan& plan = planned.plan;
     const Reading& bandwidth = point.predicted[Counter::bandwidth_bytes_per_second];
-    if (is_number(bandwidth))
-        sample.predicted_seconds =
-            static_cast<double>(plan.program.useful_bytes) / number_in(bandwidth);
+    if (is_number(bandwidth)) sample.predicted_seconds = predicted_cost(planned, point);
     // What L2 holds has no bandwidth, and of two settings one may fit and the other not: traffic is
     // known of both. Without caches every launch has a bandwidth, and its traffic is a long sum.
     const Rules& rules = *planned.machine.rules;
@@ -107,7 +116,7 @@ std::optional<Cost> cost_of(const Sample& sample, Basis basis) {
         case Basis::measured_time:
             return sample.measured_seconds;
         case Basis::predicted_bandwidth:
-            return certain(sample.predicted_seconds);
+            return sample.predicted_seconds;
         case Basis::predicted_traffic:
             return certain(sample.predicted_bytes);
         case Basis::predicted_l1_reuse:
@@ -118,8 +127,8 @@ std::optional<Cost> cost_of(const Sample& sample, Basis basis) {
 }
 
 bool is_as_good(const Cost& cost, const Cost& best, Basis basis) {
-    if (basis != Basis::measured_time) return cost.middle <= alike_when_predicted * best.middle;
-    return cost.low <= best.high || cost.middle <= alike_when_measured * best.middle;
+    const double alike = basis == Basis::measured_time ? alike_when_measured : alike_when_predicted;
+    return cost.low <= best.high || cost.middle <= alike * best.middle;
 }
 
 std::size_t cheapest(const std::vector<Cost>& costs) {

@@ -2,21 +2,29 @@
 
 #include <bit>
 #include <cmath>
-#include <unordered_map>
 #include <vector>
 
 #include "core/pattern/memory_settings.h"
+#include "core/traffic/line_hash.h"
 #include "core/traffic/sector_cache.h"
 #include "core/traffic/touched_lines.h"
+#include "core/traffic/unit_tally.h"
 
 namespace coalprof {
 namespace {
 
-// Warp instructions of one replay: 4 ms at 200 ns each.
-constexpr std::uint64_t most_replayed = 20'000;
+// What one replay may look at, warp instructions and the lines that they touch: together 3 ms at
+// 150 ns and 20 ns each. Neighbours are compared at the same cost once more.
+struct Budget {
+    double warps = 8'000;
+    double lines = 100'000;
+};
+constexpr Budget whole_history{};
+// Lines that are followed where neighbours are compared: a table that a core's own cache holds.
+constexpr std::uint64_t most_compared = 1 << 14;
 // Blocks that are looked at where blocks share nothing but borders; pairs of neighbours.
-constexpr std::uint64_t near_blocks = 16;
-constexpr std::uint64_t most_near = 4'000;
+constexpr std::uint64_t near_blocks = 8;
+constexpr Budget of_pairs{1'000, 4'000};
 
 bool is_replayed(const Instruction& one) {
     return one.space == Space::global && one.path != LoadPath::tex && !is_atomic(one);
@@ -27,26 +35,49 @@ std::uint32_t ones(std::uint32_t bits) { return static_cast<std::uint32_t>(std::
 // Who asked for a line last: a small table that forgets.
 class RequestLog {
  public:
+    void clear() {
+        constexpr std::uint32_t most_requests = 1u << 31;
+        if (now_ > most_requests) {
+            entries_.assign(entries_.size(), {});
+            now_ = 0;
+        }
+        born_ = now_ + 1;
+    }
     // Requests since this block asked for the line; 0: it did not, as far as is remembered.
-    std::uint64_t again(std::uint64_t line, std::uint64_t block) {
+    std::uint32_t again(std::uint64_t line, std::uint64_t block) {
         ++now_;
-        Entry& entry = entries_[(line * 0x9E37'79B9'7F4A'7C15ull) >> (64 - size_bits)];
-        const bool is_again = entry.line == line && entry.block == block;
-        const std::uint64_t distance = is_again ? now_ - entry.time : 0;
-        entry = {line, block, now_};
+        Entry& entry = entries_[hash_of(line) >> (64 - size_bits)];
+        const bool is_again = entry.time >= born_ && entry.line == line &&
+                              entry.block == static_cast<std::uint32_t>(block);
+        const std::uint32_t distance = is_again ? now_ - entry.time : 0;
+        entry = {line, static_cast<std::uint32_t>(block), now_};
         return distance;
     }
 
  private:
     static constexpr int size_bits = 14;
     struct Entry {
-        std::uint64_t line = ~std::uint64_t{0};
-        std::uint64_t block = 0;
-        std::uint64_t time = 0;
+        std::uint64_t line = 0;
+        std::uint32_t block = 0;
+        std::uint32_t time = 0;
     };
-    std::uint64_t now_ = 0;
+    std::uint32_t now_ = 0;
+    std::uint32_t born_ = 1;
     std::vector<Entry> entries_ = std::vector<Entry>(std::size_t{1} << size_bits);
 };
+
+// Tables that stay from one launch to the next: filling them anew would cost more than a replay of
+// a few blocks does.
+struct Tables {
+    RequestLog loads;
+    RequestLog stores;
+    UnitTally compared_loads;
+    UnitTally compared_stores;
+};
+Tables& tables_of_this_thread() {
+    static thread_local Tables tables;
+    return tables;
+}
 
 class Replay {
  public:
@@ -54,12 +85,69 @@ class Replay {
         : program_(program),
           order_(order),
           multiprocessor_(multiprocessor),
-          l1_(multiprocessor.l1_bytes) {
+          l1_(multiprocessor.l1_bytes),
+          tables_(tables_of_this_thread()) {
         for (const Instruction& one : program.instructions)
             if (is_replayed(one)) instructions_.push_back(&one);
         // Arrays never share a line, and where they lie to each other is not known.
         for (std::size_t k = 0; k < program.arrays.size(); ++k)
             placement_.base_addresses.push_back(k << 44);
+        tables_.loads.clear();
+        tables_.stores.clear();
+        lines_of_block_ = lines_of_some_warps() * static_cast<double>(warps_of_block());
+    }
+
+    // How many blocks may be looked at; at least one.
+    std::uint64_t blocks_within(const Budget& budget) const {
+        const double blocks = std::min(budget.warps / static_cast<double>(warps_of_block()),
+                                       budget.lines / std::max(lines_of_block_, 1.0));
+        return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(blocks));
+    }
+
+    void empty_l1() { l1_.clear(); }
+
+    // Blocks that run at the same time on one multiprocessor.
+    void run_together(const std::vector<std::uint64_t>& blocks) {
+        for (const Instruction* one : instructions_)
+            for (std::uint32_t element = 0; element < order_.per_thread; ++element)
+                for (const std::uint64_t block : blocks)
+                    each_line(*one, element, block, [&](const LineTouched& touched) {
+                        run(one->kind == AccessKind::load, block, touched);
+                    });
+    }
+
+    // How much neighbouring blocks share: each touches its sectors once, then all of them do.
+    // `runs_them`: each on a multiprocessor of its own besides.
+    void compare(std::uint64_t first, std::uint64_t count, bool runs_them) {
+        const auto lines = static_cast<std::uint64_t>(lines_of_block_ * static_cast<double>(count));
+        tables_.compared_loads.begin(lines, most_compared);
+        tables_.compared_stores.begin(lines, most_compared);
+        for (std::uint64_t block = first; block < first + count; ++block) {
+            if (runs_them) empty_l1();
+            tables_.compared_loads.next_group();
+            tables_.compared_stores.next_group();
+            for (const Instruction* one : instructions_) {
+                const bool is_load = one->kind == AccessKind::load;
+                UnitTally& compared = is_load ? tables_.compared_loads : tables_.compared_stores;
+                for (std::uint32_t element = 0; element < order_.per_thread; ++element)
+                    each_line(*one, element, block, [&](const LineTouched& touched) {
+                        compared.touch(touched.line, touched.sectors);
+                        if (runs_them) run(is_load, block, touched);
+                    });
+            }
+        }
+        add(tables_.compared_loads, replayed_.loads);
+        add(tables_.compared_stores, replayed_.stores);
+    }
+
+    Replayed& result() { return replayed_; }
+
+ private:
+    static void add(const UnitTally& compared, ReplayedKind& sums) {
+        const double of_blocks = compared.of_groups()[0];
+        sums.compared_sectors += static_cast<double>(compared.touched_sectors());
+        sums.block_sectors += of_blocks;
+        sums.shared_sectors += of_blocks - compared.of_all()[0];
     }
 
     std::uint64_t warps_of_block() const {
@@ -67,48 +155,21 @@ class Replay {
                std::max<std::size_t>(1, instructions_.size());
     }
 
-    void empty_l1() { l1_ = SectorCache(multiprocessor_.l1_bytes); }
-
-    // Blocks that run at the same time on one multiprocessor.
-    void run_together(const std::vector<std::uint64_t>& blocks) {
+    // The mean of a few, all over the launch.
+    double lines_of_some_warps() {
+        constexpr std::uint64_t some = 4;
+        double lines = 0;
         for (const Instruction* one : instructions_)
-            for (std::uint32_t element = 0; element < order_.per_thread; ++element)
-                for (const std::uint64_t block : blocks) run(*one, element, block);
+            for (std::uint64_t k = 0; k < some; ++k) {
+                const std::uint64_t first = order_.threads / some * k / warp_lanes * warp_lanes;
+                const std::uint64_t count = std::min<std::uint64_t>(warp_lanes, order_.threads);
+                touched_.set(access_of_warp(program_, placement_, *one, first,
+                                            static_cast<std::uint32_t>(count)));
+                lines += static_cast<double>(touched_.lines().size());
+            }
+        return instructions_.empty() ? 0 : lines / static_cast<double>(some * instructions_.size());
     }
 
-    // How much neighbouring blocks share: each touches its sectors once, then all of them do.
-    void compare(std::uint64_t first, std::uint64_t count) {
-        std::unordered_map<std::uint64_t, std::uint32_t> all[2];
-        double warps[2] = {0, 0};
-        double once[2] = {0, 0};
-        for (std::uint64_t block = first; block < first + count; ++block) {
-            std::unordered_map<std::uint64_t, std::uint32_t> own[2];
-            for (const Instruction* one : instructions_)
-                for (std::uint32_t element = 0; element < order_.per_thread; ++element)
-                    each_line(*one, element, block, [&](const LineTouched& touched) {
-                        const bool is_store = one->kind == AccessKind::store;
-                        warps[is_store] += ones(touched.sectors);
-                        own[is_store][touched.line] |= touched.sectors;
-                    });
-            for (int kind = 0; kind < 2; ++kind)
-                for (const auto& [line, sectors] : own[kind]) {
-                    once[kind] += ones(sectors);
-                    all[kind][line] |= sectors;
-                }
-        }
-        for (int kind = 0; kind < 2; ++kind) {
-            ReplayedKind& sums = kind == 0 ? replayed_.loads : replayed_.stores;
-            double distinct = 0;
-            for (const auto& [line, sectors] : all[kind]) distinct += ones(sectors);
-            sums.compared_sectors += warps[kind];
-            sums.block_sectors += once[kind];
-            sums.shared_sectors += once[kind] - distinct;
-        }
-    }
-
-    Replayed& result() { return replayed_; }
-
- private:
     template <typename Visit>
     void each_line(const Instruction& one, std::uint32_t element, std::uint64_t block,
                    Visit visit) {
@@ -118,33 +179,30 @@ class Replay {
         });
     }
 
-    void run(const Instruction& one, std::uint32_t element, std::uint64_t block) {
-        const bool is_load = one.kind == AccessKind::load;
+    void run(bool is_load, std::uint64_t block, const LineTouched& touched) {
         ReplayedKind& sums = is_load ? replayed_.loads : replayed_.stores;
-        RequestLog& log = is_load ? loads_ : stores_;
-        each_line(one, element, block, [&](const LineTouched& touched) {
-            sums.sectors += ones(touched.sectors);
-            if (is_load && multiprocessor_.keeps_loads) {
-                const std::uint32_t held = l1_.touch(touched.line, touched.sectors);
-                sums.hit_sectors += ones(held);
-                if (held == touched.sectors) return;
-            }
-            sums.requests += 1;
-            if (const std::uint64_t distance = log.again(touched.line, block)) {
-                sums.line_again += 1;
-                sums.log_distance += std::log2(static_cast<double>(distance));
-            }
-        });
+        sums.sectors += ones(touched.sectors);
+        if (is_load && multiprocessor_.keeps_loads) {
+            const std::uint32_t held = l1_.touch(touched.line, touched.sectors);
+            sums.hit_sectors += ones(held);
+            if (held == touched.sectors) return;
+        }
+        sums.requests += 1;
+        RequestLog& log = is_load ? tables_.loads : tables_.stores;
+        if (const std::uint32_t distance = log.again(touched.line, block)) {
+            sums.line_again += 1;
+            sums.log_distance += std::log2(static_cast<double>(distance));
+        }
     }
 
     const Program& program_;
     const LaunchOrder& order_;
     const Multiprocessor& multiprocessor_;
     SectorCache l1_;
-    RequestLog loads_;
-    RequestLog stores_;
+    Tables& tables_;
     Placement placement_;
     std::vector<const Instruction*> instructions_;
+    double lines_of_block_ = 0;
     TouchedLines touched_;
     Replayed replayed_;
 };
@@ -206,8 +264,7 @@ void replay_multiprocessor(Replay& replay, const LaunchOrder& order, const Multi
 }
 
 void replay_history(Replay& replay, const LaunchOrder& order, const Multiprocessor& one) {
-    const std::uint64_t affordable =
-        std::max<std::uint64_t>(1, most_replayed / replay.warps_of_block());
+    const std::uint64_t affordable = replay.blocks_within(whole_history);
     const std::uint64_t own = (order.blocks + one.count - 1) / one.count;
     const std::uint64_t busy = std::min<std::uint64_t>(one.count, order.blocks);
     const std::uint64_t taken = std::clamp<std::uint64_t>(affordable / own, 1, busy);
@@ -215,22 +272,17 @@ void replay_history(Replay& replay, const LaunchOrder& order, const Multiprocess
         replay_multiprocessor(replay, order, one, (2 * k + 1) * busy / (2 * taken), affordable);
     const std::uint64_t wave = std::uint64_t{one.count} * one.resident_blocks;
     const std::uint64_t compared = std::min({order.blocks, wave, affordable});
-    replay.compare((order.blocks - compared) / 2, compared);
+    replay.compare((order.blocks - compared) / 2, compared, false);
 }
 
 void replay_near(Replay& replay, const LaunchOrder& order) {
-    const std::uint64_t affordable =
-        std::max<std::uint64_t>(1, most_near / replay.warps_of_block());
+    const std::uint64_t affordable = replay.blocks_within(of_pairs);
     const std::uint64_t pairs = std::min({near_blocks / 2, (order.blocks + 1) / 2, affordable});
     for (std::uint64_t k = 0; k < pairs; ++k) {
         // Spread evenly, but for the sake of patterns that repeat not by a round number.
         const std::uint64_t first = pairs == 1 ? 0 : (order.blocks - 1) * k / pairs;
         const std::uint64_t count = std::min<std::uint64_t>(2, order.blocks - first);
-        for (std::uint64_t block = first; block < first + count; ++block) {
-            replay.empty_l1();  // neighbours run on other multiprocessors
-            replay.run_together({block});
-        }
-        replay.compare(first, count);
+        replay.compare(first, count, true);  // neighbours run on other multiprocessors
     }
 }
 

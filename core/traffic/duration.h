@@ -4,31 +4,17 @@
 
 #include <array>
 #include <cstddef>
-#include <string_view>
 
 #include "core/machine/rates.h"
+#include "core/result/estimates.h"
 #include "core/traffic/work.h"
 
 namespace coalprof {
 
-enum class TimeTerm : std::uint8_t {
-    start,
-    blocks,
-    instructions,
-    latency,
-    l1,
-    l2,
-    dram,
-    same_line,
-    atomics,
-};
-inline constexpr std::size_t time_term_count = static_cast<std::size_t>(TimeTerm::atomics) + 1;
-std::string_view name_of(TimeTerm term);
-
 struct Duration {
-    std::array<double, time_term_count> term_seconds{};
+    std::array<double, limit_count> term_seconds{};  // by Limit
     double seconds = 0;
-    TimeTerm longest() const;
+    Limit longest() const;
 };
 
 Duration duration_of(const Work& work, const Rates& rates);
@@ -39,6 +25,6 @@ struct Spread {
     double low = 1;
     double high = 1;
 };
-Spread spread_of(TimeTerm longest, const Rates& rates);
+Spread spread_of(Limit longest, const Rates& rates);
 
 }  // namespace coalprof

@@ -12,10 +12,9 @@
 namespace coalprof {
 
 // `readings` are Predictor::predict_launch()'s; those that it could not tell, and the duration with
-// the bandwidth, get their values here. `is_warm`: the same launch went before (--cache warm). None
-// where this machine's rates are not known, where it counts transactions (before 7.0), and for
-// arrays in the host's memory and loads through textures.
-std::optional<Estimates> add_estimates(const Machine& machine, const Plan& plan, bool is_warm,
+// the bandwidth, get their values here. Where rates are not known, before 7.0 and of
+// loads through textures, device memory alone decides the time. None where not even that is known.
+std::optional<Estimates> add_estimates(const Machine& machine, const Plan& plan, CacheState cache,
                                        Readings& readings);
 
 }  // namespace coalprof

@@ -27,6 +27,13 @@ std::uint32_t registers_of(const Plan& plan) {
     return std::clamp(14 + plan.shape.per_thread * (loaded_words + 2), 16u, 255u);
 }
 
+bool may_idle(const Formula& formula) {
+    if (const auto* custom = std::get_if<std::shared_ptr<const CustomFormula>>(&formula))
+        return (*custom)->may_idle();
+    const auto* rows = std::get_if<Rows>(&formula);
+    return rows && rows->columns < rows->row_threads;
+}
+
 void set_shape(const Plan& plan, const LaunchOrder& order, const Multiprocessor& one, Work& work) {
     constexpr std::uint32_t registers = 65'536;  // of a multiprocessor, since 3.0
     const std::uint32_t of_block =
@@ -39,13 +46,19 @@ void set_shape(const Plan& plan, const LaunchOrder& order, const Multiprocessor&
     work.warps = work.blocks * order.block_warps();
     work.instructions =
         work.warps * order.per_thread * static_cast<double>(plan.program.instructions.size());
-    for (const Instruction& one_of : plan.program.instructions)
+    work.per_thread = order.per_thread;
+    for (const Instruction& one_of : plan.program.instructions) {
         if (is_pointer_load(plan.program, one_of)) work.dependent_loads += 1;
+        if (one_of.kind == AccessKind::load && may_idle(one_of.formula)) work.has_branches = true;
+    }
 }
 
 void set_lines(const std::vector<ArrayReach>& arrays, const Readings& readings,
                const CacheTraffic& caches, Work& work) {
     work.load_lines = number_or(readings[Counter::load_lines], 0);
+    for (const Counter counter :
+         {Counter::shared_load_wavefronts, Counter::shared_store_wavefronts})
+        work.shared_wavefronts += number_or(readings[counter], 0);
     work.store_lines = number_or(readings[Counter::store_lines], 0);
     work.l2_read_requests = number_or(readings[Counter::l2_read_requests], caches.l2_read_requests);
     work.l2_sectors = number_or(readings[Counter::l2_read_sectors], caches.l2_read_sectors) +
@@ -78,6 +91,7 @@ LaunchEstimate estimate_work(const Machine& machine, const Plan& plan, bool is_w
 
     const std::vector<ArrayReach> arrays = reaches_of(plan.program);
     set_shape(plan, order, multiprocessor, launch.work);
+    launch.work.is_flushed = !is_warm;
     set_lines(arrays, readings, launch.caches, launch.work);
     const double at_once = launch.work.resident_blocks * multiprocessor.count;
     const double read_sectors =

@@ -1,128 +1,215 @@
 #include "core/traffic/reach.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <optional>
 #include <vector>
+
+#include "core/traffic/touched_lines.h"
 
 namespace coalprof {
 namespace {
 
 using Instructions = std::span<const Instruction* const>;
 
-constexpr std::uint64_t most_walked = 1 << 20;  // threads times instructions
+// Threads times instructions that are walked: 1 ms.
+constexpr std::uint64_t most_walked = 1 << 16;
 constexpr std::uint64_t sampled_windows = 16;
-constexpr std::uint64_t sampled_threads = 1 << 16;  // in all windows and instructions
+constexpr std::uint64_t most_sampled = 1 << 15;  // threads times instructions, of all windows
 
 // A run of bytes.
 struct Run {
     std::uint64_t first = 0;
     std::uint64_t end = 0;
 };
+// Something and copies of it, each `step_bytes` further on. The last one may be a part of one.
+struct Copies {
+    double times = 1;
+    std::uint64_t step_bytes = 0;
+};
 
-// The period that all instructions have in common; none where they have none, or a longer one than
-// is walked.
-std::optional<Period> common_period(Instructions instructions, std::uint64_t threads) {
-    Period common{1, 0};
-    bool is_first = true;
-    for (const Instruction* one : instructions) {
-        const std::optional<Period> own = period_of(one->formula);
-        if (!own) return std::nullopt;
-        if (is_first) {
-            common = {own->threads, own->advance};
-            is_first = false;
-            continue;
-        }
-        const std::uint64_t both = std::lcm(common.threads, own->threads);
-        if (both / common.threads * common.advance != both / own->threads * own->advance)
-            return std::nullopt;
-        common = {both, both / common.threads * common.advance};
-    }
-    if (std::min(common.threads, threads) * instructions.size() > most_walked) return std::nullopt;
-    return common;
-}
-
-// Calls visit(index, byte address) for the lanes that take part among the indices [begin, end).
-template <typename Visit>
-void each_place(const Instruction& one, std::uint64_t begin, std::uint64_t end, Visit visit) {
-    std::array<std::uint64_t, warp_lanes> elements;
-    for (std::uint64_t at = begin; at < end; at += warp_lanes) {
-        const auto count =
-            static_cast<std::uint32_t>(std::min<std::uint64_t>(warp_lanes, end - at));
-        evaluate(one.formula, at, count, elements.data());
-        for (std::uint32_t lane = 0; lane < count; ++lane)
-            if (elements[lane] != idle_lane) visit(at + lane, elements[lane] * one.width_bytes);
-    }
-}
-
-void sort_by_place(std::vector<Run>& runs) {
+// Sorts them, and joins those that leave no gap.
+void tidy(std::vector<Run>& runs) {
     const auto is_before = [](const Run& a, const Run& b) { return a.first < b.first; };
     if (!std::ranges::is_sorted(runs, is_before)) std::ranges::sort(runs, is_before);
+    std::size_t kept = 0;
+    for (const Run& run : runs)
+        if (kept > 0 && run.first <= runs[kept - 1].end)
+            runs[kept - 1].end = std::max(runs[kept - 1].end, run.end);
+        else
+            runs[kept++] = run;
+    runs.resize(kept);
 }
 
-// Units that the runs, sorted, touch.
-double units_in(const std::vector<Run>& runs, std::uint64_t unit_bytes) {
+// Units that the tidy runs touch, moved by so much.
+double units_in(const std::vector<Run>& runs, std::uint64_t unit_bytes, std::uint64_t moved = 0) {
     double units = 0;
     std::uint64_t next = 0;  // the first unit that is not counted yet
     for (const Run& run : runs) {
-        const std::uint64_t first = std::max(next, run.first / unit_bytes);
-        const std::uint64_t end = (run.end - 1) / unit_bytes + 1;
+        const std::uint64_t first = std::max(next, (run.first + moved) / unit_bytes);
+        const std::uint64_t end = (run.end + moved - 1) / unit_bytes + 1;
         if (end > first) units += static_cast<double>(end - first);
         next = std::max(next, end);
     }
     return units;
 }
 
-Units units_in(const std::vector<Run>& runs) {
-    Units units;
-    for (std::size_t k = 0; k < units.size(); ++k) units[k] = units_in(runs, reach_unit_bytes[k]);
-    return units;
+// Whether copies of each run leave no unit between them out.
+bool are_gapless(const std::vector<Run>& runs, const Copies& copies, std::uint64_t unit_bytes) {
+    return std::ranges::all_of(runs, [&](const Run& run) {
+        return copies.step_bytes <= std::max(unit_bytes, run.end - run.first);
+    });
 }
 
-// One period of places, and how it is repeated.
-struct Repeated {
-    std::vector<Run> runs;  // sorted
-    std::vector<std::uint64_t> copies;
-    std::uint64_t step_bytes = 0;  // from a copy to the next
-    double periods = 1;
-};
+std::vector<Run> grown(std::vector<Run> runs, const Copies& copies) {
+    const auto added =
+        static_cast<std::uint64_t>((copies.times - 1) * static_cast<double>(copies.step_bytes));
+    for (Run& run : runs) run.end += added;
+    tidy(runs);
+    return runs;
+}
 
 // Units of all copies where these lie apart by more than a unit: as many in each as in one, except
 // that copies may share units, wholly or at their borders.
-double units_of_copies(const Repeated& repeated, std::uint64_t unit_bytes, double of_period) {
-    const std::uint64_t step = repeated.step_bytes;
+double units_of_spread(const std::vector<Run>& runs, const Copies& copies,
+                       std::uint64_t unit_bytes) {
+    const std::uint64_t step = copies.step_bytes;
     const double unit = static_cast<double>(unit_bytes);
-    const std::uint64_t low = repeated.runs.front().first;
-    const std::uint64_t span = repeated.runs.back().end - low;
+    const std::uint64_t span = runs.back().end - runs.front().first;
     const double reached =
-        (repeated.periods - 1) * static_cast<double>(step) + static_cast<double>(span);
-    std::vector<Run> moved;
+        (copies.times - 1) * static_cast<double>(step) + static_cast<double>(span);
     if (span > step) {  // copies overlap: what they touch of one step
-        for (const Run& run : repeated.runs) {
+        std::vector<Run> moved;
+        for (const Run& run : runs) {
             const std::uint64_t first = run.first % step;
-            moved.push_back({first, std::min(first + (run.end - run.first), step)});
+            const std::uint64_t end = first + std::min(run.end - run.first, step);
+            moved.push_back({first, std::min(end, step)});
+            if (end > step) moved.push_back({0, end - step});
         }
-        sort_by_place(moved);
+        tidy(moved);
         const double share = units_in(moved, unit_bytes) * unit / static_cast<double>(step);
-        return std::min(share * reached / unit, of_period * repeated.periods);
+        return std::min(share * reached / unit, units_in(runs, unit_bytes) * copies.times);
     }
     // Where a copy begins in its first unit repeats; a few of the places tell the mean.
     constexpr std::uint64_t most_phases = 8;
     const std::uint64_t phases = unit_bytes / std::gcd(unit_bytes, step);
     const std::uint64_t seen = std::min(phases, most_phases);
     double sum = 0;
-    for (std::uint64_t phase = 0; phase < seen; ++phase) {
-        const std::uint64_t move = phase * (phases / seen) * step;
-        moved.clear();
-        for (const Run& run : repeated.runs) moved.push_back({run.first + move, run.end + move});
-        sum += units_in(moved, unit_bytes);
-    }
-    return std::min(sum / static_cast<double>(seen) * repeated.periods, reached / unit + 1);
+    for (std::uint64_t phase = 0; phase < seen; ++phase)
+        sum += units_in(runs, unit_bytes, phase * (phases / seen) * step);
+    return std::min(sum / static_cast<double>(seen) * copies.times, reached / unit + 1);
 }
 
-Repeated repeat(Instructions instructions, std::uint64_t threads, const Period& period,
-                Reach& reach) {
+double units_of(const std::vector<Run>& runs, const Copies& copies, std::uint64_t unit_bytes) {
+    if (runs.empty()) return 0;
+    if (copies.times <= 1 || copies.step_bytes == 0) return units_in(runs, unit_bytes);
+    if (are_gapless(runs, copies, unit_bytes)) return units_in(grown(runs, copies), unit_bytes);
+    return units_of_spread(runs, copies, unit_bytes);
+}
+
+// Of copies of copies; none where they run through each other.
+std::optional<double> units_of(const std::vector<Run>& runs, Copies near, Copies far,
+                               std::uint64_t unit_bytes) {
+    if (near.step_bytes > far.step_bytes) std::swap(near, far);
+    if (near.times <= 1 || near.step_bytes == 0) return units_of(runs, far, unit_bytes);
+    if (are_gapless(runs, near, unit_bytes)) return units_of(grown(runs, near), far, unit_bytes);
+    constexpr double most_runs = 1 << 14;
+    if (static_cast<double>(runs.size()) * near.times > most_runs) return std::nullopt;
+    std::vector<Run> all;
+    for (std::uint64_t k = 0; static_cast<double>(k) < near.times; ++k)
+        for (const Run& run : runs)
+            all.push_back({run.first + k * near.step_bytes, run.end + k * near.step_bytes});
+    tidy(all);
+    return units_of(all, far, unit_bytes);
+}
+
+// Copies of the places that advance by so many elements, forward or back. The first of them are
+// moved to where the lowest copy lies.
+Copies copies_of(double times, std::uint64_t advance, std::uint64_t width, std::vector<Run>& runs) {
+    const auto step = static_cast<std::int64_t>(advance * width);
+    if (step >= 0) return {times, static_cast<std::uint64_t>(step)};
+    const std::uint64_t back = static_cast<std::uint64_t>(-step);
+    const std::uint64_t moved = static_cast<std::uint64_t>(std::ceil(times) - 1) * back;
+    for (Run& run : runs) run = {run.first - moved, run.end - moved};
+    return {times, back};
+}
+
+// The period that all instructions have in common; none where they have none.
+std::optional<Period> common_period(Instructions instructions) {
+    Period common{1, 0};
+    bool is_first = true;
+    for (const Instruction* one : instructions) {
+        const std::optional<Period> own = period_of(one->formula);
+        if (!own) return std::nullopt;
+        if (is_first) {
+            common = *own;
+            is_first = false;
+            continue;
+        }
+        const bool is_alike = own->inner_threads == common.inner_threads &&
+                              own->inner_advance == common.inner_advance &&
+                              own->threads == common.threads;
+        const std::uint64_t both = std::lcm(common.threads, own->threads);
+        if (both / common.threads * common.advance != both / own->threads * own->advance)
+            return std::nullopt;
+        common.advance *= both / common.threads;
+        common.threads = both;
+        if (!is_alike) common.inner_threads = 0;
+    }
+    return common;
+}
+
+// The places that the threads [0, threads) touch.
+std::vector<Run> places_of(Instructions instructions, std::uint64_t threads) {
+    std::vector<Run> runs;
+    std::array<std::uint64_t, warp_lanes> elements;
+    for (const Instruction* one : instructions)
+        for (std::uint64_t at = 0; at < threads; at += warp_lanes) {
+            const auto count =
+                static_cast<std::uint32_t>(std::min<std::uint64_t>(warp_lanes, threads - at));
+            evaluate(one->formula, at, count, elements.data());
+            for (std::uint32_t lane = 0; lane < count; ++lane) {
+                if (elements[lane] == idle_lane) continue;
+                const std::uint64_t first = elements[lane] * one->width_bytes;
+                runs.push_back({first, first + one->width_bytes});
+            }
+        }
+    return runs;
+}
+
+// Where each period repeats within: a column has as many copies of an element as it has rows.
+std::optional<Reach> nested_reach(Instructions instructions, std::uint64_t threads,
+                                  const Period& period) {
+    if (period.inner_threads == 0 || period.threads % period.inner_threads != 0)
+        return std::nullopt;
+    const std::uint64_t unit = period.inner_threads;
+    if (unit * instructions.size() > most_walked || threads < unit) return std::nullopt;
+    const std::uint64_t width = instructions.front()->width_bytes;
+    const auto ratio = [](std::uint64_t a, std::uint64_t b) {
+        return static_cast<double>(a) / static_cast<double>(b);
+    };
+    std::vector<Run> runs = places_of(instructions, unit);
+    Reach reach;
+    reach.periods = std::max(1.0, ratio(threads, period.threads));
+    reach.accesses = static_cast<double>(runs.size()) * ratio(threads, unit);
+    const Copies inner = copies_of(ratio(std::min(period.threads, threads), unit),
+                                   period.inner_advance, width, runs);
+    const Copies outer = copies_of(reach.periods, period.advance, width, runs);
+    tidy(runs);
+    for (std::size_t k = 0; k < reach.units.size(); ++k) {
+        reach.of_period[k] = units_of(runs, inner, reach_unit_bytes[k]);
+        const auto units = units_of(runs, inner, outer, reach_unit_bytes[k]);
+        if (!units) return std::nullopt;
+        reach.units[k] = *units;
+    }
+    return reach;
+}
+
+std::optional<Reach> repeated_reach(Instructions instructions, std::uint64_t threads,
+                                    const Period& period) {
+    if (std::min(period.threads, threads) * instructions.size() > most_walked) return std::nullopt;
     // Short periods are taken several at a time: units at their borders are then shared as they
     // are in the launch.
     constexpr std::uint64_t least_threads = 512;
@@ -130,45 +217,16 @@ Repeated repeat(Instructions instructions, std::uint64_t threads, const Period& 
                                     ? least_threads / period.threads
                                     : 1;
     const std::uint64_t length = period.threads * times;
-    const std::uint64_t width = instructions.front()->width_bytes;
-    const auto step = static_cast<std::int64_t>(period.advance * times * width);
-    Repeated repeated;
-    repeated.step_bytes = static_cast<std::uint64_t>(step < 0 ? -step : step);
-    repeated.periods = static_cast<double>(threads) / static_cast<double>(length);
-    const std::uint64_t whole = (threads + length - 1) / length;
-    const std::uint64_t in_last = threads - (whole - 1) * length;
-    for (const Instruction* one : instructions)
-        each_place(*one, 0, std::min(length, threads), [&](std::uint64_t i, std::uint64_t place) {
-            const std::uint64_t copies = whole - (i >= in_last ? 1 : 0);
-            const std::uint64_t first =
-                step < 0 ? place - (copies - 1) * repeated.step_bytes : place;
-            repeated.runs.push_back({first, first + width});
-            reach.accesses += static_cast<double>(copies);
-        });
-    sort_by_place(repeated.runs);
-    return repeated;
-}
-
-Reach repeated_reach(Instructions instructions, std::uint64_t threads, const Period& period) {
+    std::vector<Run> runs = places_of(instructions, std::min(length, threads));
     Reach reach;
-    const Repeated repeated = repeat(instructions, threads, period, reach);
-    reach.periods = std::max(1.0, repeated.periods);
-    if (repeated.runs.empty()) return reach;
-    reach.of_period = units_in(repeated.runs);
+    reach.periods = std::max(1.0, static_cast<double>(threads) / static_cast<double>(length));
+    reach.accesses = static_cast<double>(runs.size()) * reach.periods;
+    const Copies copies =
+        copies_of(reach.periods, period.advance * times, instructions.front()->width_bytes, runs);
+    tidy(runs);
     for (std::size_t k = 0; k < reach.units.size(); ++k) {
-        const std::uint64_t unit = reach_unit_bytes[k];
-        if (repeated.periods <= 1) {
-            reach.units[k] = reach.of_period[k];
-        } else if (repeated.step_bytes <= unit) {
-            // The copies of a place follow each other without a gap.
-            const auto added = static_cast<std::uint64_t>((repeated.periods - 1) *
-                                                          static_cast<double>(repeated.step_bytes));
-            std::vector<Run> grown = repeated.runs;
-            for (Run& run : grown) run.end += added;
-            reach.units[k] = units_in(grown, unit);
-        } else {
-            reach.units[k] = units_of_copies(repeated, unit, reach.of_period[k]);
-        }
+        reach.of_period[k] = units_in(runs, reach_unit_bytes[k]);
+        reach.units[k] = units_of(runs, copies, reach_unit_bytes[k]);
     }
     return reach;
 }
@@ -186,44 +244,68 @@ double population(double distinct, double each, double windows) {
     return low;
 }
 
-// Leaves each number once; how many these are.
-double keep_distinct(std::vector<std::uint64_t>& numbers) {
-    std::ranges::sort(numbers);
-    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-    return static_cast<double>(numbers.size());
+// What the threads [begin, end) touch.
+class Walk {
+ public:
+    Walk(const Program& program, Instructions instructions)
+        : program_(program), instructions_(instructions) {
+        tally_.begin(most_walked, most_walked);
+    }
+    void walk(std::uint64_t begin, std::uint64_t end) {
+        tally_.next_group();
+        for (const Instruction* one : instructions_)
+            for (std::uint64_t at = begin; at < end; at += warp_lanes) {
+                const auto lanes =
+                    static_cast<std::uint32_t>(std::min<std::uint64_t>(warp_lanes, end - at));
+                const WarpAccess access = access_of_warp(program_, {}, *one, at, lanes);
+                accesses_ += std::popcount(access.active_lanes);
+                touched_.set(access);
+                for (const LineTouched& touched : touched_.lines())
+                    tally_.touch(touched.line, touched.sectors);
+            }
+    }
+    const UnitTally& tally() const { return tally_; }
+    double accesses() const { return accesses_; }
+
+ private:
+    const Program& program_;
+    Instructions instructions_;
+    TouchedLines touched_;
+    UnitTally& tally_ = tally_of_this_thread();
+    double accesses_ = 0;
+    static UnitTally& tally_of_this_thread() {
+        static thread_local UnitTally tally;
+        return tally;
+    }
+};
+
+Reach walked_reach(const Program& program, Instructions instructions) {
+    Walk walk(program, instructions);
+    walk.walk(0, program.threads);
+    const Units units = walk.tally().of_all();
+    return {.units = units, .of_period = units, .accesses = walk.accesses(), .at_random = true};
 }
 
 Reach sampled_reach(const Program& program, Instructions instructions) {
-    const std::uint64_t length =
-        sampled_threads / sampled_windows / instructions.size() / warp_lanes * warp_lanes;
-    std::array<std::vector<std::uint64_t>, sampled_windows> sectors;
-    Reach reach{.at_random = true};
+    const std::uint64_t length = std::max<std::uint64_t>(
+        most_sampled / sampled_windows / instructions.size() / warp_lanes * warp_lanes, warp_lanes);
+    constexpr auto windows = static_cast<double>(sampled_windows);
+    Walk walk(program, instructions);
     for (std::uint64_t k = 0; k < sampled_windows; ++k) {
         const std::uint64_t begin = (program.threads - length) / (sampled_windows - 1) * k;
-        for (const Instruction* one : instructions)
-            each_place(*one, begin, begin + length, [&](std::uint64_t, std::uint64_t place) {
-                sectors[k].push_back(place / sector_bytes);
-            });
-        reach.accesses += static_cast<double>(sectors[k].size());
+        walk.walk(begin, begin + length);
     }
+    Reach reach{.at_random = true};
     reach.periods = static_cast<double>(program.threads) / static_cast<double>(length);
-    constexpr auto windows = static_cast<double>(sampled_windows);
-    reach.accesses *= reach.periods / windows;
+    reach.accesses = walk.accesses() * reach.periods / windows;
     const double array_bytes =
         static_cast<double>(program.arrays[instructions.front()->array].bytes());
     for (std::size_t k = 0; k < reach.units.size(); ++k) {
         const double array_units =
             std::ceil(array_bytes / static_cast<double>(reach_unit_bytes[k]));
-        std::vector<std::uint64_t> all;
-        double sum = 0;
-        for (const auto& window : sectors) {
-            std::vector<std::uint64_t> own;
-            for (const std::uint64_t sector : window) own.push_back(sector >> k);
-            sum += keep_distinct(own);
-            all.insert(all.end(), own.begin(), own.end());
-        }
+        const double sum = walk.tally().of_groups()[k];
+        const double distinct = walk.tally().of_all()[k];
         const double each = sum / windows;
-        const double distinct = keep_distinct(all);
         reach.of_period[k] = each;
         // Windows that meet less often than this tell nothing.
         constexpr double fewest_meetings = 16;
@@ -241,13 +323,13 @@ Reach sampled_reach(const Program& program, Instructions instructions) {
 }  // namespace
 
 Reach reach_of(const Program& program, Instructions instructions) {
-    if (const auto period = common_period(instructions, program.threads))
-        return repeated_reach(instructions, program.threads, *period);
-    if (program.threads * instructions.size() > sampled_threads)
-        return sampled_reach(program, instructions);
-    Reach reach = repeated_reach(instructions, program.threads, {program.threads, 0});
-    reach.at_random = true;
-    return reach;
+    if (const auto period = common_period(instructions)) {
+        if (auto reach = nested_reach(instructions, program.threads, *period)) return *reach;
+        if (auto reach = repeated_reach(instructions, program.threads, *period)) return *reach;
+    }
+    return program.threads * instructions.size() > most_walked
+               ? sampled_reach(program, instructions)
+               : walked_reach(program, instructions);
 }
 
 }  // namespace coalprof

@@ -2,18 +2,12 @@
 // a sector, of the 64 bytes that L2 fetches at a time and of a line, and how often they come back.
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <span>
 
 #include "core/pattern/program.h"
+#include "core/traffic/unit_tally.h"
 
 namespace coalprof {
-
-inline constexpr std::array<std::uint64_t, 3> reach_unit_bytes{32, 64, 128};
-
-// Distinct units of each size.
-using Units = std::array<double, reach_unit_bytes.size()>;
 
 struct Reach {
     Units units{};           // of the launch
@@ -23,8 +17,8 @@ struct Reach {
     bool at_random = false;  // nothing repeats: places are as good as drawn by lot
 };
 
-// `instructions` touch one array. Exact where they repeat after a million threads or earlier, or
-// are that short; else estimated from samples, how often of which meet one another.
+// `instructions` touch one array. Exact where they repeat soon, or within each period, or are
+// short; else estimated from samples, by how often these meet one another.
 Reach reach_of(const Program& program, std::span<const Instruction* const> instructions);
 
 }  // namespace coalprof

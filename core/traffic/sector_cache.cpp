@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/access/warp_access.h"
+#include "core/traffic/line_hash.h"
 
 namespace coalprof {
 namespace {
@@ -10,8 +11,6 @@ namespace {
 // Sets are chosen by a hash, as hardware does, so that no stride falls into few of them; which hash
 // and how many ways is not known.
 constexpr std::uint32_t ways_of_set = 16;
-
-std::uint64_t hashed(std::uint64_t line) { return line * 0x9E37'79B9'7F4A'7C15ull >> 32; }
 
 }  // namespace
 
@@ -22,13 +21,13 @@ SectorCache::SectorCache(std::uint64_t bytes)
 
 std::uint32_t SectorCache::touch(std::uint64_t line, std::uint32_t sectors) {
     ++clock_;
-    const auto set =
-        ways_.begin() + static_cast<std::ptrdiff_t>((hashed(line) * sets_ >> 32) * ways_of_set);
+    const auto set = ways_.begin() +
+                     static_cast<std::ptrdiff_t>((hash_of(line) >> 32) * sets_ >> 32) * ways_of_set;
     auto oldest = set;
     for (auto way = set; way != set + ways_of_set; ++way) {
         if (way->line == line) {
-            const std::uint32_t held = way->sectors & sectors;
-            way->sectors |= sectors;
+            const std::uint32_t held = way->last_use >= born_ ? way->sectors & sectors : 0;
+            way->sectors = way->last_use >= born_ ? way->sectors | sectors : sectors;
             way->last_use = clock_;
             return held;
         }

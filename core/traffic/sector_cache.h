@@ -11,6 +11,7 @@ class SectorCache {
     explicit SectorCache(std::uint64_t bytes);
     // Which of `sectors` it held; from now on it holds them all.
     std::uint32_t touch(std::uint64_t line, std::uint32_t sectors);
+    void clear() { born_ = clock_ + 1; }
 
  private:
     struct Way {
@@ -20,6 +21,7 @@ class SectorCache {
     };
     std::uint32_t sets_;
     std::uint32_t clock_ = 0;
+    std::uint32_t born_ = 1;  // what was used before is gone
     std::vector<Way> ways_;
 };
 

@@ -21,8 +21,12 @@ class TouchedLines {
     std::span<const LineTouched> lines() const { return {lines_.data(), count_}; }
 
  private:
+    std::uint32_t position_of(std::uint64_t line);
+
     std::array<LineTouched, warp_lanes> lines_;
     std::uint32_t count_ = 0;
+    // Where lines stand in lines_, from 1, by their hash; 0: free.
+    std::array<std::uint8_t, 2 * warp_lanes> slots_;
 };
 
 }  // namespace coalprof

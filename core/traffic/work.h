@@ -14,8 +14,12 @@ struct Work {
     double warps = 0;
     double instructions = 0;  // of warps
     double dependent_loads = 0;
-    double missing = 0;  // share of the loads' L2 sectors that come from device memory
+    double per_thread = 1;      // elements
+    bool has_branches = false;  // around loads: an element waits for the one before
+    bool is_flushed = false;    // L2, before the launch
+    double missing = 0;         // share of the loads' L2 sectors that come from device memory
     double load_lines = 0;
+    double shared_wavefronts = 0;
     double store_lines = 0;
     double l2_read_requests = 0;
     double l2_sectors = 0;

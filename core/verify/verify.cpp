@@ -121,10 +121,15 @@ void Tally::point(const Point& point) {
         totals.findings.push_back({point.name, point.failure, std::nullopt});
     }
     if (point.measured) {
-        const Agreement agreement = compare(point.predicted, *point.measured);
+        const Agreement agreement = agreement_of(point);
         totals.compared += agreement.compared;
         totals.missing += agreement.missing;
         totals.disagreements += agreement.disagreements.size();
+        for (const HeldInterval& interval : agreement.intervals) {
+            VerifyTotals::Estimated& of = totals.estimated[interval.counter];
+            of.measured += 1;
+            of.held += interval.holds;
+        }
         for (const Disagreement& found : agreement.disagreements)
             totals.findings.push_back({point.name, describe(found), found});
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,6 +58,12 @@ struct VerifyTotals {
         std::optional<Disagreement> disagreement;  // none: the point or the run failed
     };
     std::vector<Finding> findings = {};
+    // Estimates that were measured, and of these how many lay in their interval.
+    struct Estimated {
+        std::uint64_t measured = 0;
+        std::uint64_t held = 0;
+    };
+    std::map<Counter, Estimated> estimated = {};
 
     std::uint64_t agreed() const { return compared - disagreements; }
 };

@@ -32,13 +32,20 @@ std::string json_document(const VerifyReport& report) {
     std::string findings;
     for (const VerifyTotals::Finding& finding : totals.findings)
         findings += (findings.empty() ? "\n" : ",\n") + json_of(finding);
+    std::string estimates;
+    for (const auto& [counter, of] : totals.estimated)
+        estimates +=
+            fmt::format(R"({}{}:{{"measured":{},"held":{}}})", estimates.empty() ? "" : ",",
+                        json_of_text(key_of(counter)), of.measured, of.held);
+    if (!estimates.empty()) estimates = fmt::format("\"estimates\":{{{}}},\n", estimates);
     return fmt::format(
         "{{\"schema\":{},\n\"status\":{},\n\"meta\":{},\n\"verification\":{{\"scope\":{},\n"
         "\"points\":{},\"failed_points\":{},\"compared\":{},\"agreed\":{},\"missing\":{},\n"
-        "\"findings\":[{}]}}}}\n",
+        "{}\"findings\":[{}]}}}}\n",
         json_of_text(result_schema), json_of_text(name_of(report.status)),
         json_of_meta(report.head), json_of_values(report.scope), totals.points,
-        totals.failed_points, totals.compared, totals.agreed(), totals.missing, findings);
+        totals.failed_points, totals.compared, totals.agreed(), totals.missing, estimates,
+        findings);
 }
 
 }  // namespace coalprof

@@ -35,6 +35,11 @@ VerifyReport verification_from(JsonView document) {
         throw PartError("verification.agreed is more than was compared");
     report.totals.disagreements = report.totals.compared - agreed;
     read_meta(member_of(document, "", "meta"), report.head);
+    if (const auto estimates = verification.find("estimates"))
+        for (const JsonView item : *estimates)
+            if (const auto counter = find_counter(item.name()))
+                report.totals.estimated[*counter] = {natural_in(item, "estimates", "measured"),
+                                                     natural_in(item, "estimates", "held")};
     for (const JsonView item : member_of(verification, what, "findings"))
         report.totals.findings.push_back(finding_from(item));
     return report;

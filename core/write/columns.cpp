@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace coalprof {
 namespace {
@@ -35,14 +36,21 @@ PrintedColumns columns_of(const ResultHead& head, const std::vector<Point>& poin
     columns.parameters = parameter_keys(points);
     Seen predicted{};
     Seen measured{};
+    bool has_estimates = false;
     for (const Point& point : points) {
         look_at(point.predicted, predicted);
         if (point.measured) look_at(*point.measured, measured);
+        has_estimates |= point.estimates.has_value();
+        columns.limits |= point.estimates && !point.estimates->limits.empty();
         columns.timing |= point.timing.has_value();
     }
     columns.name = std::find(columns.parameters.begin(), columns.parameters.end(), "name") ==
                    columns.parameters.end();
     columns.predicted = head.columns.empty() ? in_output_order(predicted) : head.columns;
+    // Which of them are exact differs from point to point, and the first few decide.
+    if (has_estimates)
+        std::ranges::copy_if(columns.predicted, std::back_inserter(columns.estimated),
+                             may_be_estimated);
     columns.measured = in_output_order(measured);
     if (!head.columns.empty() && head.device) columns.measured = head.columns;
     return columns;

@@ -18,6 +18,8 @@ struct PrintedColumns {
     std::vector<std::string> parameters;  // keys, in order of appearance
     std::vector<Counter> predicted;       // in output order
     std::vector<Counter> measured;
+    std::vector<Counter> estimated;  // of the predicted: those with intervals, in output order
+    bool limits = false;
     bool timing = false;
 };
 

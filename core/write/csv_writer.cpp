@@ -1,5 +1,6 @@
 // `csv`: one header line, then one row a point, quoted as RFC 4180 says, lines ended by a newline.
-// A counter that cannot be had, or that does not concern the point, is an empty field.
+// A counter that cannot be had, or that does not concern the point, is an empty field; so is the
+// interval of an exact one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -99,6 +100,10 @@ class CsvWriter : public ResultSink {
             text_.put(key_of(counter));
             text_.put(',');
         }
+        for (const Counter counter : columns_->estimated) {
+            text_.put(fmt::format("{0}_low,{0}_high,", key_of(counter)));
+        }
+        if (columns_->limits) text_.put("limited_by,");
         for (const Counter counter : columns_->measured) {
             text_.put("measured_");
             text_.put(key_of(counter));
@@ -138,6 +143,7 @@ class CsvWriter : public ResultSink {
             text_.put(',');
         }
         put_readings(columns_->predicted, &point.predicted);
+        put_estimates(point.estimates);
         put_readings(columns_->measured, point.measured ? &*point.measured : nullptr);
         if (columns_->timing) put_timing(point.timing);
         put_text(text_, point.failure);
@@ -150,6 +156,19 @@ class CsvWriter : public ResultSink {
             if (readings) put_reading(text_, (*readings)[counter]);
             text_.put(',');
         }
+    }
+
+    void put_estimates(const std::optional<Estimates>& estimates) {
+        for (const Counter counter : columns_->estimated) {
+            const Interval* interval = estimates ? estimates->of(counter) : nullptr;
+            if (interval) put_real(text_, interval->low);
+            text_.put(',');
+            if (interval) put_real(text_, interval->high);
+            text_.put(',');
+        }
+        if (!columns_->limits) return;
+        if (estimates && !estimates->limits.empty()) text_.put(name_of(estimates->limits.front()));
+        text_.put(',');
     }
 
     void put_timing(const std::optional<Timing>& timing) {

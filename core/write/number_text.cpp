@@ -42,7 +42,8 @@ void put_number(TextBuffer& out, double value, const NumberStyle& style) {
     if (style.is_estimate) {
         value = to_significant(value, estimate_digits);
         const double shown = value / style.divisor;
-        decimals = shown >= 100 ? 0 : shown >= 10 ? 1 : 2;
+        const bool is_count = style.divisor == 1 && style.decimals == 0;
+        decimals = is_count || shown >= 100 ? 0 : shown >= 10 ? 1 : 2;
     }
     const double power = powers[static_cast<std::size_t>(decimals)];
     const double scaled = std::round(value / style.divisor * power);

@@ -30,7 +30,7 @@ std::optional<FileIdentity> identity_of_input(const std::string& path) {
 Unavailable why_absent(Counter counter, bool is_measured) {
     const std::string_view key = key_of(counter);
     if (counter == Counter::duration_seconds && !is_measured)
-        return {"time is not predicted; only a measurement tells"};
+        return {"time is predicted of launches in device memory, on boards whose rates are known"};
     if (key.ends_with("_transactions") || key.ends_with("_transaction_bytes"))
         return {"transactions are counted of what a launch executes before compute capability 7.0"};
     return {"it does not concern this launch, or this machine does not count so"};
@@ -167,6 +167,15 @@ void Outputs::point(const Point& point) {
     if (listed_.empty()) return deliver(point);
     Point shown = point;
     shown.predicted = only(listed_, point.predicted, explains_absent_, false);
+    const bool tells_time = std::ranges::any_of(listed_, [](Counter counter) {
+        return counter == Counter::duration_seconds ||
+               counter == Counter::bandwidth_bytes_per_second;
+    });
+    if (shown.estimates && !tells_time) shown.estimates->limits.clear();
+    if (shown.estimates)
+        std::erase_if(shown.estimates->intervals, [this](const Interval& interval) {
+            return std::ranges::find(listed_, interval.counter) == listed_.end();
+        });
     if (point.measured) shown.measured = only(listed_, *point.measured, explains_absent_, true);
     deliver(shown);
 }

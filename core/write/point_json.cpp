@@ -94,6 +94,7 @@ void PointJson::put_members_and_close(TextBuffer& out, const Point& point) {
     } else {
         out.put(R"(,"measured":null)");
     }
+    if (point.estimates) put_estimates(out, *point.estimates);
     out.put(R"(,"unavailable":{)");
     if (!nulls_.empty()) put_unavailable(out, point);
     close_object(out);
@@ -121,6 +122,29 @@ void PointJson::put_readings(TextBuffer& out, const Readings& readings) {
         out.put(',');
     });
     close_object(out);
+}
+
+void PointJson::put_estimates(TextBuffer& out, const Estimates& estimates) const {
+    out.put(R"(,"estimates":{)");
+    for (const Interval& interval : estimates.intervals) {
+        out.put(keys_[static_cast<std::size_t>(interval.counter)]);
+        out.put('[');
+        put_json_value(out, Value{interval.low});
+        out.put(',');
+        put_json_value(out, Value{interval.high});
+        out.put("],");
+    }
+    out.put(R"("limits":[)");
+    for (const Limit limit : estimates.limits) {
+        out.put('"');
+        out.put(name_of(limit));
+        out.put("\",");
+    }
+    if (out.last() == ',')
+        out.replace_last(']');
+    else
+        out.put(']');
+    out.put('}');
 }
 
 void PointJson::put_parameters(TextBuffer& out, const NamedValues& parameters) {

@@ -21,6 +21,7 @@ class PointJson {
  private:
     void put_readings(TextBuffer& out, const Readings& readings);
     void put_parameters(TextBuffer& out, const NamedValues& parameters);
+    void put_estimates(TextBuffer& out, const Estimates& estimates) const;
     void put_unavailable(TextBuffer& out, const Point& point);
     void put_reason(TextBuffer& out, std::string_view reason);
 

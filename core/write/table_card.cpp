@@ -20,9 +20,9 @@ struct Line {
 
 constexpr std::size_t indent = 2;
 
-std::string value_of(const TableItem& item, const Reading& reading, bool from_measurement,
+std::string value_of(const TableItem& item, const Reading& reading, bool is_estimate,
                      const TableStyle& style) {
-    return is_present(reading) ? number_with_unit(item, reading, from_measurement, style)
+    return is_present(reading) ? number_with_unit(item, reading, is_estimate, style)
                                : std::string(not_there);
 }
 
@@ -31,10 +31,13 @@ std::vector<Line> lines_of(const TableLayout& layout, const Point& point, const 
     for (const PlacedItem& placed : layout.items) {
         const TableItem& item = placed.facts.item;
         Line& line = lines.emplace_back(Line{item.group, item.heading->phrase, {}});
-        line.values.push_back(value_of(item, predicted_reading(item, point), false, style));
+        line.values.push_back(value_of(item, predicted_reading(item, point),
+                                       interval_of(item, point) != nullptr, style));
         if (layout.has_measurements)
-            line.values.push_back(value_of(item, measured_reading(item, point), true, style));
+            line.values.push_back(value_of(item, measured_reading(item, point), false, style));
     }
+    if (point.estimates && !point.estimates->limits.empty())
+        lines.push_back({{}, "limited by", {std::string(limit_of(point))}});
     return lines;
 }
 

@@ -13,11 +13,19 @@ namespace {
 
 constexpr std::string_view not_available = "n/a";
 
-void put_reading(TextBuffer& out, const Reading& reading, const NumberStyle& number) {
+void put_estimate(TextBuffer& out, double value, const NumberStyle& number) {
+    out.put(estimate_mark);
+    put_number(out, value, estimate_style(number));
+}
+
+void put_reading(TextBuffer& out, const Reading& reading, const NumberStyle& number,
+                 bool is_estimate) {
     if (!is_present(reading))
         out.put(not_there);
     else if (!is_finite_number(reading))
         out.put(not_available);
+    else if (is_estimate)
+        put_estimate(out, number_in(reading), number);
     else if (const auto* integer = std::get_if<std::uint64_t>(&reading);
              integer && number.divisor == 1)
         out.put(grouped(*integer));
@@ -52,6 +60,12 @@ std::string_view kind_of(const Point& point) {
 
 }  // namespace
 
+std::string_view limit_of(const Point& point) {
+    return point.estimates && !point.estimates->limits.empty()
+               ? word_of(point.estimates->limits.front())
+               : not_there;
+}
+
 const Reading& shown_reading(const TableColumn& column, const Point& point) {
     return column.from_measurement ? measured_reading(column.item, point)
                                    : predicted_reading(column.item, point);
@@ -78,9 +92,9 @@ std::string value_text(const Value& value, std::size_t columns, bool ascii) {
     return std::visit(Visitor{columns, ascii}, value);
 }
 
-std::string reading_text(const Reading& reading, const NumberStyle& number) {
+std::string reading_text(const Reading& reading, const NumberStyle& number, bool is_estimate) {
     TextBuffer text;
-    put_reading(text, reading, number);
+    put_reading(text, reading, number, is_estimate);
     return std::string(text.view());
 }
 
@@ -94,12 +108,16 @@ std::size_t put_cell(TextBuffer& out, const TableColumn& column, const Point& po
             if (column.from_measurement && !point.measured)
                 out.put(not_available);
             else
-                put_reading(out, shown_reading(column, point), column.number);
+                put_reading(out, shown_reading(column, point), column.number,
+                            !column.from_measurement && interval_of(column.item, point));
             return out.view().size() - begin;
         case Shows::bar:
             return put_bar(out, shown_reading(column, point), style.ascii);
         case Shows::kind:
             out.put(kind_of(point));
+            return out.view().size() - begin;
+        case Shows::limit:
+            out.put(limit_of(point));
             return out.view().size() - begin;
         case Shows::name:
             out.put(cell_text(point.name, text_cell_columns, style.ascii));

@@ -12,14 +12,17 @@ namespace coalprof {
 inline constexpr std::size_t text_cell_columns = 28;
 inline constexpr std::size_t bar_columns = 10;
 inline constexpr std::string_view column_gap = "  ";
+inline constexpr char estimate_mark = '~';
 inline constexpr std::string_view not_there = "-";  // what does not concern a point
 
 // Appends the text of the cell, without padding; answers its width in columns.
 std::size_t put_cell(TextBuffer& out, const TableColumn& column, const Point& point,
                      const TableStyle& style);
+// What the point's time is limited by, as a word.
+std::string_view limit_of(const Point& point);
 std::string value_text(const Value& value, std::size_t columns, bool ascii);
-// A reading that is there: a number, or n/a.
-std::string reading_text(const Reading& reading, const NumberStyle& number);
+// A reading that is there: a number, with a mark if it is an estimate, or n/a.
+std::string reading_text(const Reading& reading, const NumberStyle& number, bool is_estimate);
 // The reading that a column of counters shows; absent where there is none.
 const Reading& shown_reading(const TableColumn& column, const Point& point);
 

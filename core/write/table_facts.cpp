@@ -16,10 +16,26 @@ bool are_close(const Reading& a, const Reading& b, double tolerance) {
 // Equal for a reader: derived ratios may differ in their last bit.
 bool are_equal(const Reading& a, const Reading& b) { return are_close(a, b, 1e-12); }
 
-// Equal as printed: a predicted rate changes in its sixth digit with every sector at an edge.
+// Equal as printed: a rate changes in its sixth digit with every sector at an edge.
 bool look_equal(const TableItem& item, const Reading& a, const Reading& b) {
     const bool is_rate = info(item.counters.front()).unit == Unit::byte_per_second;
     return is_rate ? are_close(a, b, 1e-4) : a == b;
+}
+
+// Of estimates three digits are printed.
+bool predictions_look_equal(const TableItem& item, const Point& a, const Point& b) {
+    const bool is_estimate = interval_of(item, a) != nullptr;
+    if (is_estimate != (interval_of(item, b) != nullptr)) return false;
+    const Reading& of_a = predicted_reading(item, a);
+    const Reading& of_b = predicted_reading(item, b);
+    return is_estimate ? are_close(of_a, of_b, 1e-3) : look_equal(item, of_a, of_b);
+}
+
+// Where there is a measurement, nobody needs an estimate beside it, but for what a launch comes to
+// in the end.
+bool gives_way(const TableItem& item, const Point& point) {
+    return item.counters.front() != Counter::bandwidth_bytes_per_second &&
+           interval_of(item, point) && is_finite_number(measured_reading(item, point));
 }
 
 // How often the points have what.
@@ -37,12 +53,14 @@ Counts count(const TableItem& item, const std::vector<Point>& points) {
     for (const Point& point : points) {
         const Reading& predicted = predicted_reading(item, point);
         const Reading& measured = measured_reading(item, point);
-        const bool has_prediction = is_finite_number(predicted);
+        const bool has_prediction = is_finite_number(predicted) && !gives_way(item, point);
         const bool has_measurement = is_finite_number(measured);
         counts.predictions += has_prediction;
         counts.measurements += has_measurement;
         counts.gaps += !has_measurement && !has_prediction && is_present(predicted);
-        if (!point.failure.empty() || are_equal(predicted, measured)) continue;
+        if (!point.failure.empty()) continue;
+        counts.differences += gives_way(item, point);
+        if (gives_way(item, point) || are_equal(predicted, measured)) continue;
         ++counts.differences;
         counts.contradictions += has_prediction && has_measurement;
         counts.unmeasured += !has_measurement;
@@ -77,7 +95,7 @@ ItemFacts facts_of(TableItem item, const std::vector<Point>& points) {
     const Reading& prediction = predicted_reading(item, first);
     const Reading& measurement = measured_reading(item, first);
     const auto is_predicted_alike = [&](const Point& point) {
-        return look_equal(item, predicted_reading(item, point), prediction);
+        return predictions_look_equal(item, point, first);
     };
     // Of a point that failed nothing is expected but its prediction.
     const auto is_measured_alike = [&](const Point& point) {
@@ -91,6 +109,7 @@ ItemFacts facts_of(TableItem item, const std::vector<Point>& points) {
     const bool is_constant = has_alike_predictions && relation != Relation::none &&
                              std::all_of(points.begin(), points.end(), is_measured_alike);
     const bool is_minor = 2 * counts.gaps > points.size() || repeats_sectors(item, points);
+    const bool is_estimate = interval_of(item, first) != nullptr;
     return {.item = std::move(item),
             .relation = relation,
             .is_constant = is_constant,
@@ -98,6 +117,7 @@ ItemFacts facts_of(TableItem item, const std::vector<Point>& points) {
                                       relation == Relation::differing &&
                                       is_finite_number(prediction),
             .is_minor = is_minor,
+            .is_estimate = is_estimate,
             .prediction = prediction,
             .measurement = measurement};
 }

@@ -22,8 +22,9 @@ struct ItemFacts {
     Relation relation = Relation::none;
     bool is_constant = false;             // the same in every point, of which there are several
     bool is_prediction_constant = false;  // it alone; measurements differ from it
-    bool is_minor = false;    // hardly worth a column: n/a in most points, or told by another
-    Reading prediction = {};  // of the first point that did not fail: of all, where constant
+    bool is_minor = false;     // hardly worth a column: n/a in most points, or told by another
+    bool is_estimate = false;  // the prediction below
+    Reading prediction = {};   // of the first point that did not fail: of all, where constant
     Reading measurement = {};
 };
 

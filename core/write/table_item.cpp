@@ -189,10 +189,14 @@ void add_merged(std::vector<TableItem>& items, const Present& present) {
 }
 
 // A merged item has at most one of its counters in a point; of others all are equal.
-const Reading& reading_of(const TableItem& item, const Readings& readings) {
+Counter counter_in(const TableItem& item, const Readings& readings) {
     for (const Counter counter : item.counters)
-        if (is_present(readings[counter])) return readings[counter];
-    return readings[item.counters.front()];
+        if (is_present(readings[counter])) return counter;
+    return item.counters.front();
+}
+
+const Reading& reading_of(const TableItem& item, const Readings& readings) {
+    return readings[counter_in(item, readings)];
 }
 
 }  // namespace
@@ -212,6 +216,10 @@ const Reading& predicted_reading(const TableItem& item, const Point& point) {
 const Reading& measured_reading(const TableItem& item, const Point& point) {
     static const Reading absent;
     return point.measured ? reading_of(item, *point.measured) : absent;
+}
+
+const Interval* interval_of(const TableItem& item, const Point& point) {
+    return point.estimates ? point.estimates->of(counter_in(item, point.predicted)) : nullptr;
 }
 
 Kinds kinds_of(const Point& point) { return kinds_in(counters_in(point)); }

@@ -35,6 +35,8 @@ bool is_sectors_per_request(const TableItem& item);
 // The reading that the item shows of a point; absent where the point was not measured.
 const Reading& predicted_reading(const TableItem& item, const Point& point);
 const Reading& measured_reading(const TableItem& item, const Point& point);
+// The interval of what is predicted; nullptr where that is exact, or not there.
+const Interval* interval_of(const TableItem& item, const Point& point);
 
 // The kinds of instruction that a point executed, by its readings: those of global memory in the
 // order of AccessKind, then loads and stores of shared memory.

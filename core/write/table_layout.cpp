@@ -24,12 +24,6 @@ std::string_view source_mark(Relation relation, bool from_measurement) {
     return from_measurement ? "measured" : "predicted";
 }
 
-NumberStyle style_of(const TableItem& item, const std::vector<double>& numbers,
-                     bool from_measurement, const TableStyle& style) {
-    const NumberStyle number = style_for(info(item.counters.front()), numbers, style.ascii);
-    return is_estimated(item) && !from_measurement ? estimate_style(number) : number;
-}
-
 std::size_t width_of(const std::vector<TableColumn>& columns) {
     std::size_t width = 0;
     for (const TableColumn& column : columns) width += column_gap.size() + column.width;
@@ -38,7 +32,7 @@ std::size_t width_of(const std::vector<TableColumn>& columns) {
 
 // Columns that are shown together or not at all.
 struct Candidate {
-    PlacedItem* item;
+    PlacedItem* item;  // nullptr: it is of no counter
     int importance;
     std::vector<TableColumn> columns;
     bool is_bar = false;
@@ -68,6 +62,26 @@ class ColumnMaker {
                 columns.push_back(parameter_column(key));
         if (shows_kind && !has_key("op")) columns.push_back(text_column(Shows::kind, "op"));
         return columns;
+    }
+
+    bool has_limits() const {
+        return std::ranges::any_of(points_, [](const Point& point) {
+            return point.estimates && !point.estimates->limits.empty();
+        });
+    }
+    // What all of several points have in common.
+    std::optional<Limit> common_limit() const {
+        if (points_.size() < 2 || !has_limits()) return std::nullopt;
+        const bool is_common = std::ranges::all_of(points_, [&](const Point& point) {
+            return limit_of(point) == limit_of(points_.front());
+        });
+        if (!is_common) return std::nullopt;
+        return points_.front().estimates->limits.front();
+    }
+    Candidate limit_candidate() const {
+        TableColumn column{
+            .shows = Shows::limit, .is_left_aligned = true, .heading = {"limited", "by"}};
+        return {nullptr, has_measurements_ ? 38 : 19, {sized(std::move(column))}};
     }
 
     void add_candidates(PlacedItem& item, std::vector<Candidate>& candidates) const {
@@ -117,10 +131,11 @@ class ColumnMaker {
                            .item = facts.item,
                            .from_measurement = from_measurement,
                            .is_colored = is_efficiency(facts.item)};
-        column.number = style_of(facts.item, numbers_in(column), from_measurement, style_);
+        column.number =
+            style_for(info(facts.item.counters.front()), numbers_in(column), style_.ascii);
         const ItemHeading& heading = *facts.item.heading;
         column.heading = {
-            std::string(column.number.is_estimate ? "estimate" : heading.line1),
+            std::string(heading.line1),
             std::string(heading.line2.empty() ? column.number.unit : heading.line2),
             std::string(has_measurements_ ? source_mark(facts.relation, from_measurement) : "")};
         return sized(std::move(column));
@@ -193,16 +208,13 @@ void drop_least_important(std::vector<Candidate>& candidates, std::size_t width,
 
 }  // namespace
 
-bool is_estimated(const TableItem& item) {
-    return info(item.counters.front()).unit == Unit::byte_per_second;
-}
-
-std::string number_with_unit(const TableItem& item, const Reading& reading, bool from_measurement,
+std::string number_with_unit(const TableItem& item, const Reading& reading, bool is_estimate,
                              const TableStyle& style) {
-    const NumberStyle number = is_finite_number(reading)
-                                   ? style_of(item, {number_in(reading)}, from_measurement, style)
-                                   : NumberStyle{};
-    const std::string text = reading_text(reading, number);
+    const NumberStyle number =
+        is_finite_number(reading)
+            ? style_for(info(item.counters.front()), {number_in(reading)}, style.ascii)
+            : NumberStyle{};
+    const std::string text = reading_text(reading, number, is_estimate);
     return number.unit.empty() ? text : fmt::format("{} {}", text, number.unit);
 }
 
@@ -224,9 +236,11 @@ TableLayout layout_of(const ResultHead& head, const std::vector<Point>& points,
         else
             make.add_candidates(item, candidates);
     }
+    layout.limit = make.common_limit();
+    if (!layout.limit && make.has_limits()) candidates.push_back(make.limit_candidate());
     drop_least_important(candidates, width_of(layout.columns) - column_gap.size(), style.width);
     for (Candidate& candidate : candidates) {
-        if (candidate.columns.empty() && !candidate.is_bar)
+        if (candidate.columns.empty() && candidate.item && !candidate.is_bar)
             candidate.item->place =
                 candidate.item->facts.is_constant ? Place::above : Place::left_out;
         std::move(candidate.columns.begin(), candidate.columns.end(),
@@ -245,7 +259,8 @@ std::string constants_text(const TableLayout& layout, const TableStyle& style) {
             texts.push_back(
                 {facts.item.group,
                  fmt::format("{}{} {}", source, facts.item.heading->phrase,
-                             number_with_unit(facts.item, reading, from_measurement, style))});
+                             number_with_unit(facts.item, reading,
+                                              facts.is_estimate && !from_measurement, style))});
         };
         const bool is_above = place == Place::above;
         const bool says_both = is_above && facts.relation == Relation::differing;
@@ -255,6 +270,7 @@ std::string constants_text(const TableLayout& layout, const TableStyle& style) {
         else if (is_above)
             add("", is_finite_number(facts.measurement));
     }
+    if (layout.limit) texts.push_back({{}, fmt::format("limited by {}", phrase_of(*layout.limit))});
     return list_by_group(texts);
 }
 

@@ -13,7 +13,7 @@
 namespace coalprof {
 
 struct TableColumn {
-    enum class Shows : std::uint8_t { name, parameter, kind, reading, bar };
+    enum class Shows : std::uint8_t { name, parameter, kind, reading, bar, limit };
     Shows shows = Shows::name;
     std::string parameter = {};  // its key
     TableItem item = {};
@@ -42,6 +42,7 @@ struct TableLayout {
     NamedValues constant_parameters;  // said once above
     std::vector<PlacedItem> items;
     bool has_measurements = false;
+    std::optional<Limit> limit;  // of the time of every point
 };
 
 // At least one point.
@@ -52,10 +53,7 @@ TableLayout layout_of(const ResultHead& head, const std::vector<Point>& points,
 std::string constants_text(const TableLayout& layout, const TableStyle& style);
 
 // One reading of an item on its own: "4 MiB", "80 %", "n/a".
-std::string number_with_unit(const TableItem& item, const Reading& reading, bool from_measurement,
+std::string number_with_unit(const TableItem& item, const Reading& reading, bool is_estimate,
                              const TableStyle& style);
-
-// Whether predictions of the item are estimates: its unit is a rate.
-bool is_estimated(const TableItem& item);
 
 }  // namespace coalprof

@@ -109,7 +109,9 @@ void TableNotes::look_at(const TableLayout& layout, const Point& point, bool exp
         if (place == Place::left_out || !(explains_all || is_explained(facts))) continue;
         has_shares_ |= item.counters.front() == Counter::bandwidth_share &&
                        is_finite_number(measured_reading(item, point));
-        has_estimate_ |= is_estimated(item) && is_finite_number(predicted_reading(item, point));
+        has_estimate_ |=
+            interval_of(item, point) &&
+            (explains_all || shows_prediction(facts.relation, layout.has_measurements));
         if (explains_all || shows_prediction(facts.relation, layout.has_measurements))
             explain(item, point.predicted);
         if (point.measured) explain(item, *point.measured);
@@ -160,9 +162,7 @@ std::vector<std::string> TableNotes::lines(const ResultTail& tail) const {
                         (has_unmarked_ ? "; columns without a mark are measured" : ""));
     if (has_shares_ && !ceilings_.empty()) lines.push_back(ceilings_);
     if (has_estimate_)
-        lines.emplace_back(
-            "predicted bandwidth is an estimate: what device memory allows a kernel with enough "
-            "loads in flight; with few it is less");
+        lines.emplace_back("~  an estimate: its interval (--json) holds nine of ten measurements");
     if (!evidence_.empty()) lines.push_back(evidence_);
     put_missing(lines);
     std::vector<GroupedText> never_there = never_there_;

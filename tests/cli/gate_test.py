@@ -172,7 +172,7 @@ class Check(Files):
                 self.judge(self.path, budget, code=harness.DONE)
 
     def test_never_passes_what_was_not_there(self):
-        for budget in ("dram_read_bytes <= 1GiB",          # not predicted
+        for budget in ("load_tag_wavefronts <= 1000",      # not predicted
                        "store_sectors <= 1",               # the sweep only loads
                        "measured load_sectors <= 1e9",     # nothing was measured
                        "load_sectors >= 1 if offset=99",   # no such point
@@ -221,7 +221,7 @@ class Sweeps(Case):
     def test_with_budgets_answer_by_their_exit_code(self):
         for budget, code in (("load_sectors_per_request <= 5", harness.DONE),
                              ("load_sectors_per_request <= 4", harness.FINDING),
-                             ("dram_read_bytes <= 1", harness.PARTIAL)):
+                             ("load_tag_wavefronts <= 1", harness.PARTIAL)):
             with self.subTest(budget):
                 for command in (("offset", "--range", "0..3"), ("formula", "i+k", "--var", "k=0..3")):
                     ran = self.check(harness.run(*command, "--json", "--budget", budget, "-q"), code)

@@ -343,7 +343,7 @@ class Results(Case):
                 self.assertEqual(sweep["dlcm"], assumed)
 
     def test_say_why_a_counter_that_was_asked_for_is_not_there(self):
-        asked = ["load_sectors", "store_sectors", "load_transactions", "duration_seconds"]
+        asked = ["load_sectors", "store_sectors", "load_transactions", "bandwidth_share"]
         point = self.run_ok("offset", "--range", "1", "--op", "load", "--json", "--counters",
                             ",".join(asked)).json["points"][0]
         self.assertEqual(sorted(point["predicted"]), sorted(asked))
@@ -352,9 +352,9 @@ class Results(Case):
                             "load_sectors,store_sectors").out_text
         self.assertIn("n/a  store sectors: ", table)
         rows = self.run_ok("offset", "--range", "0,8", "--op", "load", "--counters",
-                           "load_sectors,store_sectors,dram_read_bytes").out_text
+                           "load_sectors,store_sectors,load_tag_wavefronts").out_text
         self.assertIn("n/a  store sectors: ", rows)
-        self.assertIn("n/a  DRAM read: ", rows)
+        self.assertIn("n/a  load tag wavefronts: ", rows)
         self.assertNotIn("--json says why", rows)
 
     def test_with_no_counters_are_the_predictions(self):

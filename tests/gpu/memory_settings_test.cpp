@@ -83,7 +83,7 @@ TEST_F(MemoryOnGpu, counters_are_as_predicted_on_every_path_from_everywhere) {
                                       Counter::l2_read_requests, Counter::l2_write_sectors};
     for (const Point& point : run(all, wanted).points) {
         if (!point.measured) continue;
-        for (const Disagreement& found : compare(point.predicted, *point.measured).disagreements)
+        for (const Disagreement& found : agreement_of(point).disagreements)
             ADD_FAILURE() << point.name << " " << describe(found);
         const Reading& sectors = (*point.measured)[Counter::texture_sectors];
         if (is_number(sectors))

@@ -257,7 +257,7 @@ TEST(WarpsWalked, are_those_that_repeat_no_other) {
     EXPECT_EQ(warps_walked(program, program.instructions[0]), 1u << 10);
 }
 
-bool truly_share(const Launch& launch) {
+bool truly_share(const Launch& launch, std::uint64_t unit_bytes) {
     std::map<std::uint64_t, std::uint64_t> owner;
     std::uint64_t warp = 0;
     bool share = false;
@@ -266,8 +266,8 @@ bool truly_share(const Launch& launch) {
                     ++warp;
                     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
                         if ((family.access.active_lanes >> lane & 1) == 0) continue;
-                        const std::uint64_t line = family.access.addresses[lane] / line_bytes;
-                        if (owner.emplace(line, warp).first->second != warp) share = true;
+                        const std::uint64_t unit = family.access.addresses[lane] / unit_bytes;
+                        if (owner.emplace(unit, warp).first->second != warp) share = true;
                     }
                 });
     return share;
@@ -280,7 +280,7 @@ TEST(LaunchSum, warps_said_to_share_no_line_share_none) {
         const Launch launch = maker.make();
         const bool proof =
             warps_share_no_line(launch.program, launch.placement, launch.program.instructions[0]);
-        const bool truth = !truly_share(launch);
+        const bool truth = !truly_share(launch, line_bytes);
         ASSERT_TRUE(truth || !proof) << "launch " << i;
         proven += proof;
         shared += !truth;
@@ -289,6 +289,22 @@ TEST(LaunchSum, warps_said_to_share_no_line_share_none) {
     // The proof must be worth having: it finds most launches that share nothing.
     EXPECT_GT(proven, 500);
     EXPECT_LT(unproven, proven / 2) << proven << " proven, " << shared << " shared";
+}
+
+TEST(LaunchSum, warps_said_to_share_no_sector_share_none) {
+    LaunchMaker maker(4);
+    int proven = 0, unproven = 0;
+    for (int i = 0; i < 3000; ++i) {
+        const Launch launch = maker.make();
+        const bool proof =
+            warps_share_no_sector(launch.program, launch.placement, launch.program.instructions[0]);
+        const bool truth = !truly_share(launch, sector_bytes);
+        ASSERT_TRUE(truth || !proof) << "launch " << i;
+        proven += proof;
+        unproven += truth && !proof;
+    }
+    EXPECT_GT(proven, 300);
+    EXPECT_LT(unproven, proven / 2) << proven << " proven";
 }
 
 TEST(LaunchSum, one_warp_shares_with_nobody) {

@@ -65,6 +65,7 @@ KeptResult rich_result() {
     result.head.sweep.repeat = 20;
     result.head.sweep.cache = "cold";
     result.points = {synthetic::point(0), synthetic::point(1), synthetic::failed_point(8)};
+    result.points[0].estimates = synthetic::estimated_point(32).estimates;
     Point& odd = result.points[1];
     odd.name = "=odd, \"name\"\t";
     odd.parameters = {{"lanes", ~std::uint64_t{0}}, {"k", -3}, {"x", 0.1}, {"on", true}, {"", {}}};
@@ -136,6 +137,17 @@ TEST(SavedResult, keeps_the_kind_of_every_reading) {
     EXPECT_FALSE(is_present(point.predicted[Counter::atomic_sectors]));
     EXPECT_EQ(point.timing->repeats, 20u);
     EXPECT_FALSE(result.points[2].measured);
+}
+
+TEST(SavedResult, keeps_intervals_and_what_limits_a_launch) {
+    const KeptResult result = read(written(rich_result(), "json")).result;
+    EXPECT_FALSE(result.points[1].estimates);
+    const auto& estimates = result.points[0].estimates;
+    ASSERT_TRUE(estimates);
+    ASSERT_EQ(estimates->intervals.size(), 4u);
+    EXPECT_EQ(estimates->of(Counter::l2_read_sectors)->low, 130);
+    EXPECT_EQ(estimates->of(Counter::l2_read_sectors)->high, 133.5);
+    EXPECT_EQ(estimates->limits, std::vector{Limit::dram});
 }
 
 // Each line ends in a newline, and those of points hold "name": a cut keeps the points that are

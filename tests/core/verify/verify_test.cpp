@@ -6,6 +6,7 @@
 
 #include "core/pattern/catalog.h"
 #include "core/sweep/all_points.h"
+#include "core/write/synthetic.h"
 
 namespace coalprof {
 namespace {
@@ -19,6 +20,24 @@ std::set<std::string> patterns_of(const std::vector<PlannedPoint>& points) {
 std::vector<PlannedPoint> points(VerifyScope scope, Op op) {
     scope.ops = {op};
     return all_points(CatalogPoints(scope, find_machine("h200")));
+}
+
+// 131 sectors lie within [130, 133.5], 2 * 4.0961 us do not within [3.5, 5] us.
+TEST(Verify, counts_the_intervals_that_hold_and_compares_no_estimate_exactly) {
+    Point point = synthetic::estimated_point(1);
+    point.measured = point.predicted;
+    (*point.measured)[Counter::l2_read_sectors] = std::uint64_t{132};
+    (*point.measured)[Counter::duration_seconds] = 8.2e-6;
+    VerifyReport report;
+    Tally tally(report, nullptr);
+    tally.begin({});
+    tally.point(point);
+    tally.point(point);
+    EXPECT_TRUE(report.totals.findings.empty());
+    EXPECT_EQ(report.totals.estimated[Counter::l2_read_sectors].held, 2u);
+    EXPECT_EQ(report.totals.estimated[Counter::duration_seconds].held, 0u);
+    EXPECT_EQ(report.totals.estimated[Counter::duration_seconds].measured, 2u);
+    EXPECT_FALSE(report.totals.estimated.contains(Counter::load_sectors));
 }
 
 TEST(Verify, leaves_no_pattern_of_the_catalog_out) {

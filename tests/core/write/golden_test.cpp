@@ -85,6 +85,15 @@ TEST(Golden, a_prediction_is_the_same_in_every_format_as_ever) {
                       synthetic::written(format, predicted_head(), predicted_sweep()));
 }
 
+TEST(Golden, estimates_are_the_same_in_every_format_as_ever) {
+    for (const Format& format : all_formats())
+        expect_golden(
+            "estimated" + std::string(format.suffixes[0]),
+            synthetic::written(format, predicted_head(),
+                               {synthetic::estimated_point(0), synthetic::estimated_point(1),
+                                synthetic::estimated_point(32)}));
+}
+
 TEST(Golden, mixed_warps_are_the_same_in_every_format_as_ever) {
     for (const Format& format : all_formats())
         expect_golden("warps" + std::string(format.suffixes[0]),
@@ -119,6 +128,7 @@ TEST(Golden, a_verification_with_a_finding_of_each_sort) {
     report.status = Status::partial;
     report.totals = {.points = 3, .failed_points = 1, .compared = 20, .missing = 2};
     report.totals.disagreements = 1;
+    report.totals.estimated[Counter::l2_read_sectors] = {.measured = 12, .held = 11};
     report.totals.findings = {
         {"offset rmw f32 offset=1", "load_sectors: predicted 160, measured 161",
          Disagreement{Counter::load_sectors, 160, 161}},

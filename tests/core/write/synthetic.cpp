@@ -83,6 +83,27 @@ Point failed_point(std::int64_t offset) {
     return failed;
 }
 
+Point estimated_point(std::int64_t offset) {
+    Point estimated = point(offset);
+    estimated.measured.reset();
+    estimated.timing.reset();
+    estimated.launch.reset();
+    Estimates& estimates = estimated.estimates.emplace();
+    const auto set = [&](Counter counter, Reading value, double low, double high) {
+        estimated.predicted[counter] = value;
+        estimates.intervals.push_back({counter, low, high});
+    };
+    if (offset == 0)
+        estimated.predicted[Counter::l2_read_sectors] = std::uint64_t{128};
+    else
+        set(Counter::l2_read_sectors, std::uint64_t{131}, 130, 133.5);
+    set(Counter::dram_read_bytes, std::uint64_t{4 << 20}, 4'000'000, 5e6);
+    set(Counter::duration_seconds, 4.0961e-6, 3.5e-6, 5e-6);
+    set(Counter::bandwidth_bytes_per_second, 1.99995e9, 1.6384e9, 2.34e9);
+    estimates.limits = {offset == 0 ? Limit::blocks : Limit::dram};
+    return estimated;
+}
+
 std::string written(const Format& format, const ResultHead& head, const std::vector<Point>& points,
                     const TableStyle& style, ResultTail tail) {
     std::ostringstream stream;

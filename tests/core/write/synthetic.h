@@ -18,6 +18,10 @@ Point point(std::int64_t offset);
 // A point whose measurement failed.
 Point failed_point(std::int64_t offset);
 
+// One that is only predicted: what goes to L2 exactly at offset 0 and as an estimate elsewhere, and
+// the time.
+Point estimated_point(std::int64_t offset);
+
 // What a format makes of the points, with one warning at the end and what else `tail` holds.
 std::string written(const Format& format, const ResultHead& head, const std::vector<Point>& points,
                     const TableStyle& style = {}, ResultTail tail = {});

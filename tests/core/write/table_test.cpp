@@ -185,24 +185,48 @@ TEST(Table, what_settings_are_compared_by_is_never_left_out) {
     EXPECT_THAT(table_of(points, {.width = 36}, head), HasSubstr("GB/s\n"));
 }
 
-TEST(Table, a_predicted_rate_is_called_an_estimate_and_has_three_digits) {
+// Interval of a bandwidth.
+Estimates within(double low, double high) {
+    return {.intervals = {{Counter::bandwidth_bytes_per_second, low, high}},
+            .limits = {Limit::dram}};
+}
+
+TEST(Table, an_estimate_is_marked_and_has_three_digits) {
     std::vector<Point> points{predicted_load("a", 4), predicted_load("b", 8)};
     points[0].predicted[Counter::bandwidth_bytes_per_second] = 4253.205e9;
+    points[0].estimates = within(4e12, 5e12);
     points[1].predicted[Counter::bandwidth_bytes_per_second] = 1417.7e9;
+    points[1].estimates = within(1e12, 2e12);
     const std::string table = table_of(points, {.width = 0});
-    EXPECT_THAT(table, HasSubstr("estimate"));
-    EXPECT_THAT(table, HasSubstr("4,250\n"));
-    EXPECT_THAT(table, HasSubstr("1,420\n"));
-    EXPECT_THAT(table, HasSubstr("predicted bandwidth is an estimate"));
+    EXPECT_THAT(table, HasSubstr("~4,250\n"));
+    EXPECT_THAT(table, HasSubstr("~1,420\n"));
+    EXPECT_THAT(table, HasSubstr("~  an estimate"));
+    EXPECT_THAT(table, HasSubstr("limited by device memory"));
     const std::string card = table_of({points[0]}, {.width = 80});
-    EXPECT_THAT(card, HasSubstr("4,250 GB/s"));
-    EXPECT_THAT(card, HasSubstr("predicted bandwidth is an estimate"));
+    EXPECT_THAT(card, HasSubstr("~4,250 GB/s"));
+    EXPECT_THAT(card, HasSubstr("~  an estimate"));
     // A measured one keeps its digits, and needs no such note.
     points[0].measured = points[0].predicted;
     points[0].predicted[Counter::bandwidth_bytes_per_second] = Unavailable{"not known"};
+    points[0].estimates.reset();
     const std::string measured = table_of({points[0]}, {.width = 80});
     EXPECT_THAT(measured, HasSubstr("4,253 GB/s"));
     EXPECT_THAT(measured, Not(HasSubstr("estimate")));
+}
+
+// What goes to L2 was measured: nobody needs the estimate beside it, and they do not "agree".
+TEST(Table, an_estimate_gives_way_to_a_measurement) {
+    std::vector<Point> points;
+    for (const std::int64_t offset : {0, 1, 32}) {
+        points.push_back(synthetic::estimated_point(offset));
+        points.back().measured = synthetic::point(offset).measured;
+        (*points.back().measured)[Counter::l2_read_sectors] =
+            static_cast<std::uint64_t>(7000 + offset);
+    }
+    points[0].predicted[Counter::l2_read_sectors] = std::uint64_t{7000};
+    const std::string table = table_of(points, {.width = 0});
+    EXPECT_THAT(table, HasSubstr("7,032"));
+    EXPECT_THAT(table, Not(HasSubstr("~131")));
 }
 
 TEST(Table, a_gap_in_a_column_is_marked_and_explained) {
