@@ -24,19 +24,6 @@ FormulaParameter read_parameter(const std::string& text) {
     return parameter;
 }
 
-// Blocks of a formula may have two dimensions, which other patterns know nothing of.
-void set_block(FormulaSweep& sweep, const BlockShape& block) {
-    sweep.settings.shape.block = block.threads;
-    sweep.block_x = block.width != block.threads ? block.width : 0;
-}
-
-void set_launch(FormulaSweep& sweep, SweepOptions options) {
-    const BlockShape block = parse_block(options.block);
-    options.block = fmt::to_string(block.threads);
-    sweep.settings = options.settings();
-    set_block(sweep, block);
-}
-
 }  // namespace
 
 void FormulaOptions::add_var_to(CLI::App& command) {
@@ -56,7 +43,7 @@ FormulaSweep sweep_of(const FormulaOptions& formula, const SweepOptions& options
     FormulaSweep sweep;
     sweep.text = formula.text;
     sweep.parameters = formula.parameters();
-    set_launch(sweep, options);
+    sweep.settings = options.settings();
     return sweep;
 }
 
@@ -72,15 +59,16 @@ FormulaSweep sweep_of(const SavedFormula& saved, const std::vector<FormulaParame
         for (const FormulaParameter& other : typed)
             if (other.name == name) parameter.values = other.values;
     }
-    set_launch(sweep, options);
+    sweep.settings = options.settings();
     const auto is_typed = [&](const char* option) { return command.count(option) > 0; };
     if (saved.op && !is_typed("--op")) sweep.settings.op = saved.op;
     if (saved.type && !is_typed("--type")) sweep.settings.type = *saved.type;
     if (saved.size_bytes && !is_typed("--size")) {
         sweep.settings.shape.size_bytes = *saved.size_bytes;
-        sweep.settings.shape.size_text.clear();
+        sweep.settings.shape.size_text = fmt::to_string(*saved.size_bytes);
     }
-    if (saved.block && !is_typed("--block")) set_block(sweep, *saved.block);
+    if (saved.grid && !is_typed("--grid")) sweep.settings.shape.grid = saved.grid;
+    if (saved.block && !is_typed("--block")) set_block(sweep.settings.shape, *saved.block);
     if (saved.per_thread && !is_typed("--per-thread"))
         sweep.settings.shape.per_thread = *saved.per_thread;
     return sweep;

@@ -51,6 +51,12 @@ std::vector<std::optional<Item>> as_optional(const std::vector<Item>& items) {
 
 }  // namespace
 
+void set_block(LaunchShape& shape, const Dimensions& block) {
+    shape.block = static_cast<std::uint32_t>(block.count());
+    shape.block_shape.reset();
+    if (!block.is_flat()) shape.block_shape = block;
+}
+
 Carveout read_carveout(const std::string& word) {
     if (word == "prefer-l1") return {0, word};
     if (word == "prefer-equal") return {50, word};
@@ -95,11 +101,14 @@ void SweepOptions::add_shape_to(CLI::App& command, const PatternInfo* pattern) {
     };
     const std::string own_op =
         pattern ? fmt::format(" (default {})", name_of(pattern->default_op)) : std::string();
-    option("--type,-t", type, "Element type: " + joined(element_type_list()) + " (default f32)",
+    option("--type,-t", type,
+           "Element type: " + joined(element_type_list()) +
+               ", or float, half2, ... as in CUDA (default f32)",
            "T");
     option("--op", op, "Operation: " + joined(op_list()) + own_op, "O");
     option("--size,-s", size, "Useful data in bytes: 4MiB, 1GiB, 65536 (default 4MiB)", "N");
-    option("--block", block, "Threads per block (default 256)", "N");
+    option("--block", block, "Threads per block: 256, 32x8, 8x8x4 (default 256)", "N");
+    option("--grid", grid, "Blocks: 1024, 64x64, 8x8x8 (default: as many as --size needs)", "N");
     option("--per-thread", per_thread, "Elements each thread handles (default 1)", "N");
     option("--dlcm", dlcm, "Default cache modifier of loads: ca cg cs cv; a list sweeps", "M");
     option("--dscm", dscm, "Default cache modifier of stores: wb cg cs wt; a list sweeps", "M");
@@ -131,11 +140,18 @@ void SweepOptions::add_pattern_options_to(CLI::App& command, std::string_view na
 
 Sweep SweepOptions::settings() const {
     Sweep sweep;
-    sweep.type = found_or_refuse("--type", type, find_element_type(type), element_type_list());
+    const auto element_type = find_element_type(type);
+    if (!element_type) {
+        std::string hint = hint_for_element_type(type);
+        hint.front() = static_cast<char>(hint.front() - 'a' + 'A');
+        throw UsageError(fmt::format("unknown --type '{}'. {}", shown(type), hint));
+    }
+    sweep.type = *element_type;
     if (!op.empty()) sweep.op = found_or_refuse("--op", op, find_op(op), op_list());
-    sweep.shape.size_bytes = parse_size_bytes(size, "--size");
+    if (!size.empty()) sweep.shape.size_bytes = parse_size_bytes(size, "--size");
     sweep.shape.size_text = size;
-    sweep.shape.block = static_cast<std::uint32_t>(parse_integer(block, "--block", 1, 1024));
+    set_block(sweep.shape, parse_block(block));
+    if (!grid.empty()) sweep.shape.grid = parse_grid(grid);
     sweep.shape.per_thread =
         static_cast<std::uint32_t>(parse_integer(per_thread, "--per-thread", 1, 64));
     if (!dlcm.empty())

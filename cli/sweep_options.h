@@ -19,8 +19,9 @@ struct SweepOptions {
     std::string range_option = "--range";  // what messages call it
     std::string type = "f32";
     std::string op;
-    std::string size = "4MiB";
+    std::string size;  // empty: what the grid has, or 4 MiB
     std::string block = "256";
+    std::string grid;
     std::string per_thread = "1";
     std::string dlcm;
     std::string dscm = "wb";
@@ -69,6 +70,9 @@ struct MachineOptions {
     int only_device_index(std::string_view what) const;
     std::vector<Machine> machines() const;  // each once; the H200 where none is named
 };
+
+// The block's threads, and its dimensions where there are several.
+void set_block(LaunchShape& shape, const Dimensions& block);
 
 // prefer-l1, prefer-equal, prefer-shared or per cent; throws UsageError.
 Carveout read_carveout(const std::string& word);

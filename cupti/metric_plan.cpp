@@ -19,6 +19,12 @@ std::size_t index_of(std::vector<std::string>& names, std::string_view name) {
 
 // The counters that a ratio is made of. derive_ratios() (core/result/reading.h) makes it.
 std::vector<Counter> parts_of(Counter ratio) {
+    if (ratio == Counter::shared_load_conflict_degree)
+        return {Counter::shared_load_wavefronts, Counter::shared_load_requests};
+    if (ratio == Counter::shared_store_conflict_degree)
+        return {Counter::shared_store_wavefronts, Counter::shared_store_requests};
+    if (ratio == Counter::shared_atomic_conflict_degree)
+        return {Counter::shared_atomic_wavefronts, Counter::shared_atomic_requests};
     const auto index = static_cast<std::size_t>(ratio);
     const auto kind = static_cast<AccessKind>(index / access_field_count);
     const auto part = [kind](AccessField field) { return access_counter(kind, field); };

@@ -164,6 +164,7 @@ constexpr CounterMetrics table[] = {
     {Counter::shared_load_conflicts, MetricCost::base, {Access::shared_load},
      {{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"}},
      {}, false, shared_load_wavefronts, instrumented_load_wavefronts},
+    {Counter::shared_load_conflict_degree, MetricCost::derived, {Access::shared_load}},
     {Counter::shared_store_requests, MetricCost::base, {Access::shared_store},
      {{"smsp__inst_executed_op_shared_st_pred_on_any.sum"}}},
     {Counter::shared_store_wavefronts, MetricCost::base, {Access::shared_store},
@@ -171,6 +172,13 @@ constexpr CounterMetrics table[] = {
     {Counter::shared_store_conflicts, MetricCost::base, {Access::shared_store},
      {{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"}},
      {}, false, shared_store_wavefronts, instrumented_store_wavefronts},
+    {Counter::shared_store_conflict_degree, MetricCost::derived, {Access::shared_store}},
+    // ATOMS, whether its result is used or not.
+    {Counter::shared_atomic_requests, MetricCost::base, {Access::shared_atomic},
+     {{"smsp__inst_executed_op_shared_atom.sum"}}},
+    {Counter::shared_atomic_wavefronts, MetricCost::base, {Access::shared_atomic},
+     {{"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum"}}},
+    {Counter::shared_atomic_conflict_degree, MetricCost::derived, {Access::shared_atomic}},
     // Constant and local memory.
     {Counter::constant_requests, MetricCost::base, {Access::constant_load},
      {{"idc__requests.sum"}}, with_parameters},

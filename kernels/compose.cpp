@@ -82,20 +82,21 @@ class ProgramText {
 
     // Fills the arrays, does what the measured kernel does, and looks.
     std::string near_check() const {
-        return unit("near_check.cuh",
-                    kernel(near_check_kernel,
-                           each_near_array([this](std::uint32_t k) { return near_array(k); }) +
-                               fmt::format("    meet();\n    work({});\n    meet();\n"
-                                           "    Word seen[1] = {{}};\n",
-                                           arguments("first")) +
-                               each_store("compare_stored", "seen[0], ") + "    meet();\n" +
-                               each_store("restore_stored", "") + "    meet();\n" +
-                               each_near_array([this](std::uint32_t k) {
-                                   return fmt::format(
-                                       "    compare_filled<{}, {}>(seen[0], array{});\n",
-                                       memory_of(k), width_of(k), k);
-                               }) +
-                               "    report(seen, ~Word{0}, first, launch);\n"));
+        return unit(
+            "near_check.cuh",
+            kernel(near_check_kernel,
+                   custom_formulas() +
+                       each_checked_array([this](std::uint32_t k) { return near_array(k); }) +
+                       fmt::format("    meet();\n    work({});\n    meet();\n"
+                                   "    Word seen[1] = {{}};\n",
+                                   arguments("first")) +
+                       each_store("compare_stored", "seen[0], ") + "    meet();\n" +
+                       each_store("restore_stored", "") + "    meet();\n" +
+                       each_checked_array([this](std::uint32_t k) {
+                           return fmt::format("    compare_filled<{}, {}>(seen[0], array{});\n",
+                                              memory_of(k), width_of(k), k);
+                       }) +
+                       "    report(seen, ~Word{0}, first, launch);\n"));
     }
 
  private:
@@ -121,6 +122,26 @@ class ProgramText {
         for (std::uint32_t k = 0; k < program_.arrays.size(); ++k)
             if (is_near(k)) all += text(k);
         return all;
+    }
+
+    // Arrays that the check of near memories fills and looks at.
+    bool is_checked_near(std::uint32_t array) const {
+        const Space space = space_of(program_, array);
+        return space == Space::shared || space == Space::local;
+    }
+    template <typename Text>
+    std::string each_checked_array(Text text) const {
+        return each_near_array(
+            [&](std::uint32_t k) { return is_checked_near(k) ? text(k) : std::string(); });
+    }
+
+    // Formulas that are source text, for whoever is no part of run().
+    std::string custom_formulas() const {
+        std::string text;
+        for (std::size_t k = 0; k < shape_.instructions.size(); ++k)
+            if (owns_lanes(k) && shape_.instructions[k].is_custom)
+                text += fmt::format("    const Formula{0} formula{0}{{}};\n", k);
+        return text;
     }
 
     std::string unit(std::string_view header, const std::string& kernel) const {
@@ -211,7 +232,7 @@ class ProgramText {
         std::string text;
         for (std::size_t k = 0; k < program_.instructions.size(); ++k) {
             const Instruction& one = program_.instructions[k];
-            if (one.kind != AccessKind::store) continue;
+            if (one.kind != AccessKind::store || !is_checked_near(one.array)) continue;
             text += fmt::format(
                 "    {}<{}, {}>({}array{}, formula{}, first, {}, {}, launch.threads);\n", function,
                 memory_of(one.array), one.width_bytes, first_argument, one.array,
@@ -327,10 +348,17 @@ class ProgramText {
                 return;
             case AccessKind::atomic:
                 line("Value<{}> value{}[per_thread];", instruction.width_bytes, k);
-                line("add<{0}>(value{1}, address{1}, lanes{2}, {3});", number_name(one.number), k,
-                     one.lanes, one.counts ? "launch" : "still");
+                if (instruction.space == Space::shared)
+                    line("add_shared(value{0}, address{0}, lanes{1}, still);", k, one.lanes);
+                else
+                    line("add<{0}>(value{1}, address{1}, lanes{2}, {3});", number_name(one.number),
+                         k, one.lanes, one.counts ? "launch" : "still");
                 break;
             case AccessKind::reduce:
+                if (instruction.space == Space::shared) {
+                    line("reduce_shared(address{0}, lanes{1}, still);", k, one.lanes);
+                    return;
+                }
                 line("reduce<{0}>(address{1}, lanes{2}, {3});", number_name(one.number), k,
                      one.lanes, one.counts ? "launch" : "still");
                 return;
@@ -391,6 +419,10 @@ class ProgramText {
             else if (one.counts)
                 line("compare_counts<{0}>(seen, value{1}, lanes{2}, operand{1}, launch);",
                      number_name(one.number), k, one.lanes);
+            else if (shape_.is_global && is_checked_near(program_.instructions[k].array))
+                // Beside global memory, whose values are always known.
+                line("compare(seen, value{0}, lanes{1}, operand{0}, launch.checked_bits);", k,
+                     one.lanes);
             else
                 line("compare(seen, value{0}, lanes{1}, operand{0});", k, one.lanes);
         }

@@ -95,8 +95,7 @@ class GpuLauncher : public KernelLauncher {
     void compile_ahead(const DeviceFacts& facts, const LauncherOptions& options) {
         for (const Plan& plan : options.ahead) {
             try {
-                for (const CompileRequest& request :
-                     compile_requests(plan, facts.max_threads_per_block))
+                for (const CompileRequest& request : compile_requests(plan, block_limits(facts)))
                     compiler_.compile_ahead(request);
             } catch (const PointError&) {  // told when the plan's turn comes
             }

@@ -58,6 +58,12 @@ void add_formula(KernelParameters& parameters, const Formula& formula) {
         formula);
 }
 
+// More than every block has without asking for it.
+void allow_shared_bytes(Kernel& kernel, const ProgramShape& shape) {
+    if (shape.shared_bytes > shared_bytes_of_block)
+        kernel.allow_shared_bytes(static_cast<int>(shape.shared_bytes));
+}
+
 // An array as a launch left it behind.
 struct CopiedArray {
     ArrayState state;
@@ -84,9 +90,8 @@ void refuse_fault(const WrongResult& fault) {
 
 }  // namespace
 
-std::vector<CompileRequest> compile_requests(const Plan& plan,
-                                             std::uint32_t max_threads_per_block) {
-    const ProgramShape shape = shape_of(plan, max_threads_per_block);
+std::vector<CompileRequest> compile_requests(const Plan& plan, const BlockLimits& limits) {
+    const ProgramShape shape = shape_of(plan, limits);
     std::vector<CompileRequest> requests{request_for_access(plan, shape)};
     if (shape.needs_near_check) requests.push_back(request_for_near_check(plan, shape));
     std::set<std::tuple<std::uint32_t, Content>> fills;
@@ -100,12 +105,13 @@ std::vector<CompileRequest> compile_requests(const Plan& plan,
 PlanLaunch::PlanLaunch(Workbench& bench, const Plan& plan)
     : bench_(bench),
       plan_(plan),
-      shape_(shape_of(plan_, bench.facts.max_threads_per_block)),
+      shape_(shape_of(plan_, block_limits(bench.facts))),
       request_(request_for_access(plan_, shape_)),
       arena_(bench.free_arena(plan.allocation)) {
     place_arrays();  // before compiling: too large a point is told at once
     make_textures();
     kernel_ = &bench_.shop.kernel(request_, access_kernel);
+    allow_shared_bytes(*kernel_, shape_);
     size_ = {.grid = shape_.grid, .block = shape_.block, .shared_bytes = shape_.shared_bytes};
     fill_parameters();
     fill_arrays();
@@ -284,10 +290,14 @@ std::shared_future<void> PlanLaunch::begin_verify() {
 void PlanLaunch::launch_near_check() {
     LaunchArgument checked = launch_argument_;
     checked.checked_bits = ~touched_bits;
+    // Atomics on global memory must leave their counts as the measured launches left them.
+    checked.increment = 0;
+    checked.real_increment = 0;
     KernelParameters parameters = parameters_;
     parameters.replace_last(checked);
-    bench_.shop.kernel(request_for_near_check(plan_, shape_), near_check_kernel)
-        .launch(size_, parameters.pointers());
+    Kernel& kernel = bench_.shop.kernel(request_for_near_check(plan_, shape_), near_check_kernel);
+    allow_shared_bytes(kernel, shape_);
+    kernel.launch(size_, parameters.pointers());
     bench_.gpu.synchronize("check what the kernel does");
 }
 

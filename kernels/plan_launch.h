@@ -16,7 +16,7 @@
 namespace coalprof {
 
 // What has to be compiled for a plan: the measured kernel, and those that fill its arrays.
-std::vector<CompileRequest> compile_requests(const Plan& plan, std::uint32_t max_threads_per_block);
+std::vector<CompileRequest> compile_requests(const Plan& plan, const BlockLimits& limits);
 
 class PlanLaunch : public PreparedLaunch {
  public:

@@ -83,11 +83,13 @@ Content number_of(const Instruction& instruction, bool counts) {
 
 void check_near_instruction(const Program& program, const Instruction& instruction) {
     const Array& array = program.arrays[instruction.array];
-    if (is_atomic(instruction)) refuse("atomics work on global memory only");
+    if (is_atomic(instruction) &&
+        (instruction.space != Space::shared || instruction.width_bytes != 4))
+        refuse("atomics work on global memory and on 4 bytes of shared memory");
     if (instruction.space == Space::constant && instruction.kind == AccessKind::store)
         refuse("a kernel cannot store to constant memory");
-    if (std::holds_alternative<Custom>(instruction.formula))
-        refuse("formulas of one's own work on global memory only");
+    if (std::holds_alternative<Custom>(instruction.formula) && instruction.space != Space::shared)
+        refuse("formulas of one's own work on global and shared memory only");
     if (instruction.space != Space::shared && array.elements > most_own_elements)
         refuse(
             fmt::format("an array of {} elements; those of constant and local memory have up to {}",
@@ -130,21 +132,38 @@ void check_barriers(const Program& program, bool whole) {
             refuse("threads of its last block have no work and would miss a barrier");
 }
 
-void set_memories(const Program& program, ProgramShape& shape) {
+// Whether every value of the array that is loaded is taken on by a store: what becomes of it is
+// seen there.
+bool is_moved_on(const Program& program, std::uint32_t array) {
+    bool is_loaded = false;
+    for (std::size_t k = 0; k < program.instructions.size(); ++k) {
+        const Instruction& one = program.instructions[k];
+        if (one.array != array || one.kind != AccessKind::load) continue;
+        is_loaded = true;
+        if (std::none_of(program.instructions.begin(), program.instructions.end(),
+                         [k](const Instruction& other) { return other.value_of == k; }))
+            return false;
+    }
+    return is_loaded;
+}
+
+void set_memories(const Program& program, std::uint64_t most_shared_bytes, ProgramShape& shape) {
     std::uint64_t shared_bytes = 0;
-    bool has_near = false;
+    bool is_checked_near = false;
+    const bool is_global_program = touches_global_memory(program);
     for (std::uint32_t k = 0; k < program.arrays.size(); ++k) {
         const Space space = space_of(program, k);
         shape.is_global = shape.is_global || space == Space::global;
-        has_near = has_near || space == Space::shared || space == Space::local;
+        is_checked_near = is_checked_near || ((space == Space::shared || space == Space::local) &&
+                                              !(is_global_program && is_moved_on(program, k)));
         if (space == Space::shared)
             shared_bytes = shared_offset(program, k) + program.arrays[k].bytes();
     }
-    if (shared_bytes > shared_bytes_of_block)
-        refuse(fmt::format("{} bytes of shared memory; kernels are made for up to {}", shared_bytes,
-                           shared_bytes_of_block));
+    if (shared_bytes > most_shared_bytes)
+        refuse(fmt::format("{} bytes of shared memory; a block of this GPU has {}", shared_bytes,
+                           most_shared_bytes));
     shape.shared_bytes = static_cast<std::uint32_t>(shared_bytes);
-    shape.needs_near_check = has_near && !shape.is_global;
+    shape.needs_near_check = is_checked_near;
 }
 
 // Only atomics that add like this one touch its array, so that it may count.
@@ -161,7 +180,8 @@ std::vector<Content> contents_of(const Plan& plan) {
         Content& content = contents[instruction.array];
         if (is_pointer_load(plan.program, instruction))
             content = Content::rows;
-        else if (is_atomic(instruction) && only_counts(plan.program, instruction))
+        else if (is_atomic(instruction) && instruction.space == Space::global &&
+                 only_counts(plan.program, instruction))
             content = number_of(instruction, true);
     }
     return contents;
@@ -276,7 +296,13 @@ std::string_view type_name(const Formula& formula) {
     return std::visit(Name{}, formula);
 }
 
-ProgramShape shape_of(const Plan& plan, std::uint32_t max_threads_per_block) {
+BlockLimits block_limits(const DeviceFacts& facts) {
+    return {.threads = facts.max_threads_per_block,
+            .shared_bytes = std::max({shared_bytes_of_block, facts.shared_bytes_per_block,
+                                      facts.shared_bytes_per_block_optin})};
+}
+
+ProgramShape shape_of(const Plan& plan, const BlockLimits& limits) {
     const Program& program = plan.program;
     if (program.instructions.empty()) refuse("its program has no instruction");
     if (program.instructions.size() > max_instructions)
@@ -287,9 +313,9 @@ ProgramShape shape_of(const Plan& plan, std::uint32_t max_threads_per_block) {
     check_moves(program);
 
     ProgramShape shape;
-    set_launch_shape(plan, max_threads_per_block, shape);
+    set_launch_shape(plan, limits.threads, shape);
     check_barriers(program, shape.whole);
-    set_memories(program, shape);
+    set_memories(program, limits.shared_bytes, shape);
     shape.blocks_in_turn = blocks_in_turn(program, shape);
     shape.contents = contents_of(plan);
     for (std::size_t k = 0; k < program.instructions.size(); ++k) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/device/device.h"
 #include "core/pattern/plan.h"
 #include "kernels/source/values.h"
 
@@ -47,9 +48,8 @@ struct ProgramShape {
     bool lanes_meet = false;         // lanes of a warp wait for each other, so that none may leave
     bool reports = false;            // some loaded value is checked
     std::uint32_t shared_bytes = 0;  // of a block: all arrays of shared memory, one after the other
-    // All arrays are in shared or local memory, which is gone when a launch ends: what it does
-    // there is checked by a launch of its own. Constant memory and arrays that are moved on need
-    // none.
+    // Some array is in shared or local memory, which is gone when a launch ends: what it does there
+    // is checked by a launch of its own. Constant memory and arrays that are moved on need none.
     bool needs_near_check = false;
     bool is_global = false;  // some array is in global memory
 
@@ -62,9 +62,16 @@ std::uint64_t shared_offset(const Program& program, std::size_t array);
 // What makes the values of one array differ from those of another.
 Word seed_of(std::size_t array);
 
+// What a block of the device at hand may have.
+struct BlockLimits {
+    std::uint32_t threads = 1024;
+    std::uint64_t shared_bytes = shared_bytes_of_block;
+};
+BlockLimits block_limits(const DeviceFacts& facts);
+
 // Throws PointError where kernels cannot do what the plan says (an atomic on a 16-byte element,
 // a block of 4096 threads, memory that is not global).
-ProgramShape shape_of(const Plan& plan, std::uint32_t max_threads_per_block = 1024);
+ProgramShape shape_of(const Plan& plan, const BlockLimits& limits = {});
 
 // For an instruction with is_table: bytes from one row of the listed array to the next.
 std::uint64_t row_bytes_of(const Program& program, const ProgramShape& shape,

@@ -22,6 +22,11 @@ bool counts_sectors(const Machine& machine) {
 }
 
 void require_drawable(const WarpAccess& access, const Machine& machine) {
+    const bool is_atomic = access.kind == AccessKind::atomic || access.kind == AccessKind::reduce;
+    if (access.space == Space::shared && is_atomic)
+        throw UsageError(
+            "how atomics on shared memory pass through its banks is not known, so they are not "
+            "drawn");
     if (access.space == Space::global || counts_sectors(machine)) return;
     throw UsageError(
         fmt::format("--machine {}: explain draws {} memory from compute capability 7.0 on",

@@ -21,8 +21,9 @@ bool depends_on_op(const FormulaSweep& sweep) {
 std::string settings_of(const FormulaSweep& sweep, const Plan& plan) {
     std::string text = fmt::format("type {}", name_of(plan.type));
     if (depends_on_op(sweep)) text = fmt::format("op {}, {}", name_of(plan.op), text);
-    if (sweep.block_x != 0)
-        text += fmt::format(", blocks of {}x{}", sweep.block_x, plan.shape.block / sweep.block_x);
+    if (plan.shape.grid) text += fmt::format(", grid {}", text_of(*plan.shape.grid));
+    if (plan.shape.block_shape)
+        text += fmt::format(", blocks of {}", text_of(*plan.shape.block_shape));
     return text;
 }
 

@@ -11,11 +11,22 @@
 namespace coalprof {
 namespace {
 
-// "in thread 37 (block 1, thread 5 of it)"
+// "(1, 5)" of a number that is counted with x fastest, "9" in one dimension.
+std::string place_in(const Dimensions& shape, std::uint64_t number) {
+    if (shape.is_flat()) return fmt::format("{}", number);
+    const std::uint64_t x = number % shape.x;
+    const std::uint64_t y = number / shape.x;
+    if (shape.z == 1) return fmt::format("({}, {})", x, y);
+    return fmt::format("({}, {}, {})", x, y % shape.y, y / shape.y);
+}
+
+// "in thread 261 (block 1, tid 5)"
 std::string place_of(const Scope& scope, std::uint64_t thread) {
-    if (scope.blocks() == 1) return fmt::format("in thread {}", thread);
-    return fmt::format("in thread {} (block {}, tid {})", thread, thread / scope.block,
-                       thread % scope.block);
+    if (scope.blocks() == 1 && scope.block_shape.is_flat())
+        return fmt::format("in thread {}", thread);
+    return fmt::format("in thread {} (block {}, tid {})", thread,
+                       place_in(scope.grid_shape, thread / scope.block),
+                       place_in(scope.block_shape, thread % scope.block));
 }
 
 // "(i = 5, k = 0)": the names below the node, with their values in that thread.

@@ -3,23 +3,17 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "core/formula/complaint.h"
 #include "core/formula/launch_check.h"
 #include "core/formula/user_formula.h"
-#include "core/text/number.h"
 
 namespace coalprof {
 namespace {
 
 constexpr std::uint64_t most_threads = 1ull << 48;
-constexpr std::uint32_t most_block_threads = 1024;
-
-bool is_atomic_type(ElementType type) {
-    return type == ElementType::u32 || type == ElementType::u64 || type == ElementType::f32 ||
-           type == ElementType::f64;
-}
 
 // The instructions that one access without a prefix becomes; patterned ones use its index.
 struct OpParts {
@@ -73,10 +67,35 @@ class FormulaProgramBuilder {
                 add(AccessKind::store, free_name(), contiguous);
             }
         }
+        require_shared_memory();
+        program_.useful_bytes =
+            useful_global_bytes_ != 0 ? useful_global_bytes_ : useful_shared_bytes_;
         return std::move(program_);
     }
 
  private:
+    // No GPU gives a block more. What each one gives is held against the program later.
+    void require_shared_memory() const {
+        constexpr std::uint64_t most_bytes = 227 << 10;  // 9.0 and 10.x
+        std::uint64_t bytes = 0;
+        std::string arrays;
+        for (std::uint32_t k = 0; k < program_.arrays.size(); ++k) {
+            if (space_of(program_, k) != Space::shared) continue;
+            const Array& array = program_.arrays[k];
+            bytes += array.bytes();  // at most 16 of them, of at most 2^40 bytes each
+            arrays += fmt::format("{}{} {}", arrays.empty() ? "" : ", ", array.name, array.bytes());
+        }
+        if (bytes <= most_bytes) return;
+        const auto first =
+            std::find_if(formula_->accesses.begin(), formula_->accesses.end(),
+                         [](const FormulaAccess& access) { return access.space == Space::shared; });
+        throw formula_error(
+            formula_->text, first->begin,
+            fmt::format("{} bytes of shared memory ({}), and a block has at most {}", bytes, arrays,
+                        most_bytes),
+            "each block has its own: let the index count within the block, by tid rather than i");
+    }
+
     // The formula with one more node, `i`: the index of the contiguous store of copy and add.
     std::shared_ptr<const ParsedFormula> with_thread_index(const ParsedFormula& formula) {
         auto extended = std::make_shared<ParsedFormula>(formula);
@@ -111,21 +130,36 @@ class FormulaProgramBuilder {
     void add(AccessKind kind, const std::string& array, const FormulaAccess& access) {
         const ElementType type = access.type.value_or(launch_.type);
         const std::uint32_t width = bytes_of(type);
-        if ((kind == AccessKind::atomic || kind == AccessKind::reduce) && !is_atomic_type(type))
-            throw formula_error(
-                formula_->text, access.begin,
-                fmt::format("an {} works on u32, u64, f32 and f64 only, not on {}",
-                            kind == AccessKind::atomic ? "atomic" : "atomic reduce", name_of(type)),
-                "choose another --type, or write one: atomic.u32: a[...]");
+        if (kind == AccessKind::atomic || kind == AccessKind::reduce)
+            require_atomic_type(kind, type, access);
         const Checked& checked = checked_access(access, width);
         Instruction instruction;
         instruction.kind = kind;
+        instruction.space = access.space;
         instruction.width_bytes = width;
         instruction.type = type;
         instruction.array = array_of(array, width, checked.extent.elements, access);
         instruction.formula = checked.formula;
         program_.instructions.push_back(std::move(instruction));
-        program_.useful_bytes += checked.extent.active_threads * width;
+        (access.space == Space::shared ? useful_shared_bytes_ : useful_global_bytes_) +=
+            checked.extent.active_threads * width;
+    }
+
+    void require_atomic_type(AccessKind kind, ElementType type, const FormulaAccess& access) const {
+        if (!is_atomic_type(type))
+            throw formula_error(formula_->text, access.begin,
+                                fmt::format("an {} adds {} only, not {}",
+                                            kind == AccessKind::atomic ? "atomic" : "atomic reduce",
+                                            atomic_types, name_of(type)),
+                                "choose another --type, or write one: atomic.u32: a[...]");
+        // Of others ptxas makes a loop of compare and swap, whose rounds depend on timing.
+        if (access.space == Space::shared && type != ElementType::u32 && type != ElementType::s32)
+            throw formula_error(
+                formula_->text, access.begin,
+                fmt::format("an atomic on shared memory adds u32 and s32 only, not {}, which is a "
+                            "loop of several instructions there",
+                            name_of(type)),
+                "write shared.reduce.u32: tile[...]");
     }
 
     // An access is checked once, though an op like rmw makes several instructions of it.
@@ -154,6 +188,14 @@ class FormulaProgramBuilder {
         for (std::size_t k = 0; k < program_.arrays.size(); ++k) {
             Array& array = program_.arrays[k];
             if (array.name != name) continue;
+            if (const Space other = space_of(program_, static_cast<std::uint32_t>(k));
+                other != access.space)
+                throw formula_error(
+                    formula_->text, access.begin,
+                    fmt::format("array '{}' lies in {} memory here and in {} memory before", name,
+                                access.space == Space::shared ? "shared" : "global",
+                                other == Space::shared ? "shared" : "global"),
+                    "an array lies in one memory: give this one another name");
             if (array.element_bytes != width)
                 throw formula_error(
                     formula_->text, access.begin,
@@ -174,41 +216,40 @@ class FormulaProgramBuilder {
     std::vector<NodeFacts> facts_;
     std::vector<Checked> checked_;
     Program program_;
+    std::uint64_t useful_global_bytes_ = 0;
+    std::uint64_t useful_shared_bytes_ = 0;  // what counts where nothing else is touched
 };
 
-// In a grid of one dimension bid.y is 0 everywhere, which is not what its author means.
+// Without a grid of its own a launch has one dimension: bid.y would be 0 everywhere, which is not
+// what its author means.
 void require_no_grid_rows(const ParsedFormula& formula) {
+    constexpr std::array of_rows{Variable::bid_y, Variable::bid_z, Variable::gdim_y,
+                                 Variable::gdim_z};
     for (const Node& node : formula.nodes) {
-        const auto is = [&](Variable variable) {
-            return node.kind == NodeKind::variable &&
-                   node.value == static_cast<std::int64_t>(variable);
-        };
-        if (!is(Variable::bid_y) && !is(Variable::gdim_y)) continue;
-        std::string along_x(formula.text_of(node));
-        along_x.back() = 'x';
-        throw formula_error(
-            formula.text, node.at,
-            fmt::format("the grid has one dimension, and '{}' is of a second one",
-                        formula.text_of(node)),
-            is(Variable::bid_y)
-                ? fmt::format("write {0} / COLUMNS for the row and {0} % COLUMNS for the column, "
-                              "COLUMNS being the blocks of a row",
-                              along_x)
-                : fmt::format("write {} / COLUMNS for the rows, COLUMNS being the blocks of a row",
-                              along_x));
+        const bool is_of_rows = node.kind == NodeKind::variable &&
+                                std::find(of_rows.begin(), of_rows.end(),
+                                          static_cast<Variable>(node.value)) != of_rows.end();
+        if (!is_of_rows) continue;
+        const bool is_of_layers = formula.text_of(node).back() == 'z';
+        throw formula_error(formula.text, node.at,
+                            fmt::format("the grid has one dimension, and '{}' is of a {} one",
+                                        formula.text_of(node), is_of_layers ? "third" : "second"),
+                            fmt::format("say how many blocks there are each way: --grid {}",
+                                        is_of_layers ? "8x8x8" : "64x64"));
     }
 }
 
 }  // namespace
 
 Scope scope_of(const ParsedFormula& formula, const FormulaLaunch& launch) {
-    const LaunchShape& shape = launch.shape;
+    const LaunchShape shape = settled_shape(launch.shape, launch.type);
     if (shape.block == 0 || shape.block > most_block_threads)
         throw UsageError(fmt::format("--block {}: a block has 1 to {} threads", shape.block,
                                      most_block_threads));
-    if (launch.block_x != 0 && shape.block % launch.block_x != 0)
-        throw UsageError(fmt::format("--block: {} threads are no whole rows of {}", shape.block,
-                                     launch.block_x));
+    if (shape.block_shape && shape.block_shape->count() != shape.block)
+        throw UsageError(fmt::format("--block {}: {} threads, and not {}",
+                                     text_of(*shape.block_shape), shape.block_shape->count(),
+                                     shape.block));
     if (const std::size_t nodes = formula.nodes.size(); nodes * shape.per_thread > max_formula_code)
         throw UsageError(
             fmt::format("--per-thread {}: a formula of {} numbers, names and operators takes up to "
@@ -223,10 +264,10 @@ Scope scope_of(const ParsedFormula& formula, const FormulaLaunch& launch) {
     if (scope.threads > most_threads)
         throw UsageError(fmt::format("--size {}: more than 2^48 threads; choose a smaller size",
                                      size_as_typed(shape)));
-    if (launch.grid_x == 0) require_no_grid_rows(formula);
+    if (!shape.grid) require_no_grid_rows(formula);
     scope.block = shape.block;
-    scope.block_x = launch.block_x != 0 ? launch.block_x : shape.block;
-    scope.grid_x = launch.grid_x != 0 ? std::min(launch.grid_x, most_threads) : scope.blocks();
+    scope.block_shape = shape.block_shape.value_or(Dimensions{shape.block});
+    scope.grid_shape = shape.grid.value_or(Dimensions{scope.blocks()});
     scope.values = launch.values;
     if (scope.values.size() != formula.parameters.size())
         throw Error("the formula's parameters and their values do not match", ExitCode::internal);
@@ -236,29 +277,6 @@ Scope scope_of(const ParsedFormula& formula, const FormulaLaunch& launch) {
 Program make_formula_program(const std::shared_ptr<const ParsedFormula>& formula,
                              const FormulaLaunch& launch) {
     return FormulaProgramBuilder(formula, launch).build();
-}
-
-BlockShape parse_block(std::string_view text, std::string_view option) {
-    const auto fail = [&](std::size_t at, const char* expected) {
-        return UsageError(fmt::format("{} {}: {}", option, shown(text), expected),
-                          std::string(text), at,
-                          "blocks look like 256, or 32x8 for two dimensions");
-    };
-    const ReadNumber width = read_integer(text);
-    if (width.status != NumberStatus::ok || width.value == 0 || width.value > most_block_threads)
-        throw fail(0, "a block has 1 to 1024 threads");
-    BlockShape block{static_cast<std::uint32_t>(width.value),
-                     static_cast<std::uint32_t>(width.value)};
-    if (width.length == text.size()) return block;
-    if (text[width.length] != 'x') throw fail(width.length, "expected 'x' and the height");
-    const std::size_t at = width.length + 1;
-    const ReadNumber height = read_integer(text.substr(at));
-    if (height.status != NumberStatus::ok || at + height.length != text.size())
-        throw fail(at, "expected the height behind 'x'");
-    if (height.value == 0 || height.value > most_block_threads / width.value)
-        throw fail(0, "a block has 1 to 1024 threads");
-    block.threads *= static_cast<std::uint32_t>(height.value);
-    return block;
 }
 
 }  // namespace coalprof

@@ -20,14 +20,12 @@ inline constexpr std::uint64_t largest_formula_array_bytes = 1ull << 40;
 struct FormulaLaunch {
     Op op = Op::load;  // for accesses that do not say load:, store:, ...
     ElementType type = ElementType::f32;
-    LaunchShape shape;          // n is size_bytes / bytes_of(type)
-    std::uint32_t block_x = 0;  // width of a two-dimensional block; 0: one dimension
-    std::uint64_t grid_x = 0;   // blocks in a row of a two-dimensional grid; 0: one dimension
+    LaunchShape shape;  // n is the grid's threads, or size_bytes / bytes_of(type) without a grid
     std::vector<std::int64_t> values;  // one per parameter of the formula
 };
 
 // What the names stand for in that launch. Throws UsageError where the shape does not fit, or where
-// the formula has bid.y or gdim.y and the grid one dimension.
+// the formula has bid.y or the like and no grid was asked for.
 Scope scope_of(const ParsedFormula& formula, const FormulaLaunch& launch);
 
 // Every index of the launch is checked first: a thread that fails, or an index that is negative or
@@ -36,12 +34,5 @@ Scope scope_of(const ParsedFormula& formula, const FormulaLaunch& launch);
 // formula repeats; else every thread is evaluated once.
 Program make_formula_program(const std::shared_ptr<const ParsedFormula>& formula,
                              const FormulaLaunch& launch);
-
-// A block as typed: "256", or "32x8" (32 threads wide, 8 high). Throws UsageError.
-struct BlockShape {
-    std::uint32_t threads = 0;
-    std::uint32_t width = 0;  // == threads for one dimension
-};
-BlockShape parse_block(std::string_view text, std::string_view option = "--block");
 
 }  // namespace coalprof

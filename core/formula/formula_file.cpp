@@ -91,8 +91,8 @@ class FormulaFileReader {
 
     void read_member(const FileMember& member, SavedFormula& formula) const {
         const auto& [key, at, value] = member;
-        static constexpr std::array<std::string_view, 8> known{
-            "name", "expr", "vars", "op", "type", "size", "block", "per_thread"};
+        static constexpr std::array<std::string_view, 9> known{
+            "name", "expr", "vars", "op", "type", "size", "grid", "block", "per_thread"};
         if (key == "name") {
             formula.name = read_name(value);
         } else if (key == "expr") {
@@ -111,6 +111,9 @@ class FormulaFileReader {
         } else if (key == "block") {
             const std::string text = digits_in(value);
             located(value, [&] { formula.block = parse_block(text, "block"); });
+        } else if (key == "grid") {
+            const std::string text = digits_in(value);
+            located(value, [&] { formula.grid = parse_grid(text, "grid"); });
         } else if (key == "per_thread") {
             require(value, FileValue::Kind::integer, "an integer");
             if (value.integer < 1 || value.integer > most_per_thread)

@@ -29,7 +29,8 @@ struct SavedFormula {
     std::optional<Op> op;
     std::optional<ElementType> type;
     std::optional<std::uint64_t> size_bytes;
-    std::optional<BlockShape> block;
+    std::optional<Dimensions> block;
+    std::optional<Dimensions> grid;
     std::optional<std::uint32_t> per_thread;
 };
 

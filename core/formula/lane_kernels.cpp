@@ -409,6 +409,26 @@ COALPROF_INLINED bool fill_part_of_tid(const LaneStep& step, const LaneState& st
     return false;
 }
 
+// A thread's place along y where its block has layers: a quotient that starts again. Counted from
+// lane to lane, which needs no division.
+COALPROF_INLINED bool fill_middle_of_tid(const LaneStep& step, const LaneState& state) {
+    const Scope& scope = *state.scope;
+    I64* __restrict to = state.registers[step.to].lane.data();
+    const U64 rows = scope.block_shape.y;
+    const U64 columns = scope.block_shape.x;
+    // The last thread of a block is the last one of its row and layer: blocks need not be looked
+    // at.
+    U64 column = state.first_thread % columns;
+    U64 row = state.first_thread / columns % rows;
+    for (std::size_t k = 0; k < warp_lanes; ++k) {
+        to[k] = number(row);
+        if (++column < columns) continue;
+        column = 0;
+        if (++row == rows) row = 0;
+    }
+    return false;
+}
+
 COALPROF_INLINED bool fill_lane(const LaneStep& step, const LaneState& state) {
     if (!are_one_warp(*state.scope, state.first_thread)) return fill_part_of_tid<true>(step, state);
     count_from(0, state.registers[step.to].lane.data());
@@ -453,7 +473,11 @@ void choose_variable(LaneStep& step, Variable variable, const Scope& scope, Vect
     step.scalar = static_cast<I64>(variable);
     step.kernel = compiled_for<fill_any>(vectors);
     if (part.counter == Counter::thread && is_whole) step.kernel = compiled_for<fill_i>(vectors);
-    if (part.counter != Counter::thread_in_block || is_middle) return;
+    if (part.counter != Counter::thread_in_block) return;
+    if (is_middle) {
+        step.kernel = compiled_for<fill_middle_of_tid>(vectors);
+        return;
+    }
     if (is_whole) {
         step.kernel = compiled_for<fill_tid>(vectors);
         return;

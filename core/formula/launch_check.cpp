@@ -75,10 +75,11 @@ class LaunchChecker {
         const std::uint64_t periods = threads / period;
         if (period / warp_lanes > most_walked_warps)
             throw UsageError(
-                fmt::format("--size: {} warps of this launch repeat no other, and at most {} are "
-                            "evaluated one by one",
-                            period / warp_lanes, most_walked_warps),
-                {}, UsageError::no_caret, "choose a smaller --size");
+                fmt::format(
+                    "--size, --grid: {} warps of this launch repeat no other, and at most {} are "
+                    "evaluated one by one",
+                    period / warp_lanes, most_walked_warps),
+                {}, UsageError::no_caret, "choose fewer threads");
         Found first = walk(0, period);
         if (first.failed || period == threads) return extent_of(first);
 

@@ -153,18 +153,25 @@ class Parser {
     }
 
     void parse_prefix(FormulaAccess& access) {
-        const std::string_view word = token_.text;
+        std::string_view word = token_.text;
+        std::size_t at = token_.at;
+        constexpr std::string_view shared = "shared.";
+        if (word.starts_with(shared)) {
+            access.space = Space::shared;
+            word.remove_prefix(shared.size());
+            at += shared.size();
+        }
         const std::size_t dot = word.find('.');
         const std::string_view kind = word.substr(0, dot);
         access.kind = find_access_kind(kind);
         if (!access.kind)
-            throw error(token_.at, fmt::format("unknown instruction '{}:'", shown(kind)),
+            throw error(at, fmt::format("unknown instruction '{}:'", shown(kind)),
                         hint_for_prefix(kind));
         if (dot != std::string_view::npos) {
             const std::string_view type = word.substr(dot + 1);
             access.type = find_element_type(type);
             if (!access.type)
-                throw error(token_.at + dot + 1, fmt::format("unknown type '{}'", shown(type)),
+                throw error(at + dot + 1, fmt::format("unknown type '{}'", shown(type)),
                             hint_for_type(type));
         }
         advance();

@@ -14,6 +14,22 @@ std::uint64_t value_in(const VariablePart& part, std::uint64_t counter) {
     return part.modulus ? value % *part.modulus : value;
 }
 
+// The number along one axis, of threads or blocks that are counted with x fastest. Along the last
+// axis that there is, nothing wraps around.
+VariablePart along_x(Counter counter, const Dimensions& shape) {
+    if (shape.is_flat()) return {.counter = counter};
+    return {.counter = counter, .modulus = shape.x};
+}
+VariablePart along_y(Counter counter, const Dimensions& shape) {
+    if (shape.y == 1) return {};
+    if (shape.z == 1) return {.counter = counter, .divisor = shape.x};
+    return {.counter = counter, .divisor = shape.x, .modulus = shape.y};
+}
+VariablePart along_z(Counter counter, const Dimensions& shape) {
+    if (shape.z == 1) return {};
+    return {.counter = counter, .divisor = shape.x * shape.y};
+}
+
 }  // namespace
 
 VariablePart part_of(Variable variable, const Scope& scope) {
@@ -36,21 +52,29 @@ VariablePart part_of(Variable variable, const Scope& scope) {
         case Variable::gdim:
             return number(scope.blocks());
         case Variable::tid_x:
-            return {.counter = Counter::thread_in_block, .modulus = scope.block_x};
+            return along_x(Counter::thread_in_block, scope.block_shape);
         case Variable::tid_y:
-            return {.counter = Counter::thread_in_block, .divisor = scope.block_x};
+            return along_y(Counter::thread_in_block, scope.block_shape);
+        case Variable::tid_z:
+            return along_z(Counter::thread_in_block, scope.block_shape);
         case Variable::bid_x:
-            return {.counter = Counter::block, .modulus = scope.grid_x};
+            return along_x(Counter::block, scope.grid_shape);
         case Variable::bid_y:
-            return {.counter = Counter::block, .divisor = scope.grid_x};
+            return along_y(Counter::block, scope.grid_shape);
+        case Variable::bid_z:
+            return along_z(Counter::block, scope.grid_shape);
         case Variable::bdim_x:
-            return number(scope.block_x);
+            return number(scope.block_shape.x);
         case Variable::bdim_y:
-            return number(scope.block / scope.block_x);
+            return number(scope.block_shape.y);
+        case Variable::bdim_z:
+            return number(scope.block_shape.z);
         case Variable::gdim_x:
-            return number(scope.grid_x);
+            return number(scope.grid_shape.x);
         case Variable::gdim_y:
-            return number((scope.blocks() - 1) / scope.grid_x + 1);
+            return number(scope.grid_shape.y);
+        case Variable::gdim_z:
+            return number(scope.grid_shape.z);
     }
     return {};
 }

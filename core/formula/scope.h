@@ -6,14 +6,15 @@
 #include <vector>
 
 #include "core/formula/tree.h"
+#include "core/pattern/dimensions.h"
 
 namespace coalprof {
 
 struct Scope {
     std::uint64_t threads = 1;         // n: logical indices 0 .. threads-1
     std::uint32_t block = 1;           // bdim: threads of a block
-    std::uint32_t block_x = 1;         // bdim.x: its width; `block` where it has one dimension
-    std::uint64_t grid_x = 1;          // gdim.x: blocks in a row of the grid
+    Dimensions block_shape = {};       // bdim.x, .y, .z: their product is `block`
+    Dimensions grid_shape = {};        // gdim.x, .y, .z: no fewer than blocks()
     std::vector<std::int64_t> values;  // of the parameters, in the formula's order
 
     std::uint64_t blocks() const { return (threads - 1) / block + 1; }

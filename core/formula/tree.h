@@ -43,10 +43,11 @@ enum class NodeKind : std::uint8_t {
 enum class Variable : std::uint8_t {
     // clang-format off
     i, n, tid, bid, lane, warp, bdim, gdim,
-    tid_x, tid_y, bid_x, bid_y, bdim_x, bdim_y, gdim_x, gdim_y,
+    tid_x, tid_y, tid_z, bid_x, bid_y, bid_z,
+    bdim_x, bdim_y, bdim_z, gdim_x, gdim_y, gdim_z,
     // clang-format on
 };
-inline constexpr std::size_t variable_count = static_cast<std::size_t>(Variable::gdim_y) + 1;
+inline constexpr std::size_t variable_count = static_cast<std::size_t>(Variable::gdim_z) + 1;
 std::string_view name_of(Variable variable);
 
 using NodeId = std::uint16_t;
@@ -76,6 +77,7 @@ constexpr bool is_lazy(NodeKind kind) {
 // One memory instruction: array[index] if condition.
 struct FormulaAccess {
     std::optional<AccessKind> kind;   // none: --op decides
+    Space space = Space::global;      // global or shared
     std::optional<ElementType> type;  // none: --type decides
     std::string array = "a";
     NodeId index = 0;

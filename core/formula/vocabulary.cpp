@@ -28,12 +28,16 @@ constexpr std::array<VariableName, variable_count> variable_names{{
     {"gdim"},
     {"tid.x", "threadIdx.x"},
     {"tid.y", "threadIdx.y"},
+    {"tid.z", "threadIdx.z"},
     {"bid.x", "blockIdx.x"},
     {"bid.y", "blockIdx.y"},
+    {"bid.z", "blockIdx.z"},
     {"bdim.x", "blockDim.x"},
     {"bdim.y", "blockDim.y"},
+    {"bdim.z", "blockDim.z"},
     {"gdim.x", "gridDim.x"},
     {"gdim.y", "gridDim.y"},
+    {"gdim.z", "gridDim.z"},
 }};
 
 // Words of other languages and habits, with what this one says instead.
@@ -43,12 +47,6 @@ constexpr std::string_view no_loops =
     "there are no loops: --var j=0..3 measures each step, or write each access behind ;";
 constexpr std::string_view no_fractions =
     "there are only whole numbers: / already divides towards zero, i*3/2 is a fraction of i";
-constexpr std::string_view no_third_of_block =
-    "blocks have two dimensions here: tid.x and tid.y, bdim.x and bdim.y";
-constexpr std::string_view no_third_of_grid =
-    "the grid has one dimension: write bid / (COLUMNS * ROWS) for the layer, COLUMNS and ROWS "
-    "being "
-    "the blocks of a row and the rows of a layer";
 struct Foreign {
     std::string_view words;  // with a blank between them
     std::string_view hint;
@@ -61,8 +59,6 @@ constexpr Foreign foreign_words[] = {
     {"blockIdx", "write blockIdx.x, or 'bid' for the block's number"},
     {"blockDim", "write blockDim.x, or 'bdim' for the threads of a block"},
     {"gridDim", "write gridDim.x, or 'gdim' for the number of blocks"},
-    {"threadIdx.z blockDim.z tid.z bdim.z", no_third_of_block},
-    {"blockIdx.z gridDim.z bid.z gdim.z", no_third_of_grid},
     {"warpSize", "a warp has 32 lanes: write 32"},
     {"and", "write && for conditions, & for bits"},
     {"or", "write || for conditions, | for bits"},
@@ -132,6 +128,7 @@ const OperatorInfo* find_function(std::string_view name) {
 std::optional<AccessKind> find_access_kind(std::string_view name) {
     for (const AccessKind kind : access_kinds)
         if (name_of(kind) == name) return kind;
+    if (name == "add") return AccessKind::reduce;  // as in atomicAdd(), whose result nobody reads
     return std::nullopt;
 }
 
@@ -181,12 +178,10 @@ std::string hint_for_prefix(std::string_view name) {
     std::vector<std::string_view> known;
     for (const AccessKind kind : access_kinds) known.push_back(name_of(kind));
     return did_you_mean(name, known,
-                        "an instruction starts with load:, store:, atomic: or reduce:");
+                        "an instruction starts with load:, store:, atomic: or reduce:, those of "
+                        "shared memory with shared.load:, ...");
 }
 
-std::string hint_for_type(std::string_view name) {
-    const std::vector<std::string_view> known = element_type_list();
-    return did_you_mean(name, known, "types are u8 u16 u32 u64 f32 f64 f32x2 f32x4 f64x2");
-}
+std::string hint_for_type(std::string_view name) { return hint_for_element_type(name); }
 
 }  // namespace coalprof

@@ -121,6 +121,8 @@ constexpr Abilities abilities_of(ComputeCapability cc) {
             .float_atomics = from(2, 0),
             .double_atomics = from(6, 0),
             .managed_memory = from(3, 0),
+            .grid_blocks = {from(3, 0) ? 2147483647u : 65535u, 65535, from(2, 0) ? 65535u : 1u},
+            .shared_atomics = from(1, 2),
             .source = feature_tables};
 }
 

@@ -191,6 +191,9 @@ struct Abilities {
     bool float_atomics = true;       // atomicAdd() on f32 (2.0 on)
     bool double_atomics = true;      // atomicAdd() on f64 (6.0 on)
     bool managed_memory = true;      // cudaMallocManaged() (3.0 on)
+    // Blocks of a grid along x, y and z.
+    std::array<std::uint64_t, 3> grid_blocks{2147483647, 65535, 65535};
+    bool shared_atomics = true;  // on 32-bit integers in shared memory (1.2 on)
     std::string_view source = {};
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "core/model/occupancy.h"
 #include "core/pattern/memory_settings.h"
@@ -22,6 +23,8 @@ std::string missing(const Abilities& abilities, const Instruction& instruction) 
     const bool is_double = type == ElementType::f64 || type == ElementType::f64x2;
     if (is_double && !abilities.doubles) return "it has no f64 arithmetic";
     if (!is_atomic(instruction)) return {};
+    if (instruction.space == Space::shared)
+        return abilities.shared_atomics ? "" : "it has no atomics on shared memory";
     if (abilities.atomic_bytes == 0) return "it has no atomics on global memory";
     if (type == ElementType::f32 && !abilities.float_atomics)
         return "it has no atomic addition of f32 numbers";
@@ -29,6 +32,15 @@ std::string missing(const Abilities& abilities, const Instruction& instruction) 
         return "it has no atomic addition of f64 numbers";
     if (instruction.width_bytes > abilities.atomic_bytes)
         return fmt::format("its atomics have {} bytes at most", abilities.atomic_bytes);
+    return {};
+}
+
+std::string too_large(const Abilities& abilities, const Dimensions& grid) {
+    const std::array<std::uint64_t, 3> blocks{grid.x, grid.y, grid.z};
+    for (std::size_t axis = 0; axis < blocks.size(); ++axis)
+        if (blocks[axis] > abilities.grid_blocks[axis])
+            return fmt::format("a grid has {} blocks along {}, the most is {}", blocks[axis],
+                               "xyz"[axis], abilities.grid_blocks[axis]);
     return {};
 }
 
@@ -42,6 +54,7 @@ std::vector<std::string> obstacles(const Rules& rules, const Plan& plan) {
     };
     add(occupancy(rules, {.block = plan.shape.block, .shared_bytes = shared_bytes_of(plan.program)})
             .impossible);
+    if (plan.shape.grid) add(too_large(rules.abilities, *plan.shape.grid));
     for (const Instruction& instruction : plan.program.instructions)
         add(missing(rules.abilities, instruction));
     if (plan.allocation == Allocation::managed && !rules.abilities.managed_memory)

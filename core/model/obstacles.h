@@ -13,7 +13,8 @@ namespace coalprof {
 
 // Clauses such as "a block has 1024 threads, the most is 512"; empty: nothing is known to. Of the
 // plan: its program, shape and allocation. Not looked at: sizes of memory, because boards came with
-// several, and of grids, because two dimensions hold what one does not (65,535 blocks before 3.0).
+// several, and of grids that nobody chose, because two dimensions hold what one does not (65,535
+// blocks before 3.0).
 std::vector<std::string> obstacles(const Rules& rules, const Plan& plan);
 
 // The same as warnings W-IMPOSSIBLE of the whole run, which name the machine.

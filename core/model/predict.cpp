@@ -93,6 +93,28 @@ void set_shared_lines(Readings& readings, AccessKind kind, bool sectors_shared,
         "warps share lines: loads that hit L1 pass its data stage otherwise than those that miss"};
 }
 
+// Warp instructions with a lane to serve.
+struct ActiveWarps {
+    std::uint64_t warps = 0;
+    void add(const ActiveWarps& more, std::uint64_t times = 1) { warps += more.warps * times; }
+};
+
+ActiveWarps is_active_warp(const WarpAccess& access) {
+    return {access.active_lanes != 0 ? 1u : 0u};
+}
+
+// Atomics on shared memory: the warp instructions are the program's own.
+void set_shared_atomics(Readings& readings, const Rules& rules, std::uint64_t requests) {
+    constexpr Unavailable native{
+        "lanes that meet on a word take turns, in how many passes is not known; only a measurement "
+        "tells"};
+    constexpr Unavailable loop{
+        "before compute capability 5.0 an atomic on shared memory is a loop that locks the word: "
+        "its rounds depend on timing"};
+    readings[Counter::shared_atomic_requests] = requests;
+    readings[Counter::shared_atomic_wavefronts] = rules.cc.major < 5 ? loop : native;
+}
+
 void set_shared(Readings& readings, AccessKind kind, const SharedCounts& counts) {
     const bool is_load = kind == AccessKind::load;
     readings[is_load ? Counter::shared_load_requests : Counter::shared_store_requests] =
@@ -159,11 +181,30 @@ bool reads_array_before(const Program& program, std::size_t position) {
     return false;
 }
 
-// Warp instructions with a lane to serve.
-struct ActiveWarps {
-    std::uint64_t warps = 0;
-    void add(const ActiveWarps& more, std::uint64_t times = 1) { warps += more.warps * times; }
-};
+// Of one of several instructions; passes depend on what the others do.
+void set_apart(Readings& readings, AccessKind kind, const GlobalCounts& counts) {
+    set_l1(readings, kind, counts);
+    readings[access_counter(kind, AccessField::tag_wavefronts)] = {};
+    readings[access_counter(kind, AccessField::data_wavefronts)] = {};
+}
+
+// "load", "shared_store"
+std::string op_of(const Instruction& instruction) {
+    constexpr std::array<std::string_view, 4> spaces{"", "shared_", "constant_", "local_"};
+    return std::string(spaces[static_cast<std::size_t>(instruction.space)])
+        .append(name_of(instruction.kind));
+}
+
+// The program's instructions, nothing known of them yet.
+std::vector<InstructionResult> described(const Program& program) {
+    std::vector<InstructionResult> instructions;
+    for (const Instruction& one : program.instructions)
+        instructions.push_back({.array = program.arrays[one.array].name,
+                                .op = op_of(one),
+                                .type = std::string(name_of(one.type)),
+                                .predicted = {}});
+    return instructions;
+}
 
 // One kind's instructions of a launch, summed.
 struct KindSum {
@@ -186,6 +227,7 @@ void Predictor::predict_warp(const WarpAccess& access, Readings& readings) const
     readings.clear();
     if (access.space == Space::shared) {
         set_shared(readings, access.kind, shared_memory_.count(access));
+        derive_ratios(readings);
         return;
     }
     if (counts_transactions()) {
@@ -201,16 +243,22 @@ void Predictor::predict_warp(const WarpAccess& access, Readings& readings) const
     derive_ratios(readings);
 }
 
-Readings Predictor::predict_launch(const Plan& plan, const Placement& placement) const {
+Readings Predictor::predict_launch(const Plan& plan, const Placement& placement,
+                                   std::vector<InstructionResult>* apart) const {
     Readings readings;
+    // A lone instruction is its launch.
+    std::vector<InstructionResult> instructions;
+    if (apart && plan.program.instructions.size() > 1) instructions = described(plan.program);
     if (touches_global_memory(plan.program)) {
-        readings = counts_transactions() ? predict_transactions(plan, placement)
-                                         : predict_sectors(plan, placement);
-        add_texture_loads(plan.program, placement, readings);
+        readings = counts_transactions() ? predict_transactions(plan, placement, instructions)
+                                         : predict_sectors(plan, placement, instructions);
+        add_texture_loads(plan.program, placement, readings, instructions);
         set_dram_unavailable(readings);
         set_beyond_device_memory(plan.allocation, readings);
     }
-    add_near_memories(plan.program, placement, readings);
+    add_near_memories(plan.program, placement, readings, instructions);
+    for (InstructionResult& one : instructions) derive_ratios(one.predicted);
+    if (apart) *apart = std::move(instructions);
     readings[Counter::useful_bytes] = plan.program.useful_bytes;
     derive_ratios(readings);
     if (!touches_global_memory(plan.program)) return readings;
@@ -222,69 +270,98 @@ Readings Predictor::predict_launch(const Plan& plan, const Placement& placement)
 }
 
 void Predictor::add_texture_loads(const Program& program, const Placement& placement,
-                                  Readings& readings) const {
+                                  Readings& readings, Apart& apart) const {
     std::optional<std::uint64_t> requests;
-    for (const Instruction& instruction : program.instructions) {
+    for (std::size_t i = 0; i < program.instructions.size(); ++i) {
+        const Instruction& instruction = program.instructions[i];
         if (!is_texture_load(instruction)) continue;
-        const auto counts = sum_over_launch<ActiveWarps>(
-            program, placement, instruction, Sensitivity{}, [](const WarpAccess& access) {
-                return ActiveWarps{access.active_lanes != 0 ? 1u : 0u};
-            });
+        const auto counts = sum_over_launch<ActiveWarps>(program, placement, instruction,
+                                                         Sensitivity{}, is_active_warp);
         requests = requests.value_or(0) + counts.warps;
+        if (!apart.empty()) apart[i].predicted[Counter::texture_requests] = counts.warps;
     }
     if (requests) set_texture(readings, *requests);
 }
 
 void Predictor::add_near_memories(const Program& program, const Placement& placement,
-                                  Readings& readings) const {
+                                  Readings& readings, Apart& apart) const {
     std::array<SharedCounts, 2> shared;
     std::array<LocalCounts, 2> local;
     ConstantCounts constant;
-    const auto sum = [&](const Instruction& instruction, auto& counts, const auto& model) {
-        using Counts = std::decay_t<decltype(counts)>;
-        counts.add(
-            sum_over_launch<Counts>(program, placement, instruction, Sensitivity{},
-                                    [&](const WarpAccess& access) { return model.count(access); }));
-    };
-    for (const Instruction& instruction : program.instructions) {
+    std::uint64_t shared_atomics = 0;
+    for (std::size_t i = 0; i < program.instructions.size(); ++i) {
+        const Instruction& instruction = program.instructions[i];
         const std::size_t kind = instruction.kind == AccessKind::load ? 0 : 1;
+        Readings* const own = apart.empty() ? nullptr : &apart[i].predicted;
+        const auto sum = [&](const auto& count) {
+            using Counts = std::decay_t<decltype(count(WarpAccess{}))>;
+            return sum_over_launch<Counts>(program, placement, instruction, Sensitivity{}, count);
+        };
+        // Adds to the sum of its kind, and sets the counters of both.
+        const auto add = [&](auto& all, const auto& model, const auto& set) {
+            const auto counts = sum([&](const WarpAccess& access) { return model.count(access); });
+            all.add(counts);
+            set(readings, all);
+            if (own) set(*own, counts);
+        };
         switch (instruction.space) {
             case Space::global:
                 break;
             case Space::shared:
-                sum(instruction, shared[kind], shared_memory_);
-                set_shared(readings, instruction.kind, shared[kind]);
+                if (is_atomic(instruction)) {
+                    const std::uint64_t requests = sum(is_active_warp).warps;
+                    shared_atomics += requests;
+                    set_shared_atomics(readings, *machine_.rules, shared_atomics);
+                    if (own) set_shared_atomics(*own, *machine_.rules, requests);
+                    break;
+                }
+                add(shared[kind], shared_memory_, [&](Readings& into, const SharedCounts& counts) {
+                    set_shared(into, instruction.kind, counts);
+                });
                 break;
             case Space::constant:
-                sum(instruction, constant, ConstantMemory(*machine_.rules));
-                readings[Counter::constant_requests] = constant.requests;
+                add(constant, ConstantMemory(*machine_.rules),
+                    [](Readings& into, const ConstantCounts& counts) {
+                        into[Counter::constant_requests] = counts.requests;
+                    });
                 break;
             case Space::local:
-                sum(instruction, local[kind], LocalMemory(*machine_.rules));
-                set_local(readings, instruction.kind, local[kind]);
+                add(local[kind], LocalMemory(*machine_.rules),
+                    [&](Readings& into, const LocalCounts& counts) {
+                        set_local(into, instruction.kind, counts);
+                    });
                 break;
         }
     }
 }
 
-Readings Predictor::predict_transactions(const Plan& plan, const Placement& placement) const {
+Readings Predictor::predict_transactions(const Plan& plan, const Placement& placement,
+                                         Apart& apart) const {
     const Transactions transactions(*machine_.rules, plan.cache.dlcm);
     std::array<std::optional<TransactionCounts>, access_kinds.size()> sums;
-    for (const Instruction& instruction : plan.program.instructions) {
+    const auto loads_reason = why_loads_unknown(*machine_.rules, plan.path);
+    for (std::size_t i = 0; i < plan.program.instructions.size(); ++i) {
+        const Instruction& instruction = plan.program.instructions[i];
         if (instruction.space != Space::global || is_texture_load(instruction)) continue;
         auto& sum = sums[static_cast<std::size_t>(instruction.kind)];
         if (!sum) sum.emplace();
-        sum->add(sum_over_launch<TransactionCounts>(
+        const auto counts = sum_over_launch<TransactionCounts>(
             plan.program, placement, instruction, Sensitivity{},
-            [&](const WarpAccess& access) { return transactions.count(access); }));
+            [&](const WarpAccess& access) { return transactions.count(access); });
+        sum->add(counts);
+        if (apart.empty()) continue;
+        const bool is_load = instruction.kind == AccessKind::load;
+        set_transactions(
+            apart[i].predicted, instruction.kind,
+            is_load && loads_reason ? loads_reason : transactions.unavailable(instruction.kind),
+            counts);
     }
     Readings readings;
     for (const AccessKind kind : access_kinds)
         if (const auto& sum = sums[static_cast<std::size_t>(kind)])
             set_transactions(readings, kind, transactions.unavailable(kind), *sum);
     const auto& loads = sums[static_cast<std::size_t>(AccessKind::load)];
-    if (const auto reason = why_loads_unknown(*machine_.rules, plan.path); reason && loads)
-        set_transactions(readings, AccessKind::load, reason, *loads);
+    if (loads_reason && loads) set_transactions(readings, AccessKind::load, loads_reason, *loads);
     return readings;
 }
 
@@ -308,7 +385,8 @@ GlobalCounts Predictor::sum_sectors(const Program& program, const Placement& pla
     return counts.requests > 1 ? counts : sum_with(coalescer_);
 }
 
-Readings Predictor::predict_sectors(const Plan& plan, const Placement& placement) const {
+Readings Predictor::predict_sectors(const Plan& plan, const Placement& placement,
+                                    Apart& apart) const {
     const Program& program = plan.program;
     std::array<KindSum, access_kinds.size()> sums;
     for (std::size_t i = 0; i < program.instructions.size(); ++i) {
@@ -316,7 +394,9 @@ Readings Predictor::predict_sectors(const Plan& plan, const Placement& placement
         if (instruction.space != Space::global || is_texture_load(instruction)) continue;
         KindSum& sum = sums[static_cast<std::size_t>(instruction.kind)];
         sum.present = true;
-        sum.counts.add(sum_sectors(program, placement, instruction));
+        const GlobalCounts counts = sum_sectors(program, placement, instruction);
+        sum.counts.add(counts);
+        if (!apart.empty()) set_apart(apart[i].predicted, instruction.kind, counts);
         const bool reread = instruction.kind == AccessKind::load && reads_array_before(program, i);
         const bool shares_lines = reread || !warps_share_no_line(program, placement, instruction);
         sum.lines_shared = sum.lines_shared || shares_lines;

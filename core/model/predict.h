@@ -8,6 +8,7 @@
 #include "core/model/shared_memory.h"
 #include "core/pattern/plan.h"
 #include "core/result/reading.h"
+#include "core/result/result.h"
 
 namespace coalprof {
 
@@ -17,24 +18,27 @@ class Predictor {
 
     // One warp on its own, caches cold. `readings` is cleared first.
     void predict_warp(const WarpAccess& access, Readings& readings) const;
-    // A whole launch. `placement` is where the arrays lie; an empty one means aligned bases.
-    Readings predict_launch(const Plan& plan, const Placement& placement) const;
+    // A whole launch. `placement` is where the arrays lie; an empty one means aligned bases. Of
+    // several instructions each goes into `apart` as well, if that is given.
+    Readings predict_launch(const Plan& plan, const Placement& placement,
+                            std::vector<InstructionResult>* apart = nullptr) const;
 
     const Machine& machine() const { return machine_; }
 
  private:
     // Machines before compute capability 7.0 count transactions, later ones sectors.
     bool counts_transactions() const;
-    Readings predict_transactions(const Plan& plan, const Placement& placement) const;
+    using Apart = std::vector<InstructionResult>;
+    Readings predict_transactions(const Plan& plan, const Placement& placement, Apart& apart) const;
     // Adds the counters of shared, constant and local memory.
-    void add_near_memories(const Program& program, const Placement& placement,
-                           Readings& readings) const;
+    void add_near_memories(const Program& program, const Placement& placement, Readings& readings,
+                           Apart& apart) const;
     // Adds the counters of loads through textures.
-    void add_texture_loads(const Program& program, const Placement& placement,
-                           Readings& readings) const;
+    void add_texture_loads(const Program& program, const Placement& placement, Readings& readings,
+                           Apart& apart) const;
     GlobalCounts sum_sectors(const Program& program, const Placement& placement,
                              const Instruction& instruction) const;
-    Readings predict_sectors(const Plan& plan, const Placement& placement) const;
+    Readings predict_sectors(const Plan& plan, const Placement& placement, Apart& apart) const;
 
     Machine machine_;
     Coalescer coalescer_;

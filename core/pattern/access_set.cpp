@@ -10,7 +10,8 @@ Access access_of(AccessKind kind, Space space, LoadPath path) {
             if (is_load && path == LoadPath::tex) return Access::texture_load;
             return static_cast<Access>(kind);
         case Space::shared:
-            return is_load ? Access::shared_load : Access::shared_store;
+            if (is_load) return Access::shared_load;
+            return kind == AccessKind::store ? Access::shared_store : Access::shared_atomic;
         case Space::constant:
             return Access::constant_load;
         case Space::local:

@@ -17,6 +17,7 @@ enum class Access : std::uint8_t {
     global_reduce,  // in the order of AccessKind
     shared_load,
     shared_store,
+    shared_atomic,
     constant_load,
     local_load,
     local_store,

@@ -14,16 +14,9 @@ constexpr std::uint32_t pointer_bytes = 8;
 constexpr std::uint64_t largest_array_bytes = 1ull << 56;
 
 void require_atomic_type(const Plan& plan) {
-    switch (plan.type) {
-        case ElementType::u32:
-        case ElementType::u64:
-        case ElementType::f32:
-        case ElementType::f64:
-            return;
-        default:
-            throw UsageError(fmt::format("--type {}: --op {} works on u32, u64, f32 and f64 only",
-                                         name_of(plan.type), name_of(plan.op)));
-    }
+    if (is_atomic_type(plan.type)) return;
+    throw UsageError(fmt::format("--type {}: --op {} adds {} only", name_of(plan.type),
+                                 name_of(plan.op), atomic_types));
 }
 
 void require_op_of_space(const Plan& plan, Space space) {

@@ -1,8 +1,13 @@
 #include "core/pattern/plan.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
+
+#include "core/text/error.h"
+#include "core/text/suggest.h"
 
 namespace coalprof {
 namespace {
@@ -17,15 +22,57 @@ constexpr Names<Op, 7> op_names{{{Op::load, "load"},
                                  {Op::add, "add"},
                                  {Op::atomic, "atomic"},
                                  {Op::reduce, "reduce"}}};
-constexpr Names<ElementType, 9> type_names{{{ElementType::u8, "u8"},
-                                            {ElementType::u16, "u16"},
-                                            {ElementType::u32, "u32"},
-                                            {ElementType::u64, "u64"},
-                                            {ElementType::f32, "f32"},
-                                            {ElementType::f64, "f64"},
-                                            {ElementType::f32x2, "f32x2"},
-                                            {ElementType::f32x4, "f32x4"},
-                                            {ElementType::f64x2, "f64x2"}}};
+// In the order of the enumeration.
+struct TypeInfo {
+    ElementType type;
+    std::string_view name;
+    std::uint32_t bytes;
+    std::string_view cuda_names;  // with a blank between them
+};
+constexpr std::array<TypeInfo, 20> types{{
+    {ElementType::u8, "u8", 1, "uchar uint8_t bool"},
+    {ElementType::u16, "u16", 2, "ushort uint16_t"},
+    {ElementType::u32, "u32", 4, "uint unsigned uint32_t"},
+    {ElementType::u64, "u64", 8, "uint64_t size_t ulonglong"},
+    {ElementType::s8, "s8", 1, "char schar int8_t"},
+    {ElementType::s16, "s16", 2, "short int16_t"},
+    {ElementType::s32, "s32", 4, "int int32_t"},
+    {ElementType::s64, "s64", 8, "long int64_t longlong"},
+    {ElementType::f16, "f16", 2, "half __half"},
+    {ElementType::bf16, "bf16", 2, "__nv_bfloat16 nv_bfloat16 bfloat16"},
+    {ElementType::f32, "f32", 4, "float"},
+    {ElementType::f64, "f64", 8, "double"},
+    {ElementType::u8x4, "u8x4", 4, "uchar4 char4"},
+    {ElementType::f16x2, "f16x2", 4, "half2 __half2"},
+    {ElementType::bf16x2, "bf16x2", 4, "__nv_bfloat162 nv_bfloat162"},
+    {ElementType::u32x2, "u32x2", 8, "uint2 int2"},
+    {ElementType::f32x2, "f32x2", 8, "float2"},
+    {ElementType::u32x4, "u32x4", 16, "uint4 int4"},
+    {ElementType::f32x4, "f32x4", 16, "float4"},
+    {ElementType::f64x2, "f64x2", 16, "double2"},
+}};
+constexpr bool are_in_enum_order() {
+    for (std::size_t i = 0; i < types.size(); ++i)
+        if (types[i].type != static_cast<ElementType>(i)) return false;
+    return types.back().type == ElementType::f64x2;
+}
+static_assert(are_in_enum_order());
+const TypeInfo& info(ElementType type) { return types[static_cast<std::size_t>(type)]; }
+
+// The words of a list with blanks between them.
+std::vector<std::string_view> words_of(std::string_view list) {
+    std::vector<std::string_view> words;
+    while (!list.empty()) {
+        const std::size_t end = std::min(list.find(' '), list.size());
+        words.push_back(list.substr(0, end));
+        list.remove_prefix(std::min(end + 1, list.size()));
+    }
+    return words;
+}
+bool holds(const std::vector<std::string_view>& words, std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
 constexpr Names<LoadModifier, 4> load_modifier_names{{{LoadModifier::ca, "ca"},
                                                       {LoadModifier::cg, "cg"},
                                                       {LoadModifier::cs, "cs"},
@@ -65,33 +112,39 @@ std::vector<std::string_view> list_of(const Names<Enum, N>& names) {
 
 }  // namespace
 
-std::uint32_t bytes_of(ElementType type) {
-    switch (type) {
-        case ElementType::u8:
-            return 1;
-        case ElementType::u16:
-            return 2;
-        case ElementType::u32:
-        case ElementType::f32:
-            return 4;
-        case ElementType::u64:
-        case ElementType::f64:
-        case ElementType::f32x2:
-            return 8;
-        case ElementType::f32x4:
-        case ElementType::f64x2:
-            return 16;
-    }
-    return 0;
-}
+std::uint32_t bytes_of(ElementType type) { return info(type).bytes; }
 
 std::string_view name_of(Op op) { return name_in(op_names, op); }
-std::string_view name_of(ElementType type) { return name_in(type_names, type); }
+std::string_view name_of(ElementType type) { return info(type).name; }
 std::string_view name_of(LoadModifier modifier) { return name_in(load_modifier_names, modifier); }
 std::string_view name_of(StoreModifier modifier) { return name_in(store_modifier_names, modifier); }
 std::optional<Op> find_op(std::string_view name) { return find_in(op_names, name); }
 std::optional<ElementType> find_element_type(std::string_view name) {
-    return find_in(type_names, name);
+    for (const TypeInfo& type : types)
+        if (type.name == name || holds(words_of(type.cuda_names), name)) return type.type;
+    return std::nullopt;
+}
+std::string hint_for_element_type(std::string_view word) {
+    std::vector<std::string_view> known = element_type_list();
+    for (const TypeInfo& type : types)
+        for (const std::string_view name : words_of(type.cuda_names)) known.push_back(name);
+    if (const auto near = nearest(word, known)) return fmt::format("did you mean '{}'?", *near);
+    std::string list = "types are";
+    for (const std::string_view name : element_type_list()) list.append(" ").append(name);
+    return list + ", or as CUDA calls them: float, half2, int4";
+}
+bool is_atomic_type(ElementType type) {
+    switch (type) {
+        case ElementType::u32:
+        case ElementType::u64:
+        case ElementType::s32:
+        case ElementType::s64:
+        case ElementType::f32:
+        case ElementType::f64:
+            return true;
+        default:
+            return false;
+    }
 }
 std::optional<LoadModifier> find_load_modifier(std::string_view name) {
     return find_in(load_modifier_names, name);
@@ -108,14 +161,47 @@ std::optional<LoadPath> find_load_path(std::string_view name) {
     return find_in(load_path_names, name);
 }
 std::vector<std::string_view> op_list() { return list_of(op_names); }
-std::vector<std::string_view> element_type_list() { return list_of(type_names); }
+std::vector<std::string_view> element_type_list() {
+    std::vector<std::string_view> list;
+    for (const TypeInfo& type : types) list.push_back(type.name);
+    return list;
+}
 std::vector<std::string_view> load_modifier_list() { return list_of(load_modifier_names); }
 std::vector<std::string_view> store_modifier_list() { return list_of(store_modifier_names); }
 std::vector<std::string_view> allocation_list() { return list_of(allocation_names); }
 std::vector<std::string_view> load_path_list() { return list_of(load_path_names); }
 
 std::string size_as_typed(const LaunchShape& shape) {
-    return shape.size_text.empty() ? std::to_string(shape.size_bytes) : shape.size_text;
+    if (!shape.size_text.empty()) return shape.size_text;
+    constexpr std::array<std::pair<std::uint64_t, const char*>, 3> units{
+        {{1ull << 30, "GiB"}, {1ull << 20, "MiB"}, {1ull << 10, "KiB"}}};
+    for (const auto& [bytes, unit] : units)
+        if (shape.size_bytes != 0 && shape.size_bytes % bytes == 0)
+            return fmt::format("{}{}", shape.size_bytes / bytes, unit);
+    return std::to_string(shape.size_bytes);
+}
+
+std::string extent_as_typed(const LaunchShape& shape) {
+    return shape.grid ? "--grid " + text_of(*shape.grid) : "--size " + size_as_typed(shape);
+}
+
+LaunchShape settled_shape(LaunchShape shape, ElementType type) {
+    if (!shape.grid) return shape;
+    constexpr std::uint64_t most_threads = 1ull << 48;
+    if (shape.block == 0 || shape.grid->count() > most_threads / shape.block)
+        throw UsageError(fmt::format("--grid {}: more than 2^48 threads; choose a smaller grid",
+                                     text_of(*shape.grid)));
+    const std::uint64_t threads = shape.grid->count() * shape.block;
+    const std::uint64_t size_bytes = threads * bytes_of(type);
+    if (!shape.size_text.empty() && shape.size_bytes / bytes_of(type) != threads)
+        throw UsageError(
+            fmt::format("--grid {} of {} threads a block is {} elements of {}, and --size {} is {}",
+                        text_of(*shape.grid), shape.block, threads, name_of(type),
+                        size_as_typed(shape), shape.size_bytes / bytes_of(type)),
+            {}, UsageError::no_caret, "give one of the two: each follows from the other");
+    shape.size_bytes = size_bytes;
+    shape.size_text.clear();
+    return shape;
 }
 
 }  // namespace coalprof

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/pattern/dimensions.h"
 #include "core/pattern/program.h"
 
 namespace coalprof {
@@ -17,7 +18,14 @@ std::uint32_t bytes_of(ElementType type);
 std::string_view name_of(Op op);
 std::string_view name_of(ElementType type);
 std::optional<Op> find_op(std::string_view name);
+// By its name here, or by CUDA's: "float4" is f32x4. Which of two types of a width it is decides
+// only what atomics can do with it.
 std::optional<ElementType> find_element_type(std::string_view name);
+// What is said of a word that is no type: the nearest name, CUDA's among them, else the list.
+std::string hint_for_element_type(std::string_view word);
+// Whether atomics add in it.
+bool is_atomic_type(ElementType type);
+inline constexpr std::string_view atomic_types = "u32, u64, s32, s64, f32 and f64";
 
 // Default cache modifiers of loads and stores, as ptxas spells them (-dlcm, -dscm).
 enum class LoadModifier : std::uint8_t { ca, cg, cs, cv };
@@ -64,9 +72,19 @@ struct LaunchShape {
     std::uint32_t block = 256;              // threads per block
     std::uint32_t per_thread = 1;           // elements each thread handles
     std::string size_text = {};             // the size as typed, for messages; empty: not typed
+    // Where the block has rows or layers; it has `block` threads. Those of a warp are neighbours in
+    // their linear order, so that only a formula which asks for them sees a difference.
+    std::optional<Dimensions> block_shape = std::nullopt;
+    // The blocks that were asked for. None: as many as size_bytes needs, in one dimension.
+    std::optional<Dimensions> grid = std::nullopt;
 };
-// "4KiB" where it was typed so, else the number of bytes.
+// "4KiB" where it was typed so, else the size as people write it.
 std::string size_as_typed(const LaunchShape& shape);
+// What decides the number of threads: "--size 4KiB", "--grid 64x64".
+std::string extent_as_typed(const LaunchShape& shape);
+// The shape with the size that its grid has for elements of this type; each is a thread's. Throws
+// UsageError where a size was typed and is another one.
+LaunchShape settled_shape(LaunchShape shape, ElementType type);
 
 // What a pattern needs besides its swept parameter; each pattern reads what concerns it.
 struct PatternOptions {

@@ -84,7 +84,12 @@ inline constexpr std::uint64_t shared_bytes_of_block = 48 << 10;
 // a fetch through a texture of linear memory (tex1Dfetch).
 enum class LoadPath : std::uint8_t { ld, ldg, tex };
 
-enum class ElementType : std::uint8_t { u8, u16, u32, u64, f32, f64, f32x2, f32x4, f64x2 };
+enum class ElementType : std::uint8_t {
+    // clang-format off
+    u8, u16, u32, u64, s8, s16, s32, s64, f16, bf16, f32, f64,
+    u8x4, f16x2, bf16x2, u32x2, f32x2, u32x4, f32x4, f64x2,
+    // clang-format on
+};
 
 struct Instruction {
     AccessKind kind = AccessKind::load;

@@ -67,6 +67,7 @@ class PointReader {
     void give_reasons(JsonView unavailable, Readings& first, Readings* second);
 
  private:
+    void read_instructions(JsonView list);
     // `last`: the same counter's in the point before, which is the same most often.
     void keep(std::string_view reason, std::string_view& last, Reading& reading);
 

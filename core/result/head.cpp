@@ -55,6 +55,11 @@ void each_member(Part& sweep, Visit visit) {
     visit("block", sweep.block);
     visit("per_thread", sweep.per_thread);
     visit("block_x", sweep.block_x);
+    visit("block_y", sweep.block_y);
+    visit("block_z", sweep.block_z);
+    visit("grid_x", sweep.grid_x);
+    visit("grid_y", sweep.grid_y);
+    visit("grid_z", sweep.grid_z);
     visit("", sweep.settings);
     visit("variant", sweep.variant);
     visit("tile", sweep.tile);

@@ -58,10 +58,16 @@ struct SweepFacts {
     std::optional<std::uint64_t> size_bytes = {};
     std::optional<std::uint64_t> block = {};       // threads
     std::optional<std::uint64_t> per_thread = {};  // elements
-    std::optional<std::uint64_t> block_x = {};     // a block's width, where it has rows
-    NamedValues settings = {};                     // of memory: dlcm, dscm, carveout, ...
-    std::string variant = {};                      // of a transpose
-    std::optional<std::uint64_t> tile = {};        // its columns
+    // Where a block has rows or layers, and where a grid was asked for; `block` stays the product.
+    std::optional<std::uint64_t> block_x = {};
+    std::optional<std::uint64_t> block_y = {};
+    std::optional<std::uint64_t> block_z = {};
+    std::optional<std::uint64_t> grid_x = {};
+    std::optional<std::uint64_t> grid_y = {};
+    std::optional<std::uint64_t> grid_z = {};
+    NamedValues settings = {};               // of memory: dlcm, dscm, carveout, ...
+    std::string variant = {};                // of a transpose
+    std::optional<std::uint64_t> tile = {};  // its columns
     // The pattern's own options, the formulas of a file, the dlcm that nobody chose; in files of
     // later versions what else they say.
     NamedValues more = {};

@@ -1,5 +1,6 @@
 #include "core/result/reading.h"
 
+#include <array>
 #include <cassert>
 #include <mutex>
 #include <string>
@@ -37,6 +38,20 @@ void derive_ratios_of(AccessKind kind, Readings& readings) {
         field(AccessField::efficiency) = bytes_per_sector;
 }
 
+struct SharedDegree {
+    Counter degree;
+    Counter wavefronts;
+    Counter requests;
+};
+constexpr std::array shared_degrees{
+    SharedDegree{Counter::shared_load_conflict_degree, Counter::shared_load_wavefronts,
+                 Counter::shared_load_requests},
+    SharedDegree{Counter::shared_store_conflict_degree, Counter::shared_store_wavefronts,
+                 Counter::shared_store_requests},
+    SharedDegree{Counter::shared_atomic_conflict_degree, Counter::shared_atomic_wavefronts,
+                 Counter::shared_atomic_requests},
+};
+
 }  // namespace
 
 std::string_view keep_reason(std::string_view sentence) {
@@ -58,6 +73,11 @@ void derive_ratios(Readings& readings) {
     for (const AccessKind kind : access_kinds)
         if (is_present(readings[access_counter(kind, AccessField::sectors)]))
             derive_ratios_of(kind, readings);
+    for (const auto& [degree, wavefronts, requests] : shared_degrees)
+        if (is_present(readings[wavefronts]))
+            readings[degree] =
+                ratio_of(readings[wavefronts], readings[requests],
+                         "no warp instruction was executed, so there is nothing to divide by");
     if (is_present(readings[Counter::duration_seconds]))
         readings[Counter::bandwidth_bytes_per_second] =
             ratio_of(readings[Counter::useful_bytes], readings[Counter::duration_seconds],

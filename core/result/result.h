@@ -37,12 +37,21 @@ struct LaunchSettings {
     std::optional<std::uint64_t> l2_fetch_bytes = {};  // none: the device does not say
 };
 
+// One of several instructions of a launch, for itself.
+struct InstructionResult {
+    std::string array;   // "tile"
+    std::string op;      // "load", "shared_store"
+    std::string type;    // "f32"
+    Readings predicted;  // what the launch has of it alone, up to L1; L2 sees them all together
+};
+
 struct Point {
     std::string name;        // "offset=11", or the warp's NAME
     NamedValues parameters;  // offset: 11, dlcm: "ca"
     Readings predicted;
-    std::optional<Estimates> estimates;  // none: all that is predicted is exact
-    std::optional<Readings> measured;    // none: nothing was measured
+    std::optional<Estimates> estimates;           // none: all that is predicted is exact
+    std::vector<InstructionResult> instructions;  // in program order; empty where there is one
+    std::optional<Readings> measured;             // none: nothing was measured
     std::optional<Timing> timing;
     std::optional<LaunchSettings> launch;  // none: nothing was launched
     std::string failure;                   // why this point failed; empty: it did not

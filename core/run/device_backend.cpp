@@ -195,15 +195,16 @@ std::unique_ptr<PreparedLaunch> DeviceBackend::prepare(Measured& one) {
 // own addresses are known only when it is counted, and take a microsecond.
 void DeviceBackend::start_prediction(Measured& one) const {
     if (one.planned.warp) return;
-    one.prediction =
-        start_answer([&planned = one.planned, placement = one.placement, cache = run_.cache] {
-            const Step step("points predicted", 1);
-            Prediction prediction{
-                Predictor(planned.machine).predict_launch(planned.plan, placement), std::nullopt};
-            prediction.estimates =
-                add_estimates(planned.machine, planned.plan, cache, prediction.readings);
-            return prediction;
-        });
+    one.prediction = start_answer([&planned = one.planned, placement = one.placement,
+                                   cache = run_.cache, &instructions = one.point.instructions] {
+        const Step step("points predicted", 1);
+        Prediction prediction{
+            Predictor(planned.machine).predict_launch(planned.plan, placement, &instructions),
+            std::nullopt};
+        prediction.estimates =
+            add_estimates(planned.machine, planned.plan, cache, prediction.readings);
+        return prediction;
+    });
 }
 
 // A point with wrong data has no measurement.

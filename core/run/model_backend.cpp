@@ -48,10 +48,11 @@ void answer_point(const Predictor& predictor, CacheState cache, AnsweredPoint& o
     one.point.parameters = one.planned.parameters;
     if (one.planned.warp) {
         one.point.estimates.reset();
+        one.point.instructions.clear();
         predictor.predict_warp(*one.planned.warp, one.point.predicted);
         return;
     }
-    one.point.predicted = predictor.predict_launch(one.planned.plan, {});
+    one.point.predicted = predictor.predict_launch(one.planned.plan, {}, &one.point.instructions);
     one.point.estimates =
         add_estimates(one.planned.machine, one.planned.plan, cache, one.point.predicted);
     one.obstacles = obstacle_warnings(one.planned.machine, one.planned.plan);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -45,10 +46,10 @@ std::vector<std::int64_t> values_in_cell(const std::vector<FormulaParameter>& pa
 
 // Of one formula. The keys stand beside each other in a result: none may come twice.
 void require_own_names(const FormulaSweep& sweep) {
-    constexpr std::array<std::string_view, 19> settings{
-        "pattern", "name",       "formula", "op",     "type",   "size_bytes", "block",
-        "block_x", "per_thread", "machine", "dlcm",   "dscm",   "carveout",   "l2_fetch",
-        "alloc",   "path",       "device",  "l1_kib", "failure"};
+    constexpr std::array<std::string_view, 24> settings{
+        "pattern", "name",     "formula",  "op",     "type",   "size_bytes", "block",   "block_x",
+        "block_y", "block_z",  "grid_x",   "grid_y", "grid_z", "per_thread", "machine", "dlcm",
+        "dscm",    "carveout", "l2_fetch", "alloc",  "path",   "device",     "l1_kib",  "failure"};
     const auto& parameters = sweep.parameters;
     for (std::size_t k = 0; k < parameters.size(); ++k) {
         const std::string& name = parameters[k].name;
@@ -96,12 +97,29 @@ auto located(const FormulaSweep& sweep, Work work) {
     }
 }
 
-bool has_rows(const FormulaSweep& sweep) { return sweep.block_x != 0; }
+// Which dimensions are told: those of blocks that have one go without saying, and so do those of
+// grids that nobody asked for.
+struct ToldDimensions {
+    bool of_blocks = false;
+    bool of_grids = false;
+    explicit ToldDimensions(std::span<const FormulaSweep> set) {
+        for (const FormulaSweep& sweep : set) {
+            of_blocks = of_blocks || sweep.settings.shape.block_shape;
+            of_grids = of_grids || sweep.settings.shape.grid;
+        }
+    }
+};
 
-// What every formula has, each in its own way. A block's width goes without saying where blocks
-// have one dimension.
-NamedValues own_settings(const FormulaSweep& sweep, bool with_block_x) {
-    const LaunchShape& shape = sweep.settings.shape;
+void add_dimensions(NamedValues& values, std::string_view key, const Dimensions& dimensions) {
+    values.emplace_back(fmt::format("{}_x", key), dimensions.x);
+    values.emplace_back(fmt::format("{}_y", key), dimensions.y);
+    values.emplace_back(fmt::format("{}_z", key), dimensions.z);
+}
+
+// What every formula has, each in its own way.
+NamedValues own_settings(const FormulaSweep& sweep, const ToldDimensions& told) {
+    const LaunchShape shape = settled_shape(sweep.settings.shape, sweep.settings.type);
+    const std::uint64_t threads = shape.size_bytes / bytes_of(sweep.settings.type);
     NamedValues values{
         {"op", name_of(sweep.settings.op.value_or(Op::load))},
         {"type", name_of(sweep.settings.type)},
@@ -109,7 +127,11 @@ NamedValues own_settings(const FormulaSweep& sweep, bool with_block_x) {
         {"block", shape.block},
         {"per_thread", shape.per_thread},
     };
-    if (with_block_x) values.emplace_back("block_x", has_rows(sweep) ? sweep.block_x : shape.block);
+    if (told.of_blocks)
+        add_dimensions(values, "block", shape.block_shape.value_or(Dimensions{shape.block}));
+    if (told.of_grids)
+        add_dimensions(values, "grid",
+                       shape.grid.value_or(Dimensions{(threads + shape.block - 1) / shape.block}));
     return values;
 }
 
@@ -119,10 +141,9 @@ struct SetSettings {
     std::vector<bool> are_shared;
 };
 SetSettings settings_of(const std::vector<FormulaSweep>& set) {
-    const bool with_block_x = std::any_of(set.begin(), set.end(), has_rows);
+    const ToldDimensions told(set);
     SetSettings settings;
-    for (const FormulaSweep& sweep : set)
-        settings.of_each.push_back(own_settings(sweep, with_block_x));
+    for (const FormulaSweep& sweep : set) settings.of_each.push_back(own_settings(sweep, told));
     const NamedValues& first = settings.of_each.front();
     for (std::size_t k = 0; k < first.size(); ++k)
         settings.are_shared.push_back(
@@ -197,8 +218,7 @@ void FormulaPoints::make(PlannedPoint& point, const Member& member) const {
     const std::uint64_t cell = number / member.settings.size();
     const FormulaLaunch launch{.op = sweep.settings.op.value_or(Op::load),
                                .type = sweep.settings.type,
-                               .shape = sweep.settings.shape,
-                               .block_x = sweep.block_x,
+                               .shape = settled_shape(sweep.settings.shape, sweep.settings.type),
                                .values = values_in_cell(sweep.parameters, cell)};
     Plan& plan = point.plan;
     plan.pattern = "formula";
@@ -219,7 +239,7 @@ void FormulaPoints::make(PlannedPoint& point, const Member& member) const {
 }
 
 SweepFacts describe_sweep(const FormulaSweep& sweep) {
-    SweepFacts facts = sweep_from(own_settings(sweep, has_rows(sweep)));
+    SweepFacts facts = sweep_from(own_settings(sweep, ToldDimensions({&sweep, 1})));
     facts.pattern = "formula";
     facts.formula = sweep.text;
     if (!sweep.parameters.empty()) facts.parameter = sweep.parameters.back().name;

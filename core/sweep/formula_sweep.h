@@ -26,7 +26,6 @@ struct FormulaSweep {
     std::string text;
     TextPlace place;  // of the text; in no file: typed on the command line
     std::vector<FormulaParameter> parameters;
-    std::uint32_t block_x = 0;  // width of a two-dimensional block; 0: one dimension
     // Op, type, shape, cache settings and machines; pattern, values and options are not read.
     Sweep settings;
 };

@@ -1,10 +1,31 @@
 #include "core/sweep/sweep.h"
 
+#include <fmt/format.h>
+
+#include <tuple>
 #include <utility>
 
 #include "core/sweep/sweep_axes.h"
+#include "core/text/error.h"
 
 namespace coalprof {
+namespace {
+
+// Some patterns take more threads than elements, or other numbers of them than were asked for.
+void require_grid(const Plan& plan) {
+    const LaunchShape& shape = plan.shape;
+    if (!shape.grid || plan.program.threads == shape.grid->count() * shape.block) return;
+    throw UsageError(fmt::format("--grid {}: {} threads, and {} of as many elements takes {}",
+                                 text_of(*shape.grid), shape.grid->count() * shape.block,
+                                 plan.pattern, plan.program.threads),
+                     {}, UsageError::no_caret, "say how large its data are: --size");
+}
+
+std::tuple<std::uint64_t, std::uint64_t, std::uint64_t> numbers_of(const Dimensions& dimensions) {
+    return {dimensions.x, dimensions.y, dimensions.z};
+}
+
+}  // namespace
 
 SweepPoints::SweepPoints(Sweep sweep)
     : sweep_(std::move(sweep)), pattern_(find_pattern(sweep_.pattern)) {
@@ -22,11 +43,12 @@ void SweepPoints::make(PlannedPoint& point) const {
     plan.value = value;
     plan.op = sweep_.op.value_or(pattern_.default_op);
     plan.type = sweep_.type;
-    plan.shape = sweep_.shape;
+    plan.shape = settled_shape(sweep_.shape, sweep_.type);
     plan.options = sweep_.options;
     if (sweep_.auto_pitch && plan.options.pitch == "auto")
         plan.options.auto_pitch_bytes = sweep_.auto_pitch(value);
     build_program(plan);
+    require_grid(plan);
     require_walkable(plan);
     point.parameters = {{std::string(pattern_.parameter), value}};
     finish_point(point, sweep_, settings);
@@ -35,7 +57,8 @@ void SweepPoints::make(PlannedPoint& point) const {
 
 SweepFacts describe_sweep(const Sweep& sweep) {
     const PatternInfo& pattern = find_pattern(sweep.pattern);
-    const LaunchShape shape = launch_shape(sweep.pattern, sweep.options, sweep.type, sweep.shape);
+    const LaunchShape shape = launch_shape(sweep.pattern, sweep.options, sweep.type,
+                                           settled_shape(sweep.shape, sweep.type));
     const PatternOptions& options = sweep.options;
     SweepFacts facts{
         .pattern = sweep.pattern,
@@ -49,6 +72,9 @@ SweepFacts describe_sweep(const Sweep& sweep) {
         .settings = single_settings(sweep),
         .tile = tile_columns(sweep.pattern, options, sweep.type),
     };
+    if (shape.block_shape)
+        std::tie(facts.block_x, facts.block_y, facts.block_z) = numbers_of(*shape.block_shape);
+    if (shape.grid) std::tie(facts.grid_x, facts.grid_y, facts.grid_z) = numbers_of(*shape.grid);
     const auto has_option = [&](std::string_view option) {
         return pattern.options.find(option) != std::string_view::npos;
     };

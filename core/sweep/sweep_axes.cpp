@@ -69,11 +69,11 @@ void require_walkable(const Plan& plan) {
         const std::uint64_t warps = warps_walked(plan.program, instruction);
         if (warps <= most_walked_warps) continue;
         throw UsageError(
-            fmt::format("--size {}: {} warps of this launch repeat no other, and at most {} are "
+            fmt::format("{}: {} warps of this launch repeat no other, and at most {} are "
                         "evaluated one by one",
-                        size_as_typed(plan.shape), warps, most_walked_warps),
+                        extent_as_typed(plan.shape), warps, most_walked_warps),
             {}, UsageError::no_caret,
-            fmt::format("choose a smaller --size: {} of the kind take about ten minutes",
+            fmt::format("choose fewer threads: {} of the kind take about ten minutes",
                         most_walked_warps));
     }
 }

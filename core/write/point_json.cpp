@@ -96,8 +96,10 @@ void PointJson::put_members_and_close(TextBuffer& out, const Point& point) {
     }
     if (point.estimates) put_estimates(out, *point.estimates);
     out.put(R"(,"unavailable":{)");
-    if (!nulls_.empty()) put_unavailable(out, point);
+    if (!nulls_.empty())
+        put_unavailable(out, point.predicted, point.measured ? &*point.measured : nullptr);
     close_object(out);
+    if (!point.instructions.empty()) put_instructions(out, point.instructions);
     if (point.timing) put_timing(out, *point.timing);
     if (point.launch) put_launch(out, *point.launch);
     if (!point.failure.empty()) {
@@ -160,13 +162,40 @@ void PointJson::put_parameters(TextBuffer& out, const NamedValues& parameters) {
     close_object(out);
 }
 
-void PointJson::put_unavailable(TextBuffer& out, const Point& point) {
+void PointJson::put_instructions(TextBuffer& out,
+                                 const std::vector<InstructionResult>& instructions) {
+    out.put(R"(,"instructions":)");
+    char before = '[';
+    for (const InstructionResult& one : instructions) {
+        out.put(before);
+        before = ',';
+        out.put(R"({"array":)");
+        put_json_text(out, one.array);
+        out.put(R"(,"op":)");
+        put_json_text(out, one.op);
+        out.put(R"(,"type":)");
+        put_json_text(out, one.type);
+        out.put(R"(,"predicted":{)");
+        nulls_.clear();
+        put_readings(out, one.predicted);
+        if (!nulls_.empty()) {
+            out.put(R"(,"unavailable":{)");
+            put_unavailable(out, one.predicted, nullptr);
+            close_object(out);
+        }
+        out.put('}');
+    }
+    out.put(']');
+}
+
+void PointJson::put_unavailable(TextBuffer& out, const Readings& predicted_readings,
+                                const Readings* measured_readings) {
     std::sort(nulls_.begin(), nulls_.end());
     nulls_.erase(std::unique(nulls_.begin(), nulls_.end()), nulls_.end());
     for (const Counter counter : nulls_) {
-        const std::string_view predicted = reason_of(point.predicted[counter]);
+        const std::string_view predicted = reason_of(predicted_readings[counter]);
         const std::string_view measured =
-            point.measured ? reason_of((*point.measured)[counter]) : std::string_view{};
+            measured_readings ? reason_of((*measured_readings)[counter]) : std::string_view{};
         out.put(keys_[static_cast<std::size_t>(counter)]);
         out.put('"');
         if (predicted.empty() || measured.empty() || predicted == measured) {

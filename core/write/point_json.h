@@ -22,7 +22,9 @@ class PointJson {
     void put_readings(TextBuffer& out, const Readings& readings);
     void put_parameters(TextBuffer& out, const NamedValues& parameters);
     void put_estimates(TextBuffer& out, const Estimates& estimates) const;
-    void put_unavailable(TextBuffer& out, const Point& point);
+    void put_instructions(TextBuffer& out, const std::vector<InstructionResult>& instructions);
+    // Of `nulls_`. `measured`: null where there is none.
+    void put_unavailable(TextBuffer& out, const Readings& predicted, const Readings* measured);
     void put_reason(TextBuffer& out, std::string_view reason);
 
     std::array<std::string, counter_count> keys_;  // `"load_sectors":`

@@ -39,14 +39,24 @@ constexpr std::array counter_headings{
                    {"shared load", "wavefronts", "shared load wavefronts", 15, true}},
     CounterHeading{Counter::shared_load_conflicts,
                    {"shared load", "conflicts", "shared load conflicts", 21}},
+    CounterHeading{Counter::shared_load_conflict_degree,
+                   {"shared load", "passes/req", "shared load conflict degree", 20}},
     CounterHeading{Counter::shared_load_requests,
                    {"shared load", "requests", "shared load requests", 44}},
     CounterHeading{Counter::shared_store_wavefronts,
                    {"shared store", "wavefronts", "shared store wavefronts", 15, true}},
     CounterHeading{Counter::shared_store_conflicts,
                    {"shared store", "conflicts", "shared store conflicts", 21}},
+    CounterHeading{Counter::shared_store_conflict_degree,
+                   {"shared store", "passes/req", "shared store conflict degree", 20}},
     CounterHeading{Counter::shared_store_requests,
                    {"shared store", "requests", "shared store requests", 44}},
+    CounterHeading{Counter::shared_atomic_conflict_degree,
+                   {"shared atomic", "passes/req", "shared atomic conflict degree", 22}},
+    CounterHeading{Counter::shared_atomic_wavefronts,
+                   {"shared atomic", "wavefronts", "shared atomic wavefronts", 21}},
+    CounterHeading{Counter::shared_atomic_requests,
+                   {"shared atomic", "requests", "shared atomic requests", 15, true}},
     CounterHeading{Counter::constant_requests,
                    {"constant", "requests", "constant requests", 15, true}},
     CounterHeading{Counter::local_load_sectors,
@@ -87,6 +97,9 @@ constexpr std::array merged_shared{
               ItemHeading{"shared", "wavefronts", "shared wavefronts", 15, true}},
     std::pair{std::array{Counter::shared_load_conflicts, Counter::shared_store_conflicts},
               ItemHeading{"shared", "conflicts", "shared conflicts", 21}},
+    std::pair{
+        std::array{Counter::shared_load_conflict_degree, Counter::shared_store_conflict_degree},
+        ItemHeading{"shared", "passes/req", "shared conflict degree", 20}},
     std::pair{std::array{Counter::shared_load_requests, Counter::shared_store_requests},
               ItemHeading{"shared", "requests", "shared requests", 44}},
 };
@@ -94,7 +107,8 @@ constexpr std::array merged_shared{
 constexpr std::array<std::string_view, access_kinds.size()> group_names{"loads", "stores",
                                                                         "atomics", "reductions"};
 constexpr bool is_shared(Counter counter) {
-    return counter >= Counter::shared_load_requests && counter <= Counter::shared_store_conflicts;
+    return counter >= Counter::shared_load_requests &&
+           counter <= Counter::shared_store_conflict_degree;
 }
 
 using Present = std::bitset<counter_count>;

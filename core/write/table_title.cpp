@@ -22,6 +22,17 @@ std::string gpu_of(const MachineFacts& machine, bool ascii) {
                   ascii);
 }
 
+// "32x8" of what was told of a block or a grid; empty: nothing was.
+std::string dimensions_text(const std::optional<std::uint64_t>& x,
+                            const std::optional<std::uint64_t>& y,
+                            const std::optional<std::uint64_t>& z) {
+    if (!x) return {};
+    std::string text = fmt::format("{}", *x);
+    if (y && (*y != 1 || z.value_or(1) != 1)) text += fmt::format("x{}", *y);
+    if (z && *z != 1) text += fmt::format("x{}", *z);
+    return text;
+}
+
 }  // namespace
 
 std::string title_of(const ResultHead& head, const TableStyle& style) {
@@ -42,6 +53,10 @@ std::string title_of(const ResultHead& head, const TableStyle& style) {
     add_text(sweep.op);
     add_text(sweep.type);
     if (sweep.size_bytes) add(size_text(*sweep.size_bytes));
+    const std::string grid = dimensions_text(sweep.grid_x, sweep.grid_y, sweep.grid_z);
+    const std::string block = dimensions_text(sweep.block_x, sweep.block_y, sweep.block_z);
+    if (!grid.empty()) add("grid " + grid);
+    if (!block.empty()) add("blocks of " + block);
     add(is_measured && !head.device->name.empty()
             ? gpu_of(head.device->name, head.device->compute_capability, style.ascii)
             : gpu_of(head.machine, style.ascii));

@@ -3,6 +3,7 @@
 // as a list, which has room for everything.
 #include "core/write/columns.h"
 #include "core/write/table_card.h"
+#include "core/write/table_instructions.h"
 #include "core/write/table_layout.h"
 #include "core/write/table_notes.h"
 #include "core/write/table_rows.h"
@@ -43,6 +44,7 @@ class TableWriter : public ResultSink {
         any_width.width = 0;
         const TableLayout layout = layout_of(head_, page_, any_width);
         put_card(text_, layout, page_.front(), style_);
+        put_instructions();
         notes_.look_at(layout, page_.front(), true);
     }
 
@@ -61,7 +63,17 @@ class TableWriter : public ResultSink {
             put_row(text_, cell_, layout, point, style_);
             text_.hand_over_when_full(out_);
         }
+        put_instructions();
         page_.clear();
+    }
+
+    // Patterns are known by what they do; of a formula the sum alone may be true of no part of it.
+    void put_instructions() {
+        if (head_.sweep.pattern != "formula") return;
+        const std::string text = instructions_text(page_, style_);
+        if (text.empty()) return;
+        text_.put('\n');
+        text_.put(text);
     }
 
     void put_notes(const ResultTail& tail) {

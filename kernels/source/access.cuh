@@ -199,19 +199,20 @@ __device__ __forceinline__ void fetch(Value<bytes> (&values)[per_thread],
     });
 }
 
-// Collects in `seen` the bits in which loaded values differ from what the array holds. The mark of
-// a store is left in it; whoever reads `seen` leaves it out.
+// Collects in `seen` the bits, of those that `checked` has, in which loaded values differ from what
+// the array holds. The mark of a store is left in it; whoever reads `seen` leaves it out.
 template <unsigned bytes, int per_thread>
 __device__ __forceinline__ void compare(Word (&seen)[per_thread],
                                         const Value<bytes> (&values)[per_thread],
-                                        const Lanes<per_thread>& lanes, const Operand& operand) {
+                                        const Lanes<per_thread>& lanes, const Operand& operand,
+                                        Word checked = ~Word{0}) {
 #pragma unroll
     for (int j = 0; j < per_thread; ++j) {
         Word differing = 0;
 #pragma unroll
         for (unsigned w = 0; w < words_of(bytes); ++w)
             differing |= values[j].word[w] ^ pattern_word(bytes, lanes.element[j], w, operand.seed);
-        if (lanes.active[j]) seen[j] |= differing;
+        if (lanes.active[j]) seen[j] |= differing & checked;
     }
 }
 
@@ -293,6 +294,22 @@ __device__ __forceinline__ void reduce(const Addresses<per_thread>& addresses,
                                        const Lanes<per_thread>& lanes,
                                        const LaunchArgument& launch) {
     each(lanes, [&](int j) { reduce_value<number>(addresses.of[j], lanes.active[j], launch); });
+}
+
+// The same on shared memory.
+template <int per_thread>
+__device__ __forceinline__ void add_shared(Value<4> (&olds)[per_thread],
+                                           const Addresses<per_thread>& addresses,
+                                           const Lanes<per_thread>& lanes,
+                                           const LaunchArgument& launch) {
+    each(lanes,
+         [&](int j) { olds[j] = add_shared_value(addresses.of[j], lanes.active[j], launch); });
+}
+template <int per_thread>
+__device__ __forceinline__ void reduce_shared(const Addresses<per_thread>& addresses,
+                                              const Lanes<per_thread>& lanes,
+                                              const LaunchArgument& launch) {
+    each(lanes, [&](int j) { reduce_shared_value(addresses.of[j], lanes.active[j], launch); });
 }
 
 // The last thing a kernel does: its only other store, jumped over unless a loaded value was wrong

@@ -139,6 +139,23 @@ constexpr unsigned bytes_of_number(Number number) {
     return number == Number::u32 || number == Number::f32 ? 4 : 8;
 }
 
+// On shared memory, where only 32-bit integers have an instruction of their own (ATOMS).
+__device__ __forceinline__ Value<4> add_shared_value(Index address, bool active,
+                                                     const LaunchArgument& launch) {
+    const int on = active;
+    Value<4> old;
+    asm volatile(COALPROF_WHEN("%2") "atom.shared.add.u32 %0, [%1], %3; }"
+                 : "+r"(old.word[0])
+                 : "l"(address), "r"(on), "r"(static_cast<Word>(launch.increment)));
+    return old;
+}
+__device__ __forceinline__ void reduce_shared_value(Index address, bool active,
+                                                    const LaunchArgument& launch) {
+    const int on = active;
+    asm volatile(COALPROF_WHEN("%1") "red.shared.add.u32 [%0], %2; }" ::"l"(address), "r"(on),
+                 "r"(static_cast<Word>(launch.increment)));
+}
+
 // Adds and answers what was there before.
 template <Number number>
 __device__ __forceinline__ Value<bytes_of_number(number)> add_value(Index address, bool active,

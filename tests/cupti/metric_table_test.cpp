@@ -191,6 +191,16 @@ TEST(MetricPlan, takes_waiting_off_the_passes_of_shared_memory) {
     EXPECT_FALSE(alone.sources.at(0).waiting);
 }
 
+TEST(MetricPlan, reads_the_parts_of_a_conflict_degree) {
+    const std::array wanted{Counter::shared_store_conflict_degree,
+                            Counter::shared_atomic_conflict_degree};
+    const MetricPlan plan = plan_metrics(wanted, "GH100", has_everything);
+    EXPECT_THAT(plan.hardware, Contains("smsp__inst_executed_op_shared_st_pred_on_any.sum"));
+    EXPECT_THAT(plan.hardware, Contains("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"));
+    EXPECT_THAT(plan.hardware, Contains("smsp__inst_executed_op_shared_atom.sum"));
+    EXPECT_EQ(plan.sources.size(), 4u);
+}
+
 TEST(CounterSets, hold_what_concerns_the_launch) {
     EXPECT_THAT(counters_of(CounterSet::basic, {Access::global_load}),
                 ElementsAre(Counter::load_requests, Counter::load_sectors,

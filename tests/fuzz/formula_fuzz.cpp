@@ -27,8 +27,10 @@ FormulaLaunch launch_from(const std::uint8_t* header) {
     launch.op = ops[header[0] % ops.size()];
     launch.type = types[header[0] / 16 % types.size()];
     launch.shape.block = 1 + header[1];
-    if (header[1] % 2 == 1 && header[2] % 3 == 0) launch.block_x = (1u + header[1]) / 2;
-    launch.grid_x = header[2] % 5;
+    if (header[1] % 4 == 3 && header[2] % 3 == 0)
+        launch.shape.block_shape = {(1u + header[1]) / 4, 2, 2};
+    if (header[2] % 5 != 0)
+        launch.shape.grid = {header[2] % 5u, 1u + header[2] / 16 % 3, 1u + header[2] / 64};
     launch.shape.size_bytes = (1 + std::uint64_t{header[3]} * 8) * bytes_of(launch.type);
     launch.values = {header[1], header[2]};
     return launch;

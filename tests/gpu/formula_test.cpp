@@ -21,6 +21,7 @@
 #include "gpu/on_gpu.h"
 #include "kernels/compiler.h"
 #include "kernels/nvrtc_api.h"
+#include "kernels/plans.h"
 
 namespace coalprof {
 namespace {
@@ -44,7 +45,8 @@ Subject random_subject(RandomFormulas& random, Op op, ElementType type) {
         launch.op = op;
         launch.type = type;
         launch.shape = {.size_bytes = scope.threads * bytes_of(type), .block = scope.block};
-        launch.block_x = scope.block_x == scope.block ? 0 : scope.block_x;
+        if (!scope.block_shape.is_flat()) launch.shape.block_shape = scope.block_shape;
+        if (!scope.grid_shape.is_flat()) launch.shape.grid = scope.grid_shape;
         launch.values = scope.values;
         Subject subject{text, {}};
         subject.plan.pattern = "formula";
@@ -120,7 +122,8 @@ class IndexKernel {
     }
 
  private:
-    static constexpr std::uint64_t most_threads = 5000;
+    static constexpr std::uint64_t most_threads =
+        1 << 14;  // the grid may be larger than 5000 threads
     static void check(CUresult status) { ASSERT_EQ(status, CUDA_SUCCESS); }
 
     DriverApi driver_;
@@ -142,6 +145,57 @@ TEST_F(FormulaOnGpu, emitted_code_computes_the_index_of_every_thread) {
             ASSERT_EQ(kernel.run(k, subjects[k].plan.program.threads),
                       evaluated(subjects[k].plan.program))
                 << subjects[k].text;
+    }
+}
+
+// CUDA's own block and thread indices of a launch with a grid of three dimensions, in the order in
+// which the hardware numbers blocks and threads: the same text is a formula and device code.
+TEST_F(FormulaOnGpu, indices_of_grids_are_those_that_cuda_gives) {
+    const DriverApi driver = *load_driver().api;
+    const DeviceFacts& facts = launcher().device();
+    constexpr const char* texts[] = {
+        "blockIdx.y*1001 + blockIdx.x*32 + threadIdx.x",
+        "(blockIdx.z*gridDim.y + blockIdx.y)*100 + threadIdx.z*20 + threadIdx.y*blockDim.x",
+        "threadIdx.z*blockDim.y*blockDim.x + threadIdx.y*blockDim.x + threadIdx.x",
+        "(blockIdx.x ^ threadIdx.y) + gridDim.z*7 + blockDim.z",
+    };
+    const std::pair<Dimensions, Dimensions> shapes[] = {
+        {{32, 1}, {8, 16}}, {{8, 8, 4}, {3, 5, 2}}, {{5, 3, 7}, {4, 1, 6}}, {{64}, {1, 9}}};
+    for (const char* text : texts) {
+        const std::string source = fmt::format(
+            "#include \"core/pattern/formulas.h\"\n"
+            "extern \"C\" __global__ void indices(unsigned long long* out) {{\n"
+            "    const unsigned long long block = (blockIdx.z*gridDim.y + blockIdx.y)*gridDim.x + "
+            "blockIdx.x;\n"
+            "    const unsigned long long thread = (threadIdx.z*blockDim.y + threadIdx.y)*"
+            "blockDim.x + threadIdx.x;\n"
+            "    out[block*blockDim.x*blockDim.y*blockDim.z + thread] = {};\n}}\n",
+            text);
+        std::promise<NvrtcLibrary> nvrtc;
+        nvrtc.set_value(load_nvrtc(0));
+        Compiler compiler(nvrtc.get_future().share(), facts.major * 10 + facts.minor);
+        const auto code = compiler.compile({.source = source});
+        CUmodule module = nullptr;
+        CUfunction function = nullptr;
+        CUdeviceptr out = 0;
+        ASSERT_EQ(driver.module_load(&module, code->code.data(), 0, nullptr, nullptr),
+                  CUDA_SUCCESS);
+        ASSERT_EQ(driver.module_function(&function, module, "indices"), CUDA_SUCCESS);
+        for (const auto& [block, grid] : shapes) {
+            const Plan plan = formula_plan(text, block, grid);
+            std::vector<std::uint64_t> elements(plan.program.threads);
+            ASSERT_EQ(driver.memory_allocate(&out, elements.size() * 8), CUDA_SUCCESS);
+            std::array<void*, 1> parameters{&out};
+            const auto of = [](std::uint64_t number) { return static_cast<unsigned>(number); };
+            ASSERT_EQ(
+                driver.launch(function, of(grid.x), of(grid.y), of(grid.z), of(block.x),
+                              of(block.y), of(block.z), 0, nullptr, parameters.data(), nullptr),
+                CUDA_SUCCESS);
+            ASSERT_EQ(driver.copy_to_host(elements.data(), out, elements.size() * 8), CUDA_SUCCESS);
+            EXPECT_EQ(elements, evaluated(plan.program)) << text;
+            static_cast<void>(driver.memory_free(out));
+        }
+        static_cast<void>(driver.module_unload(module));
     }
 }
 

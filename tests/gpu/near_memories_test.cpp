@@ -36,6 +36,92 @@ TEST_F(NearOnGpu, data_are_right_in_shared_constant_and_local_memory) {
     EXPECT_GT(turn, 100u);
 }
 
+// Formulas of shared memory, alone and beside global memory, in blocks of all shapes.
+constexpr const char* shared_formulas[] = {
+    "shared.load: tile[tid.x*33 + tid.y]",
+    "shared.store: tile[tid.y*32 + tid.x]; shared.load: tile[tid.x*32 + tid.y]",
+    "shared.store: tile[tid.x*32 + (tid.x ^ tid.y)]; shared.load: tile[hash(i, 1024)]",
+    "load: a[bid.y*1000 + tid]; shared.store: tile[tid]; shared.load: tile[tid ^ 21]; store: b[i]",
+    "shared.load.u8: bytes[tid*7 % 999] if lane % 3 != 0; shared.store.f64x2: wide[tid % 64]",
+    "shared.load.f64: d[tid / 2 * 3]; shared.load.f32x4: q[tid % 100]; reduce.u32: c[tid]",
+    "shared.add.u32: bins[hash(i, 256)]; shared.atomic.s32: more[tid % 7]",
+    "load.u8: a[i]; shared.reduce.u32: bins[hash(i, 64)]; atomic.u32: all[lane]",
+    "shared.load: large[tid*50]",  // beyond 48 KiB
+};
+
+TEST_F(NearOnGpu, data_are_right_in_formulas_of_shared_memory) {
+    std::size_t turn = 0;
+    for (const char* text : shared_formulas)
+        for (const Dimensions& block : {Dimensions{32, 8}, Dimensions{16, 4, 4}, Dimensions{40, 5}})
+            for (const std::uint32_t per_thread : {1u, 4u}) {
+                SCOPED_TRACE(fmt::format("{} --block {}", text, text_of(block)));
+                run_and_verify(launcher(), formula_plan(text, block, Dimensions{3, 5, 2},
+                                                        ElementType::f32, per_thread));
+                ++turn;
+            }
+    EXPECT_GT(turn, 50u);
+}
+
+struct CollectedPoints : ResultSink {
+    std::vector<Point> points;
+    void begin(const ResultHead&) override {}
+    void point(const Point& point) override { points.push_back(point); }
+    void finish(const ResultTail& tail) override {
+        for (const Warning& warning : tail.warnings)
+            ADD_FAILURE() << warning.point << " " << warning.text;
+    }
+};
+
+// Requests of shared memory and all exact counters of global memory. Wavefronts include waiting
+// where warps are many, and those of atomics, of which the model says nothing, are printed.
+TEST_F(NearOnGpu, formulas_of_shared_memory_are_counted_as_predicted) {
+    COALPROF_NEEDS_COUNTERS();
+    std::vector<PlannedPoint> planned;
+    for (const char* text : shared_formulas)
+        planned.push_back({.plan = formula_plan(text, {32, 8}, Dimensions{3, 5, 2}),
+                           .machine = machine(),
+                           .name = text});
+    for (const std::uint64_t lanes : {1u, 2u, 3u, 8u, 16u, 31u, 32u})
+        planned.push_back(
+            {.plan = formula_plan(fmt::format("shared.add.u32: bins[lane % {}]", lanes)),
+             .machine = machine(),
+             .name = fmt::format("atomics of {} words", lanes)});
+    ListedPoints points(std::move(planned));
+    CollectedPoints sink;
+    run_on_device(points,
+                  {.launcher = launcher(),
+                   .collector = &collector(),
+                   .no_counters = {},
+                   .wanted = wants(counters_of(CounterSet::memory, points.check())),
+                   .repeats = 0},
+                  sink);
+    std::uint64_t compared = 0;
+    for (const Point& point : sink.points) {
+        ASSERT_TRUE(point.measured) << point.name << point.failure;
+        point.predicted.each([&](Counter counter, const Reading& reading) {
+            const Reading& measured = (*point.measured)[counter];
+            const std::string_view key = key_of(counter);
+            if (key.starts_with("shared_atomic"))
+                fmt::print("{}: {} {}\n", point.name, key,
+                           is_number(measured) ? number_in(measured) : -1);
+            if (!std::holds_alternative<std::uint64_t>(reading) || !is_number(measured)) return;
+            ++compared;
+            if (key.starts_with("shared") && !key.ends_with("requests")) {
+                EXPECT_GE(number_in(measured), number_in(reading)) << point.name << " " << key;
+                const Counter passes = key.starts_with("shared_load")
+                                           ? Counter::shared_load_wavefronts
+                                           : Counter::shared_store_wavefronts;
+                const double waiting = 0.1 * number_in(point.predicted[passes]);
+                EXPECT_LE(number_in(measured), number_in(reading) + waiting + 16)
+                    << point.name << " " << key;
+            } else {
+                EXPECT_EQ(number_in(measured), number_in(reading)) << point.name << " " << key;
+            }
+        });
+    }
+    EXPECT_GT(compared, 60u);
+}
+
 TEST_F(NearOnGpu, a_tiled_transpose_is_a_transpose) {
     for (const char* variant : {"tile", "padded"}) {
         for (const std::string_view type : element_type_list())

@@ -7,6 +7,7 @@
 
 #include "core/device/device.h"
 #include "kernels/plans.h"
+#include "kernels/ptx_count.h"
 
 namespace coalprof {
 namespace {
@@ -156,6 +157,32 @@ TEST(Compose, checks_loaded_values_only_where_memory_holds_something_known) {
     EXPECT_TRUE(calls(source_of(transpose), "report").empty());
 }
 
+// Beside global memory, whose values are known from the start, only what comes from shared memory
+// waits for the launch that checks it.
+TEST(Compose, checks_shared_memory_beside_global_memory_by_a_launch_of_its_own) {
+    const Plan plan = formula_plan("load: a[i]; shared.store: tile[tid]; shared.load: tile[tid^1]");
+    const ProgramShape shape = shape_of(plan);
+    EXPECT_TRUE(shape.needs_near_check);
+    const std::string source = source_of(plan);
+    ASSERT_EQ(calls(source, "compare").size(), 2u);
+    const auto line_at = [&](std::size_t at) {
+        return source.substr(at, source.find('\n', at) - at);
+    };
+    EXPECT_EQ(line_at(calls(source, "compare")[0]).find("checked_bits"), std::string::npos);
+    EXPECT_NE(line_at(calls(source, "compare")[1]).find("checked_bits"), std::string::npos);
+    const std::string check = compose_near_check(plan, shape);
+    EXPECT_EQ(occurrences(check, "fill_near<"), 1u);
+    EXPECT_EQ(occurrences(check, "compare_stored<Memory::shared"), 1u);
+    EXPECT_FALSE(shape_of(formula_plan("load: a[i]")).needs_near_check);
+}
+
+TEST(Compose, takes_as_much_shared_memory_as_the_block_of_a_gpu_has) {
+    const Plan plan = formula_plan("shared.load: tile[tid*50]");  // 255 * 50 + 1 words
+    EXPECT_THROW(shape_of(plan), PointError);
+    const ProgramShape shape = shape_of(plan, {.shared_bytes = 227 << 10});
+    EXPECT_EQ(shape.shared_bytes, (255u * 50 + 1) * 4);
+}
+
 TEST(Compose, lets_a_block_meet_between_storing_a_tile_and_loading_it) {
     const std::string source = source_of(tiled_transpose("tile", 64));
     const std::size_t store = source.find("store_loaded<Memory::shared>");
@@ -221,6 +248,8 @@ TEST(Compose, refuses_what_no_kernel_can_do_with_a_sentence) {
     Plan shared = plan_of("offset", 0, Op::load);
     shared.program.instructions[0].space = Space::shared;
     Plan shared_atomic = handmade_plan({{AccessKind::atomic, 0, Offset{}}}, 1, 64, 64);
+    shared_atomic.program.arrays[0].element_bytes = 8;
+    shared_atomic.program.instructions[0].width_bytes = 8;
     shared_atomic.program.instructions[0].space = Space::shared;
     Plan constant_store = plan_of("constant", 4, Op::load);
     constant_store.program.instructions[0].kind = AccessKind::store;
@@ -244,7 +273,7 @@ TEST(Compose, refuses_what_no_kernel_can_do_with_a_sentence) {
         {"a block of 4096 threads", wide_block},
         {"4 or 8 bytes a lane, not 16", wide_atomic},
         {"65536 bytes of shared memory", shared},  // 16384 floats
-        {"atomics work on global memory only", shared_atomic},
+        {"4 bytes of shared memory", shared_atomic},
         {"store to constant memory", constant_store},
         {"lies in two memories", two_memories},
         {"an array of 33 elements", long_own},

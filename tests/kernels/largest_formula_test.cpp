@@ -56,7 +56,7 @@ TEST(LargestFormula, compiles_with_as_many_elements_a_thread_as_it_may_have) {
         const Plan plan = plan_of_formula(text, most);
         Compiler compiler(nvrtc_here_ready(), 90);
         const auto start = std::chrono::steady_clock::now();
-        const auto code = compiler.compile(compile_requests(plan, 1024).front());
+        const auto code = compiler.compile(compile_requests(plan, {}).front());
         const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
         EXPECT_FALSE(code->code.empty());
         fmt::print("{} nodes like{}, {} elements a thread: {:.2f} s, {} bytes of code\n", nodes,
@@ -71,14 +71,14 @@ TEST(FormulaKernel, compiles_what_no_thread_evaluates) {
                              "lane < 40 ? i : i << 99", "i if !(lane > 40 && 1 % 0)"}) {
         Compiler compiler(nvrtc_here_ready(), 90);
         const Plan plan = plan_of_formula(text, 1);
-        EXPECT_FALSE(compiler.compile(compile_requests(plan, 1024).front())->code.empty()) << text;
+        EXPECT_FALSE(compiler.compile(compile_requests(plan, {}).front())->code.empty()) << text;
     }
 }
 
 // Only the patterns' own tables hold pointers, whatever a user calls an array.
 TEST(FormulaKernel, loads_elements_from_an_array_called_table) {
     for (const char* text : {"load: table[i]", "load.u64: table[i%64]"}) {
-        const std::string source = compile_requests(plan_of_formula(text, 1), 1024).front().source;
+        const std::string source = compile_requests(plan_of_formula(text, 1), {}).front().source;
         EXPECT_THAT(source, ::testing::Not(::testing::HasSubstr("Content::rows"))) << text;
     }
 }
@@ -91,7 +91,7 @@ TEST(FormulaKernel, adds_in_the_type_that_an_atomic_names) {
                                        {"load: a[i]; atomic.f64: b[i]", "Number::f64"},
                                        {"load: a[i]; reduce: b[i]", "Number::f32"}}) {
         const Plan plan = plan_of_formula(text, 1);  // f32
-        const auto request = compile_requests(plan, 1024).front();
+        const auto request = compile_requests(plan, {}).front();
         EXPECT_THAT(request.source, ::testing::HasSubstr(wanted)) << text;
         Compiler compiler(nvrtc_here_ready(), 90);
         EXPECT_FALSE(compiler.compile(request)->code.empty()) << text;

@@ -163,6 +163,39 @@ TEST(TransposeKernel, is_made_for_every_block_that_divides_a_tile) {
     }
 }
 
+// Formulas of shared memory, alone and beside global memory: their own instructions, however many
+// elements a thread has; with a condition, too.
+TEST(NearKernel, of_a_formula_does_exactly_the_instructions_that_it_names) {
+    COALPROF_NEEDS_NVRTC();
+    for (const char* text :
+         {"shared.load: tile[tid*33 % 1024]",
+          "shared.store: tile[tid ^ 3]; shared.load: tile[tid*32 % 1000] if lane < 20",
+          "load: a[i*3]; shared.store: tile[tid]; shared.load.u8: bytes[tid*5]; store: b[i]",
+          "shared.load.f64x2: wide[tid % 32 * 3]; shared.store.f16: half[tid]"})
+        for (const std::uint32_t per_thread : {1u, 4u}) {
+            SCOPED_TRACE(fmt::format("{} x{}", text, per_thread));
+            const Plan plan = formula_plan(text, {64, 4}, {}, ElementType::f32, per_thread);
+            const auto code = compiled(plan);
+            expect_equal(count_near_in_sass(kernels_in(code->code).at(access_kernel)),
+                         near_named_by(plan));
+            EXPECT_NO_THROW(
+                near_compiler().compile({.source = compose_near_check(plan, shape_of(plan))}));
+        }
+}
+
+TEST(NearKernel, of_atomics_on_shared_memory_compiles_with_its_check) {
+    COALPROF_NEEDS_NVRTC();
+    for (const char* text : {"shared.atomic.u32: bins[hash(i, 256)]",
+                             "load.u8: a[i]; shared.add.s32: bins[hash(i, 256)]",
+                             "shared.reduce.u32: bins[tid]; reduce.u32: all[tid]"}) {
+        const Plan plan = formula_plan(text);
+        EXPECT_FALSE(compiled(plan)->code.empty()) << text;
+        EXPECT_NO_THROW(
+            near_compiler().compile({.source = compose_near_check(plan, shape_of(plan))}))
+            << text;
+    }
+}
+
 // The checking kernels compile for every type, with the measured instructions among their own.
 TEST(NearCheck, is_made_for_every_pattern_of_shared_and_local_memory) {
     COALPROF_NEEDS_NVRTC();

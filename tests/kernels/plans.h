@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/formula/formula.h"
 #include "core/pattern/catalog.h"
 
 namespace coalprof {
@@ -85,6 +86,25 @@ class TextFormula : public CustomFormula {
     std::string expression_;
     Function function_;
 };
+
+// A user's formula; its threads are those of the grid, where one is given, else of `size_bytes`.
+inline Plan formula_plan(const std::string& text, const Dimensions& block = {256},
+                         const std::optional<Dimensions>& grid = {},
+                         ElementType type = ElementType::f32, std::uint32_t per_thread = 1,
+                         std::uint64_t size_bytes = 1 << 16) {
+    Plan plan;
+    plan.pattern = "formula";
+    plan.type = type;
+    plan.shape = {.size_bytes = size_bytes, .per_thread = per_thread};
+    plan.shape.block = static_cast<std::uint32_t>(block.count());
+    plan.shape.block_shape = block;
+    plan.shape.grid = grid;
+    plan.shape = settled_shape(plan.shape, type);
+    plan.program =
+        make_formula_program(std::make_shared<const ParsedFormula>(parse_formula(text, {})),
+                             {.op = plan.op, .type = plan.type, .shape = plan.shape, .values = {}});
+    return plan;
+}
 
 struct HandmadeInstruction {
     AccessKind kind;

@@ -33,8 +33,8 @@ Scope small_scope() {
     Scope scope;
     scope.threads = 1 << 20;
     scope.block = 256;
-    scope.block_x = 16;
-    scope.grid_x = 64;
+    scope.block_shape = {16, 8, 2};
+    scope.grid_shape = {64, 16, 4};
     scope.values = {3, 1000};
     return scope;
 }

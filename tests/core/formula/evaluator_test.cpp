@@ -62,9 +62,8 @@ constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
 std::string told(const Subject& subject) {
     return subject.formula.text + "  threads " + std::to_string(subject.scope.threads) + " block " +
-           std::to_string(subject.scope.block) + " x " + std::to_string(subject.scope.block_x) +
-           " grid " + std::to_string(subject.scope.grid_x) + " k " +
-           std::to_string(subject.scope.values[0]) + " pitch " +
+           text_of(subject.scope.block_shape) + " grid " + text_of(subject.scope.grid_shape) +
+           " k " + std::to_string(subject.scope.values[0]) + " pitch " +
            std::to_string(subject.scope.values[1]);
 }
 
@@ -128,7 +127,7 @@ TEST(FormulaEvaluator, hashes_into_any_number_of_buckets) {
     Scope scope;
     scope.threads = 1 << 20;
     scope.block = 256;
-    scope.block_x = 256;
+    scope.block_shape = {256};
     scope.values = {0, 0};
     for (const std::uint64_t buckets : counts) {
         const std::uint64_t seed = random.below(100);

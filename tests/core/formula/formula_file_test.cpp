@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 const std::string full = R"(// of our solver
 {"formula": [{ /* all keys */
     "name": "all keys", "expr": "load: a[i*k + z]; store: b[i]", "op": "copy", "type": "f64",
-    "size": 1048576, "block": "32x8", "per_thread": 4, "vars": {"z": 7/**/, "k": ["1,2", -4]}}]})";
+    "size": 1048576, "block": "8x8x4", "per_thread": 4, "vars": {"z": 7/**/, "k": ["1,2", -4]}}]})";
 
 // What the program prints; empty where the text is accepted.
 std::string refusal_of(const std::string& text, const std::string& file) {
@@ -40,8 +40,7 @@ TEST(FormulaFile, holds_every_key) {
     EXPECT_EQ(formula.op, Op::copy);
     EXPECT_EQ(formula.type, ElementType::f64);
     EXPECT_EQ(formula.size_bytes, 1u << 20);
-    EXPECT_EQ(formula.block->threads, 256u);
-    EXPECT_EQ(formula.block->width, 32u);
+    EXPECT_EQ(formula.block, (Dimensions{8, 8, 4}));
     EXPECT_EQ(formula.per_thread, 4u);
     ASSERT_EQ(formula.vars.size(), 2u);
     EXPECT_EQ(formula.vars[0].first, "z");  // in the order of the file
@@ -59,6 +58,7 @@ TEST(FormulaFile, leaves_to_the_command_line_what_it_does_not_say) {
     EXPECT_FALSE(formulas[0].type);
     EXPECT_FALSE(formulas[0].size_bytes);
     EXPECT_FALSE(formulas[0].block);
+    EXPECT_FALSE(formulas[0].grid);
     EXPECT_FALSE(formulas[0].per_thread);
     EXPECT_TRUE(formulas[0].vars.empty());
 }
@@ -124,6 +124,7 @@ const WrongFile wrong_files[] = {
     {one(R"("size": 1.5)"),
      "f.json:2:9: expected an integer or text, found a number that is no integer"},
     {one(R"("size": -1)"), "f.json:2:9: size"},
+    {one(R"("grid": "64x")"), "f.json:2:13"},
     {one(R"("block": 2048)"), "f.json:2:10: block 2048: a block has 1 to 1024 threads"},
     {one(R"("per_thread": 0)"), "f.json:2:15: per_thread is 1 to 64"},
     {one(R"("per_thread": true)"), "found true or false"},

@@ -117,12 +117,46 @@ TEST(FormulaProgram, loads_elements_from_an_array_called_table) {
 
 TEST(FormulaProgram, sees_blocks_and_grids_of_two_dimensions) {
     FormulaLaunch launch = Launch();
-    launch.block_x = 16;
-    launch.grid_x = 8;
+    launch.shape.block_shape = {16, 16};
+    launch.shape.grid = {8, 4};
     const Program program =
         program_of("(bid.y*bdim.y + tid.y)*1000 + bid.x*bdim.x + tid.x", launch);
     // Thread 17 of block 9: block (1, 1), thread (1, 1) of 16 x 16.
     EXPECT_EQ(elements_of(program, 0, 9 * 256)[17], (16u + 1) * 1000 + 16 + 1);
+}
+
+TEST(FormulaProgram, sees_blocks_and_grids_of_three_dimensions) {
+    FormulaLaunch launch = Launch();
+    launch.shape.block = 64;
+    launch.shape.block_shape = {4, 8, 2};
+    launch.shape.grid = {3, 5, 7};
+    const Program program = program_of(
+        "(bid.z*100 + bid.y*10 + bid.x)*1000 + tid.z*100 + tid.y*10 + tid.x if gdim.z == 7 && "
+        "bdim.y == 8",
+        launch);
+    EXPECT_EQ(program.threads, 3u * 5 * 7 * 64);
+    // Block 37 = 2*15 + 2*3 + 1 is (1, 2, 2); thread 45 = 1*32 + 3*4 + 1 is (1, 3, 1). From lane 0
+    // at thread 32: 45 is lane 13.
+    EXPECT_EQ(elements_of(program, 0, 37 * 64 + 32)[13], 221u * 1000 + 131);
+}
+
+// CUDA's grid has a size of its own: what --size says must be the same.
+TEST(FormulaProgram, takes_its_threads_from_the_grid) {
+    FormulaLaunch launch = Launch();
+    launch.shape.grid = {6, 7};
+    EXPECT_EQ(program_of("bid.y*1000 + i", launch).threads, 42u * 256);
+    EXPECT_EQ(settled_shape(launch.shape, ElementType::f64).size_bytes, 42u * 256 * 8);
+    launch.shape.size_text = "1MiB";
+    launch.shape.size_bytes = 1 << 20;
+    try {
+        program_of("i", launch);
+        FAIL();
+    } catch (const UsageError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("10752 elements"));  // 42 * 256
+        EXPECT_THAT(error.what(), HasSubstr("262144"));          // 1 MiB of f32
+    }
+    launch.shape.size_bytes = 42 * 256 * 4;
+    EXPECT_NO_THROW(program_of("i", launch));
 }
 
 // ---- checked before anything is launched ----
@@ -148,10 +182,10 @@ TEST_P(FailingLaunch, names_the_first_thread_and_the_place) {
 }
 
 const Failing failing_launches[] = {
-    {"a[blockIdx.y*1001 + i]", 2, "the grid has one dimension", "blockIdx.x % COLUMNS"},
-    {"row = bid.y; a[i + row]", 6, "the grid has one dimension", "bid.x / COLUMNS"},
-    {"i % gdim.y", 4, "the grid has one dimension", "gdim.x / COLUMNS"},
-    {"i + gridDim.y", 4, "the grid has one dimension", "gridDim.x / COLUMNS"},
+    {"a[blockIdx.y*1001 + i]", 2, "the grid has one dimension", "--grid 64x64"},
+    {"row = bid.y; a[i + row]", 6, "the grid has one dimension", "--grid 64x64"},
+    {"i % gdim.y", 4, "the grid has one dimension", "--grid 64x64"},
+    {"i + gridDim.z", 4, "'gridDim.z' is of a third one", "--grid 8x8x8"},
     {"i - 1", 0, "the index 'i - 1' is negative (-1), first in thread 0 ", "max(i - 1, 0)"},
     {"1000 - i", 0, "(-1), first in thread 1001 (block 3, tid 233), where i = 1001", "if i >= 1"},
     {"100000 - i / 2", 0, "(-1), first in thread 200002 ", "if i >= 1"},
@@ -216,8 +250,8 @@ TEST(FormulaProgram, refuses_shapes_types_and_ops_that_do_not_fit) {
     launch.shape.block = 1025;
     EXPECT_THAT(sentence_of("i", launch), HasSubstr("1 to 1024 threads"));
     launch.shape.block = 256;
-    launch.block_x = 48;
-    EXPECT_THAT(sentence_of("i", launch), HasSubstr("no whole rows of 48"));
+    launch.shape.block_shape = {48, 5};
+    EXPECT_THAT(sentence_of("i", launch), HasSubstr("240 threads, and not 256"));
     EXPECT_THAT(sentence_of("i", Launch().with_size(3)), HasSubstr("smaller than one f32"));
     EXPECT_THAT(sentence_of("i", Launch().with_size(~0ull)), HasSubstr("more than 2^48 threads"));
     launch = Launch();
@@ -227,22 +261,12 @@ TEST(FormulaProgram, refuses_shapes_types_and_ops_that_do_not_fit) {
                 HasSubstr("up to 120 elements a thread"));
     launch = Launch();
     launch.type = ElementType::f32x4;
-    EXPECT_THAT(sentence_of("atomic: a[i]", launch), HasSubstr("an atomic works on u32"));
-    EXPECT_THAT(sentence_of("reduce: a[i]", launch), HasSubstr("not on f32x4"));
+    EXPECT_THAT(sentence_of("atomic: a[i]", launch), HasSubstr("an atomic adds u32"));
+    EXPECT_THAT(sentence_of("reduce: a[i]", launch), HasSubstr("not f32x4"));
     EXPECT_THAT(sentence_of("load.u64: a[i]; store: a[i]", Launch()),
                 HasSubstr("elements of 4 bytes here and of 8 before"));
     EXPECT_THAT(sentence_of("i; i*2", Launch().with_op(Op::copy)), HasSubstr("--op copy"));
     EXPECT_THAT(sentence_of("i; load: i*2", Launch().with_op(Op::add)), HasSubstr("--op add"));
-}
-
-TEST(FormulaBlock, is_a_number_or_width_and_height) {
-    EXPECT_EQ(parse_block("256").threads, 256u);
-    EXPECT_EQ(parse_block("256").width, 256u);
-    EXPECT_EQ(parse_block("32x8").threads, 256u);
-    EXPECT_EQ(parse_block("32x8").width, 32u);
-    for (const char* text : {"", "x", "0", "16x", "16x0", "x16", "2048", "64x32", "16x16x2", "16 ",
-                             "99999999999999999999", "16x99999999999999999999"})
-        EXPECT_THROW(parse_block(text), UsageError) << text;
 }
 
 // ---- built-in patterns, written as formulas ----

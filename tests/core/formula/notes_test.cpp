@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 std::vector<std::string> notes_of(const std::string& text, ElementType type = ElementType::f32) {
     FormulaLaunch launch;
     launch.type = type;
-    launch.block_x = 16;
+    launch.shape.block_shape = {16, 16};
     const Program program = make_formula_program(
         std::make_shared<const ParsedFormula>(parse_formula(text, {})), launch);
     const auto& formula = dynamic_cast<const UserFormula&>(

@@ -111,7 +111,8 @@ TEST(Operators, fail_in_one_lane_as_in_one_thread) {
         const NodeId root = formula.accesses.front().index;
         Scope scope;
         scope.threads = warp_lanes;
-        scope.block = scope.block_x = warp_lanes;
+        scope.block = warp_lanes;
+        scope.block_shape = {warp_lanes};
         for (const I64 a : edges)
             for (const I64 b : edges) {
                 scope.values = {a, b};

@@ -22,8 +22,8 @@ std::int64_t value_in(const std::string& text, std::uint64_t thread = 0) {
     Scope scope;
     scope.threads = 6400;
     scope.block = 64;
-    scope.block_x = 8;
-    scope.grid_x = 10;
+    scope.block_shape = {8, 8};
+    scope.grid_shape = {10, 10};
     scope.values = {3, 1000};
     const ThreadValue value =
         evaluate_thread(formula.nodes, formula.accesses.front().index, scope, thread);
@@ -202,7 +202,7 @@ const Wrong wrong_formulas[] = {
     {"row * 100", 0, "unknown name 'row'", "--var row=64"},
     {"threadIdx + 1", 0, "unknown name 'threadIdx'", "threadIdx.x"},
     {"i / warpSize", 4, "unknown name 'warpSize'", "write 32"},
-    {"tid.z", 0, "unknown name 'tid.z'", "two dimensions"},
+    {"tid.w", 0, "unknown name 'tid.w'", "did you mean 'tid.x'"},
     {"mim(i, 2)", 0, "unknown function 'mim'", "did you mean 'min'?"},
     {"sqrt(i)", 0, "unknown function 'sqrt'", "only whole numbers"},
     {"log2(i)", 0, "unknown function 'log2'", "min, max, abs and hash"},

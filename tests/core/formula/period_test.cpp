@@ -104,8 +104,8 @@ TEST(FormulaPeriod, is_the_shortest_for_formulas_whose_period_is_known) {
     Scope scope;
     scope.threads = 1 << 20;
     scope.block = 256;
-    scope.block_x = 16;
-    scope.grid_x = 64;
+    scope.block_shape = {16, 16};
+    scope.grid_shape = {64, 64};
     scope.values = {3, 1000};
     const Expected all[] = {
         {"i", 1, 1},
@@ -151,8 +151,8 @@ TEST(FormulaPeriod, is_not_claimed_where_nothing_repeats) {
     Scope scope;
     scope.threads = 4096;
     scope.block = 256;
-    scope.block_x = 256;
-    scope.grid_x = 16;
+    scope.block_shape = {256};
+    scope.grid_shape = {16};
     scope.values = {3, 1000};
     for (const char* text : {"i*i", "i ^ (i >> 3)", "hash(i, 1000)", "i < 5 ? 0 : i",
                              "i if i < 100", "i % (i + 1)", "max(i, 100)"})

@@ -64,13 +64,33 @@ class RandomFormulas {
         scope.threads = 1 + below(most_threads);
         scope.block = one_in(2) ? 32 * static_cast<std::uint32_t>(1 + below(6))
                                 : static_cast<std::uint32_t>(1 + below(100));
-        scope.block_x = scope.block;
-        for (const std::uint32_t rows : {2u, 3u, 4u, 8u})
-            if (scope.block % rows == 0 && one_in(4)) scope.block_x = scope.block / rows;
-        scope.grid_x = one_in(2) ? scope.blocks() : 1 + below(5);
+        scope.block_shape = shaped(scope.block);
+        scope.grid_shape = one_in(2) ? Dimensions{scope.blocks()} : grid_around(scope.blocks());
         scope.values = {static_cast<std::int64_t>(below(33)),
                         static_cast<std::int64_t>(below(2000))};
         return scope;
+    }
+
+    // Dimensions of so many threads.
+    Dimensions shaped(std::uint64_t threads) {
+        Dimensions shape{threads};
+        for (std::uint64_t* axis : {&shape.y, &shape.z})
+            for (const std::uint64_t count : {2, 3, 4, 5})
+                if (*axis == 1 && shape.x % count == 0 && one_in(4)) {
+                    *axis = count;
+                    shape.x /= count;
+                }
+        return shape;
+    }
+    // A grid of at least so many blocks, of which the last ones may never start.
+    Dimensions grid_around(std::uint64_t blocks) {
+        Dimensions grid{1 + below(5), 1 + below(4)};
+        grid.z = (blocks - 1) / (grid.x * grid.y) + 1;
+        if (one_in(2)) {
+            grid.y *= grid.z;
+            grid.z = 1;
+        }
+        return grid;
     }
 
     static std::vector<std::string> parameters() { return {"k", "pitch"}; }
@@ -88,7 +108,8 @@ class RandomFormulas {
             case 2:
                 return std::to_string(below(1000));
             case 3:
-                return pick({"k", "pitch", "n", "bdim", "gdim", "bdim.x", "gdim.y"});
+                return pick(
+                    {"k", "pitch", "n", "bdim", "gdim", "bdim.x", "bdim.z", "gdim.y", "gdim.z"});
             default:
                 return std::to_string(below(20));
         }
@@ -97,7 +118,8 @@ class RandomFormulas {
         if (one_in(200)) return std::to_string(random_() >> 1);  // up to 2^63 - 1
         if (one_in(4)) return small_number();
         if (one_in(2)) return "i";
-        return pick({"i", "tid", "bid", "lane", "warp", "tid.x", "tid.y", "bid.x", "bid.y"});
+        return pick({"i", "tid", "bid", "lane", "warp", "tid.x", "tid.y", "tid.z", "bid.x", "bid.y",
+                     "bid.z"});
     }
     std::string divisor(int depth) {
         if (one_in(12)) return expression(depth - 2);

@@ -84,6 +84,19 @@ TEST(Obstacles, of_a_formula_follow_the_types_that_it_names) {
                 ElementsAre(HasSubstr("no f64"), HasSubstr("no atomics")));
 }
 
+TEST(Obstacles, are_grids_larger_than_the_machine_takes) {
+    const auto with_grid = [](const Dimensions& grid) {
+        Plan plan = offset(Op::load, ElementType::f32);
+        plan.shape.grid = grid;
+        return plan;
+    };
+    EXPECT_THAT(on("3.0", with_grid({2147483647, 65535, 65535})), IsEmpty());
+    EXPECT_THAT(on("2.1", with_grid({65536})), ElementsAre(HasSubstr("65536 blocks along x")));
+    EXPECT_THAT(on("2.1", with_grid({65535, 65535, 65535})), IsEmpty());
+    EXPECT_THAT(on("1.3", with_grid({64, 64, 2})), ElementsAre(HasSubstr("the most is 1")));
+    EXPECT_THAT(on("1.3", with_grid({65535, 65535})), IsEmpty());
+}
+
 TEST(Obstacles, are_managed_arrays_before_3_0) {
     Plan plan = offset(Op::load, ElementType::f32);
     plan.allocation = Allocation::managed;

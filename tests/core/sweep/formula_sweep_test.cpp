@@ -56,9 +56,10 @@ TEST(FormulaSweep, has_a_point_for_every_cell_of_its_grid) {
 
 // JSON would have one key twice, and its readers would see one of the two.
 TEST(FormulaSweep, refuses_parameters_that_are_called_like_something_else_of_the_point) {
-    for (const char* name : {"formula", "name", "pattern", "op", "type", "size_bytes", "block",
-                             "block_x", "per_thread", "machine", "dlcm", "dscm", "carveout",
-                             "l2_fetch", "alloc", "path", "device", "failure"})
+    for (const char* name :
+         {"formula", "name",     "pattern",  "op",     "type",   "size_bytes", "block",   "block_x",
+          "block_y", "block_z",  "grid_x",   "grid_y", "grid_z", "per_thread", "machine", "dlcm",
+          "dscm",    "carveout", "l2_fetch", "alloc",  "path",   "device",     "failure"})
         EXPECT_THAT(refusal_of(sweep_of(fmt::format("i*{}", name), {{name, {1}}})),
                     HasSubstr("a setting of the sweep has this name"));
     for (const CounterInfo& counter : all_counters())  // CSV would have one column twice
@@ -95,7 +96,7 @@ TEST(FormulaSet, tells_settings_once_where_all_formulas_share_them_else_at_each_
     FormulaSweep wide = named("wide", "tid.y");
     wide.settings.type = ElementType::f64;
     wide.settings.op = Op::store;
-    wide.block_x = 32;
+    wide.settings.shape.block_shape = {32, 8};
     const std::vector<FormulaSweep> set{named("plain", "i"), wide};
     const auto points = all_points(FormulaPoints(set));
     EXPECT_THAT(points[1].parameters, ElementsAre(Pair("formula", Value{std::string("wide")}),
@@ -107,14 +108,16 @@ TEST(FormulaSet, tells_settings_once_where_all_formulas_share_them_else_at_each_
             Pair("pattern", Value{std::string("formula")}),
             Pair("file", Value{std::string("set.json")}),
             Pair("size_bytes", Value{std::int64_t{4096}}), Pair("block", Value{std::int64_t{256}}),
-            Pair("per_thread", Value{std::int64_t{1}}), Pair("dscm", Value{std::string("wb")}),
-            Pair("carveout", Value{std::string("driver")}),
+            Pair("per_thread", Value{std::int64_t{1}}), Pair("block_z", Value{std::int64_t{1}}),
+            Pair("dscm", Value{std::string("wb")}), Pair("carveout", Value{std::string("driver")}),
             Pair("l2_fetch", Value{std::string("driver")}),
             Pair("alloc", Value{std::string("device")}), Pair("path", Value{std::string("ld")}),
             Pair("formula.plain", Value{std::string("i")}),
             Pair("block_x.plain", Value{std::int64_t{256}}),
+            Pair("block_y.plain", Value{std::int64_t{1}}),
             Pair("formula.wide", Value{std::string("tid.y")}),
-            Pair("block_x.wide", Value{std::int64_t{32}})));
+            Pair("block_x.wide", Value{std::int64_t{32}}),
+            Pair("block_y.wide", Value{std::int64_t{8}})));
 }
 
 // A thread that fails is found long after the file was read.

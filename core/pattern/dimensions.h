@@ -1,0 +1,34 @@
+// Blocks and grids of up to three dimensions, as a kernel's launch takes them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace coalprof {
+
+// Along x, y and z. Threads of a block are numbered with x fastest, and so are blocks of a grid, in
+// the order in which they start.
+struct Dimensions {
+    std::uint64_t x = 1;
+    std::uint64_t y = 1;
+    std::uint64_t z = 1;
+    constexpr std::uint64_t count() const { return x * y * z; }
+    constexpr bool is_flat() const { return y == 1 && z == 1; }
+    friend bool operator==(const Dimensions&, const Dimensions&) = default;
+};
+std::string text_of(const Dimensions& dimensions);  // "256", "32x8", "8x8x4"
+
+// What the newest GPUs take; older ones may take less (core/machine/rules.h). Source: CUDA
+// Programming Guide, "Technical Specifications per Compute Capability".
+inline constexpr std::uint32_t most_block_threads = 1024;
+inline constexpr std::uint64_t most_block_layers = 64;  // along z
+inline constexpr std::array<std::uint64_t, 3> most_grid_blocks{2147483647, 65535, 65535};
+
+// "256", "32x8" (32 threads wide, 8 high), "8x8x4". Throws UsageError.
+Dimensions parse_block(std::string_view text, std::string_view option = "--block");
+// "1024", "64x64", "8x8x8". Throws UsageError.
+Dimensions parse_grid(std::string_view text, std::string_view option = "--grid");
+
+}  // namespace coalprof
