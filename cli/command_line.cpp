@@ -21,10 +21,12 @@ void describe_command_line(CLI::App& app, Invocation& invocation) {
     add_compare_command(app, invocation);
     add_check_command(app, invocation);
     add_run_command(app, invocation);
+    add_merge_command(app, invocation);
     add_verify_command(app, invocation);
     add_occupancy_command(app, invocation);
     add_list_commands(app, invocation);
     add_device_commands(app, invocation);
+    add_shell_commands(app, invocation);
     add_help_command(app, invocation);
 }
 

@@ -23,12 +23,14 @@ void add_warps_command(CLI::App& app, Invocation& invocation);
 void add_report_command(CLI::App& app, Invocation& invocation);
 void add_compare_command(CLI::App& app, Invocation& invocation);
 void add_check_command(CLI::App& app, Invocation& invocation);
+void add_merge_command(CLI::App& app, Invocation& invocation);
 void add_explain_command(CLI::App& app, Invocation& invocation);
 void add_run_command(CLI::App& app, Invocation& invocation);
 void add_verify_command(CLI::App& app, Invocation& invocation);
 void add_device_commands(CLI::App& app, Invocation& invocation);
 void add_occupancy_command(CLI::App& app, Invocation& invocation);
 void add_list_commands(CLI::App& app, Invocation& invocation);
+void add_shell_commands(CLI::App& app, Invocation& invocation);
 void add_help_command(CLI::App& app, Invocation& invocation);
 
 // The whole command line. `app` must outlive the invocation's run().

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/print.h"
+#include "cli/settings.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/text/fold.h"
@@ -159,6 +160,17 @@ std::string sentence_of(const CLI::ParseError& error) {
     return sentence;
 }
 
+bool says_more(const std::vector<std::string>& words) {
+    return std::find(words.begin(), words.end(), "-v") != words.end() ||
+           std::find(words.begin(), words.end(), "--verbose") != words.end();
+}
+
+void say_settings(const std::vector<Setting>& settings) {
+    for (const Setting& setting : settings)
+        print_err(
+            fmt::format("coalprof: {} (from {})\n", shown(setting.words), shown(setting.from)));
+}
+
 constexpr std::size_t help_columns = 80;
 
 // Where the second column of a line of help begins: behind the last run of blanks within its first
@@ -215,6 +227,12 @@ bool parse_command_line(CLI::App& app, const std::vector<std::string>& argv) {
                                    argv.end());
     // Ends the options before the command, of which there are none.
     if (!words.empty() && words.front() == "--") words.erase(words.begin());
+    const std::vector<Setting> settings = settings_for(app, words);
+    if (!settings.empty()) {
+        if (says_more(words)) say_settings(settings);
+        // Behind the command's name: `--` may end the options that were typed.
+        for (const Setting& setting : settings) words.insert(words.begin() + 1, setting.words);
+    }
     try {
         app.parse(
             std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 takes from the back

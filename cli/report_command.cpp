@@ -15,7 +15,7 @@ namespace coalprof {
 namespace {
 
 struct ReportCommand {
-    std::string file;
+    std::vector<std::string> files;
     OutputOptions output;
 };
 
@@ -81,10 +81,53 @@ class WithColumns : public ResultSink {
     std::vector<Counter> columns_;
 };
 
+// Several results as one: their ends together are its end.
+class JoinedResults : public ResultSink {
+ public:
+    explicit JoinedResults(ResultSink& next) : next_(next) {}
+    void begin(const ResultHead& head) override { next_.begin(head); }
+    void point(const Point& point) override { next_.point(point); }
+    void finish(const ResultTail& tail) override {
+        tail_.status = std::max(tail_.status, tail.status);
+        tail_.warnings.insert(tail_.warnings.end(), tail.warnings.begin(), tail.warnings.end());
+        tail_.verdicts.insert(tail_.verdicts.end(), tail.verdicts.begin(), tail.verdicts.end());
+    }
+    void end() { next_.finish(tail_); }
+
+ private:
+    ResultSink& next_;
+    ResultTail tail_;
+};
+
+// One picture of several results; anything else shows one at a time.
+void require_that_all_join(const std::vector<OutputTarget>& targets) {
+    for (const OutputTarget& target : targets)
+        if (!target.format->takes_several)
+            throw UsageError(
+                fmt::format("report: {} shows one result at a time", target.format->name), {},
+                UsageError::no_caret,
+                "html, svg and openmetrics show several: --format html > FILE.html");
+}
+
+ExitCode run_joined(const ReportCommand& command, const std::vector<OutputTarget>& targets) {
+    require_that_all_join(targets);
+    Outputs outputs(
+        targets,
+        [&](const std::vector<Warning>& warnings) { command.output.note_warnings(warnings); },
+        [&](std::string_view remark) { command.output.note(remark); });
+    JoinedResults joined(outputs);
+    bool is_damaged = false;
+    for (const std::string& file : command.files)
+        is_damaged |= SavedResult(file, "report").read(joined) == ReadOutcome::damaged;
+    joined.end();
+    return is_damaged ? ExitCode::partial : ExitCode::done;
+}
+
 ExitCode run_report(const ReportCommand& command) {
     const std::vector<OutputTarget> targets = command.output.targets();
-    refuse_inputs(targets, {command.file});
-    SavedResult saved(command.file, "report");
+    refuse_inputs(targets, command.files);
+    if (command.files.size() > 1) return run_joined(command, targets);
+    SavedResult saved(command.files.front(), "report");
     std::vector<Counter> columns;
     if (has_csv(targets) && saved.source().can_rewind()) {
         columns = columns_of_mixed_points(saved.source(), saved.name());
@@ -103,10 +146,11 @@ ExitCode run_report(const ReportCommand& command) {
 void add_report_command(CLI::App& app, Invocation& invocation) {
     auto command = std::make_shared<ReportCommand>();
     CLI::App* sub =
-        app.add_subcommand("report", "A saved result, JSON or JSON Lines, in any format");
+        app.add_subcommand("report", "Saved results, JSON or JSON Lines, in any format");
     sub->group("Commands");
-    sub->add_option("RESULT", command->file,
-                    "What --json, --jsonl or --output saved; - reads standard input")
+    sub->add_option("RESULT", command->files,
+                    "What --json, --jsonl or --output saved; - reads standard input; several "
+                    "are drawn into one picture (html, svg, openmetrics)")
         ->required();
     command->output.add_to(*sub);
     sub->callback(

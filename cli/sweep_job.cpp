@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <deque>
 
-#include "cli/progress.h"
 #include "cli/result_head.h"
+#include "cli/run_sinks.h"
 #include "cli/step_lines.h"
 #include "cli/wiring.h"
 #include "core/model/transactions.h"
@@ -114,6 +114,18 @@ CheckedPoints checked(const SweptPoints& points) {
     }
 }
 
+// Points of several GPUs stand one behind the other, each GPU's all together.
+void require_one_of(const Devices& devices, const MachineOptions& options) {
+    if (devices.opened.size() < 2) return;
+    if (!options.shard.empty())
+        throw UsageError("--shard and --device all: a shard is of the points of one GPU", {},
+                         UsageError::no_caret,
+                         "start one run for each GPU: --device N --shard I/N");
+    if (options.resume)
+        throw UsageError("--resume and --device all: a run goes on with one GPU at a time", {},
+                         UsageError::no_caret, "name the GPU: --device N");
+}
+
 // A GPU, the points that it measures and what answers them.
 struct DeviceLeg {
     std::unique_ptr<SweptPoints> points;
@@ -153,23 +165,20 @@ ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_option
     const std::vector<Machine> named = machine_options.machines();
     const std::unique_ptr<SweptPoints> planned = job.points(named, nullptr, std::nullopt);
     const auto [accesses, first] = checked(*planned);
+    const std::optional<Shard> shard = machine_options.chosen_shard();
+    if (shard) planned->keep(*shard);
     const std::uint64_t repeats = machine_options.repeats();
     const CacheState cache = machine_options.cache_state();
     ResultHead head = head_of(invocation.argv);
     head.sweep = job.description;
     head.columns = counters_listed(machine_options.counters);
     const std::vector<OutputTarget> targets = output_options.targets();
-    refuse_inputs(targets, job.inputs);
-    Outputs outputs(
-        targets,
-        [&](const std::vector<Warning>& warnings) {
-            // That one is said below, before anything is launched.
-            output_options.note_warnings(warnings, "W-NO-COUNTERS");
-        },
-        [&](std::string_view remark) { output_options.note(remark); });
+    // That the counters cannot be read is said below, before anything is launched.
+    RunSinks sinks(targets, job.inputs, machine_options, output_options, "W-NO-COUNTERS");
 
     const Devices devices =
         stop_signal() == 0 ? devices_for(machine_options, output_options, first) : Devices{};
+    require_one_of(devices, machine_options);
     std::vector<Machine> predicted;
     std::deque<DeviceLeg> measured;
     std::vector<Leg> legs;
@@ -179,22 +188,25 @@ ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_option
             add_machine(predicted, machine);
         DeviceLeg& leg =
             measured.emplace_back(leg_for(device, devices.are_all, job, machine_options, accesses));
-        legs.push_back({*leg.points, leg.backend});
+        if (shard) leg.points->keep(*shard);
+        legs.push_back({*leg.points, sinks.behind_journal(leg.backend)});
     }
     ModelBackend model(cache);
     if (legs.empty()) {
         predicted = named;
-        legs.push_back({*planned, model});
+        legs.push_back({*planned, sinks.behind_journal(model)});
     }
     add_usual_modifier(head.sweep, predicted, first);
     head.machine = describe_machines(predicted);
+    if (shard) {
+        head.sweep.more.emplace_back("shard", shard->text());
+        head.sweep.more.emplace_back("shard_of_points", planned->count());
+    }
     head.points = legs.size() * *legs.front().source.size();
     if (!measured.empty()) head.sweep.repeat = repeats;
     if (!measured.empty() || cache == CacheState::warm) head.sweep.cache = machine_options.cache;
-    BudgetedRun budgeted(machine_options.budgets, outputs);
-    Progress progress(budgeted.sink(), output_options);
-    return budgeted.judged(
-        judged(run_points(legs, head, progress, devices.missing), machine_options, devices));
+    return sinks.judged(
+        judged(run_points(legs, head, sinks.sink(), devices.missing), machine_options, devices));
 }
 
 }  // namespace coalprof

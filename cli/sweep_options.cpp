@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <unordered_set>
 
 #include "cli/thread_option.h"
@@ -214,7 +215,22 @@ void MachineOptions::add_to(CLI::App& command) {
     option("--cache", cache,
            "cold or warm: whether L2 is flushed before each launch (default cold)", "C");
     add_threads_to(command)->group("Model and device");
+    command
+        .add_option("--shard", shard,
+                    "Only part I of N of the points: 2/4; auto: as Slurm, MPI or Kubernetes says; "
+                    "`coalprof merge` joins the parts")
+        ->type_name("I/N")
+        ->group("Long sweeps");
+    command
+        .add_flag("--resume", resume,
+                  "Go on where the same command was ended, with the same --output")
+        ->group("Long sweeps");
     budgets.add_to(command);
+}
+
+std::optional<Shard> MachineOptions::chosen_shard() const {
+    if (shard.empty()) return std::nullopt;
+    return parse_shard(shard, [](const char* name) { return std::getenv(name); });
 }
 
 MachineOptions::Backend MachineOptions::chosen_backend() const {

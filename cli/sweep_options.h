@@ -10,6 +10,7 @@
 
 #include "cli/gate_options.h"
 #include "core/pattern/catalog.h"
+#include "core/sweep/shard.h"
 #include "core/sweep/sweep.h"
 
 namespace coalprof {
@@ -56,6 +57,8 @@ struct MachineOptions {
     std::string repeat = "20";
     std::string cache = "cold";
     BudgetOptions budgets;
+    std::string shard;
+    bool resume = false;
 
     void add_to(CLI::App& command);
 
@@ -68,6 +71,8 @@ struct MachineOptions {
     std::optional<int> device_index() const;
     // The same where only one will do; `what` says why: "a warps file is replayed".
     int only_device_index(std::string_view what) const;
+    // None: the whole sweep.
+    std::optional<Shard> chosen_shard() const;
     std::vector<Machine> machines() const;  // each once; the H200 where none is named
 };
 

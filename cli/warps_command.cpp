@@ -7,8 +7,8 @@
 
 #include "cli/invocation.h"
 #include "cli/output_options.h"
-#include "cli/progress.h"
 #include "cli/result_head.h"
+#include "cli/run_sinks.h"
 #include "cli/step_lines.h"
 #include "cli/sweep_options.h"
 #include "cli/wiring.h"
@@ -80,11 +80,11 @@ ExitCode run_warps_command(const WarpsCommand& command, const Invocation& invoca
         throw UsageError("--machine: a warps file is predicted for one machine at a time");
     const auto listed = counters_listed(command.machine.counters);
     const auto targets = command.output.targets();
-    refuse_inputs(targets, {command.file});
-    Outputs outputs(
-        targets,
-        [&](const std::vector<Warning>& warnings) { command.output.note_warnings(warnings); },
-        [&](std::string_view remark) { command.output.note(remark); });
+    if (!command.machine.shard.empty())
+        throw UsageError("--shard: how many lines a warps file has is not known before its end", {},
+                         UsageError::no_caret,
+                         "split the file itself: split -n l/2/4 FILE | coalprof warps -");
+    RunSinks sinks(targets, {command.file}, command.machine, command.output);
     DeviceAccess device;
     if (command.machine.chosen_backend() == MachineOptions::Backend::device) {
         const std::future<void> loading = load_counters_ahead(true);
@@ -103,9 +103,7 @@ ExitCode run_warps_command(const WarpsCommand& command, const Invocation& invoca
         head.columns = csv_columns(command, machines.front(), targets, device.launcher != nullptr);
     WarpsSource source(command.file, machines.front());
     const std::unique_ptr<Backend> backend = backend_for(command.machine, device);
-    BudgetedRun budgeted(command.machine.budgets, outputs);
-    Progress progress(budgeted.sink(), command.output);
-    return budgeted.judged(run_points({{source, *backend}}, head, progress));
+    return sinks.judged(run_points({{source, sinks.behind_journal(*backend)}}, head, sinks.sink()));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "core/gate/direction.h"
 #include "core/gate/packed_points.h"
 #include "core/gate/value_text.h"
+#include "core/result/same_sweep.h"
 #include "core/text/describe.h"
 
 namespace coalprof {
@@ -20,37 +21,6 @@ namespace {
 using Kind = GateFinding::Kind;
 
 constexpr std::size_t most_named = 10;  // points of which only one result has any
-
-// What a head says that has to be the same, as text; what is not there is empty.
-NamedValues identity_of(const ResultHead& head) {
-    NamedValues facts{{"machine", head.machine.name},
-                      {"device", head.device ? head.device->name : std::string()}};
-    for (const auto& [name, value] : values_of(head.sweep))
-        if (name != "file" && name != "repeat") facts.emplace_back(name, value);
-    return facts;
-}
-
-std::string shown_value(const Value* value) {
-    if (!value || std::holds_alternative<std::monostate>(*value)) return "none";
-    const std::string text = text_of(*value);
-    return text.empty() ? "none" : shown(text);
-}
-
-// "dlcm (ca and cg)" for each fact that differs.
-std::vector<std::pair<std::string, std::string>> differences(const NamedValues& older,
-                                                             const NamedValues& newer) {
-    std::vector<std::pair<std::string, std::string>> found;
-    const auto look = [&](const std::string& name) {
-        const std::string before = shown_value(find_value(older, name));
-        const std::string now = shown_value(find_value(newer, name));
-        if (before != now)
-            found.emplace_back(name, fmt::format("{} ({} and {})", shown(name), before, now));
-    };
-    for (const auto& [name, value] : older) look(name);
-    for (const auto& [name, value] : newer)
-        if (!find_value(older, name)) look(name);
-    return found;
-}
 
 bool holds(const std::vector<std::string>& list, std::string_view name) {
     return std::find(list.begin(), list.end(), name) != list.end();
@@ -101,7 +71,7 @@ class Comparison::Impl {
 
     void begin_older(const ResultHead& head) { older_head_ = head; }
     void begin_newer(const ResultHead& head) {
-        require_same_sweep(identity_of(older_head_), identity_of(head));
+        require_same_sweep(head);
         note_difference("coalprof", older_head_.coalprof_version, head.coalprof_version);
         note_difference("the rules of the machine", older_head_.machine.evidence,
                         head.machine.evidence);
@@ -141,11 +111,11 @@ class Comparison::Impl {
     }
 
  private:
-    void require_same_sweep(const NamedValues& older, const NamedValues& newer) {
+    void require_same_sweep(const ResultHead& newer) {
         std::vector<std::string> refused;
         std::vector<std::string> allowed;
         std::vector<std::string> names;
-        for (const auto& [name, text] : differences(older, newer)) {
+        for (const auto& [name, text] : differences(older_head_, newer)) {
             const bool is_allowed = may_differ(name);
             (is_allowed ? allowed : refused).push_back(text);
             if (!is_allowed) names.push_back(shown(name));

@@ -11,6 +11,7 @@
 #include "core/text/utf8.h"
 #include "core/write/json_text.h"
 #include "core/write/json_tree.h"
+#include "core/write/xml_text.h"
 
 namespace coalprof {
 namespace {
@@ -118,27 +119,6 @@ std::vector<std::string> remarks_of(const GateReport& report) {
     std::vector<std::string> remarks = report.losses;
     remarks.insert(remarks.end(), report.notes.begin(), report.notes.end());
     return remarks;
-}
-
-std::string xml_text(std::string_view text) {
-    std::string escaped;
-    for (const char c : printable(text)) switch (c) {
-            case '&':
-                escaped += "&amp;";
-                break;
-            case '<':
-                escaped += "&lt;";
-                break;
-            case '>':
-                escaped += "&gt;";
-                break;
-            case '"':
-                escaped += "&quot;";
-                break;
-            default:
-                escaped += c;
-        }
-    return escaped;
 }
 
 // Characters that begin something in Markdown or HTML, as entities or behind a backslash.

@@ -1,5 +1,6 @@
 #include "core/gate/packed_points.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
@@ -12,6 +13,7 @@ enum class Packed : std::uint8_t { none, natural, real };
 constexpr std::uint8_t is_measured = 1;
 constexpr std::uint8_t is_timed = 2;
 constexpr std::uint8_t has_failed = 4;
+constexpr std::uint8_t has_estimates = 8;
 
 template <typename T>
 T take(const char*& at) {
@@ -77,11 +79,17 @@ void PackedPoints::add(std::string_view key, const Point& point) {
                        has_name ? static_cast<std::uint32_t>(point.name.size()) : 0});
     bytes_.append(key);
     if (has_name) bytes_.append(point.name);
-    put(static_cast<std::uint8_t>((point.measured ? is_measured : 0) |
-                                  (point.timing ? is_timed : 0) |
-                                  (point.failure.empty() ? 0 : has_failed)));
+    put(static_cast<std::uint8_t>(
+        (point.measured ? is_measured : 0) | (point.timing ? is_timed : 0) |
+        (point.failure.empty() ? 0 : has_failed) | (point.estimates ? has_estimates : 0)));
     pack(point.predicted);
     if (point.measured) pack(*point.measured);
+    if (point.estimates) {
+        const auto& intervals = point.estimates->intervals;
+        put(static_cast<std::uint8_t>(std::min<std::size_t>(intervals.size(), 255)));
+        for (std::size_t i = 0; i < std::min<std::size_t>(intervals.size(), 255); ++i)
+            put(intervals[i]);
+    }
     if (!point.timing) return;
     put(point.timing->repeats);
     for (const double seconds :
@@ -109,6 +117,12 @@ void PackedPoints::unpack(std::size_t index, Point& point) const {
     unpack_readings(at, point.predicted);
     point.measured.reset();
     if ((flags & is_measured) != 0) unpack_readings(at, point.measured.emplace());
+    point.estimates.reset();
+    if ((flags & has_estimates) != 0) {
+        point.estimates.emplace();
+        for (auto left = take<std::uint8_t>(at); left > 0; --left)
+            point.estimates->intervals.push_back(take<Interval>(at));
+    }
     point.timing.reset();
     if ((flags & is_timed) == 0) return;
     Timing& timing = point.timing.emplace();

@@ -17,7 +17,7 @@ class PackedPoints {
     std::size_t size() const { return places_.size(); }
     std::string_view key(std::size_t index) const;
     std::string_view name(std::size_t index) const;
-    // The numbers, timing and failure of a point into `point`; its reasons are not kept.
+    // The numbers, intervals, timing and failure of a point into `point`; its reasons are not kept.
     void unpack(std::size_t index, Point& point) const;
 
  private:

@@ -16,9 +16,14 @@ constexpr std::uint64_t most_points_together = 64;
 }  // namespace
 
 bool SweptPoints::next(PlannedPoint& point) {
-    if (next_ == count()) return false;
+    if (next_ == end()) return false;
     point.number = next_++;
     return true;
+}
+
+void SweptPoints::keep(const Shard& shard) {
+    first_ = next_ = shard.first(count());
+    end_ = shard.end(count());
 }
 
 PlannedPoint SweptPoints::at(std::uint64_t number) const {

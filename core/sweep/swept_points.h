@@ -6,13 +6,14 @@
 
 #include "core/pattern/access_set.h"
 #include "core/sweep/point_source.h"
+#include "core/sweep/shard.h"
 
 namespace coalprof {
 
 class SweptPoints : public PointSource {
  public:
     virtual std::uint64_t count() const = 0;
-    std::optional<std::uint64_t> size() const final { return count(); }
+    std::optional<std::uint64_t> size() const final { return end() - first_; }
     bool next(PlannedPoint& point) final;
 
     // The point of this number, made from the beginning. Throws UsageError.
@@ -20,9 +21,15 @@ class SweptPoints : public PointSource {
     // Makes every point once, on all threads, and keeps none. Throws the UsageError of the first
     // that does not fit together; answers what all of them access.
     AccessSet check() const;
+    // Gives only this part of the points; before the first is taken.
+    void keep(const Shard& shard);
 
  private:
+    std::uint64_t end() const { return end_.value_or(count()); }
+
+    std::uint64_t first_ = 0;
     std::uint64_t next_ = 0;
+    std::optional<std::uint64_t> end_;
 };
 
 }  // namespace coalprof

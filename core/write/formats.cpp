@@ -14,24 +14,28 @@ namespace coalprof {
 namespace {
 
 constexpr std::array formats{
-    Format{"table", {".txt"}, "aligned text for people", true, make_table},
-    Format{"json", {".json"}, "one document with every counter, unit and reason", true, make_json},
+    Format{"table", {".txt"}, "aligned text for people", true, false, make_table},
+    Format{"json",
+           {".json"},
+           "one document with every counter, unit and reason",
+           true,
+           false,
+           make_json},
     Format{"jsonl",
            {".jsonl", ".ndjson"},
            "one JSON object a line, as points finish",
            false,
+           false,
            make_jsonl},
-    Format{"csv", {".csv"}, "one row a point, for spreadsheets", false, make_csv},
-};
-
-struct PlannedFormat {
-    std::string_view name;
-    std::array<std::string_view, 2> suffixes;
-};
-constexpr std::array planned{
-    PlannedFormat{"openmetrics", {".prom", ".om"}},
-    PlannedFormat{"svg", {".svg"}},
-    PlannedFormat{"html", {".html", ".htm"}},
+    Format{"csv", {".csv"}, "one row a point, for spreadsheets", false, false, make_csv},
+    Format{"openmetrics",
+           {".prom", ".om"},
+           "gauges for Prometheus and the node exporter",
+           false,
+           true,
+           make_openmetrics},
+    Format{"svg", {".svg"}, "curves, for papers and READMEs", false, true, make_svg},
+    Format{"html", {".html", ".htm"}, "a page with curves, to click on", true, true, make_html},
 };
 
 std::string list_of_formats() {
@@ -45,13 +49,6 @@ std::string list_of_formats() {
 
 std::string hint() { return fmt::format("the formats are {}", list_of_formats()); }
 
-[[noreturn]] void refuse_planned(std::string_view option, std::string_view typed,
-                                 const PlannedFormat& format) {
-    throw UsageError(
-        fmt::format("{} {}: this version cannot write {} yet", option, shown(typed), format.name),
-        {}, UsageError::no_caret, hint());
-}
-
 // From the last dot of the file's name on, in small letters; empty without one (".json" alone is a
 // hidden file).
 std::string suffix_of(std::string_view path) {
@@ -63,12 +60,11 @@ std::string suffix_of(std::string_view path) {
     return suffix;
 }
 
-template <typename Rows>
-auto* find_suffix(const Rows& rows, std::string_view suffix) {
-    for (const auto& row : rows)
-        for (const std::string_view known : row.suffixes)
-            if (!known.empty() && known == suffix) return &row;
-    return static_cast<decltype(&*rows.begin())>(nullptr);
+const Format* find_suffix(std::string_view suffix) {
+    for (const Format& format : formats)
+        for (const std::string_view known : format.suffixes)
+            if (!known.empty() && known == suffix) return &format;
+    return nullptr;
 }
 
 }  // namespace
@@ -78,8 +74,6 @@ std::span<const Format> all_formats() { return formats; }
 const Format& find_format(std::string_view name) {
     for (const Format& format : formats)
         if (format.name == name) return format;
-    for (const PlannedFormat& format : planned)
-        if (format.name == name) refuse_planned("--format", name, format);
     std::array<std::string_view, formats.size()> names;
     std::transform(formats.begin(), formats.end(), names.begin(),
                    [](const Format& format) { return format.name; });
@@ -88,11 +82,9 @@ const Format& find_format(std::string_view name) {
 
 const Format& format_of_path(std::string_view path, const Format* chosen) {
     const std::string suffix = suffix_of(path);
-    if (const Format* format = find_suffix(formats, suffix)) return *format;
+    if (const Format* format = find_suffix(suffix)) return *format;
     if (chosen) return *chosen;
     if (suffix.empty()) return default_format();
-    if (const PlannedFormat* format = find_suffix(planned, suffix))
-        refuse_planned("--output", path, *format);
     throw UsageError(
         fmt::format("--output {}: the suffix {} names no format", shown(path), shown(suffix)), {},
         UsageError::no_caret,

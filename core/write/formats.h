@@ -18,14 +18,14 @@ struct Format {
     std::array<std::string_view, 2> suffixes;  // of files, with the dot; unused ones are empty
     std::string_view description;              // for --help
     bool tells_warnings;                       // those of the result's end
+    bool takes_several;                        // results, one begin() each
     std::unique_ptr<ResultSink> (*make)(ByteSink& out, const TableStyle& style);
 };
 
 std::span<const Format> all_formats();
 inline const Format& default_format() { return all_formats().front(); }
 
-// The format of this name. Throws UsageError, whose sentence says whether the name is a mistake or
-// a format that a later version will bring, and which there are.
+// The format of this name. Throws UsageError, whose sentence says which there are.
 const Format& find_format(std::string_view name);
 
 // The format of an output file: the one that its suffix names, in whatever case; else `chosen`, the

@@ -73,7 +73,7 @@ class Outputs::Output {
         file_->commit();
         return file_->remark();
     }
-    // Of an interrupted run: what it was to replace may be a whole result. Without a point there is
+    // Of an interrupted run: what it was to replace may be a whole result. Of no points there is
     // nothing to keep.
     std::string commit_part(std::uint64_t points) {
         if (!file_) return {};
@@ -184,7 +184,10 @@ void Outputs::finish(const ResultTail& tail) {
     for_each([&](Output& output) {
         output.format().finish(tail);
         const bool is_part = tail.status == Status::interrupted;
-        const std::string remark = is_part ? output.commit_part(points_) : output.commit();
+        const bool is_elsewhere = keeps_parts_ && keeps_parts_();
+        const std::string remark = !is_part       ? output.commit()
+                                   : is_elsewhere ? output.commit_part(0)
+                                                  : output.commit_part(points_);
         if (note_ && !remark.empty()) note_(remark);
     });
     if (untold_) untold_(tail.warnings);

@@ -45,6 +45,10 @@ class Outputs : public ResultSink {
                      std::function<void(std::string_view)> note = {});
     ~Outputs() override;
 
+    // Where `keeps` says so at the end of an interrupted result, its points are kept elsewhere, and
+    // no file gets a part of them.
+    void leave_parts_to(std::function<bool()> keeps) { keeps_parts_ = std::move(keeps); }
+
     // Where head.columns lists counters, no output shows any other.
     void begin(const ResultHead& head) override;
     // Throws ReaderGone, or the failures, once no output is left.
@@ -63,6 +67,7 @@ class Outputs : public ResultSink {
     std::vector<std::unique_ptr<Output>> outputs_;
     std::function<void(const std::vector<Warning>&)> untold_;
     std::function<void(std::string_view)> note_;
+    std::function<bool()> keeps_parts_;
     std::uint64_t points_ = 0;
     std::string failures_;
     std::vector<Counter> listed_;  // empty: all

@@ -14,5 +14,10 @@ std::unique_ptr<ResultSink> make_table(ByteSink& out, const TableStyle& style);
 std::unique_ptr<ResultSink> make_json(ByteSink& out, const TableStyle& style);
 std::unique_ptr<ResultSink> make_jsonl(ByteSink& out, const TableStyle& style);
 std::unique_ptr<ResultSink> make_csv(ByteSink& out, const TableStyle& style);
+// These gather all points before they write, and take several results: a begin() each, one
+// finish().
+std::unique_ptr<ResultSink> make_openmetrics(ByteSink& out, const TableStyle& style);
+std::unique_ptr<ResultSink> make_svg(ByteSink& out, const TableStyle& style);
+std::unique_ptr<ResultSink> make_html(ByteSink& out, const TableStyle& style);
 
 }  // namespace coalprof

@@ -1,9 +1,12 @@
 """Signals: the run ends soon, what is finished is delivered, nothing is left behind."""
+import fcntl
 import json
 import os
 import signal
 import subprocess
+import sys
 import tempfile
+import termios
 import time
 
 import harness
@@ -43,6 +46,10 @@ def catches(process, number):
     with open(f"/proc/{process.pid}/status", encoding="ascii") as status:
         caught = next(line.split()[1] for line in status if line.startswith("SigCgt:"))
     return int(caught, 16) >> (number - 1) & 1
+
+
+def waiting_bytes(pipe):
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * 4), sys.byteorder)
 
 
 class Interrupt(Case):
@@ -103,10 +110,9 @@ class Interrupt(Case):
     def test_ends_a_long_prediction_and_delivers_the_points_before_it(self):
         with tempfile.TemporaryDirectory() as folder:
             err = self.end_between_points(folder)
-            self.assertEqual(os.listdir(folder), ["x.partial.json"])
-            self.assertIn(b"x.partial.json", err)
-            with open(f"{folder}/x.partial.json", encoding="utf-8") as file:
-                result = json.load(file)
+            self.assertEqual(os.listdir(folder), ["x.partial.jsonl"])
+            self.assertIn(b"x.partial.jsonl", err)
+            result = harness.run("report", "x.partial.jsonl", "--json", cwd=folder).json
             self.assertEqual(result["status"], "interrupted")
             self.assertEqual([point["name"] for point in result["points"]], ["formula=quick"])
 
@@ -148,15 +154,16 @@ class Interrupt(Case):
         with tempfile.TemporaryDirectory() as folder:
             # Nobody reads the pipe, so that the first signal cannot end the run.
             process = start("offset", "--range", "0..99999", "--jsonl", "-o", "x.json", cwd=folder)
-            wait_until(lambda: os.listdir(folder))
             process.stdout.readline()
+            # A page of the pipe holds one line of some 2 KiB, and it has 16 pages.
+            wait_until(lambda: waiting_bytes(process.stdout) > 25_000)
             process.send_signal(signal.SIGTERM)
             time.sleep(2.1)
             self.assertIsNone(process.poll())
             process.send_signal(signal.SIGTERM)
             self.end(process)
             self.assertEqual(process.returncode, -signal.SIGTERM)
-            self.assertEqual(os.listdir(folder), [])
+            self.assertEqual(os.listdir(folder), ["x.partial.jsonl"])
 
     def test_ends_the_wait_for_the_other_end_of_a_pipe(self):
         for arguments in (("offset", "-o", "pipe"), ("warps", "pipe")):

@@ -138,6 +138,18 @@ def is_part(data):
     return text.startswith("name,") and text.endswith("\n")
 
 
+def journals(command):
+    return [output.rpartition(".")[0] + ".partial.jsonl" for output in command.outputs]
+
+
+def is_journal(data):
+    """Whole lines of points; a process that was killed may have left the beginning of another."""
+    try:
+        return all("schema" in json.loads(line) for line in data.split(b"\n")[:-1])
+    except ValueError:
+        return False
+
+
 def complaints(left, has_old, may_litter=False):
     """What is true whatever goes wrong."""
     if left is None:
@@ -155,7 +167,10 @@ def complaints(left, has_old, may_litter=False):
         if name in left.command.outputs:
             continue
         stem, dot, suffix = name.rpartition(".")
-        if stem.endswith(".partial") and stem[:-len(".partial")] + dot + suffix in left.command.outputs:
+        if name in journals(left.command):
+            if left.code == harness.DONE or not is_journal(data):
+                said.append(f"{name} is no journal of finished points: {data[-80:]}")
+        elif stem.endswith(".partial") and stem[:-len(".partial")] + dot + suffix in left.command.outputs:
             if left.code == harness.DONE or not is_part(data):
                 said.append(f"{name} is no part of a result: {data[-80:]}")
         elif not (may_litter or name in left.err):

@@ -23,6 +23,14 @@ void expect_golden(const std::string& file, const std::string& text) {
     EXPECT_EQ(text, golden.str()) << path;
 }
 
+// Those whose whole text is worth reading: of html the browser's tests do (tests/cli/page_test.py).
+std::vector<Format> golden_formats() {
+    std::vector<Format> formats;
+    for (const Format& format : all_formats())
+        if (format.name != "html") formats.push_back(format);
+    return formats;
+}
+
 std::vector<Point> measured_sweep() {
     return {synthetic::point(0), synthetic::point(1), synthetic::failed_point(8),
             synthetic::point(32)};
@@ -74,13 +82,13 @@ ResultHead warps_head() {
 }
 
 TEST(Golden, a_measured_sweep_is_the_same_in_every_format_as_ever) {
-    for (const Format& format : all_formats())
+    for (const Format& format : golden_formats())
         expect_golden("measured" + std::string(format.suffixes[0]),
                       synthetic::written(format, synthetic::head(), measured_sweep()));
 }
 
 TEST(Golden, a_prediction_is_the_same_in_every_format_as_ever) {
-    for (const Format& format : all_formats())
+    for (const Format& format : golden_formats())
         expect_golden("predicted" + std::string(format.suffixes[0]),
                       synthetic::written(format, predicted_head(), predicted_sweep()));
 }
@@ -95,7 +103,7 @@ TEST(Golden, estimates_are_the_same_in_every_format_as_ever) {
 }
 
 TEST(Golden, mixed_warps_are_the_same_in_every_format_as_ever) {
-    for (const Format& format : all_formats())
+    for (const Format& format : golden_formats())
         expect_golden("warps" + std::string(format.suffixes[0]),
                       synthetic::written(format, warps_head(), mixed_warps()));
 }

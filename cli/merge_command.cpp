@@ -1,0 +1,42 @@
+// `coalprof merge RESULT...`: the shards of a sweep as one result.
+#include <memory>
+
+#include "cli/invocation.h"
+#include "cli/output_options.h"
+#include "core/merge/merge.h"
+
+namespace coalprof {
+namespace {
+
+struct MergeCommand {
+    std::vector<std::string> files;
+    bool allows_missing = false;
+    OutputOptions output;
+};
+
+ExitCode run_merge(const MergeCommand& command) {
+    const std::vector<OutputTarget> targets = command.output.targets();
+    refuse_inputs(targets, command.files);
+    const ShardMerge merge(command.files, command.allows_missing);
+    Outputs outputs(
+        targets,
+        [&](const std::vector<Warning>& warnings) { command.output.note_warnings(warnings); },
+        [&](std::string_view remark) { command.output.note(remark); });
+    return merge.write(outputs) == Status::complete ? ExitCode::done : ExitCode::partial;
+}
+
+}  // namespace
+
+void add_merge_command(CLI::App& app, Invocation& invocation) {
+    auto command = std::make_shared<MergeCommand>();
+    CLI::App* sub = app.add_subcommand("merge", "The shards of a sweep (--shard) as one result");
+    sub->group("Commands");
+    sub->add_option("RESULT", command->files, "What each shard saved, in any order")->required();
+    sub->add_flag("--partial", command->allows_missing,
+                  "Merge what is there; missing shards are named, and the exit code is 4");
+    command->output.add_to(*sub);
+    sub->callback(
+        [&invocation, command] { invocation.run = [command] { return run_merge(*command); }; });
+}
+
+}  // namespace coalprof

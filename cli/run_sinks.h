@@ -1,0 +1,42 @@
+// What the points of a run go through on their way to the outputs: progress, budgets, the journal.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "cli/gate_options.h"
+#include "cli/output_options.h"
+#include "cli/progress.h"
+#include "cli/sweep_options.h"
+#include "core/run/replay.h"
+#include "core/write/journal.h"
+
+namespace coalprof {
+
+class RunSinks {
+ public:
+    // Opens the outputs, of which `inputs` are none. Warnings of `said_code` are not said again.
+    // Throws as Outputs does, and UsageError for --resume without a file.
+    RunSinks(const std::vector<OutputTarget>& targets, const std::vector<std::string>& inputs,
+             const MachineOptions& machine, const OutputOptions& output,
+             std::string_view said_code = {});
+
+    ResultSink& sink() { return *progress_; }
+    // `backend` behind the points that an earlier run has finished, where the user wants that and
+    // there are some.
+    Backend& behind_journal(Backend& backend);
+    // What a run with this code comes to, with its budgets.
+    ExitCode judged(ExitCode code) { return budgets_->judged(code); }
+
+ private:
+    std::optional<Outputs> outputs_;
+    std::optional<Journal> journal_;
+    std::optional<BudgetedRun> budgets_;
+    std::optional<Progress> progress_;
+    std::optional<ReplayedBackend> replayed_;
+    std::string resumed_;  // the journal that is gone on from; empty: none
+};
+
+}  // namespace coalprof

@@ -1,0 +1,168 @@
+#include "cli/settings.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "core/text/byte_source.h"
+#include "core/text/describe.h"
+#include "core/text/error.h"
+#include "core/text/suggest.h"
+
+namespace coalprof {
+namespace {
+
+// Those of one run alone: a file that set them would surprise whoever forgot it.
+constexpr std::array<std::string_view, 5> never_set{"help", "version", "output", "resume", "shard"};
+
+// An option by its long name; nullptr where the command has none such that may be set.
+const CLI::Option* settable(const CLI::App& command, std::string_view name) {
+    if (std::find(never_set.begin(), never_set.end(), name) != never_set.end()) return nullptr;
+    for (const CLI::Option* option : command.get_options()) {
+        const auto& names = option->get_lnames();
+        if (std::find(names.begin(), names.end(), name) != names.end()) return option;
+    }
+    return nullptr;
+}
+
+bool is_typed(const CLI::Option& option, const std::vector<std::string>& words) {
+    const auto begins = [&](const std::string& name, const std::string& word) {
+        return word == name || word.starts_with(name + "=");
+    };
+    return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+        for (const std::string& name : option.get_lnames())
+            if (begins("--" + name, word)) return true;
+        for (const std::string& name : option.get_snames())
+            if (word.starts_with("-" + name) && !word.starts_with("--")) return true;
+        return false;
+    });
+}
+
+// As it would be typed; a flag that is off is not typed at all.
+std::vector<std::string> as_typed(const CLI::Option& option, const std::string& name,
+                                  const std::vector<std::string>& values) {
+    if (option.get_expected_max() == 0) {
+        const bool is_on = values.empty() || values == std::vector<std::string>{"true"} ||
+                           values == std::vector<std::string>{"1"};
+        return is_on ? std::vector{"--" + name} : std::vector<std::string>{};
+    }
+    std::vector<std::string> words;
+    const bool is_repeated = option.get_expected_max() > 1;
+    std::string all;
+    for (const std::string& value : values) {
+        if (is_repeated) words.push_back(fmt::format("--{}={}", name, value));
+        all += (all.empty() ? "" : ",") + value;
+    }
+    if (!is_repeated) words.push_back(fmt::format("--{}={}", name, all));
+    return words;
+}
+
+struct Settings {
+    const CLI::App& app;
+    const CLI::App& command;
+    const std::vector<std::string>& words;
+    std::map<std::string, std::vector<Setting>> found;  // by option; later ones win
+
+    void set(const std::string& name, const std::vector<std::string>& values,
+             const std::string& from) {
+        const CLI::Option* option = settable(command, name);
+        if (!option || is_typed(*option, words)) return;
+        auto& here = found[name];
+        here.clear();
+        for (std::string& word : as_typed(*option, name, values))
+            here.push_back({std::move(word), from});
+    }
+    [[noreturn]] void refuse(const std::string& path, const std::string& name,
+                             const std::set<std::string>& known) const {
+        const std::vector<std::string_view> names(known.begin(), known.end());
+        throw UsageError(fmt::format("{}: {}", shown(path), unknown_word("setting", name, names)),
+                         {}, UsageError::no_caret,
+                         "a file sets long options by name, for all commands or below [COMMAND]");
+    }
+
+    void read_file(const std::string& path) {
+        constexpr std::size_t most_bytes = 1u << 20;
+        if (path.empty() || ::access(path.c_str(), F_OK) != 0) return;
+        const auto source = open_bytes(path);
+        std::string text;
+        std::array<char, 4096> block{};
+        while (const std::size_t size = source->read(block)) {
+            text.append(block.data(), size);
+            if (text.size() > most_bytes)
+                throw UsageError(fmt::format("{}: it is too long for settings", shown(path)));
+        }
+        std::istringstream stream(text);
+        for (const CLI::ConfigItem& item : items_of(stream, path)) take(item, path);
+    }
+    static std::vector<CLI::ConfigItem> items_of(std::istream& stream, const std::string& path) {
+        try {
+            return CLI::ConfigTOML().from_config(stream);
+        } catch (const CLI::Error& error) {
+            throw UsageError(fmt::format("{}: {}", shown(path), printable(error.what())));
+        }
+    }
+    void take(const CLI::ConfigItem& item, const std::string& path) {
+        if (item.name == "++" || item.name == "--") return;  // CLI11's marks of sections
+        const std::string section = item.parents.empty() ? "" : item.parents.front();
+        std::set<std::string> known;
+        bool has_section = section.empty();
+        for (const CLI::App* sub : app.get_subcommands({})) {
+            if (!section.empty() && sub->get_name() != section) continue;
+            has_section = true;
+            for (const CLI::Option* option : sub->get_options())
+                for (const std::string& name : option->get_lnames())
+                    if (settable(*sub, name)) known.insert(name);
+        }
+        if (!has_section)
+            throw UsageError(fmt::format("{}: [{}] is no command", shown(path), shown(section)));
+        if (!known.contains(item.name)) refuse(path, item.name, known);
+        if (section.empty() || section == command.get_name()) set(item.name, item.inputs, path);
+    }
+
+    void read_variables() {
+        for (const CLI::Option* option : command.get_options())
+            for (const std::string& name : option->get_lnames()) {
+                std::string variable = "COALPROF_";
+                for (const char c : name)
+                    variable += c == '-'               ? '_'
+                                : c >= 'a' && c <= 'z' ? static_cast<char>(c - 32)
+                                                       : c;
+                const char* value = std::getenv(variable.c_str());
+                if (value && *value != '\0') set(name, {value}, variable);
+            }
+    }
+};
+
+std::string users_file() {
+    if (const char* chosen = std::getenv("COALPROF_CONFIG")) return chosen;
+    const char* folder = std::getenv("XDG_CONFIG_HOME");
+    if (folder && *folder == '/') return std::string(folder) + "/coalprof/config.toml";
+    const char* home = std::getenv("HOME");
+    return home && *home == '/' ? std::string(home) + "/.config/coalprof/config.toml" : "";
+}
+
+}  // namespace
+
+std::vector<Setting> settings_for(const CLI::App& app, const std::vector<std::string>& words) {
+    if (words.empty()) return {};
+    const auto commands = app.get_subcommands({});
+    const auto chosen =
+        std::find_if(commands.begin(), commands.end(),
+                     [&](const CLI::App* command) { return command->get_name() == words.front(); });
+    if (chosen == commands.end()) return {};
+    Settings settings{app, **chosen, words, {}};
+    settings.read_file(users_file());
+    settings.read_file(".coalprof.toml");
+    settings.read_variables();
+    std::vector<Setting> all;
+    for (const auto& [name, list] : settings.found) all.insert(all.end(), list.begin(), list.end());
+    return all;
+}
+
+}  // namespace coalprof

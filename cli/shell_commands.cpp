@@ -1,0 +1,342 @@
+// `coalprof completion SHELL` and `coalprof man`: what shells and man know of the commands, made
+// from the very tables that read them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "cli/invocation.h"
+#include "cli/parse.h"
+#include "cli/print.h"
+#include "core/machine/machine.h"
+#include "core/pattern/catalog.h"
+#include "core/result/counter.h"
+#include "core/text/suggest.h"
+#include "core/write/formats.h"
+
+namespace coalprof {
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::string joined_words(const Words& words, std::string_view between = " ") {
+    std::string text;
+    for (const std::string& word : words) text += (text.empty() ? "" : std::string(between)) + word;
+    return text;
+}
+
+// The values of options that take words; none where any text will do. Files are left to the shell.
+Words values_of_option(const std::string& name) {
+    const auto own = [](auto list) { return Words(list.begin(), list.end()); };
+    if (name == "type") return own(element_type_list());
+    if (name == "op") return own(op_list());
+    if (name == "backend") return {"auto", "model", "device"};
+    if (name == "cache") return {"cold", "warm"};
+    if (name == "color") return {"auto", "always", "never"};
+    if (name == "dlcm") return {"ca", "cg", "cs", "cv"};
+    if (name == "dscm") return {"wb", "cg", "cs", "wt"};
+    if (name == "carveout") return {"prefer-l1", "prefer-equal", "prefer-shared"};
+    if (name == "l2-fetch") return {"32", "64", "128"};
+    if (name == "alloc") return {"device", "static", "managed", "host"};
+    if (name == "path") return {"ld", "ldg", "tex"};
+    if (name == "variant") return {"naive", "tile", "padded"};
+    if (name == "order") return {"reversed", "xor", "rotate", "shuffle"};
+    if (name == "shard") return {"auto"};
+    Words words;
+    if (name == "format")
+        for (const Format& format : all_formats()) words.emplace_back(format.name);
+    if (name == "machine") {
+        for (const Board& board : all_boards()) words.emplace_back(board.key);
+        for (const Rules& rules : all_rules()) words.push_back(text_of(rules.cc));
+    }
+    if (name == "counters") {
+        words = {"basic", "memory", "all", "none"};
+        for (const CounterInfo& counter : all_counters()) words.emplace_back(counter.key);
+    }
+    return words;
+}
+
+struct OptionFacts {
+    Words names;  // with their dashes, long ones first
+    std::string long_name;
+    std::string help;
+    std::string value;  // "FILE"; empty: a flag
+};
+
+std::vector<OptionFacts> options_of(const CLI::App& command) {
+    std::vector<OptionFacts> list;
+    for (const CLI::Option* option : command.get_options()) {
+        if (!option->nonpositional()) continue;
+        OptionFacts facts{
+            .names = {}, .long_name = {}, .help = option->get_description(), .value = {}};
+        for (const std::string& name : option->get_lnames()) facts.names.push_back("--" + name);
+        for (const std::string& name : option->get_snames()) facts.names.push_back("-" + name);
+        if (!option->get_lnames().empty()) facts.long_name = option->get_lnames().front();
+        if (option->get_expected_max() > 0) facts.value = option->get_type_name();
+        list.push_back(std::move(facts));
+    }
+    return list;
+}
+
+// Of check and compare, whose reports have formats of their own.
+Words values_for(const CLI::App& command, const std::string& option) {
+    const bool is_gate = command.get_name() == "check" || command.get_name() == "compare";
+    if (option == "format" && is_gate) return {"text", "json", "junit", "github", "md"};
+    return values_of_option(option);
+}
+
+// What stands behind the command: patterns behind `explain`, else files.
+Words arguments_of(const CLI::App& app, const CLI::App& command) {
+    Words words;
+    if (command.get_name() == "explain" || command.get_name() == "help") {
+        for (const PatternInfo& pattern : pattern_catalog()) words.emplace_back(pattern.name);
+        words.insert(words.end(), {"formula", "warps"});
+    }
+    if (command.get_name() == "help" || command.get_name() == "man")
+        for (const CLI::App* sub : app.get_subcommands({})) words.push_back(sub->get_name());
+    if (command.get_name() == "completion") words = {"bash", "zsh", "fish"};
+    std::sort(words.begin(), words.end());
+    words.erase(std::unique(words.begin(), words.end()), words.end());
+    return words;
+}
+
+std::string bash_completion(const CLI::App& app) {
+    Words commands;
+    std::string cases;
+    for (const CLI::App* command : app.get_subcommands({})) {
+        commands.push_back(command->get_name());
+        Words names;
+        std::string values;
+        for (const OptionFacts& option : options_of(*command)) {
+            names.insert(names.end(), option.names.begin(), option.names.end());
+            const Words words = values_for(*command, option.long_name);
+            if (!option.value.empty())
+                values += fmt::format(
+                    "        {}) {} ;;\n", joined_words(option.names, "|"),
+                    words.empty() ? "files=1" : fmt::format("words='{}'", joined_words(words)));
+        }
+        cases += fmt::format(
+            "    {})\n      options='{}'\n      arguments='{}'\n      case $before in\n{}      "
+            "esac "
+            ";;\n",
+            command->get_name(), joined_words(names), joined_words(arguments_of(app, *command)),
+            values);
+    }
+    return fmt::format(
+        "# bash completion for coalprof: `coalprof completion bash` wrote it.\n"
+        "_coalprof() {{\n"
+        "  local now=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} head=\n"
+        "  local options= arguments= words= files=\n"
+        "  COMPREPLY=()\n"
+        "  if [ \"$now\" = = ]; then now=; fi\n"
+        "  if [ \"$before\" = = ]; then before=${{COMP_WORDS[COMP_CWORD-2]}}; fi\n"
+        "  if [ \"$COMP_CWORD\" = 1 ]; then\n"
+        "    mapfile -t COMPREPLY < <(compgen -W '{} --help --version' -- \"$now\")\n"
+        "    return\n"
+        "  fi\n"
+        "  case ${{COMP_WORDS[1]}} in\n{}  esac\n"
+        "  if [ -n \"$words\" ]; then\n"
+        "    # Of a list a,b the last is completed.\n"
+        "    case $now in *,*) head=${{now%,*}},; now=${{now##*,}} ;; esac\n"
+        "    mapfile -t COMPREPLY < <(compgen -P \"$head\" -W \"$words\" -- \"$now\")\n"
+        "  elif [ -n \"$files\" ]; then\n"
+        "    mapfile -t COMPREPLY < <(compgen -f -- \"$now\")\n"
+        "  elif [[ $now = -* ]]; then\n"
+        "    mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$now\")\n"
+        "  elif [ -n \"$arguments\" ]; then\n"
+        "    mapfile -t COMPREPLY < <(compgen -W \"$arguments\" -- \"$now\")\n"
+        "  else\n"
+        "    mapfile -t COMPREPLY < <(compgen -f -- \"$now\")\n"
+        "  fi\n"
+        "}}\n"
+        "complete -o filenames -F _coalprof coalprof\n",
+        joined_words(commands), cases);
+}
+
+// Within single quotes of zsh and fish.
+std::string single_quoted(std::string_view text, std::string_view quote) {
+    std::string escaped;
+    for (const char c : text) escaped += c == '\'' ? std::string(quote) : std::string(1, c);
+    return escaped;
+}
+
+std::string zsh_completion(const CLI::App& app) {
+    const auto plain = [](std::string_view text) {
+        std::string escaped;
+        for (const char c : single_quoted(text, "'\\''"))
+            escaped += c == '[' || c == ']' || c == ':' ? std::string("\\") + c : std::string(1, c);
+        return escaped;
+    };
+    std::string commands;
+    std::string cases;
+    for (const CLI::App* command : app.get_subcommands({})) {
+        commands +=
+            fmt::format("    '{}:{}'\n", command->get_name(), plain(command->get_description()));
+        cases += fmt::format("    {})\n      _arguments -s \\\n", command->get_name());
+        for (const OptionFacts& option : options_of(*command)) {
+            const Words words = values_for(*command, option.long_name);
+            const std::string action =
+                option.value.empty() ? ""
+                : words.empty()
+                    ? fmt::format(":{}:_files", option.value)
+                    : fmt::format(":{}:_values -s , value {}", option.value, joined_words(words));
+            for (const std::string& name : option.names)
+                cases += fmt::format("        '*{}{}[{}]{}' \\\n", name,
+                                     option.value.empty()     ? ""
+                                     : name.starts_with("--") ? "="
+                                                              : "+",
+                                     plain(option.help), action);
+        }
+        const Words arguments = arguments_of(app, *command);
+        cases += arguments.empty()
+                     ? std::string("        '*:file:_files' ;;\n")
+                     : fmt::format("        '*:word:({})' ;;\n", joined_words(arguments));
+    }
+    return fmt::format(
+        "#compdef coalprof\n# `coalprof completion zsh` wrote it.\n_coalprof() {{\n"
+        "  local -a commands\n  commands=(\n{}  )\n"
+        "  if (( CURRENT == 2 )); then\n    _describe command commands\n    return\n  fi\n"
+        "  local command=$words[2]\n  shift words\n  (( CURRENT-- ))\n"
+        "  case $command in\n{}  esac\n}}\n"
+        "if [ \"$funcstack[1]\" = _coalprof ]; then _coalprof \"$@\"; else compdef _coalprof "
+        "coalprof; fi\n",
+        commands, cases);
+}
+
+std::string fish_completion(const CLI::App& app) {
+    const auto plain = [](std::string_view text) {
+        std::string escaped;
+        for (const char c : text)
+            escaped += c == '\\' || c == '\'' ? std::string("\\") + c : std::string(1, c);
+        return escaped;
+    };
+    std::string text = "# fish completion for coalprof: `coalprof completion fish` wrote it.\n";
+    for (const CLI::App* command : app.get_subcommands({})) {
+        const std::string& name = command->get_name();
+        text += fmt::format("complete -c coalprof -n __fish_use_subcommand -f -a {} -d '{}'\n",
+                            name, plain(command->get_description()));
+        const std::string here =
+            fmt::format("complete -c coalprof -n '__fish_seen_subcommand_from {}'", name);
+        for (const OptionFacts& option : options_of(*command)) {
+            text += here;
+            for (const std::string& typed : option.names)
+                text +=
+                    typed.starts_with("--") ? " -l " + typed.substr(2) : " -s " + typed.substr(1);
+            const Words words = values_for(*command, option.long_name);
+            if (!option.value.empty())
+                text += words.empty() ? std::string(" -r -F")
+                                      : fmt::format(" -x -a '{}'", joined_words(words));
+            text += fmt::format(" -d '{}'\n", plain(option.help));
+        }
+        if (const Words arguments = arguments_of(app, *command); !arguments.empty())
+            text += fmt::format("{} -f -a '{}'\n", here, joined_words(arguments));
+    }
+    return text;
+}
+
+// Text as roff prints it: hyphens that can be copied, no line that begins a request.
+std::string roff_text(std::string_view text) {
+    std::string escaped;
+    bool begins_line = true;
+    for (const char c : text) {
+        if (begins_line && (c == '.' || c == '\'')) escaped += "\\&";
+        begins_line = c == '\n';
+        if (c == '\\')
+            escaped += "\\e";
+        else if (c == '-')
+            escaped += "\\-";
+        else
+            escaped += c;
+    }
+    return escaped;
+}
+
+std::string man_page(const CLI::App& app, const CLI::App& command) {
+    const bool is_main = &app == &command;
+    const std::string title = is_main ? "coalprof" : "coalprof-" + command.get_name();
+    const std::string typed = is_main ? "coalprof" : "coalprof " + command.get_name();
+    std::string upper;
+    for (const char c : title) upper += c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
+    std::string text =
+        fmt::format(".TH \"{}\" 1 \"\" \"coalprof {}\"\n.SH NAME\n{} \\- {}\n", upper,
+                    COALPROF_VERSION, roff_text(title), roff_text(command.get_description()));
+    std::string arguments;
+    std::string described;
+    for (const CLI::Option* option : command.get_options())
+        if (option->get_positional()) {
+            const std::string name = option->get_name(true);
+            arguments += option->get_required() ? " " + name : fmt::format(" [{}]", name);
+            described += fmt::format(".TP\n\\fI{}\\fR\n{}\n", roff_text(name),
+                                     roff_text(option->get_description()));
+        }
+    text += fmt::format(".SH SYNOPSIS\n\\fB{}\\fR [OPTIONS]{}\n", roff_text(typed),
+                        is_main ? " COMMAND" : roff_text(arguments));
+    if (!described.empty()) text += ".SH ARGUMENTS\n" + described;
+    if (is_main) {
+        text += ".SH COMMANDS\n";
+        for (const CLI::App* sub : app.get_subcommands({}))
+            text += fmt::format(".TP\n\\fB{}\\fR\n{}\n", roff_text(sub->get_name()),
+                                roff_text(sub->get_description()));
+    }
+    text += ".SH OPTIONS\n";
+    for (const OptionFacts& option : options_of(command))
+        text += fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", roff_text(joined_words(option.names, ", ")),
+                            option.value.empty() ? "" : " \\fI" + roff_text(option.value) + "\\fR",
+                            roff_text(option.help));
+    if (!command.get_footer().empty())
+        text += fmt::format(".SH NOTES\n.nf\n{}\n.fi\n", roff_text(command.get_footer()));
+    return text;
+}
+
+struct ShellText {
+    std::string_view shell;
+    std::string (*write)(const CLI::App& app);
+};
+constexpr std::array shell_texts{ShellText{"bash", bash_completion},
+                                 ShellText{"zsh", zsh_completion},
+                                 ShellText{"fish", fish_completion}};
+
+ExitCode print_completion(const CLI::App& app, const std::string& shell) {
+    Words shells;
+    for (const ShellText& known : shell_texts) {
+        if (known.shell == shell) {
+            print_out(known.write(app));
+            return ExitCode::done;
+        }
+        shells.emplace_back(known.shell);
+    }
+    const std::vector<std::string_view> names(shells.begin(), shells.end());
+    throw UsageError(unknown_word("shell", shell, names));
+}
+
+ExitCode print_man(const CLI::App& app, const std::string& name) {
+    const auto commands = app.get_subcommands({});
+    const auto named = std::find_if(commands.begin(), commands.end(), [&](const CLI::App* command) {
+        return command->get_name() == name;
+    });
+    if (!name.empty() && named == commands.end()) refuse_command(app, name);
+    print_out(man_page(app, name.empty() ? app : **named));
+    return ExitCode::done;
+}
+
+}  // namespace
+
+void add_shell_commands(CLI::App& app, Invocation& invocation) {
+    const auto add = [&](const char* name, const char* help, const char* argument,
+                         const char* argument_help, bool is_required, auto print) {
+        auto word = std::make_shared<std::string>();
+        CLI::App* sub = app.add_subcommand(name, help);
+        sub->group("Lists");
+        sub->add_option(argument, *word, argument_help)->required(is_required);
+        sub->callback([&invocation, &app, word, print] {
+            invocation.run = [&app, word, print] { return print(app, *word); };
+        });
+    };
+    add("completion", "Completion of commands, options and their values for a shell", "SHELL",
+        "bash, zsh or fish: source <(coalprof completion bash)", true, print_completion);
+    add("man", "The manual page of coalprof, or of one command: coalprof man | man -l -", "COMMAND",
+        "A command or pattern (default: coalprof itself)", false, print_man);
+}
+
+}  // namespace coalprof

@@ -1,0 +1,17 @@
+# At installation: what `program` prints of itself, into the folder `printed`.
+function(print_into file)
+    execute_process(COMMAND ${program} ${ARGN} OUTPUT_FILE ${printed}/${file} RESULT_VARIABLE status)
+    if(NOT status EQUAL 0)
+        message(FATAL_ERROR "${program} ${ARGN} ended with ${status}")
+    endif()
+endfunction()
+
+file(REMOVE_RECURSE ${printed})
+file(MAKE_DIRECTORY ${printed}/man1)
+print_into(coalprof completion bash)
+print_into(_coalprof completion zsh)
+print_into(coalprof.fish completion fish)
+print_into(man1/coalprof.1 man)
+foreach(command report compare check merge formula warps explain verify)
+    print_into(man1/coalprof-${command}.1 man ${command})
+endforeach()

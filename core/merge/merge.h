@@ -1,0 +1,36 @@
+// Results of the shards of one sweep as the result of the whole, in the order of its points.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/result/result.h"
+
+namespace coalprof {
+
+struct ShardFile {
+    std::string path;
+    ResultHead head;
+    std::uint64_t index = 0;  // from 1
+    std::uint64_t count = 0;
+    std::uint64_t points = 0;  // of the whole sweep
+};
+
+class ShardMerge {
+ public:
+    // Reads the head of each file, which has to be one that can be read twice. Throws UsageError
+    // that names shards which are missing (unless `allows_missing`), double, or of another sweep.
+    ShardMerge(const std::vector<std::string>& paths, bool allows_missing);
+    // Every point of every shard; partial or interrupted where one of them is, or one is missing.
+    // Throws what the sink throws.
+    Status write(ResultSink& sink) const;
+
+ private:
+    ResultHead head() const;
+
+    std::vector<ShardFile> files_;  // by index
+    std::vector<std::uint64_t> missing_;
+};
+
+}  // namespace coalprof

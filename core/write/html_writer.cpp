@@ -1,0 +1,204 @@
+// `html`: one page that needs nothing else, neither network nor server: the results as data, and a
+// script that draws them. Text of results is data to the script and never markup.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/text/describe.h"
+#include "core/write/json_text.h"
+#include "core/write/page.h"
+#include "core/write/result_columns.h"
+#include "core/write/text_buffer.h"
+#include "core/write/writers.h"
+#include "core/write/xml_text.h"
+
+namespace coalprof {
+namespace {
+
+// The patterns whose drawings need no more than the value of their parameter.
+bool has_drawing(const SweepFacts& sweep) {
+    return !sweep.pattern.empty() && sweep.pattern != "formula" && sweep.pattern != "warps" &&
+           sweep.pattern != "verify" && sweep.variant.empty();
+}
+
+bool are_alike(const std::vector<double>& values) {
+    return std::all_of(values.begin(), values.end(), [&](double value) {
+        return value == values.front() || (std::isnan(value) && std::isnan(values.front()));
+    });
+}
+
+bool are_same(const std::vector<double>& a, const std::vector<double>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) {
+        return x == y || (std::isnan(x) && std::isnan(y));
+    });
+}
+
+class HtmlWriter : public ResultSink {
+ public:
+    explicit HtmlWriter(ByteSink& out) : out_(out) {}
+    void begin(const ResultHead& head) override { gathered_.begin(head); }
+    void point(const Point& point) override { gathered_.point(point); }
+
+    void finish(const ResultTail& tail) override {
+        gathered_.finish(tail);
+        const std::string title = xml_text(shown(label_of(gathered_.results().front().head)));
+        text_.put(fmt::format(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+            "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n"
+            "<link rel=\"icon\" href=\"data:,\">\n<title>coalprof: {}</title>\n<style>\n",
+            title));
+        text_.put(page_style());
+        text_.put("</style>\n<script>\n");
+        text_.put(page_script());
+        text_.put(
+            "</script>\n</head>\n<body>\n<noscript><p>This page draws its data with a script, "
+            "which is switched off here.</p></noscript>\n");
+        for (const ResultColumns& result : gathered_.results()) put_result(result);
+        text_.put("</body>\n</html>\n");
+        text_.hand_over(out_);
+    }
+
+ private:
+    // Within a script element only "<" could end it.
+    void put_data(std::string_view json) {
+        for (std::size_t at = 0; at < json.size();) {
+            const std::size_t end = std::min(json.find('<', at), json.size());
+            text_.put(json.substr(at, end - at));
+            if (end < json.size()) text_.put("\\u003c");
+            at = end + 1;
+        }
+        text_.hand_over_when_full(out_);
+    }
+    void put_text(std::string_view text) { put_data(json_of_text(printable(text))); }
+
+    void put_result(const ResultColumns& result) {
+        const SweepFacts& sweep = result.head.sweep;
+        text_.put("<script type=\"application/json\" class=\"result\">\n{\"label\":");
+        put_text(label_of(result.head));
+        text_.put(",\"parameter\":");
+        put_text(parameter_of(sweep));
+        if (has_drawing(sweep)) {
+            text_.put(",\"explain\":");
+            put_text(explain_command(result.head));
+        }
+        put_list("facts", facts_of(result));
+        std::vector<std::string> warnings;
+        for (const Warning& warning : result.tail.warnings) warnings.push_back(describe(warning));
+        put_list("warnings", warnings);
+        put_list("names", result.names);
+        text_.put(",\n\"parameters\":[");
+        bool is_first = true;
+        for (const auto& parameter : result.parameters) {
+            text_.put(is_first ? "{\"key\":" : ",\n{\"key\":");
+            is_first = false;
+            put_text(parameter.key);
+            text_.put(",\"values\":[");
+            for (std::size_t i = 0; i < parameter.values.size(); ++i) {
+                if (i > 0) text_.put(',');
+                if (const auto* text = std::get_if<std::string>(&parameter.values[i]))
+                    put_text(*text);
+                else
+                    put_json_value(text_, parameter.values[i]);
+            }
+            text_.put("]}");
+        }
+        text_.put("],\n\"columns\":[");
+        is_first = true;
+        for (const ResultColumn& column : result.columns) {
+            text_.put(is_first ? "\n" : ",\n");
+            is_first = false;
+            put_column(result, column);
+        }
+        text_.put("]}\n</script>\n");
+    }
+
+    void put_list(std::string_view name, const std::vector<std::string>& list) {
+        text_.put(fmt::format(",\n\"{}\":[", name));
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            if (i > 0) text_.put(',');
+            put_text(list[i]);
+        }
+        text_.put(']');
+    }
+
+    void put_column(const ResultColumns& result, const ResultColumn& column) {
+        const CounterInfo& counter = info(column.counter);
+        text_.put("{\"key\":");
+        put_text(counter.key);
+        text_.put(",\"unit\":");
+        put_text(name_of(counter.unit));
+        text_.put(",\"meaning\":");
+        put_text(counter.meaning);
+        text_.put(column.is_measured ? ",\"measured\":true" : ",\"measured\":false");
+        const ResultColumn* predicted = result.find(column.counter, false);
+        if (column.is_measured && predicted && are_same(column.values, predicted->values))
+            text_.put(",\"same\":true");
+        else
+            put_numbers("values", column.values);
+        if (!column.low.empty()) put_numbers("low", column.low);
+        if (!column.high.empty()) put_numbers("high", column.high);
+        text_.put('}');
+    }
+    void put_numbers(std::string_view name, const std::vector<double>& values) {
+        text_.put(fmt::format(",\"{}\":", name));
+        if (!values.empty() && are_alike(values)) return put_number(values.front());
+        text_.put('[');
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            if (i > 0) text_.put(',');
+            put_number(values[i]);
+        }
+        text_.put(']');
+        text_.hand_over_when_full(out_);
+    }
+    void put_number(double value) {
+        constexpr double exact = 9007199254740992;  // 2^53
+        if (!std::isfinite(value))
+            text_.put("null");
+        else if (value >= 0 && value <= exact && std::floor(value) == value)
+            text_.put_integer(static_cast<std::uint64_t>(value));
+        else
+            text_.put_real(value);
+    }
+
+    static std::vector<std::string> facts_of(const ResultColumns& result) {
+        const ResultHead& head = result.head;
+        std::vector<std::string> facts;
+        std::string words;
+        for (const std::string& word : head.argv) words += (words.empty() ? "" : " ") + word;
+        if (!words.empty()) facts.push_back(words);
+        facts.push_back(fmt::format("coalprof {}, {}; {} points, {}", head.coalprof_version,
+                                    head.time_utc, result.names.size(),
+                                    name_of(result.tail.status)));
+        if (!head.machine.evidence.empty())
+            facts.push_back(fmt::format("rules of the machine {}: {}", head.machine.name,
+                                        head.machine.evidence));
+        for (const Verdict& verdict : result.tail.verdicts)
+            facts.push_back("best settings: " + verdict.text);
+        if (!result.failed.empty())
+            facts.push_back(fmt::format("{} points failed", result.failed.size()));
+        return facts;
+    }
+    static std::string explain_command(const ResultHead& head) {
+        std::string command = "coalprof explain " + head.sweep.pattern;
+        if (!head.sweep.op.empty()) command += " --op " + head.sweep.op;
+        if (!head.sweep.type.empty()) command += " --type " + head.sweep.type;
+        if (!head.machine.name.empty() && head.machine.name.find(',') == std::string::npos)
+            command += " --machine " + head.machine.name;
+        return command;
+    }
+
+    ByteSink& out_;
+    TextBuffer text_;
+    ResultGatherer gathered_;
+};
+
+}  // namespace
+
+std::unique_ptr<ResultSink> make_html(ByteSink& out, const TableStyle&) {
+    return std::make_unique<HtmlWriter>(out);
+}
+
+}  // namespace coalprof

@@ -1,0 +1,8 @@
+# Writes OUTPUT, a C++ file that holds the text of report.css and report.js in FOLDER.
+file(READ ${FOLDER}/report.css style)
+file(READ ${FOLDER}/report.js script)
+file(WRITE ${OUTPUT} "// Made by core/write/page/embed.cmake.\n#include \"core/write/page.h\"\n\n"
+     "namespace coalprof {\n\n"
+     "std::string_view page_style() { return R\"embedded(${style})embedded\"; }\n\n"
+     "std::string_view page_script() { return R\"embedded(${script})embedded\"; }\n\n"
+     "}  // namespace coalprof\n")

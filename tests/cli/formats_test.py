@@ -1,0 +1,222 @@
+"""openmetrics, svg and html of `coalprof report`: well-formed, escaped, and what the numbers say."""
+import copy
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+import xml.etree.ElementTree as xml
+
+import browser
+import harness
+from harness import Case
+
+HOSTILE = "=1+1::error::</script><script>alert(1)</script>\"'&\x1b[31m\\\n{}"
+
+
+def golden(name):
+    with open(os.path.join(harness.SOURCE, "tests", "data", "golden", name), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def hostile():
+    document = golden("measured.json")
+    document["points"][0]["name"] = HOSTILE
+    document["points"][0]["parameters"]["dlcm"] = HOSTILE
+    document["points"][0]["parameters"]["1 bad key\""] = 3
+    document["sweep"]["pattern"] = HOSTILE
+    document["warnings"].append({"code": "W-X", "point": None, "text": HOSTILE})
+    return document
+
+
+class Report(Case):
+    def report(self, document, name, *more):
+        return self.run_ok("report", "-", "--format", name, "-q", *more,
+                           stdin=json.dumps(document)).out_text
+
+
+SAMPLE = re.compile(r'^([a-z_0-9]+)\{((?:[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\["\\n])*",?)*)\} (\S+)$')
+
+
+class OpenMetrics(Report):
+    def samples(self, text):
+        lines = text.splitlines()
+        self.assertEqual(lines[-1], "# EOF")
+        seen = set()
+        family = None
+        samples = {}
+        for line in lines[:-1]:
+            if line.startswith("# HELP "):
+                family = line.split()[2]
+                self.assertNotIn(family, seen)
+                seen.add(family)
+            elif line.startswith("# TYPE "):
+                self.assertEqual(line, f"# TYPE {family} gauge")
+            else:
+                match = SAMPLE.match(line)
+                self.assertTrue(match, line)
+                self.assertEqual(match[1], family)
+                key = (match[1], match[2])
+                self.assertNotIn(key, samples)
+                samples[key] = float(match[3])
+        return samples
+
+    def test_has_a_sample_for_each_number(self):
+        document = golden("measured.json")
+        samples = self.samples(self.report(document, "openmetrics"))
+        numbers = [value for point in document["points"] for side in ("predicted", "measured")
+                   for value in (point[side] or {}).values() if value is not None]
+        self.assertEqual(len([key for key in samples if "point=" in key[1]]), len(numbers))
+        key = next(key for key in samples if key[0] == "coalprof_load_sectors" and
+                   'point="offset=1"' in key[1] and 'source="measured"' in key[1])
+        self.assertEqual(samples[key], 160)
+        self.assertIn('offset="1"', key[1])
+
+    def test_tells_points_of_one_name_apart(self):
+        warp = "w load 4 " + " ".join(str(4 * lane) for lane in range(32)) + "\n"
+        self.samples(self.run_ok("warps", "-", "--format", "openmetrics", stdin=3 * warp).out_text)
+
+    def test_holds_hostile_text(self):
+        self.samples(self.report(hostile(), "openmetrics"))
+
+    def test_passes_promtool(self):
+        promtool = shutil.which("promtool")
+        if not promtool:
+            self.skipTest("no promtool (Debian: prometheus)")
+        for document in (golden("measured.json"), golden("predicted.json"), hostile()):
+            checked = subprocess.run([promtool, "check", "metrics"], check=False, capture_output=True,
+                                     input=self.report(document, "openmetrics").encode())
+            # 3: style, as that a gauge ends in _info.
+            self.assertIn(checked.returncode, (0, 3), checked.stderr)
+            self.assertNotIn(b"parsing", checked.stderr)
+
+
+class Svg(Report):
+    def test_is_xml_with_a_curve_for_each_side(self):
+        text = self.report(golden("measured.json"), "svg", )
+        root = xml.fromstring(text)
+        curves = [node.get("class") for node in root.iter() if node.get("class", "").startswith(("measured", "predicted"))]
+        self.assertIn("measured s0", curves)
+        self.assertIn("predicted s0", curves)
+
+    def test_holds_hostile_text(self):
+        root = xml.fromstring(self.report(hostile(), "svg"))
+        self.assertEqual([node for node in root.iter() if node.tag.endswith("script")], [])
+
+    def test_stands_numbers_of_any_size(self):
+        document = golden("predicted.json")
+        for value in (0, 1e308, 5e-324, 2 ** 64 - 1):
+            document["points"][0]["parameters"]["offset"] = int(value) if value < 2 ** 64 else 1
+            document["points"][0]["predicted"]["load_sectors"] = int(min(value, 2 ** 64 - 1))
+            document["points"][0]["predicted"]["load_efficiency"] = value
+            text = self.report(document, "svg")
+            xml.fromstring(text)
+            self.assertNotIn("nan", text)
+            self.assertNotIn("inf", text)
+
+    def test_of_a_sweep_is_written_by_the_sweep_itself(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.run_ok("offset", "-o", "x.svg", "-o", "x.html", "-o", "x.prom", "-q", cwd=folder)
+            self.assertEqual(sorted(os.listdir(folder)), ["x.html", "x.prom", "x.svg"])
+
+    def test_draws_several_results_and_tables_do_not(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for machine in ("h200", "c870"):
+                self.run_ok("offset", "--machine", machine, "-o", f"{machine}.json", "-q", cwd=folder)
+            text = self.run_ok("report", "h200.json", "c870.json", "--format", "svg", cwd=folder).out_text
+            self.assertIn("Tesla C870", text)
+            self.refuse("report", "h200.json", "c870.json", cwd=folder)
+
+
+class Html(Report):
+    def test_of_a_thousand_points_is_small_and_asks_no_network(self):
+        saved = self.run_ok("offset", "--range", "0..999", "--json").out
+        page = self.run_ok("report", "-", "--format", "html", stdin=saved).out
+        self.assertLess(len(page), 400_000)
+        self.assertNotRegex(page.decode(), r"(src|href)=\"(?!data:)")
+
+    def test_holds_hostile_text_as_data(self):
+        page = self.report(hostile(), "html")
+        self.assertNotIn("<script>alert", page)
+        self.assertEqual(page.count("</script>"), 2)
+
+
+@unittest.skipUnless(browser.find(), "no Chromium")
+class Page(Report):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.browser = browser.Browser()
+        self.addCleanup(self.browser.close)
+
+    def load(self, page):
+        path = f"{self.folder}/page.html"
+        with open(path, "wb") as file:
+            file.write(page)
+        self.browser.load(path)
+
+    def centre(self, selector):
+        return self.browser.run(f"(() => {{ const node = document.querySelector({json.dumps(selector)}); "
+                                "node.scrollIntoView({block: 'center'}); const b = node.getBoundingClientRect(); "
+                                "return [b.x + b.width / 2, b.y + b.height / 2]; })()")
+
+    def test_draws_sorts_and_shows_a_point(self):
+        measured = golden("measured.json")
+        other = copy.deepcopy(measured)
+        other["sweep"]["type"] = "f64"
+        with open(f"{self.folder}/a.json", "w", encoding="utf-8") as a, \
+                open(f"{self.folder}/b.json", "w", encoding="utf-8") as b:
+            json.dump(measured, a)
+            json.dump(other, b)
+        self.load(self.run_ok("report", f"{self.folder}/a.json", f"{self.folder}/b.json", "--format", "html").out)
+        run = self.browser.run
+        self.assertGreater(run("document.querySelectorAll('figure').length"), 0)
+        self.assertGreater(run("document.querySelectorAll('path.measured').length"), 0)
+        self.assertEqual(run("document.querySelectorAll('tbody tr').length"), 8)
+        x, y = self.centre("figure svg")
+        self.browser.mouse("mouseMoved", x, y)
+        self.assertIn("predicted", run("document.querySelector('.tip').textContent"))
+        self.browser.click(x, y)
+        self.assertTrue(run("document.querySelector('dialog').open"))
+        self.assertIn("load_sectors", run("document.querySelector('dialog').textContent"))
+        self.assertIn("coalprof explain offset --op rmw", run("document.querySelector('dialog code').textContent"))
+        run("document.querySelector('dialog').close()")
+        figures = run("document.querySelectorAll('figure').length")
+        run("document.querySelector('input[type=checkbox]:not(:checked)').click()")
+        self.assertEqual(run("document.querySelectorAll('figure').length"), figures + 1)
+        run("document.getElementById('log').click()")
+        by_name = "document.querySelector('thead th button').click()"
+        run(by_name)
+        first = run("document.querySelector('tbody tr').textContent")
+        run(by_name)
+        self.assertEqual(run("document.querySelectorAll('th[aria-sort]').length"), 1)
+        self.assertNotEqual(run("document.querySelector('tbody tr').textContent"), first)
+        self.assertEqual(self.browser.errors, [])
+
+    def test_holds_hostile_text(self):
+        self.load(self.report(hostile(), "html").encode())
+        self.assertIn("</script><script>alert(1)", self.browser.run("document.querySelector('h1').textContent"))
+        self.assertEqual(self.browser.run("document.querySelectorAll('main script').length"), 0)
+        self.assertEqual(self.browser.errors, [])
+
+    def test_draws_two_parameters_as_a_map(self):
+        saved = self.run_ok("formula", "i*k+m", "--var", "k=1..12", "--var", "m=0..11", "--format", "html").out
+        self.load(saved)
+        self.assertGreaterEqual(self.browser.run("document.querySelectorAll('figure svg rect').length"), 144)
+        self.assertEqual(self.browser.errors, [])
+
+    def test_of_warps_and_of_nothing_stands(self):
+        warp = "w load 4 " + " ".join(str(4 * lane) for lane in range(32)) + "\n"
+        self.load(self.run_ok("warps", "-", "--format", "html", stdin=warp).out)
+        self.assertEqual(self.browser.run("document.querySelectorAll('tbody tr').length"), 1)
+        empty = golden("predicted.json")
+        empty["points"] = []
+        self.load(self.report(empty, "html").encode())
+        self.assertEqual(self.browser.errors, [])
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,208 @@
+"""Shards and their merge, the journal beside an output, and --resume behind it."""
+import json
+import os
+import random
+import signal
+import subprocess
+import tempfile
+import time
+
+import harness
+from harness import Case
+
+SWEEPS = (
+    ("stride", "--range", "1..32"),
+    ("offset", "--range", "0..6", "--type", "f32", "--machine", "c870,h200"),
+    ("formula", "load: a[i*k]; store: b[i]", "--var", "k=1..9"),
+    ("transpose", "--variant", "padded", "--range", "256,512"),
+    ("offset", "--range", "0..9", "--counters", "load_sectors,duration_seconds"),
+)
+# Each point takes some 30 ms on one core, so that a signal finds the run under way.
+SLOW = ("formula", "(i*k*k + i/3) % 1000003", "--var", "k=1..40", "--size", "8MiB", "--threads", "1",
+        "--backend", "model", "-q")
+
+
+def without_run(text):
+    """A result without its time and command line, which differ from run to run."""
+    document = json.loads(text)
+    del document["meta"]["time"], document["meta"]["argv"]
+    return json.dumps(document)
+
+
+class Files(Case):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def ok(self, *arguments, **how):
+        return self.run_ok(*arguments, cwd=self.folder, **how)
+
+    def read(self, name):
+        with open(f"{self.folder}/{name}", "rb") as file:
+            return file.read()
+
+
+class Shards(Files):
+    def shard(self, sweep, count):
+        names = []
+        for index in range(1, count + 1):
+            names.append(f"s{index}.jsonl" if index % 2 else f"s{index}.json")
+            self.ok(*sweep, "--shard", f"{index}/{count}", "-o", names[-1], "-q")
+        return names
+
+    def test_merged_are_the_result_of_one_run(self):
+        for sweep in SWEEPS:
+            whole = self.ok(*sweep, "--json").out
+            for count in (1, 2, 3, 50):
+                with self.subTest(sweep, count=count):
+                    names = self.shard(sweep, count)
+                    random.Random(count).shuffle(names)
+                    merged = self.ok("merge", *names, "--json").out
+                    self.assertEqual(without_run(merged), without_run(whole))
+                    # Byte for byte but for the line with time and command line.
+                    self.assertEqual(merged.splitlines()[2:], whole.splitlines()[2:])
+
+    def test_that_are_missing_double_or_foreign_are_named(self):
+        one, two, three = self.shard(SWEEPS[0], 3)
+        self.assertIn("missing: 2/3", self.refuse("merge", one, three, cwd=self.folder).err_text)
+        self.assertIn("both shard 1 of 3", self.refuse("merge", one, one, two, three, cwd=self.folder).err_text)
+        self.ok("stride", "--range", "1..32", "--type", "f64", "--shard", "3/3", "-o", "f.json", "-q")
+        self.assertIn("type (f32 and f64)", self.refuse("merge", one, two, "f.json", cwd=self.folder).err_text)
+        self.ok("stride", "--range", "1..31", "--shard", "3/3", "-o", "g.json", "-q")
+        self.assertIn("31", self.refuse("merge", one, two, "g.json", cwd=self.folder).err_text)
+        self.ok("stride", "--range", "1..32", "-o", "h.json", "-q")
+        self.assertIn("no shard", self.refuse("merge", "h.json", cwd=self.folder).err_text)
+
+    def test_that_are_there_can_be_merged_alone(self):
+        one, _, three = self.shard(SWEEPS[0], 3)
+        ran = self.check(harness.run("merge", one, three, "--partial", "--json", cwd=self.folder), harness.PARTIAL)
+        result = ran.json
+        self.assertEqual(result["status"], "interrupted")
+        self.assertEqual(len(result["points"]), 10 + 11)  # 32 points: 10, 11, 11
+        self.assertEqual([w["code"] for w in result["warnings"]], ["W-SHARDS"])
+
+    def test_are_never_written_over(self):
+        one, two = self.shard(SWEEPS[0], 2)
+        self.refuse("merge", one, two, "-o", one, cwd=self.folder)
+
+    def test_that_make_no_sense_are_refused(self):
+        for shard in ("0/4", "5/4", "1/0", "1", "1/", "/4", "x/4", "1/4/2", "-1/4", "1/99999999", "auto/0",
+                      "autox", "1/18446744073709551616"):
+            with self.subTest(shard):
+                self.assertIn("--shard", self.refuse("offset", "--shard", shard).err_text)
+        self.assertIn("split", self.refuse("warps", "-", "--shard", "1/2").err_text)
+
+    def test_are_what_launchers_say(self):
+        for variables, shard in (
+                ({"SLURM_ARRAY_TASK_ID": "7", "SLURM_ARRAY_TASK_COUNT": "4", "SLURM_ARRAY_TASK_MIN": "5",
+                  "SLURM_PROCID": "0", "SLURM_NTASKS": "1"}, "3/4"),
+                ({"SLURM_ARRAY_TASK_ID": "6", "SLURM_ARRAY_TASK_COUNT": "4", "SLURM_ARRAY_TASK_MIN": "0",
+                  "SLURM_ARRAY_TASK_STEP": "2"}, "4/4"),
+                ({"SLURM_PROCID": "1", "SLURM_NTASKS": "4"}, "2/4"),
+                ({"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "4", "PMIX_RANK": "0"}, "1/4")):
+            with self.subTest(variables):
+                env = harness.environment(**variables)
+                said = self.run_ok("stride", "--shard", "auto", "--json", env=env).json
+                self.assertEqual(said["sweep"]["shard"], shard)
+        indexed = harness.environment(JOB_COMPLETION_INDEX="3")
+        self.assertIn("auto/N", self.refuse("stride", "--shard", "auto", env=indexed).err_text)
+        said = self.run_ok("stride", "--shard", "auto/8", "--json", env=indexed).json
+        self.assertEqual(said["sweep"]["shard"], "4/8")
+        self.assertIn("Slurm", self.refuse("stride", "--shard", "auto").err_text)
+
+
+class Journals(Files):
+    JOURNAL = "x.partial.jsonl"
+
+    def start(self, *more):
+        return subprocess.Popen([harness.PROGRAM, *SLOW, "-o", "x.json", *more], cwd=self.folder,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=harness.environment())
+
+    def points_kept(self):
+        path = f"{self.folder}/{self.JOURNAL}"
+        return self.read(self.JOURNAL).count(b"\n") if os.path.exists(path) else 0
+
+    def end_after(self, points, how, *more):
+        """Ends a run once its journal has so many points; False where the run was faster."""
+        process = self.start(*more)
+        while process.poll() is None and self.points_kept() < points:
+            time.sleep(0.002)
+        was_running = process.poll() is None
+        process.send_signal(how)
+        process.communicate(timeout=60)
+        return was_running
+
+    def test_lose_no_point_whatever_ends_the_run_and_resume_to_the_same(self):
+        whole = self.ok(*SLOW, "-o", "whole.json", "--json").out
+        for how in (signal.SIGKILL, signal.SIGINT, signal.SIGTERM):
+            for points in (1, 7, 20):
+                with self.subTest(how.name, points=points):
+                    self.assertTrue(self.end_after(points, how))
+                    kept = self.points_kept()
+                    self.assertGreaterEqual(kept, points)
+                    report = harness.run("report", self.JOURNAL, "--json", cwd=self.folder).json
+                    self.assertGreaterEqual(len(report["points"]), points)
+                    self.end_after(kept + 2, signal.SIGKILL, "--resume")  # and once more
+                    self.assertGreaterEqual(self.points_kept(), kept - 1)  # less the last line of SIGINT
+                    self.ok(*SLOW, "-o", "x.json", "--resume")
+                    self.assertEqual(without_run(self.read("x.json")), without_run(whole))
+                    self.assertNotIn(self.JOURNAL, os.listdir(self.folder))
+                    os.remove(f"{self.folder}/x.json")
+                    for name in os.listdir(self.folder):  # SIGKILL leaves what was to replace x.json
+                        if name.endswith(".tmp"):
+                            os.remove(f"{self.folder}/{name}")
+
+    def test_that_were_cut_or_damaged_give_what_is_whole(self):
+        whole = self.ok(*SLOW, "-o", "whole.json", "--json").out
+        for damage in (lambda text: text[:-40], lambda text: text.replace(b'"name"', b'"n\x00me"', 4),
+                       lambda text: text + b"\0" * 4096, lambda text: text + b'{"sch'):
+            with self.subTest(damage=damage):
+                self.end_after(8, signal.SIGKILL)
+                with open(f"{self.folder}/{self.JOURNAL}", "r+b") as file:
+                    text = damage(file.read())
+                    file.seek(0)
+                    file.truncate()
+                    file.write(text)
+                ran = harness.run(*SLOW, "-o", "x.json", "--resume", cwd=self.folder)
+                if ran.code == harness.DONE:
+                    self.assertEqual(without_run(self.read("x.json")), without_run(whole))
+                else:  # no head is left to know it by
+                    self.assertEqual(ran.code, harness.USAGE)
+                    os.remove(f"{self.folder}/{self.JOURNAL}")
+
+    def test_of_another_command_are_refused_and_kept(self):
+        self.end_after(3, signal.SIGKILL)
+        before = self.read(self.JOURNAL)
+        ran = self.refuse("offset", "-o", "x.json", "--resume", cwd=self.folder)
+        self.assertIn("another command", ran.err_text)
+        self.assertEqual(self.read(self.JOURNAL), before)
+
+    def test_without_resume_are_replaced_and_that_is_said(self):
+        self.end_after(3, signal.SIGKILL)
+        ran = self.run_ok("offset", "--range", "0..3", "-o", "x.json", cwd=self.folder)
+        self.assertIn("--resume", ran.err_text)
+        self.assertEqual(len(json.loads(self.read("x.json"))["points"]), 4)
+        self.assertNotIn(self.JOURNAL, os.listdir(self.folder))
+
+    def test_resume_with_nothing_to_go_on_from_begins(self):
+        self.ok("offset", "--range", "0..3", "-o", "x.json", "--resume")
+        self.refuse("offset", "--range", "0..3", "--resume")
+
+    def test_resume_a_warps_file_that_was_mended(self):
+        line = " load 4 " + " ".join(str(4 * lane) for lane in range(32)) + "\n"
+        for text, code in (("a" + line + "b" + line + "c lod\n", harness.USAGE),
+                           ("a" + line + "b" + line + "c" + line, harness.DONE)):
+            with open(f"{self.folder}/w.txt", "w", encoding="ascii") as file:
+                file.write(text)
+            ran = harness.run("warps", "w.txt", "-o", "x.json", "--resume", cwd=self.folder)
+            self.assertEqual(ran.code, code, ran.err)
+        self.assertEqual([p["name"] for p in json.loads(self.read("x.json"))["points"]], ["a", "b", "c"])
+
+    def test_are_left_out_for_what_is_no_file(self):
+        self.ok("offset", "--range", "0..3", "-o", "/dev/null")
+        self.assertEqual(os.listdir(self.folder), [])
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,130 @@
+"""Completion, manual pages, and options that are set once for all in files and variables."""
+import os
+import shutil
+import subprocess
+import tempfile
+
+import harness
+from harness import Case
+
+
+class Completion(Case):
+    def complete(self, *words):
+        """What bash offers for the last of the words."""
+        script = self.run_ok("completion", "bash").out_text + (
+            'COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _coalprof; printf "%s\\n" "${COMPREPLY[@]}"\n')
+        ran = subprocess.run(["bash", "--norc", "-c", script, "bash", "coalprof", *words], check=True,
+                             capture_output=True, text=True)
+        self.assertEqual(ran.stderr, "")
+        return ran.stdout.split()
+
+    def test_of_bash_knows_commands_options_and_values(self):
+        self.assertEqual(self.complete("off"), ["offset"])
+        self.assertEqual(self.complete("offset", "--ran"), ["--range"])
+        self.assertEqual(self.complete("offset", "--type", "f32x"), ["f32x2", "f32x4"])
+        self.assertEqual(self.complete("offset", "--counters", "load_sectors,load_eff"), ["load_sectors,load_efficiency"])
+        self.assertIn("h200", self.complete("explain", "offset", "--machine", "h"))
+        self.assertIn("junit", self.complete("check", "x.json", "--format", ""))
+        self.assertEqual(self.complete("explain", "strid"), ["stride"])
+        self.assertNotIn("--budget", self.complete("report", "--"))
+
+    def test_of_bash_completes_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/result.json", "w", encoding="ascii"):
+                pass
+            for words in (("report", f"{folder}/re"), ("offset", "-o", f"{folder}/re")):
+                self.assertEqual(self.complete(*words), [f"{folder}/result.json"])
+
+    def test_of_every_shell_names_every_command_and_is_well_formed(self):
+        patterns = [row["name"] for row in self.run_ok("patterns", "--json").json["patterns"]]
+        for shell in ("bash", "zsh", "fish"):
+            text = self.run_ok("completion", shell).out_text
+            for name in patterns + ["formula", "report", "merge", "check"]:
+                self.assertIn(name, text)
+            if shutil.which(shell):
+                subprocess.run([shell, "-n"], input=text, check=True, text=True)
+        self.assertIn("fish", self.refuse("completion", "fsh").err_text)
+
+
+class Manual(Case):
+    def test_of_every_command_is_a_page_that_troff_reads(self):
+        for name in ("", "offset", "formula", "check", "report", "man"):
+            page = self.run_ok("man", *([name] if name else [])).out_text
+            self.assertTrue(page.startswith('.TH "COALPROF'), page[:40])
+            self.assertFalse([line for line in page.splitlines() if line.startswith("'")])
+            if shutil.which("groff"):
+                ran = subprocess.run(["groff", "-man", "-Tutf8", "-ww"], input=page, check=True,
+                                     capture_output=True, text=True)
+                self.assertEqual(ran.stderr, "")
+        self.refuse("man", "ofset")
+
+
+class Settings(Case):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        os.makedirs(f"{self.folder}/.config/coalprof")
+
+    def set_user(self, text):
+        with open(f"{self.folder}/.config/coalprof/config.toml", "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def set_project(self, text):
+        with open(f"{self.folder}/.coalprof.toml", "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def run_here(self, *arguments, **variables):
+        return harness.run(*arguments, cwd=self.folder, env=harness.environment(HOME=self.folder, **variables))
+
+    def machine(self, *arguments, **variables):
+        ran = self.check(self.run_here("offset", "--range", "0", "--json", *arguments, **variables), harness.DONE)
+        return ran.json["meta"]["machine"]["name"]
+
+    def test_the_nearest_wins(self):
+        self.assertEqual(self.machine(), "h200")
+        self.set_user('machine = "c870"\n')
+        self.assertEqual(self.machine(), "c870")
+        self.set_project('machine = "c1060"\n')
+        self.assertEqual(self.machine(), "c1060")
+        self.assertEqual(self.machine(COALPROF_MACHINE="c2050"), "c2050")
+        self.assertEqual(self.machine("--machine", "v100", COALPROF_MACHINE="c2050"), "v100")
+        self.assertEqual(self.machine("-m", "v100", COALPROF_MACHINE="c2050"), "v100")
+
+    def test_hold_for_one_command_below_its_name(self):
+        self.set_user('[stride]\nmachine = "c870"\n[offset]\nmachine = "c1060"\n')
+        self.assertEqual(self.machine(), "c1060")
+
+    def test_flags_lists_and_budgets_can_be_set(self):
+        self.set_project('quiet = true\nmachine = ["c870", "c1060"]\nplain = false\n'
+                         '[offset]\nbudget = ["load_sectors >= 0", "store_sectors < 0"]\n')
+        ran = self.run_here("offset", "--range", "0", "--json")
+        self.assertEqual(ran.code, harness.FINDING)
+        self.assertEqual(ran.json["meta"]["machine"]["name"], "c870,c1060")
+        self.assertIn("1 of 2 budgets", ran.err_text)
+
+    def test_what_came_from_where_is_said_with_v(self):
+        self.set_user('machine = "c870"\n')
+        ran = self.run_here("offset", "--range", "0", "-v", COALPROF_TYPE="f64")
+        self.assertIn("--machine=c870 (from " + self.folder, ran.err_text)
+        self.assertIn("--type=f64 (from COALPROF_TYPE)", ran.err_text)
+        self.assertNotIn("from", self.run_here("offset", "--range", "0").err_text)
+
+    def test_that_no_command_has_are_refused(self):
+        for text, named in (('machin = "c870"\n', "machine"), ('[ofset]\nmachine = "c870"\n', "ofset"),
+                            ('[offset]\nvar = "k=1"\n', "var"), ('output = "x"\n', "output")):
+            with self.subTest(text):
+                self.set_project(text)
+                ran = self.run_here("offset", "--range", "0")
+                self.assertEqual(ran.code, harness.USAGE)
+                self.assertIn(".coalprof.toml", ran.err_text)
+                self.assertIn(named, ran.err_text)
+
+    def test_of_another_command_do_no_harm(self):
+        self.set_user('range = "0..3"\ntype = "f64"\n')
+        self.check(self.run_here("patterns"), harness.DONE)
+        self.check(self.run_here("--help"), harness.DONE)
+
+
+if __name__ == "__main__":
+    harness.main()
