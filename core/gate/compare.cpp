@@ -289,8 +289,13 @@ class Comparison::Impl {
         const bool is_measured = side == "measured";
         if (is_measured && counter == Counter::duration_seconds)
             return is_same_time(before, now, point);
-        const bool is_count = is_measured ? is_exact(counter, old_) && is_exact(counter, point)
-                                          : !is_estimate(counter, point);
+        const bool is_count = is_measured
+                                  ? is_exact(counter, old_) && is_exact(counter, point)
+                                  : !is_estimate(counter, old_) && !is_estimate(counter, point);
+        const Interval* then = old_.estimates ? old_.estimates->of(counter) : nullptr;
+        const Interval* today = point.estimates ? point.estimates->of(counter) : nullptr;
+        if (!is_measured && then && today)
+            return then->low <= today->high && today->low <= then->high;
         return !is_count && std::abs(now - before) <=
                                 options_.tolerance * std::max(std::abs(before), std::abs(now));
     }

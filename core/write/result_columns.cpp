@@ -87,6 +87,13 @@ void ResultGatherer::point(const Point& point) {
         put_at_end(time.low, points, point.timing->low_seconds);
         put_at_end(time.high, points, point.timing->high_seconds);
     }
+    if (point.estimates)
+        for (const Interval& interval : point.estimates->intervals) {
+            if (!is_number(point.predicted[interval.counter])) continue;
+            ResultColumn& estimated = column(interval.counter, false);
+            put_at_end(estimated.low, points, interval.low);
+            put_at_end(estimated.high, points, interval.high);
+        }
     if (!point.failure.empty()) result.failed.push_back(points - 1);
 }
 

@@ -336,7 +336,8 @@ class SvgWriter : public ResultSink {
                 put(stroke(fmt::format("measured s{}", color)), xml_text(shown(labels[color])));
         if (labels.size() > most_curves)
             put("", fmt::format("{} more are left out", labels.size() - most_curves));
-        if (has_predicted_) put(stroke("predicted s0"), "predicted");
+        if (has_predicted_)
+            put(stroke("predicted s0"), "predicted, estimates with their intervals");
         if (has_measured_) put(stroke("measured s0"), "measured, with the quartiles of times");
         return text;
     }

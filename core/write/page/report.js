@@ -241,7 +241,7 @@ addEventListener('DOMContentLoaded', () => {
     el('label', {}, el('input', { type: 'checkbox', id: 'log', onchange: e => { isLog = e.target.checked; draw(); } }), ' logarithmic')));
   const hasMeasured = [...counters.values()].some(c => c.sides.some(s => s.measured));
   main.append(el('div', { class: 'legend' }, ...series.filter(name => name).map(name => { const mark = el('i'); mark.style.background = colorOf(name); return el('span', {}, mark, name); }),
-    el('span', {}, hasMeasured ? 'dashed: predicted; solid: measured, times with their quartiles' : 'dashed: predicted'), el('span', {}, 'a click shows all of a point')));
+    el('span', {}, hasMeasured ? 'dashed: predicted, estimates with their intervals; solid: measured, times with their quartiles' : 'dashed: predicted, estimates with their intervals'), el('span', {}, 'a click shows all of a point')));
   main.append(plots, el('h2', {}, 'All points'), under, dialog);
   document.body.append(main);
   draw();
