@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <ctime>
 #include <utility>
 
@@ -18,6 +19,9 @@ ResultHead head_of(const std::vector<std::string>& argv) {
     ::gmtime_r(&now, &utc);
     head.time_utc = fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", utc.tm_year + 1900,
                                 utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
+    for (const char* name : {"CUDA_INJECTION64_PATH", "LD_PRELOAD"})
+        if (const char* value = std::getenv(name); value && *value)
+            head.environment.emplace_back(name, std::string(value));
     return head;
 }
 

@@ -9,7 +9,7 @@
 
 namespace coalprof {
 
-// Version, command line and time.
+// Version, command line, time and what of the environment matters.
 ResultHead head_of(const std::vector<std::string>& argv);
 MachineFacts describe_machines(const std::vector<Machine>& machines);
 

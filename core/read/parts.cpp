@@ -192,6 +192,8 @@ void read_meta(JsonView meta, ResultHead& head) {
     head.coalprof_version = text_in(meta, "meta", "coalprof");
     for (const JsonView word : in("argv")) head.argv.push_back(text_of(word, "meta.argv"));
     head.time_utc = text_in(meta, "meta", "time");
+    if (const auto environment = meta.find("environment"))
+        head.environment = values_from(*environment, "meta.environment");
     head.machine = part_from(in("machine"), "meta.machine", machine_from);
     if (const JsonView device = in("device"); !device.is_null())
         head.device = part_from(device, "meta.device", device_from);

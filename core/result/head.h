@@ -79,6 +79,9 @@ struct ResultHead {
     std::string coalprof_version;
     std::vector<std::string> argv;
     std::string time_utc;  // "2026-11-21T05:20:00Z"
+    // Variables by which others load code into the process and can change what it measures, as far
+    // as they are set: CUDA_INJECTION64_PATH, LD_PRELOAD.
+    NamedValues environment = {};
     MachineFacts machine;
     std::optional<MeasuredDevice> device;  // none: nothing was measured; of several the names
     std::vector<MeasuredDevice> devices;   // each of them, where several were measured

@@ -74,6 +74,7 @@ Json meta_of(const ResultHead& head) {
     meta["coalprof"] = head.coalprof_version;
     meta["argv"] = head.argv;
     meta["time"] = head.time_utc;
+    if (!head.environment.empty()) meta["environment"] = tree_of(head.environment);
     meta["machine"] = tree_of(values_of(head.machine));
     meta["device"] = head.device ? tree_of(values_of(*head.device)) : Json(nullptr);
     if (!head.devices.empty()) {

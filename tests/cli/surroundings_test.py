@@ -6,6 +6,7 @@ import tempfile
 import unittest
 
 import harness
+import validate_json
 from harness import Case, environment, without_time
 
 SWEEP = ("offset", "--range", "0..12")
@@ -91,6 +92,9 @@ class Libraries(Case):
             os.symlink(FAILING_CALLS, library)
             ran = self.run_ok(*SWEEP, "--json", "-v", env=environment(LD_PRELOAD=library))
             self.assertIn(f"loaded {library}\n", ran.err_text)
+            self.assertEqual(ran.json["meta"]["environment"], {"LD_PRELOAD": library})
+            validate_json.check_document(ran.out)
+        self.assertNotIn("environment", self.run_ok(*SWEEP, "--json").json["meta"])
 
     def test_that_only_measuring_needs_are_not_loaded_without_a_gpu(self):
         with tempfile.TemporaryDirectory() as folder:

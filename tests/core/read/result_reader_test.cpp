@@ -59,6 +59,7 @@ KeptResult rich_result() {
     KeptResult result;
     result.head = synthetic::head();
     result.head.argv = {"coalprof", "a \"b\"\\\n\x01", "é€😀"};
+    result.head.environment = {{"LD_PRELOAD", "/a b/libx.so"}};
     result.head.devices = {*result.head.device, *result.head.device};
     result.head.devices[1].copy_ceiling = Unavailable{"no memory for it"};
     result.head.columns = {Counter::load_sectors, Counter::duration_seconds};
