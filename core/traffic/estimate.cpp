@@ -95,15 +95,15 @@ std::optional<Estimates> add_estimates(const Machine& machine, const Plan& plan,
     };
     const bool is_near = caches.is_near;
     fill(Counter::l1_hit_sectors, caches.l1_hit_sectors,
-         is_near ? Spread{0.985, 1.035} : Spread{0.48, 1.9});
+         is_near ? Spread{0.985, 1.1} : Spread{0.48, 1.9});
     fill(Counter::l2_read_requests, caches.l2_read_requests,
          is_near ? Spread{0.79, 1.21} : Spread{0.66, 1.06});
     fill(Counter::l2_read_sectors, caches.l2_read_sectors,
-         is_near ? Spread{0.96, 1.013} : Spread{0.81, 1.12});
+         is_near ? Spread{0.93, 1.02} : Spread{0.75, 1.12});
     fill(Counter::l2_write_requests, caches.l2_write_requests,
-         is_near ? Spread{0.76, 1.29} : Spread{0.62, 1.22});
+         is_near ? Spread{0.76, 1.29} : Spread{0.61, 1.3});
     fill(Counter::l2_write_sectors, caches.l2_write_sectors,
-         is_near ? Spread{0.907, 1.18} : Spread{0.92, 1.14});
+         is_near ? Spread{0.905, 1.19} : Spread{0.87, 1.155});
     fill_dram(collected, launch.work.dram, *machine.board);
 
     const Duration duration = duration_of(launch.work, *rates);
