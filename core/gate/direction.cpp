@@ -31,6 +31,12 @@ Better better_of(Counter counter) {
 }
 
 std::optional<std::pair<Counter, Counter>> parts_of(Counter counter) {
+    if (counter == Counter::shared_load_conflict_degree)
+        return {{Counter::shared_load_wavefronts, Counter::shared_load_requests}};
+    if (counter == Counter::shared_store_conflict_degree)
+        return {{Counter::shared_store_wavefronts, Counter::shared_store_requests}};
+    if (counter == Counter::shared_atomic_conflict_degree)
+        return {{Counter::shared_atomic_wavefronts, Counter::shared_atomic_requests}};
     if (counter == Counter::bandwidth_bytes_per_second)
         return {{Counter::useful_bytes, Counter::duration_seconds}};
     if (counter == Counter::bandwidth_share)

@@ -12,7 +12,8 @@ from harness import Case
 
 
 def told_by(*command):
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return subprocess.run(command, capture_output=True, text=True, errors="replace",
+                          check=True).stdout
 
 
 def is_sanitized():

@@ -70,7 +70,7 @@ void claim_plain(const UserFormula& formula, std::uint64_t thread, std::uint64_t
     fuzz::PlainFormula::Values values{{"i", number(thread)}, {"n", number(scope.threads)}};
     for (std::size_t k = 0; k < parsed.parameters.size(); ++k)
         values[parsed.parameters[k]] = scope.values[k];
-    if (scope.block_x == scope.block) {  // else these go by rows
+    if (scope.block_shape.x == scope.block) {  // else these go by rows
         const std::uint64_t tid = thread % scope.block;
         values["tid"] = number(tid);
         values["lane"] = number(tid % 32);

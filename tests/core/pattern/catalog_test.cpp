@@ -228,7 +228,7 @@ TEST(TiledTranspose, takes_whole_tiles_and_blocks_that_divide_them) {
     EXPECT_THAT(refused("tile", 100, 256, 1), testing::HasSubstr("multiples of 32"));
     EXPECT_THAT(refused("tile", 64, 96, 1), testing::HasSubstr("--block 96"));
     EXPECT_THAT(refused("tile", 64, 256, 2), testing::HasSubstr("--per-thread 2"));
-    EXPECT_THAT(refused("tile", 1 << 14, 256, 1), testing::HasSubstr("--size 1048576"));
+    EXPECT_THAT(refused("tile", 1 << 14, 256, 1), testing::HasSubstr("--size 1MiB"));
     EXPECT_THAT(refused("tyle", 64, 256, 1), testing::HasSubstr("Did you mean 'tile'"));
     EXPECT_THAT(refused("tile", 64, 256, 1, 48), testing::HasSubstr("32 or 64 columns"));
     EXPECT_THAT(refused("naive", 64, 256, 1, 64), testing::HasSubstr("has no tile"));
