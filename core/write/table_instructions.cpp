@@ -88,7 +88,7 @@ std::string instructions_text(const std::vector<Point>& points, const TableStyle
         }
     }
     if (rows.empty()) return {};
-    std::array<std::size_t, Row{}.size()> widths{};
+    std::array<std::size_t, std::tuple_size_v<Row>> widths{};
     for (const Row& row : rows)
         for (std::size_t k = 0; k < row.size(); ++k)
             widths[k] = std::max(widths[k], terminal_columns(row[k]));

@@ -75,7 +75,7 @@ class RandomFormulas {
     Dimensions shaped(std::uint64_t threads) {
         Dimensions shape{threads};
         for (std::uint64_t* axis : {&shape.y, &shape.z})
-            for (const std::uint64_t count : {2, 3, 4, 5})
+            for (const std::uint64_t count : {2u, 3u, 4u, 5u})
                 if (*axis == 1 && shape.x % count == 0 && one_in(4)) {
                     *axis = count;
                     shape.x /= count;
