@@ -9,7 +9,7 @@ import kills
 import runs
 from runs import harness
 
-FACTOR = 10 if os.environ.get("COALPROF_ALL_FAULTS") else 1
+FACTOR = 10 if os.environ.get("COALPROF_TORTURE") else 1
 LIBRARY = faults.library()
 
 
