@@ -1,4 +1,4 @@
-"""A sample of what scripts/torture plays. COALPROF_ALL_FAULTS=1, as CI sets it, takes more."""
+"""A sample of what scripts/torture plays. COALPROF_TORTURE=1 takes ten times as much."""
 import os
 import tempfile
 import unittest
