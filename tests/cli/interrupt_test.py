@@ -1,4 +1,5 @@
 """Signals: the run ends soon, what is finished is delivered, nothing is left behind."""
+import contextlib
 import fcntl
 import json
 import os
@@ -27,10 +28,10 @@ def default_signals():
         signal.signal(number, signal.SIG_DFL)
 
 
-def start(*arguments, cwd=None):
-    return subprocess.Popen([harness.PROGRAM, *arguments], stdin=subprocess.PIPE,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(),
-                            cwd=cwd, preexec_fn=default_signals)
+def start(*arguments, cwd=None, stdout=subprocess.PIPE):
+    return subprocess.Popen([harness.PROGRAM, *arguments], stdin=subprocess.PIPE, stdout=stdout,
+                            stderr=subprocess.PIPE, env=environment(), cwd=cwd,
+                            preexec_fn=default_signals)
 
 
 def wait_until(condition):
@@ -50,6 +51,15 @@ def catches(process, number):
 
 def waiting_bytes(pipe):
     return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * 4), sys.byteorder)
+
+
+def fill(pipe):
+    """Until not one byte more goes in. Opened anew, so that other writers of it still wait."""
+    own = os.open(f"/proc/self/fd/{pipe}", os.O_WRONLY | os.O_NONBLOCK)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(own, b"x")
+    os.close(own)
 
 
 class Interrupt(Case):
@@ -152,16 +162,21 @@ class Interrupt(Case):
 
     def test_long_after_another_ends_the_program_at_once_and_leaves_no_temporary_file(self):
         with tempfile.TemporaryDirectory() as folder:
-            # Nobody reads the pipe, so that the first signal cannot end the run.
-            process = start("offset", "--range", "0..99999", "--jsonl", "-o", "x.json", cwd=folder)
-            process.stdout.readline()
-            # A page of the pipe holds one line of some 2 KiB, and it has 16 pages.
-            wait_until(lambda: waiting_bytes(process.stdout) > 25_000)
+            # Nobody reads the full pipe, so that the first signal cannot end the run.
+            reading, writing = os.pipe()
+            process = start("offset", "--range", "0..99999", "--jsonl", "-o", "x.json", cwd=folder,
+                            stdout=writing)
+            wait_until(lambda: waiting_bytes(reading) > 25_000)
+            fill(writing)
             process.send_signal(signal.SIGTERM)
             time.sleep(2.1)
             self.assertIsNone(process.poll())
-            process.send_signal(signal.SIGTERM)
-            self.end(process)
+            # A busy machine may have told the program of the first one late.
+            wait_until(lambda: process.send_signal(signal.SIGTERM) or process.poll() is not None)
+            os.close(reading)
+            os.close(writing)
+            process.stdin.close()
+            process.stderr.close()
             self.assertEqual(process.returncode, -signal.SIGTERM)
             self.assertEqual(os.listdir(folder), ["x.partial.jsonl"])
 

@@ -44,12 +44,16 @@ class PlainFormula {
         const std::size_t start = at_;
         const bool is_array = !name().empty() && takes("[");
         if (!is_array) at_ = start;
-        Answer answer;
-        answer.index = conditional(true);
+        const std::size_t index_at = at_;
+        conditional(false);
         if (is_array && !takes("]")) throw Unknown();
+        Answer answer;
         if (name() == "if") answer.is_idle = conditional(true) == 0;
         skip_blanks();
         if (at_ != text_.size()) throw Unknown();
+        // The condition stands behind the index and is tested before it.
+        at_ = index_at;
+        if (!answer.is_idle) answer.index = conditional(true);
         return answer;
     }
 
