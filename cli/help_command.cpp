@@ -10,12 +10,7 @@ namespace coalprof {
 namespace {
 
 ExitCode run_help(const CLI::App& app, const std::string& name) {
-    const auto commands = app.get_subcommands({});
-    const auto named = std::find_if(commands.begin(), commands.end(), [&](const CLI::App* command) {
-        return command->get_name() == name;
-    });
-    if (!name.empty() && named == commands.end()) refuse_command(app, name);
-    print_out(help_of(name.empty() ? app : **named));
+    print_out(help_of(command_or_app(app, name)));
     return ExitCode::done;
 }
 

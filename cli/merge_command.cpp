@@ -18,10 +18,7 @@ ExitCode run_merge(const MergeCommand& command) {
     const std::vector<OutputTarget> targets = command.output.targets();
     refuse_inputs(targets, command.files);
     const ShardMerge merge(command.files, command.allows_missing);
-    Outputs outputs(
-        targets,
-        [&](const std::vector<Warning>& warnings) { command.output.note_warnings(warnings); },
-        [&](std::string_view remark) { command.output.note(remark); });
+    Outputs outputs = command.output.open(targets);
     return merge.write(outputs) == Status::complete ? ExitCode::done : ExitCode::partial;
 }
 

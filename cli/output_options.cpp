@@ -113,7 +113,7 @@ std::vector<OutputTarget> OutputOptions::targets() const {
     std::vector<OutputTarget> targets;
     bool stdout_is_taken = false;
     for (const std::string& file : files) {
-        const bool is_stdout = file == "-" || file == "/dev/stdout";
+        const bool is_stdout = is_standard_output(file);
         stdout_is_taken = stdout_is_taken || is_stdout;
         targets.push_back(
             {file, is_stdout && !named ? &default_format() : &format_of_path(file, named),
@@ -122,6 +122,12 @@ std::vector<OutputTarget> OutputOptions::targets() const {
     if (!stdout_is_taken)
         targets.insert(targets.begin(), {"-", named ? named : &default_format(), on_screen, false});
     return targets;
+}
+
+Outputs OutputOptions::open(const std::vector<OutputTarget>& targets) const {
+    return Outputs(
+        targets, [this](const std::vector<Warning>& warnings) { note_warnings(warnings); },
+        [this](std::string_view remark) { note(remark); });
 }
 
 void OutputOptions::note(std::string_view line) const {

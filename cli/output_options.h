@@ -34,8 +34,11 @@ struct OutputOptions {
     void add_to(CLI::App& command);
     // --no-progress and -v alone, for commands without the rest.
     void add_telling_to(CLI::App& command);
-    // Throws UsageError for unknown formats, Error where a file cannot be opened.
+    // Throws UsageError for unknown formats and for two that contradict each other.
     std::vector<OutputTarget> targets() const;
+    // The targets, opened; what their end has to tell goes to standard error. The options must live
+    // as long.
+    Outputs open(const std::vector<OutputTarget>& targets) const;
     // Notes and hints to standard error, silent with --quiet.
     void note(std::string_view line) const;
     // The first of them, likewise, without those of `said_code`, of which the user knows already.

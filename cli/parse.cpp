@@ -64,9 +64,7 @@ std::string typed_again(const std::vector<std::string>& words) {
             line += word;
             continue;
         }
-        line += '\'';
-        for (const char c : word) line += c == '\'' ? "'\\''" : std::string(1, c);
-        line += '\'';
+        line += '\'' + within_single_quotes(word) + '\'';
     }
     return shown(line);
 }
@@ -205,6 +203,25 @@ std::string folded_help(std::string_view help) {
 }
 
 }  // namespace
+
+std::string within_single_quotes(std::string_view text) {
+    std::string escaped;
+    for (const char c : text) escaped += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return escaped;
+}
+
+const CLI::App* find_command(const CLI::App& app, std::string_view name) {
+    for (const CLI::App* command : app.get_subcommands({}))
+        if (command->get_name() == name) return command;
+    return nullptr;
+}
+
+const CLI::App& command_or_app(const CLI::App& app, const std::string& name) {
+    if (name.empty()) return app;
+    const CLI::App* command = find_command(app, name);
+    if (!command) refuse_command(app, name);
+    return *command;
+}
 
 void refuse_command(const CLI::App& app, const std::string& typed) {
     std::vector<std::string> names;

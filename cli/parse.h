@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace coalprof {
@@ -14,6 +15,14 @@ bool parse_command_line(CLI::App& app, const std::vector<std::string>& argv);
 
 // Throws the UsageError for a word that names no command of `app`.
 [[noreturn]] void refuse_command(const CLI::App& app, const std::string& typed);
+
+// The command of this name; nullptr where there is none.
+const CLI::App* find_command(const CLI::App& app, std::string_view name);
+// The same, coalprof itself for an empty name; throws as refuse_command() does.
+const CLI::App& command_or_app(const CLI::App& app, const std::string& name);
+
+// `text` as it stands between single quotes of a shell.
+std::string within_single_quotes(std::string_view text);
 
 // The text of --help of coalprof itself or of one command, no line longer than 80 columns.
 std::string help_of(const CLI::App& command);

@@ -10,6 +10,7 @@
 #include "cli/invocation.h"
 #include "cli/output_options.h"
 #include "cli/saved_result.h"
+#include "core/write/columns.h"
 
 namespace coalprof {
 namespace {
@@ -19,11 +20,6 @@ struct ReportCommand {
     OutputOptions output;
 };
 
-bool has_csv(const std::vector<OutputTarget>& targets) {
-    return std::any_of(targets.begin(), targets.end(),
-                       [](const OutputTarget& target) { return target.format->name == "csv"; });
-}
-
 // Hears which counters the points of a warps file have: there any point may bring new ones.
 class ColumnsOfWarps : public ResultSink {
  public:
@@ -32,26 +28,15 @@ class ColumnsOfWarps : public ResultSink {
     }
     void point(const Point& point) override {
         if (!looks_) return;
-        look_at(point.predicted);
-        if (point.measured) look_at(*point.measured);
+        seen_.add(point.predicted);
+        if (point.measured) seen_.add(*point.measured);
     }
     void finish(const ResultTail&) override {}
-    std::vector<Counter> columns() const {
-        std::vector<Counter> columns;
-        for (const CounterInfo& counter : all_counters())
-            if (has_[static_cast<std::size_t>(counter.counter)]) columns.push_back(counter.counter);
-        return columns;
-    }
+    std::vector<Counter> columns() const { return seen_.in_output_order(); }
 
  private:
-    void look_at(const Readings& readings) {
-        readings.each([&](Counter counter, const Reading&) {
-            has_[static_cast<std::size_t>(counter)] = true;
-        });
-    }
-
     bool looks_ = false;
-    std::array<bool, counter_count> has_{};
+    SeenCounters seen_;
 };
 
 // The columns of a csv stand in its first line, so they have to be known before the first point.
@@ -111,10 +96,7 @@ void require_that_all_join(const std::vector<OutputTarget>& targets) {
 
 ExitCode run_joined(const ReportCommand& command, const std::vector<OutputTarget>& targets) {
     require_that_all_join(targets);
-    Outputs outputs(
-        targets,
-        [&](const std::vector<Warning>& warnings) { command.output.note_warnings(warnings); },
-        [&](std::string_view remark) { command.output.note(remark); });
+    Outputs outputs = command.output.open(targets);
     JoinedResults joined(outputs);
     bool is_damaged = false;
     for (const std::string& file : command.files)
@@ -133,10 +115,7 @@ ExitCode run_report(const ReportCommand& command) {
         columns = columns_of_mixed_points(saved.source(), saved.name());
         saved.source().rewind();
     }
-    Outputs outputs(
-        targets,
-        [&](const std::vector<Warning>& warnings) { command.output.note_warnings(warnings); },
-        [&](std::string_view remark) { command.output.note(remark); });
+    Outputs outputs = command.output.open(targets);
     WithColumns shown(outputs, std::move(columns));
     return saved.read(shown) == ReadOutcome::damaged ? ExitCode::partial : ExitCode::done;
 }

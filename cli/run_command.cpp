@@ -82,24 +82,16 @@ std::string library_path() {
                     program.string(), (program.parent_path() / "lib" / "coalprof").string()));
 }
 
+// Names the library that the driver loads when it starts.
+constexpr const char* injection_variable = "CUDA_INJECTION64_PATH";
+
 void refuse_other_tools() {
-    const char* other = ::getenv("CUDA_INJECTION64_PATH");
+    const char* other = ::getenv(injection_variable);
     if (other && *other)
         throw Error(
             fmt::format("cannot attach: CUDA_INJECTION64_PATH={} names another tool, and the "
                         "driver loads one; unset it",
                         shown(other)));
-}
-
-// What the library sees of it.
-Variables orders(const RunCommand& command, const std::string& library, const std::string& folder,
-                 RunPass pass) {
-    Variables variables{{"CUDA_INJECTION64_PATH", library},
-                        {folder_variable, folder},
-                        {first_variable, command.first},
-                        {pass_variable, pass == RunPass::use ? "use" : "traffic"}};
-    if (!command.kernel.empty()) variables.emplace_back(kernel_variable, command.kernel);
-    return variables;
 }
 
 void check(const RunCommand& command) {
@@ -198,7 +190,7 @@ std::vector<Warning> warnings_of(const std::vector<Trace>& traces) {
 std::vector<OutputTarget> targets_of(const RunCommand& command) {
     std::vector<OutputTarget> targets = command.output.targets();
     for (OutputTarget& target : targets)
-        if (target.path == "-" || target.path == "/dev/stdout") {
+        if (is_standard_output(target.path)) {
             target.path = "/dev/stderr";
             target.style.color = target.style.color && ::isatty(STDERR_FILENO) == 1;
         }
@@ -219,7 +211,13 @@ std::optional<MeasuredDevice> device_of(const std::vector<KernelSummary>& kernel
 int run_once(const RunCommand& command, const std::string& library, RunPass pass,
              std::vector<Trace>& traces) {
     const TraceFolder folder;
-    const int code = run_program(command.program, orders(command, library, folder.path(), pass));
+    AttachOrders orders{.folder = folder.path(),
+                        .first_of_each = parse_integer(command.first, "--first", 1),
+                        .pass = pass};
+    if (!command.kernel.empty()) orders.kernel = command.kernel;
+    Variables variables = variables_of(orders);
+    variables.emplace_back(injection_variable, library);
+    const int code = run_program(command.program, variables);
     for (Trace& trace : folder.traces()) traces.push_back(std::move(trace));
     return code;
 }
@@ -228,10 +226,7 @@ ExitCode run_run_command(const RunCommand& command, const Invocation& invocation
     check(command);
     refuse_other_tools();
     const std::string library = library_path();
-    Outputs outputs(
-        targets_of(command),
-        [&](const std::vector<Warning>& warnings) { command.output.note_warnings(warnings); },
-        [&](std::string_view remark) { command.output.note(remark); });
+    Outputs outputs = command.output.open(targets_of(command));
     std::vector<Trace> traces;
     int code = run_once(command, library, RunPass::traffic, traces);
     if (code == 126 || code == 127) return static_cast<ExitCode>(code);

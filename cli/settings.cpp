@@ -89,15 +89,9 @@ struct Settings {
     void read_file(const std::string& path) {
         constexpr std::size_t most_bytes = 1u << 20;
         if (path.empty() || ::access(path.c_str(), F_OK) != 0) return;
-        const auto source = open_bytes(path);
-        std::string text;
-        std::array<char, 4096> block{};
-        while (const std::size_t size = source->read(block)) {
-            text.append(block.data(), size);
-            if (text.size() > most_bytes)
-                throw UsageError(fmt::format("{}: it is too long for settings", shown(path)));
-        }
-        std::istringstream stream(text);
+        const auto text = read_whole(*open_bytes(path), most_bytes);
+        if (!text) throw UsageError(fmt::format("{}: it is too long for settings", shown(path)));
+        std::istringstream stream(*text);
         for (const CLI::ConfigItem& item : items_of(stream, path)) take(item, path);
     }
     static std::vector<CLI::ConfigItem> items_of(std::istream& stream, const std::string& path) {
@@ -151,12 +145,9 @@ std::string users_file() {
 
 std::vector<Setting> settings_for(const CLI::App& app, const std::vector<std::string>& words) {
     if (words.empty()) return {};
-    const auto commands = app.get_subcommands({});
-    const auto chosen =
-        std::find_if(commands.begin(), commands.end(),
-                     [&](const CLI::App* command) { return command->get_name() == words.front(); });
-    if (chosen == commands.end()) return {};
-    Settings settings{app, **chosen, words, {}};
+    const CLI::App* chosen = find_command(app, words.front());
+    if (!chosen) return {};
+    Settings settings{app, *chosen, words, {}};
     settings.read_file(users_file());
     settings.read_file(".coalprof.toml");
     settings.read_variables();

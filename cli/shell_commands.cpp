@@ -9,8 +9,10 @@
 #include "cli/invocation.h"
 #include "cli/parse.h"
 #include "cli/print.h"
+#include "core/gate/gate_formats.h"
 #include "core/machine/machine.h"
 #include "core/pattern/catalog.h"
+#include "core/pattern/transpose.h"
 #include "core/result/counter.h"
 #include "core/text/suggest.h"
 #include "core/write/formats.h"
@@ -34,13 +36,13 @@ Words values_of_option(const std::string& name) {
     if (name == "backend") return {"auto", "model", "device"};
     if (name == "cache") return {"cold", "warm"};
     if (name == "color") return {"auto", "always", "never"};
-    if (name == "dlcm") return {"ca", "cg", "cs", "cv"};
-    if (name == "dscm") return {"wb", "cg", "cs", "wt"};
+    if (name == "dlcm") return own(load_modifier_list());
+    if (name == "dscm") return own(store_modifier_list());
     if (name == "carveout") return {"prefer-l1", "prefer-equal", "prefer-shared"};
     if (name == "l2-fetch") return {"32", "64", "128"};
-    if (name == "alloc") return {"device", "static", "managed", "host"};
-    if (name == "path") return {"ld", "ldg", "tex"};
-    if (name == "variant") return {"naive", "tile", "padded"};
+    if (name == "alloc") return own(allocation_list());
+    if (name == "path") return own(load_path_list());
+    if (name == "variant") return own(transpose_variants());
     if (name == "order") return {"reversed", "xor", "rotate", "shuffle"};
     if (name == "shard") return {"auto"};
     Words words;
@@ -79,10 +81,13 @@ std::vector<OptionFacts> options_of(const CLI::App& command) {
     return list;
 }
 
-// Of check and compare, whose reports have formats of their own.
+// As the command takes them: some have formats or sets of counters of their own.
 Words values_for(const CLI::App& command, const std::string& option) {
-    const bool is_gate = command.get_name() == "check" || command.get_name() == "compare";
-    if (option == "format" && is_gate) return {"text", "json", "junit", "github", "md"};
+    const std::string& name = command.get_name();
+    if (option == "format" && (name == "check" || name == "compare"))
+        return Words(gate_formats.begin(), gate_formats.end());
+    if (option == "format" && name == "explain") return {"table", "json"};
+    if (option == "counters" && name == "run") return {"basic", "memory"};
     return values_of_option(option);
 }
 
@@ -91,7 +96,7 @@ Words arguments_of(const CLI::App& app, const CLI::App& command) {
     Words words;
     if (command.get_name() == "explain" || command.get_name() == "help") {
         for (const PatternInfo& pattern : pattern_catalog()) words.emplace_back(pattern.name);
-        words.insert(words.end(), {"formula", "warps"});
+        words.emplace_back("formula");
     }
     if (command.get_name() == "help" || command.get_name() == "man")
         for (const CLI::App* sub : app.get_subcommands({})) words.push_back(sub->get_name());
@@ -154,17 +159,10 @@ std::string bash_completion(const CLI::App& app) {
         joined_words(commands), cases);
 }
 
-// Within single quotes of zsh and fish.
-std::string single_quoted(std::string_view text, std::string_view quote) {
-    std::string escaped;
-    for (const char c : text) escaped += c == '\'' ? std::string(quote) : std::string(1, c);
-    return escaped;
-}
-
 std::string zsh_completion(const CLI::App& app) {
     const auto plain = [](std::string_view text) {
         std::string escaped;
-        for (const char c : single_quoted(text, "'\\''"))
+        for (const char c : within_single_quotes(text))
             escaped += c == '[' || c == ']' || c == ':' ? std::string("\\") + c : std::string(1, c);
         return escaped;
     };
@@ -298,7 +296,7 @@ constexpr std::array shell_texts{ShellText{"bash", bash_completion},
                                  ShellText{"fish", fish_completion}};
 
 ExitCode print_completion(const CLI::App& app, const std::string& shell) {
-    Words shells;
+    std::vector<std::string_view> shells;
     for (const ShellText& known : shell_texts) {
         if (known.shell == shell) {
             print_out(known.write(app));
@@ -306,17 +304,11 @@ ExitCode print_completion(const CLI::App& app, const std::string& shell) {
         }
         shells.emplace_back(known.shell);
     }
-    const std::vector<std::string_view> names(shells.begin(), shells.end());
-    throw UsageError(unknown_word("shell", shell, names));
+    throw UsageError(unknown_word("shell", shell, shells));
 }
 
 ExitCode print_man(const CLI::App& app, const std::string& name) {
-    const auto commands = app.get_subcommands({});
-    const auto named = std::find_if(commands.begin(), commands.end(), [&](const CLI::App* command) {
-        return command->get_name() == name;
-    });
-    if (!name.empty() && named == commands.end()) refuse_command(app, name);
-    print_out(man_page(app, name.empty() ? app : **named));
+    print_out(man_page(app, command_or_app(app, name)));
     return ExitCode::done;
 }
 

@@ -1,8 +1,6 @@
 // `coalprof warps FILE`: one line, one warp instruction, one point.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <memory>
 
 #include "cli/invocation.h"
@@ -19,6 +17,7 @@
 #include "core/run/run_points.h"
 #include "core/sweep/warps_source.h"
 #include "core/text/describe.h"
+#include "core/write/columns.h"
 
 namespace coalprof {
 namespace {
@@ -33,11 +32,8 @@ struct WarpsCommand {
 // where no output is one, or the user chose.
 std::vector<Counter> csv_columns(const WarpsCommand& command, const Machine& machine,
                                  const std::vector<OutputTarget>& targets, bool is_measured) {
-    const bool has_csv = std::any_of(targets.begin(), targets.end(), [](const auto& target) {
-        return target.format->name == "csv";
-    });
-    if (!has_csv) return {};
-    std::array<bool, counter_count> has{};
+    if (!has_csv(targets)) return {};
+    SeenCounters seen;
     const Predictor predictor(machine);
     for (const WarpOp& op : ops_in_warps_file(command.file)) {
         WarpAccess access;
@@ -46,17 +42,12 @@ std::vector<Counter> csv_columns(const WarpsCommand& command, const Machine& mac
         access.active_lanes = 1;
         Readings readings;
         predictor.predict_warp(access, readings);
-        readings.each([&](Counter counter, const Reading&) {
-            has[static_cast<std::size_t>(counter)] = true;
-        });
+        seen.add(readings);
         if (!is_measured) continue;
         for (const Counter counter : counters_of(command.machine.counters, accesses_of(access)))
-            has[static_cast<std::size_t>(counter)] = true;
+            seen.add(counter);
     }
-    std::vector<Counter> columns;
-    for (const CounterInfo& counter : all_counters())
-        if (has[static_cast<std::size_t>(counter.counter)]) columns.push_back(counter.counter);
-    return columns;
+    return seen.in_output_order();
 }
 
 std::unique_ptr<Backend> backend_for(const MachineOptions& options, const DeviceAccess& device) {

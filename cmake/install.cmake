@@ -1,7 +1,6 @@
 # cmake --install, and packages by `cpack -G DEB` or `cpack -G RPM` in the build folder: the program,
 # its manual pages, completion for three shells, and the documents. Pages and completion are what the
 # program itself prints, so it has to run where it is installed from.
-include(GNUInstallDirs)
 coalprof_install_stripped(coalprof)
 install(FILES README.md CHANGELOG.md docs/coalprof.schema.json DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs

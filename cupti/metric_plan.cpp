@@ -17,22 +17,6 @@ std::size_t index_of(std::vector<std::string>& names, std::string_view name) {
     return index;
 }
 
-// The counters that a ratio is made of. derive_ratios() (core/result/reading.h) makes it.
-std::vector<Counter> parts_of(Counter ratio) {
-    if (ratio == Counter::shared_load_conflict_degree)
-        return {Counter::shared_load_wavefronts, Counter::shared_load_requests};
-    if (ratio == Counter::shared_store_conflict_degree)
-        return {Counter::shared_store_wavefronts, Counter::shared_store_requests};
-    if (ratio == Counter::shared_atomic_conflict_degree)
-        return {Counter::shared_atomic_wavefronts, Counter::shared_atomic_requests};
-    const auto index = static_cast<std::size_t>(ratio);
-    const auto kind = static_cast<AccessKind>(index / access_field_count);
-    const auto part = [kind](AccessField field) { return access_counter(kind, field); };
-    if (static_cast<AccessField>(index % access_field_count) == AccessField::sectors_per_request)
-        return {part(AccessField::sectors), part(AccessField::requests)};
-    return {part(AccessField::unique_bytes), part(AccessField::sectors)};
-}
-
 class Planner {
  public:
     Planner(std::string_view chip, const std::function<bool(std::string_view)>& has_metric,
@@ -45,7 +29,10 @@ class Planner {
             case MetricCost::elsewhere:
                 return;
             case MetricCost::derived:
-                for (const Counter part : parts_of(counter)) add(part);
+                if (const auto parts = ratio_parts(counter)) {
+                    add(parts->above);
+                    add(parts->below);
+                }
                 return;
             case MetricCost::never:
                 if (is_new(counter)) plan_.unavailable.emplace_back(counter, Unavailable{row.note});

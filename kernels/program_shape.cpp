@@ -6,7 +6,6 @@
 #include <array>
 #include <cstring>
 #include <limits>
-#include <numeric>
 #include <type_traits>
 
 #include "core/device/device.h"
@@ -205,19 +204,6 @@ void set_launch_shape(const Plan& plan, std::uint32_t max_threads_per_block, Pro
         refuse(fmt::format("{} blocks; a launch takes at most 2147483647", shape.grid));
 }
 
-// Where every array is global and no tile belongs to a block, it does not matter which block
-// touches what, and blocks may take their elements in turn. Without that each block would store to
-// a stretch of memory of its own, and long ones slow an H200 down (docs/measurements.md).
-std::uint32_t blocks_in_turn(const Program& program, const ProgramShape& shape) {
-    constexpr std::uint64_t most = 32;
-    const bool is_free = std::all_of(
-        program.instructions.begin(), program.instructions.end(), [](const Instruction& one) {
-            return one.space == Space::global && !std::holds_alternative<Tiles>(one.formula);
-        });
-    if (!is_free || !shape.whole || shape.per_thread == 1) return 1;
-    return static_cast<std::uint32_t>(std::gcd(shape.grid, most));
-}
-
 // The load, before instruction `k`, of the pointers to the rows of its array.
 std::optional<std::size_t> table_before(const Program& program, std::size_t k) {
     for (std::size_t t = k; t-- > 0;) {
@@ -246,10 +232,9 @@ std::uint32_t side_of_only_tile(const Formula& formula, const ProgramShape& shap
 
 // Rows begin with an active lane at a multiple of 32, and so does each warp where blocks are such.
 Idle idle_of(const Formula& formula, const ProgramShape& shape) {
-    if (const auto* custom = std::get_if<Custom>(&formula))
-        return (*custom)->may_idle() ? Idle::warps : Idle::none;
+    if (!may_idle(formula)) return Idle::none;
     const auto* rows = std::get_if<Rows>(&formula);
-    if (!rows || rows->columns >= rows->row_threads) return Idle::none;
+    if (!rows) return Idle::warps;
     const bool is_aligned = shape.block % warp_lanes == 0 && rows->row_threads % warp_lanes == 0 &&
                             rows->row_threads - rows->columns < warp_lanes;
     return is_aligned ? Idle::lanes : Idle::warps;
@@ -316,7 +301,7 @@ ProgramShape shape_of(const Plan& plan, const BlockLimits& limits) {
     set_launch_shape(plan, limits.threads, shape);
     check_barriers(program, shape.whole);
     set_memories(program, limits.shared_bytes, shape);
-    shape.blocks_in_turn = blocks_in_turn(program, shape);
+    shape.blocks_in_turn = blocks_in_turn(program, shape.per_thread);
     shape.contents = contents_of(plan);
     for (std::size_t k = 0; k < program.instructions.size(); ++k) {
         const AccessKind kind = program.instructions[k].kind;

@@ -70,7 +70,7 @@ struct BlockLimits {
 BlockLimits block_limits(const DeviceFacts& facts);
 
 // Throws PointError where kernels cannot do what the plan says (an atomic on a 16-byte element,
-// a block of 4096 threads, memory that is not global).
+// a block of 4096 threads, more shared memory than a block has).
 ProgramShape shape_of(const Plan& plan, const BlockLimits& limits = {});
 
 // For an instruction with is_table: bytes from one row of the listed array to the next.

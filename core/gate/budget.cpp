@@ -267,20 +267,15 @@ Budget parse_budget(std::string_view text, std::string_view option) {
 
 std::vector<Budget> read_budget_file(const std::string& path) {
     constexpr std::size_t most_bytes = 1u << 20;
-    const auto source = open_bytes(path);
-    std::string text;
-    std::array<char, 4096> block{};
-    while (const std::size_t size = source->read(block)) {
-        text.append(block.data(), size);
-        if (text.size() > most_bytes)
-            throw UsageError(
-                fmt::format("--budget-file {}: it is too long for budgets", shown(path)));
-    }
+    const auto whole = read_whole(*open_bytes(path), most_bytes);
+    if (!whole)
+        throw UsageError(fmt::format("--budget-file {}: it is too long for budgets", shown(path)));
+    const std::string_view text = *whole;
     std::vector<Budget> budgets;
     std::size_t line = 1;
     for (std::size_t at = 0; at < text.size(); ++line) {
         const std::size_t end = std::min(text.find('\n', at), text.size());
-        std::string_view content = std::string_view(text).substr(at, end - at);
+        std::string_view content = text.substr(at, end - at);
         content = trimmed(content.substr(0, std::min(content.find('#'), content.size())));
         at = end + 1;
         if (content.empty()) continue;

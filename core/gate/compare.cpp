@@ -45,7 +45,7 @@ bool has_parts(Counter counter, const Readings& older, const Readings& newer) {
     const auto is_there = [&](Counter part) {
         return Pair{older[part], newer[part]}.has_numbers();
     };
-    return is_there(parts->first) && is_there(parts->second);
+    return is_there(parts->above) && is_there(parts->below);
 }
 
 // Results of 0.1 have no intervals; what they say of time is an estimate all the same.
@@ -59,7 +59,7 @@ bool is_estimate(Counter counter, const Point& point) {
 bool is_exact(Counter counter, const Point& point) {
     const Reading& reading = point.predicted[counter];
     if (const auto parts = parts_of(counter))
-        return is_exact(parts->first, point) && is_exact(parts->second, point);
+        return is_exact(parts->above, point) && is_exact(parts->below, point);
     return std::holds_alternative<std::uint64_t>(reading) && !is_estimate(counter, point);
 }
 

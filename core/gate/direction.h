@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <utility>
 
 #include "core/result/counter.h"
 
@@ -17,6 +16,6 @@ enum class Better : std::uint8_t {
 Better better_of(Counter counter);
 
 // The two that this one is the ratio of: where both are there, it says nothing new.
-std::optional<std::pair<Counter, Counter>> parts_of(Counter counter);
+std::optional<RatioParts> parts_of(Counter counter);
 
 }  // namespace coalprof

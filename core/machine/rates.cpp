@@ -3,6 +3,7 @@
 namespace coalprof {
 namespace {
 
+// Fitted to 308 launches of an H200 (tests/data/h200, 2026-11-22).
 constexpr Rates h200{
     .start_seconds = 3.34e-6,
     .flushed_seconds = 0.64e-6,
@@ -31,8 +32,8 @@ constexpr Rates h200{
     .overlap = 3.44,
     .l2 = {},
     .doubt = 1,
-    .source = "fitted to 308 launches of an H200 (tests/data/h200, 2026-11-22)",
 };
+// Fitted to 204 launches of an H100 SXM (tests/data/h100, 2026-11-22).
 constexpr Rates h100{
     .start_seconds = 5.01e-6,
     .flushed_seconds = 0.46e-6,
@@ -61,7 +62,6 @@ constexpr Rates h100{
     .overlap = 3.87,
     .l2 = {},
     .doubt = 1,
-    .source = "fitted to 204 launches of an H100 SXM (tests/data/h100, 2026-11-22)",
 };
 
 // A board that nobody measured: the H200's rates for each multiprocessor, and for each byte a
@@ -82,7 +82,6 @@ Rates scaled(const Board& board) {
     rates.dram_read_bursts_per_second *= memory;
     rates.dram_write_bursts_per_second *= memory;
     rates.doubt = 3;
-    rates.source = "rates of an H200, by multiprocessors and peak bandwidth";
     return rates;
 }
 

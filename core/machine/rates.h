@@ -4,7 +4,6 @@
 #pragma once
 
 #include <optional>
-#include <string_view>
 
 #include "core/machine/machine.h"
 
@@ -35,7 +34,7 @@ struct Rates {
     double warps_per_second = 0;         // started
     double instructions_per_second = 0;  // memory instructions of warps, with what they need
     double latency_seconds = 0;          // of a block whose loads hit L2, from its start to its end
-    double dram_latency_seconds = 0;     // more, where they do not
+    double dram_latency_seconds = 0;     // more, for each burst an L2 sector (Work::missing)
     double dependent_latency_seconds = 0;  // of a load whose address was loaded
     // Of a load that its thread's next element waits for, as behind a branch or a pointer: share of
     // the latency that every further element takes.
@@ -59,7 +58,6 @@ struct Rates {
     L2Shares l2;
     // Intervals are widened by this power: 1 where launches of this very GPU were measured.
     double doubt = 1;
-    std::string_view source;
 };
 
 // None where nothing is known of the machine's board, or of any board like it.

@@ -53,8 +53,7 @@ bool has_bank_conflicts(const Rules& rules, const Program& program) {
 
 // The smallest piece that a load brings from device memory.
 std::uint32_t fetched_bytes(const Rules& rules, const CachePolicy& cache) {
-    const bool set = rules.memory.fill_settable && cache.l2_fetch_bytes;
-    const std::uint32_t l2 = set ? *cache.l2_fetch_bytes : rules.memory.fill_bytes;
+    const std::uint32_t l2 = l2_fill_bytes(rules, cache);
     const std::uint32_t l1 = keeps_in_l1(rules, cache.dlcm) ? rules.l1_loads.fetch_bytes
                                                             : rules.transactions.smallest_bytes;
     return std::max(l1, l2);
@@ -92,6 +91,11 @@ std::variant<Traffic, Unavailable> sum_footprints(const Rules& rules, const Prog
 }
 
 }  // namespace
+
+std::uint32_t l2_fill_bytes(const Rules& rules, const CachePolicy& cache) {
+    const bool set = rules.memory.fill_settable && cache.l2_fetch_bytes;
+    return set ? *cache.l2_fetch_bytes : rules.memory.fill_bytes;
+}
 
 std::variant<Traffic, Unavailable> predict_traffic(const Rules& rules, const Program& program,
                                                    const CachePolicy& cache) {

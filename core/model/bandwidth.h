@@ -35,6 +35,9 @@ struct Traffic {
 std::variant<Traffic, Unavailable> predict_traffic(const Rules& rules, const Program& program,
                                                    const CachePolicy& cache);
 
+// What L2 fetches from device memory at a time.
+std::uint32_t l2_fill_bytes(const Rules& rules, const CachePolicy& cache);
+
 // Useful bytes per second: efficiency x sustained fraction x peak of the machine's board. Holds a
 // double or Unavailable: no board, no traffic, or a footprint that its L2 holds.
 Reading predict_bandwidth(const Machine& machine, const Traffic& traffic);

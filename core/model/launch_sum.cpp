@@ -5,6 +5,11 @@
 namespace coalprof {
 namespace {
 
+// Warps tile the launch every 32 threads, or every block where a block ends in a partial warp.
+std::uint64_t threads_of_tile(const Program& program) {
+    return program.block % warp_lanes == 0 ? warp_lanes : program.block;
+}
+
 // The inverse of an odd number modulo 2^64, by Newton's iteration: each step doubles the bits.
 std::uint64_t inverse_of_odd(std::uint64_t number) {
     std::uint64_t inverse = number;  // right to 3 bits
@@ -111,8 +116,7 @@ std::optional<detail::Parts> detail::parts_of(const Program& program,
                                               const Instruction& instruction) {
     const std::optional<Period> period = period_of(instruction.formula);
     if (!period) return std::nullopt;
-    // Warps tile the launch every 32 threads, or every block where a block ends in a partial warp.
-    const std::uint64_t tile = program.block % warp_lanes == 0 ? warp_lanes : program.block;
+    const std::uint64_t tile = threads_of_tile(program);
     const std::uint64_t width = instruction.width_bytes;
     const std::uint64_t unit = std::lcm(period->threads, tile);
     Parts parts;
@@ -164,7 +168,7 @@ std::vector<detail::WarpRange> detail::ranges_of(const Program& program,
 
 detail::Pieces::Pieces(const Program& program, const WarpRange& warps) : range(warps) {
     constexpr std::uint64_t piece_threads = 1024 * warp_lanes;
-    const std::uint64_t tile = program.block % warp_lanes == 0 ? warp_lanes : program.block;
+    const std::uint64_t tile = threads_of_tile(program);
     threads = piece_threads / tile * tile;
     count = (range.end - range.begin + threads - 1) / threads;
 }
@@ -285,7 +289,7 @@ bool warps_share_no_unit(const Program& program, const Placement& placement,
     if (is_proven_apart(program, placement, instruction, Order::inner_first, unit_bytes))
         return true;
     // Without an incomplete period at the end every warp is a copy by both repetitions.
-    const std::uint64_t tile = program.block % warp_lanes == 0 ? warp_lanes : program.block;
+    const std::uint64_t tile = threads_of_tile(program);
     return period && program.threads % std::lcm(period->threads, tile) == 0 &&
            is_proven_apart(program, placement, instruction, Order::outer_first, unit_bytes);
 }

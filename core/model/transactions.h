@@ -49,8 +49,8 @@ class Transactions {
  public:
     // `modifier` concerns loads.
     Transactions(const Rules& rules, LoadModifier modifier);
-    // A global load or store whose addresses are multiples of its width; for atomics see
-    // atomics_reason.
+    // A global load or store whose addresses are multiples of its width; of atomics
+    // unavailable() tells.
     TransactionCounts count(const WarpAccess& access) const;
 
     // Lanes that make one request.

@@ -1,6 +1,5 @@
-// Work on all threads of --threads (threads.h). Three shapes:
+// Work on all threads of --threads (threads.h). Two shapes:
 //
-//     parallel_each(points.size(), [&](std::uint64_t i) { results[i] = predict(points[i]); });
 //     const Counts sum = parallel_sum<Counts>(chunks, [&](std::uint64_t i, Counts& part) { ... });
 //     Answer<Readings> answer = start_answer([=] { return predict(plan); });   ...   answer.get();
 //
@@ -27,16 +26,9 @@
 
 namespace coalprof {
 
-// Calls work(i) for every i < count, lowest first, and returns when all are done.
-template <typename Work>
-void parallel_each(std::uint64_t count, const Work& work) {
-    if (count == 0) return;
-    if (count == 1) return work(0);
-    Job(count, [&](Items& items) { items.each(work); }).finish();
-}
-
-// Calls work(i, part) for every i < count, each thread with a part of its own that begins as Sum(),
-// and adds the parts up with sum.add(part): in no order, so adding must not depend on it.
+// Calls work(i, part) for every i < count, lowest first, each thread with a part of its own that
+// begins as Sum(), and returns when all are done. The parts are added up by sum.add(part): in no
+// order, so adding must not depend on it.
 template <typename Sum, typename Work>
 Sum parallel_sum(std::uint64_t count, const Work& work) {
     Sum sum;

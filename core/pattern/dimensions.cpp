@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include "core/text/describe.h"
-#include "core/text/error.h"
 #include "core/text/number.h"
+#include "core/text/option_text.h"
 
 namespace coalprof {
 namespace {
@@ -14,39 +14,33 @@ constexpr std::array axes{'x', 'y', 'z'};
 // One to three numbers with an 'x' between them, each from 1 to the most of its axis.
 class DimensionsReader {
  public:
-    DimensionsReader(std::string_view text, std::string_view option, const char* hint)
-        : text_(text), option_(option), hint_(hint) {}
+    explicit DimensionsReader(const OptionText& value) : value_(value) {}
 
     Dimensions read(const std::array<std::uint64_t, 3>& most, const char* allowed) {
+        const std::string_view text = value_.text;
         Dimensions dimensions;
         const std::array into{&dimensions.x, &dimensions.y, &dimensions.z};
         std::size_t at = 0;
         for (std::size_t axis = 0;; ++axis) {
-            const ReadNumber number = read_integer(text_.substr(at));
-            if (number.status == NumberStatus::no_digits) throw error(at, "expected a number");
+            const ReadNumber number = read_integer(text.substr(at));
+            if (number.status == NumberStatus::no_digits) value_.refuse(at, "expected a number");
             if (number.status == NumberStatus::too_large || number.value == 0 ||
                 number.value > most[axis])
-                throw error(at, fmt::format("{} along {}, not {}",
-                                            fmt::format(fmt::runtime(allowed), most[axis]),
-                                            axes[axis], shown(text_.substr(at, number.length))));
+                value_.refuse(at, fmt::format("{} along {}, not {}",
+                                              fmt::format(fmt::runtime(allowed), most[axis]),
+                                              axes[axis], shown(text.substr(at, number.length))));
             *into[axis] = number.value;
             at += number.length;
-            if (at == text_.size()) return dimensions;
-            if (axis + 1 == into.size() || text_[at] != 'x')
-                throw error(at, axis + 1 == into.size() ? "there are three dimensions at most"
-                                                        : "expected 'x' and the next dimension");
+            if (at == text.size()) return dimensions;
+            if (axis + 1 == into.size() || text[at] != 'x')
+                value_.refuse(at, axis + 1 == into.size() ? "there are three dimensions at most"
+                                                          : "expected 'x' and the next dimension");
             ++at;
         }
     }
-    UsageError error(std::size_t at, const std::string& sentence) const {
-        return {fmt::format("{} {}: {}", option_, shown(text_), sentence), std::string(text_), at,
-                hint_};
-    }
 
  private:
-    std::string_view text_;
-    std::string_view option_;
-    const char* hint_;
+    const OptionText& value_;
 };
 
 }  // namespace
@@ -58,18 +52,18 @@ std::string text_of(const Dimensions& dimensions) {
 }
 
 Dimensions parse_block(std::string_view text, std::string_view option) {
-    DimensionsReader reader(text, option, "blocks look like 256, 32x8 or 8x8x4");
-    const Dimensions block = reader.read(
+    const OptionText value{option, text, "blocks look like 256, 32x8 or 8x8x4"};
+    const Dimensions block = DimensionsReader(value).read(
         {most_block_threads, most_block_threads, most_block_layers}, "a block has 1 to {} threads");
     if (block.count() > most_block_threads)
-        throw reader.error(0, fmt::format("a block has 1 to {} threads, and these are {}",
-                                          most_block_threads, block.count()));
+        value.refuse(0, fmt::format("a block has 1 to {} threads, and these are {}",
+                                    most_block_threads, block.count()));
     return block;
 }
 
 Dimensions parse_grid(std::string_view text, std::string_view option) {
-    return DimensionsReader(text, option, "grids look like 1024, 64x64 or 8x8x8")
-        .read(most_grid_blocks, "a grid has 1 to {} blocks");
+    const OptionText value{option, text, "grids look like 1024, 64x64 or 8x8x8"};
+    return DimensionsReader(value).read(most_grid_blocks, "a grid has 1 to {} blocks");
 }
 
 }  // namespace coalprof

@@ -1,7 +1,9 @@
 #include "core/pattern/program.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <numeric>
 #include <type_traits>
 
 namespace coalprof {
@@ -89,6 +91,22 @@ std::optional<Period> period_of(const Formula& formula) { return std::visit(Peri
 
 bool is_pointer_load(const Program& program, const Instruction& instruction) {
     return instruction.kind == AccessKind::load && program.arrays[instruction.array].rows_of;
+}
+
+bool may_idle(const Formula& formula) {
+    if (const auto* custom = std::get_if<Custom>(&formula)) return (*custom)->may_idle();
+    const auto* rows = std::get_if<Rows>(&formula);
+    return rows && rows->columns < rows->row_threads;
+}
+
+std::uint32_t blocks_in_turn(const Program& program, std::uint32_t per_thread) {
+    constexpr std::uint64_t most = 32;
+    const bool is_free = std::ranges::all_of(program.instructions, [](const Instruction& one) {
+        return one.space == Space::global && !std::holds_alternative<Tiles>(one.formula);
+    });
+    const std::uint64_t of_one_block = std::uint64_t{program.block} * per_thread;
+    if (!is_free || program.threads % of_one_block != 0 || per_thread == 1) return 1;
+    return static_cast<std::uint32_t>(std::gcd(program.threads / of_one_block, most));
 }
 
 Space space_of(const Program& program, std::uint32_t array) {

@@ -119,6 +119,15 @@ bool is_pointer_load(const Program& program, const Instruction& instruction);
 // The memory that an array lies in: that of the instructions that touch it.
 Space space_of(const Program& program, std::uint32_t array);
 
+// Whether a thread of the launch may take no part.
+bool may_idle(const Formula& formula);
+
+// Neighbouring blocks that take their elements in turn, where each thread has `per_thread`, all of
+// them: 1 where none do. Where every array is global and no tile belongs
+// to a block, it does not matter which block touches what; without turns each block would store to
+// a stretch of memory of its own, and long ones slow an H200 down (docs/measurements.md).
+std::uint32_t blocks_in_turn(const Program& program, std::uint32_t per_thread);
+
 // Where the arrays lie: the byte address of element 0, one per Program::arrays. The model counts
 // the same for any base that is aligned above the footprint, and its own placement is 0.
 struct Placement {

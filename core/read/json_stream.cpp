@@ -365,7 +365,6 @@ JsonStream::Step JsonStream::next() {
 }
 
 JsonView JsonStream::value() const { return reader_->tree.root(); }
-bool JsonStream::has_value() const { return !reader_->tree.is_empty(); }
 std::uint64_t JsonStream::line() const { return reader_->input.line(); }
 std::uint64_t JsonStream::bytes() const { return reader_->input.bytes(); }
 void JsonStream::values_are_lines() { reader_->values_are_lines = true; }

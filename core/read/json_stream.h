@@ -36,7 +36,6 @@ class JsonStream {
     Step next();
     // What was read; of a value that is cut or wrong, as far as it is known.
     JsonView value() const;
-    bool has_value() const;
     const std::string& problem() const { return problem_; }
     // Where the reading stands: the line, from 1, and the bytes before.
     std::uint64_t line() const;

@@ -63,7 +63,6 @@ class JsonTree {
     void clear();
     // The value as far as it is there; the tree must not be empty.
     JsonView root() const { return {*this, 0}; }
-    bool is_empty() const { return nodes_.empty(); }
     // Lists and objects that are open.
     std::size_t depth() const { return open_.size(); }
     // What is open at this depth, from 0.

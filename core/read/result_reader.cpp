@@ -60,7 +60,6 @@ class ResultReader::Impl {
             if (outcome) return *outcome;
         }
     }
-    std::uint64_t line() const { return result_.line; }
 
  private:
     using Step = JsonStream::Step;
@@ -71,7 +70,6 @@ class ResultReader::Impl {
         bool is_lines = false;
         bool has_meta = false;      // of lines: the first of their run, else some of its middle
         bool has_failures = false;  // among its points
-        std::uint64_t line = 0;
         std::uint64_t points = 0;
         NamedValues sweep;  // of lines: what each of them says again
         std::string machine;
@@ -109,7 +107,6 @@ class ResultReader::Impl {
     void begin(ResultHead head, const Point* first) {
         head.compares_settings = first && compares_settings(*first);
         result_.has_begun = true;
-        result_.line = stream_->line();
         sink_->begin(head);
     }
     void deliver(const Point& point) {
@@ -310,6 +307,5 @@ ResultReader::ResultReader(ByteSource& source, std::string file)
     : impl_(std::make_unique<Impl>(source, std::move(file))) {}
 ResultReader::~ResultReader() = default;
 ReadOutcome ResultReader::next(ResultSink& sink) { return impl_->next(sink); }
-std::uint64_t ResultReader::line() const { return impl_->line(); }
 
 }  // namespace coalprof

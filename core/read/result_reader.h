@@ -29,8 +29,6 @@ class ResultReader {
     // is thrown on. Throws UsageError with file and line for what is no result of coalprof or one
     // of a newer schema, before the sink hears of it.
     ReadOutcome next(ResultSink& sink);
-    // Where the last result that was read begins.
-    std::uint64_t line() const;
 
  private:
     class Impl;

@@ -160,6 +160,34 @@ std::optional<Counter> find_counter(std::string_view key) {
     return std::nullopt;
 }
 
+std::optional<RatioParts> ratio_parts(Counter counter) {
+    switch (counter) {
+        case Counter::shared_load_conflict_degree:
+            return {{Counter::shared_load_wavefronts, Counter::shared_load_requests}};
+        case Counter::shared_store_conflict_degree:
+            return {{Counter::shared_store_wavefronts, Counter::shared_store_requests}};
+        case Counter::shared_atomic_conflict_degree:
+            return {{Counter::shared_atomic_wavefronts, Counter::shared_atomic_requests}};
+        case Counter::bandwidth_bytes_per_second:
+            return {{Counter::useful_bytes, Counter::duration_seconds}};
+        default:
+            break;
+    }
+    const auto index = static_cast<std::size_t>(counter);
+    if (index >= access_kinds.size() * access_field_count) return std::nullopt;
+    const auto part = [kind = static_cast<AccessKind>(index / access_field_count)](
+                          AccessField field) { return access_counter(kind, field); };
+    switch (static_cast<AccessField>(index % access_field_count)) {
+        case AccessField::sectors_per_request:
+            return {{part(AccessField::sectors), part(AccessField::requests)}};
+        case AccessField::bytes_per_sector:
+        case AccessField::efficiency:
+            return {{part(AccessField::unique_bytes), part(AccessField::sectors)}};
+        default:
+            return std::nullopt;
+    }
+}
+
 std::string_view name_of(Unit unit) {
     switch (unit) {
         case Unit::one:

@@ -85,6 +85,14 @@ inline std::string_view key_of(Counter counter) { return info(counter).key; }
 // The counter of a key; none if there is no such key.
 std::optional<Counter> find_counter(std::string_view key);
 
+// The two counters that a ratio is made of. Efficiency is bytes per sector over the sector's 32.
+struct RatioParts {
+    Counter above;
+    Counter below;
+};
+// None where the counter is no ratio of two others.
+std::optional<RatioParts> ratio_parts(Counter counter);
+
 std::string_view name_of(Unit unit);        // "sector", "byte/s", ...
 std::string_view name_of(AccessKind kind);  // "load", ...
 

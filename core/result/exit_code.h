@@ -8,8 +8,8 @@
 
 namespace coalprof {
 
-// What the process answers for a result that ended so: 0, 4, or 128 and the
-// number of the signal, as shells say it.
+// What the process answers for a result that ended so: 0, 4, or 128 and the number of the signal,
+// as shells say it.
 ExitCode exit_code_of(Status status);
 
 }  // namespace coalprof

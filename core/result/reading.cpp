@@ -20,13 +20,15 @@ Reading ratio_of(const Reading& part, const Reading& whole, std::string_view why
     return number_in(part) / below;
 }
 
+constexpr std::string_view no_request =
+    "no warp instruction was executed, so there is nothing to divide by";
+
 void derive_ratios_of(AccessKind kind, Readings& readings) {
     const auto field = [&](AccessField name) -> Reading& {
         return readings[access_counter(kind, name)];
     };
     field(AccessField::sectors_per_request) =
-        ratio_of(field(AccessField::sectors), field(AccessField::requests),
-                 "no warp instruction was executed, so there is nothing to divide by");
+        ratio_of(field(AccessField::sectors), field(AccessField::requests), no_request);
     const Reading bytes_per_sector =
         ratio_of(field(AccessField::unique_bytes), field(AccessField::sectors),
                  "no sector was touched, so there is nothing to divide by");
@@ -38,19 +40,9 @@ void derive_ratios_of(AccessKind kind, Readings& readings) {
         field(AccessField::efficiency) = bytes_per_sector;
 }
 
-struct SharedDegree {
-    Counter degree;
-    Counter wavefronts;
-    Counter requests;
-};
-constexpr std::array shared_degrees{
-    SharedDegree{Counter::shared_load_conflict_degree, Counter::shared_load_wavefronts,
-                 Counter::shared_load_requests},
-    SharedDegree{Counter::shared_store_conflict_degree, Counter::shared_store_wavefronts,
-                 Counter::shared_store_requests},
-    SharedDegree{Counter::shared_atomic_conflict_degree, Counter::shared_atomic_wavefronts,
-                 Counter::shared_atomic_requests},
-};
+constexpr std::array conflict_degrees{Counter::shared_load_conflict_degree,
+                                      Counter::shared_store_conflict_degree,
+                                      Counter::shared_atomic_conflict_degree};
 
 }  // namespace
 
@@ -73,11 +65,11 @@ void derive_ratios(Readings& readings) {
     for (const AccessKind kind : access_kinds)
         if (is_present(readings[access_counter(kind, AccessField::sectors)]))
             derive_ratios_of(kind, readings);
-    for (const auto& [degree, wavefronts, requests] : shared_degrees)
-        if (is_present(readings[wavefronts]))
-            readings[degree] =
-                ratio_of(readings[wavefronts], readings[requests],
-                         "no warp instruction was executed, so there is nothing to divide by");
+    for (const Counter degree : conflict_degrees) {
+        const RatioParts parts = *ratio_parts(degree);
+        if (is_present(readings[parts.above]))
+            readings[degree] = ratio_of(readings[parts.above], readings[parts.below], no_request);
+    }
     if (is_present(readings[Counter::duration_seconds]))
         readings[Counter::bandwidth_bytes_per_second] =
             ratio_of(readings[Counter::useful_bytes], readings[Counter::duration_seconds],

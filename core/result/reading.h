@@ -32,6 +32,10 @@ inline bool is_number(const Reading& reading) {
 }
 // The number, an integer converted; the reading must hold one.
 double number_in(const Reading& reading);
+// The number where it holds one.
+inline double number_or(const Reading& reading, double otherwise) {
+    return is_number(reading) ? number_in(reading) : otherwise;
+}
 
 class Readings {
  public:
@@ -53,9 +57,8 @@ class Readings {
 };
 
 // Sets the ratios (sectors per request, bytes per sector, efficiency; conflict degrees; bandwidth
-// from useful bytes
-// and duration) that follow from the sums that are there. A ratio with nothing below the line is
-// unavailable, and so is one of which a part is.
+// from useful bytes and duration) that follow from the sums that are there. A ratio with nothing
+// below the line is unavailable, and so is one of which a part is.
 void derive_ratios(Readings& readings);
 
 }  // namespace coalprof

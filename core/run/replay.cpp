@@ -77,15 +77,15 @@ class Replay : public ResultSink {
 }  // namespace
 
 std::vector<std::string> question_in(const std::vector<std::string>& argv) {
-    constexpr std::array<std::string_view, 8> alone{"--resume",  "-q",     "--quiet", "-v",
-                                                    "--verbose", "--json", "--jsonl", "--plain"};
+    constexpr std::array<std::string_view, 9> alone{"--resume", "-q",        "--quiet",
+                                                    "-v",       "--verbose", "--no-progress",
+                                                    "--json",   "--jsonl",   "--plain"};
     constexpr std::array<std::string_view, 5> with_value{"-o", "--output", "--format", "--color",
                                                          "--threads"};
     std::vector<std::string> words;
     for (std::size_t i = 1; i < argv.size(); ++i) {
         const std::string name = argv[i].substr(0, argv[i].find('='));
-        if (std::find(alone.begin(), alone.end(), name) != alone.end() || name == "--no-progress")
-            continue;
+        if (std::find(alone.begin(), alone.end(), name) != alone.end()) continue;
         if (std::find(with_value.begin(), with_value.end(), name) == with_value.end())
             words.push_back(argv[i]);
         else if (name == argv[i])

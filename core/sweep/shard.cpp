@@ -77,9 +77,10 @@ Shard shard_of_launcher(const OptionText& value, const GetVariable& variable,
                                      launcher.index, *index, *count));
         return {(*index - first) / step + 1, *count};
     }
-    value.refuse(UsageError::no_caret,
-                 "neither Slurm, Open MPI, PMIx nor Kubernetes says in the environment which part "
-                 "this is");
+    value.refuse(
+        UsageError::no_caret,
+        "neither Slurm, Open MPI, PMI, PMIx nor Kubernetes says in the environment which part "
+        "this is");
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ struct Shard {
 // How the environment is asked for a variable; nullptr where it is not set.
 using GetVariable = std::function<const char*(const char* name)>;
 
-// "2/4"; "auto": what Slurm, Open MPI, PMIx, or an indexed Job of Kubernetes say in the
+// "2/4"; "auto": what Slurm, Open MPI, PMI, PMIx, or an indexed Job of Kubernetes say in the
 // environment; "auto/4" where that says the index alone. Throws UsageError.
 Shard parse_shard(std::string_view text, const GetVariable& variable,
                   std::string_view option = "--shard");

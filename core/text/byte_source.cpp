@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -116,6 +117,16 @@ std::unique_ptr<ByteSource> open_bytes(const std::string& path, std::function<bo
     struct stat status {};
     if (::fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) fail("read", path, EISDIR);
     return source;
+}
+
+std::optional<std::string> read_whole(ByteSource& source, std::size_t most_bytes) {
+    std::string text;
+    std::array<char, 4096> block{};
+    while (const std::size_t size = source.read(block)) {
+        text.append(block.data(), size);
+        if (text.size() > most_bytes) return std::nullopt;
+    }
+    return text;
 }
 
 }  // namespace coalprof

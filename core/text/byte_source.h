@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,5 +34,8 @@ std::unique_ptr<ByteSource> bytes_of_text(std::string_view text,
 // (exit code 2) when there is no such file, it is a folder, or it may not be read.
 std::unique_ptr<ByteSource> open_bytes(const std::string& path,
                                        std::function<bool()> is_stopped = {});
+
+// All that it holds; none where that is more than `most_bytes`.
+std::optional<std::string> read_whole(ByteSource& source, std::size_t most_bytes);
 
 }  // namespace coalprof

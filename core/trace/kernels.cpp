@@ -20,23 +20,18 @@ Reading median_of(std::vector<Reading> readings) {
     return *middle;
 }
 
-bool is_ratio_of_sums(Counter counter) {
-    const CounterInfo& facts = info(counter);
-    return !facts.is_integer && counter != Counter::duration_seconds;
-}
-
 double sectors_of(const KernelSummary& summary) {
     double sectors = 0;
     for (const Counter counter : {Counter::load_sectors, Counter::store_sectors})
-        if (is_number(summary.measured[counter])) sectors += number_in(summary.measured[counter]);
+        sectors += number_or(summary.measured[counter], 0);
     return sectors * static_cast<double>(summary.launches.value_or(summary.counted));
 }
 
 }  // namespace
 
 double KernelSummary::total_seconds() const {
-    const Reading& each = measured[Counter::duration_seconds];
-    return is_number(each) ? number_in(each) * static_cast<double>(launches.value_or(counted)) : 0;
+    return number_or(measured[Counter::duration_seconds], 0) *
+           static_cast<double>(launches.value_or(counted));
 }
 
 std::vector<KernelSummary> summarize(const std::vector<Trace>& traces) {
@@ -47,7 +42,7 @@ std::vector<KernelSummary> summarize(const std::vector<Trace>& traces) {
             KernelSummary& summary = kernels[launch.kernel];
             ++summary.counted;
             launch.measured.each([&](Counter counter, const Reading& reading) {
-                if (!is_ratio_of_sums(counter)) samples[launch.kernel][counter].push_back(reading);
+                if (!ratio_parts(counter)) samples[launch.kernel][counter].push_back(reading);
             });
         }
         if (trace.launches)

@@ -241,8 +241,7 @@ bool all_move_on(const Program& program, const LaunchOrder& order) {
 // The block that a multiprocessor takes as its number `which`. The first ones are dealt out in
 // turn; later ones go to whoever is done first, which is as good as by lot.
 std::uint64_t block_of(const Multiprocessor& one, std::uint64_t number, std::uint64_t which) {
-    const std::uint64_t lot =
-        which < one.resident_blocks ? 0 : which * 0x9E37'79B9'7F4A'7C15ull >> 40;
+    const std::uint64_t lot = which < one.resident_blocks ? 0 : hash_of(which) >> 40;
     return which * one.count + (number + lot) % one.count;
 }
 

@@ -10,14 +10,14 @@
 namespace coalprof {
 namespace {
 
-double number_or_0(const Reading& reading) { return is_number(reading) ? number_in(reading) : 0; }
-
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-}  // namespace
+enum class JoinKind : std::uint8_t { load, store, store_after_load };
 
-// Fitted to launches of both GPUs (tests/data): warps that ask for one line within a few requests
-// of each other are served by one request, less often where each thread has more to do in between.
+// The share of requests for a line that another warp of the block asked for before which join that
+// one's on their way to L2. Fitted to launches of both GPUs (tests/data): warps that ask for one
+// line within a few requests of each other are served by one request, less often where each thread
+// has more to do in between.
 double joined_share(const ReplayedKind& kind, const LaunchOrder& order, JoinKind join) {
     if (kind.line_again == 0) return 0;
     double odds = 3.58 - 0.44 * kind.log_distance / kind.line_again -
@@ -29,13 +29,15 @@ double joined_share(const ReplayedKind& kind, const LaunchOrder& order, JoinKind
     return 1 / (1 + std::exp(-odds));
 }
 
+}  // namespace
+
 CacheTraffic cache_traffic(const Readings& readings, const Replayed& replayed,
                            const LaunchOrder& order, bool keeps_loads) {
     // Requests of several multiprocessors for one sector meet on the way to L2, if they are near
     // each other in time.
     const double met = !keeps_loads ? 0.1 : replayed.is_near ? 0.17 : 0.055;
     CacheTraffic traffic{.is_near = replayed.is_near};
-    const double loaded = number_or_0(readings[Counter::load_sectors]);
+    const double loaded = number_or(readings[Counter::load_sectors], 0);
     const double scale = share(loaded, replayed.loads.sectors);
     traffic.l1_hit_sectors = replayed.loads.hit_sectors * scale;
     const double missed = loaded - traffic.l1_hit_sectors;
@@ -50,7 +52,7 @@ CacheTraffic cache_traffic(const Readings& readings, const Replayed& replayed,
                           (keeps_loads ? replayed.loads.line_again *
                                              joined_share(replayed.loads, order, JoinKind::load)
                                        : 0)));
-    const double stored = number_or_0(readings[Counter::store_sectors]);
+    const double stored = number_or(readings[Counter::store_sectors], 0);
     const double store_scale = share(stored, replayed.stores.sectors);
     const JoinKind join = loaded > 0 ? JoinKind::store_after_load : JoinKind::store;
     // Stores of neighbouring warps to one sector join likewise.

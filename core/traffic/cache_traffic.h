@@ -16,11 +16,6 @@ struct CacheTraffic {
     bool is_near = true;  // Replayed::is_near
 };
 
-// The share of requests for a line that another warp of the block asked for before which join that
-// one's on their way to L2.
-enum class JoinKind : std::uint8_t { load, store, store_after_load };
-double joined_share(const ReplayedKind& kind, const LaunchOrder& order, JoinKind join);
-
 // `readings` hold the exact sectors of all warps.
 CacheTraffic cache_traffic(const Readings& readings, const Replayed& replayed,
                            const LaunchOrder& order, bool keeps_loads);

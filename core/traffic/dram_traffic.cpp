@@ -12,7 +12,6 @@ namespace {
 
 constexpr double line = static_cast<double>(line_bytes);
 constexpr double sector = static_cast<double>(sector_bytes);
-constexpr double burst = 64;
 
 std::size_t index_of(std::uint64_t unit_bytes) {
     return static_cast<std::size_t>(std::countr_zero(unit_bytes / reach_unit_bytes.front()));
@@ -98,10 +97,10 @@ class Model {
         const double once = reach.units[k] * unit;
         const double again = comes_again(array, reach, k, accesses, shares_.random_reads) * unit;
         const double bytes = once * share_missing() + again;
-        // A fetch of one sector takes a burst as one of two does.
-        const double of_burst = std::min(unit, burst);
+        // A fetch of one sector takes a burst_bytes as one of two does.
+        const double of_burst = std::min(unit, burst_bytes);
         const double bursts_each =
-            unit >= burst || reach.units[0] == 0
+            unit >= burst_bytes || reach.units[0] == 0
                 ? 1
                 : std::clamp(reach.units[1] / reach.units[0] * (bytes / std::max(once, 1.0)), 0.5,
                              1.0);
@@ -166,7 +165,7 @@ class Model {
              const Reach& reach) {
         if (bytes <= 0) return;
         // Weighted by bursts: summed here, divided in finish().
-        const double share = reach.units[1] * burst / static_cast<double>(array.bytes);
+        const double share = reach.units[1] * burst_bytes / static_cast<double>(array.bytes);
         const double before = flow.bursts;
         flow.bytes += bytes;
         flow.bursts += bursts;

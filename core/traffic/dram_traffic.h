@@ -38,6 +38,8 @@ struct DramInputs {
     double share_in_flight = 0;
 };
 
+inline constexpr double burst_bytes = 64;  // most that one access of device memory moves
+
 // One direction.
 struct DramFlow {
     double bytes = 0;

@@ -56,7 +56,7 @@ void fill_dram(Collected& collected, const DramTraffic& dram, const Board& board
 }
 
 // Where rates are not known, but the traffic is, and how fast device memory is: what that alone
-// takes. Kernels with one element a thread need up to three times as long (docs/measurements.md).
+// takes. Nobody has measured such launches: the interval reaches to three times that.
 std::optional<Estimates> estimate_by_traffic(const Plan& plan, Readings& readings) {
     const Reading& bandwidth = readings[Counter::bandwidth_bytes_per_second];
     if (!is_number(bandwidth) || !(number_in(bandwidth) > 0)) return std::nullopt;

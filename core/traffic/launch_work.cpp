@@ -2,20 +2,15 @@
 
 #include <algorithm>
 
+#include "core/model/bandwidth.h"
 #include "core/pattern/memory_settings.h"
 
 namespace coalprof {
 namespace {
 
-double number_or(const Reading& reading, double otherwise) {
-    return is_number(reading) ? number_in(reading) : otherwise;
-}
-
 std::uint64_t fetch_bytes(const Machine& machine, const CachePolicy& cache) {
-    const MemoryRules& memory = machine.rules->memory;
-    const std::uint64_t bytes =
-        memory.fill_settable && cache.l2_fetch_bytes ? *cache.l2_fetch_bytes : memory.fill_bytes;
-    return std::clamp<std::uint64_t>(bytes, reach_unit_bytes.front(), reach_unit_bytes.back());
+    return std::clamp<std::uint64_t>(l2_fill_bytes(*machine.rules, cache), reach_unit_bytes.front(),
+                                     reach_unit_bytes.back());
 }
 
 // Registers of a thread as the kernels need them, about: what is loaded is held until all of it has
@@ -27,15 +22,8 @@ std::uint32_t registers_of(const Plan& plan) {
     return std::clamp(14 + plan.shape.per_thread * (loaded_words + 2), 16u, 255u);
 }
 
-bool may_idle(const Formula& formula) {
-    if (const auto* custom = std::get_if<std::shared_ptr<const CustomFormula>>(&formula))
-        return (*custom)->may_idle();
-    const auto* rows = std::get_if<Rows>(&formula);
-    return rows && rows->columns < rows->row_threads;
-}
-
-void set_shape(const Plan& plan, const LaunchOrder& order, const Multiprocessor& one, Work& work) {
-    constexpr std::uint32_t registers = 65'536;  // of a multiprocessor, since 3.0
+void set_shape(const Plan& plan, std::uint32_t registers, const LaunchOrder& order,
+               const Multiprocessor& one, Work& work) {
     const std::uint32_t of_block =
         (registers_of(plan) + 7) / 8 * 8 * order.block_warps() * warp_lanes;
     const std::uint32_t resident =
@@ -90,7 +78,7 @@ LaunchEstimate estimate_work(const Machine& machine, const Plan& plan, bool is_w
     launch.caches = cache_traffic(readings, replayed, order, multiprocessor.keeps_loads);
 
     const std::vector<ArrayReach> arrays = reaches_of(plan.program);
-    set_shape(plan, order, multiprocessor, launch.work);
+    set_shape(plan, machine.rules->occupancy.registers, order, multiprocessor, launch.work);
     launch.work.is_flushed = !is_warm;
     set_lines(arrays, readings, launch.caches, launch.work);
     const double at_once = launch.work.resident_blocks * multiprocessor.count;
@@ -108,7 +96,8 @@ LaunchEstimate estimate_work(const Machine& machine, const Plan& plan, bool is_w
                       .share_in_flight = std::min(1.0, at_once / launch.work.blocks)},
                      rates.l2);
     if (read_sectors > 0)
-        launch.work.missing = std::min(1.0, launch.work.dram.read.bytes / 64 / read_sectors);
+        launch.work.missing =
+            std::min(1.0, launch.work.dram.read.bytes / burst_bytes / read_sectors);
     return launch;
 }
 

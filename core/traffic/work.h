@@ -17,7 +17,9 @@ struct Work {
     double per_thread = 1;      // elements
     bool has_branches = false;  // around loads: an element waits for the one before
     bool is_flushed = false;    // L2, before the launch
-    double missing = 0;         // share of the loads' L2 sectors that come from device memory
+    // Bursts of device memory for each L2 sector that loads ask for, 1 at most: of a plain stream
+    // 0.5.
+    double missing = 0;
     double load_lines = 0;
     double shared_wavefronts = 0;
     double store_lines = 0;

@@ -1,27 +1,16 @@
 #include "core/write/columns.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 
 namespace coalprof {
-namespace {
 
-using Seen = std::array<bool, counter_count>;
-
-void look_at(const Readings& readings, Seen& seen) {
-    readings.each(
-        [&](Counter counter, const Reading&) { seen[static_cast<std::size_t>(counter)] = true; });
-}
-
-std::vector<Counter> in_output_order(const Seen& seen) {
+std::vector<Counter> SeenCounters::in_output_order() const {
     std::vector<Counter> counters;
     for (std::size_t i = 0; i < counter_count; ++i)
-        if (seen[i]) counters.push_back(static_cast<Counter>(i));
+        if (seen_[i]) counters.push_back(static_cast<Counter>(i));
     return counters;
 }
-
-}  // namespace
 
 std::vector<std::string> parameter_keys(const std::vector<Point>& points) {
     std::vector<std::string> keys;
@@ -34,24 +23,24 @@ std::vector<std::string> parameter_keys(const std::vector<Point>& points) {
 PrintedColumns columns_of(const ResultHead& head, const std::vector<Point>& points) {
     PrintedColumns columns;
     columns.parameters = parameter_keys(points);
-    Seen predicted{};
-    Seen measured{};
+    SeenCounters predicted;
+    SeenCounters measured;
     bool has_estimates = false;
     for (const Point& point : points) {
-        look_at(point.predicted, predicted);
-        if (point.measured) look_at(*point.measured, measured);
+        predicted.add(point.predicted);
+        if (point.measured) measured.add(*point.measured);
         has_estimates |= point.estimates.has_value();
         columns.limits |= point.estimates && !point.estimates->limits.empty();
         columns.timing |= point.timing.has_value();
     }
     columns.name = std::find(columns.parameters.begin(), columns.parameters.end(), "name") ==
                    columns.parameters.end();
-    columns.predicted = head.columns.empty() ? in_output_order(predicted) : head.columns;
+    columns.predicted = head.columns.empty() ? predicted.in_output_order() : head.columns;
     // Which of them are exact differs from point to point, and the first few decide.
     if (has_estimates)
         std::ranges::copy_if(columns.predicted, std::back_inserter(columns.estimated),
                              may_be_estimated);
-    columns.measured = in_output_order(measured);
+    columns.measured = measured.in_output_order();
     if (!head.columns.empty() && head.device) columns.measured = head.columns;
     return columns;
 }

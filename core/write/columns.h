@@ -3,6 +3,7 @@
 // warps shows all of its instructions early.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,19 @@ struct PrintedColumns {
     std::vector<Counter> estimated;  // of the predicted: those with intervals, in output order
     bool limits = false;
     bool timing = false;
+};
+
+// Which counters there are.
+class SeenCounters {
+ public:
+    void add(Counter counter) { seen_[static_cast<std::size_t>(counter)] = true; }
+    void add(const Readings& readings) {
+        readings.each([this](Counter counter, const Reading&) { add(counter); });
+    }
+    std::vector<Counter> in_output_order() const;
+
+ private:
+    std::array<bool, counter_count> seen_{};
 };
 
 // The keys of the points' parameters, in order of appearance.

@@ -19,7 +19,7 @@ namespace {
 // The patterns whose drawings need no more than the value of their parameter.
 bool has_drawing(const SweepFacts& sweep) {
     return !sweep.pattern.empty() && sweep.pattern != "formula" && sweep.pattern != "warps" &&
-           sweep.pattern != "verify" && sweep.variant.empty();
+           sweep.pattern != "verify" && sweep.pattern != "run" && sweep.variant.empty();
 }
 
 bool are_alike(const std::vector<double>& values) {

@@ -16,8 +16,6 @@
 namespace coalprof {
 namespace {
 
-bool is_standard_output(const std::string& path) { return path == "-" || path == "/dev/stdout"; }
-
 std::optional<FileIdentity> identity_of_output(const std::string& path) {
     return is_standard_output(path) ? identity_of(STDOUT_FILENO) : identity_of(path);
 }
@@ -48,6 +46,13 @@ Readings only(const std::vector<Counter>& counters, const Readings& readings, bo
 }
 
 }  // namespace
+
+bool is_standard_output(std::string_view path) { return path == "-" || path == "/dev/stdout"; }
+
+bool has_csv(const std::vector<OutputTarget>& targets) {
+    return std::ranges::any_of(targets,
+                               [](const auto& target) { return target.format->name == "csv"; });
+}
 
 // One output: where its bytes go and the format that makes them.
 class Outputs::Output {
@@ -154,6 +159,10 @@ void Outputs::throw_failures() const {
 
 void Outputs::begin(const ResultHead& head) {
     listed_ = head.columns;
+    tells_time_ = std::ranges::any_of(listed_, [](Counter counter) {
+        return counter == Counter::duration_seconds ||
+               counter == Counter::bandwidth_bytes_per_second;
+    });
     // The points of a sweep are alike; the lines of a warps file each have counters of their own.
     explains_absent_ = head.points.has_value();
     for_each([&](Output& output) { output.format().begin(head); });
@@ -167,11 +176,7 @@ void Outputs::point(const Point& point) {
     if (listed_.empty()) return deliver(point);
     Point shown = point;
     shown.predicted = only(listed_, point.predicted, explains_absent_, false);
-    const bool tells_time = std::ranges::any_of(listed_, [](Counter counter) {
-        return counter == Counter::duration_seconds ||
-               counter == Counter::bandwidth_bytes_per_second;
-    });
-    if (shown.estimates && !tells_time) shown.estimates->limits.clear();
+    if (shown.estimates && !tells_time_) shown.estimates->limits.clear();
     if (shown.estimates)
         std::erase_if(shown.estimates->intervals, [this](const Interval& interval) {
             return std::ranges::find(listed_, interval.counter) == listed_.end();

@@ -21,6 +21,11 @@ struct OutputTarget {
     bool takes_part = false;  // of an interrupted result, too; else that goes beside it
 };
 
+// "-" and "/dev/stdout".
+bool is_standard_output(std::string_view path);
+// Whether one of them is a csv, whose columns have to be known before the first point.
+bool has_csv(const std::vector<OutputTarget>& targets);
+
 // Whoever read standard output has left and no other output is open: nobody wants what would come.
 // Not a failure: code() is ExitCode::done, and main() is to end without a word.
 class ReaderGone : public Error {
@@ -71,6 +76,7 @@ class Outputs : public ResultSink {
     std::uint64_t points_ = 0;
     std::string failures_;
     std::vector<Counter> listed_;  // empty: all
+    bool tells_time_ = false;      // of those listed one does
     bool explains_absent_ = false;
 };
 

@@ -8,6 +8,14 @@
 
 namespace coalprof {
 
+LaunchCounter::~LaunchCounter() {
+    try {
+        close();
+    } catch (const Error&) {
+        // What deliver() throws: a trace that cannot be written. The command sees where it stops.
+    }
+}
+
 void LaunchCounter::begin(std::uint64_t number, const TracedKernel& kernel) {
     if (has_failed_) return;
     if (pending_.size() >= setup_.most_pending) drain();
@@ -19,8 +27,7 @@ void LaunchCounter::begin(std::uint64_t number, const TracedKernel& kernel) {
         is_started_ = true;
         session_->push(fmt::format("{}", pending_.size()));
         is_in_range_ = true;
-        pending_.push_back({.number = number, .kernel = kernel, .measured = {}});
-        was_launched_.push_back(false);
+        pending_.push_back({.launch = {.number = number, .kernel = kernel, .measured = {}}});
     } catch (const CountersError& error) {
         fail(error.what());
     }
@@ -29,7 +36,7 @@ void LaunchCounter::begin(std::uint64_t number, const TracedKernel& kernel) {
 void LaunchCounter::end(bool was_launched) {
     if (!is_in_range_) return;
     is_in_range_ = false;
-    was_launched_.back() = was_launched;
+    pending_.back().was_launched = was_launched;
     try {
         session_->pop();
     } catch (const CountersError& error) {
@@ -46,7 +53,6 @@ void LaunchCounter::drain() {
         fail(error.what());
     }
     pending_.clear();
-    was_launched_.clear();
 }
 
 void LaunchCounter::fetch() {
@@ -58,8 +64,8 @@ void LaunchCounter::fetch() {
         const char* end = range.name.data() + range.name.size();
         if (std::from_chars(range.name.data(), end, index).ptr != end || index >= pending_.size())
             continue;
-        if (!was_launched_[index]) continue;
-        CountedLaunch& launch = pending_[index];
+        if (!pending_[index].was_launched) continue;
+        CountedLaunch& launch = pending_[index].launch;
         launch.measured =
             setup_.metrics.readings(setup_.config.evaluate(session_->counter_data(), range.index));
         setup_.deliver(launch);

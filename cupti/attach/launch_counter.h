@@ -29,7 +29,7 @@ class LaunchCounter {
         std::function<void(const std::string&)> problem;  // after it nothing more is counted
     };
     explicit LaunchCounter(Setup setup) : setup_(std::move(setup)) {}
-    ~LaunchCounter() { close(); }
+    ~LaunchCounter();
     LaunchCounter(const LaunchCounter&) = delete;
     LaunchCounter& operator=(const LaunchCounter&) = delete;
 
@@ -52,8 +52,11 @@ class LaunchCounter {
     bool is_started_ = false;
     bool is_in_range_ = false;
     bool has_failed_ = false;
-    std::vector<CountedLaunch> pending_;
-    std::vector<bool> was_launched_;
+    struct Pending {
+        CountedLaunch launch;
+        bool was_launched = false;
+    };
+    std::vector<Pending> pending_;
 };
 
 }  // namespace coalprof

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cupti/attach/run_metrics.h"
 
@@ -13,16 +15,13 @@ namespace coalprof {
 struct AttachOrders {
     std::string folder;  // traces go here, one file a process
     std::uint64_t first_of_each = 0;
-    std::optional<std::string> kernel;  // see LaunchChoice
+    std::optional<std::string> kernel = std::nullopt;  // see LaunchChoice
     RunPass pass = RunPass::traffic;
 };
 
-inline constexpr const char* folder_variable = "COALPROF_ATTACH_FOLDER";
-inline constexpr const char* first_variable = "COALPROF_ATTACH_FIRST";
-inline constexpr const char* kernel_variable = "COALPROF_ATTACH_KERNEL";
-inline constexpr const char* pass_variable = "COALPROF_ATTACH_PASS";
-
-// None where this process was not started by the command.
+// As variables, by name.
+std::vector<std::pair<std::string, std::string>> variables_of(const AttachOrders& orders);
+// The way back. None where this process was not started by the command.
 std::optional<AttachOrders> orders_of_environment();
 
 std::string trace_name(std::uint64_t process);  // "1234.trace"

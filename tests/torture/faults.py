@@ -142,6 +142,6 @@ def play(library, most=None, allocation_step=13, seed=1):
     return tally
 
 
-def library():
+def preloaded():
     """The library of failing_calls.cpp, as ctest names it; None where there is none."""
     return os.environ.get("COALPROF_FAILING_CALLS") or None

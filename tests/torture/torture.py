@@ -33,7 +33,7 @@ def main():
         return kills.play(asked.runs, asked.seed).tell()
     if asked.kind == "lines" and not asked.all:
         return command_lines.play(asked.runs, asked.seed).tell()
-    failed = faults.play(faults.library(), None if asked.all else asked.runs, seed=asked.seed).tell()
+    failed = faults.play(faults.preloaded(), None if asked.all else asked.runs, seed=asked.seed).tell()
     if asked.all:
         failed |= kills.play(1000, asked.seed).tell()
         failed |= command_lines.play(10_000, asked.seed).tell()

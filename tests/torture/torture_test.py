@@ -10,7 +10,7 @@ import runs
 from runs import harness
 
 FACTOR = 10 if os.environ.get("COALPROF_TORTURE") else 1
-LIBRARY = faults.library()
+LIBRARY = faults.preloaded()
 
 
 class Torture(harness.Case):

@@ -8,9 +8,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -54,7 +57,7 @@ CallbackApi callback_api(const std::string& path) {
     return api;
 }
 
-// What is counted on chips of one kind.
+// What is counted in one context, by its chip.
 struct ChipConfig {
     ChipConfig(const CuptiApi& api, const std::string& chip, RunMetrics chosen)
         : metrics(std::move(chosen)), config(api, chip, metrics.names()) {}
@@ -111,7 +114,7 @@ class Attachment {
     CallbackApi callbacks_;
     std::map<CUcontext, Context> contexts_;
     CUcontext counting_ = nullptr;  // whose range is open
-    int captures_ = 0;              // streams whose launches are recorded into graphs
+    std::atomic<int> captures_{0};  // streams whose launches are recorded into graphs
     std::uint64_t idle_ = 0;        // launches since the last one that was counted
     Clock::time_point last_fetch_ = Clock::now();
     bool has_ended_ = false;

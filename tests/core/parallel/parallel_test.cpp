@@ -20,6 +20,15 @@ struct Total {
     void add(const Total& other) { value += other.value; }
 };
 
+struct Nothing {
+    void add(Nothing) {}
+};
+
+template <typename Work>
+void parallel_each(std::uint64_t count, const Work& work) {
+    parallel_sum<Nothing>(count, [&](std::uint64_t i, Nothing&) { work(i); });
+}
+
 // Leaves the count of threads as it was.
 class Threads {
  public:
