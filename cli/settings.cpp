@@ -10,6 +10,7 @@
 #include <set>
 #include <sstream>
 
+#include "cli/parse.h"
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"

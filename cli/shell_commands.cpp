@@ -84,8 +84,11 @@ std::vector<OptionFacts> options_of(const CLI::App& command) {
 // As the command takes them: some have formats or sets of counters of their own.
 Words values_for(const CLI::App& command, const std::string& option) {
     const std::string& name = command.get_name();
-    if (option == "format" && (name == "check" || name == "compare"))
-        return Words(gate_formats.begin(), gate_formats.end());
+    if (option == "format" && (name == "check" || name == "compare")) {
+        Words words;
+        for (const GateFormat& format : gate_formats) words.emplace_back(format.name);
+        return words;
+    }
     if (option == "format" && name == "explain") return {"table", "json"};
     if (option == "counters" && name == "run") return {"basic", "memory"};
     return values_of_option(option);
