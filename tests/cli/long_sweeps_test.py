@@ -134,8 +134,8 @@ class Journals(Files):
         return was_running
 
     def end_under_way(self, points, how):
-        """The same of a run that cannot be faster: a pipe that nobody reads holds 16 to 32 of its 80
-        points, of more than 1.4 KiB each."""
+        """The same of a run that cannot be faster: a pipe that nobody reads has 16 pages, and each
+        holds one or two of its 80 points."""
         self.assertLess(points, 16)
         self.assertTrue(self.end_after(points, how, "--jsonl"))
 
