@@ -23,7 +23,8 @@ void expect_golden(const std::string& file, const std::string& text) {
     EXPECT_EQ(text, golden.str()) << path;
 }
 
-// Those whose whole text is worth reading: of html the browser's tests do (tests/cli/formats_test.py).
+// Those whose whole text is worth reading: of html the browser's tests do
+// (tests/cli/formats_test.py).
 std::vector<Format> golden_formats() {
     std::vector<Format> formats;
     for (const Format& format : all_formats())
