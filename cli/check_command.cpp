@@ -47,7 +47,10 @@ void add_check_command(CLI::App& app, Invocation& invocation) {
         "  UNIT    MiB, us, GB/s, %: one that the counter has\n"
         "  NAME    a parameter (stride, dlcm), pattern, machine, type, or name\n"
         "  VALUES  a range (1..8), or words with * for any text (warp_*)\n"
-        "Exit code 0: all are kept; 1: one is broken; 4: a number was not there.\n");
+        "Exit code 0: all are kept; 1: one is broken; 4: a number was not there.\n\n"
+        "Examples:\n"
+        "  coalprof check run.json --budget 'load_sectors_per_request <= 4'\n"
+        "  coalprof check run.json --budget 'load_efficiency >= 80% if stride=1..2'\n");
     sub->callback(
         [&invocation, command] { invocation.run = [command] { return run_check(*command); }; });
 }

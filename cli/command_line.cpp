@@ -3,7 +3,8 @@
 namespace coalprof {
 
 void describe_command_line(CLI::App& app, Invocation& invocation) {
-    app.set_version_flag("--version", "coalprof " COALPROF_VERSION, "Print the version and exit");
+    app.set_version_flag("--version,-V", "coalprof " COALPROF_VERSION,
+                         "Print the version and exit; with -v what it was built of");
     app.set_help_flag("--help,-h", "Print this help and exit");
     app.get_formatter()->column_width(26);
     app.require_subcommand(0, 1);
@@ -12,7 +13,13 @@ void describe_command_line(CLI::App& app, Invocation& invocation) {
         "  coalprof offset --range 0..32          what misaligned starts cost\n"
         "  coalprof stride --dlcm=cg              what gaps cost, loads past L1\n"
         "  coalprof explain offset --at 11        one warp, drawn\n"
-        "  coalprof aos --json | jq .points       for programs\n");
+        "  coalprof aos --json | jq .points       for programs\n"
+        "\n"
+        "Exit codes:\n"
+        "  0  done                      4  partial: some points failed\n"
+        "  1  a finding, a regression   5  an output could not be written\n"
+        "  2  usage, formula or file    70 a bug in coalprof\n"
+        "  3  no GPU or no counters     130, 143  interrupted\n");
     add_pattern_commands(app, invocation);
     add_formula_command(app, invocation);
     add_warps_command(app, invocation);

@@ -61,7 +61,10 @@ void add_compare_command(CLI::App& app, Invocation& invocation) {
     command->report.add_to(*sub);
     sub->footer(
         "Exit code 0: nothing is worse; 1: something is; 4: something could not be\n"
-        "compared. Exact counters compare exactly.\n");
+        "compared. Exact counters compare exactly.\n\n"
+        "Examples:\n"
+        "  coalprof compare old.json new.json\n"
+        "  coalprof compare old.json new.json --format github\n");
     sub->callback(
         [&invocation, command] { invocation.run = [command] { return run_compare(*command); }; });
 }

@@ -5,14 +5,13 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/invocation.h"
-#include "cli/output_options.h"
-#include "cli/print.h"
+#include "cli/list_output.h"
 #include "cli/system_report.h"
 #include "core/text/fold.h"
 #include "core/text/units.h"
-#include "core/write/list_json.h"
 
 namespace coalprof {
 namespace {
@@ -37,70 +36,79 @@ std::string with_unit(const std::string& key, const Value& value) {
     return text;
 }
 
-ExitCode run_devices(bool json) {
+Listing list_devices() {
     const DevicesReport report = report_devices();
-    if (json) {
-        print_out(list_document("devices", report.devices, {{"problem", report.problem}}));
-        return ExitCode::done;
-    }
-    std::string text;
-    for (const NamedValues& device : report.devices) {
-        for (const auto& [key, value] : device)
-            text += fmt::format("{:<40} {}\n", key, with_unit(key, value));
-        text += '\n';
-    }
-    constexpr std::string_view no_gpu = "no GPU: ";  // how most problems begin
-    std::string_view problem = report.problem;
-    if (problem.starts_with(no_gpu)) problem.remove_prefix(no_gpu.size());
-    if (!problem.empty())
-        text += fmt::format(
-            "No GPU: {}.\nThe model needs none: `coalprof machines` lists what it "
-            "predicts.\n",
-            problem);
-    print_out(text);
-    return ExitCode::done;
+    Listing listing{
+        .document = {.key = "devices", .rows = {}, .more = {{"problem", report.problem}}}};
+    for (const NamedValues& device : report.devices) listing.document.rows.push_back({device});
+    listing.text = [report](const TableStyle&) {
+        std::string text;
+        for (const NamedValues& device : report.devices) {
+            for (const auto& [key, value] : device)
+                text += fmt::format("{:<40} {}\n", key, with_unit(key, value));
+            text += '\n';
+        }
+        constexpr std::string_view no_gpu = "no GPU: ";  // how most problems begin
+        std::string_view problem = report.problem;
+        if (problem.starts_with(no_gpu)) problem.remove_prefix(no_gpu.size());
+        if (!problem.empty())
+            text += fmt::format(
+                "No GPU: {}.\nThe model needs none: `coalprof machines` lists what it "
+                "predicts.\n",
+                problem);
+        return text;
+    };
+    return listing;
 }
 
-ExitCode run_doctor(bool json) {
+Listing list_findings() {
     const std::vector<Diagnosis> findings = diagnose();
-    if (json) {
-        std::vector<NamedValues> rows;
-        for (const Diagnosis& finding : findings)
-            rows.push_back({{"name", finding.name},
-                            {"state", finding.state},
-                            {"detail", finding.detail},
-                            {"remedy", finding.remedy.empty() ? Value{} : Value{finding.remedy}}});
-        print_out(list_document("findings", rows));
-    } else {
-        const Folding folding{.columns = LookOptions{}.style().width, .indent = 10};
+    Listing listing{.document = {.key = "findings", .rows = {}}};
+    for (const Diagnosis& finding : findings)
+        listing.document.rows.push_back(
+            {{{"name", finding.name},
+              {"state", finding.state},
+              {"detail", finding.detail},
+              {"remedy", finding.remedy.empty() ? Value{} : Value{finding.remedy}}}});
+    listing.text = [findings](const TableStyle& style) {
+        const Folding folding{.columns = style.width, .indent = 10};
         std::string text;
         for (const Diagnosis& finding : findings) {
             text += fmt::format("{:<9} {}\n", finding.state, finding.name);
             text += folded_text(finding.detail, folding);
             if (!finding.remedy.empty()) text += folded_text("-> " + finding.remedy, folding);
         }
-        print_out(text);
-    }
-    return ExitCode::done;
+        return text;
+    };
+    return listing;
 }
 
 void add_report(CLI::App& app, Invocation& invocation, const char* name, const char* help,
-                ExitCode (*run)(bool json)) {
+                Listing (*make)()) {
     CLI::App* sub = app.add_subcommand(name, help);
     sub->group("Lists");
-    auto json = std::make_shared<bool>(false);
-    sub->add_flag("--json", *json, "As one JSON document");
-    sub->callback(
-        [&invocation, json, run] { invocation.run = [json, run] { return run(*json); }; });
+    auto output = std::make_shared<OutputOptions>();
+    output->add_to(*sub);
+    sub->footer(
+        fmt::format("Examples:\n"
+                    "  coalprof {0}\n"
+                    "  coalprof {0} --json\n"
+                    "  coalprof {0} -o {0}.csv\n",
+                    name));
+    sub->callback([&invocation, output, make] {
+        invocation.run = [&invocation, output, make] {
+            return print_listing(make(), *output, invocation);
+        };
+    });
 }
 
 }  // namespace
 
 void add_device_commands(CLI::App& app, Invocation& invocation) {
     add_report(app, invocation, "devices",
-               "The GPUs of this machine and what coalescing depends on", run_devices);
+               "The GPUs of this machine and what coalescing depends on", list_devices);
     add_report(app, invocation, "doctor", "What measuring needs, what is missing, and the remedy",
-               run_doctor);
+               list_findings);
 }
 
 }  // namespace coalprof

@@ -15,7 +15,9 @@
 #include "core/explain/drawing.h"
 #include "core/explain/explanation_json.h"
 #include "core/explain/formula_explanation.h"
+#include "core/explain/launch_sample.h"
 #include "core/model/load_path.h"
+#include "core/sweep/warps_source.h"
 #include "core/text/describe.h"
 #include "core/text/number.h"
 #include "core/text/suggest.h"
@@ -25,6 +27,7 @@ namespace coalprof {
 namespace {
 
 constexpr std::string_view formula_word = "formula";
+constexpr std::string_view warps_word = "warps";
 
 struct ExplainCommand {
     std::string pattern;
@@ -33,12 +36,8 @@ struct ExplainCommand {
     std::string warp;
     std::string machine;
     bool all_lines = false;
-    bool json = false;
-    bool quiet = false;
-    std::string format;
-    std::vector<std::string> files;
     SweepOptions sweep;
-    LookOptions look;
+    OutputOptions output;
 };
 
 // One warp of one launch is drawn: a list that a sweep would take has no meaning here.
@@ -56,15 +55,19 @@ void refuse_lists(const SweepOptions& options) {
     refuse_list("--path", options.path);
 }
 
-// table or json; the drawing is what `table` means here.
-bool is_json(const ExplainCommand& command) {
-    constexpr std::array<std::string_view, 2> formats{"table", "json"};
-    if (!command.format.empty() &&
-        std::find(formats.begin(), formats.end(), command.format) == formats.end())
-        throw UsageError(unknown_word("format of a drawing", command.format, formats));
-    if (command.json && command.format == "table")
-        throw UsageError("--json and --format table: standard output takes one of them");
-    return command.json || command.format == "json";
+void refuse_axes(const Sweep& sweep) {
+    if (sweep.axes.empty()) return;
+    throw UsageError(fmt::format("{} takes {} values here: one warp is drawn, so one is needed",
+                                 sweep.axes.front().key, sweep.axes.front().values.size()));
+}
+
+// The drawing is what `table` means here.
+bool is_json(const OutputTarget& target) {
+    const std::string_view format = target.format->name;
+    if (format == "json") return true;
+    if (format == "table") return false;
+    throw UsageError(fmt::format("explain: a drawing is not written as {}", format), {},
+                     UsageError::no_caret, "--format takes table, which is the drawing, or json");
 }
 
 // Which options of a pattern's own were given although the pattern does not take them.
@@ -79,6 +82,7 @@ Plan plan_of(const ExplainCommand& command, const PatternInfo& pattern) {
     options.range = command.at;
     options.range_option = "--at";
     Sweep sweep = options.sweep_of(pattern);
+    refuse_axes(sweep);
     if (!command.at.empty() && sweep.values.size() != 1)
         throw UsageError(
             fmt::format("--at {}: one warp is drawn, so one value is needed", command.at));
@@ -97,8 +101,47 @@ void require_known_loads(LoadPath path, const Machine& machine) {
         throw UsageError(fmt::format("{}: {}", option, *reason));
 }
 
-Explanation explain_pattern(const CLI::App& app, const ExplainCommand& command,
-                            const Machine& machine, std::optional<std::uint64_t> warp) {
+// The warps that are drawn: the one that was asked for, or the commonest, and with it the one that
+// costs most where that is another sort.
+struct Drawn {
+    Explanation first;
+    std::optional<Explanation> worst = {};
+};
+
+template <typename Explain>
+Drawn drawn_warps(const Program& program, const Machine& machine, std::optional<std::uint64_t> warp,
+                  Explain explain) {
+    if (warp) return {explain(*warp)};
+    const WarpSample sample = sample_of(program, machine);
+    Drawn drawn{explain(sample.common)};
+    if (sample.worst) drawn.worst = explain(*sample.worst);
+    return drawn;
+}
+
+// A line of a warps file, by its name or by its number from 1.
+Drawn explain_line(const CLI::App& app, const ExplainCommand& command, const Machine& machine) {
+    if (app.count("EXPR") == 0)
+        throw UsageError("explain warps: there is no file", {}, UsageError::no_caret,
+                         "for example coalprof explain warps FILE --at NAME");
+    WarpsSource source(command.formula.text, machine);
+    source.open();
+    PlannedPoint point;
+    const bool is_number =
+        command.at.find_first_not_of("0123456789") == std::string::npos && !command.at.empty();
+    const std::uint64_t wanted = is_number ? parse_integer(command.at, "--at") : 0;
+    while (source.next(point)) {
+        const bool is_wanted = command.at.empty() || point.name == command.at ||
+                               (is_number && point.number + 1 == wanted);
+        if (is_wanted) return {explanation_of(point.name, *point.warp, machine)};
+    }
+    throw UsageError(fmt::format("explain warps: {} has no line {}", shown(command.formula.text),
+                                 shown(command.at)),
+                     {}, UsageError::no_caret,
+                     "--at takes the NAME of a line, or its number from 1");
+}
+
+Drawn explain_pattern(const CLI::App& app, const ExplainCommand& command, const Machine& machine,
+                      std::optional<std::uint64_t> warp) {
     if (app.count("EXPR") > 0 || app.count("--var") > 0)
         throw UsageError(
             fmt::format("explain {}: {} belongs to a formula", shown(command.pattern),
@@ -110,11 +153,15 @@ Explanation explain_pattern(const CLI::App& app, const ExplainCommand& command,
     refuse_foreign_options(app, pattern);
     const Plan plan = plan_of(command, pattern);
     require_known_loads(plan.path, machine);
-    return explanation_of(plan, machine, warp);
+    Drawn drawn = drawn_warps(plan.program, machine, warp, [&](std::uint64_t chosen) {
+        return explanation_of(plan, machine, chosen);
+    });
+    drawn.first.advice = checked_advice(plan, machine);
+    return drawn;
 }
 
-Explanation explain_formula(const CLI::App& app, const ExplainCommand& command,
-                            const Machine& machine, std::optional<std::uint64_t> warp) {
+Drawn explain_formula(const CLI::App& app, const ExplainCommand& command, const Machine& machine,
+                      std::optional<std::uint64_t> warp) {
     if (app.count("EXPR") == 0)
         throw UsageError("explain formula: there is no formula", {}, UsageError::no_caret,
                          "for example coalprof explain formula 'i*k' --var k=3");
@@ -124,6 +171,7 @@ Explanation explain_formula(const CLI::App& app, const ExplainCommand& command,
                              UsageError::no_caret,
                              "--var k=3 gives a parameter its value, --warp chooses the warp");
     const FormulaSweep sweep = sweep_of(command.formula, command.sweep);
+    refuse_axes(sweep.settings);
     for (const FormulaParameter& parameter : sweep.parameters)
         if (parameter.values.size() != 1)
             throw UsageError(
@@ -131,7 +179,12 @@ Explanation explain_formula(const CLI::App& app, const ExplainCommand& command,
                 {}, UsageError::no_caret,
                 fmt::format("for example --var {}={}", parameter.name, parameter.values.front()));
     for (const LoadPath path : sweep.settings.paths) require_known_loads(path, machine);
-    return explanation_of(sweep, machine, warp);
+    FormulaSweep single = sweep;
+    single.settings.machines = {machine};
+    const Plan plan = FormulaPoints({single}).at(0).plan;
+    return drawn_warps(plan.program, machine, warp, [&](std::uint64_t chosen) {
+        return explanation_of(sweep, machine, chosen);
+    });
 }
 
 ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
@@ -139,31 +192,42 @@ ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
     const Machine machine = find_machine(command.machine);
     std::optional<std::uint64_t> warp;
     if (!command.warp.empty()) warp = parse_integer(command.warp, "--warp");
-    const TableStyle style = command.look.style();
-    const bool prints_json = is_json(command);
+    const std::vector<OutputTarget> targets = command.output.targets();
+    for (const OutputTarget& target : targets) is_json(target);  // refuses the others
     refuse_lists(command.sweep);
-    const Explanation explanation = command.pattern == formula_word
-                                        ? explain_formula(app, command, machine, warp)
+    const Drawn drawn =
+        command.pattern == formula_word ? explain_formula(app, command, machine, warp)
+        : command.pattern == warps_word ? explain_line(app, command, machine)
                                         : explain_pattern(app, command, machine, warp);
     ResultHead head = head_of(invocation.argv);  // once: every output tells the same time
     head.machine = describe_machines({machine});
     head.backend = "model";
-    const auto document = [&] { return json_document(head, explanation); };
-    const auto drawing = [&](const TableStyle& look) {
-        return draw(explanation, {.width = look.width,
-                                  .color = look.color,
-                                  .ascii = look.ascii,
-                                  .all_lines = command.all_lines});
+    const auto document = [&] {
+        return json_document(head, drawn.first, drawn.worst ? &*drawn.worst : nullptr);
     };
-    for (const std::string& path : command.files) {
-        OutputFile file(path);
-        const bool as_json = prints_json || format_of_path(path, &default_format()).name == "json";
-        file.write(as_json ? document() : drawing({.width = 80, .ascii = style.ascii}));
+    const auto drawing = [&](const TableStyle& look) {
+        const ExplainStyle style{.width = look.width,
+                                 .color = look.color,
+                                 .ascii = look.ascii,
+                                 .all_lines = command.all_lines};
+        std::string text = draw(drawn.first, style);
+        if (drawn.worst) text += "\nThe warp that costs most:\n\n" + draw(*drawn.worst, style);
+        return text;
+    };
+    for (const OutputTarget& target : targets) {
+        const bool is_screen = target.path == "-" || target.path == "/dev/stdout";
+        const TableStyle look =
+            is_screen ? target.style : TableStyle{.width = 80, .ascii = target.style.ascii};
+        const std::string text = is_json(target) ? document() : drawing(look);
+        if (is_screen) {
+            print_out(text);
+            continue;
+        }
+        OutputFile file(target.path);
+        file.write(text);
         file.commit();
-        if (!command.quiet && !file.remark().empty())
-            print_err(fmt::format("coalprof: {}\n", file.remark()));
+        if (!file.remark().empty()) command.output.note(file.remark());
     }
-    print_out(prints_json ? document() : drawing(style));
     return ExitCode::done;
 }
 
@@ -176,33 +240,33 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
         "explain", "One warp drawn: which lane lands in which sector and line, and why");
     sub->group("Commands");
     sub->add_option("PATTERN", command->pattern,
-                    "A pattern; `coalprof patterns` lists them. Or the word formula, and:")
+                    "A pattern; `coalprof patterns` lists them. Or formula, or warps, and:")
         ->required();
-    sub->add_option("EXPR", command->formula.text, "The formula, as for `coalprof formula`");
-    sub->add_option("--at", command->at, "Value of the pattern's parameter (default: its first)")
+    sub->add_option("EXPR", command->formula.text,
+                    "The formula, as for `coalprof formula`; or a warps file");
+    sub->add_option(
+           "--at", command->at,
+           "Value of the pattern's parameter (default: its first); of a warps file a line, by "
+           "name or number")
         ->type_name("K");
-    sub->add_option("--warp", command->warp,
-                    "Which warp of the launch (default: the first full one)")
+    sub->add_option(
+           "--warp", command->warp,
+           "Which warp of the launch (default: the commonest, and the one that costs most)")
         ->type_name("N");
     sub->add_option("--machine,-m", command->machine,
                     "The GPU that the model predicts (default h200)")
         ->type_name("M");
     sub->add_flag("--all-lines", command->all_lines, "Draw every line, however many there are");
-    sub->add_flag("--json", command->json, "Short for --format json");
-    sub->add_option("--format", command->format, "table (the drawing) or json")
-        ->type_name("FORMAT")
-        ->group("Output");
-    sub->add_option("--output,-o", command->files,
-                    "Write it to FILE as well, as JSON where it ends in .json; may be repeated")
-        ->type_name("FILE")
-        ->allow_extra_args(false)
-        ->group("Output");
-    sub->add_flag("--quiet,-q", command->quiet, "No notes and hints on standard error")
-        ->group("Output");
     command->formula.add_var_to(*sub);
     command->sweep.add_shape_to(*sub, nullptr);
     command->sweep.add_pattern_options_to(*sub, "--variant --order --seed --member --pitch --tile");
-    command->look.add_to(*sub);
+    command->output.add_to(*sub);
+    sub->footer(
+        "Examples:\n"
+        "  coalprof explain offset --at 11\n"
+        "  coalprof explain row --at 1000\n"
+        "  coalprof explain formula 'i*k' --var k=3 --warp 5\n"
+        "  coalprof explain warps FILE --at NAME\n");
     sub->callback([&invocation, sub, command] {
         invocation.run = [&invocation, sub, command] {
             return run_explain(*sub, *command, invocation);

@@ -16,7 +16,9 @@ namespace coalprof {
 namespace {
 
 struct FormulaCommand {
-    FormulaOptions formula;
+    std::vector<std::string> texts;
+    std::vector<std::string> names;
+    FormulaOptions formula;  // its variables
     std::string file;
     SweepOptions sweep;
     MachineOptions machine;
@@ -37,6 +39,48 @@ void require_that_all_occur(const std::vector<FormulaParameter>& typed,
                              {}, UsageError::no_caret,
                              "--var gives other values to a var that the file names");
     }
+}
+
+void require_names(const FormulaCommand& command) {
+    const std::vector<std::string>& names = command.names;
+    if (names.empty()) return;
+    if (names.size() != command.texts.size())
+        throw UsageError(fmt::format("--name: {} name{} for {} formula{}", names.size(),
+                                     names.size() == 1 ? "" : "s", command.texts.size(),
+                                     command.texts.size() == 1 ? "" : "s"),
+                         {}, UsageError::no_caret,
+                         "name each: coalprof formula 'i' 'i*2' --name first --name second");
+}
+
+// The formulas that were typed, each with those of the parameters that it has.
+std::vector<FormulaSweep> typed_set(const FormulaCommand& command) {
+    require_names(command);
+    std::vector<FormulaSweep> set;
+    std::vector<bool> occurs;
+    for (std::size_t k = 0; k < command.texts.size(); ++k) {
+        FormulaOptions one = command.formula;
+        one.text = command.texts[k];
+        FormulaSweep sweep = sweep_of(one, command.sweep);
+        if (!command.names.empty())
+            sweep.name = command.names[k];
+        else if (command.texts.size() > 1)
+            sweep.name = one.text;
+        for (const FormulaSweep& other : set)
+            if (other.name == sweep.name)
+                throw UsageError(fmt::format("formula {}: given twice", shown(sweep.name)), {},
+                                 UsageError::no_caret, "each formula of a table has its own name");
+        if (command.texts.size() > 1) {
+            occurs.resize(sweep.parameters.size());
+            keep_occurring(sweep, occurs);
+        }
+        set.push_back(std::move(sweep));
+    }
+    for (std::size_t k = 0; k < occurs.size(); ++k)
+        if (!occurs[k])
+            throw UsageError(
+                fmt::format("--var {}: no formula has it", shown(command.formula.variables[k])), {},
+                UsageError::no_caret, "leave it out");
+    return set;
 }
 
 auto points_of(std::vector<FormulaSweep> set) {
@@ -66,15 +110,18 @@ ExitCode run_saved(const CLI::App& app, const FormulaCommand& command,
 }
 
 ExitCode run_typed(const FormulaCommand& command, const Invocation& invocation) {
-    const FormulaSweep sweep = sweep_of(command.formula, command.sweep);
-    return run_sweep_job({points_of({sweep}), describe_sweep(sweep)}, command.machine,
-                         command.output, invocation);
+    const std::vector<FormulaSweep> set = typed_set(command);
+    const SweepFacts facts =
+        set.size() == 1 ? describe_sweep(set.front()) : describe_sweep(set, {});
+    return run_sweep_job({points_of(set), facts}, command.machine, command.output, invocation);
 }
 
 ExitCode run_formula(const CLI::App& app, const FormulaCommand& command,
                      const Invocation& invocation) {
     const bool is_typed = app.count("EXPR") > 0;
     const bool is_saved = app.count("--file") > 0;
+    if (is_saved && !command.names.empty())
+        throw UsageError("--name: formulas of a file have names of their own");
     if (is_typed && is_saved)
         throw UsageError("formula: a formula was typed and --file names saved ones", {},
                          UsageError::no_caret, "give one of the two");
@@ -91,9 +138,13 @@ void add_formula_command(CLI::App& app, Invocation& invocation) {
     CLI::App* sub =
         app.add_subcommand("formula", "An index expression of your own, e.g. 'i*k' --var k=1..32");
     sub->group("Commands");
-    sub->add_option("EXPR", command->formula.text,
+    sub->add_option("EXPR", command->texts,
                     "The index of each thread's element; several instructions: "
-                    "'load: a[i*3]; store: b[i]'");
+                    "'load: a[i*3]; store: b[i]'. Several formulas are one table");
+    sub->add_option("--name", command->names,
+                    "What a formula is called in the result, in their order (default: its text)")
+        ->type_name("NAME")
+        ->allow_extra_args(false);
     sub->add_option("--file", command->file,
                     "Saved formulas (JSON) as one sweep; - reads standard input")
         ->type_name("FILE");
@@ -101,6 +152,12 @@ void add_formula_command(CLI::App& app, Invocation& invocation) {
     command->sweep.add_shape_to(*sub, nullptr);
     command->machine.add_to(*sub);
     command->output.add_to(*sub);
+    command->output.view.add_to(*sub);
+    sub->footer(
+        "Examples:\n"
+        "  coalprof formula 'i*k' --var k=1..32\n"
+        "  coalprof formula 'i*3' 'i' --name near --name far --best load_sectors\n"
+        "  coalprof formula 'load: a[i]; store: b[i*2]' --block 64..256*2\n");
     sub->callback([&invocation, sub, command] {
         invocation.run = [&invocation, sub, command] {
             return run_formula(*sub, *command, invocation);

@@ -21,6 +21,10 @@ void add_help_command(CLI::App& app, Invocation& invocation) {
     CLI::App* sub = app.add_subcommand("help", "The options of one command or pattern");
     sub->group("Lists");
     sub->add_option("COMMAND", *name, "A command or pattern (default: coalprof itself)");
+    sub->footer(
+        "Examples:\n"
+        "  coalprof help formula\n"
+        "  coalprof help offset\n");
     sub->callback([&invocation, &app, name] {
         invocation.run = [&app, name] { return run_help(app, *name); };
     });

@@ -2,91 +2,139 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "cli/invocation.h"
-#include "cli/output_options.h"
-#include "cli/print.h"
-#include "core/machine/machine.h"
+#include "cli/list_output.h"
+#include "cli/nsight_names.h"
+#include "core/machine/board_facts.h"
 #include "core/pattern/catalog.h"
 #include "core/result/counter.h"
 #include "core/result/estimates.h"
 #include "core/text/fold.h"
-#include "core/write/list_json.h"
+#include "core/text/units.h"
 
 namespace coalprof {
 namespace {
 
-// One list: how it reads on a screen, and its rows for --json.
-struct Listing {
-    std::string text{};
-    std::string key{};  // of the rows in the JSON document
-    std::vector<NamedValues> rows{};
-};
+using MakeListing = Listing (*)();
 
-using MakeListing = Listing (*)(std::size_t width);
-
-Listing list_patterns(std::size_t width) {
-    Listing listing{.key = "patterns"};
-    for (const PatternInfo& pattern : pattern_catalog()) {
-        listing.text += fmt::format("{:<10} {}\n", pattern.name, pattern.formula);
-        listing.text += folded_text(pattern.teaches, {.columns = width, .indent = 11});
-        listing.text +=
-            fmt::format("{:11}--range {} ({}), --op {}{}{}\n\n", "", pattern.default_range(4),
-                        pattern.parameter, name_of(pattern.default_op),
-                        pattern.options.empty() ? "" : ", ", pattern.options);
-        listing.rows.push_back({{"name", pattern.name},
-                                {"formula", pattern.formula},
-                                {"parameter", pattern.parameter},
-                                {"unit", pattern.unit},
-                                {"default_range", pattern.default_range(4)},
-                                {"default_op", name_of(pattern.default_op)},
-                                {"teaches", pattern.teaches}});
-    }
-    listing.text += "`coalprof PATTERN --help` lists the options of one.\n";
-    return listing;
-}
-
-Listing list_counters(std::size_t width) {
-    Listing listing{.key = "counters"};
-    for (const CounterInfo& counter : all_counters()) {
-        const bool is_estimate = may_be_estimated(counter.counter);
-        listing.text += fmt::format("{:<28} {}{}\n", counter.key, name_of(counter.unit),
-                                    is_estimate ? "  ~" : "");
-        listing.text += folded_text(counter.meaning, {.columns = width, .indent = 4});
-        listing.rows.push_back({{"key", counter.key},
-                                {"unit", name_of(counter.unit)},
-                                {"meaning", counter.meaning},
-                                {"may_be_estimated", is_estimate}});
-    }
-    listing.text += "~  predicted with an interval where it is not exact\n";
-    return listing;
-}
-
-Listing list_machines(std::size_t) {
-    Listing listing{.key = "machines"};
-    const auto board_row = [&](const Board& board) {
-        listing.text +=
-            fmt::format("  {:<12} {:<28} {:>4} SMs  {:>6.0f} GB/s\n", board.key, board.name,
-                        board.multiprocessors, board.peak_bytes_per_second / 1e9);
-    };
-    for (const Rules& rules : all_rules()) {
-        listing.text += fmt::format("{:<5} {:<12} global-memory rules: {}\n", text_of(rules.cc),
-                                    rules.family, text_of(rules.evidence));
-        listing.rows.push_back({{"compute_capability", text_of(rules.cc)},
-                                {"family", rules.family},
-                                {"evidence", text_of(rules.evidence)},
-                                {"source", rules.source}});
-        for (const Board& board : all_boards()) {
-            if (board.cc != rules.cc) continue;
-            board_row(board);
-            listing.rows.push_back({{"compute_capability", text_of(board.cc)},
-                                    {"board", board.key},
-                                    {"name", board.name},
-                                    {"multiprocessors", board.multiprocessors},
-                                    {"peak_bytes_per_second", board.peak_bytes_per_second},
-                                    {"source", board.source}});
+Listing list_patterns() {
+    Listing listing{.document = {.key = "patterns", .rows = {}}};
+    for (const PatternInfo& pattern : pattern_catalog())
+        listing.document.rows.push_back({{{"name", pattern.name},
+                                          {"formula", pattern.formula},
+                                          {"parameter", pattern.parameter},
+                                          {"unit", pattern.unit},
+                                          {"default_range", pattern.default_range(4)},
+                                          {"default_op", name_of(pattern.default_op)},
+                                          {"teaches", pattern.teaches}}});
+    listing.text = [](const TableStyle& style) {
+        std::string text;
+        for (const PatternInfo& pattern : pattern_catalog()) {
+            text += fmt::format("{:<10} {}\n", pattern.name, pattern.formula);
+            text += folded_text(pattern.teaches, {.columns = style.width, .indent = 11});
+            text +=
+                fmt::format("{:11}--range {} ({}), --op {}{}{}\n\n", "", pattern.default_range(4),
+                            pattern.parameter, name_of(pattern.default_op),
+                            pattern.options.empty() ? "" : ", ", pattern.options);
         }
+        return text + "`coalprof PATTERN --help` lists the options of one.\n";
+    };
+    return listing;
+}
+
+Listing list_counters() {
+    Listing listing{.document = {.key = "counters", .rows = {}}};
+    for (const CounterInfo& counter : all_counters()) {
+        const std::string_view metric = nsight_name_of(counter.counter);
+        listing.document.rows.push_back(
+            {{{"key", counter.key},
+              {"unit", name_of(counter.unit)},
+              {"meaning", counter.meaning},
+              {"may_be_estimated", may_be_estimated(counter.counter)},
+              {"nsight_compute", metric.empty() ? Value{} : Value{metric}}}});
     }
+    listing.text = [](const TableStyle& style) {
+        std::string text;
+        for (const CounterInfo& counter : all_counters()) {
+            text += fmt::format("{:<28} {}{}\n", counter.key, name_of(counter.unit),
+                                may_be_estimated(counter.counter) ? "  ~" : "");
+            text += folded_text(counter.meaning, {.columns = style.width, .indent = 4});
+            if (const std::string_view metric = nsight_name_of(counter.counter); !metric.empty())
+                text += fmt::format("    ncu: {}\n", metric);
+        }
+        return text + "~  predicted with an interval where it is not exact\n";
+    };
+    return listing;
+}
+
+// "L2 60 MiB", "no L2", "L2 ?"
+std::string l2_text(const Board& board) {
+    if (!board.l2_bytes) return "L2 ?";
+    return *board.l2_bytes == 0 ? "no L2" : "L2 " + size_text(*board.l2_bytes);
+}
+
+Value known_or_null(std::optional<std::uint64_t> number) {
+    return number ? Value{*number} : Value{};
+}
+
+ListRow row_of(const Board& board) {
+    const BoardFacts facts = facts_of(board);
+    std::optional<std::uint64_t> clock_hz;
+    if (facts.boost_clock_mhz) clock_hz = *facts.boost_clock_mhz * 1'000'000ull;
+    std::optional<std::uint64_t> multiprocessors;
+    if (board.multiprocessors != 0) multiprocessors = board.multiprocessors;
+    return {{{"compute_capability", text_of(board.cc)},
+             {"board", board.key},
+             {"name", board.name},
+             {"multiprocessors", known_or_null(multiprocessors)},
+             {"peak_bytes_per_second", board.peak_bytes_per_second},
+             {"l2_bytes", known_or_null(board.l2_bytes)},
+             {"boost_clock_hz", known_or_null(clock_hz)},
+             {"source", board.source}}};
+}
+
+ListRow row_of(const Rules& rules) {
+    ListRow row{
+        {{"compute_capability", text_of(rules.cc)},
+         {"family", rules.family},
+         {"evidence", text_of(rules.evidence)},
+         {"l2_fill_bytes", rules.memory.fill_bytes != 0 ? Value{rules.memory.fill_bytes} : Value{}},
+         {"l2_fill_evidence", text_of(rules.memory.evidence)},
+         {"source", rules.source}}};
+    std::vector<Value> shared;
+    std::vector<Value> l1;
+    for (const L1Split& split : rules.l1.splits) {
+        shared.emplace_back(split.shared_kib);
+        l1.emplace_back(split.l1_kib);
+    }
+    row.lists = {{"split_shared_kib", std::move(shared)}, {"split_l1_kib", std::move(l1)}};
+    return row;
+}
+
+Listing list_machines() {
+    Listing listing{.document = {.key = "machines", .rows = {}}};
+    for (const Rules& rules : all_rules()) {
+        listing.document.rows.push_back(row_of(rules));
+        for (const Board& board : all_boards())
+            if (board.cc == rules.cc) listing.document.rows.push_back(row_of(board));
+    }
+    listing.text = [](const TableStyle&) {
+        std::string text;
+        for (const Rules& rules : all_rules()) {
+            text += fmt::format("{:<5} {:<12} global-memory rules: {}\n", text_of(rules.cc),
+                                rules.family, text_of(rules.evidence));
+            for (const Board& board : all_boards())
+                if (board.cc == rules.cc)
+                    text += fmt::format(
+                        "  {:<12} {:<26} {:>4} SMs {:>5.0f} GB/s  {}\n", board.key, board.name,
+                        board.multiprocessors != 0 ? fmt::to_string(board.multiprocessors) : "?",
+                        board.peak_bytes_per_second / 1e9, l2_text(board));
+        }
+        return text;
+    };
     return listing;
 }
 
@@ -94,18 +142,17 @@ void add_list(CLI::App& app, Invocation& invocation, const char* name, const cha
               MakeListing make) {
     CLI::App* sub = app.add_subcommand(name, help);
     sub->group("Lists");
-    struct ListCommand {
-        bool json = false;
-        LookOptions look;
-    };
-    auto command = std::make_shared<ListCommand>();
-    sub->add_flag("--json", command->json, "As one JSON document");
-    command->look.add_to(*sub);
-    sub->callback([&invocation, command, make] {
-        invocation.run = [command, make] {
-            const Listing listing = make(command->look.style().width);
-            print_out(command->json ? list_document(listing.key, listing.rows) : listing.text);
-            return ExitCode::done;
+    auto output = std::make_shared<OutputOptions>();
+    output->add_to(*sub);
+    sub->footer(
+        fmt::format("Examples:\n"
+                    "  coalprof {0}\n"
+                    "  coalprof {0} --json\n"
+                    "  coalprof {0} -o {0}.csv\n",
+                    name));
+    sub->callback([&invocation, output, make] {
+        invocation.run = [&invocation, output, make] {
+            return print_listing(make(), *output, invocation);
         };
     });
 }
@@ -114,7 +161,8 @@ void add_list(CLI::App& app, Invocation& invocation, const char* name, const cha
 
 void add_list_commands(CLI::App& app, Invocation& invocation) {
     add_list(app, invocation, "patterns", "The built-in access patterns", list_patterns);
-    add_list(app, invocation, "counters", "Every counter: key, unit, meaning", list_counters);
+    add_list(app, invocation, "counters", "Every counter: key, unit, meaning, Nsight Compute name",
+             list_counters);
     add_list(app, invocation, "machines", "The GPUs that the model knows", list_machines);
 }
 

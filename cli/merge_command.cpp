@@ -32,6 +32,10 @@ void add_merge_command(CLI::App& app, Invocation& invocation) {
     sub->add_flag("--partial", command->allows_missing,
                   "Merge what is there; missing shards are named, and the exit code is 4");
     command->output.add_to(*sub);
+    sub->footer(
+        "Examples:\n"
+        "  coalprof merge part1.json part2.json -o all.json\n"
+        "  coalprof merge part*.jsonl --format csv\n");
     sub->callback(
         [&invocation, command] { invocation.run = [command] { return run_merge(*command); }; });
 }

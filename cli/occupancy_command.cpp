@@ -6,16 +6,13 @@
 
 #include "cli/cubin.h"
 #include "cli/invocation.h"
-#include "cli/output_options.h"
-#include "cli/print.h"
+#include "cli/list_output.h"
 #include "cli/sweep_options.h"
 #include "core/model/occupancy.h"
 #include "core/text/describe.h"
 #include "core/text/fold.h"
 #include "core/text/number.h"
 #include "core/text/range.h"
-#include "core/text/size.h"
-#include "core/write/list_json.h"
 
 namespace coalprof {
 namespace {
@@ -27,7 +24,7 @@ struct OccupancyCommand {
     std::string carveout;
     std::string machine = "h200";
     std::string cubin;
-    bool json = false;
+    OutputOptions output;
 };
 
 struct Row {
@@ -70,12 +67,15 @@ std::vector<Kernel> kernels_of(const OccupancyCommand& command) {
     KernelNeeds needs;
     if (!command.carveout.empty())
         needs.shared_percent = read_carveout(command.carveout).shared_percent;
-    needs.shared_bytes = command.shared == "0" ? 0 : parse_size_bytes(command.shared, "--shared");
+    const std::vector<std::uint64_t> shared = parse_sized_range(command.shared, "--shared").values;
     std::vector<Kernel> kernels;
-    const auto add = [&](std::string name, std::uint32_t registers, std::uint64_t shared_bytes) {
-        Kernel& kernel = kernels.emplace_back(Kernel{std::move(name), needs});
-        kernel.needs.registers_per_thread = registers;
-        kernel.needs.shared_bytes += shared_bytes;
+    const auto add = [&](const std::string& name, std::uint32_t registers,
+                         std::uint64_t static_bytes) {
+        for (const std::uint64_t dynamic_bytes : shared) {
+            Kernel& kernel = kernels.emplace_back(Kernel{name, needs});
+            kernel.needs.registers_per_thread = registers;
+            kernel.needs.shared_bytes = static_bytes + dynamic_bytes;
+        }
     };
     if (command.cubin.empty())
         for (const std::uint64_t count : parse_range(command.registers, "--registers").values())
@@ -123,9 +123,9 @@ std::string text_of(const std::vector<Row>& rows) {
     return text;
 }
 
-NamedValues values_of(const Row& row) {
+ListRow values_of(const Row& row) {
     const Occupancy& occupancy = row.occupancy;
-    NamedValues values{
+    ListRow values{{
         {"machine", row.machine.name},
         {"compute_capability", text_of(row.machine.rules->cc)},
         {"block", row.needs.block},
@@ -135,16 +135,19 @@ NamedValues values_of(const Row& row) {
         {"active_warps", occupancy.active_warps},
         {"most_warps", occupancy.most_warps},
         {"occupancy", occupancy.ratio()},
-        {"limiters", limiters_of(occupancy)},
         {"impossible", occupancy.impossible.empty() ? Value{} : Value{occupancy.impossible}},
         {"best_occupancy", row.best.ratio},
-        {"best_blocks", best_of(row.best)},
-    };
-    if (!row.kernel.empty()) values.emplace_back("kernel", row.kernel);
+    }};
+    if (!row.kernel.empty()) values.values.emplace_back("kernel", row.kernel);
+    std::vector<Value> limiters;
+    for (const Limiter limiter : occupancy.limiters) limiters.emplace_back(name_of(limiter));
+    std::vector<Value> best_blocks;
+    for (const auto block : row.best.blocks) best_blocks.emplace_back(block);
+    values.lists = {{"limiters", std::move(limiters)}, {"best_blocks", std::move(best_blocks)}};
     return values;
 }
 
-ExitCode run_occupancy(const OccupancyCommand& command) {
+ExitCode run_occupancy(const OccupancyCommand& command, const Invocation& invocation) {
     std::vector<Machine> machines;
     for (const std::string& name : split_list(command.machine, "--machine"))
         add_machine(machines, find_machine(name));
@@ -155,14 +158,10 @@ ExitCode run_occupancy(const OccupancyCommand& command) {
             rows.push_back({machine, kernel, needs, occupancy(*machine.rules, needs),
                             best_blocks(*machine.rules, needs)});
     }
-    if (!command.json) {
-        print_out(text_of(rows));
-        return ExitCode::done;
-    }
-    std::vector<NamedValues> list;
-    for (const Row& row : rows) list.push_back(values_of(row));
-    print_out(list_document("occupancy", list));
-    return ExitCode::done;
+    Listing listing{.document = {.key = "occupancy", .rows = {}},
+                    .text = [&rows](const TableStyle&) { return text_of(rows); }};
+    for (const Row& row : rows) listing.document.rows.push_back(values_of(row));
+    return print_listing(listing, command.output, invocation);
 }
 
 }  // namespace
@@ -179,7 +178,8 @@ void add_occupancy_command(CLI::App& app, Invocation& invocation) {
     option("--block", command->block, "Threads per block: a value, list or range (default 256)",
            "R");
     option("--registers", command->registers, "Registers per thread, likewise (default 32)", "R");
-    option("--shared", command->shared, "Shared memory per block: 8KiB, 4096 (default 0)", "N");
+    option("--shared", command->shared,
+           "Shared memory per block: 8KiB, 0..64KiB:8KiB, 4096 (default 0)", "R");
     option(
         "--carveout", command->carveout,
         "L1/shared split: prefer-l1, prefer-equal, prefer-shared, 0..100 (default: the driver's)",
@@ -189,9 +189,15 @@ void add_occupancy_command(CLI::App& app, Invocation& invocation) {
     option("--cubin", command->cubin,
            "Read registers and static shared memory of the kernels in FILE (needs cuobjdump)",
            "FILE");
-    sub->add_flag("--json", command->json, "As one JSON document");
-    sub->callback(
-        [&invocation, command] { invocation.run = [command] { return run_occupancy(*command); }; });
+    command->output.add_to(*sub);
+    sub->footer(
+        "Examples:\n"
+        "  coalprof occupancy --block 64..1024*2 --registers 64\n"
+        "  coalprof occupancy --shared 0,48KiB..96KiB:16KiB --machine h200,a100\n"
+        "  coalprof occupancy --cubin kernels.cubin\n");
+    sub->callback([&invocation, command] {
+        invocation.run = [&invocation, command] { return run_occupancy(*command, invocation); };
+    });
 }
 
 }  // namespace coalprof

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/view_options.h"
 #include "core/write/outputs.h"
 
 namespace coalprof {
@@ -30,7 +31,9 @@ struct OutputOptions {
     bool verbose = false;
     bool no_progress = false;
     LookOptions look;
+    ViewOptions view;
 
+    // All but the view, which results with points have.
     void add_to(CLI::App& command);
     // --no-progress and -v alone, for commands without the rest.
     void add_telling_to(CLI::App& command);

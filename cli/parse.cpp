@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/build_text.h"
 #include "cli/print.h"
 #include "cli/settings.h"
 #include "core/text/describe.h"
@@ -169,6 +170,22 @@ void say_settings(const std::vector<Setting>& settings) {
             fmt::format("coalprof: {} (from {})\n", shown(setting.words), shown(setting.from)));
 }
 
+enum class VersionWish : std::uint8_t { plain, in_full };
+
+// --version before any command, perhaps with -v.
+std::optional<VersionWish> wish_for_version(const std::vector<std::string>& words) {
+    bool is_wished = false;
+    bool in_full = false;
+    for (const std::string& word : words) {
+        if (!word.starts_with('-')) break;
+        is_wished = is_wished || word == "--version" || word == "-V";
+        in_full = in_full || word == "--verbose" || word == "-v" || word == "-Vv" || word == "-vV";
+        is_wished = is_wished || word == "-Vv" || word == "-vV";
+    }
+    if (!is_wished) return std::nullopt;
+    return in_full ? VersionWish::in_full : VersionWish::plain;
+}
+
 constexpr std::size_t help_columns = 80;
 
 // Where the second column of a line of help begins: behind the last run of blanks within its first
@@ -244,6 +261,10 @@ bool parse_command_line(CLI::App& app, const std::vector<std::string>& argv) {
                                    argv.end());
     // Ends the options before the command, of which there are none.
     if (!words.empty() && words.front() == "--") words.erase(words.begin());
+    if (const auto wish = wish_for_version(words)) {
+        print_out(*wish == VersionWish::in_full ? build_text() : app.version() + "\n");
+        return false;
+    }
     const std::vector<Setting> settings = settings_for(app, words);
     if (!settings.empty()) {
         if (says_more(words)) say_settings(settings);

@@ -1,4 +1,6 @@
 // `coalprof PATTERN`: one command per entry of the catalog, all alike.
+#include <fmt/format.h>
+
 #include <memory>
 #include <utility>
 
@@ -39,11 +41,19 @@ void add_pattern_commands(CLI::App& app, Invocation& invocation) {
         auto command = std::make_shared<PatternCommand>();
         CLI::App* sub = app.add_subcommand(std::string(pattern.name), std::string(pattern.teaches));
         sub->group("Patterns");
-        command->sweep.add_range_to(*sub, pattern.default_range(4));
+        command->sweep.add_range_to(*sub, pattern);
         command->sweep.add_pattern_options_to(*sub, pattern.options);
         command->sweep.add_shape_to(*sub, &pattern);
         command->machine.add_to(*sub);
         command->output.add_to(*sub);
+        command->output.view.add_to(*sub);
+        sub->footer(
+            fmt::format("Examples:\n"
+                        "  coalprof {0} --type f32,f64\n"
+                        "  coalprof {0} --machine k80,h200 --format md\n"
+                        "  coalprof {0} --block 64..1024*2 -o {0}.json\n"
+                        "  coalprof explain {0}\n",
+                        pattern.name));
         sub->callback([&invocation, &pattern, command] {
             invocation.run = [&invocation, &pattern, command] {
                 return run_pattern(pattern, *command, invocation);

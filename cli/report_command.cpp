@@ -99,10 +99,16 @@ ExitCode run_joined(const ReportCommand& command, const std::vector<OutputTarget
     Outputs outputs = command.output.open(targets);
     JoinedResults joined(outputs);
     bool is_damaged = false;
-    for (const std::string& file : command.files)
-        is_damaged |= SavedResult(file, "report").read(joined) == ReadOutcome::damaged;
+    bool has_best = true;
+    for (const std::string& file : command.files) {
+        WithColumns shown(joined, command.output.view.chosen_columns());
+        Viewed viewed(shown, command.output.view);
+        is_damaged |= SavedResult(file, "report").read(viewed.sink()) == ReadOutcome::damaged;
+        has_best = has_best && viewed.found_best();
+    }
     joined.end();
-    return is_damaged ? ExitCode::partial : ExitCode::done;
+    if (is_damaged) return ExitCode::partial;
+    return has_best ? ExitCode::done : ExitCode::environment;
 }
 
 ExitCode run_report(const ReportCommand& command) {
@@ -110,14 +116,16 @@ ExitCode run_report(const ReportCommand& command) {
     refuse_inputs(targets, command.files);
     if (command.files.size() > 1) return run_joined(command, targets);
     SavedResult saved(command.files.front(), "report");
-    std::vector<Counter> columns;
-    if (has_csv(targets) && saved.source().can_rewind()) {
+    std::vector<Counter> columns = command.output.view.chosen_columns();
+    if (columns.empty() && has_csv(targets) && saved.source().can_rewind()) {
         columns = columns_of_mixed_points(saved.source(), saved.name());
         saved.source().rewind();
     }
     Outputs outputs = command.output.open(targets);
     WithColumns shown(outputs, std::move(columns));
-    return saved.read(shown) == ReadOutcome::damaged ? ExitCode::partial : ExitCode::done;
+    Viewed viewed(shown, command.output.view);
+    if (saved.read(viewed.sink()) == ReadOutcome::damaged) return ExitCode::partial;
+    return viewed.found_best() ? ExitCode::done : ExitCode::environment;
 }
 
 }  // namespace
@@ -132,6 +140,12 @@ void add_report_command(CLI::App& app, Invocation& invocation) {
                     "are drawn into one picture (html, svg, openmetrics)")
         ->required();
     command->output.add_to(*sub);
+    command->output.view.add_to(*sub);
+    sub->footer(
+        "Examples:\n"
+        "  coalprof report run.json\n"
+        "  coalprof report run.jsonl --format csv --columns load_sectors\n"
+        "  coalprof report run.json --sort load_sectors_per_request\n");
     sub->callback(
         [&invocation, command] { invocation.run = [command] { return run_report(*command); }; });
 }

@@ -42,7 +42,8 @@ RunSinks::RunSinks(const std::vector<OutputTarget>& targets, const std::vector<s
             output.note_warnings(warnings, code);
         },
         note);
-    ResultSink* next = &*outputs_;
+    viewed_.emplace(*outputs_, output.view);
+    ResultSink* next = &viewed_->sink();
     if (!path.empty()) {
         refuse_inputs({{path, nullptr, {}}}, inputs);
         journal_.emplace(path, *next, note);

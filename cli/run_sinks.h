@@ -10,6 +10,7 @@
 #include "cli/output_options.h"
 #include "cli/progress.h"
 #include "cli/sweep_options.h"
+#include "cli/view_options.h"
 #include "core/run/replay.h"
 #include "core/write/journal.h"
 
@@ -27,11 +28,15 @@ class RunSinks {
     // `backend` behind the points that an earlier run has finished, where the user wants that and
     // there are some.
     Backend& behind_journal(Backend& backend);
-    // What a run with this code comes to, with its budgets.
-    ExitCode judged(ExitCode code) { return budgets_->judged(code); }
+    // What a run with this code comes to, with its budgets and --best.
+    ExitCode judged(ExitCode code) {
+        const bool lacks_best = code == ExitCode::done && !viewed_->found_best();
+        return budgets_->judged(lacks_best ? ExitCode::environment : code);
+    }
 
  private:
     std::optional<Outputs> outputs_;
+    std::optional<Viewed> viewed_;  // behind the journal: what is held back for order is in there
     std::optional<Journal> journal_;
     std::optional<BudgetedRun> budgets_;
     std::optional<Progress> progress_;

@@ -319,19 +319,27 @@ ExitCode print_man(const CLI::App& app, const std::string& name) {
 
 void add_shell_commands(CLI::App& app, Invocation& invocation) {
     const auto add = [&](const char* name, const char* help, const char* argument,
-                         const char* argument_help, bool is_required, auto print) {
+                         const char* argument_help, bool is_required, auto print,
+                         const char* examples) {
         auto word = std::make_shared<std::string>();
         CLI::App* sub = app.add_subcommand(name, help);
         sub->group("Lists");
         sub->add_option(argument, *word, argument_help)->required(is_required);
+        sub->footer(examples);
         sub->callback([&invocation, &app, word, print] {
             invocation.run = [&app, word, print] { return print(app, *word); };
         });
     };
     add("completion", "Completion of commands, options and their values for a shell", "SHELL",
-        "bash, zsh or fish: source <(coalprof completion bash)", true, print_completion);
-    add("man", "The manual page of coalprof, or of one command: coalprof man | man -l -", "COMMAND",
-        "A command or pattern (default: coalprof itself)", false, print_man);
+        "bash, zsh or fish", true, print_completion,
+        "Examples:\n"
+        "  coalprof completion bash > ~/.local/share/bash-completion/completions/coalprof\n"
+        "  coalprof completion fish | source\n");
+    add("man", "The manual page of coalprof, or of one command", "COMMAND",
+        "A command or pattern (default: coalprof itself)", false, print_man,
+        "Examples:\n"
+        "  coalprof man | man -l -\n"
+        "  coalprof man formula | man -l -\n");
 }
 
 }  // namespace coalprof

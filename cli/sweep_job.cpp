@@ -1,6 +1,7 @@
 #include "cli/sweep_job.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <deque>
@@ -47,6 +48,8 @@ Devices open_every_device(const MachineOptions& machine, const PlannedPoint& fir
     return devices;
 }
 
+bool is_watched() { return ::isatty(STDOUT_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1; }
+
 Devices devices_for(const MachineOptions& machine, const OutputOptions& output,
                     const PlannedPoint& first) {
     const auto backend = machine.chosen_backend();
@@ -64,7 +67,9 @@ Devices devices_for(const MachineOptions& machine, const OutputOptions& output,
     DeviceAccess access = open_device(request_for(machine, first, index.value_or(0)));
     if (!access.launcher) {
         if (demanded) throw Error(fmt::format("--backend device: {}", access.no_gpu));
-        output.note(fmt::format("{}; the model answers alone", access.no_gpu));
+        // The result says that it is predicted; whoever watches is told why.
+        if (output.verbose || is_watched())
+            output.note(fmt::format("{}; the model answers alone", access.no_gpu));
         return {};
     }
     Devices devices;
@@ -112,6 +117,16 @@ CheckedPoints checked(const SweptPoints& points) {
     } catch (const Stopped&) {
         return {};
     }
+}
+
+// The order and the best of a part are not those of the whole.
+void require_whole_view(const ViewOptions& view) {
+    const char* option = !view.best.empty() ? "--best" : !view.sort.empty() ? "--sort" : nullptr;
+    if (!option) return;
+    throw UsageError(
+        fmt::format("{} and --shard: it would look at this shard alone", option), {},
+        UsageError::no_caret,
+        fmt::format("give it to the merged result: coalprof report ALL.json {} KEY", option));
 }
 
 // Points of several GPUs stand one behind the other, each GPU's all together.
@@ -166,12 +181,14 @@ ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_option
     const std::unique_ptr<SweptPoints> planned = job.points(named, nullptr, std::nullopt);
     const auto [accesses, first] = checked(*planned);
     const std::optional<Shard> shard = machine_options.chosen_shard();
+    if (shard) require_whole_view(output_options.view);
     if (shard) planned->keep(*shard);
     const std::uint64_t repeats = machine_options.repeats();
     const CacheState cache = machine_options.cache_state();
     ResultHead head = head_of(invocation.argv);
     head.sweep = job.description;
-    head.columns = counters_listed(machine_options.counters);
+    head.columns = output_options.view.chosen_columns();
+    if (head.columns.empty()) head.columns = counters_listed(machine_options.counters);
     const std::vector<OutputTarget> targets = output_options.targets();
     // That the counters cannot be read is said below, before anything is launched.
     RunSinks sinks(targets, job.inputs, machine_options, output_options, "W-NO-COUNTERS");

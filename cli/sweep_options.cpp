@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <unordered_set>
 
+#include "cli/axis_options.h"
 #include "cli/thread_option.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
@@ -87,11 +88,18 @@ std::vector<std::string> split_list(std::string_view text, std::string_view opti
     return parts;
 }
 
-void SweepOptions::add_range_to(CLI::App& command, const std::string& default_range) {
+// What plain numbers count.
+std::string typed_units(const PatternInfo& pattern) {
+    if (pattern.typed_in_elements || pattern.unit == "elements")
+        return " in elements; with a unit, 512B..4KiB*2, in bytes";
+    return pattern.unit.empty() ? "" : fmt::format(" in {}", pattern.unit);
+}
+
+void SweepOptions::add_range_to(CLI::App& command, const PatternInfo& pattern) {
     command
         .add_option("--range,-r", range,
-                    "Values of the swept parameter: 0..32, 0..128:4, 1..1024*2, 1,2,4 (default " +
-                        default_range + ")")
+                    fmt::format("Values of {}: 0..32, 0..128:4, 1..1024*2, 1,2,4{} (default {})",
+                                pattern.parameter, typed_units(pattern), pattern.default_range(4)))
         ->type_name("R");
 }
 
@@ -102,24 +110,28 @@ void SweepOptions::add_shape_to(CLI::App& command, const PatternInfo* pattern) {
     };
     const std::string own_op =
         pattern ? fmt::format(" (default {})", name_of(pattern->default_op)) : std::string();
+    // Each takes a list, and numbers take ranges: then it is an axis of the sweep.
     option("--type,-t", type,
            "Element type: " + joined(element_type_list()) +
                ", or float, half2, ... as in CUDA (default f32)",
-           "T");
-    option("--op", op, "Operation: " + joined(op_list()) + own_op, "O");
-    option("--size,-s", size, "Useful data in bytes: 4MiB, 1GiB, 65536 (default 4MiB)", "N");
-    option("--block", block, "Threads per block: 256, 32x8, 8x8x4 (default 256)", "N");
-    option("--grid", grid, "Blocks: 1024, 64x64, 8x8x8 (default: as many as --size needs)", "N");
-    option("--per-thread", per_thread, "Elements each thread handles (default 1)", "N");
-    option("--dlcm", dlcm, "Default cache modifier of loads: ca cg cs cv; a list sweeps", "M");
-    option("--dscm", dscm, "Default cache modifier of stores: wb cg cs wt; a list sweeps", "M");
+           "T,...");
+    option("--op", op, "Operation: " + joined(op_list()) + own_op, "O,...");
+    option("--size,-s", size, "Useful data in bytes: 4MiB, 65536, 1MiB..1GiB*4 (default 4MiB)",
+           "N,...");
+    option("--block", block, "Threads per block: 256, 64..1024*2, 32x8, 8x8x4 (default 256)",
+           "N,...");
+    option("--grid", grid,
+           "Blocks: 1024, 64..1024*2, 64x64, 8x8x8 (default: as many as --size needs)", "N,...");
+    option("--per-thread", per_thread, "Elements each thread handles: 4, 1..8*2 (default 1)",
+           "N,...");
+    option("--dlcm", dlcm, "Default cache modifier of loads: ca cg cs cv", "M,...");
+    option("--dscm", dscm, "Default cache modifier of stores: wb cg cs wt", "M,...");
     option("--carveout", carveout,
-           "L1/shared split: prefer-l1, prefer-equal, prefer-shared, 0..100; a list sweeps", "C");
-    option("--l2-fetch", l2_fetch, "L2 fetch granularity: 32, 64, 128 bytes; a list sweeps", "N");
-    option("--alloc", alloc,
-           "Where the arrays lie: device, static, managed, host; a list sweeps (default device)",
-           "A");
-    option("--path", path, "Way of global loads: ld, ldg, tex; a list sweeps (default ld)", "P");
+           "L1/shared split: prefer-l1, prefer-equal, prefer-shared, 0..100", "C,...");
+    option("--l2-fetch", l2_fetch, "L2 fetch granularity: 32, 64, 128 bytes", "N,...");
+    option("--alloc", alloc, "Where the arrays lie: device, static, managed, host (default device)",
+           "A,...");
+    option("--path", path, "Instruction of global loads: ld, ldg, tex (default ld)", "P,...");
 }
 
 void SweepOptions::add_pattern_options_to(CLI::App& command, std::string_view names) {
@@ -128,33 +140,29 @@ void SweepOptions::add_pattern_options_to(CLI::App& command, std::string_view na
         if (names.find(name) == std::string_view::npos) return;
         command.add_option(name, value, help)->type_name(what)->group("Of the pattern");
     };
-    option("--variant", variant, "transpose: naive, tile or padded (default naive)", "V");
-    option("--order", order, "permute: reversed, xor, rotate or shuffle (default xor)", "ORDER");
-    option("--seed", seed, "Of the random choice (default 1)", "N");
-    option("--member", member, "Which member of the structure, from 0 (default 0)", "N");
+    option("--variant", variant, "transpose: naive, tile or padded (default naive)", "V,...");
+    option("--order", order, "permute: reversed, xor, rotate or shuffle (default xor)",
+           "ORDER,...");
+    option("--seed", seed, "Seed of the random numbers (default 1)", "N,...");
+    option("--member", member, "Which member of the structure, from 0 (default 0)", "N,...");
     option("--tile", tile,
            "Columns of the tile: 16 or 32 of shared-pad (default 32), 32 or 64 of a transpose "
            "(default 64 for elements of up to 4 bytes, else 32)",
-           "N");
-    option("--pitch", pitch, "Bytes from row to row: none, auto or a size (default none)", "P");
+           "N,...");
+    option("--pitch", pitch,
+           "From row to row: none, auto (as cudaMallocPitch), elements, or bytes with a unit: 4KiB "
+           "(default none)",
+           "P,...");
 }
 
 Sweep SweepOptions::settings() const {
     Sweep sweep;
-    const auto element_type = find_element_type(type);
-    if (!element_type) {
-        std::string hint = hint_for_element_type(type);
-        hint.front() = static_cast<char>(hint.front() - 'a' + 'A');
-        throw UsageError(fmt::format("unknown --type '{}'. {}", shown(type), hint));
-    }
-    sweep.type = *element_type;
-    if (!op.empty()) sweep.op = found_or_refuse("--op", op, find_op(op), op_list());
-    if (!size.empty()) sweep.shape.size_bytes = parse_size_bytes(size, "--size");
-    sweep.shape.size_text = size;
-    set_block(sweep.shape, parse_block(block));
-    if (!grid.empty()) sweep.shape.grid = parse_grid(grid);
-    sweep.shape.per_thread =
-        static_cast<std::uint32_t>(parse_integer(per_thread, "--per-thread", 1, 64));
+    add_type(sweep, type);
+    if (!op.empty()) add_op(sweep, op);
+    if (!size.empty()) add_size(sweep, size);
+    add_block(sweep, block);
+    if (!grid.empty()) add_grid(sweep, grid);
+    add_per_thread(sweep, per_thread);
     if (!dlcm.empty())
         sweep.dlcm = read_list<LoadModifier>(dlcm, "--dlcm", [](const std::string& word) {
             return found_or_refuse("--dlcm", word, find_load_modifier(word), load_modifier_list());
@@ -179,17 +187,13 @@ Sweep SweepOptions::settings() const {
 Sweep SweepOptions::sweep_of(const PatternInfo& pattern) const {
     Sweep sweep = settings();
     sweep.pattern = std::string(pattern.name);
-    sweep.values = parse_range(range.empty() ? pattern.default_range(bytes_of(sweep.type)) : range,
-                               range_option)
-                       .values();
-    sweep.options.seed = parse_integer(seed, "--seed");
-    sweep.options.variant = variant;
-    sweep.options.order = order;
-    sweep.options.member = parse_integer(member, "--member");
-    sweep.options.pitch = pitch;
-    if (!tile.empty()) sweep.options.tile = parse_integer(tile, "--tile");
-    if (pitch != "none" && pitch != "auto")
-        sweep.options.pitch_bytes = parse_size_bytes(pitch, "--pitch");
+    set_values(sweep, pattern, range, range_option);
+    add_variant(sweep, variant);
+    add_order(sweep, order);
+    add_seed(sweep, seed);
+    add_member(sweep, member);
+    add_pitch(sweep, pitch);
+    if (!tile.empty()) add_tile(sweep, tile);
     return sweep;
 }
 

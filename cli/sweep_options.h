@@ -41,7 +41,7 @@ struct SweepOptions {
     void add_shape_to(CLI::App& command, const PatternInfo* pattern);
     // Those of --variant --order --seed --member --pitch --tile that `names` holds.
     void add_pattern_options_to(CLI::App& command, std::string_view names);
-    void add_range_to(CLI::App& command, const std::string& default_range);
+    void add_range_to(CLI::App& command, const PatternInfo& pattern);
     // What does not depend on a pattern: op, type, shape and cache settings. Throws UsageError.
     Sweep settings() const;
     // The same with the pattern and its values; machines are left out. Throws UsageError.

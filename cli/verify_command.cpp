@@ -158,6 +158,10 @@ void add_verify_command(CLI::App& app, Invocation& invocation) {
     sub->add_flag("--full", command->full, "Every value of every default sweep, not three of each");
     sub->add_flag("--json", command->json, "The report as one JSON document");
     command->telling.add_telling_to(*sub);
+    sub->footer(
+        "Examples:\n"
+        "  coalprof verify\n"
+        "  coalprof verify --patterns offset,stride --type f32 --json\n");
     sub->callback([&invocation, command] {
         invocation.run = [&invocation, command] { return run_verify(*command, invocation); };
     });

@@ -69,7 +69,8 @@ ExitCode run_warps_command(const WarpsCommand& command, const Invocation& invoca
     std::vector<Machine> machines = command.machine.machines();
     if (machines.size() != 1)
         throw UsageError("--machine: a warps file is predicted for one machine at a time");
-    const auto listed = counters_listed(command.machine.counters);
+    std::vector<Counter> listed = command.output.view.chosen_columns();
+    if (listed.empty()) listed = counters_listed(command.machine.counters);
     const auto targets = command.output.targets();
     if (!command.machine.shard.empty())
         throw UsageError("--shard: how many lines a warps file has is not known before its end", {},
@@ -110,9 +111,13 @@ void add_warps_command(CLI::App& app, Invocation& invocation) {
         "  NAME OP WIDTH A0 A1 ... A31\n"
         "  OP      load, store, atomic, reduce, shared_load or shared_store\n"
         "  WIDTH   bytes per lane: 1, 2, 4, 8 or 16 (atomic and reduce: 4 or 8)\n"
-        "  A0...   32 byte addresses, decimal or 0x..., or - for an inactive lane\n");
+        "  A0...   32 byte addresses, decimal or 0x..., or - for an inactive lane\n\n"
+        "Examples:\n"
+        "  coalprof warps FILE\n"
+        "  coalprof warps FILE --columns load_sectors --sort load_sectors\n");
     command->machine.add_to(*sub);
     command->output.add_to(*sub);
+    command->output.view.add_to(*sub);
     sub->callback([&invocation, command] {
         invocation.run = [&invocation, command] { return run_warps_command(*command, invocation); };
     });

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "cli/nsight_names.h"
 #include "cli/sweep_options.h"
 #include "core/parallel/background.h"
 #include "core/text/suggest.h"
@@ -35,7 +36,8 @@ std::vector<Counter> counters_listed(const std::string& text) {
             throw UsageError(
                 fmt::format("--counters {}: {} is a set, and a set stands alone", text, key), {},
                 UsageError::no_caret, fmt::format("use --counters {}, or list keys only", key));
-        const auto counter = find_counter(key);
+        auto counter = find_counter(key);
+        if (!counter) counter = find_nsight_name(key);
         if (!counter) throw UsageError(unknown_word("counter", key, words));
         counters.push_back(*counter);
     }

@@ -51,7 +51,7 @@ configure() {
 build() {
     use_ccache
     ninja -C "$root/build/$1" "${@:2}" </dev/null 2>&1 |
-        { grep --line-buffered -vE '^ninja: (Entering directory|no work to do)|Re-checking globbed' >&2 ||
+        { grep --line-buffered -vE '^ninja: (Entering directory|no work to do)|Re-checking globbed|Looking up the commit' >&2 ||
             true; } # nothing left to print is no failure
     return "${PIPESTATUS[0]}"
 }

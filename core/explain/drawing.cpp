@@ -10,6 +10,7 @@
 #include "core/explain/near_reasons.h"
 #include "core/explain/pass_map.h"
 #include "core/explain/styled_text.h"
+#include "core/text/units.h"
 #include "core/text/utf8.h"
 
 namespace coalprof {
@@ -41,6 +42,10 @@ class Drawing {
             text_ += '\n';
             access(explanation_.accesses[i]);
         }
+        if (explanation_.advice) {
+            text_ += '\n';
+            put_labelled("try", sentence_of(*explanation_.advice));
+        }
         if (!explanation_.warnings.empty()) text_ += '\n';
         for (const Warning& warning : explanation_.warnings)
             put_indented(describe(warning), Ink::plain);
@@ -71,6 +76,15 @@ class Drawing {
             put(line);
             label = {};
         }
+    }
+
+    // "--pitch auto: 524,288 lines in the launch instead of 926,906 (43 % fewer, by the model)"
+    static std::string sentence_of(const Advice& advice) {
+        const double saved = 1 - static_cast<double>(advice.after) /
+                                     static_cast<double>(std::max<std::uint64_t>(advice.before, 1));
+        return fmt::format("{}: {} {} in the launch instead of {} ({} fewer, by the model).",
+                           advice.change, grouped(advice.after), advice.what,
+                           grouped(advice.before), percent(saved, glue));
     }
 
     void title() {
@@ -109,7 +123,7 @@ class Drawing {
             label = {};
         }
         put_labelled("why", access.reasons.why);
-        put_labelled("mend", access.reasons.mend);
+        put_labelled("fix", access.reasons.mend);
         if (access.launch && access.launch->is_known())
             put_labelled("launch", launch_note(*access.launch, purpose_of(access)));
     }
@@ -310,10 +324,13 @@ class Drawing {
         if (launch.warps <= 1) return idle + (launch.alike == 1 ? "This one is the other." : "");
         if (launch.warps == launch.alike)
             return idle.empty()
-                       ? fmt::format("All {}{} warps of the launch take as many sectors and {}s.",
-                                     which, launch.warps, line)
-                       : fmt::format("{}The other {} take as many sectors and {}s as this one.",
-                                     idle, launch.warps, line);
+                       ? fmt::format(
+                             "All {}{} warps of the launch take the same number of sectors and "
+                             "{}s.",
+                             which, launch.warps, line)
+                       : fmt::format(
+                             "{}The other {} take the same number of sectors and {}s as this one.",
+                             idle, launch.warps, line);
         std::string text =
             idle.empty()        ? fmt::format("{} of the {}{} warps take as much as this one. ",
                                               launch.alike, which, launch.warps)
@@ -321,7 +338,7 @@ class Drawing {
                                 : fmt::format("{}{} of the other {} take as much as this one. ",
                                               idle, launch.alike, launch.warps);
         const auto sectors = static_cast<double>(launch.sum.sectors);
-        text += fmt::format("A warp takes {} in {}", span(launch.sectors, "sector"),
+        text += fmt::format("Warps take {} in {}", span(launch.sectors, "sector"),
                             span(launch.lines, line));
         if (launch.sectors.least != launch.sectors.most)
             text += fmt::format(", {} sectors on average",

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/explain/advice.h"
 #include "core/explain/near_memory.h"
 #include "core/explain/reasons.h"
 #include "core/explain/shape.h"
@@ -76,6 +77,7 @@ struct Explanation {
     std::uint64_t warps = 1;         // of the launch
     std::uint64_t first_thread = 0;  // logical index of lane 0
     std::vector<ExplainedAccess> accesses;
+    std::optional<Advice> advice;   // for the whole launch, checked by the model
     std::vector<Warning> warnings;  // what would keep the machine from running the launch
 };
 

@@ -139,17 +139,27 @@ Json access_of(const ExplainedAccess& access) {
             {"launch", launch_of(access)}};
 }
 
+Json tree_of(const Advice& advice) {
+    return {{"change", advice.change},
+            {"counts", advice.what},
+            {"before", advice.before},
+            {"after", advice.after}};
+}
+
 Json tree_of(const Explanation& explanation) {
     Json accesses = Json::array();
     for (const ExplainedAccess& access : explanation.accesses)
         accesses.push_back(access_of(access));
-    return {{"name", explanation.name},
-            {"formula", explanation.formula.empty() ? Json(nullptr) : Json(explanation.formula)},
-            {"machine", explanation.machine},
-            {"warp", explanation.warp},
-            {"warps", explanation.warps},
-            {"first_thread", explanation.first_thread},
-            {"accesses", std::move(accesses)}};
+    Json tree = {
+        {"name", explanation.name},
+        {"formula", explanation.formula.empty() ? Json(nullptr) : Json(explanation.formula)},
+        {"machine", explanation.machine},
+        {"warp", explanation.warp},
+        {"warps", explanation.warps},
+        {"first_thread", explanation.first_thread},
+        {"accesses", std::move(accesses)}};
+    if (explanation.advice) tree["advice"] = tree_of(*explanation.advice);
+    return tree;
 }
 
 }  // namespace
@@ -158,13 +168,15 @@ std::string json_of_explanation(const Explanation& explanation) {
     return text_of(tree_of(explanation));
 }
 
-std::string json_document(const ResultHead& head, const Explanation& explanation) {
+std::string json_document(const ResultHead& head, const Explanation& explanation,
+                          const Explanation* worst) {
     Json document = {{"schema", result_schema},
                      {"status", name_of(Status::complete)},
                      {"meta", meta_of(head)},
                      {"sweep", tree_of(explanation.sweep)},
                      {"explanation", tree_of(explanation)},
                      {"warnings", tree_of(explanation.warnings)}};
+    if (worst) document["worst"] = tree_of(*worst);
     return text_of(document, 2) + '\n';
 }
 

@@ -14,6 +14,8 @@ namespace coalprof {
 std::string json_of_explanation(const Explanation& explanation);
 
 // The whole document, ended by a newline. Of the head, "meta" is made; its machine may be empty.
-std::string json_document(const ResultHead& head, const Explanation& explanation);
+// `worst`: another warp of the launch, which costs more.
+std::string json_document(const ResultHead& head, const Explanation& explanation,
+                          const Explanation* worst = nullptr);
 
 }  // namespace coalprof

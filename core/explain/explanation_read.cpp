@@ -142,26 +142,40 @@ ExplainedAccess access_from(JsonView item, PointReader& reasons) {
     return access;
 }
 
-}  // namespace
+Advice advice_from(JsonView item) {
+    constexpr std::string_view what = "advice";
+    return {text_in(item, what, "change"), text_in(item, what, "counts"),
+            natural_in(item, what, "before"), natural_in(item, what, "after")};
+}
 
-SavedExplanation explanation_from(JsonView document) {
+Explanation warp_from(JsonView object) {
     constexpr std::string_view what = "explanation";
-    SavedExplanation saved;
-    read_meta(member_of(document, "", "meta"), saved.head);
-    const JsonView object = member_of(document, "", what);
-    Explanation& explanation = saved.explanation;
+    Explanation explanation;
     explanation.name = text_in(object, what, "name");
     explanation.formula = text_or_empty(object, what, "formula");
-    explanation.sweep = values_from(member_of(document, "", "sweep"), "sweep");
     explanation.machine = text_in(object, what, "machine");
-    explanation.evidence = saved.head.machine.evidence;
     explanation.warp = natural_in(object, what, "warp");
     explanation.warps = natural_in(object, what, "warps");
     explanation.first_thread = natural_in(object, what, "first_thread");
     PointReader reasons;
     for (const JsonView item : member_of(object, what, "accesses"))
         explanation.accesses.push_back(access_from(item, reasons));
+    if (const auto advice = object.find("advice"); advice && !advice->is_null())
+        explanation.advice = advice_from(*advice);
+    return explanation;
+}
+
+}  // namespace
+
+SavedExplanation explanation_from(JsonView document) {
+    SavedExplanation saved;
+    read_meta(member_of(document, "", "meta"), saved.head);
+    Explanation& explanation = saved.explanation;
+    explanation = warp_from(member_of(document, "", "explanation"));
+    explanation.sweep = values_from(member_of(document, "", "sweep"), "sweep");
+    explanation.evidence = saved.head.machine.evidence;
     explanation.warnings = warnings_from(member_of(document, "", "warnings"));
+    if (const auto worst = document.find("worst")) saved.worst = warp_from(*worst);
     return saved;
 }
 

@@ -10,6 +10,7 @@ struct SavedExplanation {
     ResultHead head;  // without a sweep, which the explanation has
     // What json_document() writes. What only the drawing needs (shapes, settings) is not in files.
     Explanation explanation;
+    std::optional<Explanation> worst = {};
 };
 
 // Throws PartError where the document is none.

@@ -27,7 +27,7 @@ Reasons free_of_conflicts(const WarpShape& shape, const BankUse& use) {
             fmt::format("{} through in {}{}: no bank is asked for two different words at once.{}",
                         lanes_of(shape), passes_of(use.counts.wavefronts), groups_of(use),
                         shares ? " Lanes that want the same word share it." : ""),
-            "Nothing to mend."};
+            "Nothing to fix."};
 }
 
 Reasons conflicting(const WarpShape& shape, const BankUse& use) {
@@ -49,7 +49,7 @@ Reasons conflicting(const WarpShape& shape, const BankUse& use) {
 
 Reasons nothing_asked() {
     return {Cause::no_lanes, "No lane is active, so the warp asks nothing of memory.",
-            "There is nothing to mend."};
+            "There is nothing to fix."};
 }
 
 std::string lanes_alone(const WarpShape& shape) {
@@ -82,7 +82,7 @@ Reasons constant_reasons_of(const WarpShape& shape, std::size_t passes, std::siz
         return {Cause::one_address,
                 fmt::format("{}, and the constant cache serves it in one pass{}.",
                             all_lanes_of(shape), each),
-                "Nothing to mend."};
+                "Nothing to fix."};
     return {Cause::several_addresses,
             fmt::format("{} want {} different addresses{}, and the constant cache serves one a "
                         "pass, so the warp takes {}.",
@@ -114,7 +114,7 @@ Reasons local_reasons_of(const WarpShape& shape, std::span<const TouchedLine> li
         return {Cause::interleaved,
                 fmt::format("{} {} come by with {} sector{}, the fewest there can be.",
                             side_by_side, lanes_alone(shape), sectors, sectors == 1 ? "" : "s"),
-                "Nothing to mend."};
+                "Nothing to fix."};
     return {
         Cause::own_indices,
         fmt::format("{} {} are at {} different words of theirs and so touch {} lines, with {} "

@@ -1,4 +1,4 @@
-// Why a warp's access to shared, constant or local memory costs what it does, and what would mend
+// Why a warp's access to shared, constant or local memory costs what it does, and what would fix
 // it.
 #pragma once
 

@@ -42,7 +42,7 @@ class Explainer {
         switch (cause) {
             case Cause::no_lanes:
                 return {cause, "No lane is active, so the warp asks nothing of memory.",
-                        "There is nothing to mend."};
+                        "There is nothing to fix."};
             case Cause::one_sector:
                 return one_sector();
             case Cause::contiguous:
@@ -55,7 +55,7 @@ class Explainer {
                                     "full.{}",
                                     lanes(), words_.act, shape_.runs,
                                     counted(shape_.sectors, "sector"), order_remark()),
-                        "Nothing to mend in the number of sectors."};
+                        "Nothing to fix in the number of sectors."};
             case Cause::few_sectors:
                 return few_sectors();
             case Cause::strided:
@@ -125,7 +125,7 @@ class Explainer {
     }
 
     Reasons one_sector() const {
-        Reasons reasons{Cause::one_sector, {}, "Nothing to mend: one sector is the fewest."};
+        Reasons reasons{Cause::one_sector, {}, "Nothing to fix: one sector is the fewest."};
         if (shape_.active_lanes == 1) {
             reasons.why = fmt::format("The one active lane {} {} of one sector.", words_.acts,
                                       counted(shape_.width_bytes, "byte"));
@@ -161,15 +161,15 @@ class Explainer {
         }
         if (shape_.lines > shape_.lines_needed()) {
             reasons.mend = fmt::format(
-                "Nothing to mend in the number of sectors; a start at a multiple of 128 bytes "
+                "Nothing to fix in the number of sectors; a start at a multiple of 128 bytes "
                 "would save {}.",
                 counted(shape_.lines - shape_.lines_needed(), "L2 request"));
         } else if (shape_.active_lanes < warp_lanes) {
-            reasons.mend = fmt::format("Nothing to mend in the sectors; {} could be put to work.",
+            reasons.mend = fmt::format("Nothing to fix in the sectors; {} could be put to work.",
                                        counted(warp_lanes - shape_.active_lanes, "idle lane"));
         } else {
             reasons.mend =
-                fmt::format("Nothing to mend: {} sectors are the fewest.", shape_.sectors);
+                fmt::format("Nothing to fix: {} sectors are the fewest.", shape_.sectors);
         }
         return reasons;
     }
@@ -199,7 +199,7 @@ class Explainer {
                             "that as many lanes side by side would need.{}",
                             lanes(), words_.act, shape_.places, shape_.sectors,
                             side_by_side_sectors(), order_remark()),
-                "Nothing to mend in the number of sectors."};
+                "Nothing to fix in the number of sectors."};
     }
 
     // "carries only 4 bytes that are used", for all touched sectors.

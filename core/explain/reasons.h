@@ -1,4 +1,4 @@
-// Why a warp's access costs what it does and what would mend it, in words. Every sentence follows
+// Why a warp's access costs what it does and what would fix it, in words. Every sentence follows
 // from the shape of the access and the counts of the model; none is chosen by a pattern's name.
 #pragma once
 

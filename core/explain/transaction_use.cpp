@@ -89,7 +89,7 @@ MovedBytes moved_from_multiples(const WarpAccess& access, const WarpShape& shape
 std::string mend_of(const WarpAccess& access, const WarpShape& shape, const TransactionUse& use,
                     const Rules& rules) {
     const std::uint64_t bytes = use.counts.transaction_bytes();
-    if (bytes == shape.unique_bytes()) return "Nothing to mend: every byte that is moved is used.";
+    if (bytes == shape.unique_bytes()) return "Nothing to fix: every byte that is moved is used.";
     const bool in_order_rule = rules.global == GlobalRule::half_warp_in_order;
     if (shape.runs == 1 && shape.places > 1) {
         MovedBytes fewest{bytes, bytes};
@@ -114,7 +114,7 @@ std::string mend_of(const WarpAccess& access, const WarpShape& shape, const Tran
     if (shape.runs > 1)
         return "Lay the elements of neighbouring lanes side by side, or stage the data through "
                "shared memory.";
-    return "Nothing to mend: no start would move fewer bytes.";
+    return "Nothing to fix: no start would move fewer bytes.";
 }
 
 }  // namespace
@@ -160,7 +160,7 @@ Reasons transaction_reasons_of(const WarpAccess& access, const WarpShape& shape,
                                const TransactionUse& use, const Rules& rules) {
     if (shape.active_lanes == 0)
         return {Cause::no_lanes, "No lane is active, so the warp asks nothing of memory.",
-                "There is nothing to mend."};
+                "There is nothing to fix."};
     const Transactions transactions(rules, usual_load_modifier(rules));
     if (const auto reason = transactions.unavailable(access.kind))
         return {Cause::not_documented, fmt::format("How this warp goes is not known: {}.", *reason),

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/machine/board_facts.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/text/suggest.h"
@@ -42,6 +43,18 @@ const Rules* find_rules(std::string_view text) {
         if (text == text_of(rules.cc) || text == digits) return &rules;
     }
     return nullptr;
+}
+
+// `wanted` is plain.
+bool is_called(const Board& board, std::string_view wanted) {
+    if (wanted == plain(board.key) || wanted == plain(board.name)) return true;
+    std::string_view left = facts_of(board).aliases;
+    while (!left.empty()) {
+        const std::size_t comma = std::min(left.find(','), left.size());
+        if (wanted == plain(left.substr(0, comma))) return true;
+        left.remove_prefix(std::min(comma + 1, left.size()));
+    }
+    return false;
 }
 
 const Rules& rules_of(ComputeCapability cc) {
@@ -105,7 +118,7 @@ Machine find_machine(std::string_view text) {
         return in_bank_mode(std::move(machine), text.substr(colon + 1));
     };
     for (const Board& board : all_boards())
-        if (wanted == plain(board.key) || wanted == plain(board.name))
+        if (is_called(board, wanted))
             return in_mode({std::string(board.key), &rules_of(board.cc), board});
     if (const Rules* rules = find_rules(wanted))
         return in_mode({name_of(*rules), rules, std::nullopt});

@@ -93,7 +93,7 @@ std::optional<Rates> rates_of(const Machine& machine) {
     // A GPU that is present goes by the name that its driver gives it.
     if (board.key == "h200" || machine.name == "NVIDIA H200") return h200;
     if (board.key == "h100" || machine.name == "NVIDIA H100 80GB HBM3") return h100;
-    if (!board.l2_bytes || *board.l2_bytes == 0) return std::nullopt;
+    if (board.multiprocessors == 0 || board.l2_bytes.value_or(0) == 0) return std::nullopt;
     return scaled(board);
 }
 

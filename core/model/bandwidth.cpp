@@ -121,7 +121,9 @@ Reading predict_bandwidth(const Machine& machine, const Traffic& traffic) {
     if (!machine.board) return no_board;
     if (traffic.read_bytes + traffic.write_bytes == 0)
         return Unavailable{"nothing is read or written"};
-    const std::uint64_t l2_bytes = machine.board->l2_bytes.value_or(0);
+    if (!machine.board->l2_bytes)
+        return Unavailable{"how large this board's L2 is is not known, and so not what it holds"};
+    const std::uint64_t l2_bytes = *machine.board->l2_bytes;
     if (traffic.footprint_bytes <= l2_bytes && traffic.footprint_bytes != 0)
         return Unavailable{
             keep_reason(fmt::format("all that the launch touches fits in L2 ({}): the estimate, "

@@ -150,10 +150,16 @@ std::uint64_t pitch_elements(const Plan& plan) {
         pitch_bytes =
             options.auto_pitch_bytes.value_or(rounded_up(plan.value, usual_pitch_alignment_bytes));
     } else if (options.pitch != "none") {
-        pitch_bytes = options.pitch_bytes;
+        // A number without a unit counts elements, of whatever type the point has.
+        const bool has_unit = options.pitch.find_first_not_of("0123456789") != std::string::npos;
+        pitch_bytes = has_unit
+                          ? options.pitch_bytes
+                          : checked_product(options.pitch_bytes, bytes_of(plan.type), "the pitch");
         if (pitch_bytes < plan.value)
-            throw UsageError(fmt::format("--pitch {}: smaller than a row of {} bytes",
-                                         options.pitch, plan.value));
+            throw UsageError(fmt::format("--pitch {}: {} bytes are less than a row of {} bytes",
+                                         options.pitch, pitch_bytes, plan.value),
+                             {}, UsageError::no_caret,
+                             "plain numbers are elements; with a unit they are bytes: 4KiB, 4096B");
     }
     return elements_in(plan, pitch_bytes, "a pitch");
 }
@@ -211,7 +217,7 @@ std::string from_width(std::uint32_t width) {
     return fmt::format("{}..{}:{}", width, width * 16, width);
 }
 std::string powers_to_page(std::uint32_t width) {
-    return fmt::format("{}..4096*2", width < 32 ? 32 : width);
+    return fmt::format("{}B..4096B*2", width < 32 ? 32 : width);
 }
 // clang-format off
 constexpr std::array catalog{
@@ -237,17 +243,17 @@ constexpr std::array catalog{
         "The same member in an array of its own: contiguous whatever the size of the structure.", "--member",
         from_width, make_soa},
     PatternInfo{"row", "a[row * pitch + column]", "row_bytes", "bytes", Op::load,
-        "Rows whose length is no multiple of a line start misaligned and straddle lines; a pitch mends it.", "--pitch",
-        [](std::uint32_t) -> std::string { return "384..512:32"; }, make_row},
+        "Rows whose length is no multiple of a line start misaligned and straddle lines; a pitch fixes it.", "--pitch",
+        [](std::uint32_t) -> std::string { return "384B..512B:32B"; }, make_row, true},
     PatternInfo{"column", "a[row * pitch + column], threads down a column", "row_bytes", "bytes", Op::load,
         "Threads that go down a column touch one sector each.", "--pitch",
-        powers_to_page, make_column},
+        powers_to_page, make_column, true},
     PatternInfo{"transpose", "b[column * height + row] = a[row * width + column]", "width", "elements", Op::copy,
         "A naive transpose stores down columns; tiles turned in shared memory keep both sides coalesced, and a padded tile is free of bank conflicts.", "--variant --tile",
         [](std::uint32_t) -> std::string { return "64..4096*2"; }, make_transpose},
     PatternInfo{"indirect", "rows[i / columns][i % columns]", "row_bytes", "bytes", Op::load,
         "A table of row pointers: every access is two instructions, the pointer's and the element's.", "",
-        powers_to_page, make_indirect},
+        powers_to_page, make_indirect, true},
     PatternInfo{"shared-stride", "tile[lane * stride]", "stride", "elements", Op::load,
         "Shared memory has 32 banks: strides that share a factor with 32 send lanes to the same bank.", "",
         [](std::uint32_t) -> std::string { return "1..33"; }, make_shared_stride},

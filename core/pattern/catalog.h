@@ -23,6 +23,9 @@ struct PatternInfo {
     std::string (*default_range)(std::uint32_t element_bytes);
     // The program of a plan; throws UsageError where value, type, op or size do not fit.
     Program (*make)(const Plan& plan);
+    // Of a parameter in bytes: plain numbers are typed in elements all the same, as the widths of
+    // rows are; sizes with a unit are bytes.
+    bool typed_in_elements = false;
 };
 
 std::span<const PatternInfo> pattern_catalog();

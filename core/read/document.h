@@ -3,10 +3,10 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "core/read/json_stream.h"
 #include "core/read/parts.h"
+#include "core/result/list.h"
 #include "core/text/byte_source.h"
 
 namespace coalprof {
@@ -36,9 +36,8 @@ class SavedDocument {
 
 // What `coalprof patterns --json` and the like print.
 struct SavedList {
-    std::string key;  // "patterns"
-    std::vector<NamedValues> rows;
-    NamedValues more;  // "problem"
+    ResultHead head;  // version, command line and time; of lists of version 0.1 nothing
+    ListDocument list;
 };
 SavedList list_from(JsonView document);
 

@@ -68,8 +68,10 @@ Verdict verdict_from(JsonView item) {
     Verdict verdict{.scope = values_from(member_of(item, what, "scope"), "verdicts.scope"),
                     .combinations = natural_in(item, what, "combinations"),
                     .values = natural_in(item, what, "values"),
-                    .gain = number_in(item, what, "gain"),
                     .text = text_in(item, what, "text")};
+    const JsonView gain = member_of(item, what, "gain");
+    verdict.gain =
+        gain.is_null() ? std::numeric_limits<double>::infinity() : number_in(item, what, "gain");
     if (const JsonView basis = member_of(item, what, "basis"); !basis.is_null())
         verdict.basis = named_one(bases, basis, "verdicts.basis");
     for (const JsonView settings : member_of(item, what, "best"))
@@ -187,11 +189,16 @@ std::uint64_t natural_in(JsonView object, std::string_view what, std::string_vie
     if (!number) complain(path_of(what, name), "a whole number from 0");
     return *number;
 }
+void read_origin(JsonView meta, ResultHead& head) {
+    head.coalprof_version = text_in(meta, "meta", "coalprof");
+    for (const JsonView word : member_of(meta, "meta", "argv"))
+        head.argv.push_back(text_of(word, "meta.argv"));
+    head.time_utc = text_in(meta, "meta", "time");
+}
+
 void read_meta(JsonView meta, ResultHead& head) {
     const auto in = [&](std::string_view name) { return member_of(meta, "meta", name); };
-    head.coalprof_version = text_in(meta, "meta", "coalprof");
-    for (const JsonView word : in("argv")) head.argv.push_back(text_of(word, "meta.argv"));
-    head.time_utc = text_in(meta, "meta", "time");
+    read_origin(meta, head);
     if (const auto environment = meta.find("environment"))
         head.environment = values_from(*environment, "meta.environment");
     head.machine = part_from(in("machine"), "meta.machine", machine_from);

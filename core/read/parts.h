@@ -43,6 +43,8 @@ Enum named_one(const std::array<Enum, count>& all, JsonView value, std::string_v
     complain(what, "a word that this coalprof knows");
 }
 
+// Version, command line and time.
+void read_origin(JsonView meta, ResultHead& head);
 // All of a head but its sweep.
 void read_meta(JsonView meta, ResultHead& head);
 // The members of the document that make a head: "meta" and "sweep".

@@ -80,8 +80,8 @@ std::vector<std::string> question_in(const std::vector<std::string>& argv) {
     constexpr std::array<std::string_view, 9> alone{"--resume", "-q",        "--quiet",
                                                     "-v",       "--verbose", "--no-progress",
                                                     "--json",   "--jsonl",   "--plain"};
-    constexpr std::array<std::string_view, 5> with_value{"-o", "--output", "--format", "--color",
-                                                         "--threads"};
+    constexpr std::array<std::string_view, 7> with_value{
+        "-o", "--output", "--format", "--color", "--threads", "--sort", "--best"};
     std::vector<std::string> words;
     for (std::size_t i = 1; i < argv.size(); ++i) {
         const std::string name = argv[i].substr(0, argv[i].find('='));

@@ -1,6 +1,7 @@
 #include "core/sweep/formula_sweep.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -46,10 +47,11 @@ std::vector<std::int64_t> values_in_cell(const std::vector<FormulaParameter>& pa
 
 // Of one formula. The keys stand beside each other in a result: none may come twice.
 void require_own_names(const FormulaSweep& sweep) {
-    constexpr std::array<std::string_view, 24> settings{
-        "pattern", "name",     "formula",  "op",     "type",   "size_bytes", "block",   "block_x",
-        "block_y", "block_z",  "grid_x",   "grid_y", "grid_z", "per_thread", "machine", "dlcm",
-        "dscm",    "carveout", "l2_fetch", "alloc",  "path",   "device",     "l1_kib",  "failure"};
+    constexpr std::array<std::string_view, 25> settings{
+        "pattern", "name",    "formula", "op",       "type",     "size_bytes", "block",
+        "block_x", "block_y", "block_z", "grid_x",   "grid_y",   "grid_z",     "per_thread",
+        "machine", "dlcm",    "dscm",    "carveout", "l2_fetch", "alloc",      "path",
+        "device",  "l1_kib",  "failure", "grid"};
     const auto& parameters = sweep.parameters;
     for (std::size_t k = 0; k < parameters.size(); ++k) {
         const std::string& name = parameters[k].name;
@@ -77,13 +79,28 @@ void require_that_all_occur(const ParsedFormula& formula) {
                              "every point would be the same: leave it out");
 }
 
-std::shared_ptr<const ParsedFormula> parsed(const FormulaSweep& sweep) {
-    require_own_names(sweep);
+ParsedFormula tree_of(const FormulaSweep& sweep) {
     std::vector<std::string> names;
     for (const FormulaParameter& parameter : sweep.parameters) names.push_back(parameter.name);
-    auto formula = std::make_shared<const ParsedFormula>(parse_formula(sweep.text, names));
+    return parse_formula(sweep.text, names);
+}
+
+std::shared_ptr<const ParsedFormula> parsed(const FormulaSweep& sweep) {
+    require_own_names(sweep);
+    auto formula = std::make_shared<const ParsedFormula>(tree_of(sweep));
     require_that_all_occur(*formula);
     return formula;
+}
+
+// What the launch does: --op, or what the instructions say themselves, "load+shared.store".
+std::string op_of(const FormulaSweep& sweep, const ParsedFormula& formula) {
+    std::vector<std::string> ops;
+    for (const FormulaAccess& access : formula.accesses) {
+        std::string op(access.space == Space::shared ? "shared." : "");
+        op += access.kind ? name_of(*access.kind) : name_of(sweep.settings.op.value_or(Op::load));
+        if (std::find(ops.begin(), ops.end(), op) == ops.end()) ops.push_back(std::move(op));
+    }
+    return fmt::format("{}", fmt::join(ops, "+"));
 }
 
 // What is thrown of a formula in a file says where it stands there.
@@ -97,15 +114,17 @@ auto located(const FormulaSweep& sweep, Work work) {
     }
 }
 
-// Which dimensions are told: those of blocks that have one go without saying, and so do those of
-// grids that nobody asked for.
-struct ToldDimensions {
-    bool of_blocks = false;
-    bool of_grids = false;
-    explicit ToldDimensions(std::span<const FormulaSweep> set) {
+// What is told of a set: dimensions of blocks that have one go without saying, and so do those of
+// grids that nobody asked for. Sizes that follow from swept grids each point tells for itself.
+struct ToldShapes {
+    bool blocks = false;
+    bool grids = false;
+    bool sizes = true;
+    explicit ToldShapes(std::span<const FormulaSweep> set) {
         for (const FormulaSweep& sweep : set) {
-            of_blocks = of_blocks || sweep.settings.shape.block_shape;
-            of_grids = of_grids || sweep.settings.shape.grid;
+            blocks = blocks || sweep.settings.shape.block_shape;
+            grids = grids || sweep.settings.shape.grid;
+            sizes = sizes && !size_follows_axes(sweep.settings);
         }
     }
 };
@@ -116,22 +135,28 @@ void add_dimensions(NamedValues& values, std::string_view key, const Dimensions&
     values.emplace_back(fmt::format("{}_z", key), dimensions.z);
 }
 
-// What every formula has, each in its own way.
-NamedValues own_settings(const FormulaSweep& sweep, const ToldDimensions& told) {
-    const LaunchShape shape = settled_shape(sweep.settings.shape, sweep.settings.type);
-    const std::uint64_t threads = shape.size_bytes / bytes_of(sweep.settings.type);
+// What every formula has, each in its own way, but for what is swept.
+NamedValues own_settings(const FormulaSweep& sweep, const ToldShapes& told) {
+    const Sweep& settings = sweep.settings;
+    const std::vector<Axis>& axes = settings.axes;
+    const LaunchShape shape =
+        told.sizes ? settled_shape(settings.shape, settings.type) : settings.shape;
+    const std::uint64_t threads = shape.size_bytes / bytes_of(settings.type);
     NamedValues values{
-        {"op", name_of(sweep.settings.op.value_or(Op::load))},
-        {"type", name_of(sweep.settings.type)},
+        {"op", located(sweep, [&] { return op_of(sweep, tree_of(sweep)); })},
+        {"type", name_of(settings.type)},
         {"size_bytes", shape.size_bytes},
         {"block", shape.block},
         {"per_thread", shape.per_thread},
     };
-    if (told.of_blocks)
+    if (told.blocks && !has_axis(axes, "block"))
         add_dimensions(values, "block", shape.block_shape.value_or(Dimensions{shape.block}));
-    if (told.of_grids)
+    if (told.grids && !has_axis(axes, "grid"))
         add_dimensions(values, "grid",
                        shape.grid.value_or(Dimensions{(threads + shape.block - 1) / shape.block}));
+    std::erase_if(values, [&](const auto& value) {
+        return has_axis(axes, value.first) || (value.first == "size_bytes" && !told.sizes);
+    });
     return values;
 }
 
@@ -141,7 +166,7 @@ struct SetSettings {
     std::vector<bool> are_shared;
 };
 SetSettings settings_of(const std::vector<FormulaSweep>& set) {
-    const ToldDimensions told(set);
+    const ToldShapes told(set);
     SetSettings settings;
     for (const FormulaSweep& sweep : set) settings.of_each.push_back(own_settings(sweep, told));
     const NamedValues& first = settings.of_each.front();
@@ -173,6 +198,7 @@ FormulaPoints::FormulaPoints(const std::vector<FormulaSweep>& set,
                              std::shared_ptr<FormulaPrograms> programs)
     : programs_(std::move(programs)) {
     const SetSettings settings = settings_of(set);
+    tells_sizes_ = !ToldShapes(set).sizes;
     std::uint64_t cells = 0;
     for (std::size_t i = 0; i < set.size(); ++i) {
         Member& member = members_.emplace_back();
@@ -183,7 +209,7 @@ FormulaPoints::FormulaPoints(const std::vector<FormulaSweep>& set,
             member.formula = parsed(set[i]);
             const std::uint64_t count = count_cells(set[i].parameters);
             require_reasonable_count(set[i].settings, count);
-            return count;
+            return count * count_of(set[i].settings.axes);
         });
         member.settings = combinations_of(set[i].settings);
         for (std::size_t k = 0; k < settings.are_shared.size(); ++k)
@@ -216,10 +242,18 @@ void FormulaPoints::make(PlannedPoint& point, const Member& member) const {
     const FormulaSweep& sweep = member.sweep;
     const std::uint64_t number = point.number - member.first_point;
     const std::uint64_t cell = number / member.settings.size();
-    const FormulaLaunch launch{.op = sweep.settings.op.value_or(Op::load),
-                               .type = sweep.settings.type,
-                               .shape = settled_shape(sweep.settings.shape, sweep.settings.type),
-                               .values = values_in_cell(sweep.parameters, cell)};
+    const std::vector<Axis>& axes = sweep.settings.axes;
+    const std::uint64_t combinations = count_of(axes);
+    ChosenLaunch choice{.op = sweep.settings.op,
+                        .type = sweep.settings.type,
+                        .shape = sweep.settings.shape,
+                        .options = {}};
+    NamedValues chosen;
+    choose(axes, cell % combinations, choice, chosen);
+    const FormulaLaunch launch{.op = choice.op.value_or(Op::load),
+                               .type = choice.type,
+                               .shape = settled_shape(choice.shape, choice.type),
+                               .values = values_in_cell(sweep.parameters, cell / combinations)};
     Plan& plan = point.plan;
     plan.pattern = "formula";
     plan.op = launch.op;
@@ -232,14 +266,28 @@ void FormulaPoints::make(PlannedPoint& point, const Member& member) const {
     if (!sweep.name.empty()) point.parameters.emplace_back("formula", sweep.name);
     for (std::size_t k = 0; k < launch.values.size(); ++k)
         point.parameters.emplace_back(sweep.parameters[k].name, launch.values[k]);
+    point.parameters.insert(point.parameters.end(), chosen.begin(), chosen.end());
     finish_point(point, sweep.settings, member.settings[number % member.settings.size()]);
     if (point.name.empty()) point.name = "formula";
     point.parameters.insert(point.parameters.end(), member.own.begin(), member.own.end());
+    if (tells_sizes_) point.parameters.emplace_back("size_bytes", plan.shape.size_bytes);
     add_device(point, sweep.settings);
 }
 
+void keep_occurring(FormulaSweep& sweep, std::vector<bool>& occurs) {
+    require_own_names(sweep);
+    const ParsedFormula formula = tree_of(sweep);
+    std::vector<FormulaParameter> kept;
+    for (std::size_t k = 0; k < sweep.parameters.size(); ++k) {
+        if (!formula.uses_parameter[k]) continue;
+        occurs[k] = true;
+        kept.push_back(std::move(sweep.parameters[k]));
+    }
+    sweep.parameters = std::move(kept);
+}
+
 SweepFacts describe_sweep(const FormulaSweep& sweep) {
-    SweepFacts facts = sweep_from(own_settings(sweep, ToldDimensions({&sweep, 1})));
+    SweepFacts facts = sweep_from(own_settings(sweep, ToldShapes({&sweep, 1})));
     facts.pattern = "formula";
     facts.formula = sweep.text;
     if (!sweep.parameters.empty()) facts.parameter = sweep.parameters.back().name;
@@ -256,8 +304,16 @@ SweepFacts describe_sweep(const std::vector<FormulaSweep>& set, const std::strin
     facts.pattern = "formula";
     facts.file = file;
     facts.settings = single_settings(set.front().settings);
+    const auto last_of = [](const FormulaSweep& sweep) {
+        return sweep.parameters.empty() ? std::string() : sweep.parameters.back().name;
+    };
+    if (std::all_of(set.begin(), set.end(), [&](const FormulaSweep& sweep) {
+            return last_of(sweep) == last_of(set.front());
+        }))
+        facts.parameter = last_of(set.front());
     for (std::size_t i = 0; i < set.size(); ++i) {
-        facts.more.emplace_back("formula." + set[i].name, set[i].text);
+        if (set[i].name != set[i].text)
+            facts.more.emplace_back("formula." + set[i].name, set[i].text);
         for (std::size_t k = 0; k < settings.are_shared.size(); ++k)
             if (const auto& [key, value] = settings.of_each[i][k];
                 !settings.are_shared[k] && !belongs_to_points(key))

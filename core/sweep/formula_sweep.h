@@ -22,7 +22,7 @@ struct FormulaParameter {
 };
 
 struct FormulaSweep {
-    std::string name;  // of a formula from a file; empty: typed on the command line
+    std::string name;  // tells it from others of a set; empty: the only one
     std::string text;
     TextPlace place;  // of the text; in no file: typed on the command line
     std::vector<FormulaParameter> parameters;
@@ -43,9 +43,9 @@ class FormulaPrograms {
     std::unordered_map<std::uint64_t, std::shared_ptr<const Program>> kept_;
 };
 
-// One formula after the other. The last parameter of a formula varies fastest, but for machines and
-// settings, which vary within each of its cells. Where formulas differ in op or type, these are
-// parameters of the points.
+// One formula after the other. The last parameter of a formula varies fastest, but for axes,
+// machines and settings, which vary within each of its cells. Where formulas differ in op or type,
+// these are parameters of the points.
 class FormulaPoints : public SweptPoints {
  public:
     // `programs` serve the same set on other machines too. Throws UsageError for a formula that
@@ -74,12 +74,17 @@ class FormulaPoints : public SweptPoints {
 
     std::vector<Member> members_;
     std::uint64_t points_ = 0;
+    bool tells_sizes_ = false;  // each point its own
     std::shared_ptr<FormulaPrograms> programs_;
 };
 
+// Of several formulas with the same parameters each keeps those that occur in it; `occurs` says
+// which did. Throws UsageError for a formula that cannot be read.
+void keep_occurring(FormulaSweep& sweep, std::vector<bool>& occurs);
+
 SweepFacts describe_sweep(const FormulaSweep& sweep);
-// `file` is where they were saved. The text of each is the value of "formula.NAME"; likewise
-// "size_bytes.NAME", "block.NAME", ... where they differ.
+// `file` is where they were saved; empty: typed. The text of each is the value of "formula.NAME";
+// likewise "size_bytes.NAME", "block.NAME", ... where they differ.
 SweepFacts describe_sweep(const std::vector<FormulaSweep>& set, const std::string& file);
 
 }  // namespace coalprof

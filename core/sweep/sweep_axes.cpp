@@ -54,11 +54,15 @@ void add_if_single(NamedValues& values, const char* key, const List& list) {
 
 void require_reasonable_count(const Sweep& sweep, std::uint64_t values) {
     std::uint64_t count = values;
-    for (const std::uint64_t axis :
+    const auto multiply = [&](std::uint64_t more) {
+        if (__builtin_mul_overflow(count, more, &count)) count = ~0ull;
+    };
+    multiply(count_of(sweep.axes));
+    for (const std::size_t axis :
          {std::max<std::size_t>(sweep.dlcm.size(), 1), sweep.dscm.size(), sweep.carveouts.size(),
           sweep.l2_fetch_bytes.size(), sweep.allocations.size(), sweep.paths.size(),
           sweep.machines.size()})
-        if (__builtin_mul_overflow(count, axis, &count)) count = ~0ull;
+        multiply(axis);
     if (count > most_range_points)
         throw UsageError(fmt::format("{} points: a sweep has at most {}; use fewer values or lists",
                                      count, most_range_points));
@@ -100,6 +104,11 @@ bool has_swept_settings(const Sweep& sweep) {
     const auto is_swept = [](const auto&... lists) { return ((lists.size() > 1) || ...); };
     return is_swept(sweep.allocations, sweep.paths, sweep.dlcm, sweep.dscm, sweep.carveouts,
                     sweep.l2_fetch_bytes);
+}
+
+bool size_follows_axes(const Sweep& sweep) {
+    return sweep.shape.grid && (has_axis(sweep.axes, "grid") || has_axis(sweep.axes, "block") ||
+                                has_axis(sweep.axes, "type"));
 }
 
 void finish_point(PlannedPoint& point, const Sweep& sweep, const SweptSettings& settings) {

@@ -13,6 +13,9 @@ namespace coalprof {
 std::vector<SweptSettings> combinations_of(const Sweep& sweep);
 // Whether one of the settings takes several values.
 bool has_swept_settings(const Sweep& sweep);
+// Whether a grid decides the size, and it or what it is multiplied with is swept: then each point
+// says its own.
+bool size_follows_axes(const Sweep& sweep);
 
 // Completes a point whose plan has its program and whose parameters are those of the program: the
 // plan gets these settings, the point its machine and names. Throws UsageError where they do not

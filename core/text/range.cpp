@@ -6,6 +6,7 @@
 #include "core/text/describe.h"
 #include "core/text/number.h"
 #include "core/text/option_text.h"
+#include "core/text/size.h"
 #include "fmt/format.h"
 
 namespace coalprof {
@@ -22,11 +23,21 @@ std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
 // Values below 0 are kept as the 64 bits of their two's complement, in which distances and steps
 // come out right.
 enum class Signs : std::uint8_t { none, minus };
+// Whether a value may have a unit: 4KiB.
+enum class Units : std::uint8_t { none, sizes };
+
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 class RangeParser {
  public:
-    RangeParser(std::string_view text, std::string_view option, Signs signs = Signs::none)
-        : value_{option, text, signs == Signs::none ? range_hint : signed_hint}, signs_(signs) {}
+    RangeParser(std::string_view text, std::string_view option, Signs signs = Signs::none,
+                Units units = Units::none)
+        : value_{option, text, signs == Signs::none ? range_hint : signed_hint},
+          signs_(signs),
+          units_(units) {}
+
+    bool has_units() const { return first_with_unit_ != none; }
 
     Range parse() {
         std::vector<Range::Piece> pieces;
@@ -36,6 +47,9 @@ class RangeParser {
         } while (accept(","));
         if (at_ < value_.text.size())
             refuse_here(fmt::format("expected {} or the end here", may_follow_));
+        if (has_units() && first_without_unit_ != none)
+            value_.refuse(first_without_unit_, "some values have units and this one has none",
+                          "give all of them units, or none: 4000B or 4KiB are bytes");
         Range range(std::string(value_.text), std::move(pieces));
         if (range.count() > most_range_points) refuse_count(range.count());
         return range;
@@ -67,7 +81,7 @@ class RangeParser {
 
     void read_step(Range::Piece& piece) {
         const std::size_t by_at = at_;
-        piece.by = read_digits_here();
+        piece.by = read_quantity();
         may_follow_ = "','";
         if (piece.by == 0) value_.refuse(by_at, "a step of 0 never arrives: steps begin at 1");
     }
@@ -88,7 +102,7 @@ class RangeParser {
     }
 
     std::uint64_t read_value() {
-        if (signs_ == Signs::none) return read_digits_here();
+        if (signs_ == Signs::none) return read_quantity();
         constexpr auto above = static_cast<std::uint64_t>(INT64_MAX);
         const std::size_t value_at = at_;
         const bool is_negative = value_.text.substr(at_).starts_with('-');
@@ -100,6 +114,30 @@ class RangeParser {
                 fmt::format("{} is beyond {} and {}, the ends of 64 signed bits",
                             value_.text.substr(value_at, at_ - value_at), INT64_MIN, INT64_MAX));
         return is_negative ? 0 - magnitude : magnitude;
+    }
+
+    // An integer, or a size where units may be.
+    std::uint64_t read_quantity() {
+        const std::string_view rest = value_.text.substr(at_);
+        std::size_t length = 0;
+        const auto is_fraction = [&] {
+            return rest[length] == '.' && length + 1 < rest.size() && is_digit(rest[length + 1]);
+        };
+        while (length < rest.size() &&
+               (is_digit(rest[length]) || is_letter(rest[length]) || is_fraction()))
+            ++length;
+        const std::string_view word = rest.substr(0, length);
+        const bool is_plain =
+            word.empty() || !is_digit(word.front()) || read_integer(word).length == length;
+        if (units_ == Units::none || is_plain) {
+            const std::size_t value_at = at_;
+            const std::uint64_t value = read_digits_here();
+            if (value != 0 && first_without_unit_ == none) first_without_unit_ = value_at;
+            return value;
+        }
+        if (first_with_unit_ == none) first_with_unit_ = at_;
+        at_ += length;
+        return parse_size_bytes(word, value_.option);
     }
 
     std::uint64_t read_digits_here() {
@@ -147,8 +185,13 @@ class RangeParser {
                       "a step (0..1000000:1000) or a factor (1..1000000*2) thins a range out");
     }
 
+    static constexpr std::size_t none = std::string_view::npos;
+
     OptionText value_;
     Signs signs_;
+    Units units_;
+    std::size_t first_with_unit_ = none;  // where they stand
+    std::size_t first_without_unit_ = none;
     std::size_t at_ = 0;
     std::size_t piece_at_ = 0;
     std::string_view last_mark_;   // the mark that the reader stands behind
@@ -196,6 +239,23 @@ std::vector<std::int64_t> Range::signed_values() const {
 
 Range parse_range(std::string_view text, std::string_view option) {
     return RangeParser(text, option).parse();
+}
+
+SizedRange parse_sized_range(std::string_view text, std::string_view option) {
+    RangeParser parser(text, option, Signs::none, Units::sizes);
+    std::vector<std::uint64_t> values = parser.parse().values();
+    return {std::move(values), parser.has_units()};
+}
+
+std::vector<std::uint64_t> parse_size_list(std::string_view text, std::string_view option) {
+    // One size has errors of its own, with all that a unit may have meant.
+    if (text.find_first_of(",:*") == text.npos && text.find("..") == text.npos)
+        return {parse_size_bytes(text, option)};
+    std::vector<std::uint64_t> sizes = parse_sized_range(text, option).values;
+    for (const std::uint64_t size : sizes)
+        if (size == 0)
+            throw UsageError(fmt::format("{} {}: a size is at least 1 byte", option, shown(text)));
+    return sizes;
 }
 
 Range parse_signed_range(std::string_view text, std::string_view option) {

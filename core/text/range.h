@@ -48,6 +48,16 @@ class Range {
 // steps of 0, factors below 2, integers beyond 64 bits, and more than most_range_points in all.
 Range parse_range(std::string_view text, std::string_view option = "--range");
 
+// Values with units are sizes in bytes: 4KiB..64KiB*2, 384B..512B:32B, 1MiB,64MiB. Either all of a
+// range have units or none; 0 needs none.
+struct SizedRange {
+    std::vector<std::uint64_t> values;
+    bool are_bytes = false;  // they have units; else they count whatever plain numbers do
+};
+SizedRange parse_sized_range(std::string_view text, std::string_view option);
+// The same where plain numbers are bytes as well. At least 1 byte each.
+std::vector<std::uint64_t> parse_size_list(std::string_view text, std::string_view option);
+
 // The same where values may be below 0: -4..4, -1,0,1. Each fits 64 signed bits.
 Range parse_signed_range(std::string_view text, std::string_view option);
 

@@ -68,7 +68,7 @@ CacheTraffic cache_traffic(const Readings& readings, const Replayed& replayed,
 
 Multiprocessor multiprocessor_of(const Machine& machine, const Plan& plan) {
     const Rules& rules = *machine.rules;
-    Multiprocessor one{.count = machine.board ? machine.board->multiprocessors : 1,
+    Multiprocessor one{.count = machine.board ? std::max(machine.board->multiprocessors, 1u) : 1,
                        .keeps_loads = !bypasses_l1(plan)};
     const Occupancy fits = occupancy(rules, {.block = plan.program.block});
     one.resident_blocks = std::max(1u, fits.active_blocks);

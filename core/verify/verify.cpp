@@ -77,7 +77,8 @@ CatalogPoints::CatalogPoints(const VerifyScope& scope, const Machine& machine)
 
 // Those at which op, type and value fit the pattern.
 void CatalogPoints::add_values(Recipe recipe, std::size_t most_values) {
-    const auto values = parse_range(recipe.pattern->default_range(bytes_of(recipe.type))).values();
+    const auto values =
+        parse_sized_range(recipe.pattern->default_range(bytes_of(recipe.type)), "--range").values;
     for (const std::uint64_t value : spread(values, most_values)) {
         try {
             recipe.value = value;

@@ -85,9 +85,32 @@ class CsvWriter : public ResultSink {
             has_predicted_[static_cast<std::size_t>(counter)] = true;
         for (const Counter counter : columns_->measured)
             has_measured_[static_cast<std::size_t>(counter)] = true;
+        settle_origin();
         put_header();
         for (const Point& point : first_points_) put_row(point);
         first_points_ = {};
+    }
+
+    // What rows of several files that are put together are told apart by, where points do not say
+    // it themselves.
+    void settle_origin() {
+        const SweepFacts& sweep = head_.sweep;
+        if (sweep.pattern.empty()) return;
+        const auto add = [&](const char* key, const std::string& text) {
+            const std::vector<std::string>& own = columns_->parameters;
+            if (std::find(own.begin(), own.end(), key) != own.end()) return;
+            origin_names_ += std::string(key) + ',';
+            TextBuffer cell;
+            put_text(cell, text);
+            cell.put(',');
+            origin_ += cell.view();
+        };
+        add("pattern", sweep.pattern);
+        add("formula", sweep.pattern == "formula" ? sweep.formula : std::string());
+        add("op", sweep.op);
+        add("type", sweep.type);
+        add("size_bytes", sweep.size_bytes ? fmt::to_string(*sweep.size_bytes) : std::string());
+        add("machine", head_.machine.name);
     }
 
     void put_header() {
@@ -96,6 +119,7 @@ class CsvWriter : public ResultSink {
             put_text(text_, key);
             text_.put(',');
         }
+        text_.put(origin_names_);
         for (const Counter counter : columns_->predicted) {
             text_.put(key_of(counter));
             text_.put(',');
@@ -142,6 +166,7 @@ class CsvWriter : public ResultSink {
             put_value(text_, find_value(point.parameters, columns_->parameters[i], i));
             text_.put(',');
         }
+        text_.put(origin_);
         put_readings(columns_->predicted, &point.predicted);
         put_estimates(point.estimates);
         put_readings(columns_->measured, point.measured ? &*point.measured : nullptr);
@@ -186,6 +211,8 @@ class CsvWriter : public ResultSink {
     ResultHead head_;
     std::vector<Point> first_points_;
     std::optional<PrintedColumns> columns_;
+    std::string origin_names_;  // of the columns that all rows have alike, each with its comma
+    std::string origin_;
     std::array<bool, counter_count> has_predicted_{};
     std::array<bool, counter_count> has_measured_{};
 };

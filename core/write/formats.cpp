@@ -28,6 +28,7 @@ constexpr std::array formats{
            false,
            make_jsonl},
     Format{"csv", {".csv"}, "one row a point, for spreadsheets", false, false, make_csv},
+    Format{"md", {".md", ".markdown"}, "a Markdown table, for issues", true, false, make_markdown},
     Format{"openmetrics",
            {".prom", ".om"},
            "gauges for Prometheus and the node exporter",

@@ -176,14 +176,16 @@ class HtmlWriter : public ResultSink {
             facts.push_back(fmt::format("rules of the machine {}: {}", head.machine.name,
                                         head.machine.evidence));
         for (const Verdict& verdict : result.tail.verdicts)
-            facts.push_back("best settings: " + verdict.text);
+            facts.push_back((find_value(verdict.scope, "counter") ? "best: " : "best settings: ") +
+                            verdict.text);
         if (!result.failed.empty())
             facts.push_back(fmt::format("{} points failed", result.failed.size()));
         return facts;
     }
     static std::string explain_command(const ResultHead& head) {
         std::string command = "coalprof explain " + head.sweep.pattern;
-        if (!head.sweep.op.empty()) command += " --op " + head.sweep.op;
+        const bool is_option = head.sweep.op.find_first_of("+.") == std::string::npos;
+        if (!head.sweep.op.empty() && is_option) command += " --op " + head.sweep.op;
         if (!head.sweep.type.empty()) command += " --type " + head.sweep.type;
         if (!head.machine.name.empty() && head.machine.name.find(',') == std::string::npos)
             command += " --machine " + head.machine.name;

@@ -2,23 +2,130 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/write/json_text.h"
+#include "core/write/json_tree.h"
 
 namespace coalprof {
+namespace {
 
-std::string list_document(std::string_view key, const std::vector<NamedValues>& rows,
-                          const NamedValues& more) {
-    std::string list;
-    for (const NamedValues& row : rows)
-        list += fmt::format("{}\n  {}", list.empty() ? "" : ",", json_of_values(row));
-    std::string rest;
-    for (const auto& [name, value] : more) {
-        const auto* text = std::get_if<std::string>(&value);
-        if (text && !text->empty())
-            rest += fmt::format(", {}: {}", json_of_text(name), json_of_text(*text));
+Json tree_of_value(const Value& value) { return tree_of(NamedValues{{"value", value}})["value"]; }
+
+Json tree_of_row(const ListRow& row) {
+    Json object = tree_of(row.values);
+    for (const auto& [key, values] : row.lists) {
+        Json& list = object[key] = Json::array();
+        for (const Value& value : values) list.push_back(tree_of_value(value));
     }
-    return fmt::format("{{\"schema\": {}, {}: [{}\n]{}}}\n", json_of_text(result_schema),
-                       json_of_text(key), list, rest);
+    return object;
+}
+
+std::vector<std::string> columns_of(const ListDocument& list) {
+    std::vector<std::string> columns;
+    const auto add = [&](const std::string& key) {
+        if (std::find(columns.begin(), columns.end(), key) == columns.end()) columns.push_back(key);
+    };
+    for (const ListRow& row : list.rows) {
+        for (const auto& [key, value] : row.values) add(key);
+        for (const auto& [key, values] : row.lists) add(key);
+    }
+    return columns;
+}
+
+std::string text_in(const Value& value) {
+    if (std::holds_alternative<std::monostate>(value)) return {};
+    if (const auto* text = std::get_if<std::string>(&value)) return *text;
+    return text_of(tree_of_value(value));
+}
+
+std::string cell_of(const ListRow& row, const std::string& key) {
+    if (const Value* value = find_value(row.values, key)) return text_in(*value);
+    std::string text;
+    for (const auto& [name, values] : row.lists)
+        if (name == key)
+            for (const Value& value : values)
+                text += fmt::format("{}{}", text.empty() ? "" : " ", text_in(value));
+    return text;
+}
+
+// As RFC 4180 says; what a spreadsheet would run is made text by an apostrophe.
+std::string csv_cell(const std::string& text) {
+    constexpr std::string_view formula_starts = "=+-@\t\r";
+    const bool is_guarded =
+        !text.empty() && formula_starts.find(text.front()) != std::string_view::npos;
+    if (!is_guarded && text.find_first_of(",\"\r\n") == std::string::npos) return text;
+    std::string quoted = is_guarded ? "\"'" : "\"";
+    for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+    return quoted + '"';
+}
+
+std::string markdown_cell(const std::string& text) {
+    std::string safe;
+    for (const char c : text) {
+        if (std::string_view("\\`*_<>|[]").find(c) != std::string_view::npos) safe += '\\';
+        safe += c == '\n' ? ' ' : c;
+    }
+    return safe;
+}
+
+}  // namespace
+
+std::string list_as_json(const ResultHead& head, const ListDocument& list) {
+    std::string meta;
+    if (!head.coalprof_version.empty())
+        meta = fmt::format("\"meta\": {},\n", text_of(Json{{"coalprof", head.coalprof_version},
+                                                           {"argv", head.argv},
+                                                           {"time", head.time_utc}}));
+    std::string rows;
+    for (const ListRow& row : list.rows)
+        rows += fmt::format("{}\n  {}", rows.empty() ? "" : ",", text_of(tree_of_row(row)));
+    std::string rest;
+    for (const auto& [name, value] : list.more)
+        if (const std::string text = text_in(value); !text.empty())
+            rest += fmt::format(", {}: {}", json_of_text(name), json_of_text(text));
+    return fmt::format("{{\"schema\": {}, {}{}: [{}\n]{}}}\n", json_of_text(result_schema), meta,
+                       json_of_text(list.key), rows, rest);
+}
+
+std::string list_as_jsonl(const ListDocument& list) {
+    std::string lines;
+    for (const ListRow& row : list.rows) lines += text_of(tree_of_row(row)) + '\n';
+    return lines;
+}
+
+std::string list_as_csv(const ListDocument& list) {
+    const std::vector<std::string> columns = columns_of(list);
+    std::string text;
+    const auto add_line = [&](auto cell) {
+        for (std::size_t i = 0; i < columns.size(); ++i)
+            text += (i == 0 ? "" : ",") + csv_cell(cell(columns[i]));
+        text += '\n';
+    };
+    add_line([](const std::string& key) { return key; });
+    for (const ListRow& row : list.rows)
+        add_line([&](const std::string& key) { return cell_of(row, key); });
+    return text;
+}
+
+std::string list_as_markdown(const ListDocument& list) {
+    const std::vector<std::string> columns = columns_of(list);
+    std::string text;
+    const auto add_line = [&](auto cell) {
+        text += '|';
+        for (const std::string& key : columns) text += ' ' + cell(key) + " |";
+        text += '\n';
+    };
+    add_line([](const std::string& key) { return markdown_cell(key); });
+    add_line([](const std::string&) { return std::string("---"); });
+    for (const ListRow& row : list.rows)
+        add_line([&](const std::string& key) { return markdown_cell(cell_of(row, key)); });
+    return text;
+}
+
+std::string version_of_json_library() {
+    return fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
+                       NLOHMANN_JSON_VERSION_PATCH);
 }
 
 }  // namespace coalprof

@@ -1,16 +1,23 @@
-// The JSON document of commands that list things: {"schema": "coalprof/1", KEY: [rows]}, followed
-// by the members of `more` that hold something.
+// What commands print that list things, as documents and tables for programs: JSON with what made
+// it, {"schema": "coalprof/1", "meta": {...}, KEY: [rows]}, one row a line, CSV, Markdown.
 #pragma once
 
 #include <string>
-#include <string_view>
-#include <vector>
 
+#include "core/result/list.h"
 #include "core/result/result.h"
 
 namespace coalprof {
 
-std::string list_document(std::string_view key, const std::vector<NamedValues>& rows,
-                          const NamedValues& more = {});
+// Of the head only version, command line and time. Those of version 0.1 tell none: a head without a
+// version leaves "meta" out.
+std::string list_as_json(const ResultHead& head, const ListDocument& list);
+std::string list_as_jsonl(const ListDocument& list);
+// Columns are the keys of all rows; a list is one cell, with blanks between its values.
+std::string list_as_csv(const ListDocument& list);
+std::string list_as_markdown(const ListDocument& list);
+
+// "3.11.2": of nlohmann/json, for `coalprof --version -v`.
+std::string version_of_json_library();
 
 }  // namespace coalprof

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "core/text/units.h"
 #include "core/text/utf8.h"
@@ -49,6 +50,13 @@ std::size_t put_bar(TextBuffer& out, const Reading& efficiency, bool ascii) {
     out.put(full_bar.substr(0, eighths / 8 * block_bytes));
     out.put(partial[eighths % 8]);
     return (eighths + 7) / 8;
+}
+
+std::optional<std::uint64_t> natural_in(const Value& value) {
+    if (const auto* natural = std::get_if<std::uint64_t>(&value)) return *natural;
+    if (const auto* integer = std::get_if<std::int64_t>(&value); integer && *integer >= 0)
+        return static_cast<std::uint64_t>(*integer);
+    return std::nullopt;
 }
 
 std::string_view kind_of(const Point& point) {
@@ -123,7 +131,10 @@ std::size_t put_cell(TextBuffer& out, const TableColumn& column, const Point& po
             out.put(cell_text(point.name, text_cell_columns, style.ascii));
             break;
         case Shows::parameter:
-            if (const Value* value = find_value(point.parameters, column.parameter))
+            if (const Value* value = find_value(point.parameters, column.parameter);
+                value && column.parameter == size_parameter && natural_in(*value))
+                out.put(size_text(*natural_in(*value)));
+            else if (value)
                 out.put(value_text(*value, text_cell_columns, style.ascii));
             else
                 out.put(not_there);

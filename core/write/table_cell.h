@@ -13,6 +13,8 @@ inline constexpr std::size_t text_cell_columns = 28;
 inline constexpr std::size_t bar_columns = 10;
 inline constexpr std::string_view column_gap = "  ";
 inline constexpr char estimate_mark = '~';
+// A parameter that people read with its unit: "4 MiB".
+inline constexpr std::string_view size_parameter = "size_bytes";
 inline constexpr std::string_view not_there = "-";  // what does not concern a point
 
 // Appends the text of the cell, without padding; answers its width in columns.

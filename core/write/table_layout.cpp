@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include "core/text/utf8.h"
@@ -35,7 +36,7 @@ struct Candidate {
     PlacedItem* item;  // nullptr: it is of no counter
     int importance;
     std::vector<TableColumn> columns;
-    bool is_bar = false;
+    bool is_bar = false;  // of the candidate before it, which is as important or more
 };
 
 // Makes the columns of these points.
@@ -96,8 +97,10 @@ class ColumnMaker {
         // Measured traffic past L1 tells more than a picture of a number that is there.
         const int bar_importance = has_measurements_ ? 37 : 25;
         if (is_efficiency(facts.item) && facts.relation != Relation::differing)
-            candidates.push_back(
-                {&item, bar_importance, {bar_beside(candidates.back().columns.front())}, true});
+            candidates.push_back({&item,
+                                  std::max(bar_importance, candidates.back().importance),
+                                  {bar_beside(candidates.back().columns.front())},
+                                  true});
     }
 
  private:
@@ -123,7 +126,9 @@ class ColumnMaker {
         return sized({.shows = Shows::parameter,
                       .parameter = key,
                       .is_left_aligned = first && std::holds_alternative<std::string>(*first),
-                      .heading = {"", cell_text(key, text_cell_columns, style_.ascii)}});
+                      .heading = {"", key == size_parameter
+                                          ? std::string("size")
+                                          : cell_text(key, text_cell_columns, style_.ascii)}});
     }
 
     TableColumn reading_column(const ItemFacts& facts, bool from_measurement) const {
@@ -179,8 +184,26 @@ class ColumnMaker {
             if (head_.compares_settings) return 0;
             if (find_value(points_.front().parameters, "machine")) return 11;
         }
+        // What is the same in every row can be said once above; what varies answers the question.
         constexpr int of_minor = 30;
-        return facts.item.heading->importance + (facts.is_minor ? of_minor : 0);
+        constexpr int of_constant = 40;
+        const bool is_alike = facts.is_constant || (facts.is_minor && varies_within_doubt(facts));
+        return facts.item.heading->importance + (facts.is_minor ? of_minor : 0) +
+               (is_alike ? of_constant : 0);
+    }
+
+    // Estimates that differ by less than they are sure of are no difference.
+    bool varies_within_doubt(const ItemFacts& facts) const {
+        if (!facts.is_estimate || points_.size() < 2) return false;
+        double low = -std::numeric_limits<double>::infinity();
+        double high = std::numeric_limits<double>::infinity();
+        for (const Point& point : points_) {
+            const Interval* interval = interval_of(facts.item, point);
+            if (!interval) return false;
+            low = std::max(low, interval->low);
+            high = std::min(high, interval->high);
+        }
+        return low <= high;
     }
 
     const ResultHead& head_;
@@ -199,7 +222,8 @@ void drop_least_important(std::vector<Candidate>& candidates, std::size_t width,
     std::sort(order.begin(), order.end());
     for (const auto& [importance, i] : order) {
         const std::size_t more = width_of(candidates[i].columns);
-        if (most == 0 || width + more <= most)
+        const bool is_alone = candidates[i].is_bar && candidates[i - 1].columns.empty();
+        if (!is_alone && (most == 0 || width + more <= most))
             width += more;
         else
             candidates[i].columns.clear();

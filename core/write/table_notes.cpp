@@ -33,14 +33,11 @@ bool shows_prediction(Relation relation, bool has_measurements) {
                : relation == Relation::predicted || relation == Relation::differing;
 }
 
-// Whether a reader looks for this counter first of all.
-bool is_explained(const ItemFacts& facts) {
-    return facts.relation != Relation::none || facts.item.heading->never_hoisted;
-}
-
 // "Best settings on machine c2050: dlcm cg, by predicted bandwidth over 4 values: 1.6 times better
 // than dlcm ca."
 std::string verdict_line(const Verdict& verdict) {
+    // Of --best, which names a counter.
+    if (find_value(verdict.scope, "counter")) return fmt::format("Best: {}.", verdict.text);
     std::string scope;
     for (const auto& [key, value] : verdict.scope)
         scope += fmt::format(" {} {}", key, value_text(value, whole_text, false));
@@ -96,23 +93,24 @@ void TableNotes::look_at(const TableLayout& layout) {
         if (place == Place::left_out) add_once(left_out_, item);
         if (facts.relation != Relation::none)
             add_once(there_, item);
-        else if (!explains_all_ && !is_explained(facts))
+        else if (!explains_all_)
             add_once(never_there_, item);
     }
 }
 
 void TableNotes::look_at(const TableLayout& layout, const Point& point, bool explains_all) {
     if (!point.failure.empty()) look_at_failure(point);
-    explains_all |= explains_all_;
     for (const auto& [facts, place] : layout.items) {
         const TableItem& item = facts.item;
-        if (place == Place::left_out || !(explains_all || is_explained(facts))) continue;
+        if (place == Place::left_out || !(explains_all_ || facts.relation != Relation::none))
+            continue;
         has_shares_ |= item.counters.front() == Counter::bandwidth_share &&
                        is_finite_number(measured_reading(item, point));
         has_estimate_ |=
-            interval_of(item, point) &&
-            (explains_all || shows_prediction(facts.relation, layout.has_measurements));
-        if (explains_all || shows_prediction(facts.relation, layout.has_measurements))
+            interval_of(item, point) && (explains_all || explains_all_ ||
+                                         shows_prediction(facts.relation, layout.has_measurements));
+        if (explains_all || explains_all_ ||
+            shows_prediction(facts.relation, layout.has_measurements))
             explain(item, point.predicted);
         if (point.measured) explain(item, *point.measured);
     }

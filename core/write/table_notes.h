@@ -20,7 +20,8 @@ class TableNotes {
     // A heading: what its marks mean, what it leaves out.
     void look_at(const TableLayout& layout);
     // A point that helped to decide this layout. Counters that no point has are named without
-    // their reasons unless they are what the reader came for, or `explains_all`.
+    // their reasons, unless they were asked for by name.
+    // `explains_all`: also why a prediction is missing where there is a measurement.
     void look_at(const TableLayout& layout, const Point& point, bool explains_all);
     // The lines, not folded yet.
     std::vector<std::string> lines(const ResultTail& tail) const;

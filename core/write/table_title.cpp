@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
 #include "core/text/units.h"
 #include "core/write/terminal_text.h"
 
@@ -9,6 +14,8 @@ namespace coalprof {
 namespace {
 
 constexpr std::size_t part_columns = 60;
+constexpr std::size_t formula_columns = 400;
+constexpr std::uint64_t usual_block = 256;  // without --block
 
 std::string gpu_of(std::string_view name, std::string_view compute_capability, bool ascii) {
     if (compute_capability.empty() || name.empty()) return cell_text(name, part_columns, ascii);
@@ -22,6 +29,24 @@ std::string gpu_of(const MachineFacts& machine, bool ascii) {
                   ascii);
 }
 
+// What holds unless somebody chose otherwise; "seed" of 1 is known by its number.
+bool is_default(std::string_view key, const Value& value) {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 7> defaults{
+        {{"dscm", "wb"},
+         {"alloc", "device"},
+         {"path", "ld"},
+         {"carveout", "driver"},
+         {"l2_fetch", "driver"},
+         {"pitch", "none"},
+         {"order", ""}}};
+    const std::string text = text_of(value);
+    if (text.empty() || std::holds_alternative<std::monostate>(value)) return true;  // not known
+    if (key == "seed") return text == "1";
+    if (key == "member") return text == "0";
+    return std::any_of(defaults.begin(), defaults.end(),
+                       [&](const auto& row) { return row.first == key && row.second == text; });
+}
+
 // "32x8" of what was told of a block or a grid; empty: nothing was.
 std::string dimensions_text(const std::optional<std::uint64_t>& x,
                             const std::optional<std::uint64_t>& y,
@@ -31,6 +56,33 @@ std::string dimensions_text(const std::optional<std::uint64_t>& x,
     if (y && (*y != 1 || z.value_or(1) != 1)) text += fmt::format("x{}", *y);
     if (z && *z != 1) text += fmt::format("x{}", *z);
     return text;
+}
+
+// Every option that is not at its default: "blocks of 64", "dlcm cg", "pitch auto".
+std::vector<std::string> chosen_options(const ResultHead& head) {
+    const SweepFacts& sweep = head.sweep;
+    std::vector<std::string> options;
+    const std::string grid = dimensions_text(sweep.grid_x, sweep.grid_y, sweep.grid_z);
+    const std::string block = dimensions_text(sweep.block_x, sweep.block_y, sweep.block_z);
+    if (!grid.empty()) options.push_back("grid " + grid);
+    if (!block.empty())
+        options.push_back("blocks of " + block);
+    else if (sweep.block && *sweep.block != usual_block)
+        options.push_back(fmt::format("blocks of {}", *sweep.block));
+    // A transpose's tile decides what each thread handles.
+    if (sweep.per_thread && *sweep.per_thread != 1 && sweep.variant.empty())
+        options.push_back(fmt::format("{} elements per thread", *sweep.per_thread));
+    // Without --dlcm a result says what its machines do by themselves.
+    const bool is_dlcm_typed =
+        std::any_of(head.argv.begin(), head.argv.end(),
+                    [](const auto& word) { return word.starts_with("--dlcm"); });
+    for (const NamedValues* list : {&sweep.settings, &sweep.more})
+        for (const auto& [key, value] : *list)
+            if (key.find('.') == std::string::npos && !is_default(key, value) &&
+                (key != "dlcm" || is_dlcm_typed))
+                options.push_back(fmt::format("{} {}", key, text_of(value)));
+    if (sweep.cache == "warm") options.emplace_back("L2 warm");
+    return options;
 }
 
 }  // namespace
@@ -47,16 +99,18 @@ std::string title_of(const ResultHead& head, const TableStyle& style) {
     const auto add_text = [&](const std::string& part) {
         add(cell_text(part, part_columns, style.ascii));
     };
-    add_text(sweep.pattern);
+    const bool is_formula = sweep.pattern == "formula" && !sweep.formula.empty();
+    if (is_formula)
+        add("formula: " + cell_text(sweep.formula, formula_columns, style.ascii));
+    else
+        add_text(sweep.pattern);
+    add_text(sweep.file);
     add_text(sweep.variant);
     if (sweep.tile) add(fmt::format("tile {}", *sweep.tile));
     add_text(sweep.op);
     add_text(sweep.type);
     if (sweep.size_bytes) add(size_text(*sweep.size_bytes));
-    const std::string grid = dimensions_text(sweep.grid_x, sweep.grid_y, sweep.grid_z);
-    const std::string block = dimensions_text(sweep.block_x, sweep.block_y, sweep.block_z);
-    if (!grid.empty()) add("grid " + grid);
-    if (!block.empty()) add("blocks of " + block);
+    for (const std::string& option : chosen_options(head)) add_text(option);
     add(is_measured && !head.device->name.empty()
             ? gpu_of(head.device->name, head.device->compute_capability, style.ascii)
             : gpu_of(head.machine, style.ascii));

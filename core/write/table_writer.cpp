@@ -45,6 +45,7 @@ class TableWriter : public ResultSink {
         const TableLayout layout = layout_of(head_, page_, any_width);
         put_card(text_, layout, page_.front(), style_);
         put_instructions();
+        notes_.look_at(layout);
         notes_.look_at(layout, page_.front(), true);
     }
 

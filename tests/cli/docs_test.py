@@ -23,7 +23,8 @@ class Sessions(Case):
         for session in documented.sessions_below(DOCS):
             with self.subTest(session.place):
                 self.assertTrue(session.is_ours, f"not a command of coalprof: {session.command}")
-                self.assertEqual(session.shown, documented.printed(session))
+                if session.can_run:
+                    self.assertEqual(session.shown, documented.printed(session))
 
     def test_are_there(self):
         """An empty comparison would pass unseen."""

@@ -3,13 +3,16 @@
 A session is a fenced block whose first word is `console`: lines that begin with "$ " are commands,
 and what follows a command, up to the next one or the end of the block, is what it prints. A block
 that a machine of its own is needed for says so with a second word (`console measured`) and is not
-run. Only commands of coalprof itself are: "$ coalprof ..." and "$ scripts/run ...".
+run. Only commands of coalprof itself are: "$ coalprof ..." and "$ scripts/run ...", perhaps with "| jq ..."
+behind them, which is run where there is a jq.
 """
 import dataclasses
 import glob
 import os
 import re
 import shlex
+import shutil
+import subprocess
 
 import harness
 
@@ -30,12 +33,26 @@ class Session:
     end: int  # the line after the last shown one
 
     @property
+    def words(self):
+        return shlex.split(self.command)
+
+    @property
     def arguments(self):
-        return shlex.split(self.command)[1:]
+        end = self.words.index("|") if "|" in self.words else None
+        return self.words[1:end]
+
+    @property
+    def filter(self):
+        """What the result is piped into; nothing for most."""
+        return self.words[self.words.index("|") + 1:] if "|" in self.words else []
 
     @property
     def is_ours(self):
-        return self.command.split()[0] in PROGRAM_WORDS
+        return self.words[0] in PROGRAM_WORDS and self.filter[:1] in ([], ["jq"])
+
+    @property
+    def can_run(self):
+        return not self.filter or shutil.which(self.filter[0]) is not None
 
     @property
     def place(self):
@@ -72,7 +89,12 @@ def sessions_below(folder):
 def printed(session):
     """What the command prints now: its result, or where it is refused what it says instead."""
     ran = harness.run(*session.arguments, cwd=harness.SOURCE)
-    return ran.out_text if ran.code in (harness.DONE, harness.FINDING) else ran.err_text
+    if ran.code not in (harness.DONE, harness.FINDING):
+        return ran.err_text
+    if session.filter:
+        return subprocess.run(session.filter, input=ran.out, stdout=subprocess.PIPE,
+                              check=True).stdout.decode()
+    return ran.out_text
 
 
 def rewrite(path):
@@ -81,7 +103,7 @@ def rewrite(path):
         lines = document.read().split("\n")
     before = list(lines)
     for session in reversed(sessions_of(path)):
-        if session.is_ours:
+        if session.is_ours and session.can_run:
             now = printed(session).removesuffix("\n")
             lines[session.line:session.end - 1] = now.split("\n") if now else []
     if lines == before:

@@ -51,8 +51,9 @@ class SavedFormulas(Folder):
         ran = self.run_ok("formula", "--file", self.write("set.json", JSON), "--json")
         document = check_document(ran.out)
         self.assertEqual(document["points"][0]["parameters"],
-                         {"formula": "row", "k": 1, "type": "f32"})
-        self.assertEqual(document["points"][2]["parameters"], {"formula": "tile", "type": "f64"})
+                         {"formula": "row", "k": 1, "op": "load", "type": "f32"})
+        self.assertEqual(document["points"][2]["parameters"],
+                         {"formula": "tile", "op": "store", "type": "f64"})
         sweep = document["sweep"]
         self.assertEqual(sweep["block"], 256)
         self.assertNotIn("type", sweep)
@@ -76,9 +77,9 @@ class SavedFormulas(Folder):
         self.assertEqual(len(check_lines(self.run_ok("formula", "--file", path, "--jsonl").out)), 3)
         csv = self.run_ok("formula", "--file", path, "--format", "csv").out_text.splitlines()
         self.assertEqual(len(csv), 4)
-        self.assertTrue(csv[0].startswith("name,formula,k,type,"), csv[0])
-        self.assertTrue(csv[1].startswith("formula=row k=1,row,1,f32,"), csv[1])
-        self.assertTrue(csv[3].startswith("formula=tile,tile,,f64,"), csv[3])
+        self.assertTrue(csv[0].startswith("name,formula,k,op,type,"), csv[0])
+        self.assertTrue(csv[1].startswith("formula=row k=1,row,1,load,f32,"), csv[1])
+        self.assertTrue(csv[3].startswith("formula=tile,tile,,store,f64,"), csv[3])
         table = self.run_ok("formula", "--file", path).out_text
         for word in ("row", "tile", "f64"):
             self.assertIn(word, table)

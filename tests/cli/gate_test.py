@@ -58,6 +58,19 @@ class Compare(Files):
         self.assertEqual((comparison["outcome"], comparison["points"]), ("kept", 16))
         self.assertEqual(self.findings(comparison), [])
 
+    def test_of_axes_and_several_formulas_goes_point_by_point(self):
+        for arguments in (("offset", "--range", "0..2", "--type", "f32,f64", "--grid", "64,8x8"),
+                          ("formula", "i", "i*2", "--name", "a", "--name", "b", "--block", "64,128")):
+            with self.subTest(arguments):
+                path = self.sweep("a.json", *arguments)
+                with open(path, encoding="utf-8") as file:
+                    document = json.load(file)
+                changed = document["points"][1]
+                changed["predicted"]["load_sectors"] *= 2
+                comparison = self.compare(path, self.save("b.json", document), code=harness.FINDING)
+                self.assertEqual(comparison["points"], len(document["points"]))
+                self.assertIn(("predicted load_sectors", "worse", changed["name"]), self.findings(comparison))
+
     def test_sees_one_sector_more_in_what_is_exact(self):
         def one_more(document):
             document["points"][1]["measured"]["load_sectors"] += 1

@@ -16,6 +16,10 @@ SWEEPS = (
     ("formula", "load: a[i*k]; store: b[i]", "--var", "k=1..9"),
     ("transpose", "--variant", "padded", "--range", "256,512"),
     ("offset", "--range", "0..9", "--counters", "load_sectors,duration_seconds"),
+    ("offset", "--range", "0..2", "--type", "f32,f64", "--block", "64..256*2"),
+    ("row", "--range", "1000", "--pitch", "none,auto,1024", "--op", "load,store"),
+    ("formula", "i*k", "i*2 + j", "--name", "a", "--name", "b", "--var", "k=1..3", "--var", "j=0,1",
+     "--grid", "64,8x8", "--columns", "load_sectors,load_lines"),
 )
 # Points of some 4 ms on one core.
 SLOW = ("formula", "(i*k*k + i/3) % 1000003", "--var", "k=1..80", "--size", "1MiB", "--threads", "1",
@@ -82,6 +86,17 @@ class Shards(Files):
         self.assertEqual(result["status"], "interrupted")
         self.assertEqual(len(result["points"]), 10 + 11)  # 32 points: 10, 11, 11
         self.assertEqual([w["code"] for w in result["warnings"]], ["W-SHARDS"])
+
+    def test_have_no_order_and_no_best_of_their_own(self):
+        for option in ("--sort", "--best"):
+            ran = self.refuse("stride", "--shard", "1/2", option, "load_sectors")
+            self.assertIn("report", ran.err_text)
+        names = self.shard(SWEEPS[0], 2)
+        self.ok("merge", *names, "-o", "all.json", "-q")
+        for option in ("--sort", "--best"):
+            whole = self.ok(*SWEEPS[0], option, "load_sectors", "--json").out
+            shown = self.ok("report", "all.json", option, "load_sectors", "--json").out
+            self.assertEqual(without_run(shown), without_run(whole))
 
     def test_are_never_written_over(self):
         one, two = self.shard(SWEEPS[0], 2)
@@ -158,6 +173,19 @@ class Journals(Files):
                     for name in os.listdir(self.folder):  # SIGKILL leaves what was to replace x.json
                         if name.endswith(".tmp"):
                             os.remove(f"{self.folder}/{name}")
+
+    def test_of_axes_and_several_formulas_resume_to_the_same(self):
+        for sweep in SWEEPS[-3:]:
+            for view in ((), ("--sort", "load_sectors"), ("--best", "load_lines")):
+                with self.subTest(sweep, view=view):
+                    whole = self.ok(*sweep, *view, "--json").out
+                    lines = self.ok(*sweep, "--jsonl").out.splitlines(keepends=True)
+                    self.assertGreater(len(lines), 5)
+                    with open(f"{self.folder}/{self.JOURNAL}", "wb") as file:
+                        file.writelines(lines[:4])
+                    self.ok(*sweep, *view, "-o", "x.json", "--resume")
+                    self.assertEqual(without_run(self.read("x.json")), without_run(whole))
+                    self.assertNotIn(self.JOURNAL, os.listdir(self.folder))
 
     def test_that_were_cut_or_damaged_give_what_is_whole(self):
         whole = self.ok(*SLOW, "-o", "whole.json", "--json").out

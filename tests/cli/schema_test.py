@@ -63,7 +63,7 @@ class Documents(Case):
         for machine in ("c2050", "k40", "gtx1080", "h200"):
             self.check_json("offset", "--range", "0,1", "--op", "copy", "--path", "ld,ldg,tex",
                             "--alloc", "device,static,managed,host", "--machine", machine)
-        self.check_json("indirect", "--range", "512", "--path", "tex,ld")
+        self.check_json("indirect", "--range", "512B", "--path", "tex,ld")
         self.check_json("formula", "i * 3", "--path", "ldg", "--alloc", "host")
 
     def test_that_formats_are_held_to_are_valid(self):

@@ -101,7 +101,7 @@ class Launches {
     void add_pattern(const PatternInfo& pattern, Op op, std::uint32_t per_thread) {
         Plan plan = random_plan(std::string(pattern.name), op, per_thread);
         const std::uint32_t width = bytes_of(plan.type);
-        plan.value = pick(parse_range(pattern.default_range(width)).values());
+        plan.value = pick(parse_sized_range(pattern.default_range(width), "--range").values);
         if (pattern.name == "row") {
             plan.value = width * (1 + random_() % 900);  // 1 to 900 columns
             plan.options.pitch = pick(pitches);

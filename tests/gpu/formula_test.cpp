@@ -235,7 +235,8 @@ std::vector<PlannedPoint> pairs_of(Op op, ElementType type, const Machine& machi
     std::vector<PlannedPoint> points;
     for (const testing::Twin& twin : testing::twins) {
         const auto values =
-            parse_range(find_pattern(twin.pattern).default_range(bytes_of(type))).values();
+            parse_sized_range(find_pattern(twin.pattern).default_range(bytes_of(type)), "--range")
+                .values;
         Plan plan;
         try {
             plan = built_in(twin, values[values.size() / 2], op, type, 1 << 20);

@@ -295,7 +295,8 @@ void expect_same_counters(const testing::Twin& twin, const Plan& plan) {
 
 // The first, a middle and the last of the values that a pattern is swept over.
 std::vector<std::uint64_t> some_values(const char* pattern, ElementType type) {
-    const auto values = parse_range(find_pattern(pattern).default_range(bytes_of(type))).values();
+    const auto values =
+        parse_sized_range(find_pattern(pattern).default_range(bytes_of(type)), "--range").values;
     return {values.front(), values[values.size() / 2 + 1], values.back()};
 }
 
@@ -322,7 +323,7 @@ TEST(FormulaTwins, are_there_for_every_pattern_of_global_memory) {
     for (const PatternInfo& pattern : pattern_catalog()) {
         Plan plan;
         plan.pattern = pattern.name;
-        plan.value = parse_range(pattern.default_range(4)).values().back();
+        plan.value = parse_sized_range(pattern.default_range(4), "--range").values.back();
         plan.op = pattern.default_op;
         build_program(plan);
         const auto is_global = [](const Instruction& one) { return one.space == Space::global; };

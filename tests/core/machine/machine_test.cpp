@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <sstream>
 #include <string>
 
+#include "core/machine/board_facts.h"
+#include "core/machine/rates.h"
 #include "core/text/error.h"
 
 namespace coalprof {
@@ -55,11 +58,9 @@ TEST(Machines, have_banks_of_8_bytes_where_they_can_be_set) {
 }
 
 TEST(Machines, refuse_an_unknown_name_with_the_nearest) {
-    // Two boards: which one is meant decides the bandwidth.
-    EXPECT_EQ(refusal_of("a100"), "--machine: 'a100' could be a100-40 or a100-80: name one");
+    EXPECT_EQ(find_machine("a100").name, "a100-80");  // the usual one of several
     EXPECT_EQ(refusal_of("h2000"), "--machine: unknown GPU 'h2000'. Did you mean 'h200'?");
-    EXPECT_EQ(refusal_of("rtx2070z"),
-              "--machine: unknown GPU 'rtx2070z'. Did you mean 'rtx2070s'?");
+    EXPECT_EQ(refusal_of("rtx2070z"), "--machine: unknown GPU 'rtx2070z'. Did you mean 'rtx2070'?");
     EXPECT_EQ(refusal_of("radeon"), "--machine: unknown GPU 'radeon'");
     for (const char* text : {"", "-", "9", "sm_", "9.0.0", "nvidia", "a"})
         EXPECT_NE(refusal_of(text), "found") << text;
@@ -79,6 +80,28 @@ TEST(Machines, every_name_and_key_finds_its_own_record) {
         EXPECT_EQ(find_machine(text_of(rules.cc)).rules, &rules);
         EXPECT_FALSE(rules.source.empty()) << text_of(rules.cc);
     }
+}
+
+TEST(Machines, other_names_of_a_board_find_it) {
+    std::size_t count = 0;
+    for (const Board& board : all_boards()) {
+        std::istringstream names{std::string(facts_of(board).aliases)};
+        for (std::string name; std::getline(names, name, ','); ++count)
+            EXPECT_EQ(find_machine(name).board->key, board.key) << name;
+    }
+    EXPECT_GT(count, 20u);
+}
+
+// No L2 and one of unknown size are not the same; neither are no multiprocessors and unknown ones.
+TEST(Machines, of_which_sizes_are_not_known_have_no_rates) {
+    std::size_t unknown = 0;
+    for (const Board& board : all_boards()) {
+        if (board.l2_bytes && board.multiprocessors != 0) continue;
+        ++unknown;
+        EXPECT_FALSE(rates_of(find_machine(board.key)).has_value()) << board.key;
+    }
+    EXPECT_GT(unknown, 5u);
+    EXPECT_TRUE(rates_of(find_machine("rtx4090")).has_value());
 }
 
 TEST(Machines, a_device_newer_than_the_table_gets_the_newest_rules_below_it) {

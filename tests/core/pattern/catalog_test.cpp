@@ -282,7 +282,7 @@ std::vector<Plan> many_plans() {
             const ElementType type = *find_element_type(type_name);
             for (const Op op : every_op) {
                 std::vector<std::uint64_t> values =
-                    parse_range(pattern.default_range(bytes_of(type))).values();
+                    parse_sized_range(pattern.default_range(bytes_of(type)), "--range").values;
                 std::erase_if(values, [](std::uint64_t value) { return value > 1u << 16; });
                 for (const std::uint64_t value : values) {
                     try {

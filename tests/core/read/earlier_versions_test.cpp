@@ -57,11 +57,12 @@ std::string written_again(const std::string& text) {
         if (root.find("verification")) return json_document(verification_from(root));
         if (root.find("explanation")) {
             const SavedExplanation saved = explanation_from(root);
-            return json_document(saved.head, saved.explanation);
+            return json_document(saved.head, saved.explanation,
+                                 saved.worst ? &*saved.worst : nullptr);
         }
         if (root.find("points")) return result_again(text, "json");
-        const SavedList list = list_from(root);
-        return list_document(list.key, list.rows, list.more);
+        const SavedList saved = list_from(root);
+        return list_as_json(saved.head, saved.list);
     });
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/text/error.h"
 #include "core/text/number.h"
 #include "core/text/refusal.h"
 
@@ -204,6 +205,25 @@ TEST(Range, a_long_text_is_read_in_one_pass_and_echoed_cut) {
     const std::string lines = refused(text + "x");
     EXPECT_LT(lines.size(), 400u);
     EXPECT_THAT(lines, HasSubstr("1,1,1x\n"));
+}
+
+TEST(SizedRanges, are_bytes_where_values_have_units) {
+    using Values = std::vector<std::uint64_t>;
+    EXPECT_EQ(parse_sized_range("4KiB", "--range").values, (Values{4096}));
+    EXPECT_TRUE(parse_sized_range("4KiB", "--range").are_bytes);
+    EXPECT_FALSE(parse_sized_range("1000", "--range").are_bytes);
+    EXPECT_EQ(parse_sized_range("384B..512B:64B", "--range").values, (Values{384, 448, 512}));
+    EXPECT_EQ(parse_sized_range("1KiB..4KiB*2", "--range").values, (Values{1024, 2048, 4096}));
+    EXPECT_EQ(parse_sized_range("0,8KiB", "--shared").values, (Values{0, 8192}));
+    EXPECT_EQ(parse_sized_range("0.5KiB,1KiB", "--range").values, (Values{512, 1024}));
+    EXPECT_EQ(parse_size_list("1MiB..16MiB*4", "--size"), (Values{1 << 20, 1 << 22, 1 << 24}));
+    EXPECT_EQ(parse_size_list("65536", "--size"), (Values{65536}));
+}
+
+TEST(SizedRanges, refuse_what_is_half_bytes) {
+    for (const char* text : {"1000,4KiB", "384B..512B:32", "4K", "4KiB..", "0..4x", ""})
+        EXPECT_THROW(parse_sized_range(text, "--range"), UsageError) << text;
+    EXPECT_THROW(parse_size_list("0,4KiB", "--size"), UsageError);
 }
 
 }  // namespace

@@ -1,0 +1,22 @@
+// What lists things is printed in every format that lists have, with the options of all commands.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "cli/invocation.h"
+#include "cli/output_options.h"
+#include "core/write/list_json.h"
+
+namespace coalprof {
+
+struct Listing {
+    ListDocument document;
+    std::function<std::string(const TableStyle&)> text = {};  // as people read it
+};
+
+// Throws UsageError for a format that lists do not have, Error where a file cannot be written.
+ExitCode print_listing(const Listing& listing, const OutputOptions& output,
+                       const Invocation& invocation);
+
+}  // namespace coalprof

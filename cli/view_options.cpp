@@ -1,0 +1,61 @@
+#include "cli/view_options.h"
+
+#include "cli/nsight_names.h"
+#include "cli/sweep_options.h"
+#include "core/text/error.h"
+#include "core/text/suggest.h"
+
+namespace coalprof {
+namespace {
+
+Counter counter_of(const std::string& option, const std::string& key) {
+    if (const auto counter = find_counter(key)) return *counter;
+    if (const auto counter = find_nsight_name(key)) return *counter;
+    std::vector<std::string_view> keys;
+    for (const CounterInfo& counter : all_counters()) keys.push_back(counter.key);
+    throw UsageError(unknown_word(option, key, keys), {}, UsageError::no_caret,
+                     "`coalprof counters` lists them");
+}
+
+}  // namespace
+
+void ViewOptions::add_to(CLI::App& command) {
+    const char* group = "Output";
+    command
+        .add_option("--best", best,
+                    "Say which combination of options, or which value, is best by this counter")
+        ->type_name("KEY")
+        ->group(group);
+    command
+        .add_option("--sort", sort,
+                    "Order of the points: by a counter, best first, or by a parameter; KEY:asc or "
+                    "KEY:desc decides")
+        ->type_name("KEY")
+        ->group(group);
+    command
+        .add_option("--columns", columns,
+                    "The only counters that tables and CSV show (--counters: what is measured)")
+        ->type_name("KEY,...")
+        ->group(group);
+}
+
+std::vector<Counter> ViewOptions::chosen_columns() const {
+    std::vector<Counter> counters;
+    if (columns.empty()) return counters;
+    for (const std::string& key : split_list(columns, "--columns"))
+        counters.push_back(counter_of("--columns", key));
+    return counters;
+}
+
+Viewed::Viewed(ResultSink& next, const ViewOptions& options) : sink_(&next) {
+    if (!options.sort.empty()) {
+        sorted_ = std::make_unique<SortedSink>(*sink_, options.sort);
+        sink_ = sorted_.get();
+    }
+    if (!options.best.empty()) {
+        best_ = std::make_unique<BestSink>(*sink_, counter_of("--best", options.best));
+        sink_ = best_.get();
+    }
+}
+
+}  // namespace coalprof

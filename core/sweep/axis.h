@@ -1,0 +1,44 @@
+// An option of the launch that takes several values: it is swept, and a parameter of the points.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/pattern/plan.h"
+#include "core/result/value.h"
+
+namespace coalprof {
+
+// What an axis can change.
+struct ChosenLaunch {
+    std::optional<Op> op;  // none: the pattern's own
+    ElementType type = ElementType::f32;
+    LaunchShape shape;
+    PatternOptions options;
+};
+
+struct AxisValue {
+    Value shown;  // as a parameter of the point
+    std::function<void(ChosenLaunch&)> choose;
+};
+
+struct Axis {
+    std::string key;  // of the parameter: "block"
+    std::vector<AxisValue> values;
+};
+
+// How many combinations there are; 2^64-1 for more.
+std::uint64_t count_of(const std::vector<Axis>& axes);
+
+// The combination of this number made in `choice` and told in `parameters`. The last axis varies
+// fastest.
+void choose(const std::vector<Axis>& axes, std::uint64_t number, ChosenLaunch& choice,
+            NamedValues& parameters);
+
+bool has_axis(const std::vector<Axis>& axes, std::string_view key);
+
+}  // namespace coalprof

@@ -1,0 +1,215 @@
+"""Every option an axis: lists and ranges sweep, several formulas are one table, one is called best."""
+import csv
+import io
+
+import harness
+from harness import Case
+
+
+def points_of(ran):
+    return [point["parameters"] for point in ran.json["points"]]
+
+
+class Axes(Case):
+    def swept(self, *arguments):
+        return points_of(self.run_ok(*arguments, "--json"))
+
+    def test_each_option_that_shapes_a_launch_is_one(self):
+        for arguments, key, values in (
+                (["--type", "f32,f64"], "type", ["f32", "f64"]),
+                (["--op", "load,store"], "op", ["load", "store"]),
+                (["--block", "64..256*2"], "block", [64, 128, 256]),
+                (["--per-thread", "1..4*2"], "per_thread", [1, 2, 4]),
+                (["--size", "1MiB..16MiB*4"], "size_bytes", [1 << 20, 1 << 22, 1 << 24])):
+            with self.subTest(key):
+                found = self.swept("offset", "--range", "1", *arguments)
+                self.assertEqual([point[key] for point in found], values)
+
+    def test_options_of_patterns_are_axes_too(self):
+        for arguments, key, values in (
+                (["transpose", "--range", "1024", "--variant", "naive,tile,padded"], "variant",
+                 ["naive", "tile", "padded"]),
+                (["shared-pad", "--range", "1", "--tile", "16,32"], "tile", [16, 32]),
+                (["aos", "--range", "16", "--member", "0..2"], "member", [0, 1, 2]),
+                (["row", "--range", "1000", "--pitch", "none,auto,1024"], "pitch",
+                 ["none", "auto", "1024"]),
+                (["permute", "--range", "1", "--order", "xor,rotate"], "order", ["xor", "rotate"]),
+                (["scatter", "--range", "4096", "--seed", "1..3"], "seed", [1, 2, 3])):
+            with self.subTest(key):
+                self.assertEqual([point[key] for point in self.swept(*arguments)], values)
+
+    def test_an_axis_changes_what_is_launched(self):
+        result = self.run_ok("offset", "--range", "0", "--op", "load", "--type", "f32,f64",
+                             "--json").json
+        sectors = [point["predicted"]["load_sectors_per_request"] for point in result["points"]]
+        self.assertEqual(sectors, [4, 8])  # 32 lanes of 4 and of 8 bytes
+        self.assertNotIn("type", result["sweep"])
+
+    def test_several_axes_are_a_product_in_which_the_parameter_varies_fastest(self):
+        found = self.swept("offset", "--range", "0..1", "--type", "f32,f64", "--block", "64,128")
+        self.assertEqual([(point["type"], point["block"], point["offset"]) for point in found],
+                         [(kind, block, offset) for kind in ("f32", "f64")
+                          for block in (64, 128) for offset in (0, 1)])
+
+    def test_grids_and_blocks_of_several_dimensions_are_axes(self):
+        found = self.swept("formula", "bid.y*64 + i", "--grid", "8x4,32x1", "--block", "64,8x8")
+        self.assertEqual([(point["block"], point["grid"]) for point in found],
+                         [(64, "8x4"), (64, 32), ("8x8", "8x4"), ("8x8", 32)])
+        # 32 blocks of 64 threads, each with an f32.
+        self.assertEqual({point["size_bytes"] for point in found}, {32 * 64 * 4})
+
+    def test_a_grid_decides_the_size_of_each_point(self):
+        result = self.run_ok("offset", "--range", "1", "--grid", "64,128", "--type", "f32,f64",
+                             "--best", "load_sectors", "--json").json
+        self.assertEqual([point["parameters"]["size_bytes"] for point in result["points"]],
+                         [64 * 256 * 4, 128 * 256 * 4, 64 * 256 * 8, 128 * 256 * 8])
+        self.assertNotIn("size_bytes", result["sweep"])
+        self.assertEqual(result["verdicts"][-1]["best"], [{"type": "f32", "grid": 64}])
+
+    def test_a_grid_and_a_size_that_are_swept_contradict_each_other(self):
+        self.refuse("offset", "--grid", "64,128", "--size", "1MiB")
+        self.refuse("offset", "--grid", "64", "--size", "1MiB,2MiB")
+        self.refuse("offset", "--grid", "64", "--size", "1MiB")  # 16384 f32 are 64 KiB
+        self.run_ok("offset", "--range", "1", "--grid", "64", "--size", "64KiB")
+
+    def test_words_of_one_meaning_are_one_value(self):
+        result = self.run_ok("offset", "--range", "1", "--type", "float,f32", "--json").json
+        self.assertEqual(result["sweep"]["type"], "f32")
+        self.assertEqual(len(result["points"]), 1)
+
+    def test_the_product_is_counted_before_anything_is_made(self):
+        ran = self.refuse("scatter", "--range", "4..200000:4", "--seed", "1..90000")
+        self.assertIn(str(50000 * 90000), ran.err_text)
+
+    def test_one_warp_is_drawn_of_one_value(self):
+        self.refuse("explain", "offset", "--block", "64,128")
+        self.refuse("explain", "transpose", "--variant", "naive,tile")
+
+
+class Units(Case):
+    def row_of(self, *arguments):
+        return points_of(self.run_ok("row", *arguments, "--json"))[0]
+
+    def test_widths_are_elements_and_with_a_unit_bytes(self):
+        for text in ("1000", "4000B"):
+            self.assertEqual(self.row_of("--range", text),
+                             {"row_bytes": 4000, "row_elements": 1000})
+        self.assertEqual(self.row_of("--range", "1000", "--type", "f64")["row_bytes"], 8000)
+        self.assertEqual(self.row_of("--range", "4KiB")["row_elements"], 1024)
+
+    def test_so_are_those_of_a_transpose_and_pitches(self):
+        found = points_of(self.run_ok("transpose", "--range", "4KiB", "--json"))
+        self.assertEqual(found[0]["width"], 1024)
+        same = [self.run_ok("row", "--range", "1000", "--pitch", pitch, "--json").json["points"][0]
+                ["predicted"] for pitch in ("1024", "4096B", "4KiB")]
+        self.assertEqual(same[0], same[1])
+        self.assertEqual(same[0], same[2])
+
+    def test_bytes_that_are_no_whole_elements_are_refused(self):
+        self.refuse("transpose", "--range", "4001B")
+        self.refuse("row", "--range", "4001B")
+        self.refuse("row", "--range", "1000,4KiB")  # some with units and some without
+
+    def test_the_default_range_can_be_typed(self):
+        for pattern in self.run_ok("patterns", "--json").json["patterns"]:
+            with self.subTest(pattern["name"]):
+                typed = self.run_ok(pattern["name"], "--range", pattern["default_range"], "--json")
+                self.assertEqual(points_of(typed),
+                                 points_of(self.run_ok(pattern["name"], "--json")))
+
+
+class Formulas(Case):
+    def test_several_are_one_result(self):
+        result = self.run_ok("formula", "i", "i*k", "--var", "k=2,4", "--json").json
+        self.assertEqual([point["parameters"] for point in result["points"]],
+                         [{"formula": "i"}, {"formula": "i*k", "k": 2}, {"formula": "i*k", "k": 4}])
+
+    def test_names_stand_for_them(self):
+        result = self.run_ok("formula", "i", "i*2", "--name", "near", "--name", "far",
+                             "--json").json
+        self.assertEqual([point["parameters"]["formula"] for point in result["points"]],
+                         ["near", "far"])
+        self.assertEqual(result["sweep"]["formula.far"], "i*2")
+
+    def test_what_does_not_fit_together_is_refused(self):
+        self.refuse("formula", "i", "i")
+        self.refuse("formula", "i", "i*2", "--name", "one")
+        self.refuse("formula", "i", "i*2", "--var", "k=1")
+
+    def test_the_op_is_what_the_instructions_do(self):
+        def op_of(text):
+            return self.run_ok("formula", text, "--json").json["sweep"]["op"]
+        self.assertEqual(op_of("i"), "load")
+        self.assertEqual(op_of("reduce: h[i % 64]"), "reduce")
+        self.assertEqual(op_of("load: a[i]; store: b[i]"), "load+store")
+        self.assertEqual(op_of("load: a[i]; shared.store: t[tid]"), "load+shared.store")
+
+
+class Best(Case):
+    def verdict_of(self, *arguments):
+        return self.run_ok(*arguments, "--json").json["verdicts"][-1]
+
+    # 1000 floats are 4000 bytes: rows straddle lines. 1024 do not.
+    def test_is_the_combination_with_the_fewest(self):
+        verdict = self.verdict_of("row", "--range", "1000", "--pitch", "none,1024", "--best",
+                                  "load_lines")
+        self.assertEqual(verdict["best"], [{"pitch": "1024"}])
+        self.assertGreater(verdict["gain"], 1)
+        self.assertEqual(verdict["scope"], {"counter": "load_lines"})
+
+    def test_is_told_below_the_table(self):
+        text = self.run_ok("formula", "i", "i*8", "--best", "load_sectors").out_text
+        self.assertRegex(text, r"(?m)^Best: formula i, ")
+
+    def test_of_a_counter_that_is_not_there_is_an_error(self):
+        self.refuse("offset", "--best", "load_sector")
+        self.refuse("offset", "--op", "load", "--best", "shared_load_wavefronts")
+
+    def test_sort_puts_it_first(self):
+        found = points_of(self.run_ok("stride", "--range", "1..4", "--sort",
+                                      "load_efficiency:asc", "--json"))
+        self.assertEqual([point["stride"] for point in found], [4, 3, 2, 1])
+        self.refuse("stride", "--sort", "strid")
+
+    def test_columns_are_what_is_shown(self):
+        result = self.run_ok("stride", "--range", "1", "--columns", "load_lines", "--json").json
+        self.assertEqual(list(result["points"][0]["predicted"]), ["load_lines"])
+        self.refuse("stride", "--columns", "load_line")
+
+
+class Formats(Case):
+    def test_rows_of_csv_say_what_they_belong_to(self):
+        rows = list(csv.DictReader(io.StringIO(
+            self.run_ok("stride", "--range", "3", "--machine", "k80", "--format", "csv").out_text)))
+        self.assertEqual({key: rows[0][key] for key in
+                          ("pattern", "op", "type", "size_bytes", "machine", "stride")},
+                         {"pattern": "stride", "op": "rmw", "type": "f32", "size_bytes": "4194304",
+                          "machine": "k80", "stride": "3"})
+
+    def test_what_is_swept_stands_once_in_csv(self):
+        rows = csv.reader(io.StringIO(self.run_ok(
+            "stride", "--range", "3", "--type", "f32,f64", "--machine", "k80,h200",
+            "--format", "csv").out_text))
+        names = next(rows)
+        self.assertEqual(len(names), len(set(names)))
+        self.assertEqual([row[names.index("type")] for row in rows], ["f32", "f64", "f32", "f64"])
+
+    def test_markdown_has_a_row_a_point_and_as_many_cells_in_each(self):
+        lines = self.run_ok("formula", "i|1", "i", "--format", "md").out_text.splitlines()
+        rows = [line.replace("\\|", "") for line in lines if line.startswith("|")]
+        self.assertEqual(len(rows), 4)  # names, rule, two points
+        self.assertEqual(len({row.count("|") for row in rows}), 1)
+
+    def test_the_title_says_what_is_not_at_its_default(self):
+        def title(*arguments):
+            return self.run_ok(*arguments, env=harness.environment(COLUMNS="200")) \
+                .out_text.splitlines()[0]
+        self.assertIn("i*3", title("formula", "i*3"))
+        self.assertNotEqual(title("offset", "--dlcm", "cg"), title("offset", "--dlcm", "ca"))
+        self.assertIn("dlcm cg", title("offset", "--dlcm", "cg"))
+        self.assertIn("blocks of 64", title("offset", "--block", "64"))
+        self.assertIn("pitch auto", title("row", "--pitch", "auto"))
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,149 @@
+#include "core/gate/best.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+#include "core/text/error.h"
+
+namespace coalprof {
+namespace {
+
+class Collected : public ResultSink {
+ public:
+    void begin(const ResultHead&) override {}
+    void point(const Point& point) override { points.push_back(point); }
+    void finish(const ResultTail& end) override { tail = end; }
+    std::vector<Point> points;
+    ResultTail tail;
+};
+
+Point point_of(NamedValues parameters, std::uint64_t sectors, double efficiency = 1) {
+    Point point;
+    point.name = "p";
+    point.parameters = std::move(parameters);
+    point.predicted[Counter::load_sectors] = sectors;
+    point.predicted[Counter::load_efficiency] = efficiency;
+    return point;
+}
+
+ResultHead head_of_strides() {
+    ResultHead head;
+    head.sweep = {.pattern = "stride", .parameter = "stride"};
+    return head;
+}
+
+Verdict best_of(const std::vector<Point>& points, Counter counter) {
+    Collected collected;
+    BestSink best(collected, counter);
+    best.begin(head_of_strides());
+    for (const Point& point : points) best.point(point);
+    best.finish({});
+    EXPECT_EQ(collected.points.size(), points.size());
+    return collected.tail.verdicts.at(0);
+}
+
+// Block 64: 10 and 30 sectors, the mean is 20; block 128: 10 and 50, the mean is 30.
+TEST(Best, combinations_are_compared_over_the_swept_parameter) {
+    const Verdict verdict = best_of(
+        {point_of({{"stride", 1}, {"block", 64}}, 10), point_of({{"stride", 2}, {"block", 64}}, 30),
+         point_of({{"stride", 1}, {"block", 128}}, 10),
+         point_of({{"stride", 2}, {"block", 128}}, 50)},
+        Counter::load_sectors);
+    ASSERT_EQ(verdict.best.size(), 1u);
+    EXPECT_EQ(verdict.best.front(), (NamedValues{{"block", 64}}));
+    EXPECT_EQ(verdict.combinations, 2u);
+    EXPECT_EQ(verdict.values, 2u);
+    EXPECT_DOUBLE_EQ(verdict.gain, 1.5);
+}
+
+TEST(Best, of_a_sweep_without_combinations_the_values_are_compared) {
+    const Verdict verdict = best_of({point_of({{"stride", 1}}, 40), point_of({{"stride", 2}}, 10),
+                                     point_of({{"stride", 3}}, 20)},
+                                    Counter::load_sectors);
+    ASSERT_EQ(verdict.best.size(), 1u);
+    EXPECT_EQ(verdict.best.front(), (NamedValues{{"stride", 2}}));
+    EXPECT_DOUBLE_EQ(verdict.gain, 4);
+}
+
+TEST(Best, the_larger_efficiency_is_the_better_one) {
+    const Verdict verdict =
+        best_of({point_of({{"stride", 1}}, 1, 0.25), point_of({{"stride", 2}}, 1, 0.5)},
+                Counter::load_efficiency);
+    EXPECT_EQ(verdict.best.front(), (NamedValues{{"stride", 2}}));
+    EXPECT_DOUBLE_EQ(verdict.gain, 2);
+}
+
+TEST(Best, equals_are_all_named) {
+    const Verdict verdict = best_of({point_of({{"stride", 1}}, 8), point_of({{"stride", 2}}, 8)},
+                                    Counter::load_sectors);
+    EXPECT_EQ(verdict.best.size(), 2u);
+    EXPECT_DOUBLE_EQ(verdict.gain, 1);
+}
+
+TEST(Best, measurements_decide_where_every_point_has_one) {
+    Point slow = point_of({{"stride", 1}}, 8);
+    slow.measured.emplace()[Counter::load_sectors] = std::uint64_t{9};
+    Point fast = point_of({{"stride", 2}}, 100);
+    fast.measured.emplace()[Counter::load_sectors] = std::uint64_t{3};
+    EXPECT_EQ(best_of({slow, fast}, Counter::load_sectors).best.front(),
+              (NamedValues{{"stride", 2}}));
+    fast.measured.reset();
+    EXPECT_EQ(best_of({slow, fast}, Counter::load_sectors).best.front(),
+              (NamedValues{{"stride", 1}}));
+}
+
+TEST(Best, a_counter_that_the_instructions_do_not_have_is_refused) {
+    Collected collected;
+    BestSink best(collected, Counter::shared_load_wavefronts);
+    best.begin(head_of_strides());
+    EXPECT_THROW(best.point(point_of({{"stride", 1}}, 8)), UsageError);
+}
+
+TEST(Best, what_cannot_be_had_is_no_best) {
+    Point point = point_of({{"stride", 1}}, 8);
+    point.predicted[Counter::dram_read_bytes] = Unavailable{"for a reason"};
+    Collected collected;
+    BestSink best(collected, Counter::dram_read_bytes);
+    best.begin(head_of_strides());
+    best.point(point);
+    best.finish({});
+    EXPECT_FALSE(best.was_there());
+    EXPECT_TRUE(collected.tail.verdicts.at(0).best.empty());
+}
+
+std::vector<std::uint64_t> sorted_by(const std::string& key, std::vector<Point> points) {
+    Collected collected;
+    SortedSink sorted(collected, key);
+    sorted.begin(head_of_strides());
+    for (const Point& point : points) sorted.point(point);
+    sorted.finish({});
+    std::vector<std::uint64_t> strides;
+    for (const Point& point : collected.points)
+        strides.push_back(
+            static_cast<std::uint64_t>(std::stoull(text_of(point.parameters.front().second))));
+    return strides;
+}
+
+TEST(Sorted, the_best_comes_first_and_what_has_no_number_last) {
+    const std::vector<Point> points{point_of({{"stride", 1}}, 30, 0.1),
+                                    point_of({{"stride", 2}}, 10, 0.9),
+                                    point_of({{"stride", 3}}, 20, 0.5)};
+    using Strides = std::vector<std::uint64_t>;
+    EXPECT_EQ(sorted_by("load_sectors", points), (Strides{2, 3, 1}));
+    EXPECT_EQ(sorted_by("load_sectors:desc", points), (Strides{1, 3, 2}));
+    EXPECT_EQ(sorted_by("load_efficiency", points), (Strides{2, 3, 1}));
+    EXPECT_EQ(sorted_by("stride:desc", points), (Strides{3, 2, 1}));
+    std::vector<Point> with_gap = points;
+    with_gap[1].predicted[Counter::load_sectors] = Unavailable{"for a reason"};
+    EXPECT_EQ(sorted_by("load_sectors", with_gap), (Strides{3, 1, 2}));
+}
+
+TEST(Sorted, keys_that_nothing_has_are_refused) {
+    EXPECT_THROW(sorted_by("strides", {point_of({{"stride", 1}}, 8)}), UsageError);
+    EXPECT_THROW(sorted_by("stride:up", {point_of({{"stride", 1}}, 8)}), UsageError);
+}
+
+}  // namespace
+}  // namespace coalprof
