@@ -29,6 +29,16 @@ void UserFormula::evaluate(std::uint64_t first, std::uint32_t count,
     std::copy_n(all.begin(), count, elements);
 }
 
+std::uint32_t UserFormula::hashes() const {
+    const auto in_tree = [&](NodeId root) {
+        const auto& nodes = formula_->nodes;
+        return std::count_if(nodes.begin() + nodes[root].first, nodes.begin() + root + 1,
+                             [](const Node& node) { return node.kind == NodeKind::hash; });
+    };
+    const auto of_condition = access_.condition ? in_tree(*access_.condition) : 0;
+    return static_cast<std::uint32_t>(in_tree(access_.index) + of_condition);
+}
+
 std::string UserFormula::cuda_source(const std::string& type_name) const {
     return emit_functor(*formula_, access_, scope(), type_name);
 }

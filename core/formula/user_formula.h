@@ -23,6 +23,7 @@ class UserFormula : public CustomFormula {
     void evaluate(std::uint64_t first, std::uint32_t count, std::uint64_t* elements) const override;
     std::optional<Period> period() const override { return period_; }
     bool may_idle() const override { return access_.condition.has_value(); }
+    std::uint32_t hashes() const override;
     std::string cuda_source(const std::string& type_name) const override;
     std::string text() const override;
     std::vector<std::string> notes(std::uint32_t width_bytes, std::uint64_t first_thread,

@@ -3,6 +3,12 @@
 namespace coalprof {
 namespace {
 
+// Of GH100 at 1.98 GHz, from the sweeps of an H200 in tests/data/h200/near_memories.csv: random
+// elements of shared memory take as long whatever their conflicts, and 32 constants of a warp 32
+// turns of 2.25 clocks.
+constexpr double hashes_per_second = 6.7e9;
+constexpr double constant_requests_per_second = 132 * 1.98e9 / 2.25;
+
 // Fitted to 308 launches of an H200 (tests/data/h200, 2026-11-22).
 constexpr Rates h200{
     .start_seconds = 3.34e-6,
@@ -10,6 +16,7 @@ constexpr Rates h200{
     .blocks_per_second = 1.727e9,
     .warps_per_second = 7.28e11,
     .instructions_per_second = 1.9e12,
+    .hashes_per_second = hashes_per_second,
     .latency_seconds = 0.281e-6,
     .dram_latency_seconds = 0.561e-6,
     .dependent_latency_seconds = 0.689e-6,
@@ -17,6 +24,7 @@ constexpr Rates h200{
     .exposed_latency = 1.237,
     .l1_lines_per_second = 3.21e11,
     .shared_wavefronts_per_second = 132 * 1.98e9,  // one a clock on each multiprocessor
+    .constant_requests_per_second = constant_requests_per_second,
     .l2_read_requests_per_second = 2.16e11,
     .l2_write_requests_per_second = 7.21e10,
     .l2_sectors_per_second = 4.91e11,
@@ -40,6 +48,7 @@ constexpr Rates h100{
     .blocks_per_second = 1.70e9,
     .warps_per_second = 1.88e11,
     .instructions_per_second = 2.2e12,
+    .hashes_per_second = hashes_per_second,
     .latency_seconds = 0.412e-6,
     .dram_latency_seconds = 0.210e-6,
     .dependent_latency_seconds = 0.575e-6,
@@ -47,6 +56,7 @@ constexpr Rates h100{
     .exposed_latency = 0.71,
     .l1_lines_per_second = 2.85e11,
     .shared_wavefronts_per_second = 132 * 1.98e9,  // one a clock on each multiprocessor
+    .constant_requests_per_second = constant_requests_per_second,
     .l2_read_requests_per_second = 2.64e11,
     .l2_write_requests_per_second = 6.63e10,
     .l2_sectors_per_second = 2.84e11,
@@ -75,9 +85,10 @@ Rates scaled(const Board& board) {
     Rates rates = h200;
     for (double* rate :
          {&rates.blocks_per_second, &rates.warps_per_second, &rates.instructions_per_second,
-          &rates.l1_lines_per_second, &rates.shared_wavefronts_per_second,
-          &rates.l2_read_requests_per_second, &rates.l2_write_requests_per_second,
-          &rates.l2_sectors_per_second, &rates.reductions_per_second})
+          &rates.hashes_per_second, &rates.l1_lines_per_second, &rates.shared_wavefronts_per_second,
+          &rates.constant_requests_per_second, &rates.l2_read_requests_per_second,
+          &rates.l2_write_requests_per_second, &rates.l2_sectors_per_second,
+          &rates.reductions_per_second})
         *rate *= processors;
     rates.dram_read_bursts_per_second *= memory;
     rates.dram_write_bursts_per_second *= memory;

@@ -33,6 +33,7 @@ struct Rates {
     double blocks_per_second = 0;        // started
     double warps_per_second = 0;         // started
     double instructions_per_second = 0;  // memory instructions of warps, with what they need
+    double hashes_per_second = 0;        // random words, of a warp's lanes each
     double latency_seconds = 0;          // of a block whose loads hit L2, from its start to its end
     double dram_latency_seconds = 0;     // more, for each burst an L2 sector (Work::missing)
     double dependent_latency_seconds = 0;  // of a load whose address was loaded
@@ -42,6 +43,7 @@ struct Rates {
     double exposed_latency = 0;  // share of latency that no other block hides if there is but one
     double l1_lines_per_second = 0;
     double shared_wavefronts_per_second = 0;
+    double constant_requests_per_second = 0;
     double l2_read_requests_per_second = 0;
     double l2_write_requests_per_second = 0;
     double l2_sectors_per_second = 0;

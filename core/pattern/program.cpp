@@ -99,6 +99,11 @@ bool may_idle(const Formula& formula) {
     return rows && rows->columns < rows->row_threads;
 }
 
+std::uint32_t hashes_of(const Formula& formula) {
+    if (const auto* custom = std::get_if<Custom>(&formula)) return (*custom)->hashes();
+    return std::holds_alternative<Scatter>(formula) ? 1 : 0;
+}
+
 std::uint32_t blocks_in_turn(const Program& program, std::uint32_t per_thread) {
     constexpr std::uint64_t most = 32;
     const bool is_free = std::ranges::all_of(program.instructions, [](const Instruction& one) {

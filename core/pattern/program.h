@@ -35,6 +35,8 @@ class CustomFormula {
     virtual std::optional<Period> period() const = 0;
     // Whether idle_lane may be among its answers.
     virtual bool may_idle() const { return true; }
+    // Random words that a thread computes for one element.
+    virtual std::uint32_t hashes() const { return 0; }
     // CUDA source of a functor type named `type_name` with `Index operator()(Index i) const`.
     virtual std::string cuda_source(const std::string& type_name) const = 0;
     // For messages and drawings: the text as the user typed it.
@@ -121,6 +123,9 @@ Space space_of(const Program& program, std::uint32_t array);
 
 // Whether a thread of the launch may take no part.
 bool may_idle(const Formula& formula);
+
+// Random words that a thread computes for one element.
+std::uint32_t hashes_of(const Formula& formula);
 
 // Neighbouring blocks that take their elements in turn, where each thread has `per_thread`, all of
 // them: 1 where none do. Where every array is global and no tile belongs

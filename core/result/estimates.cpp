@@ -15,7 +15,7 @@ constexpr std::array<LimitRow, limit_count> rows{{
     {"blocks", "blocks", "the start of blocks"},
     {"instructions", "instructions", "the instructions of its warps"},
     {"latency", "latency", "latency, with too few bytes in flight"},
-    {"l1", "L1", "L1 and shared memory"},
+    {"l1", "L1", "L1, shared or constant memory"},
     {"l2", "L2", "what L1 and L2 pass to each other"},
     {"dram", "DRAM", "device memory"},
     {"same_line", "one line", "stores to few lines, which wait for each other"},

@@ -48,15 +48,19 @@ Duration duration_of(const Work& work, const Rates& rates) {
     };
     term(Limit::start) = rates.start_seconds + (work.is_flushed ? rates.flushed_seconds : 0);
     term(Limit::blocks) = work.blocks / rates.blocks_per_second;
-    term(Limit::instructions) =
-        work.warps / rates.warps_per_second + work.instructions / rates.instructions_per_second;
+    term(Limit::instructions) = work.warps / rates.warps_per_second +
+                                work.instructions / rates.instructions_per_second +
+                                work.hashes / rates.hashes_per_second;
     const double serial = 1 + rates.serial_share * (work.per_thread - 1);
-    const double latency = rates.latency_seconds + rates.dram_latency_seconds * work.missing;
+    // Shared, constant and local memory answer at once.
+    const double far_latency = work.l2_sectors > 0 ? rates.latency_seconds : 0;
+    const double latency = far_latency + rates.dram_latency_seconds * work.missing;
     term(Limit::latency) =
         work.waves * (latency * (work.has_branches ? serial : 1) +
                       rates.dependent_latency_seconds * work.dependent_loads * serial);
     term(Limit::l1) = work.load_lines / rates.l1_lines_per_second +
-                      work.shared_wavefronts / rates.shared_wavefronts_per_second;
+                      work.shared_wavefronts / rates.shared_wavefronts_per_second +
+                      work.constant_requests / rates.constant_requests_per_second;
     term(Limit::l2) = work.l2_read_requests / rates.l2_read_requests_per_second +
                       work.store_lines / rates.l2_write_requests_per_second +
                       work.l2_sectors / rates.l2_sectors_per_second;
@@ -71,8 +75,7 @@ Duration duration_of(const Work& work, const Rates& rates) {
     double sum = 0;
     for (std::size_t k = 1; k < limit_count; ++k)
         sum += std::pow(duration.term_seconds[k] * 1e6, rates.overlap);
-    const double exposed =
-        rates.exposed_latency * work.waves / work.resident_blocks * rates.latency_seconds;
+    const double exposed = rates.exposed_latency * work.waves / work.resident_blocks * far_latency;
     duration.seconds = term(Limit::start) + exposed + std::pow(sum, 1 / rates.overlap) * 1e-6;
     return duration;
 }

@@ -73,8 +73,7 @@ std::optional<Estimates> estimate_by_traffic(const Plan& plan, Readings& reading
 
 bool is_modelled(const Machine& machine, const Plan& plan) {
     return machine.rules->global == GlobalRule::sectors_by_warp &&
-           touches_global_memory(plan.program) && plan.allocation != Allocation::host &&
-           plan.path != LoadPath::tex;
+           plan.allocation != Allocation::host && plan.path != LoadPath::tex;
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "core/traffic/launch_work.h"
 
 #include <algorithm>
+#include <numeric>
+#include <vector>
 
 #include "core/model/bandwidth.h"
 #include "core/pattern/memory_settings.h"
@@ -22,6 +24,14 @@ std::uint32_t registers_of(const Plan& plan) {
     return std::clamp(14 + plan.shape.per_thread * (loaded_words + 2), 16u, 255u);
 }
 
+// What is loaded and stored at one random place has its word drawn once.
+double hashes_of_element(const Program& program) {
+    std::vector<std::uint32_t> of_array(program.arrays.size());
+    for (const Instruction& one : program.instructions)
+        of_array[one.array] = std::max(of_array[one.array], hashes_of(one.formula));
+    return std::accumulate(of_array.begin(), of_array.end(), 0.0);
+}
+
 void set_shape(const Plan& plan, std::uint32_t registers, const LaunchOrder& order,
                const Multiprocessor& one, Work& work) {
     const std::uint32_t of_block =
@@ -34,6 +44,7 @@ void set_shape(const Plan& plan, std::uint32_t registers, const LaunchOrder& ord
     work.warps = work.blocks * order.block_warps();
     work.instructions =
         work.warps * order.per_thread * static_cast<double>(plan.program.instructions.size());
+    work.hashes = work.warps * order.per_thread * hashes_of_element(plan.program);
     work.per_thread = order.per_thread;
     for (const Instruction& one_of : plan.program.instructions) {
         if (is_pointer_load(plan.program, one_of)) work.dependent_loads += 1;
@@ -47,6 +58,7 @@ void set_lines(const std::vector<ArrayReach>& arrays, const Readings& readings,
     for (const Counter counter :
          {Counter::shared_load_wavefronts, Counter::shared_store_wavefronts})
         work.shared_wavefronts += number_or(readings[counter], 0);
+    work.constant_requests = number_or(readings[Counter::constant_requests], 0);
     work.store_lines = number_or(readings[Counter::store_lines], 0);
     work.l2_read_requests = number_or(readings[Counter::l2_read_requests], caches.l2_read_requests);
     work.l2_sectors = number_or(readings[Counter::l2_read_sectors], caches.l2_read_sectors) +

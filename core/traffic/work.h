@@ -13,6 +13,7 @@ struct Work {
     double resident_blocks = 1;  // on one multiprocessor
     double warps = 0;
     double instructions = 0;  // of warps
+    double hashes = 0;        // of warps: a random word for each lane
     double dependent_loads = 0;
     double per_thread = 1;      // elements
     bool has_branches = false;  // around loads: an element waits for the one before
@@ -22,6 +23,7 @@ struct Work {
     double missing = 0;
     double load_lines = 0;
     double shared_wavefronts = 0;
+    double constant_requests = 0;  // an address of a warp each
     double store_lines = 0;
     double l2_read_requests = 0;
     double l2_sectors = 0;

@@ -1,7 +1,11 @@
 // The rooms of core/traffic, one claim at a time, on launches whose numbers follow by hand.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <fstream>
 #include <map>
+#include <sstream>
 
 #include "core/model/predict.h"
 #include "core/pattern/catalog.h"
@@ -13,6 +17,7 @@
 #include "core/traffic/launch_order.h"
 #include "core/traffic/reach.h"
 #include "core/traffic/sector_cache.h"
+#include "test_data.h"
 
 namespace coalprof {
 namespace {
@@ -188,6 +193,38 @@ TEST(Estimates, follow_from_traffic_alone_before_7_0_and_from_nothing_without_a_
     EXPECT_NEAR(number_in(readings[Counter::duration_seconds]), 8 * mib / bandwidth, 1e-9);
     ASSERT_TRUE(estimates->of(Counter::duration_seconds));
     EXPECT_EQ(estimates->of(Counter::load_sectors), nullptr);
+}
+
+// Of shared, constant and local memory (tests/data/h200/README.md): nine of ten intervals hold, and
+// half of the sweeps' points are told to 3 %.
+TEST(Duration, of_near_memories_is_what_an_h200_took) {
+    std::ifstream rows(test_data_folder() + "/h200/near_memories.csv");
+    std::string line;
+    std::getline(rows, line);
+    std::vector<double> errors;
+    std::size_t held = 0;
+    const Machine machine = find_machine("h200");
+    while (std::getline(rows, line)) {
+        std::istringstream fields(line);
+        std::string pattern, value, seconds;
+        std::getline(fields, pattern, ',');
+        std::getline(fields, value, ',');
+        std::getline(fields, seconds, ',');
+        const Plan plan = plan_of(pattern, std::stoull(value), Op::load, 64 * mib);
+        Readings readings = Predictor(machine).predict_launch(plan, {});
+        const auto estimates = add_estimates(machine, plan, CacheState::cold, readings);
+        ASSERT_TRUE(estimates) << line;
+        const Interval* interval = estimates->of(Counter::duration_seconds);
+        ASSERT_TRUE(interval) << line;
+        const double measured = std::stod(seconds);
+        held += interval->low <= measured && measured <= interval->high;
+        errors.push_back(std::abs(number_in(readings[Counter::duration_seconds]) / measured - 1));
+    }
+    ASSERT_GE(errors.size(), 60u);
+    EXPECT_GE(static_cast<double>(held), 0.9 * static_cast<double>(errors.size()));
+    std::ranges::nth_element(errors,
+                             errors.begin() + static_cast<std::ptrdiff_t>(errors.size() / 2));
+    EXPECT_LT(errors[errors.size() / 2], 0.03);
 }
 
 }  // namespace
