@@ -156,7 +156,9 @@ Drawn explain_pattern(const CLI::App& app, const ExplainCommand& command, const 
     Drawn drawn = drawn_warps(plan.program, machine, warp, [&](std::uint64_t chosen) {
         return explanation_of(plan, machine, chosen);
     });
-    drawn.first.advice = checked_advice(plan, machine);
+    LaunchAdvice advice = checked_advice(plan, machine);
+    drawn.first.time = advice.time;
+    drawn.first.advice = std::move(advice.list);
     return drawn;
 }
 
@@ -182,9 +184,11 @@ Drawn explain_formula(const CLI::App& app, const ExplainCommand& command, const 
     FormulaSweep single = sweep;
     single.settings.machines = {machine};
     const Plan plan = FormulaPoints({single}).at(0).plan;
-    return drawn_warps(plan.program, machine, warp, [&](std::uint64_t chosen) {
+    Drawn drawn = drawn_warps(plan.program, machine, warp, [&](std::uint64_t chosen) {
         return explanation_of(sweep, machine, chosen);
     });
+    drawn.first.time = launch_time(plan, machine);
+    return drawn;
 }
 
 ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,

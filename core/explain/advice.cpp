@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "core/model/predict.h"
 #include "core/pattern/catalog.h"
 #include "core/text/error.h"
+#include "core/traffic/estimate.h"
 
 namespace coalprof {
 namespace {
@@ -18,8 +20,8 @@ struct Change {
     Plan plan;
 };
 
-// What a programmer could do instead, one option each.
-std::vector<Change> changes_of(const Plan& plan) {
+// What a programmer could do instead to touch less, one option each.
+std::vector<Change> other_accesses(const Plan& plan) {
     std::vector<Change> changes;
     const auto change = [&](std::string text) -> Plan& {
         return changes.emplace_back(Change{std::move(text), plan}).plan;
@@ -78,34 +80,96 @@ std::optional<std::uint64_t> sum_of(const Readings& readings, const Costs& costs
     return sum;
 }
 
-std::optional<Readings> predicted(Plan plan, const Predictor& predictor) {
+// The same accesses, launched otherwise.
+std::vector<Change> other_launches(const Plan& plan) {
+    std::vector<Change> changes;
+    const auto change = [&](std::string text) -> Plan& {
+        return changes.emplace_back(Change{std::move(text), plan}).plan;
+    };
+    for (const std::uint32_t elements : {2u, 4u, 8u})
+        if (elements > plan.shape.per_thread)
+            change(fmt::format("--per-thread {}", elements)).shape.per_thread = elements;
+    if (!plan.shape.block_shape)
+        for (const std::uint32_t threads : {128u, 256u, 512u, 1024u})
+            if (threads != plan.shape.block)
+                change(fmt::format("--block {}", threads)).shape.block = threads;
+    if (plan.cache.dlcm == LoadModifier::ca) change("--dlcm cg").cache.dlcm = LoadModifier::cg;
+    return changes;
+}
+
+// A launch as the model sees it.
+struct Told {
+    Readings readings;
+    std::optional<LaunchTime> time;
+};
+
+Told told(const Plan& plan, const Machine& machine) {
+    Told launch{Predictor(machine).predict_launch(plan, {}), std::nullopt};
+    const auto estimates = add_estimates(machine, plan, CacheState::cold, launch.readings);
+    const Interval* interval = estimates ? estimates->of(Counter::duration_seconds) : nullptr;
+    if (interval && !estimates->limits.empty())
+        launch.time = LaunchTime{number_in(launch.readings[Counter::duration_seconds]),
+                                 interval->low, interval->high, estimates->limits.front()};
+    return launch;
+}
+
+std::optional<Told> told_if_it_fits(Plan plan, const Machine& machine) {
     try {
         build_program(plan);
-        return predictor.predict_launch(plan, {});
-    } catch (const UsageError&) {  // it does not fit this size or type
+        return told(plan, machine);
+    } catch (const UsageError&) {  // not with this size, type or block
         return std::nullopt;
     }
 }
 
-}  // namespace
+// Whether it takes less time by more than its own interval.
+bool is_shorter(const Told& launch, const Told& before) {
+    return launch.time && before.time && launch.time->high_seconds < before.time->seconds;
+}
+bool is_longer(const Told& launch, const Told& before) {
+    return launch.time && before.time && launch.time->seconds > before.time->high_seconds;
+}
 
-std::optional<Advice> checked_advice(const Plan& plan, const Machine& machine) {
-    const std::vector<Change> changes = changes_of(plan);
-    if (changes.empty()) return std::nullopt;
-    const Predictor predictor(machine);
-    const Readings before = predictor.predict_launch(plan, {});
-    for (const Change& change : changes) {
-        const auto after = predicted(change.plan, predictor);
-        if (!after) continue;
+std::optional<Advice> less_traffic(const Plan& plan, const Machine& machine, const Told& before) {
+    for (const Change& change : other_accesses(plan)) {
+        const auto after = told_if_it_fits(change.plan, machine);
+        if (!after || is_longer(*after, before)) continue;
         for (const Costs& costs : all_costs()) {
-            const auto now = sum_of(before, costs);
-            const auto then = sum_of(*after, costs);
+            const auto now = sum_of(before.readings, costs);
+            const auto then = sum_of(after->readings, costs);
             if (!now || !then || *now == *then) continue;
             if (*then > *now) break;  // dearer in what matters more
-            return Advice{change.text, costs.what, *now, *then};
+            Advice advice{change.text, costs.what, *now, *then};
+            if (is_shorter(*after, before)) advice.seconds = after->time->seconds;
+            return advice;
         }
     }
     return std::nullopt;
+}
+
+std::optional<Advice> less_time(const Plan& plan, const Machine& machine, const Told& before) {
+    std::optional<Advice> best;
+    for (const Change& change : other_launches(plan)) {
+        const auto after = told_if_it_fits(change.plan, machine);
+        if (!after || !is_shorter(*after, before)) continue;
+        if (best && after->time->seconds >= *best->seconds) continue;
+        best = Advice{change.text, "", 0, 0, after->time->seconds};
+    }
+    return best;
+}
+
+}  // namespace
+
+LaunchAdvice checked_advice(const Plan& plan, const Machine& machine) {
+    const Told before = told(plan, machine);
+    LaunchAdvice advice{before.time, {}};
+    for (auto found : {less_traffic(plan, machine, before), less_time(plan, machine, before)})
+        if (found) advice.list.push_back(std::move(*found));
+    return advice;
+}
+
+std::optional<LaunchTime> launch_time(const Plan& plan, const Machine& machine) {
+    return told(plan, machine).time;
 }
 
 }  // namespace coalprof

@@ -1,25 +1,44 @@
-// Advice that the model has checked: what another option of the same pattern would do to the whole
-// launch, in numbers.
+// What the whole launch takes, and what would make it cheaper: told by the model, in numbers.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/machine/machine.h"
 #include "core/pattern/plan.h"
-#include "core/result/counter.h"
+#include "core/result/estimates.h"
 
 namespace coalprof {
 
-struct Advice {
-    std::string change;  // as it is typed: "--pitch auto"
-    std::string what;    // "sectors": what the two numbers count
-    std::uint64_t before = 0;
-    std::uint64_t after = 0;  // less
+// An estimate: nine of ten measured launches lie between low and high.
+struct LaunchTime {
+    double seconds = 0;
+    double low_seconds = 0;
+    double high_seconds = 0;
+    Limit limit = Limit::start;
 };
 
-// None: no option that belongs to the pattern makes the launch cheaper.
-std::optional<Advice> checked_advice(const Plan& plan, const Machine& machine);
+struct Advice {
+    std::string change;  // as it is typed: "--pitch auto"
+    std::string what;    // "sectors": what the two numbers count; empty: only time is won
+    std::uint64_t before = 0;
+    std::uint64_t after = 0;  // less
+    // Of the launch as advised. None: it is not shorter than before by more than its own interval.
+    std::optional<double> seconds = {};
+};
+
+struct LaunchAdvice {
+    std::optional<LaunchTime> time;  // none: the machine's rates are not known
+    // First what makes less traffic, then what only saves time. Empty: nothing that was tried does.
+    std::vector<Advice> list;
+};
+
+// The plan's program is built. Options of the pattern's own are tried, elements of a thread,
+// threads of a block and loads past L1; nothing that is estimated to take longer is advised.
+LaunchAdvice checked_advice(const Plan& plan, const Machine& machine);
+// Of a formula's launch: nothing is tried.
+std::optional<LaunchTime> launch_time(const Plan& plan, const Machine& machine);
 
 }  // namespace coalprof

@@ -12,6 +12,7 @@
 #include "core/explain/styled_text.h"
 #include "core/text/units.h"
 #include "core/text/utf8.h"
+#include "core/write/number_text.h"
 
 namespace coalprof {
 namespace {
@@ -42,10 +43,9 @@ class Drawing {
             text_ += '\n';
             access(explanation_.accesses[i]);
         }
-        if (explanation_.advice) {
-            text_ += '\n';
-            put_labelled("try", sentence_of(*explanation_.advice));
-        }
+        if (explanation_.time || !explanation_.advice.empty()) text_ += '\n';
+        if (explanation_.time) put_labelled("time", sentence_of(*explanation_.time));
+        for (const Advice& advice : explanation_.advice) put_labelled("try", sentence_of(advice));
         if (!explanation_.warnings.empty()) text_ += '\n';
         for (const Warning& warning : explanation_.warnings)
             put_indented(describe(warning), Ink::plain);
@@ -78,13 +78,40 @@ class Drawing {
         }
     }
 
-    // "--pitch auto: 524,288 lines in the launch instead of 926,906 (43 % fewer, by the model)"
-    static std::string sentence_of(const Advice& advice) {
-        const double saved = 1 - static_cast<double>(advice.after) /
-                                     static_cast<double>(std::max<std::uint64_t>(advice.before, 1));
-        return fmt::format("{}: {} {} in the launch instead of {} ({} fewer, by the model).",
-                           advice.change, grouped(advice.after), advice.what,
-                           grouped(advice.before), percent(saved, glue));
+    std::string time_text(double seconds) const {
+        const NumberStyle style = scale_for(Unit::second, seconds, style_.ascii ? "us" : "µs");
+        return fmt::format("{}{}{}", number_text(seconds, estimate_style(style)), glue, style.unit);
+    }
+    // "~6.99 µs for the launch (5.31 to 8.67), limited by the start of blocks."
+    std::string sentence_of(const LaunchTime& time) const {
+        const auto number = [&](double seconds) {
+            NumberStyle style = scale_for(Unit::second, time.seconds, "");
+            style.unit = {};
+            style = estimate_style(style);
+            style.is_estimate = true;
+            return number_text(seconds, style);
+        };
+        return fmt::format("~{} for the launch ({} to {}), limited by {}.", time_text(time.seconds),
+                           number(time.low_seconds), number(time.high_seconds),
+                           phrase_of(time.limit));
+    }
+    // "--pitch auto: 524,288 lines in the launch instead of 926,906 (43 % fewer), ~12.1 µs instead
+    // of ~20.4 µs."
+    std::string sentence_of(const Advice& advice) const {
+        std::string text = advice.change + ":";
+        if (!advice.what.empty()) {
+            const double saved =
+                1 - static_cast<double>(advice.after) /
+                        static_cast<double>(std::max<std::uint64_t>(advice.before, 1));
+            text +=
+                fmt::format(" {} {} in the launch instead of {} ({} fewer)", grouped(advice.after),
+                            advice.what, grouped(advice.before), percent(saved, glue));
+        }
+        if (!explanation_.time) return text + '.';
+        if (!advice.what.empty()) text += ',';
+        if (!advice.seconds) return text + " in about the same time.";
+        return text + fmt::format(" ~{} instead of ~{}.", time_text(*advice.seconds),
+                                  time_text(explanation_.time->seconds));
     }
 
     void title() {

@@ -77,8 +77,9 @@ struct Explanation {
     std::uint64_t warps = 1;         // of the launch
     std::uint64_t first_thread = 0;  // logical index of lane 0
     std::vector<ExplainedAccess> accesses;
-    std::optional<Advice> advice;   // for the whole launch, checked by the model
-    std::vector<Warning> warnings;  // what would keep the machine from running the launch
+    std::optional<LaunchTime> time;  // of the whole launch
+    std::vector<Advice> advice;      // for the whole launch, checked by the model
+    std::vector<Warning> warnings;   // what would keep the machine from running the launch
 };
 
 std::string_view name_of(Space space);  // "global"

@@ -139,11 +139,20 @@ Json access_of(const ExplainedAccess& access) {
             {"launch", launch_of(access)}};
 }
 
+// What is only sometimes there is null elsewhere.
 Json tree_of(const Advice& advice) {
+    const bool counts = !advice.what.empty();
     return {{"change", advice.change},
-            {"counts", advice.what},
-            {"before", advice.before},
-            {"after", advice.after}};
+            {"counts", counts ? Json(advice.what) : Json()},
+            {"before", counts ? Json(advice.before) : Json()},
+            {"after", counts ? Json(advice.after) : Json()},
+            {"duration_seconds", advice.seconds ? Json(*advice.seconds) : Json()}};
+}
+
+Json tree_of(const LaunchTime& time) {
+    return {{"duration_seconds", time.seconds},
+            {"interval", {time.low_seconds, time.high_seconds}},
+            {"limits", {name_of(time.limit)}}};
 }
 
 Json tree_of(const Explanation& explanation) {
@@ -158,7 +167,8 @@ Json tree_of(const Explanation& explanation) {
         {"warps", explanation.warps},
         {"first_thread", explanation.first_thread},
         {"accesses", std::move(accesses)}};
-    if (explanation.advice) tree["advice"] = tree_of(*explanation.advice);
+    if (explanation.time) tree["time"] = tree_of(*explanation.time);
+    for (const Advice& advice : explanation.advice) tree["advice"].push_back(tree_of(advice));
     return tree;
 }
 

@@ -142,10 +142,39 @@ ExplainedAccess access_from(JsonView item, PointReader& reasons) {
     return access;
 }
 
+double number_of(JsonView value, std::string_view what) {
+    const auto number = value.number();
+    if (!number) complain(what, "a number");
+    return *number;
+}
+
 Advice advice_from(JsonView item) {
     constexpr std::string_view what = "advice";
-    return {text_in(item, what, "change"), text_in(item, what, "counts"),
-            natural_in(item, what, "before"), natural_in(item, what, "after")};
+    Advice advice;
+    advice.change = text_in(item, what, "change");
+    if (!member_of(item, what, "counts").is_null()) {
+        advice.what = text_in(item, what, "counts");
+        advice.before = natural_in(item, what, "before");
+        advice.after = natural_in(item, what, "after");
+    }
+    const JsonView seconds = member_of(item, what, "duration_seconds");
+    if (!seconds.is_null()) advice.seconds = number_of(seconds, "advice.duration_seconds");
+    return advice;
+}
+
+LaunchTime time_from(JsonView item) {
+    constexpr std::string_view what = "time";
+    LaunchTime time;
+    time.seconds = number_of(member_of(item, what, "duration_seconds"), "time.duration_seconds");
+    std::vector<double> ends;
+    for (const JsonView end : member_of(item, what, "interval"))
+        ends.push_back(number_of(end, "time.interval"));
+    if (ends.size() != 2) complain("time.interval", "two numbers");
+    time.low_seconds = ends[0];
+    time.high_seconds = ends[1];
+    for (const JsonView word : member_of(item, what, "limits"))
+        if (const auto limit = find_limit(word.text().value_or(""))) time.limit = *limit;
+    return time;
 }
 
 Explanation warp_from(JsonView object) {
@@ -160,8 +189,9 @@ Explanation warp_from(JsonView object) {
     PointReader reasons;
     for (const JsonView item : member_of(object, what, "accesses"))
         explanation.accesses.push_back(access_from(item, reasons));
-    if (const auto advice = object.find("advice"); advice && !advice->is_null())
-        explanation.advice = advice_from(*advice);
+    if (const auto time = object.find("time")) explanation.time = time_from(*time);
+    if (const auto advice = object.find("advice"))
+        for (const JsonView item : *advice) explanation.advice.push_back(advice_from(item));
     return explanation;
 }
 
