@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -20,18 +21,16 @@ constexpr std::uint64_t most_shards = 1'000'000;
 struct Launcher {
     std::string_view name;
     const char* index;
-    const char* count;   // nullptr: it does not say
-    const char* lowest;  // the variable of the first index; nullptr: it is 0
+    const char* count;  // nullptr: it does not say
 };
+constexpr Launcher slurm_array{"a Slurm array", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT"};
+constexpr Launcher slurm_step{"a Slurm step", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"};
 constexpr std::array launchers{
-    // An array before the steps of a job: each of its tasks may be a job of one step.
-    Launcher{"a Slurm array", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT",
-             "SLURM_ARRAY_TASK_MIN"},
-    Launcher{"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", nullptr},
-    Launcher{"PMI", "PMI_RANK", "PMI_SIZE", nullptr},
-    Launcher{"PMIx", "PMIX_RANK", "PMIX_SIZE", nullptr},
-    Launcher{"Slurm", "SLURM_PROCID", "SLURM_NTASKS", nullptr},
-    Launcher{"an indexed Job of Kubernetes", "JOB_COMPLETION_INDEX", "JOB_COMPLETIONS", nullptr},
+    Launcher{"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+    Launcher{"PMI", "PMI_RANK", "PMI_SIZE"},
+    slurm_step,
+    Launcher{"PMIx", "PMIX_RANK", nullptr},
+    Launcher{"an indexed Job of Kubernetes", "JOB_COMPLETION_INDEX", "JOB_COMPLETIONS"},
 };
 
 std::optional<std::uint64_t> number_in(const char* text) {
@@ -42,12 +41,6 @@ std::optional<std::uint64_t> number_in(const char* text) {
     return is_whole ? std::optional(number.value) : std::nullopt;
 }
 
-// Tasks 0-9:3 of a Slurm array are 0, 3, 6, 9.
-std::uint64_t step_of_array(const GetVariable& variable) {
-    const auto step = number_in(variable("SLURM_ARRAY_TASK_STEP"));
-    return step && *step > 0 ? *step : 1;
-}
-
 std::uint64_t read_part(const OptionText& value, std::size_t& at) {
     const ReadNumber number = read_integer(value.text.substr(at));
     if (number.status != NumberStatus::ok) value.refuse(at, "expected a number here");
@@ -55,33 +48,70 @@ std::uint64_t read_part(const OptionText& value, std::size_t& at) {
     return number.value;
 }
 
-Shard shard_of_launcher(const OptionText& value, const GetVariable& variable,
-                        std::optional<std::uint64_t> typed_count) {
-    for (const Launcher& launcher : launchers) {
-        const auto index = number_in(variable(launcher.index));
-        if (!index) continue;
-        const auto count = typed_count
-                               ? typed_count
-                               : number_in(launcher.count ? variable(launcher.count) : nullptr);
-        if (!count)
-            value.refuse(UsageError::no_caret,
-                         fmt::format("{} says which part this is ({}={}), but not of how many",
-                                     launcher.name, launcher.index, *index),
-                         fmt::format("say it: {} auto/N", value.option));
-        const auto lowest = number_in(launcher.lowest ? variable(launcher.lowest) : nullptr);
-        const std::uint64_t first = lowest.value_or(0);
-        const std::uint64_t step = launcher.lowest ? step_of_array(variable) : 1;
-        if (*index < first || (*index - first) / step >= *count)
-            value.refuse(UsageError::no_caret,
-                         fmt::format("{} says {}={}, which is not one of {}", launcher.name,
-                                     launcher.index, *index, *count));
-        return {(*index - first) / step + 1, *count};
+class LaunchedShard {
+ public:
+    LaunchedShard(const OptionText& value, const GetVariable& variable,
+                  std::optional<std::uint64_t> typed_count)
+        : value_(value), variable_(variable), typed_count_(typed_count) {}
+
+    Shard shard() const {
+        const auto task = task_of_array();
+        if (task && typed_count_) return *task;
+        const auto process = process_of_launcher();
+        if (!task && !process) refuse();
+        if (!task || !process) return task ? *task : *process;
+        // Each task of the array starts several processes.
+        return {(task->index - 1) * process->count + process->index, task->count * process->count};
     }
-    value.refuse(
-        UsageError::no_caret,
-        "neither Slurm, Open MPI, PMI, PMIx nor Kubernetes says in the environment which part "
-        "this is");
-}
+
+ private:
+    std::optional<std::uint64_t> number(const char* name) const {
+        return name ? number_in(variable_(name)) : std::nullopt;
+    }
+
+    // Tasks 1-10:3 of an array are 1, 4, 7, 10.
+    std::optional<Shard> task_of_array() const {
+        const auto lowest = number("SLURM_ARRAY_TASK_MIN");
+        const auto step = number("SLURM_ARRAY_TASK_STEP");
+        return part(slurm_array, lowest.value_or(0), std::max<std::uint64_t>(step.value_or(1), 1));
+    }
+    std::optional<Shard> process_of_launcher() const {
+        for (const Launcher& launcher : launchers)
+            if (const auto found = part(launcher, 0, 1)) return found;
+        return std::nullopt;
+    }
+    // None where it does not say all of it. The script of a Slurm job has a SLURM_PROCID too, but is
+    // not one of a step's processes.
+    std::optional<Shard> part(const Launcher& launcher, std::uint64_t lowest,
+                              std::uint64_t step) const {
+        const auto index = number(launcher.index);
+        const auto own_count = number(launcher.count);
+        const bool is_script = launcher.index == slurm_step.index && !own_count;
+        const auto count = typed_count_ && !is_script ? typed_count_ : own_count;
+        if (!index || !count) return std::nullopt;
+        if (*index < lowest || (*index - lowest) / step >= *count)
+            value_.refuse(UsageError::no_caret,
+                          fmt::format("{} says {}={}, which is not one of {}", launcher.name,
+                                      launcher.index, *index, *count));
+        return Shard{(*index - lowest) / step + 1, *count};
+    }
+
+    [[noreturn]] void refuse() const {
+        for (const Launcher& launcher : launchers)
+            if (const auto index = number(launcher.index); index && launcher.index != slurm_step.index)
+                value_.refuse(UsageError::no_caret,
+                              fmt::format("{} says which part this is ({}={}), but not of how many",
+                                          launcher.name, launcher.index, *index),
+                              fmt::format("say it: {} auto/N", value_.option));
+        value_.refuse(UsageError::no_caret,
+                      "neither an array or a step of Slurm (srun), Open MPI, PMI, PMIx nor "
+                      "Kubernetes says in the environment which part this is");
+    }
+
+    const OptionText& value_;
+    const GetVariable& variable_;
+    std::optional<std::uint64_t> typed_count_;
+};
 
 }  // namespace
 
@@ -100,7 +130,7 @@ Shard parse_shard(std::string_view text, const GetVariable& variable, std::strin
     std::size_t at = 0;
     const bool is_auto = text.starts_with("auto");
     if (text == "auto") {
-        shard = shard_of_launcher(value, variable, std::nullopt);
+        shard = LaunchedShard(value, variable, std::nullopt).shard();
     } else {
         if (is_auto)
             at = 4;
@@ -112,7 +142,7 @@ Shard parse_shard(std::string_view text, const GetVariable& variable, std::strin
         shard.count = read_part(value, at);
         if (at != text.size()) value.refuse(at, "expected the end here");
         if (shard.count == 0) value.refuse(count_at, "there is at least one shard");
-        if (is_auto) shard = shard_of_launcher(value, variable, shard.count);
+        if (is_auto) shard = LaunchedShard(value, variable, shard.count).shard();
     }
     if (shard.count > most_shards)
         value.refuse(UsageError::no_caret, fmt::format("there are at most {} shards", most_shards));

@@ -89,7 +89,9 @@ void Journal::finish(const ResultTail& tail) {
     }
     hand_on([&] { next_.finish(tail); });
     if (is_interrupted && is_kept_) return;
-    if (was_made_ || replayed_ > 0) ::unlink(path_.c_str());
+    if ((was_made_ || replayed_ > 0) && ::unlink(path_.c_str()) != 0)
+        note_(fmt::format("cannot remove {}, whose points are in the result: {}", shown(path_),
+                          text_of_errno(errno)));
     close();
 }
 
@@ -104,39 +106,40 @@ void Journal::write(std::string_view bytes) {
     [[maybe_unused]] const int synced = ::fdatasync(fd_);
 }
 
-// False where it cannot be.
+// False where it cannot be. A file that is made in vain is taken away again.
 bool Journal::open() {
-    fd_ = above_standard(
-        ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
+    constexpr int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    fd_ = ::open(path_.c_str(), flags | O_CREAT | O_EXCL, 0666);
+    const bool is_new = fd_ >= 0;
+    if (!is_new && errno == EEXIST) fd_ = ::open(path_.c_str(), flags);
+    fd_ = above_standard(fd_);
+    std::string_view failed;
     if (fd_ < 0) {
-        give_up("create", errno);
-        return false;
+        failed = "create";
+    } else if (!is_new && !is_regular_file(fd_)) {
+        failed = "write";
+        errno = EEXIST;
+    } else if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+        failed = "lock";
+    } else if (!cut_behind_replayed()) {
+        failed = "write";
+    } else {
+        was_made_ = true;
+        synced_ = std::chrono::steady_clock::now();
+        return true;
     }
-    if (!is_regular_file(fd_)) {
-        give_up("write", EEXIST);
-        return false;
-    }
-    if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
-        // Another run writes the same output.
-        give_up("lock", errno);
-        return false;
-    }
-    if (replayed_ == 0 && ::lseek(fd_, 0, SEEK_END) > 0)
-        note_(
-            fmt::format("{} held points of an earlier run; this one begins anew (--resume goes "
-                        "on)",
-                        shown(path_)));
-    if (!cut_behind_replayed()) {
-        give_up("write", errno);
-        return false;
-    }
-    was_made_ = true;
-    synced_ = std::chrono::steady_clock::now();
-    return true;
+    const int error = errno;
+    // Where it is locked, another run writes the same output and has begun.
+    if (is_new && error != EWOULDBLOCK) ::unlink(path_.c_str());
+    give_up(failed, error);
+    return false;
 }
 
 // The replayed points are the first lines; what stands behind was cut, or is measured anew.
 bool Journal::cut_behind_replayed() const {
+    if (replayed_ == 0 && ::lseek(fd_, 0, SEEK_END) > 0)
+        note_(fmt::format("{} held points of an earlier run; this one begins anew (--resume goes on)",
+                          shown(path_)));
     std::uint64_t lines = 0;
     off_t end = 0;
     std::array<char, 1 << 16> block;

@@ -79,6 +79,15 @@ bool refuses_replacement(int error) {
     return error == EBUSY || error == EXDEV || refuses_files(error);
 }
 
+// By which a file without a name is known. Takes no memory.
+constexpr char descriptors[] = "/proc/self/fd";
+struct NameOfDescriptor {
+    explicit NameOfDescriptor(int fd) {
+        *fmt::format_to_n(text, sizeof text - 1, "{}/{}", descriptors, fd).out = '\0';
+    }
+    char text[sizeof descriptors + 12];
+};
+
 // "/dev/stdout" and its like name a descriptor that is open already. Opening the file behind it
 // anew would start at its beginning; -1 for any other path.
 int descriptor_named(std::string_view path) {
@@ -160,13 +169,18 @@ void OutputFile::open_temporary(const struct stat* old) {
     if (::fchmod(fd_, old->st_mode & 0777) != 0) fail("create", errno);
 }
 
-// False with errno set where it cannot be.
+// False with errno set where it cannot be. Most file systems know files without a name, which vanish
+// with the process, whatever ends it.
 bool OutputFile::create_in(const std::string& folder, const std::string& name, mode_t mode) {
     const std::string own_name = temporary_name(name);
     if (own_name.empty()) return false;
     std::string path = folder + '/' + own_name;
-    constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    fd_ = above_standard(::open(path.c_str(), flags, mode));
+    constexpr int flags = O_WRONLY | O_CLOEXEC;
+    if (::access(descriptors, X_OK) == 0)
+        fd_ = above_standard(::open(folder.c_str(), flags | O_TMPFILE, mode));
+    is_named_ = fd_ < 0;
+    if (is_named_)
+        fd_ = above_standard(::open(path.c_str(), flags | O_CREAT | O_EXCL | O_NOFOLLOW, mode));
     if (fd_ < 0) return false;
     temporary_ = std::move(path);
     return true;
@@ -198,6 +212,12 @@ void OutputFile::finish_bytes() {
     // Some file systems cannot sync and say so with EINVAL; then there is nothing to wait for.
     while (!temporary_.empty() && ::fsync(fd_) != 0 && errno != EINVAL)
         if (errno != EINTR) fail("write", errno);
+    if (!temporary_.empty() && !is_named_) {
+        const NameOfDescriptor name(fd_);
+        if (::linkat(AT_FDCWD, name.text, AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0)
+            fail("create", errno);
+        is_named_ = true;
+    }
     const int closed = ::close(std::exchange(fd_, -1));
     if (closed != 0 && errno != EINTR) fail("write", errno);
 }

@@ -57,6 +57,7 @@ class OutputFile : public ByteSink {
     std::string remark_;
     bool replaces_ = false;  // there is an old file, which may be written
     bool is_beside_ = true;  // the temporary file, of its target
+    bool is_named_ = true;   // the temporary file, already
     int fd_ = -1;
 };
 

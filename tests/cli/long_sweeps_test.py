@@ -115,7 +115,12 @@ class Shards(Files):
                   "SLURM_PROCID": "0", "SLURM_NTASKS": "1"}, "3/4"),
                 ({"SLURM_ARRAY_TASK_ID": "6", "SLURM_ARRAY_TASK_COUNT": "4", "SLURM_ARRAY_TASK_MIN": "0",
                   "SLURM_ARRAY_TASK_STEP": "2"}, "4/4"),
-                ({"SLURM_PROCID": "1", "SLURM_NTASKS": "4"}, "2/4"),
+                ({"SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "4"}, "2/4"),
+                # srun in each task of an array: 2 tasks of 4 processes.
+                ({"SLURM_ARRAY_TASK_ID": "1", "SLURM_ARRAY_TASK_COUNT": "2", "SLURM_ARRAY_TASK_MIN": "0",
+                  "SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "4"}, "6/8"),
+                # srun --mpi=pmix: PMIx knows ranks, not their number.
+                ({"PMIX_RANK": "1", "SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "4"}, "2/4"),
                 ({"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "4", "PMIX_RANK": "0"}, "1/4")):
             with self.subTest(variables):
                 env = harness.environment(**variables)
@@ -125,7 +130,10 @@ class Shards(Files):
         self.assertIn("auto/N", self.refuse("stride", "--shard", "auto", env=indexed).err_text)
         said = self.run_ok("stride", "--shard", "auto/8", "--json", env=indexed).json
         self.assertEqual(said["sweep"]["shard"], "4/8")
-        self.assertIn("Slurm", self.refuse("stride", "--shard", "auto").err_text)
+        # The script of a job of 4 tasks, which has not been started by srun.
+        script = harness.environment(SLURM_PROCID="0", SLURM_NTASKS="4")
+        for env in (harness.environment(), script):
+            self.assertIn("srun", self.refuse("stride", "--shard", "auto", env=env).err_text)
 
 
 class Journals(Files):

@@ -31,6 +31,11 @@ ERRORS = {
     "poll": ("EINTR", "ENOMEM"),
     "getrandom": ("ENOSYS", "EAGAIN", "EINTR"),
     "pthread_create": ("EAGAIN", "EPERM"),
+    "linkat": ("EACCES", "ENOENT", "ENOSPC", "EIO"),
+    "flock": ("ENOLCK", "EINTR"),
+    "ftruncate": ("EIO", "EINVAL", "EINTR"),
+    "fdatasync": ("EIO", "ENOSPC"),
+    "access": ("EACCES",),
 }
 ONCE_ONLY = ("EINTR",)
 SIGNALS = ("signal=2", "signal=15", "signal=9")
@@ -69,8 +74,9 @@ def numbers_of(call, count, allocation_step, first):
     return [*range(1 + first % allocation_step, last, allocation_step), *range(last, count + 1)]
 
 
-def faults_of(command, has_old, counts, allocation_step, first):
-    for call, answers in ERRORS.items():
+def faults_of(command, has_old, counts, allocation_step, first, calls=tuple(ERRORS)):
+    for call in calls:
+        answers = ERRORS[call]
         for number in numbers_of(call, counts[call], allocation_step, first):
             for answer in answers:
                 yield Fault(command, has_old, call, number, False, answer)
@@ -84,7 +90,7 @@ def allowed_codes(fault):
     if fault.answer.startswith("signal="):
         number = int(fault.answer.partition("=")[2])
         return (-9,) if number == 9 else (harness.DONE, 128 + number)
-    if fault.call == ALLOCATIONS:
+    if fault.call == ALLOCATIONS or (fault.call, fault.answer) == ("realpath", "ENOMEM"):
         return (harness.DONE, harness.ENVIRONMENT)
     if fault.call == "pthread_create":
         return (harness.DONE,)
@@ -110,7 +116,7 @@ def complaints(fault, left):
     # A text that cannot be written cannot be asked for.
     if not left.err.startswith("coalprof: ") and fault.call not in ("write", ALLOCATIONS):
         said.append("it does not say why")
-    if fault.call == ALLOCATIONS and "out of memory" not in left.err:
+    if left.code == harness.ENVIRONMENT and "out of memory" not in left.err:
         said.append("it does not say that memory is short")
     if "bug of ours" in left.err:
         said.append("it takes the fault for a bug of ours")

@@ -61,7 +61,8 @@ def content(path):
 
 
 def without_time(data):
-    return re.sub(rb'"time":"[^"]*"', b'"time":""', data)
+    """Nor the command line, which --resume changes."""
+    return re.sub(rb'"time":"[^"]*"', b'"time":""', re.sub(rb'"argv":\[[^]]*\]', b'"argv":[]', data))
 
 
 class Left:
@@ -88,10 +89,10 @@ class Left:
         return [output for output in self.command.whole if not self.is_whole(output)]
 
 
-def run(folder, command, **variables):
+def run(folder, command, *more, **variables):
     """Left, or None where the run did not end."""
     try:
-        ran = subprocess.run([harness.PROGRAM, *command.arguments], stdin=subprocess.DEVNULL,
+        ran = subprocess.run([harness.PROGRAM, *command.arguments, *more], stdin=subprocess.DEVNULL,
                              capture_output=True, timeout=HANGS_AFTER, cwd=folder, check=False,
                              env=harness.environment(**variables))
     except subprocess.TimeoutExpired:
@@ -123,6 +124,17 @@ def names(data):
     except (ValueError, KeyError):
         return None
     return [line.partition(",")[0] for line in text.splitlines()] if text.endswith("\n") else None
+
+
+def shown_points(data):
+    """The names in the whole lines of JSON Lines."""
+    shown = []
+    for line in data.split(b"\n")[:-1]:
+        try:
+            shown.append(json.loads(line).get("name"))
+        except ValueError:
+            break
+    return [name for name in shown if name is not None]
 
 
 def is_part(data):
@@ -168,7 +180,7 @@ def complaints(left, has_old, may_litter=False):
             continue
         stem, dot, suffix = name.rpartition(".")
         if name in journals(left.command):
-            if left.code == harness.DONE or not is_journal(data):
+            if (left.code == harness.DONE and name not in left.err) or not is_journal(data):
                 said.append(f"{name} is no journal of finished points: {data[-80:]}")
         elif stem.endswith(".partial") and stem[:-len(".partial")] + dot + suffix in left.command.outputs:
             if left.code == harness.DONE or not is_part(data):
@@ -178,6 +190,26 @@ def complaints(left, has_old, may_litter=False):
     if left.code == harness.DONE and left.undelivered():
         said.append(f"done, and yet not delivered: {left.undelivered()}")
     return said
+
+
+def lost_points(left):
+    """Points that were finished, for they stand on standard output, JSON Lines: in no file."""
+    finished = shown_points(left.out)
+    if any(left.is_whole(output) for output in left.command.outputs):
+        return []
+    kept = [shown_points(left.files.get(name, b"")) for name in journals(left.command)]
+    return [name for name in finished if not any(name in names for names in kept)]
+
+
+def resume(folder, command, **variables):
+    """What is wrong with what --resume makes of what lies in the folder."""
+    left = run(folder, command, "--resume", **variables)
+    if left is None:
+        return ["--resume hangs"]
+    said = [f"--resume does not give {output}" for output in command.outputs if not left.is_whole(output)]
+    if left.code != harness.DONE:
+        said.append(f"--resume ends with {left.code}: {left.err[-200:]}")
+    return said + [f"--resume leaves {name}" for name in left.files if name in journals(command)]
 
 
 class Tally:

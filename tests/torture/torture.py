@@ -1,6 +1,7 @@
 """scripts/torture: lets runs of the program fail in every way and says what they lost.
 
     torture.py [faults|kills|lines] [--runs N] [--seed S]    N of one kind, picked by the seed
+    torture.py durable [--runs N] [--seed S]                 N runs killed, 5 N with failing writes, --resume
     torture.py --all         all of these, and every call of scripted GPUs
 """
 import argparse
@@ -9,6 +10,7 @@ import subprocess
 import sys
 
 import command_lines
+import durable
 import faults
 import kills
 
@@ -23,7 +25,7 @@ def play_gpus(program):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kind", nargs="?", choices=("faults", "kills", "lines"), default="faults")
+    parser.add_argument("kind", nargs="?", choices=("faults", "kills", "lines", "durable"), default="faults")
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--all", action="store_true")
@@ -33,6 +35,10 @@ def main():
         return kills.play(asked.runs, asked.seed).tell()
     if asked.kind == "lines" and not asked.all:
         return command_lines.play(asked.runs, asked.seed).tell()
+    if asked.kind == "durable" and not asked.all:
+        print(f"{asked.runs} runs ended by SIGKILL")
+        failed = durable.play_kills(asked.runs, asked.seed).tell()
+        return failed | durable.play_faults(faults.preloaded(), 5 * asked.runs, asked.seed).tell()
     failed = faults.play(faults.preloaded(), None if asked.all else asked.runs, seed=asked.seed).tell()
     if asked.all:
         failed |= kills.play(1000, asked.seed).tell()

@@ -4,6 +4,7 @@ import tempfile
 import unittest
 
 import command_lines
+import durable
 import faults
 import kills
 import runs
@@ -33,6 +34,12 @@ class Torture(harness.Case):
                     self.assertGreaterEqual(counts[call], len(command.outputs), call)
                 threads += counts["pthread_create"]
             self.assertGreater(threads, 0)
+
+    @unittest.skipUnless(LIBRARY, "the library that lets calls fail is not built")
+    def test_of_what_is_kept_loses_no_finished_point(self):
+        for ended in (durable.play_kills(6 * FACTOR), durable.play_faults(LIBRARY, 60 * FACTOR)):
+            self.assertEqual(ended.tally.findings, [])
+            self.assertGreater(ended.resumed, 0)
 
     def test_of_any_words_on_the_command_line_answers_or_refuses(self):
         tally = command_lines.play(150 * FACTOR)
