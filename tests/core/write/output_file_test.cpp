@@ -47,6 +47,21 @@ TEST(OutputFile, appears_whole_on_commit) {
     EXPECT_THAT(folder.names(), ElementsAre("result.json"));
 }
 
+// So that nothing is left where the process is killed.
+TEST(OutputFile, while_it_is_written_has_no_name_where_the_system_knows_such_files) {
+    const TemporaryFolder folder;
+    const int unnamed = ::open((folder / ".").c_str(), O_TMPFILE | O_WRONLY, 0600);
+    if (unnamed < 0) GTEST_SKIP() << "this file system knows no files without a name";
+    ::close(unnamed);
+    folder.write("old.json", "old");
+    OutputFile file(folder / "result.json");
+    OutputFile old(folder / "old.json");
+    file.write("text");
+    EXPECT_THAT(folder.names(), ElementsAre("old.json"));
+    file.commit();
+    EXPECT_THAT(folder.names(), ElementsAre("old.json", "result.json"));
+}
+
 TEST(OutputFile, without_commit_leaves_the_old_file_and_no_litter) {
     const TemporaryFolder folder;
     folder.write("result.json", "old");
