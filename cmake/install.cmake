@@ -19,8 +19,12 @@ set(CPACK_PACKAGE_NAME coalprof)
 set(CPACK_PACKAGE_VENDOR coalprof)
 set(CPACK_PACKAGE_CONTACT "coalprof maintainers <coalprof@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_PACKAGE_DESCRIPTION "Predicts, and with a GPU measures, how the memory accesses of CUDA kernels coalesce:
+sectors, lines, bytes and bank conflicts of access patterns, of formulas of your own and of whole programs.
+Needs neither a GPU nor a compiler to predict.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_STRIP_FILES ON)
+# The program is stripped as it is installed; its symbols, in a file of their own, stay.
+set(CPACK_STRIP_FILES OFF)
 set(CPACK_GENERATOR DEB)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
