@@ -49,7 +49,7 @@ RunSinks::RunSinks(const std::vector<OutputTarget>& targets, const std::vector<s
         journal_.emplace(path, *next, note);
         outputs_->leave_parts_to([this] { return journal_->is_kept(); });
         next = &*journal_;
-        if (machine.resume && ::access(path.c_str(), F_OK) == 0) resumed_ = path;
+        if (machine.resume && may_hold_points(path)) resumed_ = path;
     }
     budgets_.emplace(machine.budgets, *next);
     progress_.emplace(budgets_->sink(), output);

@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -40,6 +41,21 @@ std::string journal_path(const std::string& output) {
     constexpr std::string_view suffix = ".jsonl";
     const bool has_none = partial.substr(dot) == ".partial";
     return partial.substr(0, has_none ? partial.size() : dot).append(suffix);
+}
+
+bool may_hold_points(const std::string& journal) {
+    const int fd = above_standard(::open(journal.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (fd < 0) return errno != ENOENT;
+    std::array<char, 1 << 16> block;
+    ssize_t size = 0;
+    bool has_line = false;
+    while (!has_line && (size = ::read(fd, block.data(), block.size())) != 0) {
+        if (size < 0 && errno == EINTR) continue;
+        if (size < 0) break;
+        has_line = std::find(block.data(), block.data() + size, '\n') != block.data() + size;
+    }
+    ::close(fd);
+    return has_line || size < 0;  // whoever reads it says why it cannot be read
 }
 
 Journal::Journal(std::string path, ResultSink& next, std::function<void(std::string_view)> note)
@@ -98,7 +114,11 @@ void Journal::finish(const ResultTail& tail) {
 void Journal::write(std::string_view bytes) {
     if (is_replaying_ || !is_kept_) return;
     if (fd_ < 0 && !open()) return;
-    if (const int error = write_all(fd_, bytes); error != 0) return give_up("write", error);
+    if (const int error = write_all(fd_, bytes); error != 0) {
+        // No point is in it, neither of this run nor of an earlier one.
+        if (points_ == 0 && ::unlink(path_.c_str()) == 0) was_made_ = false;
+        return give_up("write", error);
+    }
     const auto now = std::chrono::steady_clock::now();
     if (now - synced_ < between_syncs) return;
     synced_ = now;

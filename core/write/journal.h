@@ -18,6 +18,9 @@ namespace coalprof {
 // Where the journal of an output lies: F.partial.jsonl of F.json.
 std::string journal_path(const std::string& output);
 
+// False where a run can only begin: there is no journal, or none of its lines was finished.
+bool may_hold_points(const std::string& journal);
+
 class Journal : public ResultSink {
  public:
     // Hands the result on to `next`. The file is made with the first point, and taken away when

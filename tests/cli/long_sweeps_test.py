@@ -231,6 +231,15 @@ class Journals(Files):
         self.ok("offset", "--range", "0..3", "-o", "x.json", "--resume")
         self.refuse("offset", "--range", "0..3", "--resume")
 
+    def test_without_a_finished_line_are_begun_anew(self):
+        """As a run leaves them that is killed before its first point is on the disk."""
+        for text in (b"", b'{"schema":"coalprof/1","machine"'):
+            with open(f"{self.folder}/{self.JOURNAL}", "wb") as file:
+                file.write(text)
+            self.ok("offset", "--range", "0..3", "-o", "x.json", "--resume")
+            self.assertEqual(len(json.loads(self.read("x.json"))["points"]), 4)
+            self.assertNotIn(self.JOURNAL, os.listdir(self.folder))
+
     def test_resume_a_warps_file_that_was_mended(self):
         line = " load 4 " + " ".join(str(4 * lane) for lane in range(32)) + "\n"
         for text, code in (("a" + line + "b" + line + "c lod\n", harness.USAGE),
