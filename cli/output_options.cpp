@@ -65,6 +65,7 @@ void OutputOptions::add_to(CLI::App& command) {
         ->group(group);
     command.add_flag("--json", json, "Short for --format json")->group(group);
     command.add_flag("--jsonl", jsonl, "Short for --format jsonl")->group(group);
+    command.add_flag("--plot", plot, "Short for --format plot")->group(group);
     command
         .add_option(
             "--output,-o", files,
@@ -99,15 +100,16 @@ TableStyle LookOptions::style() const {
 }
 
 std::vector<OutputTarget> OutputOptions::targets() const {
-    if (json && jsonl)
-        throw UsageError("--json and --jsonl: standard output takes one of them", {},
+    if (json + jsonl + plot > 1)
+        throw UsageError("--json, --jsonl and --plot: standard output takes one of them", {},
                          UsageError::no_caret, "send the other to a file: --output FILE.jsonl");
-    const std::string chosen = json ? "json" : jsonl ? "jsonl" : format;
+    const std::string chosen = json ? "json" : jsonl ? "jsonl" : plot ? "plot" : format;
     if (!format.empty() && format != chosen)
         throw UsageError(fmt::format("--{} and --format {}: standard output takes one of them",
                                      chosen, shown(format)),
                          {}, UsageError::no_caret,
-                         fmt::format("send the other to a file: --output FILE.{}", chosen));
+                         plot ? "send the other to a file: --output FILE"
+                              : fmt::format("send the other to a file: --output FILE.{}", chosen));
     const Format* named = chosen.empty() ? nullptr : &find_format(chosen);
     const TableStyle on_screen = look.style();
     std::vector<OutputTarget> targets;

@@ -26,6 +26,7 @@ struct OutputOptions {
     std::vector<std::string> files;
     bool part_in_place = false;
     bool json = false;
+    bool plot = false;
     bool jsonl = false;
     bool quiet = false;
     bool verbose = false;

@@ -23,11 +23,11 @@ struct ReportCommand {
 // Hears which counters the points of a warps file have: there any point may bring new ones.
 class ColumnsOfWarps : public ResultSink {
  public:
+    struct Alike {};  // thrown: the points of any other result are
     void begin(const ResultHead& head) override {
-        looks_ = head.sweep.pattern == "warps" && head.columns.empty();
+        if (head.sweep.pattern != "warps" || !head.columns.empty()) throw Alike{};
     }
     void point(const Point& point) override {
-        if (!looks_) return;
         seen_.add(point.predicted);
         if (point.measured) seen_.add(*point.measured);
     }
@@ -35,7 +35,6 @@ class ColumnsOfWarps : public ResultSink {
     std::vector<Counter> columns() const { return seen_.in_output_order(); }
 
  private:
-    bool looks_ = false;
     SeenCounters seen_;
 };
 
@@ -43,7 +42,10 @@ class ColumnsOfWarps : public ResultSink {
 // Empty where the first points tell: points of one sweep are alike.
 std::vector<Counter> columns_of_mixed_points(ByteSource& source, const std::string& name) {
     ColumnsOfWarps seen;
-    ResultReader(source, name).next(seen);
+    try {
+        ResultReader(source, name).next(seen);
+    } catch (const ColumnsOfWarps::Alike&) {
+    }
     return seen.columns();
 }
 
@@ -91,7 +93,7 @@ void require_that_all_join(const std::vector<OutputTarget>& targets) {
             throw UsageError(
                 fmt::format("report: {} shows one result at a time", target.format->name), {},
                 UsageError::no_caret,
-                "html, svg and openmetrics show several: --format html > FILE.html");
+                "html, svg, plot and openmetrics show several: --format html > FILE.html");
 }
 
 ExitCode run_joined(const ReportCommand& command, const std::vector<OutputTarget>& targets) {
@@ -137,7 +139,7 @@ void add_report_command(CLI::App& app, Invocation& invocation) {
     sub->group("Commands");
     sub->add_option("RESULT", command->files,
                     "What --json, --jsonl or --output saved; - reads standard input; several "
-                    "are drawn into one picture (html, svg, openmetrics)")
+                    "are drawn into one picture (html, svg, plot, openmetrics)")
         ->required();
     command->output.add_to(*sub);
     command->output.view.add_to(*sub);

@@ -77,9 +77,9 @@ class Replay : public ResultSink {
 }  // namespace
 
 std::vector<std::string> question_in(const std::vector<std::string>& argv) {
-    constexpr std::array<std::string_view, 9> alone{"--resume", "-q",        "--quiet",
-                                                    "-v",       "--verbose", "--no-progress",
-                                                    "--json",   "--jsonl",   "--plain"};
+    constexpr std::array<std::string_view, 10> alone{
+        "--resume",  "--plot",        "-q",     "--quiet", "-v",
+        "--verbose", "--no-progress", "--json", "--jsonl", "--plain"};
     constexpr std::array<std::string_view, 7> with_value{
         "-o", "--output", "--format", "--color", "--threads", "--sort", "--best"};
     std::vector<std::string> words;

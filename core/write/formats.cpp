@@ -35,6 +35,7 @@ constexpr std::array formats{
            false,
            true,
            make_openmetrics},
+    Format{"plot", {".plot"}, "curves, for a terminal", false, true, make_plot},
     Format{"svg", {".svg"}, "curves, for papers and READMEs", false, true, make_svg},
     Format{"html", {".html", ".htm"}, "a page with curves, to click on", true, true, make_html},
 };

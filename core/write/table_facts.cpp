@@ -35,7 +35,7 @@ bool predictions_look_equal(const TableItem& item, const Point& a, const Point& 
 // in the end.
 bool gives_way(const TableItem& item, const Point& point) {
     return item.counters.front() != Counter::bandwidth_bytes_per_second &&
-           interval_of(item, point) && is_finite_number(measured_reading(item, point));
+           is_finite_number(measured_reading(item, point)) && interval_of(item, point);
 }
 
 // How often the points have what.

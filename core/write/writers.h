@@ -19,6 +19,7 @@ std::unique_ptr<ResultSink> make_csv(ByteSink& out, const TableStyle& style);
 // finish().
 std::unique_ptr<ResultSink> make_openmetrics(ByteSink& out, const TableStyle& style);
 std::unique_ptr<ResultSink> make_svg(ByteSink& out, const TableStyle& style);
+std::unique_ptr<ResultSink> make_plot(ByteSink& out, const TableStyle& style);
 std::unique_ptr<ResultSink> make_html(ByteSink& out, const TableStyle& style);
 
 }  // namespace coalprof

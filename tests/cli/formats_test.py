@@ -130,6 +130,42 @@ class Svg(Report):
             self.refuse("report", "h200.json", "c870.json", cwd=folder)
 
 
+class Plot(Report):
+    def test_has_a_mark_for_each_point_at_its_height(self):
+        text = self.run_ok("offset", "--range", "0..8", "--op", "load", "--counters", "load_sectors_per_request",
+                           "--plot", "--plain").out_text
+        rows = [line for line in text.splitlines() if "*" in line and not line.startswith("*")]
+        # 4 sectors where the offset is a multiple of 8 elements, else 5; the higher row comes first.
+        self.assertEqual([row.count("*") for row in rows], [7, 2])
+        self.assertRegex(text, r"(?m)^ +offset$")
+
+    def test_fits_a_narrow_terminal_in_plain_ascii(self):
+        for document in (golden("measured.json"), golden("estimated.json"), golden("warps.json"), hostile()):
+            for more in ((), ("--plain",)):
+                text = self.report(document, "plot", *more)
+                self.assertLessEqual(max(map(len, text.splitlines())), 80)
+                self.assertNotRegex(text, r"[\x00-\x09\x0b-\x1f\x7f]| \n")
+                self.assertIn("\n* measured" if more else "\n● measured", text.replace("predicted", "measured"))
+                if more:
+                    self.assertTrue(text.isascii())
+
+    def test_stands_numbers_of_any_size(self):
+        document = golden("predicted.json")
+        for value in (0, 1e308, 5e-324, 2 ** 64 - 1):
+            document["points"][0]["parameters"]["offset"] = int(value) if value < 2 ** 64 else 1
+            document["points"][0]["predicted"]["load_efficiency"] = value
+            text = self.report(document, "plot")
+            self.assertNotRegex(text, r"\b(nan|inf)\b")
+
+    def test_of_several_results_tells_them_apart(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for machine in ("h200", "c870"):
+                self.run_ok("offset", "--machine", machine, "-o", f"{machine}.json", "-q", cwd=folder)
+            text = self.run_ok("report", "h200.json", "c870.json", "--plot", cwd=folder).out_text
+            self.assertIn("Tesla C870", text)
+        self.refuse("offset", "--plot", "--json")
+
+
 class Html(Report):
     def test_of_a_thousand_points_is_small_and_asks_no_network(self):
         saved = self.run_ok("offset", "--range", "0..999", "--json").out

@@ -1,0 +1,169 @@
+#include "core/write/curves.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <utility>
+
+namespace coalprof {
+namespace {
+
+// What is asked for first, as far as there is something to see of it.
+constexpr std::array favourites{Counter::duration_seconds,
+                                Counter::bandwidth_bytes_per_second,
+                                Counter::load_sectors_per_request,
+                                Counter::store_sectors_per_request,
+                                Counter::load_efficiency,
+                                Counter::shared_load_wavefronts,
+                                Counter::shared_store_wavefronts,
+                                Counter::constant_requests,
+                                Counter::atomic_sectors,
+                                Counter::reduce_sectors,
+                                Counter::local_load_sectors,
+                                Counter::local_store_sectors,
+                                Counter::dram_read_bytes,
+                                Counter::l2_read_sectors,
+                                Counter::load_sectors,
+                                Counter::store_sectors};
+
+// What can be drawn: beyond, scales overflow.
+bool is_drawable(double value) { return std::abs(value) <= 1e300; }
+
+}  // namespace
+
+Axis axis_of(double low, double high, int count, bool keeps_ends) {
+    if (!(high > low)) high = low + (low > 0 ? low : 1);
+    const double rough = (high - low) / count;
+    const double power = std::pow(10, std::floor(std::log10(rough)));
+    double step = power;
+    for (const double factor : {1.0, 2.0, 5.0, 10.0})
+        if (factor * power >= rough * 0.999) {
+            step = factor * power;
+            break;
+        }
+    Axis axis{low, high, {}};
+    if (!keeps_ends) axis.high = std::ceil(high / step - 1e-9) * step;
+    constexpr std::size_t most_ticks = 20;  // also where a step is lost beside the number
+    for (double tick = std::ceil(low / step - 1e-9) * step;
+         tick <= axis.high + step * 1e-9 && axis.ticks.size() < most_ticks; tick += step)
+        axis.ticks.push_back(std::abs(tick) < step * 1e-9 ? 0 : tick);
+    return axis;
+}
+
+Curves::Along Curves::along_of(const ResultColumns& result) {
+    Along along;
+    const auto is_number = [](const Value& value) {
+        return std::holds_alternative<std::int64_t>(value) ||
+               std::holds_alternative<std::uint64_t>(value);
+    };
+    const ResultColumns::Parameter* chosen = nullptr;
+    for (const auto* parameter : result.varying()) {
+        const bool are_numbers =
+            std::all_of(parameter->values.begin(), parameter->values.end(), is_number);
+        if (!are_numbers) continue;
+        if (!chosen || parameter->key == parameter_of(result.head.sweep)) chosen = parameter;
+    }
+    if (!chosen) {
+        along.title = "point";
+        for (std::size_t i = 0; i < result.names.size(); ++i)
+            along.values.push_back(static_cast<double>(i));
+        return along;
+    }
+    along.title = along.own_key = chosen->key;
+    for (const Value& value : chosen->values) {
+        const auto* signed_value = std::get_if<std::int64_t>(&value);
+        along.values.push_back(signed_value ? static_cast<double>(*signed_value)
+                                            : static_cast<double>(std::get<std::uint64_t>(value)));
+    }
+    return along;
+}
+
+// "dlcm=cg machine=h200": what tells the curve of a point from the others.
+std::string Curves::key_of_curve(const ResultColumns& result, const Along& along,
+                                 std::size_t point) {
+    std::string key;
+    for (const auto* parameter : result.varying())
+        if (parameter->key != along.own_key && along.own_key != "")
+            key += fmt::format("{}{}={}", key.empty() ? "" : " ", parameter->key,
+                               text_of(parameter->values[point]));
+    return key;
+}
+
+void Curves::finish(const ResultTail& tail) {
+    gathered_.finish(tail);
+    for (const ResultColumns& result : gathered_.results()) {
+        alongs_.push_back(along_of(result));
+        auto& keys = keys_.emplace_back();
+        const std::string of_result =
+            gathered_.results().size() > 1 ? label_of(result.head) : std::string();
+        for (std::size_t i = 0; i < result.names.size(); ++i) {
+            const std::string key = key_of_curve(result, alongs_.back(), i);
+            std::string label = of_result;
+            if (!key.empty()) label += (label.empty() ? "" : ": ") + key;
+            keys.push_back(colors_.emplace(label, colors_.size()).first->second);
+        }
+    }
+}
+
+std::vector<Counter> Curves::counters() const {
+    std::vector<Counter> chosen;
+    const std::vector<Counter>& listed = gathered_.results().front().head.columns;
+    const auto consider = [&](Counter counter, bool must_vary) {
+        if (chosen.size() == most_panels ||
+            std::find(chosen.begin(), chosen.end(), counter) != chosen.end())
+            return;
+        std::set<double> values;
+        for (const ResultColumns& result : gathered_.results())
+            for (const bool is_measured : {false, true})
+                if (const ResultColumn* column = result.find(counter, is_measured))
+                    for (const double value : column->values)
+                        if (is_drawable(value) && values.size() < 2) values.insert(value);
+        if (values.size() >= (must_vary ? 2 : 1)) chosen.push_back(counter);
+    };
+    for (const Counter counter : listed) consider(counter, false);
+    if (!listed.empty()) return chosen;
+    for (const Counter counter : favourites) consider(counter, true);
+    if (chosen.empty())
+        for (const Counter counter : favourites) consider(counter, false);
+    return chosen;
+}
+
+std::vector<Curve> Curves::of(Counter counter) const {
+    std::map<std::pair<std::size_t, bool>, Curve> curves;
+    for (std::size_t r = 0; r < gathered_.results().size(); ++r)
+        for (const bool is_measured : {false, true}) {
+            const ResultColumn* column = gathered_.results()[r].find(counter, is_measured);
+            if (!column) continue;
+            for (std::size_t i = 0; i < column->values.size(); ++i) {
+                if (!is_drawable(column->values[i])) continue;
+                const std::size_t color = keys_[r][i];
+                if (color >= most_curves) continue;
+                Curve& curve = curves[{color, is_measured}];
+                curve.color = color;
+                curve.is_measured = is_measured;
+                const bool has_band = !column->low.empty() && is_drawable(column->low[i]) &&
+                                      is_drawable(column->high[i]);
+                curve.places.push_back({alongs_[r].values[i], column->values[i],
+                                        has_band ? column->low[i] : 0,
+                                        has_band ? column->high[i] : 0, has_band});
+            }
+        }
+    std::vector<Curve> list;
+    for (auto& [key, curve] : curves) {
+        std::sort(curve.places.begin(), curve.places.end(),
+                  [](const auto& a, const auto& b) { return a.x < b.x; });
+        list.push_back(std::move(curve));
+    }
+    return list;
+}
+
+std::vector<std::string> Curves::labels() const {
+    std::vector<std::string> labels(colors_.size());
+    for (const auto& [label, color] : colors_) labels[color] = label;
+    return labels;
+}
+
+}  // namespace coalprof

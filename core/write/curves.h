@@ -1,0 +1,73 @@
+// The curves of results, for formats that draw: which counters tell most, what points stand along,
+// and what tells one curve from the others.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/write/result_columns.h"
+
+namespace coalprof {
+
+inline constexpr std::size_t most_panels = 4;
+inline constexpr std::size_t most_curves = 12;  // of a panel
+
+struct Axis {
+    double low = 0;
+    double high = 1;
+    std::vector<double> ticks;
+};
+
+// Round numbers, about `count` of them, from `low` to `high` and beyond to the next of them.
+Axis axis_of(double low, double high, int count, bool keeps_ends);
+
+struct Curve {
+    bool is_measured = false;
+    std::size_t color = 0;
+    struct Place {
+        double x = 0;
+        double y = 0;
+        double low = 0;
+        double high = 0;
+        bool has_band = false;
+    };
+    std::vector<Place> places;  // by x
+};
+
+// Gathers results as ResultGatherer does.
+class Curves {
+ public:
+    void begin(const ResultHead& head) { gathered_.begin(head); }
+    void point(const Point& point) { gathered_.point(point); }
+    void finish(const ResultTail& tail);
+
+    // Those of meta.counters, else the first that vary; at most most_panels.
+    std::vector<Counter> counters() const;
+    // The predicted curves before the measured ones of the same color.
+    std::vector<Curve> of(Counter counter) const;
+    // By color. One curve alone has no name.
+    std::vector<std::string> labels() const;
+    std::string title() const { return label_of(gathered_.results().front().head); }
+    // What is swept, of the first result.
+    const std::string& along() const { return alongs_.front().title; }
+
+ private:
+    // Where points stand along x: the parameter that is swept, else their number.
+    struct Along {
+        std::string title;
+        std::vector<double> values;
+        std::string own_key;  // of the parameter; empty: numbers
+    };
+    static Along along_of(const ResultColumns& result);
+    static std::string key_of_curve(const ResultColumns& result, const Along& along,
+                                    std::size_t point);
+
+    ResultGatherer gathered_;
+    std::vector<Along> alongs_;                   // of the results
+    std::vector<std::vector<std::size_t>> keys_;  // colors of their points
+    std::map<std::string, std::size_t> colors_;   // of curves, by label
+};
+
+}  // namespace coalprof
