@@ -80,8 +80,8 @@ class LaunchedShard {
             if (const auto found = part(launcher, 0, 1)) return found;
         return std::nullopt;
     }
-    // None where it does not say all of it. The script of a Slurm job has a SLURM_PROCID too, but is
-    // not one of a step's processes.
+    // None where it does not say all of it. The script of a Slurm job has a SLURM_PROCID too, but
+    // is not one of a step's processes.
     std::optional<Shard> part(const Launcher& launcher, std::uint64_t lowest,
                               std::uint64_t step) const {
         const auto index = number(launcher.index);
@@ -98,7 +98,8 @@ class LaunchedShard {
 
     [[noreturn]] void refuse() const {
         for (const Launcher& launcher : launchers)
-            if (const auto index = number(launcher.index); index && launcher.index != slurm_step.index)
+            if (const auto index = number(launcher.index);
+                index && launcher.index != slurm_step.index)
                 value_.refuse(UsageError::no_caret,
                               fmt::format("{} says which part this is ({}={}), but not of how many",
                                           launcher.name, launcher.index, *index),

@@ -158,8 +158,9 @@ bool Journal::open() {
 // The replayed points are the first lines; what stands behind was cut, or is measured anew.
 bool Journal::cut_behind_replayed() const {
     if (replayed_ == 0 && ::lseek(fd_, 0, SEEK_END) > 0)
-        note_(fmt::format("{} held points of an earlier run; this one begins anew (--resume goes on)",
-                          shown(path_)));
+        note_(
+            fmt::format("{} held points of an earlier run; this one begins anew (--resume goes on)",
+                        shown(path_)));
     std::uint64_t lines = 0;
     off_t end = 0;
     std::array<char, 1 << 16> block;

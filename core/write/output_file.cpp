@@ -169,8 +169,8 @@ void OutputFile::open_temporary(const struct stat* old) {
     if (::fchmod(fd_, old->st_mode & 0777) != 0) fail("create", errno);
 }
 
-// False with errno set where it cannot be. Most file systems know files without a name, which vanish
-// with the process, whatever ends it.
+// False with errno set where it cannot be. Most file systems know files without a name, which
+// vanish with the process, whatever ends it.
 bool OutputFile::create_in(const std::string& folder, const std::string& name, mode_t mode) {
     const std::string own_name = temporary_name(name);
     if (own_name.empty()) return false;

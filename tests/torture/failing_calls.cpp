@@ -41,10 +41,10 @@ struct Call {
     const char* name;
     std::atomic<unsigned long> count{0};
 };
-Call calls[] = {{"malloc"}, {"open"},     {"read"},     {"write"},     {"fsync"},
-                {"close"},  {"rename"},   {"unlink"},   {"stat"},      {"fstat"},
-                {"lstat"},  {"readlink"}, {"realpath"}, {"fcntl"},     {"fchmod"},
-                {"fchown"}, {"lseek"},    {"poll"},     {"getrandom"}, {"pthread_create"},
+Call calls[] = {{"malloc"}, {"open"},     {"read"},      {"write"},     {"fsync"},
+                {"close"},  {"rename"},   {"unlink"},    {"stat"},      {"fstat"},
+                {"lstat"},  {"readlink"}, {"realpath"},  {"fcntl"},     {"fchmod"},
+                {"fchown"}, {"lseek"},    {"poll"},      {"getrandom"}, {"pthread_create"},
                 {"linkat"}, {"flock"},    {"ftruncate"}, {"fdatasync"}, {"access"}};
 
 Call& call_named(const char* name) {
