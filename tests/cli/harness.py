@@ -13,6 +13,10 @@ PROGRAM = os.environ.get("COALPROF", "coalprof")
 SOURCE = os.environ.get(
     "COALPROF_SOURCE", os.path.realpath(os.path.join(os.path.dirname(__file__), "..", "..")))
 
+# Seconds: what takes as long hangs, which is the failure looked for. Sanitizers on a busy machine take
+# a hundred times as long as the program alone.
+PATIENCE = 300
+
 NOTHING_RAN = 77  # ctest's SKIP_RETURN_CODE
 
 DONE, FINDING, USAGE, ENVIRONMENT, PARTIAL, OUTPUT = 0, 1, 2, 3, 4, 5
@@ -55,7 +59,7 @@ def environment(**changes):
     return wanted
 
 
-def run(*arguments, stdin=b"", env=None, timeout=60, cwd=None, stdout=subprocess.PIPE,
+def run(*arguments, stdin=b"", env=None, timeout=PATIENCE, cwd=None, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, before=()):
     """coalprof ARGUMENTS. `before`: words in front, such as strace and its options."""
     if isinstance(stdin, str):

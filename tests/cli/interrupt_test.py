@@ -17,7 +17,6 @@ LINE = "w load 4 " + " ".join(str(4 * lane) for lane in range(32)) + "\n"
 LONG = ("scatter", "--range", "1024,4096", "--size", "16GiB", "--backend", "model")  # a minute and more of walking
 QUICK_AND_LONG = b"""{"formula": [{"name": "quick", "expr": "i"},
                             {"name": "long", "expr": "hash(i, 1000000007)"}]}"""
-PATIENCE = 30  # seconds; a run that does not end is the failure looked for
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGXCPU,
           signal.SIGALRM, signal.SIGUSR1)
 
@@ -35,7 +34,7 @@ def start(*arguments, cwd=None, stdout=subprocess.PIPE):
 
 
 def wait_until(condition):
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + harness.PATIENCE
     while not condition():
         if time.monotonic() > end:
             raise AssertionError("what was waited for did not come")
@@ -75,7 +74,7 @@ class Interrupt(Case):
     def end(self, process):
         """What the program printed; its standard input stays open until it has ended."""
         try:
-            process.wait(timeout=PATIENCE)
+            process.wait(timeout=harness.PATIENCE)
             return process.stdout.read(), process.stderr.read()
         finally:
             process.kill()

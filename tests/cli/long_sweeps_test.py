@@ -21,10 +21,8 @@ SWEEPS = (
     ("formula", "i*k", "i*2 + j", "--name", "a", "--name", "b", "--var", "k=1..3", "--var", "j=0,1",
      "--grid", "64,8x8", "--columns", "load_sectors,load_lines"),
 )
-# Points of some 4 ms on one core.
-SLOW = ("formula", "(i*k*k + i/3) % 1000003", "--var", "k=1..80", "--size", "1MiB", "--threads", "1",
+SLOW = ("formula", "(i*k*k + i/3) % 1000003", "--var", "k=1..80", "--size", "64KiB", "--threads", "1",
         "--backend", "model", "-q")
-PATIENCE = 60  # seconds; a journal that does not come is the failure looked for
 
 
 def without_run(text):
@@ -148,17 +146,17 @@ class Journals(Files):
         process = subprocess.Popen([harness.PROGRAM, *SLOW, "-o", "x.json", *more], cwd=self.folder,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    env=harness.environment())
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + harness.PATIENCE
         while process.poll() is None and self.points_kept() < points and time.monotonic() < end:
             time.sleep(0.002)
         was_running = process.poll() is None
         process.send_signal(how)
-        process.communicate(timeout=60)
+        process.communicate(timeout=harness.PATIENCE)
         return was_running
 
     def end_under_way(self, points, how):
         """The same of a run that cannot be faster: a pipe that nobody reads has 16 pages, and each
-        holds one or two of its 80 points."""
+        holds two or three of its 80 points."""
         self.assertLess(points, 16)
         self.assertTrue(self.end_after(points, how, "--jsonl"))
 

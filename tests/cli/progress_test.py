@@ -9,7 +9,6 @@ import harness
 from harness import Case, environment
 
 LINE = b"w load 4 " + b" ".join(b"%d" % (4 * lane) for lane in range(32)) + b"\n"
-PATIENCE = 30  # seconds; a status that does not come is the failure looked for
 ERASED = b"\r\x1b[K"
 
 
@@ -43,7 +42,7 @@ class Watched:
 
     def end(self):
         self.process.stdin.close()
-        code = self.process.wait(PATIENCE)
+        code = self.process.wait(harness.PATIENCE)
         while select.select([self.reader], [], [], 0)[0] and self.read():
             pass
         os.close(self.reader)
@@ -53,7 +52,7 @@ class Watched:
 class Progress(Case):
     def test_shows_on_a_terminal_and_is_gone_at_the_end(self):
         run = Watched()
-        self.assertTrue(run.read_until(b"1 point, ", PATIENCE), run.seen)
+        self.assertTrue(run.read_until(b"1 point, ", harness.PATIENCE), run.seen)
         self.assertEqual(run.end(), harness.DONE)
         self.assertTrue(run.seen.endswith(ERASED), run.seen)
         self.assertNotIn(b"\n", run.seen)

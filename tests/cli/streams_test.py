@@ -33,7 +33,7 @@ def on_terminal(*arguments, env):
     reader = threading.Thread(target=drain)
     reader.start()
     subprocess.run([harness.PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=theirs,
-                   stderr=subprocess.DEVNULL, env=env, timeout=60, check=True)
+                   stderr=subprocess.DEVNULL, env=env, timeout=harness.PATIENCE, check=True)
     os.close(theirs)
     reader.join()
     os.close(ours)
@@ -122,7 +122,7 @@ class ReaderThatLeaves(Case):
     def test_that_takes_one_line_gets_it_at_once(self):
         ran = subprocess.run(["bash", "-o", "pipefail", "-c",
                               '"$0" stride --range 1..4096 --jsonl | head -n 1', harness.PROGRAM],
-                             capture_output=True, env=environment(), timeout=60, check=False)
+                             capture_output=True, env=environment(), timeout=harness.PATIENCE, check=False)
         self.assertEqual(ran.returncode, 0, ran.stderr)
         self.assertEqual(ran.stdout.count(b"\n"), 1)
 
@@ -139,7 +139,7 @@ class OutputThatCannotBeWritten(Case):
             ran = subprocess.run(
                 ["sh", "-c", 'ulimit -f 100; exec "$0" "$@"', harness.PROGRAM, "offset", "--range",
                  "0..1000", "--quiet", "--output", f"{folder}/x.json"],
-                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment(), timeout=60,
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment(), timeout=harness.PATIENCE,
                 check=False)
             self.assertEqual(ran.returncode, harness.OUTPUT, ran.stderr)
             self.assertIn(b"File too large", ran.stderr)
@@ -155,7 +155,7 @@ class OutputThatCannotBeWritten(Case):
                     ran = subprocess.run(
                         ["sh", "-c", f'exec "$0" "$@" {close}', harness.PROGRAM, *SHORT,
                          "--output", f"{folder}/x.json"],
-                        capture_output=True, env=environment(), timeout=60, check=False)
+                        capture_output=True, env=environment(), timeout=harness.PATIENCE, check=False)
                     self.assertEqual(ran.returncode, harness.OUTPUT, ran.stderr)
                     # Nothing meant for a standard stream ended up in the file.
                     for name in os.listdir(folder):
@@ -164,7 +164,7 @@ class OutputThatCannotBeWritten(Case):
 
     def test_closed_stderr_does_not_matter(self):
         ran = subprocess.run(["sh", "-c", 'exec "$0" "$@" 2>&-', harness.PROGRAM, *SHORT],
-                             capture_output=True, env=environment(), timeout=60, check=False)
+                             capture_output=True, env=environment(), timeout=harness.PATIENCE, check=False)
         self.assertEqual(ran.returncode, harness.DONE)
 
     def test_a_folder_that_is_not_there_is_named_before_anything_runs(self):

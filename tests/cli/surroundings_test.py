@@ -115,7 +115,7 @@ class Folders(Case):
         folder = tempfile.mkdtemp()
         ran = subprocess.run(["sh", "-c", 'cd "$1" && rmdir "$1" && shift && exec "$0" "$@"',
                               harness.PROGRAM, folder, *SWEEP],
-                             capture_output=True, env=environment(), timeout=60, check=False)
+                             capture_output=True, env=environment(), timeout=harness.PATIENCE, check=False)
         self.assertEqual(ran.returncode, harness.DONE, ran.stderr)
 
     def test_output_names_are_relative_to_the_current_one(self):

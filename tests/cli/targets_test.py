@@ -62,7 +62,7 @@ class Inputs(Case):
                     before = read(path)
                     ran = subprocess.run(["sh", "-c", f'"$0" {arguments}', harness.PROGRAM],
                                          cwd=folder, env=environment(), capture_output=True,
-                                         timeout=60, check=False)
+                                         timeout=harness.PATIENCE, check=False)
                     self.assertEqual(ran.returncode, harness.USAGE, ran.stderr)
                     self.assertIn(b"this is the file that is read", ran.stderr)
                     self.assertEqual(read(path), before)
@@ -79,7 +79,7 @@ class Outputs(Case):
                 with self.subTest(arguments):
                     ran = subprocess.run(["sh", "-c", f'"$0" offset {arguments}', harness.PROGRAM],
                                          cwd=folder, env=environment(), capture_output=True,
-                                         timeout=60, check=False)
+                                         timeout=harness.PATIENCE, check=False)
                     self.assertEqual(ran.returncode, harness.USAGE, ran.stderr)
 
     def test_with_names_that_cannot_be_are_refused_before_anything_is_computed(self):
@@ -115,7 +115,7 @@ class Outputs(Case):
                 os.chmod(f"{folder}/x.json", 0o666)
                 inode = os.stat(f"{folder}/x.json").st_ino
                 completed = subprocess.run([harness.PROGRAM, *SHORT, "-o", f"{folder}/x.json"],
-                                           env=environment(), capture_output=True, timeout=60,
+                                           env=environment(), capture_output=True, timeout=harness.PATIENCE,
                                            check=False, user=NOBODY, group=NOBODY)
                 self.check_written_in_place(harness.Ran(completed), folder, inode)
 
@@ -129,7 +129,7 @@ class Outputs(Case):
                 ["unshare", "--mount", "sh", "-c",
                  'mount --bind "$1/real.json" "$2/x.json" || exit 77; '
                  '"$0" offset --range 0..3 -o "$2/x.json"', harness.PROGRAM, other, folder],
-                env=environment(), capture_output=True, timeout=60, check=False)
+                env=environment(), capture_output=True, timeout=harness.PATIENCE, check=False)
             if ran.returncode in (1, 77):
                 self.skipTest(f"mounting is not permitted here: {ran.stderr}")
             self.assertEqual(ran.returncode, harness.DONE, ran.stderr)
