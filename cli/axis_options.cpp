@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -94,6 +95,10 @@ AxisValue pitch_of(const std::string& word) {
     PatternOptions pitch;
     pitch.pitch = word;
     if (word != "none" && word != "auto") {
+        constexpr std::array<std::string_view, 2> words{"none", "auto"};
+        if (word.find_first_of("0123456789") != 0)
+            throw UsageError(unknown_word("--pitch", word, words), {}, UsageError::no_caret,
+                             "or elements, 1024, or bytes with a unit: 4KiB");
         const SizedRange sizes = parse_sized_range(word, "--pitch");
         if (sizes.values.size() != 1)
             throw UsageError(

@@ -36,7 +36,8 @@ constexpr std::string_view gh200_news = "NVIDIA's announcement of 2023-08 (bandw
 constexpr std::string_view h20_reports =
     "reports of its data sheet and of a Geekbench run (bandwidth, multiprocessors)";
 constexpr std::string_view queried_h200 =
-    "multiprocessors, memory clock, bus and L2 as an H200 reports them";
+    "multiprocessors, memory clock, bus and L2 as an H200 reports them; clock: TechPowerUp GPU "
+    "Database (2025-12)";
 constexpr std::string_view queried_b200 =
     "multiprocessors, memory clock, bus and L2 as a B200 reports them "
     "(github.com/pytorch/ao/pull/4002); clock: TechPowerUp GPU Database (2025-12)";

@@ -54,7 +54,9 @@ class ColumnMaker {
         const auto has_key = [&](std::string_view key) {
             return std::find(keys.begin(), keys.end(), key) != keys.end();
         };
-        if (!has_key("name") && !has_key(parameter_of(head_.sweep)))
+        // Points of a formula are named after their parameters.
+        const bool says_name = head_.sweep.pattern == "formula" && !keys.empty();
+        if (!has_key("name") && !has_key(parameter_of(head_.sweep)) && !says_name)
             columns.push_back(text_column(Shows::name, "name"));
         for (const std::string& key : keys)
             if (const Value* value = constant_value(key))

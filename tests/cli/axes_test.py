@@ -110,6 +110,9 @@ class Units(Case):
         self.refuse("row", "--range", "4001B")
         self.refuse("row", "--range", "1000,4KiB")  # some with units and some without
 
+    def test_pitches_that_are_none_of_both_are_told_what_there_is(self):
+        self.assertIn("auto", self.refuse("row", "--pitch", "none,atuo").err_text)
+
     def test_the_default_range_can_be_typed(self):
         for pattern in self.run_ok("patterns", "--json").json["patterns"]:
             with self.subTest(pattern["name"]):
