@@ -20,11 +20,6 @@ function(coalprof_room folder)
     endif()
     target_include_directories(coalprof_${name} ${scope} ${view})
     target_link_libraries(coalprof_${name} ${scope} coalprof_flags)
-    if(sources AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-        # No other library puts functions of its own in the place of ours. Position-independent code
-        # calls even the smallest without this; clang takes it for granted.
-        target_compile_options(coalprof_${name} PRIVATE -fno-semantic-interposition)
-    endif()
     foreach(room ${ARGN})
         cmake_path(GET room FILENAME below)
         if(NOT TARGET coalprof_${below})

@@ -175,7 +175,7 @@ bool OutputFile::create_in(const std::string& folder, const std::string& name, m
     const std::string own_name = temporary_name(name);
     if (own_name.empty()) return false;
     std::string path = folder + '/' + own_name;
-    constexpr int flags = O_WRONLY | O_CLOEXEC;
+    constexpr int flags = O_RDWR | O_CLOEXEC;
     if (::access(descriptors, X_OK) == 0)
         fd_ = above_standard(::open(folder.c_str(), flags | O_TMPFILE, mode));
     is_named_ = fd_ < 0;
@@ -212,14 +212,31 @@ void OutputFile::finish_bytes() {
     // Some file systems cannot sync and say so with EINVAL; then there is nothing to wait for.
     while (!temporary_.empty() && ::fsync(fd_) != 0 && errno != EINVAL)
         if (errno != EINTR) fail("write", errno);
-    if (!temporary_.empty() && !is_named_) {
-        const NameOfDescriptor name(fd_);
-        if (::linkat(AT_FDCWD, name.text, AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0)
-            fail("create", errno);
-        is_named_ = true;
-    }
+    if (!temporary_.empty() && !is_named_ && !give_name()) fail("create", errno);
     const int closed = ::close(std::exchange(fd_, -1));
     if (closed != 0 && errno != EINTR) fail("write", errno);
+}
+
+// False with errno set where it cannot be. Not every system that makes files without a name lets
+// them have one later: such a file is copied.
+bool OutputFile::give_name() {
+    const NameOfDescriptor name(fd_);
+    is_named_ = ::linkat(AT_FDCWD, name.text, AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) == 0;
+    if (is_named_) return true;
+    struct stat own {};
+    if (::fstat(fd_, &own) != 0 || ::lseek(fd_, 0, SEEK_SET) != 0) return false;
+    constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    const int copy = above_standard(::open(temporary_.c_str(), flags, 0600));
+    if (copy < 0) return false;
+    const int from = std::exchange(fd_, copy);
+    is_named_ = true;
+    [[maybe_unused]] const int owner = ::fchown(copy, own.st_uid, own.st_gid);
+    int error = copy_all(from, copy);
+    if (error == 0 && ::fchmod(copy, own.st_mode & 0777) != 0) error = errno;
+    if (error == 0 && ::fsync(copy) != 0 && errno != EINVAL) error = errno;
+    ::close(from);
+    errno = error;
+    return error == 0;
 }
 
 void OutputFile::place(const std::string& target, bool may_write_in_place) {

@@ -46,6 +46,7 @@ class OutputFile : public ByteSink {
     void open_temporary(const struct stat* old);
     bool create_in(const std::string& folder, const std::string& name, mode_t mode);
     void finish_bytes();
+    bool give_name();
     void place(const std::string& target, bool may_write_in_place);
     void write_in_place(const std::string& target);
     void sync_folder() const;
