@@ -16,6 +16,13 @@ namespace coalprof {
 struct Value
     : std::variant<std::monostate, std::string, std::int64_t, std::uint64_t, double, bool> {
     Value() = default;
+    // Not the variant's own copying: libstdc++ takes a variant with a string for one that always
+    // holds a value, and where the string's copying throws, it destroys what is not there.
+    Value(const Value& other) : Value() { variant::operator=(other); }
+    Value(Value&&) noexcept = default;
+    Value& operator=(const Value&) = default;
+    Value& operator=(Value&&) noexcept = default;
+    ~Value() = default;
     Value(std::string text) : variant(std::move(text)) {}
     Value(std::string_view text) : variant(std::string(text)) {}
     Value(const char* text) : variant(std::string(text)) {}
