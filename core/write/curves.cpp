@@ -34,7 +34,7 @@ bool is_drawable(double value) { return std::abs(value) <= 1e300; }
 
 }  // namespace
 
-Axis axis_of(double low, double high, int count, bool keeps_ends) {
+PlotAxis axis_of(double low, double high, int count, bool keeps_ends) {
     if (!(high > low)) high = low + (low > 0 ? low : 1);
     const double rough = (high - low) / count;
     const double power = std::pow(10, std::floor(std::log10(rough)));
@@ -44,7 +44,7 @@ Axis axis_of(double low, double high, int count, bool keeps_ends) {
             step = factor * power;
             break;
         }
-    Axis axis{low, high, {}};
+    PlotAxis axis{low, high, {}};
     if (!keeps_ends) axis.high = std::ceil(high / step - 1e-9) * step;
     constexpr std::size_t most_ticks = 20;  // also where a step is lost beside the number
     for (double tick = std::ceil(low / step - 1e-9) * step;

@@ -14,14 +14,14 @@ namespace coalprof {
 inline constexpr std::size_t most_panels = 4;
 inline constexpr std::size_t most_curves = 12;  // of a panel
 
-struct Axis {
+struct PlotAxis {
     double low = 0;
     double high = 1;
     std::vector<double> ticks;
 };
 
 // Round numbers, about `count` of them, from `low` to `high` and beyond to the next of them.
-Axis axis_of(double low, double high, int count, bool keeps_ends);
+PlotAxis axis_of(double low, double high, int count, bool keeps_ends);
 
 struct Curve {
     bool is_measured = false;

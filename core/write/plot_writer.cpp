@@ -42,7 +42,7 @@ struct Range {
 };
 
 // To the nearest of `count` cells of the axis.
-std::size_t cell_of(double value, const Axis& axis, std::size_t count) {
+std::size_t cell_of(double value, const PlotAxis& axis, std::size_t count) {
     const double share = (value - axis.low) / (axis.high - axis.low);
     return static_cast<std::size_t>(
         std::lround(std::clamp(share, 0.0, 1.0) * static_cast<double>(count - 1)));
@@ -86,8 +86,8 @@ class PlotWriter : public ResultSink {
                 if (place.has_band) y.take(place.high);
             }
         const NumberStyle scale = scale_for(info(counter).unit, y.high, ascii_ ? "us" : "µs");
-        const Axis up = axis_of(y.low / scale.divisor, y.high / scale.divisor, 3, false);
-        const Axis along = axis_of(x.low, x.high, 6, true);
+        const PlotAxis up = axis_of(y.low / scale.divisor, y.high / scale.divisor, 3, false);
+        const PlotAxis along = axis_of(x.low, x.high, 6, true);
         std::map<std::size_t, std::string> ticks;  // by row from below
         std::size_t left = 0;
         for (const double tick : up.ticks) {
@@ -115,8 +115,8 @@ class PlotWriter : public ResultSink {
         put_foot(along, left, cells[0].size());
     }
 
-    void draw_bands(std::vector<Row>& cells, const Curve& curve, const Axis& along, const Axis& up,
-                    double divisor) {
+    void draw_bands(std::vector<Row>& cells, const Curve& curve, const PlotAxis& along,
+                    const PlotAxis& up, double divisor) {
         for (const Curve::Place& place : curve.places) {
             if (!place.has_band) continue;
             const std::size_t column = cell_of(place.x, along, cells[0].size());
@@ -129,7 +129,7 @@ class PlotWriter : public ResultSink {
     }
 
     // The axis and its numbers; the name of what is swept where the last number ends.
-    void put_foot(const Axis& along, std::size_t left, std::size_t columns) {
+    void put_foot(const PlotAxis& along, std::size_t left, std::size_t columns) {
         std::string line = fmt::format("{:>{}} {}", "", left, marks_.corner);
         for (std::size_t i = 0; i < columns; ++i) line += marks_.level;
         put_line(line);

@@ -62,9 +62,9 @@ class SvgWriter : public ResultSink {
         const double y_high = values.empty() ? 1 : *std::max_element(values.begin(), values.end());
         const double y_low =
             std::min(0.0, values.empty() ? 0 : *std::min_element(values.begin(), values.end()));
-        const Axis x_axis = axis_of(x_low, x_high, 8, true);
+        const PlotAxis x_axis = axis_of(x_low, x_high, 8, true);
         const NumberStyle style = scale_for(info(counter).unit, y_high, "µs");
-        Axis y_axis = axis_of(y_low / style.divisor, y_high / style.divisor, 5, false);
+        PlotAxis y_axis = axis_of(y_low / style.divisor, y_high / style.divisor, 5, false);
         const double bottom = top + above + panel_height;
         const auto x_of = [&](double x) {
             return left +
