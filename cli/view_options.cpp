@@ -2,6 +2,7 @@
 
 #include "cli/nsight_names.h"
 #include "cli/sweep_options.h"
+#include "core/result/counter_words.h"
 #include "core/text/error.h"
 #include "core/text/suggest.h"
 
@@ -14,7 +15,7 @@ Counter counter_of(const std::string& option, const std::string& key) {
     std::vector<std::string_view> keys;
     for (const CounterInfo& counter : all_counters()) keys.push_back(counter.key);
     throw UsageError(unknown_word(option, key, keys), {}, UsageError::no_caret,
-                     "`coalprof counters` lists them");
+                     hint_for_counter(key));
 }
 
 }  // namespace

@@ -139,9 +139,7 @@ std::optional<Advice> less_traffic(const Plan& plan, const Machine& machine, con
             const auto then = sum_of(after->readings, costs);
             if (!now || !then || *now == *then) continue;
             if (*then > *now) break;  // dearer in what matters more
-            Advice advice{change.text, costs.what, *now, *then};
-            if (is_shorter(*after, before)) advice.seconds = after->time->seconds;
-            return advice;
+            return Advice{change.text, costs.what, *now, *then, after->time};
         }
     }
     return std::nullopt;
@@ -152,8 +150,8 @@ std::optional<Advice> less_time(const Plan& plan, const Machine& machine, const 
     for (const Change& change : other_launches(plan)) {
         const auto after = told_if_it_fits(change.plan, machine);
         if (!after || !is_shorter(*after, before)) continue;
-        if (best && after->time->seconds >= *best->seconds) continue;
-        best = Advice{change.text, "", 0, 0, after->time->seconds};
+        if (best && after->time->seconds >= best->time->seconds) continue;
+        best = Advice{change.text, "", 0, 0, after->time};
     }
     return best;
 }

@@ -24,9 +24,8 @@ struct Advice {
     std::string change;  // as it is typed: "--pitch auto"
     std::string what;    // "sectors": what the two numbers count; empty: only time is won
     std::uint64_t before = 0;
-    std::uint64_t after = 0;  // less
-    // Of the launch as advised. None: it is not shorter than before by more than its own interval.
-    std::optional<double> seconds = {};
+    std::uint64_t after = 0;              // less
+    std::optional<LaunchTime> time = {};  // of the launch as advised
 };
 
 struct LaunchAdvice {
@@ -36,7 +35,8 @@ struct LaunchAdvice {
 };
 
 // The plan's program is built. Options of the pattern's own are tried, elements of a thread,
-// threads of a block and loads past L1; nothing that is estimated to take longer is advised.
+// threads of a block and loads past L1. Nothing that is estimated to take longer is advised, and
+// for time alone nothing that gains less than its own interval.
 LaunchAdvice checked_advice(const Plan& plan, const Machine& machine);
 // Of a formula's launch: nothing is tried.
 std::optional<LaunchTime> launch_time(const Plan& plan, const Machine& machine);

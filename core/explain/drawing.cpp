@@ -95,6 +95,9 @@ class Drawing {
                            number(time.low_seconds), number(time.high_seconds),
                            phrase_of(time.limit));
     }
+    static std::string whole_percent(double share) {
+        return fmt::format("{:.{}f}{}%", share * 100, share < 0.1 || share > 0.99 ? 1 : 0, glue);
+    }
     // "--pitch auto: 524,288 lines in the launch instead of 926,906 (43 % fewer), ~12.1 µs instead
     // of ~20.4 µs."
     std::string sentence_of(const Advice& advice) const {
@@ -105,13 +108,18 @@ class Drawing {
                         static_cast<double>(std::max<std::uint64_t>(advice.before, 1));
             text +=
                 fmt::format(" {} {} in the launch instead of {} ({} fewer)", grouped(advice.after),
-                            advice.what, grouped(advice.before), percent(saved, glue));
+                            advice.what, grouped(advice.before), whole_percent(saved));
         }
-        if (!explanation_.time) return text + '.';
+        if (!explanation_.time || !advice.time) return text + '.';
         if (!advice.what.empty()) text += ',';
-        if (!advice.seconds) return text + " in about the same time.";
-        return text + fmt::format(" ~{} instead of ~{}.", time_text(*advice.seconds),
-                                  time_text(explanation_.time->seconds));
+        const double before = explanation_.time->seconds;
+        constexpr double alike = 0.02;
+        if (std::abs(advice.time->seconds - before) < alike * before)
+            return text + " in about the same time.";
+        text +=
+            fmt::format(" ~{} instead of ~{}", time_text(advice.time->seconds), time_text(before));
+        const bool is_sure = advice.time->high_seconds < before;
+        return text + (is_sure ? "." : ", which is within the doubt.");
     }
 
     void title() {
@@ -120,7 +128,8 @@ class Drawing {
         put_indented(text, Ink::heading);
         text = explanation_.settings;
         if (explanation_.warps > 1)
-            text += fmt::format(", warp {} of {}", explanation_.warp, explanation_.warps);
+            text += fmt::format(", warp {} of {}", grouped(explanation_.warp),
+                                grouped(explanation_.warps));
         text += fmt::format("{}on {}", text.empty() ? "" : ", ", explanation_.machine);
         if (explanation_.evidence != text_of(Evidence::measured))
             text += fmt::format(" ({})", explanation_.evidence);
@@ -345,8 +354,8 @@ class Drawing {
         const std::string idle =
             launch.idle == 0
                 ? ""
-                : fmt::format("{} of the {}{} warps {} no lane to serve. ", launch.idle, which, all,
-                              launch.idle == 1 ? "has" : "have");
+                : fmt::format("{} of the {}{} warps {} no lane to serve. ", grouped(launch.idle),
+                              which, grouped(all), launch.idle == 1 ? "has" : "have");
         if (all == 1) return launch.warps == 1 ? "This warp is the whole launch." : "";
         if (launch.warps <= 1) return idle + (launch.alike == 1 ? "This one is the other." : "");
         if (launch.warps == launch.alike)
@@ -354,16 +363,17 @@ class Drawing {
                        ? fmt::format(
                              "All {}{} warps of the launch take the same number of sectors and "
                              "{}s.",
-                             which, launch.warps, line)
+                             which, grouped(launch.warps), line)
                        : fmt::format(
                              "{}The other {} take the same number of sectors and {}s as this one.",
-                             idle, launch.warps, line);
+                             idle, grouped(launch.warps), line);
+        const std::string_view takes = launch.alike == 1 ? "takes" : "take";
         std::string text =
-            idle.empty()        ? fmt::format("{} of the {}{} warps take as much as this one. ",
-                                              launch.alike, which, launch.warps)
+            idle.empty()        ? fmt::format("{} of the {}{} warps {} as much as this one. ",
+                                              grouped(launch.alike), which, grouped(launch.warps), takes)
             : launch.alike == 0 ? idle
-                                : fmt::format("{}{} of the other {} take as much as this one. ",
-                                              idle, launch.alike, launch.warps);
+                                : fmt::format("{}{} of the other {} {} as much as this one. ", idle,
+                                              grouped(launch.alike), grouped(launch.warps), takes);
         const auto sectors = static_cast<double>(launch.sum.sectors);
         text += fmt::format("Warps take {} in {}", span(launch.sectors, "sector"),
                             span(launch.lines, line));

@@ -139,6 +139,12 @@ Json access_of(const ExplainedAccess& access) {
             {"launch", launch_of(access)}};
 }
 
+Json tree_of(const LaunchTime& time) {
+    return {{"duration_seconds", time.seconds},
+            {"interval", {time.low_seconds, time.high_seconds}},
+            {"limits", {name_of(time.limit)}}};
+}
+
 // What is only sometimes there is null elsewhere.
 Json tree_of(const Advice& advice) {
     const bool counts = !advice.what.empty();
@@ -146,13 +152,7 @@ Json tree_of(const Advice& advice) {
             {"counts", counts ? Json(advice.what) : Json()},
             {"before", counts ? Json(advice.before) : Json()},
             {"after", counts ? Json(advice.after) : Json()},
-            {"duration_seconds", advice.seconds ? Json(*advice.seconds) : Json()}};
-}
-
-Json tree_of(const LaunchTime& time) {
-    return {{"duration_seconds", time.seconds},
-            {"interval", {time.low_seconds, time.high_seconds}},
-            {"limits", {name_of(time.limit)}}};
+            {"time", advice.time ? tree_of(*advice.time) : Json()}};
 }
 
 Json tree_of(const Explanation& explanation) {

@@ -148,20 +148,6 @@ double number_of(JsonView value, std::string_view what) {
     return *number;
 }
 
-Advice advice_from(JsonView item) {
-    constexpr std::string_view what = "advice";
-    Advice advice;
-    advice.change = text_in(item, what, "change");
-    if (!member_of(item, what, "counts").is_null()) {
-        advice.what = text_in(item, what, "counts");
-        advice.before = natural_in(item, what, "before");
-        advice.after = natural_in(item, what, "after");
-    }
-    const JsonView seconds = member_of(item, what, "duration_seconds");
-    if (!seconds.is_null()) advice.seconds = number_of(seconds, "advice.duration_seconds");
-    return advice;
-}
-
 LaunchTime time_from(JsonView item) {
     constexpr std::string_view what = "time";
     LaunchTime time;
@@ -175,6 +161,20 @@ LaunchTime time_from(JsonView item) {
     for (const JsonView word : member_of(item, what, "limits"))
         if (const auto limit = find_limit(word.text().value_or(""))) time.limit = *limit;
     return time;
+}
+
+Advice advice_from(JsonView item) {
+    constexpr std::string_view what = "advice";
+    Advice advice;
+    advice.change = text_in(item, what, "change");
+    if (!member_of(item, what, "counts").is_null()) {
+        advice.what = text_in(item, what, "counts");
+        advice.before = natural_in(item, what, "before");
+        advice.after = natural_in(item, what, "after");
+    }
+    const JsonView time = member_of(item, what, "time");
+    if (!time.is_null()) advice.time = time_from(time);
+    return advice;
 }
 
 Explanation warp_from(JsonView object) {

@@ -42,7 +42,7 @@ constexpr std::array<VariableName, variable_count> variable_names{{
 
 // Words of other languages and habits, with what this one says instead.
 constexpr std::string_view no_types =
-    "there are no types and casts: every number is a 64-bit integer";
+    "there are no types and casts, every number is a 64-bit integer: write row = ...; a[row]";
 constexpr std::string_view no_loops =
     "there are no loops: --var j=0..3 measures each step, or write each access behind ;";
 constexpr std::string_view no_fractions =
@@ -68,6 +68,8 @@ constexpr Foreign foreign_words[] = {
     {"for while", no_loops},
     {"floor ceil round sqrt", no_fractions},
     {"pow", "there are no powers: write i*i, or 1 << k for a power of two"},
+    {"atomicAdd atomicMax atomicMin atomicOr atomicAnd atomicXor",
+     "write atomic: bins[...], or reduce: bins[...] where the old value is not used"},
     {"__ldg", "write only the access: load: a[i]"},
     {"sizeof", "indices count elements, not bytes: --type says how wide one is"},
     {"true", "write 1"},

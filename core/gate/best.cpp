@@ -9,9 +9,11 @@
 #include <utility>
 
 #include "core/gate/direction.h"
+#include "core/result/counter_words.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/text/suggest.h"
+#include "core/write/number_text.h"
 
 namespace coalprof {
 namespace {
@@ -32,8 +34,13 @@ bool is_finite(const Reading& reading) {
     return is_number(reading) && std::isfinite(number_in(reading));
 }
 
-// "131,072", "18.25", "3.2e-05"
-std::string number_text(double number) {
+// "131,072", "18.25", "6.99 µs"
+std::string number_text(Counter counter, double number) {
+    const Unit unit = info(counter).unit;
+    if (unit == Unit::second || unit == Unit::byte_per_second || unit == Unit::ratio) {
+        const NumberStyle style = estimate_style(scale_for(unit, number, "µs"));
+        return fmt::format("{} {}", number_text(number, style), style.unit);
+    }
     if (number != std::floor(number) || std::abs(number) >= 1e15)
         return fmt::format("{:.4g}", number);
     std::string digits = fmt::format("{:.0f}", number);
@@ -166,7 +173,7 @@ Verdict BestSink::verdict() const {
     const auto told = [&](const Candidate* one) {
         const double mean = mean_of(one);
         const double ratio = is_more ? times(best, mean) : times(mean, best);
-        return fmt::format("{} {}{}", one->name, number_text(mean),
+        return fmt::format("{} {}{}", one->name, number_text(counter_, mean),
                            std::isfinite(ratio)
                                ? fmt::format(" ({:.3g} times {})", ratio, is_more ? "less" : "more")
                                : "");
@@ -174,13 +181,13 @@ Verdict BestSink::verdict() const {
     const std::string mean = verdict.values > 1 ? "mean " : "";
     if (all.size() == 1) {
         verdict.text = fmt::format("nothing to compare; {} has {}{} {} {}", ranked.front()->name,
-                                   mean, source, key, number_text(best));
+                                   mean, source, key, number_text(counter_, best));
     } else if (ranked.size() == 1) {
         verdict.text = fmt::format("{}, {}{} {} {}", ranked.front()->name, mean, source, key,
-                                   number_text(best));
+                                   number_text(counter_, best));
     } else if (behind == ranked.end()) {
         verdict.text = fmt::format("all {} are equal: {}{} {} {}", ranked.size(), mean, source, key,
-                                   number_text(best));
+                                   number_text(counter_, best));
     } else {
         std::string names;
         const auto alike = static_cast<std::size_t>(behind - ranked.begin());
@@ -188,7 +195,7 @@ Verdict BestSink::verdict() const {
             names += fmt::format("{}{}", i == 0 ? "" : "; ", ranked[i]->name);
         if (alike > 4) names += fmt::format(" and {} more", alike - 4);
         verdict.text = fmt::format("{}, {}{} {} {}; next: {}", names, mean, source, key,
-                                   number_text(best), told(*behind));
+                                   number_text(counter_, best), told(*behind));
         if (*behind != ranked.back()) verdict.text += "; worst: " + told(ranked.back());
     }
     if (const std::size_t others = all.size() - ranked.size(); others > 0)
@@ -220,8 +227,9 @@ void SortedSink::point(const Point& point) {
         std::vector<std::string_view> keys;
         for (const auto& [key, value] : point.parameters) keys.push_back(key);
         for (const CounterInfo& counter : all_counters()) keys.push_back(counter.key);
-        throw UsageError(unknown_word("--sort", key_, keys), {}, UsageError::no_caret,
-                         "a key is a parameter of the points or a counter: `coalprof counters`");
+        throw UsageError(
+            unknown_word("--sort", key_, keys), {}, UsageError::no_caret,
+            "a key is a parameter of the points or a counter: " + hint_for_counter(key_));
     }
     points_.push_back(point);
 }

@@ -13,6 +13,7 @@
 
 #include "core/gate/direction.h"
 #include "core/gate/value_text.h"
+#include "core/result/counter_words.h"
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
 #include "core/text/option_text.h"
@@ -124,8 +125,7 @@ class BudgetParser {
         if (!counter) {
             std::vector<std::string_view> keys;
             for (const CounterInfo& row : all_counters()) keys.push_back(row.key);
-            value_.refuse(begin, unknown_word("counter", word, keys),
-                          "`coalprof counters` lists them");
+            value_.refuse(begin, unknown_word("counter", word, keys), hint_for_counter(word));
         }
         budget.counter = *counter;
     }

@@ -76,12 +76,30 @@ bool is_modelled(const Machine& machine, const Plan& plan) {
            plan.allocation != Allocation::host && plan.path != LoadPath::tex;
 }
 
+// Lanes of an atomic on shared memory that meet take turns, and nobody knows how many.
+bool has_unknown_passes(const Readings& readings) {
+    return is_number(readings[Counter::shared_atomic_requests]) &&
+           !is_number(readings[Counter::shared_atomic_wavefronts]);
+}
+void set_no_time(Readings& readings) {
+    constexpr Unavailable turns{
+        "lanes of an atomic on shared memory that meet on a word take turns: how long these take "
+        "only a measurement tells"};
+    readings[Counter::duration_seconds] = turns;
+    readings[Counter::bandwidth_bytes_per_second] = turns;
+}
+
 }  // namespace
 
 std::optional<Estimates> add_estimates(const Machine& machine, const Plan& plan, CacheState cache,
                                        Readings& readings) {
+    const bool has_time = !has_unknown_passes(readings);
     const std::optional<Rates> rates = rates_of(machine);
-    if (!rates || !is_modelled(machine, plan)) return estimate_by_traffic(plan, readings);
+    if (!rates || !is_modelled(machine, plan)) {
+        if (has_time) return estimate_by_traffic(plan, readings);
+        set_no_time(readings);
+        return std::nullopt;
+    }
 
     const LaunchEstimate launch =
         estimate_work(machine, plan, cache == CacheState::warm, *rates, readings);
@@ -105,6 +123,11 @@ std::optional<Estimates> add_estimates(const Machine& machine, const Plan& plan,
          is_near ? Spread{0.905, 1.19} : Spread{0.87, 1.155});
     fill_dram(collected, launch.work.dram, *machine.board);
 
+    if (!has_time) {
+        set_no_time(readings);
+        if (collected.estimates().intervals.empty()) return std::nullopt;
+        return collected.estimates();
+    }
     const Duration duration = duration_of(launch.work, *rates);
     const Spread spread = spread_of(duration.longest(), *rates);
     const double useful = static_cast<double>(plan.program.useful_bytes);

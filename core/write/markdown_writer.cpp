@@ -125,7 +125,7 @@ class MarkdownWriter : public ResultSink {
     TextBuffer text_;
     TextBuffer cell_;
     ResultHead head_;
-    TableNotes notes_{style_};
+    TableNotes notes_{style_, false};
     std::vector<Point> page_;
     std::string heading_;  // of the last page; never empty once there is one
 };

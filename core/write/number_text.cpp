@@ -96,8 +96,9 @@ NumberStyle scale_for(Unit unit, double largest, std::string_view microseconds) 
 
 NumberStyle style_for(const CounterInfo& counter, const std::vector<double>& numbers, bool ascii) {
     const double largest = numbers.empty() ? 0 : *std::max_element(numbers.begin(), numbers.end());
-    const bool is_plain_ratio =
-        !counter.is_integer && (counter.unit == Unit::sector || counter.unit == Unit::byte);
+    const bool is_plain_ratio = !counter.is_integer && counter.unit != Unit::ratio &&
+                                counter.unit != Unit::second &&
+                                counter.unit != Unit::byte_per_second;
     NumberStyle number = is_plain_ratio ? NumberStyle{1, 2, {}}
                                         : scale_for(counter.unit, largest, ascii ? "us" : "µs");
     const bool is_counted = counter.unit != Unit::second && counter.unit != Unit::byte_per_second;

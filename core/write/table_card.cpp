@@ -50,12 +50,16 @@ void put_values(TextBuffer& out, const std::vector<std::string>& values,
     out.put('\n');
 }
 
+// The name, and what it leaves unsaid: that of a formula says its parameters, "N=1024 k=0".
 std::string parameters_of(const Point& point, const TableStyle& style) {
-    std::string text = cell_text(point.name, text_cell_columns, style.ascii);
+    const std::string name = cell_text(point.name, text_cell_columns, style.ascii);
+    const std::string words = fmt::format(" {} ", name);
+    std::string text = name;
     for (const auto& [key, value] : point.parameters) {
         const std::string shown = value_text(value, text_cell_columns, style.ascii);
-        const std::string name = cell_text(key, text_cell_columns, style.ascii);
-        if (text != fmt::format("{}={}", name, shown)) text += fmt::format(", {} {}", name, shown);
+        const std::string named = cell_text(key, text_cell_columns, style.ascii);
+        if (words.find(fmt::format(" {}={} ", named, shown)) == words.npos)
+            text += fmt::format(", {} {}", named, shown);
     }
     return text;
 }

@@ -178,9 +178,9 @@ std::vector<std::string> TableNotes::lines(const ResultTail& tail) const {
     if (tail.status == Status::interrupted)
         lines.emplace_back("ended early: the points that were finished are shown");
     if (!left_out_.empty())
-        lines.push_back(
-            fmt::format("Left out: {}. A wider terminal, --json or --counters KEY,... shows them.",
-                        list_by_group(left_out_)));
+        lines.push_back(fmt::format("Left out: {}. {}--json or --columns KEY,... shows them.",
+                                    list_by_group(left_out_),
+                                    can_be_wider_ ? "A wider terminal, " : ""));
     return lines;
 }
 

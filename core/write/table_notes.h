@@ -12,7 +12,9 @@ namespace coalprof {
 
 class TableNotes {
  public:
-    explicit TableNotes(const TableStyle& style) : style_(style) {}
+    // `can_be_wider`: a wider terminal shows more columns.
+    explicit TableNotes(const TableStyle& style, bool can_be_wider = true)
+        : style_(style), can_be_wider_(can_be_wider) {}
 
     // What the head says that belongs below: the ceilings that shares are of.
     void look_at(const ResultHead& head);
@@ -36,6 +38,7 @@ class TableNotes {
     void put_missing(std::vector<std::string>& lines) const;
 
     TableStyle style_;
+    bool can_be_wider_;
     std::vector<Missing> missing_;
     std::vector<std::string> failures_;  // the first ones, as sentences
     std::uint64_t failure_count_ = 0;

@@ -1,0 +1,39 @@
+#include "core/result/counter_words.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace coalprof {
+namespace {
+
+struct Word {
+    std::string_view word;
+    std::string_view keys;
+};
+// The words of tables first.
+constexpr std::array words{
+    Word{"time", "duration_seconds"},
+    Word{"duration", "duration_seconds"},
+    Word{"bandwidth", "bandwidth_bytes_per_second"},
+    Word{"GB/s", "bandwidth_bytes_per_second"},
+    Word{"requests", "load_requests or store_requests"},
+    Word{"sectors", "load_sectors or store_sectors"},
+    Word{"lines", "load_lines or store_lines"},
+    Word{"sectors/request", "load_sectors_per_request or store_sectors_per_request"},
+    Word{"bytes/sector", "load_bytes_per_sector or store_bytes_per_sector"},
+    Word{"efficiency", "load_efficiency or store_efficiency"},
+    Word{"conflicts", "shared_load_conflicts or shared_store_conflicts"},
+    Word{"passes/req", "shared_load_conflict_degree or shared_store_conflict_degree"},
+};
+
+}  // namespace
+
+std::string hint_for_counter(std::string_view word) {
+    for (const Word& known : words)
+        if (known.word == word)
+            return fmt::format("'{}' is {}; `coalprof counters` lists them all", word, known.keys);
+    return "`coalprof counters` lists them";
+}
+
+}  // namespace coalprof
