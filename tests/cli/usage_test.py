@@ -338,7 +338,7 @@ class Explain(Case):
 
     def test_counts_warps_without_work_apart(self):
         drawn = self.run_ok("explain", "formula", "i if i < 5").out_text
-        self.assertIn("32767 of the 32768 warps have no lane to serve. This one is the other.",
+        self.assertIn("32,767 of the 32,768 warps have no lane to serve. This one is the other.",
                       " ".join(drawn.split()))
         self.assertNotIn("whole launch", drawn)
 
