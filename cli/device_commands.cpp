@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -83,32 +82,13 @@ Listing list_findings() {
     return listing;
 }
 
-void add_report(CLI::App& app, Invocation& invocation, const char* name, const char* help,
-                Listing (*make)()) {
-    CLI::App* sub = app.add_subcommand(name, help);
-    sub->group("Lists");
-    auto output = std::make_shared<OutputOptions>();
-    output->add_to(*sub);
-    sub->footer(
-        fmt::format("Examples:\n"
-                    "  coalprof {0}\n"
-                    "  coalprof {0} --json\n"
-                    "  coalprof {0} -o {0}.csv\n",
-                    name));
-    sub->callback([&invocation, output, make] {
-        invocation.run = [&invocation, output, make] {
-            return print_listing(make(), *output, invocation);
-        };
-    });
-}
-
 }  // namespace
 
 void add_device_commands(CLI::App& app, Invocation& invocation) {
-    add_report(app, invocation, "devices",
-               "The GPUs of this machine and what coalescing depends on", list_devices);
-    add_report(app, invocation, "doctor", "What measuring needs, what is missing, and the remedy",
-               list_findings);
+    add_list(app, invocation, "devices", "The GPUs of this machine and what coalescing depends on",
+             list_devices);
+    add_list(app, invocation, "doctor", "What measuring needs, what is missing, and the remedy",
+             list_findings);
 }
 
 }  // namespace coalprof

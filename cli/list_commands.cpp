@@ -1,7 +1,6 @@
 // Commands that list what there is: patterns, counters, machines.
 #include <fmt/format.h>
 
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -17,8 +16,6 @@
 
 namespace coalprof {
 namespace {
-
-using MakeListing = Listing (*)();
 
 Listing list_patterns() {
     Listing listing{.document = {.key = "patterns", .rows = {}}};
@@ -136,25 +133,6 @@ Listing list_machines() {
         return text;
     };
     return listing;
-}
-
-void add_list(CLI::App& app, Invocation& invocation, const char* name, const char* help,
-              MakeListing make) {
-    CLI::App* sub = app.add_subcommand(name, help);
-    sub->group("Lists");
-    auto output = std::make_shared<OutputOptions>();
-    output->add_to(*sub);
-    sub->footer(
-        fmt::format("Examples:\n"
-                    "  coalprof {0}\n"
-                    "  coalprof {0} --json\n"
-                    "  coalprof {0} -o {0}.csv\n",
-                    name));
-    sub->callback([&invocation, output, make] {
-        invocation.run = [&invocation, output, make] {
-            return print_listing(make(), *output, invocation);
-        };
-    });
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+
 #include "cli/print.h"
 #include "cli/result_head.h"
 #include "core/write/output_file.h"
@@ -37,6 +39,25 @@ ExitCode print_listing(const Listing& listing, const OutputOptions& output,
         if (!file.remark().empty()) output.note(file.remark());
     }
     return ExitCode::done;
+}
+
+void add_list(CLI::App& app, Invocation& invocation, const char* name, const char* help,
+              Listing (*make)()) {
+    CLI::App* sub = app.add_subcommand(name, help);
+    sub->group("Lists");
+    auto output = std::make_shared<OutputOptions>();
+    output->add_to(*sub);
+    sub->footer(
+        fmt::format("Examples:\n"
+                    "  coalprof {0}\n"
+                    "  coalprof {0} --json\n"
+                    "  coalprof {0} -o {0}.csv\n",
+                    name));
+    sub->callback([&invocation, output, make] {
+        invocation.run = [&invocation, output, make] {
+            return print_listing(make(), *output, invocation);
+        };
+    });
 }
 
 }  // namespace coalprof

@@ -19,4 +19,8 @@ struct Listing {
 ExitCode print_listing(const Listing& listing, const OutputOptions& output,
                        const Invocation& invocation);
 
+// A command that prints what `make` lists.
+void add_list(CLI::App& app, Invocation& invocation, const char* name, const char* help,
+              Listing (*make)());
+
 }  // namespace coalprof

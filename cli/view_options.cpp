@@ -4,7 +4,6 @@
 #include "cli/sweep_options.h"
 #include "core/result/counter_words.h"
 #include "core/text/error.h"
-#include "core/text/suggest.h"
 
 namespace coalprof {
 namespace {
@@ -12,10 +11,7 @@ namespace {
 Counter counter_of(const std::string& option, const std::string& key) {
     if (const auto counter = find_counter(key)) return *counter;
     if (const auto counter = find_nsight_name(key)) return *counter;
-    std::vector<std::string_view> keys;
-    for (const CounterInfo& counter : all_counters()) keys.push_back(counter.key);
-    throw UsageError(unknown_word(option, key, keys), {}, UsageError::no_caret,
-                     hint_for_counter(key));
+    throw UsageError(unknown_counter(option, key), {}, UsageError::no_caret, hint_for_counter(key));
 }
 
 }  // namespace

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <utility>
 #include <vector>
 
@@ -36,10 +34,8 @@ std::vector<Change> other_accesses(const Plan& plan) {
     if (plan.pattern == "stride" && plan.value != 1)
         change("elements side by side, a stride of 1").value = 1;
     if (plan.pattern == "aos") change("an array for each member, `coalprof soa`").pattern = "soa";
-    if (plan.pattern == "transpose" && plan.options.variant != "padded") {
-        Plan& padded = change("--variant padded");
-        padded.options.variant = "padded";
-    }
+    if (plan.pattern == "transpose" && plan.options.variant != "padded")
+        change("--variant padded").options.variant = "padded";
     if (plan.pattern == "shared-pad" && plan.value == 0) change("a padding of 1 element").value = 1;
     if (plan.pattern == "shared-stride" && plan.value % 2 == 0)
         change(fmt::format("a stride of {} elements", plan.value + 1)).value = plan.value + 1;

@@ -85,11 +85,8 @@ class Drawing {
     // "~6.99 µs for the launch (5.31 to 8.67), limited by the start of blocks."
     std::string sentence_of(const LaunchTime& time) const {
         const auto number = [&](double seconds) {
-            NumberStyle style = scale_for(Unit::second, time.seconds, "");
-            style.unit = {};
-            style = estimate_style(style);
-            style.is_estimate = true;
-            return number_text(seconds, style);
+            const NumberStyle style = scale_for(Unit::second, time.seconds, "");
+            return number_text(seconds, estimate_style(style));
         };
         return fmt::format("~{} for the launch ({} to {}), limited by {}.", time_text(time.seconds),
                            number(time.low_seconds), number(time.high_seconds),

@@ -13,6 +13,7 @@
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/text/suggest.h"
+#include "core/text/units.h"
 #include "core/write/number_text.h"
 
 namespace coalprof {
@@ -44,10 +45,7 @@ std::string number_text(Counter counter, double number) {
     }
     if (number != std::floor(number) || std::abs(number) >= 1e15)
         return fmt::format("{:.4g}", number);
-    std::string digits = fmt::format("{:.0f}", number);
-    for (std::ptrdiff_t at = std::ssize(digits) - 3; at > (number < 0 ? 1 : 0); at -= 3)
-        digits.insert(static_cast<std::size_t>(at), 1, ',');
-    return digits;
+    return grouped(static_cast<std::uint64_t>(number));
 }
 
 // Values that differ by less are alike. Times are never quite the same twice, and estimates of time

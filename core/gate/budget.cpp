@@ -122,11 +122,8 @@ class BudgetParser {
         const std::size_t begin = at_ - word.size();
         if (word.empty()) value_.refuse(begin, "expected a counter here");
         const auto counter = find_counter(word);
-        if (!counter) {
-            std::vector<std::string_view> keys;
-            for (const CounterInfo& row : all_counters()) keys.push_back(row.key);
-            value_.refuse(begin, unknown_word("counter", word, keys), hint_for_counter(word));
-        }
+        if (!counter)
+            value_.refuse(begin, unknown_counter("counter", word), hint_for_counter(word));
         budget.counter = *counter;
     }
 

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <vector>
+
+#include "core/result/counter.h"
+#include "core/text/suggest.h"
 
 namespace coalprof {
 namespace {
@@ -28,6 +32,12 @@ constexpr std::array words{
 };
 
 }  // namespace
+
+std::string unknown_counter(std::string_view what, std::string_view word) {
+    std::vector<std::string_view> keys;
+    for (const CounterInfo& counter : all_counters()) keys.push_back(counter.key);
+    return unknown_word(what, word, keys);
+}
 
 std::string hint_for_counter(std::string_view word) {
     for (const Word& known : words)
