@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 
 #include "cli/formula_options.h"
@@ -17,6 +18,7 @@
 #include "core/explain/formula_explanation.h"
 #include "core/explain/launch_sample.h"
 #include "core/model/load_path.h"
+#include "core/model/predict.h"
 #include "core/sweep/warps_source.h"
 #include "core/text/describe.h"
 #include "core/text/number.h"
@@ -77,7 +79,61 @@ void refuse_foreign_options(const CLI::App& command, const PatternInfo& pattern)
             throw UsageError(fmt::format("{}: {} does not take it", name, pattern.name));
 }
 
-Plan plan_of(const ExplainCommand& command, const PatternInfo& pattern) {
+// What a request costs on average: sectors or passes, then lines; in hundredths, since the launches of
+// a sweep need not be of one size.
+std::array<std::int64_t, 2> cost_of(const Readings& readings) {
+    double above = number_or(readings[Counter::constant_requests], 0);
+    double below = above > 0 ? 1 : 0;
+    double lines = 0;
+    const auto add = [&](Counter cost, Counter requests) {
+        above += number_or(readings[cost], 0);
+        below += number_or(readings[requests], 0);
+    };
+    for (const AccessKind kind : access_kinds) {
+        add(access_counter(kind, AccessField::sectors), access_counter(kind, AccessField::requests));
+        lines += number_or(readings[access_counter(kind, AccessField::lines)], 0);
+    }
+    add(Counter::shared_load_wavefronts, Counter::shared_load_requests);
+    add(Counter::shared_store_wavefronts, Counter::shared_store_requests);
+    add(Counter::local_load_sectors, Counter::local_load_requests);
+    add(Counter::local_store_sectors, Counter::local_store_requests);
+    if (below <= 0) return {};
+    return {std::llround(above / below * 100), std::llround(lines / below * 100)};
+}
+
+struct ChosenPlan {
+    Plan plan;
+    std::string why;  // this value; empty: it was given, or all cost alike
+};
+
+// The value of the sweep that costs most, the first of several: it shows what the pattern is about.
+ChosenPlan costliest(const SweepPoints& points, const PatternInfo& pattern,
+                     const Machine& machine) {
+    const Predictor predictor(machine);
+    std::uint64_t worst = 0;
+    std::array<std::int64_t, 2> most{-1, -1};
+    bool differs = false;
+    for (std::uint64_t i = 0; i < points.count(); ++i) {
+        try {
+            const auto cost = cost_of(predictor.predict_launch(points.at(i).plan, {}));
+            differs |= most[0] >= 0 && cost != most;
+            if (cost > most) {
+                most = cost;
+                worst = i;
+            }
+        } catch (const UsageError&) {  // a value that does not fit these options is not chosen
+        }
+    }
+    PlannedPoint point = points.at(worst);
+    const std::string why =
+        fmt::format("{}={} costs most of {}, the values that are swept; --at chooses another",
+                    pattern.parameter, point.plan.value,
+                    pattern.default_range(bytes_of(point.plan.type)));
+    return {std::move(point.plan), differs ? why : std::string()};
+}
+
+ChosenPlan plan_of(const ExplainCommand& command, const PatternInfo& pattern,
+                   const Machine& machine) {
     SweepOptions options = command.sweep;
     options.range = command.at;
     options.range_option = "--at";
@@ -86,9 +142,10 @@ Plan plan_of(const ExplainCommand& command, const PatternInfo& pattern) {
     if (!command.at.empty() && sweep.values.size() != 1)
         throw UsageError(
             fmt::format("--at {}: one warp is drawn, so one value is needed", command.at));
-    sweep.values.resize(1);  // without --at: the first of the default sweep
     sweep.machines = {find_machine("h200")};
-    return SweepPoints(std::move(sweep)).at(0).plan;
+    const SweepPoints points(std::move(sweep));
+    if (command.at.empty()) return costliest(points, pattern, machine);
+    return {points.at(0).plan, {}};
 }
 
 // A drawing shows sectors and lines: it is for loads of which these are known.
@@ -151,11 +208,13 @@ Drawn explain_pattern(const CLI::App& app, const ExplainCommand& command, const 
             "--var k=3");
     const PatternInfo& pattern = find_pattern(command.pattern);
     refuse_foreign_options(app, pattern);
-    const Plan plan = plan_of(command, pattern);
+    const ChosenPlan chosen = plan_of(command, pattern, machine);
+    const Plan& plan = chosen.plan;
     require_known_loads(plan.path, machine);
     Drawn drawn = drawn_warps(plan.program, machine, warp, [&](std::uint64_t chosen) {
         return explanation_of(plan, machine, chosen);
     });
+    drawn.first.choice = chosen.why;
     LaunchAdvice advice = checked_advice(plan, machine);
     drawn.first.time = advice.time;
     drawn.first.advice = std::move(advice.list);
@@ -250,8 +309,8 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
                     "The formula, as for `coalprof formula`; or a warps file");
     sub->add_option(
            "--at", command->at,
-           "Value of the pattern's parameter (default: its first); of a warps file a line, by "
-           "name or number")
+           "Value of the pattern's parameter (default: of those that it sweeps, the one that costs "
+           "most); of a warps file a line, by name or number")
         ->type_name("K");
     sub->add_option(
            "--warp", command->warp,
@@ -265,6 +324,7 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
     command->sweep.add_shape_to(*sub, nullptr);
     command->sweep.add_pattern_options_to(*sub, "--variant --order --seed --member --pitch --tile");
     command->output.add_to(*sub);
+    OutputOptions::offer_only(*sub, "table (the drawing), json");
     sub->footer(
         "Examples:\n"
         "  coalprof explain offset --at 11\n"

@@ -47,6 +47,7 @@ void add_list(CLI::App& app, Invocation& invocation, const char* name, const cha
     sub->group("Lists");
     auto output = std::make_shared<OutputOptions>();
     output->add_to(*sub);
+    OutputOptions::offer_only(*sub, "table, json, jsonl, csv, md");
     sub->footer(
         fmt::format("Examples:\n"
                     "  coalprof {0}\n"

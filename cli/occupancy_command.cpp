@@ -190,6 +190,7 @@ void add_occupancy_command(CLI::App& app, Invocation& invocation) {
            "Read registers and static shared memory of the kernels in FILE (needs cuobjdump)",
            "FILE");
     command->output.add_to(*sub);
+    OutputOptions::offer_only(*sub, "table, json, jsonl, csv, md");
     sub->footer(
         "Examples:\n"
         "  coalprof occupancy --block 64..1024*2 --registers 64\n"

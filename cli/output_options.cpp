@@ -83,6 +83,15 @@ void OutputOptions::add_to(CLI::App& command) {
     add_telling_to(command);
 }
 
+void OutputOptions::offer_only(CLI::App& command, std::string_view formats) {
+    command.get_option("--format")->description(
+        fmt::format("Format of standard output: {}", formats));
+    for (const char* name : {"--plot", "--partial-in-place"})
+        command.remove_option(command.get_option(name));
+    if (formats.find("jsonl") == formats.npos)
+        command.remove_option(command.get_option("--jsonl"));
+}
+
 void OutputOptions::add_telling_to(CLI::App& command) {
     const char* group = "Output";
     command.add_flag("--no-progress", no_progress, "No progress on standard error")->group(group);

@@ -36,6 +36,8 @@ struct OutputOptions {
 
     // All but the view, which results with points have.
     void add_to(CLI::App& command);
+    // For commands that print no result: of what add_to() added, only these formats.
+    static void offer_only(CLI::App& command, std::string_view formats);
     // --no-progress and -v alone, for commands without the rest.
     void add_telling_to(CLI::App& command);
     // Throws UsageError for unknown formats and for two that contradict each other.

@@ -91,10 +91,33 @@ std::string missing_argument(const CLI::App& command) {
     return {};
 }
 
+// "`row`, `column`": the commands that have the option where `command` has not.
+std::string commands_with(const CLI::App& app, const std::string& option) {
+    constexpr std::size_t most = 4;  // what nearly all have is not one command's own
+    std::vector<std::string> names;
+    for (const CLI::App* other : app.get_subcommands({})) {
+        const std::vector<std::string> options = option_names(*other);
+        if (std::find(options.begin(), options.end(), option) != options.end())
+            names.push_back(other->get_name());
+    }
+    // What `explain` takes for a pattern is that pattern's.
+    if (names.size() > 1) std::erase(names, "explain");
+    if (names.size() > most) return {};
+    std::string list;
+    for (const std::string& name : names)
+        list += fmt::format("{}`{}`", list.empty() ? "" : ", ", name);
+    return list;
+}
+
 [[noreturn]] void refuse_option(const CLI::App& app, const CLI::App& command,
                                 const std::string& typed, std::vector<std::string> words) {
     const std::string where = name_of_command(app, command);
     const std::string option = typed.substr(0, typed.find('='));
+    const std::string elsewhere = commands_with(app, option);
+    if (!elsewhere.empty() && !namesake(option, {"--range", "--at", "--var"}))
+        throw UsageError(
+            fmt::format("`{}` has no option {}, which belongs to {}", where, option, elsewhere), {},
+            UsageError::no_caret, fmt::format("`{} --help` lists its options", where));
     const std::string meant = nearest_sentence(option, option_names(command));
     const std::string argument = missing_argument(command);
     std::string hint = fmt::format("`{} --help` lists the options", where);

@@ -90,6 +90,8 @@ Words values_for(const CLI::App& command, const std::string& option) {
         return words;
     }
     if (option == "format" && name == "explain") return {"table", "json"};
+    if (option == "format" && (command.get_group() == "Lists" || name == "occupancy"))
+        return {"table", "json", "jsonl", "csv", "md"};
     if (option == "counters" && name == "run") return {"basic", "memory"};
     return values_of_option(option);
 }

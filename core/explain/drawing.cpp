@@ -131,6 +131,7 @@ class Drawing {
         if (explanation_.evidence != text_of(Evidence::measured))
             text += fmt::format(" ({})", explanation_.evidence);
         put_indented(text, Ink::plain);
+        if (!explanation_.choice.empty()) put_indented(explanation_.choice, Ink::plain);
     }
 
     void access(const ExplainedAccess& access) {

@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <map>
 
 #include "core/explain/launch_warps.h"
 #include "core/explain/near_reasons.h"
@@ -131,6 +133,58 @@ LaunchCensus census_of(const Program& program, const Instruction& instruction,
     return census;
 }
 
+bool is_plain_load(const ExplainedAccess& access, const Machine& machine) {
+    return access.access.space == Space::global && counts_sectors(machine) &&
+           purpose_of(access) == Purpose::load && !access.instructions.front().array.empty();
+}
+
+// Bytes of the sectors of `access` that it uses, or that the warp's other loads of its array use
+// with it.
+std::uint64_t bytes_used_together(const ExplainedAccess& access,
+                                  const std::vector<ExplainedAccess>& all,
+                                  const Machine& machine) {
+    std::map<std::uint64_t, std::array<std::uint32_t, sectors_per_line>> used;  // of each line
+    for (const TouchedLine& line : access.lines) used[line.address];
+    for (const ExplainedAccess& other : all) {
+        if (!is_plain_load(other, machine) ||
+            other.instructions.front().array != access.instructions.front().array)
+            continue;
+        for (const TouchedLine& line : other.lines)
+            if (const auto known = used.find(line.address); known != used.end())
+                for (std::size_t i = 0; i < line.sectors.size(); ++i)
+                    known->second[i] |= line.sectors[i].used_bytes;
+    }
+    std::uint64_t bytes = 0;
+    for (const TouchedLine& line : access.lines)
+        for (std::size_t i = 0; i < line.sectors.size(); ++i)
+            if (line.sectors[i].lanes != 0)
+                bytes += static_cast<std::uint64_t>(std::popcount(used[line.address][i]));
+    return bytes;
+}
+
+// What one load leaves of its sectors, another load of the array may take: then there is less to
+// fix than the one by itself shows.
+void tell_what_loads_share(std::vector<ExplainedAccess>& accesses, const Machine& machine) {
+    for (ExplainedAccess& access : accesses) {
+        if (!is_plain_load(access, machine)) continue;
+        const std::uint64_t moved = std::uint64_t{access.shape.sectors} * sector_bytes;
+        const std::uint64_t together = bytes_used_together(access, accesses, machine);
+        if (together <= access.shape.unique_bytes()) continue;
+        const std::string& array = access.instructions.front().array;
+        if (together == moved)
+            access.reasons.mend = fmt::format(
+                "Nothing is fetched for nothing: the warp's other loads of {} use the rest of "
+                "these sectors, as long as L1 holds them. One wider load per lane, or {} moved "
+                "through shared memory, takes fewer requests.",
+                array, array);
+        else
+            access.reasons.mend += fmt::format(
+                " With the warp's other loads of {}, {} of the {} bytes are used, as long as L1 "
+                "holds them.",
+                array, together, moved);
+    }
+}
+
 const CustomFormula* custom_formula_of(const Instruction& instruction) {
     const auto* custom = std::get_if<std::shared_ptr<const CustomFormula>>(&instruction.formula);
     return custom ? custom->get() : nullptr;
@@ -163,6 +217,7 @@ std::vector<ExplainedAccess> accesses_of(const Program& program, const LaunchWar
             explained(access, program.arrays[instruction.array].name, machine));
     }
     for (ExplainedAccess& access : accesses) finish(access, machine);
+    tell_what_loads_share(accesses, machine);
     return accesses;
 }
 

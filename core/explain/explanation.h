@@ -69,10 +69,11 @@ struct ExplainedAccess {
 struct Explanation {
     std::string name;                // "offset=11"
     std::string formula;             // "a[i + offset]"; empty for a warp on its own
+    std::string choice;              // why this value of the parameter; empty: it was given
     std::string settings;            // "op rmw, type f32"
     NamedValues sweep;               // pattern, parameter, value, op and type, for programs
     std::string machine;             // "h200"
-    std::string evidence;            // of its rules: "measured"
+    std::string evidence;            // of its rules: "rules measured"
     std::uint64_t warp = 0;          // counted over the launch
     std::uint64_t warps = 1;         // of the launch
     std::uint64_t first_thread = 0;  // logical index of lane 0

@@ -73,8 +73,15 @@ class Comparison::Impl {
     void begin_newer(const ResultHead& head) {
         require_same_sweep(head);
         note_difference("coalprof", older_head_.coalprof_version, head.coalprof_version);
-        note_difference("the rules of the machine", older_head_.machine.evidence,
-                        head.machine.evidence);
+        // Results of 0.1 said "measured" for "rules measured".
+        const auto without_noun = [](std::string text) {
+            for (std::size_t at = 0; (at = text.find("rules ", at)) != text.npos;)
+                text.erase(at, 6);
+            return text;
+        };
+        note_difference("what is known of the machine's rules",
+                        without_noun(older_head_.machine.evidence),
+                        without_noun(head.machine.evidence));
         is_taken_.assign(older_.size(), false);
     }
     void add_older(const Point& point) { older_.add(key_of_point(point), point); }

@@ -439,13 +439,13 @@ std::string text_of(ComputeCapability cc) { return fmt::format("{}.{}", cc.major
 std::string_view text_of(Evidence evidence) {
     switch (evidence) {
         case Evidence::measured:
-            return "measured";
+            return "rules measured";
         case Evidence::published:
-            return "published measurements";
+            return "rules from published measurements";
         case Evidence::documented:
             break;
     }
-    return "documented, not measured";
+    return "rules documented, not measured";
 }
 
 std::string_view text_of(GlobalRule rule) {

@@ -11,6 +11,7 @@
 #include "core/model/local_memory.h"
 #include "core/model/transactions.h"
 #include "core/pattern/memory_settings.h"
+#include "core/text/units.h"
 
 namespace coalprof {
 namespace {
@@ -119,10 +120,18 @@ void set_shared(Readings& readings, AccessKind kind, const SharedCounts& counts)
     const bool is_load = kind == AccessKind::load;
     readings[is_load ? Counter::shared_load_requests : Counter::shared_store_requests] =
         counts.requests;
+    // Where the machine chooses, how many are possible.
+    const auto count_or_range = [&](std::uint64_t count, std::string_view noun) -> Reading {
+        if (counts.fewer + counts.more == 0) return count;
+        return Unavailable{keep_reason(fmt::format(
+            "{} to {} {}: a pass of 1.x serves all lanes of one word, and which word is not "
+            "documented",
+            grouped(count - counts.fewer), grouped(count + counts.more), noun))};
+    };
     readings[is_load ? Counter::shared_load_wavefronts : Counter::shared_store_wavefronts] =
-        counts.wavefronts;
+        count_or_range(counts.wavefronts, "wavefronts");
     readings[is_load ? Counter::shared_load_conflicts : Counter::shared_store_conflicts] =
-        counts.conflicts();
+        count_or_range(counts.conflicts(), "conflicts");
 }
 
 void set_local(Readings& readings, AccessKind kind, const LocalCounts& counts) {

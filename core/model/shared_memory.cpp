@@ -1,6 +1,8 @@
 #include "core/model/shared_memory.h"
 
 #include <algorithm>
+#include <array>
+#include <vector>
 
 #include "core/access/lane_set.h"
 
@@ -23,6 +25,8 @@ void SharedCounts::add(const SharedCounts& other, std::uint64_t times) {
     requests += other.requests * times;
     wavefronts += other.wavefronts * times;
     ideal_wavefronts += other.ideal_wavefronts * times;
+    fewer += other.fewer * times;
+    more += other.more * times;
 }
 
 SharedMemory::SharedMemory(const Rules& rules)
@@ -92,18 +96,68 @@ std::uint32_t SharedMemory::passes(const WarpAccess& access, std::uint32_t lanes
 }
 
 // 1.x: each step serves all lanes that want one word, the broadcast, and of every other bank one
-// lane. Which word is broadcast is not documented; here it is the first waiting lane's. Accesses
-// wider than a bank go word by word, each in as many steps: the next word of every lane lies one
+// lane. Which word is broadcast is not documented: steps are counted for the first waiting lane's,
+// and with them how few and how many another choice could make. Accesses wider than a bank go word by word, each in as many steps: the next word of every lane lies one
 // bank further.
+SharedMemory::Steps SharedMemory::possible_steps(const WarpAccess& access,
+                                                 std::uint32_t waiting) const {
+    LaneSet words;
+    std::array<std::uint32_t, warp_lanes> lanes_of_word{};
+    std::array<std::vector<std::uint32_t>, 32> words_of_bank;  // by their numbers in the set
+    std::array<std::uint32_t, 32> lanes_of_bank{};
+    each_lane(waiting, [&](std::uint32_t lane) {
+        const std::uint64_t word = access.addresses[lane] >> bank_shift_;
+        const auto bank = static_cast<std::size_t>(word & (rules_.banks - 1));
+        const std::uint32_t number = words.insert(word);
+        if (lanes_of_word[number]++ == 0) words_of_bank[bank].push_back(number);
+        ++lanes_of_bank[bank];
+    });
+    // Each step ends at least the word that it broadcasts, and takes a lane from every bank. So the
+    // other banks of one wait for so long, and from then on its own words are broadcast.
+    Steps steps{1, 1};
+    for (std::size_t bank = 0; bank < words_of_bank.size(); ++bank) {
+        std::uint32_t others = 0;
+        for (std::size_t other = 0; other < words_of_bank.size(); ++other)
+            if (other != bank) others = std::max(others, lanes_of_bank[other]);
+        const auto own = static_cast<std::uint32_t>(words_of_bank[bank].size());
+        others = std::min(others, words.size() - own);
+        const std::uint32_t left = lanes_of_bank[bank] - std::min(lanes_of_bank[bank], others);
+        steps.most = std::max(steps.most, own == 0 ? 0 : others + std::min(own, left));
+    }
+    for (auto& numbers : words_of_bank)
+        std::sort(numbers.begin(), numbers.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return lanes_of_word[a] > lanes_of_word[b];
+        });
+    // In n steps n words are broadcast, in every bank those with the most lanes; the other lanes of
+    // the bank take the steps that are left to it.
+    const auto is_enough = [&](std::uint32_t n) {
+        std::uint32_t broadcasts = 0;
+        for (std::size_t bank = 0; bank < words_of_bank.size(); ++bank) {
+            std::uint32_t rest = lanes_of_bank[bank];
+            std::uint32_t of_bank = 0;
+            for (; of_bank <= n && rest > n - of_bank; ++of_bank)
+                rest -= lanes_of_word[words_of_bank[bank][of_bank]];
+            broadcasts += of_bank;
+        }
+        return broadcasts <= n;
+    };
+    while (steps.fewest < steps.most && !is_enough(steps.fewest)) ++steps.fewest;
+    return steps;
+}
+
 SharedCounts SharedMemory::count_broadcasts(const WarpAccess& access) const {
     const std::uint32_t words = std::max(1u, access.width_bytes >> bank_shift_);
     SharedCounts counts;
     each_group(access.active_lanes, rules_.lanes.lanes(access.width_bytes),
                [&](std::uint32_t waiting) {
+                   const Steps possible = possible_steps(access, waiting);
+                   std::uint64_t steps = 0;
+                   for (; waiting != 0; ++steps) waiting &= ~served_by_broadcast(access, waiting);
                    ++counts.requests;
                    counts.ideal_wavefronts += words;
-                   for (; waiting != 0; counts.wavefronts += words)
-                       waiting &= ~served_by_broadcast(access, waiting);
+                   counts.wavefronts += words * steps;
+                   counts.fewer += words * (steps - possible.fewest);
+                   counts.more += words * (possible.most - steps);
                });
     return counts;
 }

@@ -15,6 +15,9 @@ struct SharedCounts {
     std::uint64_t requests = 0;  // 1 for an instruction with an active lane; half-warps on 1.x
     std::uint64_t wavefronts = 0;
     std::uint64_t ideal_wavefronts = 0;  // for this width and these active lanes
+    // How many wavefronts fewer, or more, it may be where the machine chooses (1.x).
+    std::uint64_t fewer = 0;
+    std::uint64_t more = 0;
     std::uint64_t conflicts() const { return wavefronts - ideal_wavefronts; }
     void add(const SharedCounts& other, std::uint64_t times = 1);
     friend bool operator==(const SharedCounts&, const SharedCounts&) = default;
@@ -31,6 +34,11 @@ class SharedMemory {
  private:
     std::uint32_t passes(const WarpAccess& access, std::uint32_t lanes) const;
     SharedCounts count_broadcasts(const WarpAccess& access) const;
+    struct Steps {
+        std::uint32_t fewest;
+        std::uint32_t most;
+    };
+    Steps possible_steps(const WarpAccess& access, std::uint32_t waiting) const;
     std::uint32_t served_by_broadcast(const WarpAccess& access, std::uint32_t waiting) const;
 
     SharedRules rules_;

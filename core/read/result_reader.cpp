@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/read/json_stream.h"
+#include "core/read/other_file.h"
 #include "core/read/parts.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
@@ -16,6 +17,10 @@ namespace coalprof {
 namespace {
 
 constexpr std::size_t most_warnings = 20;  // of a file's damage
+
+constexpr std::string_view what_is_read =
+    "a result is JSON or JSON Lines: run the sweep with -o FILE.json (or --json, --jsonl) and give "
+    "that file";
 
 // What a file of coalprof holds besides results, by the member that tells.
 struct OtherDocument {
@@ -88,13 +93,24 @@ class ResultReader::Impl {
         throw UsageError(fmt::format("{}: {}", place(), why), {}, UsageError::no_caret,
                          std::move(hint));
     }
+    // No JSON from the start on: says what it looks like, where the file can be read again.
+    [[noreturn]] void refuse_other_file(const std::string& why) {
+        if (!source_.can_rewind() || stream_->line() > 1) refuse(why, std::string(what_is_read));
+        source_.rewind();
+        std::array<char, 512> beginning{};
+        const std::size_t bytes = source_.read(beginning);
+        refuse(fmt::format("this is no result, but looks like {}",
+                           look_of_file({beginning.data(), bytes})),
+               std::string(what_is_read));
+    }
     // Does `work` with a part that nothing can be read without.
     template <typename Work>
     auto required(Work work) const {
         try {
             return work();
         } catch (const PartError& error) {
-            refuse(fmt::format("no result of coalprof: {}", error.what()));
+            refuse(fmt::format("no result of coalprof: {}", error.what()),
+                   std::string(what_is_read));
         }
     }
     void note_damage(std::string text) {
@@ -164,7 +180,7 @@ class ResultReader::Impl {
             return take_line(value);
         require_schema(value);
         refuse(fmt::format("this is {}, and no result", noun_of(value)),
-               "results are what a pattern, formula or warps writes with --json or --jsonl");
+               std::string(what_is_read));
     }
 
     std::optional<ReadOutcome> take_document(JsonView document) {
@@ -267,7 +283,7 @@ class ResultReader::Impl {
     ReadOutcome at_end() {
         if (result_.has_begun) return end_of_lines();
         if (has_read_) return ReadOutcome::none;
-        refuse("the file is empty, and holds no result");
+        refuse("the file is empty, and holds no result", std::string(what_is_read));
     }
     std::optional<ReadOutcome> take_damage(Step step) {
         const std::string why =
@@ -277,6 +293,7 @@ class ResultReader::Impl {
                       "the file ends within a value, at byte {}: it was cut, or is still "
                       "being written",
                       stream_->bytes());
+        if (!result_.has_begun && step == Step::wrong && !has_read_) refuse_other_file(why);
         if (!result_.has_begun) refuse(why);
         if (!result_.is_lines) {
             note_damage(

@@ -18,7 +18,7 @@ namespace coalprof {
 // What the model predicts for. Text that is empty and numbers that are absent are not in files.
 struct MachineFacts {
     std::string name = {};                // "h200"; of several "c870,c1060"
-    std::string evidence = {};            // of its rules: "measured"
+    std::string evidence = {};            // of its rules: "rules measured"
     std::string compute_capability = {};  // "9.0"; empty where there are several machines
     std::string family = {};              // likewise
     std::string board = {};  // "NVIDIA H200"; empty where only the capability was named

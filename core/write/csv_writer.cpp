@@ -11,6 +11,7 @@
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/write/columns.h"
+#include "core/write/table_title.h"
 #include "core/write/text_buffer.h"
 #include "core/write/writers.h"
 
@@ -61,6 +62,18 @@ void put_reading(TextBuffer& out, const Reading& reading) {
         put_real(out, *real);
 }
 
+constexpr std::array memory_settings{"dlcm", "dscm", "carveout", "l2_fetch", "alloc", "path"};
+
+// Sweeps have them, also those that points differ in; warps of a file and kernels of a program do
+// not.
+bool has_launch_options(const SweepFacts& sweep) { return sweep.block || !sweep.settings.empty(); }
+
+std::string text_of_setting(const SweepFacts& sweep, std::string_view key) {
+    for (const NamedValues* list : {&sweep.settings, &sweep.more})
+        if (const Value* value = find_value(*list, key)) return text_of(*value);
+    return {};
+}
+
 class CsvWriter : public ResultSink {
  public:
     explicit CsvWriter(ByteSink& out) : out_(out) {}
@@ -92,10 +105,13 @@ class CsvWriter : public ResultSink {
     }
 
     // What rows of several files that are put together are told apart by, where points do not say
-    // it themselves.
+    // it themselves: the same columns for all sweeps of a pattern, whatever was given.
     void settle_origin() {
         const SweepFacts& sweep = head_.sweep;
         if (sweep.pattern.empty()) return;
+        const auto text_or_none = [](const std::optional<std::uint64_t>& number) {
+            return number ? fmt::to_string(*number) : std::string();
+        };
         const auto add = [&](const char* key, const std::string& text) {
             const std::vector<std::string>& own = columns_->parameters;
             if (std::find(own.begin(), own.end(), key) != own.end()) return;
@@ -109,8 +125,23 @@ class CsvWriter : public ResultSink {
         add("formula", sweep.pattern == "formula" ? sweep.formula : std::string());
         add("op", sweep.op);
         add("type", sweep.type);
-        add("size_bytes", sweep.size_bytes ? fmt::to_string(*sweep.size_bytes) : std::string());
+        add("size_bytes", text_or_none(sweep.size_bytes));
         add("machine", head_.machine.name);
+        if (!has_launch_options(sweep)) return;
+        add("grid", grid_text(sweep));
+        add("block", block_text(sweep));
+        add("per_thread", text_or_none(sweep.per_thread));
+        for (const char* key : memory_settings) add(key, text_of_setting(sweep, key));
+        if (sweep.pattern == "transpose") {
+            add("variant", sweep.variant);
+            add("tile", text_or_none(sweep.tile));
+        }
+        for (const auto& [key, value] : sweep.more)
+            if (key.find('.') == std::string::npos && !is_memory_setting(key) &&
+                !key.starts_with("shard"))
+                add(key.c_str(), text_of(value));
+        if (sweep.repeat) add("repeat", text_or_none(sweep.repeat));
+        if (!sweep.cache.empty()) add("cache", sweep.cache);
     }
 
     void put_header() {

@@ -53,6 +53,33 @@ PlotAxis axis_of(double low, double high, int count, bool keeps_ends) {
     return axis;
 }
 
+double PlotAxis::share_of(double value) const {
+    if (is_log) return std::log(value / low) / std::log(high / low);
+    return (value - low) / (high - low);
+}
+
+PlotAxis axis_along(const std::vector<Curve>& curves, int count) {
+    std::set<double> values;
+    for (const Curve& curve : curves)
+        for (const Curve::Place& place : curve.places) values.insert(place.x);
+    if (values.empty()) return {};
+    const double low = *values.begin();
+    const double high = *values.rbegin();
+    constexpr double least_factor = 1.25;  // from one value to the next
+    constexpr double least_span = 8;
+    const auto is_near = [](double a, double b) { return b < a * least_factor; };
+    if (low <= 0 || high < least_span * low ||
+        std::adjacent_find(values.begin(), values.end(), is_near) != values.end())
+        return axis_of(low, high, count, true);
+    PlotAxis axis{.low = low, .high = high, .ticks = {}, .is_log = true};
+    constexpr std::size_t most_ticks = 12;
+    const std::size_t step = (values.size() + most_ticks - 1) / most_ticks;
+    std::size_t number = 0;
+    for (const double value : values)
+        if (number++ % step == 0) axis.ticks.push_back(value);
+    return axis;
+}
+
 Curves::Along Curves::along_of(const ResultColumns& result) {
     Along along;
     const auto is_number = [](const Value& value) {

@@ -18,11 +18,13 @@ struct PlotAxis {
     double low = 0;
     double high = 1;
     std::vector<double> ticks;
+    bool is_log = false;
+    // Where a value stands, from 0 at the low end to 1 at the high one, and beyond.
+    double share_of(double value) const;
 };
 
 // Round numbers, about `count` of them, from `low` to `high` and beyond to the next of them.
 PlotAxis axis_of(double low, double high, int count, bool keeps_ends);
-
 struct Curve {
     bool is_measured = false;
     std::size_t color = 0;
@@ -35,6 +37,10 @@ struct Curve {
     };
     std::vector<Place> places;  // by x
 };
+
+// Of the values that are swept: logarithmic where each is a multiple of the one before (1..1024*2),
+// the values then being its ticks.
+PlotAxis axis_along(const std::vector<Curve>& curves, int count);
 
 // Gathers results as ResultGatherer does.
 class Curves {

@@ -10,6 +10,7 @@
 #include "core/text/describe.h"
 #include "core/write/curves.h"
 #include "core/write/number_text.h"
+#include "core/write/table_item.h"
 #include "core/write/terminal_text.h"
 #include "core/write/text_buffer.h"
 #include "core/write/writers.h"
@@ -43,9 +44,8 @@ struct Range {
 
 // To the nearest of `count` cells of the axis.
 std::size_t cell_of(double value, const PlotAxis& axis, std::size_t count) {
-    const double share = (value - axis.low) / (axis.high - axis.low);
-    return static_cast<std::size_t>(
-        std::lround(std::clamp(share, 0.0, 1.0) * static_cast<double>(count - 1)));
+    return static_cast<std::size_t>(std::lround(std::clamp(axis.share_of(value), 0.0, 1.0) *
+                                                static_cast<double>(count - 1)));
 }
 
 class PlotWriter : public ResultSink {
@@ -77,17 +77,15 @@ class PlotWriter : public ResultSink {
     using Row = std::vector<std::string_view>;
 
     void put_panel(Counter counter, const std::vector<Curve>& curves) {
-        Range x;
         Range y{0, -HUGE_VAL};
         for (const Curve& curve : curves)
             for (const Curve::Place& place : curve.places) {
-                x.take(place.x);
                 y.take(place.y);
                 if (place.has_band) y.take(place.high);
             }
         const NumberStyle scale = scale_for(info(counter).unit, y.high, ascii_ ? "us" : "µs");
         const PlotAxis up = axis_of(y.low / scale.divisor, y.high / scale.divisor, 3, false);
-        const PlotAxis along = axis_of(x.low, x.high, 6, true);
+        const PlotAxis along = axis_along(curves, 6);
         std::map<std::size_t, std::string> ticks;  // by row from below
         std::size_t left = 0;
         for (const double tick : up.ticks) {
@@ -102,7 +100,7 @@ class PlotWriter : public ResultSink {
                 cells[cell_of(place.y / scale.divisor, up, rows)]
                      [cell_of(place.x, along, cells[0].size())] = mark_of(curve);
 
-        put_line(fmt::format("\n{}{}", key_of(counter),
+        put_line(fmt::format("\n{}{}", phrase_of(counter),
                              scale.unit.empty() ? "" : fmt::format(" ({})", scale.unit)));
         for (std::size_t row = rows; row-- > 0;) {
             const auto tick = ticks.find(row);
@@ -139,9 +137,10 @@ class PlotWriter : public ResultSink {
             if (tick != std::floor(tick)) continue;  // parameters are whole numbers
             const std::string text = axis_text(tick);
             const std::size_t at = left + 2 + cell_of(tick, along, columns);
-            const std::size_t begin = at - std::min(at, text.size() / 2);
+            // Centred, but for the last one whole.
+            const std::size_t begin = std::min(at - std::min(at, text.size() / 2),
+                                               left + 2 + columns - std::min(columns, text.size()));
             if (begin < numbers.size() + (numbers.size() > left + 2 ? 2 : 0)) continue;
-            if (begin + text.size() > left + 2 + columns) continue;
             numbers.resize(begin, ' ');
             numbers += text;
         }

@@ -48,13 +48,9 @@ class SvgWriter : public ResultSink {
  private:
     std::string panel(Counter counter, double top) {
         const std::vector<Curve> curves = curves_.of(counter);
-        double x_low = HUGE_VAL;
-        double x_high = -HUGE_VAL;
         std::vector<double> values;
         for (const Curve& curve : curves)
             for (const Curve::Place& place : curve.places) {
-                x_low = std::min(x_low, place.x);
-                x_high = std::max(x_high, place.x);
                 values.push_back(std::max(place.y, place.has_band ? place.high : place.y));
                 has_measured_ |= curve.is_measured;
                 has_predicted_ |= !curve.is_measured;
@@ -62,13 +58,12 @@ class SvgWriter : public ResultSink {
         const double y_high = values.empty() ? 1 : *std::max_element(values.begin(), values.end());
         const double y_low =
             std::min(0.0, values.empty() ? 0 : *std::min_element(values.begin(), values.end()));
-        const PlotAxis x_axis = axis_of(x_low, x_high, 8, true);
+        const PlotAxis x_axis = axis_along(curves, 8);
         const NumberStyle style = scale_for(info(counter).unit, y_high, "µs");
         PlotAxis y_axis = axis_of(y_low / style.divisor, y_high / style.divisor, 5, false);
         const double bottom = top + above + panel_height;
         const auto x_of = [&](double x) {
-            return left +
-                   (x - x_axis.low) / (x_axis.high - x_axis.low) * (svg_width - left - right);
+            return left + x_axis.share_of(x) * (svg_width - left - right);
         };
         const auto y_of = [&](double y) {
             const double share = (y / style.divisor - y_axis.low) / (y_axis.high - y_axis.low);

@@ -12,8 +12,6 @@
 namespace coalprof {
 namespace {
 
-constexpr std::string_view not_available = "n/a";
-
 void put_estimate(TextBuffer& out, double value, const NumberStyle& number) {
     out.put(estimate_mark);
     put_number(out, value, estimate_style(number));
@@ -21,10 +19,8 @@ void put_estimate(TextBuffer& out, double value, const NumberStyle& number) {
 
 void put_reading(TextBuffer& out, const Reading& reading, const NumberStyle& number,
                  bool is_estimate) {
-    if (!is_present(reading))
+    if (!is_present(reading) || !is_finite_number(reading))
         out.put(not_there);
-    else if (!is_finite_number(reading))
-        out.put(not_available);
     else if (is_estimate)
         put_estimate(out, number_in(reading), number);
     else if (const auto* integer = std::get_if<std::uint64_t>(&reading);
@@ -90,7 +86,7 @@ std::string value_text(const Value& value, std::size_t columns, bool ascii) {
         std::string operator()(std::int64_t number) const { return std::to_string(number); }
         std::string operator()(std::uint64_t number) const { return std::to_string(number); }
         std::string operator()(double number) const {
-            if (!std::isfinite(number)) return std::string(not_available);
+            if (!std::isfinite(number)) return std::string(not_there);
             TextBuffer text;
             text.put_real(number);
             return std::string(text.view());
@@ -114,7 +110,7 @@ std::size_t put_cell(TextBuffer& out, const TableColumn& column, const Point& po
         case Shows::reading:
             // No measurement where others have one: this point failed.
             if (column.from_measurement && !point.measured)
-                out.put(not_available);
+                out.put(not_there);
             else
                 put_reading(out, shown_reading(column, point), column.number,
                             !column.from_measurement && interval_of(column.item, point));

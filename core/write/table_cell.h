@@ -15,7 +15,8 @@ inline constexpr std::string_view column_gap = "  ";
 inline constexpr char estimate_mark = '~';
 // A parameter that people read with its unit: "4 MiB".
 inline constexpr std::string_view size_parameter = "size_bytes";
-inline constexpr std::string_view not_there = "-";  // what does not concern a point
+// What a point has no value of, whether it cannot be had or does not concern the point.
+inline constexpr std::string_view not_there = "n/a";
 
 // Appends the text of the cell, without padding; answers its width in columns.
 std::size_t put_cell(TextBuffer& out, const TableColumn& column, const Point& point,

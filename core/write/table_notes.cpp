@@ -71,9 +71,9 @@ void add_once(std::vector<GroupedText>& texts, const TableItem& item) {
 void TableNotes::look_at(const ResultHead& head) {
     explains_all_ = !head.columns.empty();
     if (const std::string& evidence = head.machine.evidence;
-        !evidence.empty() && evidence != "measured")
-        evidence_ =
-            fmt::format("Rules of the machine: {}.", cell_text(evidence, whole_text, style_.ascii));
+        !evidence.empty() && evidence != "measured" && evidence != "rules measured")
+        evidence_ = fmt::format("Predicted by {}{}.", evidence.starts_with("rules ") ? "" : "rules ",
+                                cell_text(evidence, whole_text, style_.ascii));
     if (!head.device) return;
     const std::string of_one = ceilings_of(*head.device);
     if (!of_one.empty()) ceilings_ = fmt::format("Ceiling of this GPU in this run: {}.", of_one);
@@ -86,6 +86,7 @@ void TableNotes::look_at(const ResultHead& head) {
 }
 
 void TableNotes::look_at(const TableLayout& layout) {
+    is_start_alone_ = is_start_alone_.value_or(true) && layout.limit == Limit::start;
     for (const auto& [facts, place] : layout.items) {
         const TableItem& item = facts.item;
         has_agreement_ |= facts.relation == Relation::agreed;
@@ -161,6 +162,10 @@ std::vector<std::string> TableNotes::lines(const ResultTail& tail) const {
     if (has_shares_ && !ceilings_.empty()) lines.push_back(ceilings_);
     if (has_estimate_)
         lines.emplace_back("~  an estimate: its interval (--json) holds nine of ten measurements");
+    if (is_start_alone_.value_or(false))
+        lines.emplace_back(
+            "The start of the launch takes longer than its memory accesses, so the times say "
+            "nothing about memory: a larger --size, such as 256MiB, does.");
     if (!evidence_.empty()) lines.push_back(evidence_);
     put_missing(lines);
     std::vector<GroupedText> never_there = never_there_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bitset>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,7 @@ class TableNotes {
     bool has_agreement_ = false;
     bool has_unmarked_ = false;  // columns that are only measured
     bool has_estimate_ = false;
+    std::optional<bool> is_start_alone_;  // what limits the time of every point
     bool explains_all_ = false;  // the counters were asked for by name
 };
 

@@ -62,13 +62,10 @@ std::string dimensions_text(const std::optional<std::uint64_t>& x,
 std::vector<std::string> chosen_options(const ResultHead& head) {
     const SweepFacts& sweep = head.sweep;
     std::vector<std::string> options;
-    const std::string grid = dimensions_text(sweep.grid_x, sweep.grid_y, sweep.grid_z);
-    const std::string block = dimensions_text(sweep.block_x, sweep.block_y, sweep.block_z);
+    const std::string grid = grid_text(sweep);
     if (!grid.empty()) options.push_back("grid " + grid);
-    if (!block.empty())
-        options.push_back("blocks of " + block);
-    else if (sweep.block && *sweep.block != usual_block)
-        options.push_back(fmt::format("blocks of {}", *sweep.block));
+    if (sweep.block_x || (sweep.block && *sweep.block != usual_block))
+        options.push_back("blocks of " + block_text(sweep));
     // A transpose's tile decides what each thread handles.
     if (sweep.per_thread && *sweep.per_thread != 1 && sweep.variant.empty())
         options.push_back(fmt::format("{} elements per thread", *sweep.per_thread));
@@ -86,6 +83,15 @@ std::vector<std::string> chosen_options(const ResultHead& head) {
 }
 
 }  // namespace
+
+std::string grid_text(const SweepFacts& sweep) {
+    return dimensions_text(sweep.grid_x, sweep.grid_y, sweep.grid_z);
+}
+
+std::string block_text(const SweepFacts& sweep) {
+    if (sweep.block_x) return dimensions_text(sweep.block_x, sweep.block_y, sweep.block_z);
+    return sweep.block ? fmt::to_string(*sweep.block) : std::string();
+}
 
 std::string title_of(const ResultHead& head, const TableStyle& style) {
     const bool is_measured = head.device.has_value();

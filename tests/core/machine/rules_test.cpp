@@ -28,9 +28,9 @@ TEST(Rules, every_record_says_where_each_part_comes_from) {
 }
 
 TEST(Rules, what_no_measurement_backs_is_called_documented) {
-    EXPECT_EQ(text_of(rules_of("c870").evidence), "documented, not measured");
-    EXPECT_EQ(text_of(rules_of("h200").evidence), "measured");
-    EXPECT_EQ(text_of(rules_of("h200").constant.evidence), "documented, not measured");
+    EXPECT_EQ(text_of(rules_of("c870").evidence), "rules documented, not measured");
+    EXPECT_EQ(text_of(rules_of("h200").evidence), "rules measured");
+    EXPECT_EQ(text_of(rules_of("h200").constant.evidence), "rules documented, not measured");
 }
 
 TEST(Rules, hold_together) {

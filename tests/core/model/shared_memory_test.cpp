@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/machine/machine.h"
 #include "core/model/truth.h"
@@ -169,6 +171,61 @@ TEST(SharedMemory, never_needs_fewer_passes_than_its_ideal_on_any_machine) {
             }
         }
     }
+}
+
+// Passes of 1.x for one half-warp of 4-byte lanes, where chance picks the word that is broadcast and
+// the lane of every other bank.
+std::uint64_t passes_by_chance(const WarpAccess& access, auto next) {
+    std::vector<std::uint64_t> waiting;
+    for (std::uint32_t lane = 0; lane < 16; ++lane) waiting.push_back(access.addresses[lane] / 4);
+    std::uint64_t passes = 0;
+    for (; !waiting.empty(); ++passes) {
+        const std::uint64_t broadcast = waiting[next(waiting.size())];
+        std::set<std::uint64_t> busy{broadcast % 16};
+        for (std::size_t i = waiting.size(); i-- > 1;) std::swap(waiting[i], waiting[next(i + 1)]);
+        std::erase_if(waiting, [&](std::uint64_t word) {
+            return word == broadcast || busy.insert(word % 16).second;
+        });
+    }
+    return passes;
+}
+
+TEST(SharedMemory, of_1_x_says_how_few_and_how_many_passes_the_choice_of_a_word_can_make) {
+    std::uint64_t random = 5;
+    const auto next = [&](std::uint64_t below) {
+        random = random * 6364136223846793005ull + 1442695040888963407ull;
+        return (random >> 33) % below;
+    };
+    const SharedMemory model(rules_of("c870"));
+    int doubtful = 0;
+    for (int round = 0; round < 500; ++round) {
+        WarpAccess access;
+        access.space = Space::shared;
+        access.active_lanes = 0xFFFF;
+        const std::uint64_t span = 1ull << (next(7) + 1);
+        for (auto& address : access.addresses) address = next(span) * 4;
+        const SharedCounts counts = model.count(access);
+        const std::uint64_t fewest = counts.wavefronts - counts.fewer;
+        const std::uint64_t most = counts.wavefronts + counts.more;
+        doubtful += fewest < most;
+        for (int time = 0; time < 40; ++time) {
+            const std::uint64_t passes = passes_by_chance(access, next);
+            ASSERT_GE(passes, fewest) << round;
+            ASSERT_LE(passes, most) << round;
+        }
+    }
+    EXPECT_GT(doubtful, 100);
+    // Two words of bank 0 for four lanes each, eight more lanes in banks of their own. The two
+    // broadcast one after the other: 2 passes. One of the others first: it and all like it are gone
+    // in that pass, then the two: 3.
+    WarpAccess access;
+    access.space = Space::shared;
+    access.active_lanes = 0xFFFF;
+    for (std::uint64_t lane = 0; lane < 16; ++lane)
+        access.addresses[lane] = lane < 4 ? 0 : lane < 8 ? 64 : (lane - 7) * 4;
+    const SharedCounts counts = model.count(access);
+    EXPECT_EQ(counts.wavefronts - counts.fewer, 2u);
+    EXPECT_EQ(counts.wavefronts + counts.more, 3u);
 }
 
 TEST(SharedMemory, of_no_lane_is_nothing_on_every_machine) {
