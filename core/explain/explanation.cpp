@@ -173,14 +173,14 @@ void tell_what_loads_share(std::vector<ExplainedAccess>& accesses, const Machine
         const std::string& array = access.instructions.front().array;
         if (together == moved)
             access.reasons.mend = fmt::format(
-                "Nothing is fetched for nothing: the warp's other loads of {} use the rest of "
-                "these sectors, as long as L1 holds them. One wider load per lane, or {} moved "
-                "through shared memory, takes fewer requests.",
-                array, array);
+                "No byte is fetched in vain: the warp's other loads of array {} use the rest of "
+                "these sectors, as long as L1 holds them. One wider load per lane, or a tile in "
+                "shared memory, takes fewer requests.",
+                array);
         else
             access.reasons.mend += fmt::format(
-                " With the warp's other loads of {}, {} of the {} bytes are used, as long as L1 "
-                "holds them.",
+                " With the warp's other loads of array {}, {} of the {} bytes are used, as long "
+                "as L1 holds them.",
                 array, together, moved);
     }
 }

@@ -3,8 +3,8 @@
 A session is a fenced block whose first word is `console`: lines that begin with "$ " are commands,
 and what follows a command, up to the next one or the end of the block, is what it prints. A block
 that a machine of its own is needed for says so with a second word (`console measured`) and is not
-run. Only commands of coalprof itself are: "$ coalprof ..." and "$ scripts/run ...", perhaps with "| jq ..."
-behind them, which is run where there is a jq.
+run. Only commands of coalprof itself are: "$ coalprof ..." and "$ scripts/run ...", perhaps with "| head ..."
+or "| jq ..." behind them, the latter run where there is a jq.
 """
 import dataclasses
 import glob
@@ -48,7 +48,7 @@ class Session:
 
     @property
     def is_ours(self):
-        return self.words[0] in PROGRAM_WORDS and self.filter[:1] in ([], ["jq"])
+        return self.words[0] in PROGRAM_WORDS and self.filter[:1] in ([], ["head"], ["jq"])
 
     @property
     def can_run(self):

@@ -1,6 +1,6 @@
 offset, rmw, f32 on NVIDIA H200
 
-load_sectors_per_request
+load sectors/request
 6 ┤
   │
   │  ●
@@ -16,7 +16,7 @@ load_sectors_per_request
    0                     10                      20                     30
                                       offset
 
-store_sectors_per_request
+store sectors/request
 6 ┤
   │
   │  ●
@@ -32,7 +32,7 @@ store_sectors_per_request
    0                     10                      20                     30
                                       offset
 
-load_efficiency (%)
+load efficiency (%)
 100 ┤●                                                                        ●
     │
     │  ●
@@ -48,7 +48,7 @@ load_efficiency (%)
      0                     10                     20                    30
                                        offset
 
-load_sectors
+load sectors
 200 ┤
     │
     │  ●

@@ -1,6 +1,6 @@
 warps on NVIDIA H200
 
-load_sectors_per_request
+load sectors/request
   1 ┤●
     │
     │
@@ -16,7 +16,7 @@ load_sectors_per_request
      0                                                                        1
                                         point
 
-store_sectors_per_request
+store sectors/request
 2 ┤●
   │
   │
@@ -32,7 +32,7 @@ store_sectors_per_request
    1
                                        point
 
-load_efficiency (%)
+load efficiency (%)
 30 ┤
    │
    │●
@@ -48,7 +48,7 @@ load_efficiency (%)
     0                                                                         1
                                        point
 
-shared_load_wavefronts
+shared load wavefronts
 40 ┤
    │
    │●
