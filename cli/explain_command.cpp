@@ -79,8 +79,8 @@ void refuse_foreign_options(const CLI::App& command, const PatternInfo& pattern)
             throw UsageError(fmt::format("{}: {} does not take it", name, pattern.name));
 }
 
-// What a request costs on average: sectors or passes, then lines; in hundredths, since the launches of
-// a sweep need not be of one size.
+// What a request costs on average: sectors or passes above the ideal, then lines; in hundredths,
+// since the launches of a sweep need not be of one size.
 std::array<std::int64_t, 2> cost_of(const Readings& readings) {
     double above = number_or(readings[Counter::constant_requests], 0);
     double below = above > 0 ? 1 : 0;
@@ -90,11 +90,13 @@ std::array<std::int64_t, 2> cost_of(const Readings& readings) {
         below += number_or(readings[requests], 0);
     };
     for (const AccessKind kind : access_kinds) {
-        add(access_counter(kind, AccessField::sectors), access_counter(kind, AccessField::requests));
+        add(access_counter(kind, AccessField::sectors),
+            access_counter(kind, AccessField::requests));
+        above -= number_or(readings[access_counter(kind, AccessField::ideal_sectors)], 0);
         lines += number_or(readings[access_counter(kind, AccessField::lines)], 0);
     }
-    add(Counter::shared_load_wavefronts, Counter::shared_load_requests);
-    add(Counter::shared_store_wavefronts, Counter::shared_store_requests);
+    add(Counter::shared_load_conflicts, Counter::shared_load_requests);
+    add(Counter::shared_store_conflicts, Counter::shared_store_requests);
     add(Counter::local_load_sectors, Counter::local_load_requests);
     add(Counter::local_store_sectors, Counter::local_store_requests);
     if (below <= 0) return {};
@@ -125,10 +127,9 @@ ChosenPlan costliest(const SweepPoints& points, const PatternInfo& pattern,
         }
     }
     PlannedPoint point = points.at(worst);
-    const std::string why =
-        fmt::format("{}={} costs most of {}, the values that are swept; --at chooses another",
-                    pattern.parameter, point.plan.value,
-                    pattern.default_range(bytes_of(point.plan.type)));
+    const std::string why = fmt::format(
+        "{}={} is the worst of {}, the values that are swept; --at chooses another",
+        pattern.parameter, point.plan.value, pattern.default_range(bytes_of(point.plan.type)));
     return {std::move(point.plan), differs ? why : std::string()};
 }
 
@@ -309,8 +310,8 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
                     "The formula, as for `coalprof formula`; or a warps file");
     sub->add_option(
            "--at", command->at,
-           "Value of the pattern's parameter (default: of those that it sweeps, the one that costs "
-           "most); of a warps file a line, by name or number")
+           "Value of the pattern's parameter (default: the worst of those that it sweeps); "
+           "of a warps file a line, by name or number")
         ->type_name("K");
     sub->add_option(
            "--warp", command->warp,

@@ -121,8 +121,8 @@ Listing list_machines() {
     listing.text = [](const TableStyle&) {
         std::string text;
         for (const Rules& rules : all_rules()) {
-            text += fmt::format("{:<5} {:<12} global memory: {}\n", text_of(rules.cc),
-                                rules.family, text_of(rules.evidence));
+            text += fmt::format("{:<5} {:<12} global memory: {}\n", text_of(rules.cc), rules.family,
+                                text_of(rules.evidence));
             for (const Board& board : all_boards())
                 if (board.cc == rules.cc)
                     text += fmt::format(

@@ -84,12 +84,11 @@ void OutputOptions::add_to(CLI::App& command) {
 }
 
 void OutputOptions::offer_only(CLI::App& command, std::string_view formats) {
-    command.get_option("--format")->description(
-        fmt::format("Format of standard output: {}", formats));
+    command.get_option("--format")
+        ->description(fmt::format("Format of standard output: {}", formats));
     for (const char* name : {"--plot", "--partial-in-place"})
         command.remove_option(command.get_option(name));
-    if (formats.find("jsonl") == formats.npos)
-        command.remove_option(command.get_option("--jsonl"));
+    if (formats.find("jsonl") == formats.npos) command.remove_option(command.get_option("--jsonl"));
 }
 
 void OutputOptions::add_telling_to(CLI::App& command) {

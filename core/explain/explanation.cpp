@@ -141,8 +141,7 @@ bool is_plain_load(const ExplainedAccess& access, const Machine& machine) {
 // Bytes of the sectors of `access` that it uses, or that the warp's other loads of its array use
 // with it.
 std::uint64_t bytes_used_together(const ExplainedAccess& access,
-                                  const std::vector<ExplainedAccess>& all,
-                                  const Machine& machine) {
+                                  const std::vector<ExplainedAccess>& all, const Machine& machine) {
     std::map<std::uint64_t, std::array<std::uint32_t, sectors_per_line>> used;  // of each line
     for (const TouchedLine& line : access.lines) used[line.address];
     for (const ExplainedAccess& other : all) {

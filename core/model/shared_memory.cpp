@@ -97,8 +97,8 @@ std::uint32_t SharedMemory::passes(const WarpAccess& access, std::uint32_t lanes
 
 // 1.x: each step serves all lanes that want one word, the broadcast, and of every other bank one
 // lane. Which word is broadcast is not documented: steps are counted for the first waiting lane's,
-// and with them how few and how many another choice could make. Accesses wider than a bank go word by word, each in as many steps: the next word of every lane lies one
-// bank further.
+// and with them how few and how many another choice could make. Accesses wider than a bank go word
+// by word, each in as many steps: the next word of every lane lies one bank further.
 SharedMemory::Steps SharedMemory::possible_steps(const WarpAccess& access,
                                                  std::uint32_t waiting) const {
     LaneSet words;
@@ -112,8 +112,8 @@ SharedMemory::Steps SharedMemory::possible_steps(const WarpAccess& access,
         if (lanes_of_word[number]++ == 0) words_of_bank[bank].push_back(number);
         ++lanes_of_bank[bank];
     });
-    // Each step ends at least the word that it broadcasts, and takes a lane from every bank. So the
-    // other banks of one wait for so long, and from then on its own words are broadcast.
+    // Each step ends at least the word that it broadcasts, and takes a lane from every bank: none
+    // takes more steps than it has lanes. Nor more than the other banks and then its own words.
     Steps steps{1, 1};
     for (std::size_t bank = 0; bank < words_of_bank.size(); ++bank) {
         std::uint32_t others = 0;
@@ -121,8 +121,7 @@ SharedMemory::Steps SharedMemory::possible_steps(const WarpAccess& access,
             if (other != bank) others = std::max(others, lanes_of_bank[other]);
         const auto own = static_cast<std::uint32_t>(words_of_bank[bank].size());
         others = std::min(others, words.size() - own);
-        const std::uint32_t left = lanes_of_bank[bank] - std::min(lanes_of_bank[bank], others);
-        steps.most = std::max(steps.most, own == 0 ? 0 : others + std::min(own, left));
+        steps.most = std::max(steps.most, std::min(lanes_of_bank[bank], others + own));
     }
     for (auto& numbers : words_of_bank)
         std::sort(numbers.begin(), numbers.end(), [&](std::uint32_t a, std::uint32_t b) {

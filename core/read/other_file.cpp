@@ -22,7 +22,6 @@ constexpr std::array beginnings{
     Look{"<!doctype html", "an HTML page"},
     Look{"<html", "an HTML page"},
     Look{"<svg", "an SVG picture"},
-    Look{"<?xml", "XML"},
     Look{"# HELP ", "OpenMetrics for Prometheus"},
     Look{"# TYPE ", "OpenMetrics for Prometheus"},
 };
@@ -34,6 +33,7 @@ bool has(std::string_view text, std::string_view part) { return text.find(part) 
 std::string_view look_of_file(std::string_view beginning) {
     for (const Look& look : beginnings)
         if (beginning.starts_with(look.begin)) return look.noun;
+    if (beginning.starts_with("<?xml")) return has(beginning, "<svg") ? "an SVG picture" : "XML";
     const bool is_binary = std::any_of(beginning.begin(), beginning.end(), [](char c) {
         return c == '\0' || (c > '\0' && c < '\t') || (c > '\r' && c < '\x1b');
     });

@@ -179,8 +179,7 @@ class ResultReader::Impl {
             !value.find("verification") && !value.find("explanation"))
             return take_line(value);
         require_schema(value);
-        refuse(fmt::format("this is {}, and no result", noun_of(value)),
-               std::string(what_is_read));
+        refuse(fmt::format("this is {}, and no result", noun_of(value)), std::string(what_is_read));
     }
 
     std::optional<ReadOutcome> take_document(JsonView document) {

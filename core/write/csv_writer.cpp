@@ -136,10 +136,12 @@ class CsvWriter : public ResultSink {
             add("variant", sweep.variant);
             add("tile", text_or_none(sweep.tile));
         }
-        for (const auto& [key, value] : sweep.more)
-            if (key.find('.') == std::string::npos && !is_memory_setting(key) &&
-                !key.starts_with("shard"))
-                add(key.c_str(), text_of(value));
+        // Which list holds what is lost in files, so that the names decide.
+        for (const NamedValues* list : {&sweep.settings, &sweep.more})
+            for (const auto& [key, value] : *list)
+                if (key.find('.') == std::string::npos && !is_memory_setting(key) &&
+                    !key.starts_with("shard"))
+                    add(key.c_str(), text_of(value));
         if (sweep.repeat) add("repeat", text_or_none(sweep.repeat));
         if (!sweep.cache.empty()) add("cache", sweep.cache);
     }

@@ -173,8 +173,8 @@ class HtmlWriter : public ResultSink {
                                     head.time_utc, result.names.size(),
                                     name_of(result.tail.status)));
         if (!head.machine.evidence.empty())
-            facts.push_back(fmt::format("machine {}: {}", head.machine.name,
-                                        head.machine.evidence));
+            facts.push_back(
+                fmt::format("machine {}: {}", head.machine.name, head.machine.evidence));
         for (const Verdict& verdict : result.tail.verdicts)
             facts.push_back((find_value(verdict.scope, "counter") ? "best: " : "best settings: ") +
                             verdict.text);

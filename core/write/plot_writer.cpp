@@ -44,8 +44,8 @@ struct Range {
 
 // To the nearest of `count` cells of the axis.
 std::size_t cell_of(double value, const PlotAxis& axis, std::size_t count) {
-    return static_cast<std::size_t>(std::lround(std::clamp(axis.share_of(value), 0.0, 1.0) *
-                                                static_cast<double>(count - 1)));
+    return static_cast<std::size_t>(
+        std::lround(std::clamp(axis.share_of(value), 0.0, 1.0) * static_cast<double>(count - 1)));
 }
 
 class PlotWriter : public ResultSink {

@@ -232,6 +232,21 @@ void drop_least_important(std::vector<Candidate>& candidates, std::size_t width,
     }
 }
 
+// Columns narrower than the name of their group give it room, as far as there is some.
+void widen_for_groups(std::vector<TableColumn>& columns, std::size_t most) {
+    std::size_t all = width_of(columns) - column_gap.size();
+    for (std::size_t i = 0; i < columns.size();) {
+        const std::string_view group = columns[i].item.group;
+        std::size_t width = columns[i].width;
+        for (++i; i < columns.size() && columns[i].item.group == group; ++i)
+            width += column_gap.size() + columns[i].width;
+        const std::size_t more = group.size() > width ? group.size() - width : 0;
+        if (more == 0 || (most != 0 && all + more > most)) continue;
+        columns[i - 1].width += more;
+        all += more;
+    }
+}
+
 }  // namespace
 
 std::string number_with_unit(const TableItem& item, const Reading& reading, bool is_estimate,
@@ -272,6 +287,7 @@ TableLayout layout_of(const ResultHead& head, const std::vector<Point>& points,
         std::move(candidate.columns.begin(), candidate.columns.end(),
                   std::back_inserter(layout.columns));
     }
+    widen_for_groups(layout.columns, style.width);
     return layout;
 }
 

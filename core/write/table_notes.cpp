@@ -72,8 +72,9 @@ void TableNotes::look_at(const ResultHead& head) {
     explains_all_ = !head.columns.empty();
     if (const std::string& evidence = head.machine.evidence;
         !evidence.empty() && evidence != "measured" && evidence != "rules measured")
-        evidence_ = fmt::format("Predicted by {}{}.", evidence.starts_with("rules ") ? "" : "rules ",
-                                cell_text(evidence, whole_text, style_.ascii));
+        evidence_ =
+            fmt::format("Predicted by {}{}.", evidence.starts_with("rules ") ? "" : "rules ",
+                        cell_text(evidence, whole_text, style_.ascii));
     if (!head.device) return;
     const std::string of_one = ceilings_of(*head.device);
     if (!of_one.empty()) ceilings_ = fmt::format("Ceiling of this GPU in this run: {}.", of_one);

@@ -53,7 +53,7 @@ class TableNotes {
     bool has_unmarked_ = false;  // columns that are only measured
     bool has_estimate_ = false;
     std::optional<bool> is_start_alone_;  // what limits the time of every point
-    bool explains_all_ = false;  // the counters were asked for by name
+    bool explains_all_ = false;           // the counters were asked for by name
 };
 
 }  // namespace coalprof

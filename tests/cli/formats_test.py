@@ -105,6 +105,17 @@ class Svg(Report):
         root = xml.fromstring(self.report(hostile(), "svg"))
         self.assertEqual([node for node in root.iter() if node.tag.endswith("script")], [])
 
+    def test_has_equal_steps_where_the_sweep_multiplies(self):
+        """1, 2, 4, ... 64: seven values, six equal steps; 0, 8, ... 48 has them anyhow."""
+        for values in ("1..64*2", "0..48:8"):
+            text = self.run_ok("stride" if values[0] == "1" else "offset", "--range", values, "--op", "load",
+                               "--counters", "load_requests", "--plot", "--plain").out_text
+            (row,) = [line for line in text.splitlines() if "*" in line and not line.startswith("*")]
+            places = [i for i, mark in enumerate(row) if mark == "*"]
+            self.assertEqual(len(places), 7)
+            steps = [right - left for left, right in zip(places, places[1:])]
+            self.assertLessEqual(max(steps) - min(steps), 1)
+
     def test_stands_numbers_of_any_size(self):
         document = golden("predicted.json")
         for value in (0, 1e308, 5e-324, 2 ** 64 - 1):

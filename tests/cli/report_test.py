@@ -1,4 +1,6 @@
 """`coalprof report`: a saved result in any format is what the run itself would have printed."""
+import csv
+import io
 import json
 import os
 import tempfile
@@ -88,6 +90,25 @@ class Report(Case):
                 self.assertEqual(ran.code, harness.USAGE)
                 self.assertEqual(ran.out, b"")
                 self.assertIn("stdin:", ran.err_text)
+
+    def test_says_what_a_file_looks_like_that_is_no_result(self):
+        looks = {"x.csv": "CSV", "x.html": "HTML", "x.prom": "OpenMetrics", "x.svg": "SVG", "x.txt": "table"}
+        with tempfile.TemporaryDirectory() as folder:
+            self.run_ok("offset", *(word for name in looks for word in ("-o", name)), "-q", cwd=folder)
+            for name, look in looks.items():
+                ran = harness.run("report", name, cwd=folder)
+                self.assertEqual(ran.code, harness.USAGE)
+                self.assertIn(look, ran.err_text)
+                self.assertIn("FILE.json", ran.err_text)
+
+    def test_writes_the_csv_that_the_run_would_have_written(self):
+        with tempfile.TemporaryDirectory() as folder:
+            options = ("row", "--range", "250,256", "--pitch", "auto", "--dlcm", "cg", "--block", "32x8")
+            self.run_ok(*options, "-o", "x.json", "-q", cwd=folder)
+            saved = self.run_ok("report", "x.json", "--format", "csv", cwd=folder).out_text
+            self.assertEqual(saved, self.run_ok(*options, "--format", "csv", cwd=folder).out_text)
+            (row, _) = csv.DictReader(io.StringIO(saved))
+            self.assertEqual((row["dlcm"], row["pitch"], row["block"]), ("cg", "auto", "32x8"))
 
     def test_keeps_its_input(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -342,6 +342,41 @@ class Explain(Case):
                       " ".join(drawn.split()))
         self.assertNotIn("whole launch", drawn)
 
+    def test_draws_the_costliest_value_of_a_sweep(self):
+        # Strides of 8 floats and more touch 28 sectors too many per request, that of 32 in most lines.
+        self.assertEqual(self.run_ok("explain", "stride", "--json").json["sweep"]["value"], 32)
+        self.assertIn("--at", self.run_ok("explain", "stride").out_text)
+        # Rows of 384 and of 512 bytes are whole lines, those between straddle some.
+        self.assertNotIn(self.run_ok("explain", "row", "--json").json["sweep"]["value"], (384, 512))
+        self.assertNotIn("--at", self.run_ok("explain", "soa").out_text)
+
+    def test_tells_what_other_loads_use_of_the_same_sectors(self):
+        alone = self.run_ok("explain", "formula", "load: a[i*3]").out_text
+        together = self.run_ok("explain", "formula", "load: a[i*3]; load: a[i*3+1]; load: a[i*3+2]").out_text
+        half = self.run_ok("explain", "formula", "load: a[i*4]; load: a[i*4+1]").out_text
+        other = self.run_ok("explain", "formula", "load: a[i*3]; load: b[i*3+1]; load: b[i*3+2]").out_text
+        self.assertNotIn("other loads", alone)
+        self.assertEqual(together.count("in vain"), 3)
+        # 32 lanes a structure of 16 bytes apart: 16 sectors, two of its four floats used.
+        self.assertEqual(" ".join(half.split()).count("256 of the 512 bytes"), 2)
+        self.assertEqual(other.split("load of b")[0].count("other loads"), 0)
+
+    def test_options_of_another_pattern_are_said_to_be(self):
+        ran = self.refuse("stride", "--pitch", "4")
+        self.assertIn("`row`", ran.err_text)
+        self.assertNotIn("Did you mean", ran.err_text)
+
+    def test_formats_that_are_refused_are_not_offered(self):
+        for command in ("explain", "machines", "occupancy"):
+            self.assertNotIn("svg", self.run_ok(command, "--help").out_text)
+
+    def test_says_where_times_tell_nothing_of_memory(self):
+        told = "say nothing about memory"
+        small = " ".join(self.run_ok("offset", "--range", "0,1").out_text.split())
+        self.assertIn(told, small)
+        large = self.run_ok("offset", "--range", "0,1", "--size", "1GiB").out_text
+        self.assertNotIn(told, " ".join(large.split()))
+
     def test_counts_one_warp_in_the_singular(self):
         drawn = self.run_ok("explain", "offset", "--size", "128").out_text
         self.assertIn("This warp is the whole launch.", drawn)

@@ -173,8 +173,8 @@ TEST(SharedMemory, never_needs_fewer_passes_than_its_ideal_on_any_machine) {
     }
 }
 
-// Passes of 1.x for one half-warp of 4-byte lanes, where chance picks the word that is broadcast and
-// the lane of every other bank.
+// Passes of 1.x for one half-warp of 4-byte lanes, where chance picks the word that is broadcast
+// and the lane of every other bank.
 std::uint64_t passes_by_chance(const WarpAccess& access, auto next) {
     std::vector<std::uint64_t> waiting;
     for (std::uint32_t lane = 0; lane < 16; ++lane) waiting.push_back(access.addresses[lane] / 4);

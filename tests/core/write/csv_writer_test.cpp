@@ -47,6 +47,23 @@ TEST(Csv, columns_are_parameters_then_predictions_then_measurements) {
         ElementsAre("name,offset,dlcm,load_sectors,measured_load_sectors,failure", "a,-3,ca,4,5,"));
 }
 
+// What was given but not swept has a column too, whatever was given: files can be put together.
+TEST(Csv, rows_say_every_setting_of_their_sweep) {
+    ResultHead head;
+    head.sweep.pattern = "row";
+    head.sweep.block = 256;
+    head.sweep.block_x = 32;
+    head.sweep.block_y = 8;
+    head.sweep.settings = {{"dlcm", std::string("cg")}};
+    head.sweep.more = {{"pitch", std::string("auto")}, {"formula.x", std::string("i")}};
+    Point swept = named("a");
+    swept.parameters = {{"alloc", std::string("host")}};
+    EXPECT_THAT(lines_of(csv_of({swept}, head)),
+                ElementsAre("name,alloc,pattern,formula,op,type,size_bytes,machine,grid,block,per_"
+                            "thread,dlcm,dscm,carveout,l2_fetch,path,pitch,load_sectors,failure",
+                            "a,host,row,,,,,,,32x8,,cg,,,,,auto,4,"));
+}
+
 TEST(Csv, quotes_what_would_break_a_row) {
     EXPECT_THAT(csv_of({named("a,b"), named("say \"hi\""), named("two\nlines")}),
                 HasSubstr("\"a,b\",4,\n\"say \"\"hi\"\"\",4,\n\"two\nlines\",4,\n"));
