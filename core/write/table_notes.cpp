@@ -61,6 +61,12 @@ bool contains(const std::vector<GroupedText>& texts, const GroupedText& text) {
     return std::find(texts.begin(), texts.end(), text) != texts.end();
 }
 
+// Then the reasons are all there is to say.
+bool shows_no_counter(const TableLayout& layout) {
+    return std::none_of(layout.items.begin(), layout.items.end(),
+                        [](const PlacedItem& item) { return item.place == Place::column; });
+}
+
 void add_once(std::vector<GroupedText>& texts, const TableItem& item) {
     GroupedText text{item.group, std::string(item.heading->phrase)};
     if (!contains(texts, text)) texts.push_back(std::move(text));
@@ -95,17 +101,19 @@ void TableNotes::look_at(const TableLayout& layout) {
         if (place == Place::left_out) add_once(left_out_, item);
         if (facts.relation != Relation::none)
             add_once(there_, item);
-        else if (!explains_all_)
+        else if (!explains_all_ && !shows_no_counter(layout))
             add_once(never_there_, item);
     }
 }
 
 void TableNotes::look_at(const TableLayout& layout, const Point& point, bool explains_all) {
     if (!point.failure.empty()) look_at_failure(point);
+    const bool shows_nothing = shows_no_counter(layout);
     for (const auto& [facts, place] : layout.items) {
         const TableItem& item = facts.item;
-        if (place == Place::left_out || !(explains_all_ || facts.relation != Relation::none))
-            continue;
+        const bool is_named_below =
+            !explains_all_ && facts.relation == Relation::none && !shows_nothing;
+        if (place == Place::left_out || is_named_below) continue;
         has_shares_ |= item.counters.front() == Counter::bandwidth_share &&
                        is_finite_number(measured_reading(item, point));
         has_estimate_ |=

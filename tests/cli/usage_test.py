@@ -377,6 +377,11 @@ class Explain(Case):
         large = self.run_ok("offset", "--range", "0,1", "--size", "1GiB").out_text
         self.assertNotIn(told, " ".join(large.split()))
 
+    def test_gives_the_range_of_what_old_machines_choose(self):
+        # Random words of 128 lie in several banks of 16, wanted by several lanes each.
+        text = " ".join(self.run_ok("shared-random", "--range", "512,2048", "--machine", "c870").out_text.split())
+        self.assertRegex(text, r"n/a shared load wavefronts[^:]*: [0-9,]+ to [0-9,]+ ")
+
     def test_counts_one_warp_in_the_singular(self):
         drawn = self.run_ok("explain", "offset", "--size", "128").out_text
         self.assertIn("This warp is the whole launch.", drawn)
