@@ -324,6 +324,11 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
     command->formula.add_var_to(*sub);
     command->sweep.add_shape_to(*sub, nullptr);
     command->sweep.add_pattern_options_to(*sub, "--variant --order --seed --member --pitch --tile");
+    // Of what a sweep takes in lists, one value is drawn.
+    constexpr std::string_view list_mark = ",...";
+    for (CLI::Option* option : sub->get_options())
+        if (const std::string what = option->get_type_name(); what.ends_with(list_mark))
+            option->type_name(what.substr(0, what.size() - list_mark.size()));
     command->output.add_to(*sub);
     OutputOptions::offer_only(*sub, "table (the drawing), json");
     sub->footer(

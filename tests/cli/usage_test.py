@@ -369,6 +369,7 @@ class Explain(Case):
     def test_formats_that_are_refused_are_not_offered(self):
         for command in ("explain", "machines", "occupancy"):
             self.assertNotIn("svg", self.run_ok(command, "--help").out_text)
+        self.assertNotIn(",...", self.run_ok("explain", "--help").out_text)
 
     def test_says_where_times_tell_nothing_of_memory(self):
         told = "say nothing about memory"
