@@ -30,6 +30,7 @@ void describe_command_line(CLI::App& app, Invocation& invocation) {
     add_run_command(app, invocation);
     add_merge_command(app, invocation);
     add_verify_command(app, invocation);
+    add_calibrate_command(app, invocation);
     add_occupancy_command(app, invocation);
     add_list_commands(app, invocation);
     add_device_commands(app, invocation);

@@ -13,6 +13,7 @@
 #include "cli/print.h"
 #include "cli/result_head.h"
 #include "cli/sweep_options.h"
+#include "core/calibrate/machine_file.h"
 #include "core/explain/drawing.h"
 #include "core/explain/explanation_json.h"
 #include "core/explain/formula_explanation.h"
@@ -253,7 +254,7 @@ Drawn explain_formula(const CLI::App& app, const ExplainCommand& command, const 
 
 ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
                      const Invocation& invocation) {
-    const Machine machine = find_machine(command.machine);
+    const Machine machine = machine_named(command.machine);
     std::optional<std::uint64_t> warp;
     if (!command.warp.empty()) warp = parse_integer(command.warp, "--warp");
     const std::vector<OutputTarget> targets = command.output.targets();

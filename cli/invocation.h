@@ -27,6 +27,7 @@ void add_merge_command(CLI::App& app, Invocation& invocation);
 void add_explain_command(CLI::App& app, Invocation& invocation);
 void add_run_command(CLI::App& app, Invocation& invocation);
 void add_verify_command(CLI::App& app, Invocation& invocation);
+void add_calibrate_command(CLI::App& app, Invocation& invocation);
 void add_device_commands(CLI::App& app, Invocation& invocation);
 void add_occupancy_command(CLI::App& app, Invocation& invocation);
 void add_list_commands(CLI::App& app, Invocation& invocation);

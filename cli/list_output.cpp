@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <memory>
+#include <vector>
 
 #include "cli/print.h"
 #include "cli/result_head.h"
@@ -11,32 +14,45 @@
 namespace coalprof {
 namespace {
 
+void refuse_other_formats(const OutputTarget& target, const Invocation& invocation) {
+    constexpr std::array<std::string_view, 5> formats{"table", "json", "jsonl", "csv", "md"};
+    if (std::ranges::find(formats, target.format->name) != formats.end()) return;
+    throw UsageError(fmt::format("{}: a list is not written as {}", invocation.argv.at(1),
+                                 target.format->name),
+                     {}, UsageError::no_caret, "lists are table, json, jsonl, csv or md");
+}
+
 std::string listed_as(const OutputTarget& target, const Listing& listing, const ResultHead& head) {
     const std::string_view format = target.format->name;
     if (format == "table") return listing.text(target.style);
     if (format == "json") return list_as_json(head, listing.document);
     if (format == "jsonl") return list_as_jsonl(listing.document);
     if (format == "csv") return list_as_csv(listing.document);
-    if (format == "md") return list_as_markdown(listing.document);
-    throw UsageError(fmt::format("{}: a list is not written as {}", listing.document.key, format),
-                     {}, UsageError::no_caret, "lists are table, json, jsonl, csv or md");
+    return list_as_markdown(listing.document);
 }
 
 }  // namespace
 
-ExitCode print_listing(const Listing& listing, const OutputOptions& output,
+ExitCode print_listing(const std::function<Listing()>& make, const OutputOptions& output,
                        const Invocation& invocation) {
+    const std::vector<OutputTarget> targets = output.targets();
+    std::vector<std::unique_ptr<OutputFile>> files;  // none: standard output
+    for (const OutputTarget& target : targets) refuse_other_formats(target, invocation);
+    for (const OutputTarget& target : targets) {
+        const bool is_screen = target.path == "-" || target.path == "/dev/stdout";
+        files.push_back(is_screen ? nullptr : std::make_unique<OutputFile>(target.path));
+    }
+    const Listing listing = make();
     const ResultHead head = head_of(invocation.argv);  // once: every output tells the same time
-    for (const OutputTarget& target : output.targets()) {
-        const std::string text = listed_as(target, listing, head);
-        if (target.path == "-" || target.path == "/dev/stdout") {
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+        const std::string text = listed_as(targets[i], listing, head);
+        if (!files[i]) {
             print_out(text);
             continue;
         }
-        OutputFile file(target.path);
-        file.write(text);
-        file.commit();
-        if (!file.remark().empty()) output.note(file.remark());
+        files[i]->write(text);
+        files[i]->commit();
+        if (!files[i]->remark().empty()) output.note(files[i]->remark());
     }
     return ExitCode::done;
 }
@@ -56,7 +72,7 @@ void add_list(CLI::App& app, Invocation& invocation, const char* name, const cha
                     name));
     sub->callback([&invocation, output, make] {
         invocation.run = [&invocation, output, make] {
-            return print_listing(make(), *output, invocation);
+            return print_listing(make, *output, invocation);
         };
     });
 }

@@ -15,8 +15,9 @@ struct Listing {
     std::function<std::string(const TableStyle&)> text = {};  // as people read it
 };
 
-// Throws UsageError for a format that lists do not have, Error where a file cannot be written.
-ExitCode print_listing(const Listing& listing, const OutputOptions& output,
+// Opens the files, then asks `make`. Throws UsageError for a format that lists do not have, Error
+// where a file cannot be written.
+ExitCode print_listing(const std::function<Listing()>& make, const OutputOptions& output,
                        const Invocation& invocation);
 
 // A command that prints what `make` lists.

@@ -8,6 +8,7 @@
 #include "cli/invocation.h"
 #include "cli/list_output.h"
 #include "cli/sweep_options.h"
+#include "core/calibrate/machine_file.h"
 #include "core/model/occupancy.h"
 #include "core/text/describe.h"
 #include "core/text/fold.h"
@@ -150,7 +151,7 @@ ListRow values_of(const Row& row) {
 ExitCode run_occupancy(const OccupancyCommand& command, const Invocation& invocation) {
     std::vector<Machine> machines;
     for (const std::string& name : split_list(command.machine, "--machine"))
-        add_machine(machines, find_machine(name));
+        add_machine(machines, machine_named(name));
     const std::vector<Kernel> kernels = with_blocks(command.block, kernels_of(command));
     std::vector<Row> rows;
     for (const Machine& machine : machines) {
@@ -161,7 +162,7 @@ ExitCode run_occupancy(const OccupancyCommand& command, const Invocation& invoca
     Listing listing{.document = {.key = "occupancy", .rows = {}},
                     .text = [&rows](const TableStyle&) { return text_of(rows); }};
     for (const Row& row : rows) listing.document.rows.push_back(values_of(row));
-    return print_listing(listing, command.output, invocation);
+    return print_listing([&] { return listing; }, command.output, invocation);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "cli/axis_options.h"
 #include "cli/thread_option.h"
+#include "core/calibrate/machine_file.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/text/number.h"
@@ -271,7 +272,7 @@ int MachineOptions::only_device_index(std::string_view what) const {
 std::vector<Machine> MachineOptions::machines() const {
     std::vector<Machine> machines;
     for (const std::string& name : split_list(machine.empty() ? "h200" : machine, "--machine"))
-        add_machine(machines, find_machine(name));
+        add_machine(machines, machine_named(name));
     return machines;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,10 +24,14 @@ struct Board {
     std::string_view source;
 };
 
+struct MeasuredRates;  // rates.h
+
 struct Machine {
-    std::string name;  // "h200", "sm_90", or the name of the device present
+    std::string name;  // "h200", "sm_90", the name of the device present, or a machine file's path
     const Rules* rules = nullptr;
     std::optional<Board> board;  // none for a bare compute capability
+    // Of a machine file: what `coalprof calibrate` found.
+    std::shared_ptr<const MeasuredRates> measured = {};
 };
 
 // What a device present says of itself, for the places where a board of the list stands otherwise.

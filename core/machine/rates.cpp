@@ -1,5 +1,7 @@
 #include "core/machine/rates.h"
 
+#include <array>
+
 namespace coalprof {
 namespace {
 
@@ -98,14 +100,68 @@ Rates scaled(const Board& board) {
 
 }  // namespace
 
+std::span<const RateInfo> all_rates() {
+    constexpr std::string_view per_second = "1/s";
+    static constexpr std::array rates{
+        RateInfo{"start_seconds", "s", &Rates::start_seconds},
+        RateInfo{"flushed_seconds", "s", &Rates::flushed_seconds},
+        RateInfo{"blocks_per_second", per_second, &Rates::blocks_per_second},
+        RateInfo{"warps_per_second", per_second, &Rates::warps_per_second},
+        RateInfo{"instructions_per_second", per_second, &Rates::instructions_per_second},
+        RateInfo{"hashes_per_second", per_second, &Rates::hashes_per_second},
+        RateInfo{"latency_seconds", "s", &Rates::latency_seconds},
+        RateInfo{"dram_latency_seconds", "s", &Rates::dram_latency_seconds},
+        RateInfo{"dependent_latency_seconds", "s", &Rates::dependent_latency_seconds},
+        RateInfo{"serial_share", "1", &Rates::serial_share},
+        RateInfo{"exposed_latency", "1", &Rates::exposed_latency},
+        RateInfo{"l1_lines_per_second", per_second, &Rates::l1_lines_per_second},
+        RateInfo{"shared_wavefronts_per_second", per_second, &Rates::shared_wavefronts_per_second},
+        RateInfo{"constant_requests_per_second", per_second, &Rates::constant_requests_per_second},
+        RateInfo{"l2_read_requests_per_second", per_second, &Rates::l2_read_requests_per_second},
+        RateInfo{"l2_write_requests_per_second", per_second, &Rates::l2_write_requests_per_second},
+        RateInfo{"l2_sectors_per_second", per_second, &Rates::l2_sectors_per_second},
+        RateInfo{"dram_read_bursts_per_second", per_second, &Rates::dram_read_bursts_per_second},
+        RateInfo{"dram_write_bursts_per_second", per_second, &Rates::dram_write_bursts_per_second},
+        RateInfo{"read_sparseness", "1", &Rates::read_sparseness},
+        RateInfo{"write_sparseness", "1", &Rates::write_sparseness},
+        RateInfo{"scattered", "1", &Rates::scattered},
+        RateInfo{"line_stores_per_second", per_second, &Rates::line_stores_per_second},
+        RateInfo{"line_updates_per_second", per_second, &Rates::line_updates_per_second},
+        RateInfo{"reductions_per_second", per_second, &Rates::reductions_per_second},
+        RateInfo{"slice_imbalance", "1", &Rates::slice_imbalance},
+        RateInfo{"overlap", "1", &Rates::overlap},
+    };
+    return rates;
+}
+
+namespace {
+
+// A GPU that is present goes by the name that its driver gives it.
+bool is_h200(const Machine& machine) {
+    return machine.board->key == "h200" || machine.name == "NVIDIA H200";
+}
+bool is_h100(const Machine& machine) {
+    return machine.board->key == "h100" || machine.name == "NVIDIA H100 80GB HBM3";
+}
+
+}  // namespace
+
 std::optional<Rates> rates_of(const Machine& machine) {
+    if (machine.measured) return machine.measured->rates;
     if (!machine.board) return std::nullopt;
-    const Board& board = *machine.board;
-    // A GPU that is present goes by the name that its driver gives it.
-    if (board.key == "h200" || machine.name == "NVIDIA H200") return h200;
-    if (board.key == "h100" || machine.name == "NVIDIA H100 80GB HBM3") return h100;
-    if (board.multiprocessors == 0 || board.l2_bytes.value_or(0) == 0) return std::nullopt;
-    return scaled(board);
+    if (is_h200(machine)) return h200;
+    if (is_h100(machine)) return h100;
+    if (machine.board->multiprocessors == 0 || machine.board->l2_bytes.value_or(0) == 0)
+        return std::nullopt;
+    return scaled(*machine.board);
+}
+
+std::string_view source_of_rates(const Machine& machine) {
+    if (machine.measured) return "its machine file";
+    if (!machine.board) return "none";
+    if (is_h200(machine)) return "h200";
+    if (is_h100(machine)) return "h100";
+    return "h200, scaled";
 }
 
 }  // namespace coalprof

@@ -4,6 +4,9 @@
 #pragma once
 
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 
 #include "core/machine/machine.h"
 
@@ -62,7 +65,24 @@ struct Rates {
     double doubt = 1;
 };
 
+// A rate as machine files name it.
+struct RateInfo {
+    std::string_view key;
+    std::string_view unit;
+    double Rates::*value = nullptr;
+};
+// All but the shares of L2, in the order of Rates.
+std::span<const RateInfo> all_rates();
+
+// Rates of the very GPU that a Machine stands for.
+struct MeasuredRates {
+    std::string device;  // its name: what Board::name of the Machine points to
+    Rates rates;
+};
+
 // None where nothing is known of the machine's board, or of any board like it.
 std::optional<Rates> rates_of(const Machine& machine);
+// Whose rates these are, for people: "h100", "h200, scaled".
+std::string_view source_of_rates(const Machine& machine);
 
 }  // namespace coalprof

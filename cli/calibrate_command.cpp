@@ -1,0 +1,92 @@
+// `coalprof calibrate`: this GPU's rates, as a machine file.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "cli/invocation.h"
+#include "cli/list_output.h"
+#include "cli/step_lines.h"
+#include "cli/sweep_options.h"
+#include "cli/wiring.h"
+#include "core/calibrate/machine_file.h"
+#include "core/text/fold.h"
+#include "core/text/range.h"
+
+namespace coalprof {
+namespace {
+
+struct CalibrateCommand {
+    std::string device = "0";
+    OutputOptions output;
+};
+
+// The share of launches that are predicted to within `error`.
+double share_within(const Calibration& found, double error) {
+    const auto is_near = [&](const TimedProbe& launch) {
+        return std::abs(launch.predicted_seconds / launch.seconds - 1) <= error;
+    };
+    return static_cast<double>(std::ranges::count_if(found.launches, is_near)) /
+           static_cast<double>(found.launches.size());
+}
+
+std::string text_of(const Calibration& found, const TableStyle& style) {
+    std::string text = fmt::format("{} (cc {}.{})\n\n", found.device.name, found.device.major,
+                                   found.device.minor);
+    for (const FittedRate& rate : found.fit.by_rate)
+        text += fmt::format(
+            "{:<30} {:>9.3g} {:<4} {}\n", rate.info.key, rate.value,
+            rate.info.unit == "1" ? "" : rate.info.unit,
+            rate.is_measured ? fmt::format("measured, to about {:.2g} %", 100 * rate.doubt)
+                             : fmt::format("not measured: {}", found.prior));
+    text += fmt::format(
+        "\n{} launches were timed; with these rates {:.0f} % of them are predicted to 10 %, {:.0f} % "
+        "to 25 %.\n",
+        found.launches.size(), 100 * share_within(found, 0.1), 100 * share_within(found, 0.25));
+    for (const std::string& failure : found.failed)
+        text += folded_text("failed: " + failure, {.columns = style.width, .indent = 0});
+    return text;
+}
+
+ExitCode run_calibrate(const CalibrateCommand& command, const Invocation& invocation) {
+    const StepLines steps(command.output.verbose);
+    std::string disturbance;
+    const auto make = [&] {
+        const DeviceAccess device = open_device(
+            {.index = static_cast<int>(parse_integer(command.device, "--device", 0, 1023)),
+             .wants_counters = false,
+             .wants_ceilings = true});
+        if (!device.launcher) throw Error(fmt::format("calibrate needs a GPU: {}", device.no_gpu));
+        const Calibration found = calibrate(*device.launcher);
+        disturbance = found.disturbance;
+        return Listing{
+            .document = machine_document(found),
+            .text = [found](const TableStyle& style) { return text_of(found, style); }};
+    };
+    const ExitCode code = print_listing(make, command.output, invocation);
+    if (disturbance.empty()) return code;
+    command.output.note(fmt::format("W-DISTURBED: {}; calibrate again", disturbance));
+    return ExitCode::finding;
+}
+
+}  // namespace
+
+void add_calibrate_command(CLI::App& app, Invocation& invocation) {
+    auto command = std::make_shared<CalibrateCommand>();
+    CLI::App* sub = app.add_subcommand(
+        "calibrate", "Measure this GPU's rates once; the model then predicts this GPU anywhere");
+    sub->group("Commands");
+    sub->add_option("--device", command->device, "CUDA device index (default 0)")->type_name("N");
+    command->output.add_to(*sub);
+    sub->footer(
+        "Examples:\n"
+        "  coalprof calibrate -o mine.json\n"
+        "  coalprof offset --machine ./mine.json      needs no GPU\n"
+        "\n"
+        "Takes about a minute. Ends with 1 where the GPU was disturbed meanwhile.\n");
+    sub->callback([&invocation, command] {
+        invocation.run = [&invocation, command] { return run_calibrate(*command, invocation); };
+    });
+}
+
+}  // namespace coalprof

@@ -1,0 +1,141 @@
+#include "core/calibrate/calibration.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "core/calibrate/probes.h"
+#include "core/model/predict.h"
+#include "core/run/device_machine.h"
+#include "core/steps/steps.h"
+#include "core/stop/signal.h"
+#include "core/traffic/duration.h"
+#include "core/traffic/launch_work.h"
+
+namespace coalprof {
+namespace {
+
+// All launches are timed in turn, and again: what changes in the course of a minute is seen.
+constexpr std::size_t rounds = 3;
+constexpr std::uint64_t repeats_of_round = 41;
+
+// Launches shorter than this differ by the clock's own steps.
+constexpr double least_told_seconds = 10e-6;
+constexpr double most_drift = 0.05;
+constexpr double most_drifting = 0.1;  // of the launches
+
+struct Asked {
+    Probe probe;
+    Work work;
+    std::vector<Timing> rounds = {};
+    std::string failure = {};
+};
+
+Work work_of(const Machine& machine, const Predictor& predictor, const Probe& probe,
+             const Rates& rates) {
+    const Readings readings = predictor.predict_launch(probe.plan, {});
+    return estimate_work(machine, probe.plan, probe.cache == CacheState::warm, rates, readings)
+        .work;
+}
+
+std::vector<Asked> launches_to_time(const Machine& machine, const Rates& prior,
+                                    std::uint64_t most_bytes) {
+    const Step step("launches predicted");
+    const Predictor predictor(machine);
+    std::vector<Asked> all;
+    for (Probe& probe : calibration_probes(machine, most_bytes)) {
+        const Work work = work_of(machine, predictor, probe, prior);
+        all.push_back({.probe = std::move(probe), .work = work});
+    }
+    return all;
+}
+
+void time_once(KernelLauncher& launcher, Asked& one) {
+    try {
+        const auto launch = launcher.prepare(one.probe.plan);
+        one.rounds.push_back(launch->time(repeats_of_round, one.probe.cache));
+    } catch (const PointError& error) {
+        one.failure = error.what();
+    }
+}
+
+TimedProbe summary_of(const Asked& one) {
+    std::vector<Timing> sorted = one.rounds;
+    std::ranges::sort(sorted, {}, &Timing::median_seconds);
+    const Timing& middle = sorted[sorted.size() / 2];
+    TimedProbe probe{.command = one.probe.command, .seconds = middle.median_seconds};
+    for (const Timing& round : sorted) probe.repeats += round.repeats;
+    probe.spread = (middle.high_seconds - middle.low_seconds) / middle.median_seconds;
+    probe.drift = sorted.back().median_seconds / sorted.front().median_seconds - 1;
+    return probe;
+}
+
+std::optional<Rates> modelled_rates(const Machine& machine) {
+    if (machine.rules->global != GlobalRule::sectors_by_warp) return std::nullopt;
+    return rates_of(machine);
+}
+
+}  // namespace
+
+std::string disturbance_in(std::span<const TimedProbe> launches) {
+    std::size_t told = 0;
+    std::size_t drifting = 0;
+    const TimedProbe* worst = nullptr;
+    for (const TimedProbe& launch : launches) {
+        if (launch.seconds < least_told_seconds) continue;
+        ++told;
+        drifting += launch.drift > most_drift;
+        if (!worst || launch.drift > worst->drift) worst = &launch;
+    }
+    if (static_cast<double>(drifting) <= most_drifting * static_cast<double>(told)) return {};
+    return fmt::format(
+        "{} of {} launches took more than {:.0f} % longer in one round than in another ({}: {:.0f} "
+        "%): another process was on the GPU, or its clocks changed",
+        drifting, told, 100 * most_drift, worst->command, 100 * worst->drift);
+}
+
+Calibration calibrate(KernelLauncher& launcher) {
+    const DeviceFacts& facts = launcher.device();
+    const Machine machine = machine_of(facts);
+    const std::optional<Rates> prior = modelled_rates(machine);
+    if (!prior)
+        throw Error(fmt::format(
+            "calibrate: no rates are modelled for {} (compute capability {}.{}): its predicted "
+            "time follows from device memory alone",
+            facts.name, facts.major, facts.minor));
+
+    Calibration found;
+    found.device = facts;
+    found.prior = source_of_rates(machine);
+    std::vector<Asked> asked = launches_to_time(machine, *prior, facts.free_memory_bytes / 4);
+    found.ceilings = measure_ceilings(launcher);
+    {
+        const Step step("launches timed");
+        for (std::size_t round = 0; round < rounds; ++round)
+            for (Asked& one : asked) {
+                stop_if_asked();
+                if (one.failure.empty()) time_once(launcher, one);
+            }
+    }
+    std::vector<TimedWork> timed;
+    for (const Asked& one : asked) {
+        if (!one.failure.empty()) {
+            found.failed.push_back(fmt::format("{}: {}", one.probe.command, one.failure));
+            continue;
+        }
+        found.launches.push_back(summary_of(one));
+        timed.push_back({one.work, found.launches.back().seconds});
+    }
+    if (timed.size() < asked.size() / 2)
+        throw Error(fmt::format("calibrate: {} of {} launches failed, the first with: {}",
+                                found.failed.size(), asked.size(), found.failed.front()));
+    const Step step("rates found");
+    found.fit = fit_rates(timed, *prior);
+    for (std::size_t i = 0; i < timed.size(); ++i)
+        found.launches[i].predicted_seconds = duration_of(timed[i].work, found.fit.rates).seconds;
+    found.disturbance = disturbance_in(found.launches);
+    return found;
+}
+
+}  // namespace coalprof

@@ -1,0 +1,41 @@
+// `coalprof calibrate`: launches timed on the GPU present, and the rates that they tell.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/calibrate/rate_fit.h"
+#include "core/device/device.h"
+#include "core/run/device_ceilings.h"
+
+namespace coalprof {
+
+struct TimedProbe {
+    std::string command;
+    std::uint64_t repeats = 0;   // in all rounds together
+    double seconds = 0;          // the median of the rounds' medians
+    double spread = 0;           // between the quartiles of a round, as a share of the median
+    double drift = 0;            // from the fastest round's median to the slowest's, likewise
+    double predicted_seconds = 0;  // with the rates that were found
+};
+
+struct Calibration {
+    DeviceFacts device;
+    std::string prior;  // whose rates those are that were not measured
+    DeviceCeilings ceilings;
+    std::vector<TimedProbe> launches;
+    RateFit fit;  // its launches are those
+    std::vector<std::string> failed;  // launches that could not be timed, with the reason
+    std::string disturbance;          // a sentence; empty: nothing was seen
+};
+
+// Throws Error where time is not modelled on this GPU, where it is lost, or where too few launches
+// could be timed; Stopped.
+Calibration calibrate(KernelLauncher& launcher);
+
+// What kept the GPU from giving the same answer twice; empty: nothing.
+std::string disturbance_in(std::span<const TimedProbe> launches);
+
+}  // namespace coalprof

@@ -1,0 +1,170 @@
+#include "core/calibrate/machine_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include "core/machine/rates.h"
+#include "core/read/document.h"
+#include "core/text/byte_source.h"
+#include "core/text/number.h"
+
+namespace coalprof {
+namespace {
+
+constexpr std::string_view list_key = "calibration";
+constexpr std::string_view kind_of_rate = "rate";
+constexpr std::string_view kind_of_launch = "launch";
+
+Value number_or_nothing(const Reading& reading) {
+    return is_number(reading) ? Value{number_in(reading)} : Value{};
+}
+
+ListRow row_of(const FittedRate& rate, const Calibration& calibration) {
+    ListRow row{{{"kind", kind_of_rate},
+                 {"name", rate.info.key},
+                 {"value", rate.value},
+                 {"unit", rate.info.unit},
+                 {"source", rate.is_measured ? std::string("measured") : calibration.prior},
+                 {"doubt", rate.is_measured ? Value{rate.doubt} : Value{}}}};
+    std::vector<Value> launches;
+    for (const std::size_t at : rate.launches)
+        launches.emplace_back(calibration.launches[at].command);
+    row.lists = {{"launches", std::move(launches)}};
+    return row;
+}
+
+ListRow row_of(const TimedProbe& launch) {
+    return {{{"kind", kind_of_launch},
+             {"name", launch.command},
+             {"value", launch.seconds},
+             {"unit", "s"},
+             {"predicted", launch.predicted_seconds},
+             {"repeats", launch.repeats},
+             {"spread", launch.spread},
+             {"drift", launch.drift}}};
+}
+
+std::optional<double> number_of(const Value* value) {
+    if (!value) return std::nullopt;
+    if (const auto* real = std::get_if<double>(value)) return *real;
+    if (const auto* integer = std::get_if<std::int64_t>(value)) return static_cast<double>(*integer);
+    if (const auto* natural = std::get_if<std::uint64_t>(value))
+        return static_cast<double>(*natural);
+    return std::nullopt;
+}
+
+// Of the values beside the list.
+std::string text_at(const NamedValues& values, std::string_view name) {
+    const Value* value = find_value(values, name);
+    const auto* text = value ? std::get_if<std::string>(value) : nullptr;
+    if (!text || text->empty()) complain(name, "a text");
+    return *text;
+}
+// No size or rate of a GPU comes near these ends, and arithmetic with them stays finite.
+double positive_at(const NamedValues& values, std::string_view name) {
+    const auto number = number_of(find_value(values, name));
+    if (!number || !(*number >= 1e-12) || !(*number <= 1e18)) complain(name, "a positive number");
+    return *number;
+}
+std::uint64_t natural_at(const NamedValues& values, std::string_view name, double most) {
+    const double number = positive_at(values, name);
+    if (number < 1 || number > most || number != std::floor(number))
+        complain(name, "a whole number in its range");
+    return static_cast<std::uint64_t>(number);
+}
+
+ComputeCapability capability_at(const NamedValues& values) {
+    constexpr std::string_view name = "compute_capability";
+    const std::string text = text_at(values, name);
+    for (const Rules& rules : all_rules())
+        if (text_of(rules.cc) == text) return rules.cc;
+    const ReadNumber major = read_integer(text);
+    const std::string_view rest = std::string_view(text).substr(std::min(text.size(), major.length + 1));
+    const ReadNumber minor = read_integer(rest);
+    // One that is newer than this program's rules.
+    if (major.status != NumberStatus::ok || minor.status != NumberStatus::ok ||
+        minor.length != rest.size() || text[major.length] != '.' || major.value > 1000 ||
+        minor.value > 1000)
+        complain(name, "a compute capability like \"9.0\"");
+    return {static_cast<int>(major.value), static_cast<int>(minor.value)};
+}
+
+void take_rates(const ListDocument& list, Rates& rates) {
+    for (const ListRow& row : list.rows) {
+        const Value* kind = find_value(row.values, "kind");
+        if (!kind || text_of(*kind) != kind_of_rate) continue;
+        const std::string name = text_at(row.values, "name");
+        const auto known = std::ranges::find(all_rates(), std::string_view(name), &RateInfo::key);
+        if (known != all_rates().end()) rates.*known->value = positive_at(row.values, "value");
+    }
+}
+
+Machine machine_from(const ListDocument& list, const std::string& path) {
+    if (list.key != list_key) complain("it", "a machine file, as `coalprof calibrate` writes it");
+    auto measured = std::make_shared<MeasuredRates>();
+    measured->device = text_at(list.more, "machine");
+    constexpr double most_multiprocessors = 100'000;
+    constexpr double most_bytes = 1e15;
+    Machine machine = machine_of_device(
+        capability_at(list.more), measured->device,
+        DeviceSizes{
+            static_cast<std::uint32_t>(natural_at(list.more, "multiprocessors", most_multiprocessors)),
+            positive_at(list.more, "peak_bytes_per_second"),
+            natural_at(list.more, "l2_bytes", most_bytes)});
+    // What the file does not tell is what this program knows of such a GPU.
+    const std::optional<Rates> known = rates_of(machine);
+    if (!known || machine.rules->global != GlobalRule::sectors_by_warp)
+        complain("compute_capability", "one that has rates, 7.0 or later");
+    measured->rates = *known;
+    // The rates are this GPU's own, as those of the shipped machines are theirs.
+    measured->rates.doubt = 1;
+    take_rates(list, measured->rates);
+    machine.name = path;
+    machine.board->key = "file";
+    machine.board->name = measured->device;
+    machine.board->source = "a machine file of `coalprof calibrate`";
+    machine.measured = std::move(measured);
+    return machine;
+}
+
+}  // namespace
+
+ListDocument machine_document(const Calibration& calibration) {
+    const DeviceFacts& device = calibration.device;
+    const bool is_disturbed = !calibration.disturbance.empty();
+    ListDocument list{
+        .key = std::string(list_key),
+        .rows = {},
+        .more = {{"machine", device.name},
+                 {"compute_capability", fmt::format("{}.{}", device.major, device.minor)},
+                 {"multiprocessors", device.multiprocessors},
+                 {"peak_bytes_per_second", device.peak_bytes_per_second()},
+                 {"l2_bytes", device.l2_bytes},
+                 {"uuid", device.uuid},
+                 {"driver_version", device.driver_version},
+                 {"clock_hz", device.clock_hz},
+                 {"read_ceiling", number_or_nothing(calibration.ceilings.read)},
+                 {"copy_ceiling", number_or_nothing(calibration.ceilings.copy)},
+                 {"warning_code", is_disturbed ? "W-DISTURBED" : ""},
+                 {"warning", calibration.disturbance}}};
+    for (const FittedRate& rate : calibration.fit.by_rate)
+        list.rows.push_back(row_of(rate, calibration));
+    for (const TimedProbe& launch : calibration.launches) list.rows.push_back(row_of(launch));
+    return list;
+}
+
+Machine machine_named(std::string_view text) {
+    if (text.find('/') == std::string_view::npos && !text.ends_with(".json"))
+        return find_machine(text);
+    const std::string path(text);
+    const std::unique_ptr<ByteSource> source = open_bytes(path);
+    const SavedDocument document(*source, path);
+    return document.read(
+        [&](JsonView root) { return machine_from(list_from(root).list, path); });
+}
+
+}  // namespace coalprof

@@ -1,0 +1,266 @@
+// Rates from timed launches: a GPU that is the model with other rates is found again.
+#include "core/calibrate/calibration.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/calibrate/machine_file.h"
+#include "core/calibrate/probes.h"
+#include "core/model/predict.h"
+#include "core/traffic/duration.h"
+#include "core/traffic/launch_work.h"
+#include "core/write/list_json.h"
+#include "core/write/temporary_folder.h"
+
+namespace coalprof {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// What a GPU with these rates would take.
+class ModelledGpu : public KernelLauncher {
+ public:
+    ModelledGpu(const std::string& board, const Rates& rates)
+        : machine_(find_machine(board)), rates_(rates) {
+        facts_.name = "GPU of a test";
+        facts_.major = machine_.rules->cc.major;
+        facts_.minor = machine_.rules->cc.minor;
+        facts_.multiprocessors = machine_.board->multiprocessors;
+        facts_.l2_bytes = machine_.board->l2_bytes.value_or(0);
+        facts_.memory_clock_hz = 3'200'000'000;
+        facts_.memory_bus_bits = 6144;  // together 4.9e12 bytes a second
+        facts_.free_memory_bytes = 64ull << 30;
+    }
+    const DeviceFacts& device() const override { return facts_; }
+    void activate() override {}
+    std::uint64_t pitch_bytes(std::uint64_t row_bytes) override { return row_bytes; }
+    std::unique_ptr<PreparedLaunch> prepare(const Plan& plan) override;
+    std::unique_ptr<PreparedLaunch> prepare_warp(const WarpAccess&) override { return nullptr; }
+    void flush_cache() override {}
+    double read_ceiling() override { return 4e12; }
+    double copy_ceiling() override { return 3e12; }
+
+    double seconds_of(const Plan& plan, CacheState cache) const {
+        const Readings readings = Predictor(machine_).predict_launch(plan, {});
+        const Work work =
+            estimate_work(machine_, plan, cache == CacheState::warm, rates_, readings).work;
+        return duration_of(work, rates_).seconds;
+    }
+
+    // Times are stretched by this as more launches are timed.
+    double slowdown_by_launch = 0;
+    std::size_t timed = 0;
+    std::size_t failing_every = 0;
+
+ private:
+    Machine machine_;
+    Rates rates_;
+    DeviceFacts facts_;
+};
+
+class ModelledLaunch : public PreparedLaunch {
+ public:
+    ModelledLaunch(ModelledGpu& gpu, const Plan& plan) : gpu_(gpu), plan_(plan) {}
+    const Placement& placement() const override { return placement_; }
+    LaunchSettings settings() const override { return {}; }
+    void launch() override {}
+    Timing time(std::uint64_t repeats, CacheState cache) override {
+        const double stretch = 1 + gpu_.slowdown_by_launch * static_cast<double>(gpu_.timed++);
+        const double seconds = gpu_.seconds_of(plan_, cache) * stretch;
+        return {repeats, seconds, seconds, seconds, seconds, seconds};
+    }
+    std::shared_future<void> begin_verify() override { return verified(); }
+
+ private:
+    ModelledGpu& gpu_;
+    Plan plan_;
+    Placement placement_;
+};
+
+std::unique_ptr<PreparedLaunch> ModelledGpu::prepare(const Plan& plan) {
+    if (failing_every != 0 && ++timed % failing_every == 0) throw PointError("no memory for it");
+    return std::make_unique<ModelledLaunch>(*this, plan);
+}
+
+Rates h200_rates() { return *rates_of(find_machine("h200")); }
+
+// Of what calibrate() measures.
+std::map<std::string, double> ratios(const Calibration& found, const Rates& wanted) {
+    std::map<std::string, double> all;
+    for (const FittedRate& rate : found.fit.by_rate)
+        if (rate.is_measured)
+            all[std::string(rate.info.key)] = rate.value / wanted.*rate.info.value;
+    return all;
+}
+
+// An h200 whose every measured rate differs from those shipped by up to a third: the launches
+// tell them to 2 % (each is pulled towards what is shipped a little), and what is known of a
+// launch's time better than that.
+TEST(Calibration, finds_the_rates_of_a_gpu_that_is_the_model_with_other_rates) {
+    Rates wanted = h200_rates();
+    double factor = 1.3;
+    for (double* rate :
+         {&wanted.start_seconds, &wanted.blocks_per_second, &wanted.latency_seconds,
+          &wanted.dependent_latency_seconds, &wanted.shared_wavefronts_per_second,
+          &wanted.constant_requests_per_second, &wanted.l2_read_requests_per_second,
+          &wanted.l2_write_requests_per_second, &wanted.dram_read_bursts_per_second,
+          &wanted.dram_write_bursts_per_second, &wanted.line_stores_per_second,
+          &wanted.line_updates_per_second, &wanted.reductions_per_second,
+          &wanted.hashes_per_second}) {
+        *rate *= factor;
+        factor = factor > 1 ? 0.8 : 1.3;
+    }
+    ModelledGpu gpu("h200", wanted);
+    const Calibration found = calibrate(gpu);
+    EXPECT_THAT(found.disturbance, IsEmpty());
+    EXPECT_THAT(found.failed, IsEmpty());
+    const auto all = ratios(found, wanted);
+    EXPECT_GE(all.size(), 18u);
+    for (const auto& [key, ratio] : all) {
+        if (key == "l2_sectors_per_second" || key == "dram_latency_seconds") continue;  // told apart
+        EXPECT_NEAR(ratio, 1, 0.03) << key;                     // from their neighbours less well
+    }
+    for (const TimedProbe& launch : found.launches)
+        EXPECT_NEAR(launch.predicted_seconds / launch.seconds, 1, 0.02) << launch.command;
+}
+
+TEST(Calibration, leaves_what_it_does_not_measure_as_it_was_and_says_whose_it_is) {
+    ModelledGpu gpu("h200", h200_rates());
+    const Calibration found = calibrate(gpu);
+    EXPECT_EQ(found.prior, "h200, scaled");  // by its name it is nobody's
+    for (const FittedRate& rate : found.fit.by_rate) {
+        if (rate.info.key != "overlap") continue;
+        EXPECT_FALSE(rate.is_measured);
+        EXPECT_EQ(rate.value, h200_rates().overlap);
+    }
+}
+
+// Each launch takes 0.1 % of the first's time longer than the one before: some 13 % from round to
+// round.
+TEST(Calibration, of_a_gpu_that_becomes_slower_says_that_it_was_disturbed) {
+    ModelledGpu gpu("h200", h200_rates());
+    gpu.slowdown_by_launch = 0.001;
+    const Calibration found = calibrate(gpu);
+    EXPECT_THAT(found.disturbance, HasSubstr("round"));
+    const ListDocument document = machine_document(found);
+    const Value* code = find_value(document.more, "warning_code");
+    ASSERT_TRUE(code);
+    EXPECT_EQ(text_of(*code), "W-DISTURBED");
+}
+
+TEST(Calibration, goes_on_without_launches_that_fail_and_names_them) {
+    ModelledGpu gpu("h200", h200_rates());
+    gpu.failing_every = 7;
+    const Calibration found = calibrate(gpu);
+    EXPECT_FALSE(found.failed.empty());
+    EXPECT_THAT(found.failed.front(), HasSubstr("no memory for it"));
+    EXPECT_GE(ratios(found, h200_rates()).size(), 10u);
+}
+
+TEST(Calibration, is_refused_where_time_is_not_modelled) {
+    ModelledGpu gpu("c2050", h200_rates());
+    EXPECT_THROW(calibrate(gpu), Error);
+}
+
+// 2 of 10 launches drift by 6 %: more than a tenth of them.
+TEST(Disturbance, is_told_where_more_than_a_tenth_of_long_launches_drift) {
+    std::vector<TimedProbe> launches(10, {.command = "x", .seconds = 1e-4, .drift = 0.01});
+    EXPECT_THAT(disturbance_in(launches), IsEmpty());
+    launches[3].drift = launches[4].drift = 0.06;
+    EXPECT_THAT(disturbance_in(launches), HasSubstr("2 of 10"));
+    for (TimedProbe& launch : launches) launch.seconds = 5e-6;  // the clock's own steps
+    EXPECT_THAT(disturbance_in(launches), IsEmpty());
+}
+
+class MachineFile : public testing::Test {
+ protected:
+    std::string write(const std::string& text) {
+        const std::string path = folder_ / "mine.json";
+        std::ofstream(path) << text;
+        return path;
+    }
+    TemporaryFolder folder_;
+};
+
+TEST_F(MachineFile, predicts_as_the_gpu_that_it_was_measured_on) {
+    Rates wanted = h200_rates();
+    wanted.blocks_per_second /= 2;
+    ModelledGpu gpu("h200", wanted);
+    const Calibration found = calibrate(gpu);
+    const std::string path = write(list_as_json({}, machine_document(found)));
+    const Machine machine = machine_named(path);
+    EXPECT_EQ(machine.name, path);
+    EXPECT_EQ(machine.board->name, "GPU of a test");
+    EXPECT_EQ(machine.board->multiprocessors, 132u);
+    const Rates rates = *rates_of(machine);
+    for (const FittedRate& rate : found.fit.by_rate)
+        EXPECT_DOUBLE_EQ(rates.*rate.info.value, rate.value) << rate.info.key;
+    EXPECT_EQ(rates.doubt, 1);
+}
+
+TEST_F(MachineFile, of_a_newer_version_keeps_what_is_known_of_the_rest) {
+    const std::string path = write(
+        R"({"schema":"coalprof/1","calibration":[
+            {"kind":"rate","name":"blocks_per_second","value":1000000000,"unit":"1/s"},
+            {"kind":"rate","name":"a_rate_of_tomorrow","value":3,"unit":"1/s"},
+            {"kind":"launch","name":"offset","value":-1}],
+            "machine":"NVIDIA X","compute_capability":"99.0","multiprocessors":10,
+            "peak_bytes_per_second":1e12,"l2_bytes":1048576})");
+    const Rates rates = *rates_of(machine_named(path));
+    EXPECT_EQ(rates.blocks_per_second, 1e9);
+    EXPECT_EQ(rates.overlap, h200_rates().overlap);
+}
+
+TEST_F(MachineFile, that_is_none_is_refused_with_what_is_wrong) {
+    const std::string head = R"({"schema":"coalprof/1","calibration":[)";
+    const std::string tail =
+        R"(],"machine":"X","compute_capability":"9.0","multiprocessors":1,)"
+        R"("peak_bytes_per_second":1e12,"l2_bytes":1024})";
+    for (const auto& [text, word] : std::map<std::string, std::string>{
+             {"", "empty"},
+             {"{}", "schema"},
+             {R"({"schema":"coalprof/1","patterns":[]})", "machine file"},
+             {head + "]}", "machine"},
+             {head + R"({"kind":"rate","name":"overlap","value":0})" + tail, "value"},
+             {head + R"({"kind":"rate","name":"overlap","value":"much"})" + tail, "value"},
+             {head + R"({"kind":"rate","name":"overlap"})" + tail, "value"},
+             {head + R"({"kind":"rate","value":1})" + tail, "name"},
+         }) {
+        try {
+            machine_named(write(text));
+            ADD_FAILURE() << text;
+        } catch (const UsageError& error) {
+            EXPECT_THAT(error.what(), HasSubstr(word)) << text;
+        }
+    }
+    for (const std::string cc : {"9", ".0", "x", "9.0.0", "2.0", "9.x", "99999999999999999999.0"}) {
+        const std::string text = head + tail;
+        const std::string at = R"("9.0")";
+        std::string changed = text;
+        changed.replace(changed.find(at), at.size(), '"' + cc + '"');
+        EXPECT_THROW(machine_named(write(changed)), UsageError) << cc;
+    }
+    EXPECT_THROW(machine_named("./no/such/file.json"), Error);
+    EXPECT_EQ(machine_named("h200").board->key, "h200");
+}
+
+// Each is a command of its own, and arrays that are too large for the GPU are left out.
+TEST(Probes, differ_and_keep_to_the_memory_there_is) {
+    const Machine machine = find_machine("h200");
+    std::vector<std::string> commands;
+    for (const Probe& probe : calibration_probes(machine, std::uint64_t{1} << 40))
+        commands.push_back(probe.command);
+    EXPECT_GE(commands.size(), 100u);
+    std::ranges::sort(commands);
+    EXPECT_EQ(std::ranges::adjacent_find(commands), commands.end());
+    for (const Probe& probe : calibration_probes(machine, 64 << 20))
+        for (const Array& array : probe.plan.program.arrays) EXPECT_LE(array.bytes(), 64u << 20);
+}
+
+}  // namespace
+}  // namespace coalprof
