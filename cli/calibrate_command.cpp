@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "cli/invocation.h"
@@ -11,7 +12,7 @@
 #include "cli/wiring.h"
 #include "core/calibrate/machine_file.h"
 #include "core/text/fold.h"
-#include "core/text/range.h"
+#include "core/text/number.h"
 
 namespace coalprof {
 namespace {

@@ -18,7 +18,7 @@ struct ListRow {
 struct ListDocument {
     std::string key;  // of the rows
     std::vector<ListRow> rows;
-    NamedValues more = {};  // beside them; texts that are empty are left out
+    NamedValues more = {};  // beside them; what is empty is left out
 };
 
 }  // namespace coalprof

@@ -82,8 +82,8 @@ std::string list_as_json(const ResultHead& head, const ListDocument& list) {
         rows += fmt::format("{}\n  {}", rows.empty() ? "" : ",", text_of(tree_of_row(row)));
     std::string rest;
     for (const auto& [name, value] : list.more)
-        if (const std::string text = text_in(value); !text.empty())
-            rest += fmt::format(", {}: {}", json_of_text(name), json_of_text(text));
+        if (!text_in(value).empty())
+            rest += fmt::format(", {}: {}", json_of_text(name), text_of(tree_of_value(value)));
     return fmt::format("{{\"schema\": {}, {}{}: [{}\n]{}}}\n", json_of_text(result_schema), meta,
                        json_of_text(list.key), rows, rest);
 }
