@@ -32,16 +32,17 @@ double share_within(const Calibration& found, double error) {
 }
 
 std::string text_of(const Calibration& found, const TableStyle& style) {
-    std::string text = fmt::format("{} (cc {}.{})\n\n", found.device.name, found.device.major,
-                                   found.device.minor);
+    std::string text =
+        fmt::format("{} (cc {}.{})\n\n", found.device.name, found.device.major, found.device.minor);
     for (const FittedRate& rate : found.fit.by_rate)
-        text += fmt::format(
-            "{:<30} {:>9.3g} {:<4} {}\n", rate.info.key, rate.value,
-            rate.info.unit == "1" ? "" : rate.info.unit,
-            rate.is_measured ? fmt::format("measured, to about {:.2g} %", 100 * rate.doubt)
-                             : fmt::format("not measured: {}", found.prior));
+        text += fmt::format("{:<30} {:>9.3g} {:<4} {}\n", rate.info.key, rate.value,
+                            rate.info.unit == "1" ? "" : rate.info.unit,
+                            rate.is_measured
+                                ? fmt::format("measured, to about {:.2g} %", 100 * rate.doubt)
+                                : fmt::format("not measured: {}", found.prior));
     text += fmt::format(
-        "\n{} launches were timed; with these rates {:.0f} % of them are predicted to 10 %, {:.0f} % "
+        "\n{} launches were timed; with these rates {:.0f} % of them are predicted to 10 %, {:.0f} "
+        "% "
         "to 25 %.\n",
         found.launches.size(), 100 * share_within(found, 0.1), 100 * share_within(found, 0.25));
     for (const std::string& failure : found.failed)
@@ -60,9 +61,8 @@ ExitCode run_calibrate(const CalibrateCommand& command, const Invocation& invoca
         if (!device.launcher) throw Error(fmt::format("calibrate needs a GPU: {}", device.no_gpu));
         const Calibration found = calibrate(*device.launcher);
         disturbance = found.disturbance;
-        return Listing{
-            .document = machine_document(found),
-            .text = [found](const TableStyle& style) { return text_of(found, style); }};
+        return Listing{.document = machine_document(found),
+                       .text = [found](const TableStyle& style) { return text_of(found, style); }};
     };
     const ExitCode code = print_listing(make, command.output, invocation);
     if (disturbance.empty()) return code;
@@ -84,7 +84,8 @@ void add_calibrate_command(CLI::App& app, Invocation& invocation) {
         "  coalprof calibrate -o mine.json\n"
         "  coalprof offset --machine ./mine.json      needs no GPU\n"
         "\n"
-        "Takes about a minute. Ends with 1 where the GPU was disturbed meanwhile.\n");
+        "Takes about a quarter of a minute. Ends with 1 where the GPU was disturbed\n"
+        "meanwhile.\n");
     sub->callback([&invocation, command] {
         invocation.run = [&invocation, command] { return run_calibrate(*command, invocation); };
     });

@@ -17,9 +17,9 @@ namespace {
 void refuse_other_formats(const OutputTarget& target, const Invocation& invocation) {
     constexpr std::array<std::string_view, 5> formats{"table", "json", "jsonl", "csv", "md"};
     if (std::ranges::find(formats, target.format->name) != formats.end()) return;
-    throw UsageError(fmt::format("{}: a list is not written as {}", invocation.argv.at(1),
-                                 target.format->name),
-                     {}, UsageError::no_caret, "lists are table, json, jsonl, csv or md");
+    throw UsageError(
+        fmt::format("{}: a list is not written as {}", invocation.argv.at(1), target.format->name),
+        {}, UsageError::no_caret, "lists are table, json, jsonl, csv or md");
 }
 
 std::string listed_as(const OutputTarget& target, const Listing& listing, const ResultHead& head) {

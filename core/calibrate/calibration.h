@@ -14,10 +14,10 @@ namespace coalprof {
 
 struct TimedProbe {
     std::string command;
-    std::uint64_t repeats = 0;   // in all rounds together
-    double seconds = 0;          // the median of the rounds' medians
-    double spread = 0;           // between the quartiles of a round, as a share of the median
-    double drift = 0;            // from the fastest round's median to the slowest's, likewise
+    std::uint64_t repeats = 0;     // in all rounds together
+    double seconds = 0;            // the mean of the middle rounds' medians
+    double spread = 0;             // between the quartiles of a round, as a share of the median
+    double drift = 0;              // from the fastest round's median to the slowest's, likewise
     double predicted_seconds = 0;  // with the rates that were found
 };
 
@@ -26,7 +26,7 @@ struct Calibration {
     std::string prior;  // whose rates those are that were not measured
     DeviceCeilings ceilings;
     std::vector<TimedProbe> launches;
-    RateFit fit;  // its launches are those
+    RateFit fit;                      // its launches are those
     std::vector<std::string> failed;  // launches that could not be timed, with the reason
     std::string disturbance;          // a sentence; empty: nothing was seen
 };

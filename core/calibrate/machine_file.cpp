@@ -51,7 +51,8 @@ ListRow row_of(const TimedProbe& launch) {
 std::optional<double> number_of(const Value* value) {
     if (!value) return std::nullopt;
     if (const auto* real = std::get_if<double>(value)) return *real;
-    if (const auto* integer = std::get_if<std::int64_t>(value)) return static_cast<double>(*integer);
+    if (const auto* integer = std::get_if<std::int64_t>(value))
+        return static_cast<double>(*integer);
     if (const auto* natural = std::get_if<std::uint64_t>(value))
         return static_cast<double>(*natural);
     return std::nullopt;
@@ -83,7 +84,8 @@ ComputeCapability capability_at(const NamedValues& values) {
     for (const Rules& rules : all_rules())
         if (text_of(rules.cc) == text) return rules.cc;
     const ReadNumber major = read_integer(text);
-    const std::string_view rest = std::string_view(text).substr(std::min(text.size(), major.length + 1));
+    const std::string_view rest =
+        std::string_view(text).substr(std::min(text.size(), major.length + 1));
     const ReadNumber minor = read_integer(rest);
     // One that is newer than this program's rules.
     if (major.status != NumberStatus::ok || minor.status != NumberStatus::ok ||
@@ -109,12 +111,12 @@ Machine machine_from(const ListDocument& list, const std::string& path) {
     measured->device = text_at(list.more, "machine");
     constexpr double most_multiprocessors = 100'000;
     constexpr double most_bytes = 1e15;
-    Machine machine = machine_of_device(
-        capability_at(list.more), measured->device,
-        DeviceSizes{
-            static_cast<std::uint32_t>(natural_at(list.more, "multiprocessors", most_multiprocessors)),
-            positive_at(list.more, "peak_bytes_per_second"),
-            natural_at(list.more, "l2_bytes", most_bytes)});
+    Machine machine =
+        machine_of_device(capability_at(list.more), measured->device,
+                          DeviceSizes{static_cast<std::uint32_t>(natural_at(
+                                          list.more, "multiprocessors", most_multiprocessors)),
+                                      positive_at(list.more, "peak_bytes_per_second"),
+                                      natural_at(list.more, "l2_bytes", most_bytes)});
     // What the file does not tell is what this program knows of such a GPU.
     const std::optional<Rates> known = rates_of(machine);
     if (!known || machine.rules->global != GlobalRule::sectors_by_warp)
@@ -163,8 +165,7 @@ Machine machine_named(std::string_view text) {
     const std::string path(text);
     const std::unique_ptr<ByteSource> source = open_bytes(path);
     const SavedDocument document(*source, path);
-    return document.read(
-        [&](JsonView root) { return machine_from(list_from(root).list, path); });
+    return document.read([&](JsonView root) { return machine_from(list_from(root).list, path); });
 }
 
 }  // namespace coalprof

@@ -56,13 +56,13 @@ class Probes {
  private:
     static std::string command_of(const PatternInfo& pattern, const Sweep& sweep,
                                   const Shape& shape) {
-        return fmt::format("{} --range {}{} --op {} --type {} --size {} --block {} --per-thread {}{}{} "
-                           "--cache {}",
-                           sweep.pattern, sweep.values.front(), pattern.unit == "bytes" ? "B" : "",
-                           name_of(*sweep.op), name_of(sweep.type),
-                           typed_size(sweep.shape.size_bytes), shape.block, shape.per_thread,
-                           shape.variant.empty() ? "" : " --variant ", shape.variant,
-                           shape.is_warm ? "warm" : "cold");
+        return fmt::format(
+            "{} --range {}{} --op {} --type {} --size {} --block {} --per-thread {}{}{} "
+            "--cache {}",
+            sweep.pattern, sweep.values.front(), pattern.unit == "bytes" ? "B" : "",
+            name_of(*sweep.op), name_of(sweep.type), typed_size(sweep.shape.size_bytes),
+            shape.block, shape.per_thread, shape.variant.empty() ? "" : " --variant ",
+            shape.variant, shape.is_warm ? "warm" : "cold");
     }
 
     const Machine& machine_;
@@ -101,7 +101,8 @@ void add_blocks_and_latency(Probes& probes, const Sizes& sizes) {
         probes.add("offset", 0, load, u8, middle, {.block = 512, .is_warm = is_warm});
     }
     probes.add("broadcast", 32, load, u8, middle, {.block = 1024, .is_warm = true});
-    probes.add("broadcast", 32, load, f32, middle, {.block = 512, .per_thread = 8, .is_warm = true});
+    probes.add("broadcast", 32, load, f32, middle,
+               {.block = 512, .per_thread = 8, .is_warm = true});
     probes.add("broadcast", 32, load, f32, middle, {.per_thread = 4, .is_warm = true});
     probes.add("broadcast", 32, load, f32, far, {.block = 1024, .per_thread = 8, .is_warm = true});
     probes.add("offset", 0, load, u8, middle, {.per_thread = 8, .is_warm = true});
@@ -121,8 +122,7 @@ void add_l2(Probes& probes, const Sizes& sizes) {
     const auto [near, middle, far] = sizes;
     for (const std::uint32_t per_thread : {1u, 4u}) {
         probes.add("stride", 32, load, f32, mebibyte, {.per_thread = per_thread, .is_warm = true});
-        probes.add("offset", 0, load, f32x4, 2 * near,
-                   {.per_thread = per_thread, .is_warm = true});
+        probes.add("offset", 0, load, f32x4, 2 * near, {.per_thread = per_thread, .is_warm = true});
     }
     probes.add("column", 2 * kibibyte, load, f32, near, {.is_warm = true});
     probes.add("column", 16 * kibibyte, load, f32, far);
@@ -158,9 +158,9 @@ void add_dram(Probes& probes, const Sizes& sizes) {
     probes.add("offset", 0, rmw, f32, far);
     probes.add("offset", 0, rmw, f64, far, {.per_thread = 2});
     probes.add("offset", 5, copy, f32, far, {.block = 512, .per_thread = 2});
-    const std::pair<std::uint64_t, std::uint64_t> strides[] = {
-        {4, middle}, {8, middle / 2}, {16, middle / 4}, {64, near}, {256, near / 2},
-        {1024, near / 8}};
+    const std::pair<std::uint64_t, std::uint64_t> strides[] = {{4, middle},      {8, middle / 2},
+                                                               {16, middle / 4}, {64, near},
+                                                               {256, near / 2},  {1024, near / 8}};
     for (const auto& [stride, size] : strides) {
         probes.add("stride", stride, load, f32, size, {.per_thread = 2});
         if (stride != 8 && stride < 1024) probes.add("stride", stride, store, f32, size);
@@ -182,7 +182,9 @@ void add_atomics_and_one_line(Probes& probes, const Sizes& sizes) {
     probes.add("scatter", 16 * kibibyte, store, f32, 4 * mebibyte);
     probes.add("scatter", 2 * kibibyte, store, u8, mebibyte, {.per_thread = 2});
     probes.add("scatter", 4 * kibibyte, rmw, f32, mebibyte);
-    probes.add("scatter", 16 * kibibyte, rmw, f32, 4 * mebibyte);
+    for (const std::uint64_t region : {8 * kibibyte, 16 * kibibyte, 32 * kibibyte})
+        probes.add("scatter", region, rmw, f32, 4 * mebibyte);
+    probes.add("scatter", 16 * kibibyte, rmw, u32, 8 * mebibyte);
     for (const Op op : {reduce, atomic}) {
         probes.add("offset", 0, op, f32, middle);
         probes.add("offset", 0, op, u32, near, {.is_warm = true});
