@@ -205,7 +205,8 @@ void MachineOptions::add_to(CLI::App& command) {
     };
     option("--machine,-m", machine,
            "GPU that the model predicts: 9.0, sm_90, h200, c2050; a list sweeps (default: the "
-           "device present, else h200). k40:bank8: banks of 8 bytes on 3.x",
+           "device present, else h200). k40:bank8: banks of 8 bytes on 3.x. FILE.json: of "
+           "coalprof calibrate",
            "M");
     option("--backend", backend, "auto, model or device (default auto)", "B");
     option("--device", device, "CUDA device index, or all: a sweep on each GPU (default 0)", "N");
