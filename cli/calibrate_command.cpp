@@ -80,12 +80,12 @@ void add_calibrate_command(CLI::App& app, Invocation& invocation) {
     sub->add_option("--device", command->device, "CUDA device index (default 0)")->type_name("N");
     command->output.add_to(*sub);
     sub->footer(
+        "--machine ./mine.json then predicts this GPU, without it too. Takes about a\n"
+        "quarter of a minute. Ends with 1 where the GPU was disturbed meanwhile.\n"
+        "\n"
         "Examples:\n"
         "  coalprof calibrate -o mine.json\n"
-        "  coalprof offset --machine ./mine.json      needs no GPU\n"
-        "\n"
-        "Takes about a quarter of a minute. Ends with 1 where the GPU was disturbed\n"
-        "meanwhile.\n");
+        "  coalprof calibrate --json\n");
     sub->callback([&invocation, command] {
         invocation.run = [&invocation, command] { return run_calibrate(*command, invocation); };
     });
