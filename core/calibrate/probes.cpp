@@ -198,12 +198,12 @@ void add_atomics_and_one_line(Probes& probes, const Sizes& sizes) {
 
 void add_near_memories(Probes& probes, const Sizes& sizes) {
     const std::uint64_t middle = sizes.middle_bytes;
-    for (const std::uint64_t stride : {1, 8, 32})
+    for (const std::uint64_t stride : {1u, 8u, 32u})
         probes.add("shared-stride", stride, load, f32, middle);
     probes.add("shared-stride", 2, load, f64, middle);
     probes.add("shared-random", 4 * kibibyte, load, f32, middle);
     probes.add("shared-random", 32 * kibibyte, load, f32, sizes.near_bytes);
-    for (const std::uint64_t addresses : {1, 8, 16, 32})
+    for (const std::uint64_t addresses : {1u, 8u, 16u, 32u})
         probes.add("constant", addresses, load, f32, middle);
     probes.add("scatter", 16 * kibibyte, load, f32, sizes.near_bytes, {.is_warm = true});
     probes.add("scatter", 16 * kibibyte, load, f32, middle, {.per_thread = 4, .is_warm = true});
