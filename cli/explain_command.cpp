@@ -248,7 +248,9 @@ Drawn explain_formula(const CLI::App& app, const ExplainCommand& command, const 
     Drawn drawn = drawn_warps(plan.program, machine, warp, [&](std::uint64_t chosen) {
         return explanation_of(sweep, machine, chosen);
     });
-    drawn.first.time = launch_time(plan, machine);
+    LaunchAdvice advice = checked_advice(single, machine);
+    drawn.first.time = advice.time;
+    drawn.first.advice = std::move(advice.list);
     return drawn;
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -76,21 +78,36 @@ std::optional<std::uint64_t> sum_of(const Readings& readings, const Costs& costs
     return sum;
 }
 
-// The same accesses, launched otherwise.
-std::vector<Change> other_launches(const Plan& plan) {
-    std::vector<Change> changes;
-    const auto change = [&](std::string text) -> Plan& {
-        return changes.emplace_back(Change{std::move(text), plan}).plan;
+// The same accesses, launched otherwise: changes of one sort that exclude each other.
+using Choices = std::vector<Change>;
+enum class Blocks : bool { may_change, stay };
+
+std::vector<Choices> other_launches(const Plan& plan, Blocks blocks) {
+    std::vector<Choices> all(3);
+    const auto change = [&](std::size_t sort, std::string text) -> Plan& {
+        return all[sort].emplace_back(Change{std::move(text), plan}).plan;
     };
+    if (plan.cache.dlcm == LoadModifier::ca) change(2, "--dlcm cg").cache.dlcm = LoadModifier::cg;
+    if (blocks == Blocks::stay) return all;
     for (const std::uint32_t elements : {2u, 4u, 8u})
         if (elements > plan.shape.per_thread)
-            change(fmt::format("--per-thread {}", elements)).shape.per_thread = elements;
+            change(0, fmt::format("--per-thread {}", elements)).shape.per_thread = elements;
     if (!plan.shape.block_shape)
         for (const std::uint32_t threads : {128u, 256u, 512u, 1024u})
             if (threads != plan.shape.block)
-                change(fmt::format("--block {}", threads)).shape.block = threads;
-    if (plan.cache.dlcm == LoadModifier::ca) change("--dlcm cg").cache.dlcm = LoadModifier::cg;
-    return changes;
+                change(1, fmt::format("--block {}", threads)).shape.block = threads;
+    return all;
+}
+
+// Both changes of `plan`, which are of different sorts.
+Change both(const Plan& plan, const Change& one, const Change& other) {
+    Change change{fmt::format("{} {}", one.text, other.text), one.plan};
+    Plan& merged = change.plan;
+    if (other.plan.shape.per_thread != plan.shape.per_thread)
+        merged.shape.per_thread = other.plan.shape.per_thread;
+    if (other.plan.shape.block != plan.shape.block) merged.shape.block = other.plan.shape.block;
+    if (other.plan.cache.dlcm != plan.cache.dlcm) merged.cache.dlcm = other.plan.cache.dlcm;
+    return change;
 }
 
 // A launch as the model sees it.
@@ -109,10 +126,17 @@ Told told(const Plan& plan, const Machine& machine) {
     return launch;
 }
 
-std::optional<Told> told_if_it_fits(Plan plan, const Machine& machine) {
+// Builds the program of a plan whose shape or cache settings were changed. Throws UsageError.
+using Build = std::function<Plan(const Plan&)>;
+
+Plan with_program(Plan plan) {
+    build_program(plan);
+    return plan;
+}
+
+std::optional<Told> told_if_it_fits(const Plan& plan, const Machine& machine, const Build& build) {
     try {
-        build_program(plan);
-        return told(plan, machine);
+        return told(build(plan), machine);
     } catch (const UsageError&) {  // not with this size, type or block
         return std::nullopt;
     }
@@ -128,7 +152,7 @@ bool is_longer(const Told& launch, const Told& before) {
 
 std::optional<Advice> less_traffic(const Plan& plan, const Machine& machine, const Told& before) {
     for (const Change& change : other_accesses(plan)) {
-        const auto after = told_if_it_fits(change.plan, machine);
+        const auto after = told_if_it_fits(change.plan, machine, with_program);
         if (!after || is_longer(*after, before)) continue;
         for (const Costs& costs : all_costs()) {
             const auto now = sum_of(before.readings, costs);
@@ -141,15 +165,71 @@ std::optional<Advice> less_traffic(const Plan& plan, const Machine& machine, con
     return std::nullopt;
 }
 
-std::optional<Advice> less_time(const Plan& plan, const Machine& machine, const Told& before) {
-    std::optional<Advice> best;
-    for (const Change& change : other_launches(plan)) {
-        const auto after = told_if_it_fits(change.plan, machine);
-        if (!after || !is_shorter(*after, before)) continue;
-        if (best && after->time->seconds >= best->time->seconds) continue;
-        best = Advice{change.text, "", 0, 0, after->time};
+struct Shorter {
+    Change change;
+    LaunchTime time;
+};
+
+class Relaunches {
+ public:
+    Relaunches(const Plan& plan, const Machine& machine, const Told& before, Build build)
+        : plan_(plan), machine_(machine), before_(before), build_(std::move(build)) {}
+
+    std::optional<Advice> best(Blocks blocks) const {
+        std::vector<Shorter> singles;  // the best of each sort
+        for (const Choices& choices : other_launches(plan_, blocks))
+            if (auto found = best_of(choices)) singles.push_back(std::move(*found));
+        if (singles.empty()) return std::nullopt;
+        Shorter best = *std::ranges::min_element(singles, {}, seconds_of);
+        const double alone = best.time.seconds;
+        for (std::size_t i = 0; i < singles.size(); ++i)
+            for (std::size_t j = i + 1; j < singles.size(); ++j) {
+                const auto pair = best_of({both(plan_, singles[i].change, singles[j].change)});
+                if (pair && pair->time.high_seconds < alone &&
+                    pair->time.seconds < best.time.seconds)
+                    best = *pair;
+            }
+        return Advice{best.change.text, "", 0, 0, best.time};
     }
-    return best;
+
+ private:
+    static double seconds_of(const Shorter& shorter) { return shorter.time.seconds; }
+
+    std::optional<Shorter> best_of(const Choices& choices) const {
+        std::optional<Shorter> best;
+        for (const Change& change : choices) {
+            const auto after = told_if_it_fits(change.plan, machine_, build_);
+            if (!after || !is_shorter(*after, before_)) continue;
+            if (!best || after->time->seconds < best->time.seconds)
+                best = Shorter{change, *after->time};
+        }
+        return best;
+    }
+
+    const Plan& plan_;
+    const Machine& machine_;
+    const Told& before_;
+    Build build_;
+};
+
+// They stay where what a formula touches may follow from them: where it names a thread's place in
+// its block, or shares memory within one.
+Blocks blocks_of(const FormulaSweep& sweep) {
+    if (sweep.settings.shape.grid) return Blocks::stay;
+    std::vector<std::string> names;
+    for (const FormulaParameter& parameter : sweep.parameters) names.push_back(parameter.name);
+    const ParsedFormula formula = parse_formula(sweep.text, names);
+    const auto is_of_block = [](const Node& node) {
+        if (node.kind != NodeKind::variable) return false;
+        const auto variable = static_cast<Variable>(node.value);
+        return variable != Variable::i && variable != Variable::n && variable != Variable::lane;
+    };
+    const auto is_shared = [](const FormulaAccess& access) {
+        return access.space != Space::global;
+    };
+    const bool follows = std::ranges::any_of(formula.nodes, is_of_block) ||
+                         std::ranges::any_of(formula.accesses, is_shared);
+    return follows ? Blocks::stay : Blocks::may_change;
 }
 
 }  // namespace
@@ -157,13 +237,27 @@ std::optional<Advice> less_time(const Plan& plan, const Machine& machine, const 
 LaunchAdvice checked_advice(const Plan& plan, const Machine& machine) {
     const Told before = told(plan, machine);
     LaunchAdvice advice{before.time, {}};
-    for (auto found : {less_traffic(plan, machine, before), less_time(plan, machine, before)})
+    for (auto found : {less_traffic(plan, machine, before),
+                       Relaunches(plan, machine, before, with_program).best(Blocks::may_change)})
         if (found) advice.list.push_back(std::move(*found));
     return advice;
 }
 
-std::optional<LaunchTime> launch_time(const Plan& plan, const Machine& machine) {
-    return told(plan, machine).time;
+LaunchAdvice checked_advice(const FormulaSweep& sweep, const Machine& machine) {
+    FormulaSweep single = sweep;
+    single.settings.machines = {machine};
+    const auto build = [&](const Plan& changed) {
+        FormulaSweep other = single;
+        other.settings.shape = changed.shape;
+        other.settings.dlcm = {changed.cache.dlcm};
+        return FormulaPoints({other}).at(0).plan;
+    };
+    const Plan plan = FormulaPoints({single}).at(0).plan;
+    const Told before = told(plan, machine);
+    LaunchAdvice advice{before.time, {}};
+    if (auto found = Relaunches(plan, machine, before, build).best(blocks_of(single)))
+        advice.list.push_back(std::move(*found));
+    return advice;
 }
 
 }  // namespace coalprof

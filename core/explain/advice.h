@@ -9,6 +9,7 @@
 #include "core/machine/machine.h"
 #include "core/pattern/plan.h"
 #include "core/result/estimates.h"
+#include "core/sweep/formula_sweep.h"
 
 namespace coalprof {
 
@@ -35,10 +36,12 @@ struct LaunchAdvice {
 };
 
 // The plan's program is built. Options of the pattern's own are tried, elements of a thread,
-// threads of a block and loads past L1. Nothing that is estimated to take longer is advised, and
-// for time alone nothing that gains less than its own interval.
+// threads of a block and loads past L1, and two of the latter at once. Nothing that is estimated to
+// take longer is advised, for time alone nothing that gains less than its own interval, and no two
+// changes that gain less than that over the better of them.
 LaunchAdvice checked_advice(const Plan& plan, const Machine& machine);
-// Of a formula's launch: nothing is tried.
-std::optional<LaunchTime> launch_time(const Plan& plan, const Machine& machine);
+// Of a formula, which has one value for each of its parameters: only the launch is changed, and
+// blocks only where the formula does not name them.
+LaunchAdvice checked_advice(const FormulaSweep& sweep, const Machine& machine);
 
 }  // namespace coalprof

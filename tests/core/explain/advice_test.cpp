@@ -66,5 +66,43 @@ TEST(Advice, of_machines_without_rates_tells_traffic) {
     EXPECT_FALSE(advice.list.front().what.empty());
 }
 
+FormulaSweep formula_of(std::string text, std::uint64_t size_bytes, std::uint32_t block = 256) {
+    FormulaSweep sweep{
+        .name = {}, .text = std::move(text), .place = {}, .parameters = {}, .settings = {}};
+    sweep.settings.op = Op::load;
+    sweep.settings.shape.size_bytes = size_bytes;
+    sweep.settings.shape.block = block;
+    return sweep;
+}
+
+// 2^26 single bytes in blocks of 32 are 2^21 blocks, 1.2 ms of starting them; more threads a block
+// or more elements a thread are fewer blocks.
+TEST(Advice, of_a_formula_tells_how_to_launch_it) {
+    FormulaSweep sweep = formula_of("i", 64 * mib, 32);
+    sweep.settings.type = ElementType::u8;
+    const LaunchAdvice advice = checked_advice(sweep, find_machine("h200"));
+    ASSERT_TRUE(advice.time);
+    EXPECT_EQ(advice.time->limit, Limit::blocks);
+    ASSERT_EQ(advice.list.size(), 1u);
+    EXPECT_EQ(advice.list.front().what, "");
+    EXPECT_LT(advice.list.front().time->high_seconds, advice.time->seconds);
+}
+
+// What it touches follows from its block: with another one it is another launch.
+TEST(Advice, of_a_formula_keeps_blocks_that_decide_what_is_touched) {
+    for (const char* text :
+         {"threadIdx.x", "bid*bdim + tid", "i + warp - warp", "shared.load: s[lane]"}) {
+        const LaunchAdvice advice =
+            checked_advice(formula_of(text, 64 * mib, 32), find_machine("h200"));
+        for (const Advice& one : advice.list) EXPECT_EQ(one.change, "--dlcm cg") << text;
+    }
+}
+
+TEST(Advice, of_a_formula_is_none_where_nothing_gains) {
+    const LaunchAdvice advice = checked_advice(formula_of("i", 64 << 10), find_machine("h200"));
+    EXPECT_TRUE(advice.time);
+    EXPECT_TRUE(advice.list.empty());
+}
+
 }  // namespace
 }  // namespace coalprof
