@@ -55,10 +55,10 @@ RunSinks::RunSinks(const std::vector<OutputTarget>& targets, const std::vector<s
     progress_.emplace(budgets_->sink(), output);
 }
 
-Backend& RunSinks::behind_journal(Backend& backend) {
-    if (resumed_.empty()) return backend;
-    return replayed_.emplace(backend, resumed_,
-                             [this](bool is_on) { journal_->set_replaying(is_on); });
+Keeping RunSinks::keeping() {
+    if (!journal_) return {};
+    return {resumed_,
+            [this](const Point& point, bool is_replayed) { journal_->keep(point, is_replayed); }};
 }
 
 }  // namespace coalprof

@@ -11,7 +11,7 @@
 #include "cli/progress.h"
 #include "cli/sweep_options.h"
 #include "cli/view_options.h"
-#include "core/run/replay.h"
+#include "core/run/run_points.h"
 #include "core/write/journal.h"
 
 namespace coalprof {
@@ -25,9 +25,9 @@ class RunSinks {
              std::string_view said_code = {});
 
     ResultSink& sink() { return *progress_; }
-    // `backend` behind the points that an earlier run has finished, where the user wants that and
-    // there are some.
-    Backend& behind_journal(Backend& backend);
+    // In the journal, and behind the points that an earlier run has finished, where the user wants
+    // that and there are some.
+    Keeping keeping();
     // What a run with this code comes to, with its budgets and --best.
     ExitCode judged(ExitCode code) {
         const bool lacks_best = code == ExitCode::done && !viewed_->found_best();
@@ -40,7 +40,6 @@ class RunSinks {
     std::optional<Journal> journal_;
     std::optional<BudgetedRun> budgets_;
     std::optional<Progress> progress_;
-    std::optional<ReplayedBackend> replayed_;
     std::string resumed_;  // the journal that is gone on from; empty: none
 };
 

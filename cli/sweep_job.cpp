@@ -11,6 +11,7 @@
 #include "cli/step_lines.h"
 #include "cli/wiring.h"
 #include "core/model/transactions.h"
+#include "core/parallel/background.h"
 #include "core/run/device_backend.h"
 #include "core/run/device_machine.h"
 #include "core/run/model_backend.h"
@@ -23,8 +24,8 @@ namespace {
 // The GPUs of this run; none where the model answers alone.
 struct Devices {
     std::vector<DeviceAccess> opened;
-    std::vector<Warning> missing;  // those of `--device all` that could not be opened
-    bool are_all = false;          // of several: points say theirs
+    std::vector<Warning> missing;  // those of several that could not be opened
+    bool are_several = false;      // were asked for: points say theirs
 };
 
 DeviceRequest request_for(const MachineOptions& machine, const PlannedPoint& first, int index) {
@@ -34,18 +35,34 @@ DeviceRequest request_for(const MachineOptions& machine, const PlannedPoint& fir
             .wants_ceilings = machine.repeats() > 0};
 }
 
-Devices open_every_device(const MachineOptions& machine, const PlannedPoint& first, int count) {
+// At the same time: a context takes some tenths of a second.
+Devices open_devices(const MachineOptions& machine, const PlannedPoint& first,
+                     const std::vector<int>& indices) {
     Devices devices;
-    devices.are_all = true;
-    for (int index = 0; index < count; ++index) {
-        DeviceAccess access = open_device(request_for(machine, first, index));
+    devices.are_several = true;
+    std::vector<std::future<DeviceAccess>> opening;
+    for (const int index : indices)
+        opening.push_back(in_background(
+            [request = request_for(machine, first, index)] { return open_device(request); }));
+    for (std::size_t k = 0; k < indices.size(); ++k) {
+        DeviceAccess access = opening[k].get();
         if (access.launcher)
             devices.opened.push_back(std::move(access));
         else
             devices.missing.push_back(
-                {"W-NO-DEVICE", {}, fmt::format("device {}: {}", index, access.no_gpu)});
+                {"W-NO-DEVICE", {}, fmt::format("device {}: {}", indices[k], access.no_gpu)});
     }
     return devices;
+}
+
+// In the order of the result; empty: there are none.
+std::vector<int> devices_asked_for(const MachineOptions& machine) {
+    std::vector<int> indices = machine.device_indices();
+    if (indices.empty())
+        for (int index = 0; index < count_devices(); ++index) indices.push_back(index);
+    std::sort(indices.begin(), indices.end());
+    indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
+    return indices;
 }
 
 bool is_watched() { return ::isatty(STDOUT_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1; }
@@ -53,18 +70,19 @@ bool is_watched() { return ::isatty(STDOUT_FILENO) == 1 && ::isatty(STDERR_FILEN
 Devices devices_for(const MachineOptions& machine, const OutputOptions& output,
                     const PlannedPoint& first) {
     const auto backend = machine.chosen_backend();
-    const std::optional<int> index = machine.device_index();
+    static_cast<void>(machine.device_indices());  // a bad one is refused wherever it is not used
     const bool demanded = backend == MachineOptions::Backend::device;
     // A machine that is named is to be predicted; measuring another beside it says nothing.
     if (backend == MachineOptions::Backend::model || (!machine.machine.empty() && !demanded))
         return {};
     const std::future<void> loading = load_counters_ahead(machine.counters != "none");
-    if (!index)
-        if (const int count = count_devices(); count > 1) {
-            Devices devices = open_every_device(machine, first, count);
-            if (!devices.opened.empty()) return devices;
-        }
-    DeviceAccess access = open_device(request_for(machine, first, index.value_or(0)));
+    const std::vector<int> indices = devices_asked_for(machine);
+    if (indices.size() > 1) {
+        Devices devices = open_devices(machine, first, indices);
+        if (!devices.opened.empty()) return devices;
+    }
+    DeviceAccess access =
+        open_device(request_for(machine, first, indices.empty() ? 0 : indices.front()));
     if (!access.launcher) {
         if (demanded) throw Error(fmt::format("--backend device: {}", access.no_gpu));
         // The result says that it is predicted; whoever watches is told why.
@@ -129,18 +147,6 @@ void require_whole_view(const ViewOptions& view) {
         fmt::format("give it to the merged result: coalprof report ALL.json {} KEY", option));
 }
 
-// Points of several GPUs stand one behind the other, each GPU's all together.
-void require_one_of(const Devices& devices, const MachineOptions& options) {
-    if (devices.opened.size() < 2) return;
-    if (!options.shard.empty())
-        throw UsageError("--shard and --device all: a shard is of the points of one GPU", {},
-                         UsageError::no_caret,
-                         "start one run for each GPU: --device N --shard I/N");
-    if (options.resume)
-        throw UsageError("--resume and --device all: a run goes on with one GPU at a time", {},
-                         UsageError::no_caret, "name the GPU: --device N");
-}
-
 // A GPU, the points that it measures and what answers them.
 struct DeviceLeg {
     std::unique_ptr<SweptPoints> points;
@@ -195,7 +201,6 @@ ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_option
 
     const Devices devices =
         stop_signal() == 0 ? devices_for(machine_options, output_options, first) : Devices{};
-    require_one_of(devices, machine_options);
     std::vector<Machine> predicted;
     std::deque<DeviceLeg> measured;
     std::vector<Leg> legs;
@@ -203,15 +208,15 @@ ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_option
         if (!device.no_counters.empty()) output_options.note(device.no_counters);
         for (const Machine& machine : machines_for(machine_options, *device.launcher))
             add_machine(predicted, machine);
-        DeviceLeg& leg =
-            measured.emplace_back(leg_for(device, devices.are_all, job, machine_options, accesses));
+        DeviceLeg& leg = measured.emplace_back(
+            leg_for(device, devices.are_several, job, machine_options, accesses));
         if (shard) leg.points->keep(*shard);
-        legs.push_back({*leg.points, sinks.behind_journal(leg.backend)});
+        legs.push_back({*leg.points, leg.backend});
     }
     ModelBackend model(cache);
     if (legs.empty()) {
         predicted = named;
-        legs.push_back({*planned, sinks.behind_journal(model)});
+        legs.push_back({*planned, model});
     }
     add_usual_modifier(head.sweep, predicted, first);
     head.machine = describe_machines(predicted);
@@ -223,7 +228,8 @@ ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_option
     if (!measured.empty()) head.sweep.repeat = repeats;
     if (!measured.empty() || cache == CacheState::warm) head.sweep.cache = machine_options.cache;
     return sinks.judged(
-        judged(run_points(legs, head, sinks.sink(), devices.missing), machine_options, devices));
+        judged(run_points(legs, head, sinks.sink(), devices.missing, sinks.keeping()),
+               machine_options, devices));
 }
 
 }  // namespace coalprof

@@ -67,8 +67,8 @@ struct MachineOptions {
     Backend chosen_backend() const;
     std::uint64_t repeats() const;
     CacheState cache_state() const;
-    // None: all of them.
-    std::optional<int> device_index() const;
+    // As listed; none: all of them.
+    std::vector<int> device_indices() const;
     // The same where only one will do; `what` says why: "a warps file is replayed".
     int only_device_index(std::string_view what) const;
     // None: the whole sweep.

@@ -95,7 +95,7 @@ ExitCode run_warps_command(const WarpsCommand& command, const Invocation& invoca
         head.columns = csv_columns(command, machines.front(), targets, device.launcher != nullptr);
     WarpsSource source(command.file, machines.front());
     const std::unique_ptr<Backend> backend = backend_for(command.machine, device);
-    return sinks.judged(run_points({{source, sinks.behind_journal(*backend)}}, head, sinks.sink()));
+    return sinks.judged(run_points({{source, *backend}}, head, sinks.sink(), {}, sinks.keeping()));
 }
 
 }  // namespace

@@ -53,6 +53,7 @@ class GpuLauncher : public KernelLauncher {
     std::uint64_t pitch_bytes(std::uint64_t row_bytes) override {
         if (const auto known = pitches_.find(row_bytes); known != pitches_.end())
             return known->second;
+        activate();  // points of an earlier run are planned on a thread that has no GPU
         const Gpu& gpu = bench_->gpu;
         CUdeviceptr row = 0;
         std::size_t pitch = 0;

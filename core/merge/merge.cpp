@@ -160,12 +160,16 @@ ResultHead ShardMerge::head() const {
     ResultHead head = files_.front().head;
     head.argv = without_shard(head.argv);
     for (NamedValues* list : {&head.sweep.more, &head.sweep.settings}) drop_shard(*list);
+    const auto keep_common = [](MeasuredDevice& device, const MeasuredDevice& other) {
+        device = device_from(common(values_of(device), values_of(other)));
+    };
     for (const ShardFile& file : files_) {
         head.time_utc = std::min(head.time_utc, file.head.time_utc);
         head.passes = std::max(head.passes, file.head.passes);
-        if (head.device && file.head.device)
-            head.device =
-                device_from(common(values_of(*head.device), values_of(*file.head.device)));
+        if (head.device && file.head.device) keep_common(*head.device, *file.head.device);
+        // As many: their names are the same.
+        for (std::size_t k = 0; k < std::min(head.devices.size(), file.head.devices.size()); ++k)
+            keep_common(head.devices[k], file.head.devices[k]);
     }
     return head;
 }

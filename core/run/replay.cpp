@@ -30,48 +30,39 @@ class HeadOfJournal : public ResultSink {
     void finish(const ResultTail&) override {}
 };
 
-// A point that was taken from a source and is still to be answered stands before the rest.
-class WithOneBefore : public PointSource {
- public:
-    WithOneBefore(PointSource& source, std::optional<PlannedPoint> first)
-        : source_(source), first_(std::move(first)) {}
-    std::optional<std::uint64_t> size() const override { return source_.size(); }
-    bool compares_settings() const override { return source_.compares_settings(); }
-    bool next(PlannedPoint& point) override {
-        if (!first_) return source_.next(point);
-        point = *std::exchange(first_, std::nullopt);
-        return true;
-    }
-    bool is_ready() override { return first_ || source_.is_ready(); }
-    void make(PlannedPoint& point) const override { source_.make(point); }
-
- private:
-    PointSource& source_;
-    std::optional<PlannedPoint> first_;
-};
-
 class Replay : public ResultSink {
  public:
-    Replay(PointSource& source, Delivery& delivery) : source_(source), delivery_(delivery) {}
+    using Take = std::function<void(std::size_t, PlannedPoint, const Point&)>;
+    Replay(const std::vector<PointSource*>& sources, const Take& take)
+        : sources_(sources), take_(take), next_(sources.size()) {}
+
     void begin(const ResultHead&) override {}
+    // Where a line was damaged, what stands behind it fits nowhere and is answered anew.
     void point(const Point& point) override {
-        if (is_over_) return;
-        PlannedPoint planned;
-        is_over_ = !source_.next(planned);
-        if (is_over_) return;
-        source_.make(planned);
-        if (planned.name == point.name) return delivery_.point(planned, point);
-        is_over_ = true;  // a line was damaged; what stands behind it is answered anew
-        left_ = std::move(planned);
+        for (std::size_t k = 0; !is_over_ && k < sources_.size(); ++k) {
+            if (!has_next(k) || next_[k]->name != point.name) continue;
+            take_(k, *std::exchange(next_[k], std::nullopt), point);
+            return;
+        }
+        is_over_ = true;
     }
     void finish(const ResultTail&) override {}
-    std::optional<PlannedPoint> left() && { return std::move(left_); }
+    std::vector<std::optional<PlannedPoint>> left() && { return std::move(next_); }
 
  private:
-    PointSource& source_;
-    Delivery& delivery_;
+    bool has_next(std::size_t source) {
+        if (next_[source]) return true;
+        PlannedPoint planned;
+        if (!sources_[source]->next(planned)) return false;
+        sources_[source]->make(planned);
+        next_[source] = std::move(planned);
+        return true;
+    }
+
+    const std::vector<PointSource*>& sources_;
+    const Take& take_;
     bool is_over_ = false;
-    std::optional<PlannedPoint> left_;
+    std::vector<std::optional<PlannedPoint>> next_;  // taken from each source
 };
 
 }  // namespace
@@ -94,42 +85,30 @@ std::vector<std::string> question_in(const std::vector<std::string>& argv) {
     return words;
 }
 
-ReplayedBackend::ReplayedBackend(Backend& inner, std::string journal,
-                                 std::function<void(bool)> is_replaying)
-    : inner_(inner), journal_(std::move(journal)), is_replaying_(std::move(is_replaying)) {}
-
-void ReplayedBackend::begin(ResultHead& head) {
-    inner_.begin(head);
-    ResultHead now = head;
-    if (now.devices.size() == 1) now.device = now.devices.front();
+void require_same_run(const std::string& journal, const ResultHead& head) {
     try {
-        const auto source = open_journal(journal_);
+        const auto source = open_journal(journal);
         HeadOfJournal sink;
-        ResultReader(*source, journal_).next(sink);
+        ResultReader(*source, journal).next(sink);
     } catch (const JournalHead& kept) {
         std::string why;
-        if (question_in(kept.head.argv) != question_in(now.argv)) why = "it is of another command";
-        for (const HeadDifference& difference : differences(kept.head, now))
+        if (question_in(kept.head.argv) != question_in(head.argv)) why = "it is of another command";
+        for (const HeadDifference& difference : differences(kept.head, head))
             why += fmt::format("{}{}", why.empty() ? "it differs in " : ", ", difference.text);
         if (!why.empty())
-            throw UsageError(fmt::format("--resume: {} does not fit: {}", shown(journal_), why), {},
+            throw UsageError(fmt::format("--resume: {} does not fit: {}", shown(journal), why), {},
                              UsageError::no_caret,
                              "without --resume the run begins anew and the file is replaced");
     }
 }
 
-void ReplayedBackend::answer(PointSource& source, Delivery& delivery) {
-    std::optional<PlannedPoint> left;
-    is_replaying_(true);
-    {
-        const auto bytes = open_journal(journal_);
-        Replay replay(source, delivery);
-        ResultReader(*bytes, journal_).next(replay);
-        left = std::move(replay).left();
-    }
-    is_replaying_(false);
-    WithOneBefore rest(source, std::move(left));
-    inner_.answer(rest, delivery);
+std::vector<std::optional<PlannedPoint>> replay(
+    const std::string& journal, const std::vector<PointSource*>& sources,
+    const std::function<void(std::size_t source, PlannedPoint planned, const Point& point)>& take) {
+    const auto bytes = open_journal(journal);
+    Replay replayed(sources, take);
+    ResultReader(*bytes, journal).next(replayed);
+    return std::move(replayed).left();
 }
 
 }  // namespace coalprof

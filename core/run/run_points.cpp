@@ -2,13 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
+#include <deque>
 #include <exception>
 #include <string>
 #include <utility>
 
+#include "core/parallel/background.h"
 #include "core/result/exit_code.h"
 #include "core/run/agreement.h"
+#include "core/run/fleet.h"
+#include "core/run/replay.h"
+#include "core/run/result_order.h"
 #include "core/run/settings_judge.h"
+#include "core/run/side_by_side.h"
 
 namespace coalprof {
 namespace {
@@ -31,6 +38,8 @@ class UntilStopped : public PointSource {
     }
     void make(PlannedPoint& point) const override { source_.make(point); }
 
+    // Nobody takes points any more from when this is set.
+    void end_with(const std::atomic<bool>& is_over) { is_over_ = &is_over; }
     bool was_stopped() const { return was_stopped_; }
     std::exception_ptr failure() const { return failure_; }
 
@@ -40,7 +49,7 @@ class UntilStopped : public PointSource {
     bool attempt(Work work) {
         if (failure_) return false;
         if (stop_signal() != 0 && begun_ != source_.size()) was_stopped_ = true;
-        if (was_stopped_) return false;
+        if (was_stopped_ || (is_over_ && *is_over_)) return false;
         try {
             return work();
         } catch (const Stopped&) {
@@ -54,22 +63,60 @@ class UntilStopped : public PointSource {
     PointSource& source_;
     std::uint64_t begun_ = 0;
     bool was_stopped_ = false;
+    const std::atomic<bool>* is_over_ = nullptr;
     std::exception_ptr failure_;
+};
+
+// A point that was taken from a source and is still to be answered stands before the rest.
+class WithOneBefore : public PointSource {
+ public:
+    WithOneBefore(PointSource& source, std::optional<PlannedPoint> first)
+        : source_(source), first_(std::move(first)) {}
+    std::optional<std::uint64_t> size() const override { return source_.size(); }
+    bool compares_settings() const override { return source_.compares_settings(); }
+    bool next(PlannedPoint& point) override {
+        if (!first_) return source_.next(point);
+        point = *std::exchange(first_, std::nullopt);
+        return true;
+    }
+    bool is_ready() override { return first_ || source_.is_ready(); }
+    void make(PlannedPoint& point) const override { source_.make(point); }
+
+ private:
+    PointSource& source_;
+    std::optional<PlannedPoint> first_;
 };
 
 // What the points of a run come to.
 class Collected : public Delivery {
  public:
-    Collected(ResultSink& sink, std::vector<Warning> missing)
-        : sink_(sink), is_partial_(!missing.empty()) {
+    Collected(ResultSink& sink, std::vector<Warning> missing, const Keeping& keeping)
+        : sink_(sink), keeping_(keeping), is_partial_(!missing.empty()) {
         tail_.warnings = std::move(missing);
     }
 
+    void begin(const ResultHead& head) {
+        fleet_.emplace(head.devices);
+        sink_.begin(head);
+    }
     void point(const PlannedPoint& planned, const Point& point) override {
+        keep(point, false);
+        add(planned, point);
+    }
+    // As soon as it is answered.
+    void keep(const Point& point, bool is_replayed) {
+        if (!keeping_.keep) return;
+        sink_has_failed_ = true;  // unless it comes back
+        keeping_.keep(point, is_replayed);
+        sink_has_failed_ = false;
+    }
+    // When its turn has come.
+    void add(const PlannedPoint& planned, const Point& point) {
         is_partial_ = is_partial_ || !point.failure.empty();
         if (point.measured) warn_of_mismatches(point);
         judge_.add(planned, point);
-        sink_has_failed_ = true;  // unless it comes back
+        fleet_->add(planned, point);
+        sink_has_failed_ = true;
         sink_.point(point);
         sink_has_failed_ = false;
     }
@@ -84,6 +131,8 @@ class Collected : public Delivery {
                        : is_partial_    ? Status::partial
                                         : Status::complete;
         tail_.verdicts = judge_.verdicts();
+        if (fleet_)
+            for (Warning& warning : fleet_->warnings()) warn(std::move(warning));
         return std::move(tail_);
     }
 
@@ -96,7 +145,9 @@ class Collected : public Delivery {
     }
 
     ResultSink& sink_;
+    const Keeping& keeping_;
     SettingsJudge judge_;
+    std::optional<FleetJudge> fleet_;
     ResultTail tail_;
     std::uint64_t told_ = 0;
     std::uint64_t untold_ = 0;
@@ -112,48 +163,128 @@ MeasuredDevice described_together(const std::vector<MeasuredDevice>& devices) {
     return {.name = names};
 }
 
-void begin_result(const std::vector<Leg>& legs, ResultHead& head) {
-    for (const Leg& leg : legs) {
-        leg.backend.begin(head);
-        head.compares_settings = head.compares_settings || leg.source.compares_settings();
+// Several at the same time: each measures ceilings of its own.
+void begin_backends(const std::vector<Leg>& legs, ResultHead& head) {
+    if (legs.size() == 1) return legs.front().backend.begin(head);
+    std::vector<std::future<ResultHead>> begun;
+    for (const Leg& leg : legs)
+        begun.push_back(in_background([&backend = leg.backend, own = head]() mutable {
+            backend.begin(own);
+            return own;
+        }));
+    for (std::future<ResultHead>& one : begun) {
+        ResultHead own = one.get();
+        head.backend = own.backend;
+        head.passes = std::max(head.passes, own.passes);
+        for (MeasuredDevice& device : own.devices) head.devices.push_back(std::move(device));
     }
+}
+
+void begin_result(const std::vector<Leg>& legs, ResultHead& head) {
+    begin_backends(legs, head);
+    for (const Leg& leg : legs)
+        head.compares_settings = head.compares_settings || leg.source.compares_settings();
     if (head.devices.empty()) return;
     head.device =
         head.devices.size() == 1 ? head.devices.front() : described_together(head.devices);
     if (head.devices.size() == 1) head.devices.clear();
 }
 
-// Why the points ended, where that is no end of theirs.
-std::exception_ptr answer_leg(const Leg& leg, Collected& collected) {
-    UntilStopped source(leg.source);
-    std::exception_ptr failure;
-    try {
-        leg.backend.answer(source, collected);
-    } catch (const Stopped&) {
-        collected.interrupted();
-    } catch (...) {
-        if (collected.sink_has_failed()) throw;
-        failure = std::current_exception();
+// The way of the points from their sources to the sink.
+class Way {
+ public:
+    Way(const std::vector<Leg>& legs, Collected& collected)
+        : legs_(legs),
+          collected_(collected),
+          order_(legs.size(), [&collected](const PlannedPoint& planned, const Point& point) {
+              collected.add(planned, point);
+          }) {
+        for (const Leg& leg : legs) sources_.emplace_back(leg.source);
     }
-    if (!failure) failure = source.failure();
-    if (failure || source.was_stopped()) collected.interrupted();
-    return failure;
-}
+
+    // Why the points ended, where that is no end of theirs.
+    std::exception_ptr go(const std::string& journal) {
+        std::exception_ptr failure = attempt([&] { replay_points(journal); });
+        if (!failure)
+            failure = legs_.size() == 1 ? attempt([&] { answer_one(); }) : answer_side_by_side();
+        for (const UntilStopped& source : sources_) {
+            if (!failure) failure = source.failure();
+            if (source.was_stopped()) collected_.interrupted();
+        }
+        if (failure) collected_.interrupted();
+        return failure;
+    }
+
+ private:
+    template <typename Work>
+    std::exception_ptr attempt(Work work) {
+        try {
+            work();
+        } catch (const Stopped&) {
+            collected_.interrupted();
+        } catch (...) {
+            if (collected_.sink_has_failed()) throw;
+            return std::current_exception();
+        }
+        return nullptr;
+    }
+
+    void replay_points(const std::string& journal) {
+        left_.resize(legs_.size());
+        if (journal.empty()) return;
+        std::vector<PointSource*> sources;
+        for (UntilStopped& source : sources_) sources.push_back(&source);
+        left_ = replay(journal, sources,
+                       [this](std::size_t leg, PlannedPoint planned, const Point& point) {
+                           collected_.keep(point, true);
+                           order_.add(leg, std::move(planned), point);
+                       });
+    }
+
+    void answer_one() {
+        WithOneBefore rest(sources_.front(), std::move(left_.front()));
+        legs_.front().backend.answer(rest, collected_);
+    }
+
+    std::exception_ptr answer_side_by_side() {
+        SideBySide all(legs_.size(), [this](std::size_t leg, Delivery& delivery) {
+            WithOneBefore rest(sources_[leg], std::move(left_[leg]));
+            legs_[leg].backend.answer(rest, delivery);
+        });
+        for (UntilStopped& source : sources_) source.end_with(all.is_over());
+        all.take_all({.point =
+                          [this](std::size_t leg, PlannedPoint planned, Point point) {
+                              collected_.keep(point, false);
+                              order_.add(leg, std::move(planned), std::move(point));
+                          },
+                      .end = [this](std::size_t leg) { order_.end(leg); },
+                      .waiting = [this](std::size_t leg) { return order_.waiting(leg); }});
+        for (std::size_t leg = 0; leg < legs_.size(); ++leg)
+            for (const Warning& warning : all.warnings(leg)) collected_.warn(warning);
+        if (all.was_interrupted()) collected_.interrupted();
+        return all.failure();
+    }
+
+    const std::vector<Leg>& legs_;
+    Collected& collected_;
+    ResultOrder order_;
+    std::deque<UntilStopped> sources_;
+    std::vector<std::optional<PlannedPoint>> left_;  // that were taken and are to be answered
+};
 
 }  // namespace
 
 ExitCode run_points(const std::vector<Leg>& legs, ResultHead head, ResultSink& sink,
-                    std::vector<Warning> missing) {
-    Collected collected(sink, std::move(missing));
+                    std::vector<Warning> missing, const Keeping& keeping) {
+    Collected collected(sink, std::move(missing), keeping);
     try {
         for (const Leg& leg : legs) leg.source.open();
     } catch (const Stopped&) {  // told by a result without points
     }
     begin_result(legs, head);
-    sink.begin(head);
-    std::exception_ptr failure;
-    for (const Leg& leg : legs)
-        if (!failure) failure = answer_leg(leg, collected);
+    if (!keeping.journal.empty()) require_same_run(keeping.journal, head);
+    collected.begin(head);
+    const std::exception_ptr failure = Way(legs, collected).go(keeping.journal);
     const ResultTail tail = std::move(collected).tail();
     sink.finish(tail);
     if (failure) std::rethrow_exception(failure);

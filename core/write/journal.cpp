@@ -72,10 +72,15 @@ void Journal::begin(const ResultHead& head) {
     next_.begin(head);
 }
 
-void Journal::point(const Point& point) {
-    replayed_ += is_replaying_ ? 1 : 0;
+void Journal::keep(const Point& point, bool is_replayed) {
+    replayed_ += is_replayed ? 1 : 0;
+    is_replaying_ = is_replayed;
     lines_->point(point);
+    is_replaying_ = false;
     ++points_;
+}
+
+void Journal::point(const Point& point) {
     hand_on([&] { next_.point(point); });
 }
 
@@ -95,7 +100,6 @@ void Journal::hand_on(Work work) {
 void Journal::finish(const ResultTail& tail) {
     const bool is_interrupted = tail.status == Status::interrupted;
     if (is_interrupted && points_ > 0) {
-        is_replaying_ = false;
         lines_->finish(tail);
         if (is_kept_)
             note_(

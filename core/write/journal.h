@@ -1,6 +1,6 @@
-// The points of a run, kept as they are finished: JSON Lines beside the file that the run will
-// write, until that file is complete. Whatever ends the process, the points are there, and a later
-// run can go on behind them (core/run/replay.h).
+// The points of a run, kept as they are finished, also before their turn in the result has come:
+// JSON Lines beside the file that the run will write, until that file is complete. Whatever ends
+// the process, the points are there, and a later run can go on behind them (core/run/replay.h).
 #pragma once
 
 #include <chrono>
@@ -23,16 +23,16 @@ bool may_hold_points(const std::string& journal);
 
 class Journal : public ResultSink {
  public:
-    // Hands the result on to `next`. The file is made with the first point, and taken away when
-    // `next` has finished a result that is not interrupted. `note` is told what the user should
-    // know: a journal that cannot be kept is no failure of the run.
+    // Hands the result on to `next`. The file is made with the first point kept, and taken away
+    // when `next` has finished a result that is not interrupted. `note` is told what the user
+    // should know: a journal that cannot be kept is no failure of the run.
     Journal(std::string path, ResultSink& next, std::function<void(std::string_view)> note);
     ~Journal() override;
     Journal(const Journal&) = delete;
     Journal& operator=(const Journal&) = delete;
 
-    // While set, points come from the journal itself and are in it.
-    void set_replaying(bool is_replaying) { is_replaying_ = is_replaying; }
+    // After begin(). A point that is replayed comes from the journal itself and is in it.
+    void keep(const Point& point, bool is_replayed);
     // Whether the points of an interrupted run will be found here.
     bool is_kept() const { return is_kept_; }
 

@@ -77,6 +77,18 @@ class Shards(Files):
         self.ok("stride", "--range", "1..32", "-o", "h.json", "-q")
         self.assertIn("no shard", self.refuse("merge", "h.json", cwd=self.folder).err_text)
 
+    def test_of_several_gpus_keep_what_is_true_of_all(self):
+        names = self.shard(SWEEPS[0], 2)
+        for name, uuids in zip(names, ("ab", "cb")):
+            lines = self.read(name).decode()
+            devices = [{"index": index, "name": "GPU", "uuid": uuid} for index, uuid in enumerate(uuids)]
+            meta = f'"device":{{"name":"GPU,GPU"}},"devices":{json.dumps(devices)}'
+            self.assertEqual(lines.count('"device":null'), 1)
+            with open(f"{self.folder}/{name}", "w", encoding="utf-8") as file:
+                file.write(lines.replace('"device":null', meta))
+        meta = self.ok("merge", *names, "--json").json["meta"]
+        self.assertEqual(meta["devices"], [{"index": 0, "name": "GPU"}, {"index": 1, "name": "GPU", "uuid": "b"}])
+
     def test_that_are_there_can_be_merged_alone(self):
         one, _, three = self.shard(SWEEPS[0], 3)
         ran = self.check(harness.run("merge", one, three, "--partial", "--json", cwd=self.folder), harness.PARTIAL)

@@ -25,13 +25,21 @@ SweepPoints three_offsets() {
     return SweepPoints(std::move(sweep));
 }
 
-// Tells the kernels that play which plan they are to play.
+// Tells the kernels that play which plan they are to play. Each GPU has its own.
 class Played : public KernelLauncher {
  public:
     Played(std::unique_ptr<KernelLauncher> launcher, FakeKernels& kernels)
         : launcher_(std::move(launcher)), kernels_(kernels) {}
+    // Those of the GPU that the calling thread works on.
+    static FakeKernels*& playing() {
+        static thread_local FakeKernels* kernels = nullptr;
+        return kernels;
+    }
     const DeviceFacts& device() const override { return launcher_->device(); }
-    void activate() override { launcher_->activate(); }
+    void activate() override {
+        launcher_->activate();
+        playing() = &kernels_;
+    }
     std::uint64_t pitch_bytes(std::uint64_t bytes) override {
         return launcher_->pitch_bytes(bytes);
     }
@@ -54,7 +62,10 @@ class Played : public KernelLauncher {
 TEST(SeveralDevices, each_work_in_their_own_context) {
     FakeGpu gpu;
     gpu.devices = 2;
-    FakeKernels kernels(gpu);
+    FakeKernels kernels[2]{FakeKernels(gpu), FakeKernels(gpu)};
+    gpu.play = [](const FakeLaunch& launch) {
+        if (Played::playing()) Played::playing()->play(launch);
+    };
     fake::Recorder result;
     {
         std::array<std::unique_ptr<Played>, 2> launchers;
@@ -64,7 +75,7 @@ TEST(SeveralDevices, each_work_in_their_own_context) {
         for (int index = 0; index < 2; ++index) {
             launchers[index] = std::make_unique<Played>(
                 make_launcher(FakeGpu::driver(), FakeGpu::nvrtc(), {.device = index, .ahead = {}}),
-                kernels);
+                kernels[index]);
             backends.emplace_back(DeviceRun{.launcher = *launchers[index],
                                             .collector = nullptr,
                                             .no_counters = "not asked for",

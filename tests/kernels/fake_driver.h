@@ -38,7 +38,10 @@ struct FakeLaunch {
 // One at a time: the tables hold plain functions, which find the GPU through a static pointer.
 class FakeGpu {
  public:
-    FakeGpu() { current() = this; }
+    FakeGpu() {
+        current() = this;
+        current_context() = nullptr;
+    }
     ~FakeGpu() {
         for (const auto& [address, region] : regions_) munmap(region.whole, region.whole_bytes);
         current() = nullptr;
@@ -89,7 +92,11 @@ class FakeGpu {
     std::map<CUfunction_attribute, int> function_attributes{
         {CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, CU_SHAREDMEM_CARVEOUT_DEFAULT}};
     std::uint64_t used_bytes = 0;
-    CUcontext current_context = nullptr;
+    // Of the thread that asks.
+    CUcontext& current_context() {
+        static thread_local CUcontext context = nullptr;
+        return context;
+    }
     // Calls on what belongs to a context other than the current one.
     std::vector<std::string> strays;
     int contexts = 0;
@@ -180,7 +187,7 @@ class FakeGpu {
     // Notes what is used outside the context in which it was made.
     void belongs(const void* what, const char* call) {
         const auto found = owners_.find(what);
-        if (found != owners_.end() && found->second != current_context) strays.emplace_back(call);
+        if (found != owners_.end() && found->second != current_context()) strays.emplace_back(call);
     }
 
     std::map<int, char> context_marks_;
@@ -194,6 +201,7 @@ class FakeGpu {
     std::map<std::uintptr_t, std::string> programs_;
     std::uintptr_t next_program_ = 1;
     std::mutex mutex_;
+    std::recursive_mutex driving_;
 };
 
 struct FakeTable {
@@ -201,6 +209,7 @@ struct FakeTable {
     template <typename Body>
     static CUresult call(const char* name, Body body) {
         FakeGpu& gpu = *FakeGpu::current();
+        const std::lock_guard lock(gpu.driving_);  // several GPUs, a thread each
         gpu.last_call = name;
         if (++gpu.calls == gpu.fail_call) {
             gpu.failed_call = name;
@@ -308,7 +317,7 @@ inline void FakeTable::fill_context(DriverApi& api) {
     };
     api.context_set_current = [](CUcontext context) {
         return call("cuCtxSetCurrent", [=](FakeGpu& g) {
-            g.current_context = context;
+            g.current_context() = context;
             return CUDA_SUCCESS;
         });
     };
@@ -337,7 +346,7 @@ inline void FakeTable::fill_code(DriverApi& api) {
             *module = reinterpret_cast<CUmodule>(g.sources_.back().get());
             const CUresult status = g.load_array(*module, *g.sources_.back());
             if (status != CUDA_SUCCESS) return status;
-            g.owners_[*module] = g.current_context;
+            g.owners_[*module] = g.current_context();
             ++g.modules;
             return CUDA_SUCCESS;
         });
@@ -355,7 +364,7 @@ inline void FakeTable::fill_code(DriverApi& api) {
             g.functions_.push_back(std::make_unique<FakeFunction>(
                 FakeFunction{name, *reinterpret_cast<std::string*>(module)}));
             *function = reinterpret_cast<CUfunction>(g.functions_.back().get());
-            g.owners_[*function] = g.current_context;
+            g.owners_[*function] = g.current_context();
             return CUDA_SUCCESS;
         });
     };

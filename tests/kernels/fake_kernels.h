@@ -27,22 +27,6 @@ class FakeKernels {
         plan_ = plan;
         shape_ = shape_of(plan_);
     }
-    bool loses_stores = false;   // a kernel that stores nothing
-    bool reports_fault = false;  // a kernel that loaded something wrong
-    LaunchArgument last;         // of the access kernel or the one that checks what it does
-
- private:
-    template <typename Value>
-    static Value parameter(const FakeLaunch& launch, std::size_t k) {
-        Value value;
-        std::memcpy(&value, launch.parameters[k], sizeof value);
-        return value;
-    }
-    static std::string after(const std::string& text, const std::string& mark) {
-        const std::size_t at = text.find(mark);
-        return at == std::string::npos ? "" : text.substr(at + mark.size());
-    }
-
     void play(const FakeLaunch& launch) {
         const std::string& name = launch.function->name;
         if (name == fill_kernel)
@@ -57,6 +41,22 @@ class FakeKernels {
             restore(launch, std::stoul(name.substr(17)));
         else if (name.starts_with("coalprof_undo_"))
             undo(launch, std::stoul(name.substr(14)));
+    }
+
+    bool loses_stores = false;   // a kernel that stores nothing
+    bool reports_fault = false;  // a kernel that loaded something wrong
+    LaunchArgument last;         // of the access kernel or the one that checks what it does
+
+ private:
+    template <typename Value>
+    static Value parameter(const FakeLaunch& launch, std::size_t k) {
+        Value value;
+        std::memcpy(&value, launch.parameters[k], sizeof value);
+        return value;
+    }
+    static std::string after(const std::string& text, const std::string& mark) {
+        const std::size_t at = text.find(mark);
+        return at == std::string::npos ? "" : text.substr(at + mark.size());
     }
 
     static void put(CUdeviceptr where, const Word (&words)[4], std::uint32_t bytes) {

@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <optional>
+#include <thread>
 
 #include "core/run/fake_device.h"
 #include "core/run/runs.h"
@@ -13,8 +15,9 @@ namespace {
 
 constexpr std::size_t sweep_points = 33;
 
-SweepPoints offsets() {
+SweepPoints offsets(std::optional<int> device = std::nullopt) {
     Sweep sweep;
+    sweep.device = device;
     sweep.pattern = "offset";
     for (std::uint64_t offset = 0; offset < sweep_points; ++offset) sweep.values.push_back(offset);
     sweep.shape.size_bytes = 1 << 14;
@@ -198,7 +201,7 @@ struct TwoDevices {
     fake::Recorder result;
 
     ExitCode run(const std::vector<Warning>& missing = {}) {
-        SweepPoints points[2]{offsets(), offsets()};
+        SweepPoints points[2]{offsets(0), offsets(1)};
         std::deque<DeviceBackend> backends;
         for (int k = 0; k < 2; ++k)
             backends.emplace_back(DeviceRun{.launcher = launchers[k],
@@ -213,25 +216,29 @@ struct TwoDevices {
     }
 };
 
-TEST(SeveralDevices, are_swept_one_after_the_other_into_one_result) {
+TEST(SeveralDevices, are_swept_into_one_result_point_by_point) {
     TwoDevices two;
     EXPECT_EQ(two.run(), ExitCode::done);
     ASSERT_EQ(two.result.points.size(), 2 * sweep_points);
-    for (const Point& point : two.result.points) EXPECT_TRUE(is_whole(point));
+    for (std::size_t i = 0; i < 2 * sweep_points; ++i) {
+        EXPECT_TRUE(is_whole(two.result.points[i]));
+        EXPECT_EQ(two.result.points[i].name,
+                  "offset=" + std::to_string(i / 2) + " device=" + std::to_string(i % 2));
+    }
     ASSERT_EQ(two.result.head.devices.size(), 2u);
     EXPECT_EQ(two.result.head.devices[1].copy_ceiling, Reading{32e9});
     EXPECT_EQ(two.result.head.device->name, "Fake GPU,Fake GPU");
 }
 
-// The context of another GPU is current otherwise.
+// A thread that has not activated a GPU has none, or another.
 TEST(SeveralDevices, are_activated_before_anything_is_asked_of_them) {
     TwoDevices two;
-    int active = -1;
+    static thread_local int active = -1;
     for (int k = 0; k < 2; ++k) {
-        two.scripts[k].on_activate = [&active, k] { active = k; };
-        two.scripts[k].on_ceiling = [&active, k] { EXPECT_EQ(active, k); };
-        two.scripts[k].on_prepare = [&active, k](std::uint64_t) { EXPECT_EQ(active, k); };
-        two.scripts[k].on_launch = [&active, k](std::uint64_t) { EXPECT_EQ(active, k); };
+        two.scripts[k].on_activate = [k] { active = k; };
+        two.scripts[k].on_ceiling = [k] { EXPECT_EQ(active, k); };
+        two.scripts[k].on_prepare = [k](std::uint64_t) { EXPECT_EQ(active, k); };
+        two.scripts[k].on_launch = [k](std::uint64_t) { EXPECT_EQ(active, k); };
     }
     EXPECT_EQ(two.run(), ExitCode::done);
 }
@@ -244,9 +251,22 @@ TEST(SeveralDevices, go_on_when_one_of_them_is_lost) {
     EXPECT_EQ(two.run(), ExitCode::partial);
     ASSERT_EQ(two.result.points.size(), 2 * sweep_points);
     for (std::size_t i = 0; i < sweep_points; ++i) {
-        EXPECT_EQ(two.result.points[i].failure.empty(), i < 20);
-        EXPECT_TRUE(is_whole(two.result.points[sweep_points + i]));
+        EXPECT_EQ(two.result.points[2 * i].failure.empty(), i < 20);
+        EXPECT_TRUE(is_whole(two.result.points[2 * i + 1]));
     }
+}
+
+// Neither would begin its last point if the other one had to end first.
+TEST(SeveralDevices, measure_at_the_same_time) {
+    TwoDevices two;
+    std::atomic<int> at_the_last{0};
+    for (fake::Script& script : two.scripts)
+        script.on_time = [&at_the_last](std::uint64_t value) {
+            if (value + 1 < sweep_points) return;
+            ++at_the_last;
+            while (at_the_last < 2) std::this_thread::yield();
+        };
+    EXPECT_EQ(two.run(), ExitCode::done);
 }
 
 TEST(SeveralDevices, say_whose_a_warning_is) {

@@ -1,0 +1,49 @@
+// GPUs that measure the same points: which of them take longer or shorter than the others of their
+// kind, by more than their times spread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/result/result.h"
+#include "core/sweep/point_source.h"
+
+namespace coalprof {
+
+class FleetJudge {
+ public:
+    // Those of the result's head; fewer than two are held against nothing.
+    explicit FleetJudge(const std::vector<MeasuredDevice>& devices);
+
+    // In the order of the result: the same point of every GPU, then the next.
+    void add(const PlannedPoint& planned, const Point& point);
+    // Of those that differ, W-FLEET.
+    std::vector<Warning> warnings();
+
+ private:
+    struct Member {
+        std::uint64_t index = 0;  // CUDA's
+        std::size_t kind = 0;     // of kinds_
+        std::uint64_t compared = 0;
+        std::uint64_t slower = 0;  // points at which the quartiles lie apart
+        std::uint64_t faster = 0;
+        double log_ratio = 0;  // sum over the points that were compared
+    };
+    struct Kind {
+        std::string name;
+        std::uint64_t members = 0;
+    };
+    struct Sample {
+        std::size_t member = 0;
+        Timing timing;
+    };
+    void settle();
+    void compare(Member& member, const Timing& timing, const Timing& with);
+
+    std::vector<Kind> kinds_;
+    std::vector<Member> members_;
+    std::vector<Sample> row_;  // of the point that is measured now
+    std::uint64_t number_ = 0;
+};
+
+}  // namespace coalprof

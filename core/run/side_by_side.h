@@ -1,0 +1,80 @@
+// Work that delivers points, several at the same time, each in a thread of its own. One thread
+// takes what they deliver.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "core/run/backend.h"
+
+namespace coalprof {
+
+// How far one may be ahead of the slowest: what waits for its turn in the result is in memory.
+inline constexpr std::size_t most_points_ahead = 1024;
+
+class SideBySide {
+ public:
+    // `work(k, delivery)` for every k below `count`, from when take_all() is called.
+    SideBySide(std::size_t count, std::function<void(std::size_t, Delivery&)> work);
+    ~SideBySide();
+    SideBySide(const SideBySide&) = delete;
+    SideBySide& operator=(const SideBySide&) = delete;
+
+    // Calls point() for what they deliver and end() when one of them has ended, each in its order,
+    // until all have. `waiting` says how many points of one have been taken and wait for those of
+    // others. Where it throws, nothing more is taken, and the rest end.
+    struct Taker {
+        std::function<void(std::size_t of, PlannedPoint planned, Point point)> point;
+        std::function<void(std::size_t of)> end;
+        std::function<std::size_t(std::size_t of)> waiting;
+    };
+    void take_all(const Taker& taker);
+
+    // Afterwards: what one of them has told besides, and why it ended early.
+    const std::vector<Warning>& warnings(std::size_t of) const { return workers_[of].warnings; }
+    bool was_interrupted() const;
+    // Of the first that failed.
+    std::exception_ptr failure() const;
+    // Whether nobody takes points any more.
+    const std::atomic<bool>& is_over() const { return is_over_; }
+
+ private:
+    class Put;
+    struct Worker {
+        std::thread thread;
+        std::size_t ahead = 0;  // points that were put and have not had their turn
+        bool has_ended = false;
+        bool is_told = false;  // that it has ended
+        std::vector<Warning> warnings;
+        bool was_interrupted = false;
+        std::exception_ptr failure;
+    };
+    struct Item {
+        std::size_t of = 0;
+        PlannedPoint planned;
+        Point point;
+    };
+    void start();
+    void run(std::size_t of) noexcept;
+    void put(Item item);
+    void end(std::size_t of) noexcept;
+    void take(const Taker& taker);
+    std::vector<std::size_t> take_items(std::deque<Item>& items);
+    void join();
+
+    std::function<void(std::size_t, Delivery&)> work_;
+    std::deque<Worker> workers_;
+    std::atomic<bool> is_over_{false};
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<Item> items_;
+};
+
+}  // namespace coalprof
