@@ -1,4 +1,7 @@
 // `coalprof compare OLD NEW`: two saved results, counter by counter.
+#include <chrono>
+#include <exception>
+#include <future>
 #include <memory>
 
 #include "cli/gate_options.h"
@@ -6,6 +9,8 @@
 #include "cli/saved_result.h"
 #include "cli/sweep_options.h"
 #include "core/gate/compare.h"
+#include "core/parallel/background.h"
+#include "core/parallel/threads.h"
 
 namespace coalprof {
 namespace {
@@ -19,6 +24,31 @@ struct CompareCommand {
     GateReportOptions report;
 };
 
+// At the same time where both are files: a signal is to end the waiting for anything else, and that
+// the thread does which gets it.
+void read_both(SavedResult& older, SavedResult& newer, Comparison& comparison) {
+    const auto read_older = [&] {
+        const std::unique_ptr<Comparison, void (*)(Comparison*)> at_end(
+            &comparison, [](Comparison* ended) { ended->end_older(); });
+        older.read(comparison.older());
+    };
+    std::future<void> reading;
+    if (thread_count() > 1 && older.source().can_rewind()) reading = in_background(read_older);
+    // Where no thread could be had, the older one is read here.
+    if (!reading.valid())
+        read_older();
+    else if (reading.wait_for(std::chrono::seconds(0)) == std::future_status::deferred)
+        reading.get();
+    std::exception_ptr failure;
+    try {
+        newer.read(comparison.newer());
+    } catch (...) {
+        failure = std::current_exception();
+    }
+    if (reading.valid()) reading.get();  // what is wrong with the old one is told first
+    if (failure) std::rethrow_exception(failure);
+}
+
 ExitCode run_compare(const CompareCommand& command) {
     CompareOptions options{.max_slowdown = parse_share(command.max_slowdown, "--max-slowdown"),
                            .tolerance = parse_share(command.tolerance, "--tolerance")};
@@ -29,8 +59,7 @@ ExitCode run_compare(const CompareCommand& command) {
     SavedResult older(command.older, "compare");
     SavedResult newer(command.newer, "compare");
     Comparison comparison(std::move(options));
-    older.read(comparison.older());
-    newer.read(comparison.newer());
+    read_both(older, newer, comparison);
     GateReport report = comparison.report();
     report.files = {command.older, command.newer};
     command.report.write(report);

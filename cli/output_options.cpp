@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "cli/point_warps.h"
 #include "cli/print.h"
 #include "core/text/describe.h"
 #include "core/text/number.h"
@@ -104,7 +105,10 @@ TableStyle LookOptions::style() const {
     constexpr std::array<std::string_view, 3> choices{"auto", "always", "never"};
     if (std::find(choices.begin(), choices.end(), color) == choices.end())
         throw UsageError(unknown_word("--color", color, choices));
-    return {.width = terminal_width(), .color = !plain && wants_color(color), .ascii = plain};
+    return {.width = terminal_width(),
+            .color = !plain && wants_color(color),
+            .ascii = plain,
+            .find_warp = find_point_warp};
 }
 
 std::vector<OutputTarget> OutputOptions::targets() const {
@@ -127,7 +131,9 @@ std::vector<OutputTarget> OutputOptions::targets() const {
         stdout_is_taken = stdout_is_taken || is_stdout;
         targets.push_back(
             {file, is_stdout && !named ? &default_format() : &format_of_path(file, named),
-             is_stdout ? on_screen : TableStyle{.width = 0, .ascii = look.plain}, part_in_place});
+             is_stdout ? on_screen
+                       : TableStyle{.width = 0, .ascii = look.plain, .find_warp = find_point_warp},
+             part_in_place});
     }
     if (!stdout_is_taken)
         targets.insert(targets.begin(), {"-", named ? named : &default_format(), on_screen, false});

@@ -11,9 +11,6 @@
 namespace coalprof {
 namespace {
 
-// Counting one takes about a microsecond: nobody waits for so many.
-constexpr std::uint64_t most_looked_at = 1ull << 16;
-
 // Sectors, lines, active lanes of all instructions together.
 using Cost = std::array<std::uint64_t, 3>;
 
@@ -30,7 +27,7 @@ bool counts_sectors(const Program& program, const Machine& machine) {
 
 }  // namespace
 
-WarpSample sample_of(const Program& program, const Machine& machine) {
+WarpSample sample_of(const Program& program, const Machine& machine, std::uint64_t most_looked_at) {
     const std::uint64_t whole = first_whole_warp(program).index;
     if (!counts_sectors(program, machine)) return {.common = whole};
     const Coalescer coalescer(*machine.rules);

@@ -15,9 +15,13 @@ struct WarpSample {
         {};  // the first that takes most, where that is another sort
 };
 
+// Counting one takes about a microsecond: nobody waits for more.
+inline constexpr std::uint64_t most_warps_looked_at = 1ull << 16;
+
 // Warps are alike whose instructions take as many sectors and lines. Of launches with more warps
 // than are looked at, the first ones decide. Where sectors of global memory are not what counts,
 // the first whole warp stands for all.
-WarpSample sample_of(const Program& program, const Machine& machine);
+WarpSample sample_of(const Program& program, const Machine& machine,
+                     std::uint64_t most_looked_at = most_warps_looked_at);
 
 }  // namespace coalprof

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <condition_variable>
 #include <map>
+#include <mutex>
 #include <numeric>
 #include <utility>
 
@@ -13,6 +15,7 @@
 #include "core/gate/packed_points.h"
 #include "core/gate/value_text.h"
 #include "core/result/same_sweep.h"
+#include "core/stop/signal.h"
 #include "core/text/describe.h"
 
 namespace coalprof {
@@ -21,6 +24,8 @@ namespace {
 using Kind = GateFinding::Kind;
 
 constexpr std::size_t most_named = 10;  // points of which only one result has any
+// Whoever waits for the older result is woken once for so many points.
+constexpr std::size_t told_together = 64;
 
 bool holds(const std::vector<std::string>& list, std::string_view name) {
     return std::find(list.begin(), list.end(), name) != list.end();
@@ -69,8 +74,16 @@ class Comparison::Impl {
  public:
     explicit Impl(CompareOptions options) : options_(std::move(options)) {}
 
-    void begin_older(const ResultHead& head) { older_head_ = head; }
+    void begin_older(const ResultHead& head) {
+        const std::lock_guard lock(mutex_);
+        older_head_ = head;
+        has_older_head_ = true;
+        grown_.notify_all();
+    }
     void begin_newer(const ResultHead& head) {
+        std::unique_lock lock(mutex_);
+        grown_.wait(lock, [this] { return has_older_head_ || has_older_ended_; });
+        if (!has_older_head_) throw Stopped{};  // whoever reads it says why
         require_same_sweep(head);
         note_difference("coalprof", older_head_.coalprof_version, head.coalprof_version);
         // Results of 0.1 said "measured" for "rules measured".
@@ -82,21 +95,24 @@ class Comparison::Impl {
         note_difference("what is known of the machine's rules",
                         without_noun(older_head_.machine.evidence),
                         without_noun(head.machine.evidence));
-        is_taken_.assign(older_.size(), false);
     }
-    void add_older(const Point& point) { older_.add(key_of_point(point), point); }
+    void add_older(const Point& point) {
+        const std::lock_guard lock(mutex_);
+        older_.add(key_of_point(point), point);
+        if (older_.size() % told_together == 0) grown_.notify_all();
+    }
+    void end_older() noexcept {
+        const std::lock_guard lock(mutex_);
+        has_older_ended_ = true;
+        grown_.notify_all();
+    }
     void add_newer(const Point& point) {
-        const auto index = take_older(key_of_point(point));
-        if (!index) return remember(only_newer_, only_newer_count_, point.name);
-        older_.unpack(*index, old_);
+        if (!unpack_older(key_of_point(point)))
+            return remember(only_newer_, only_newer_count_, point.name);
         ++report_.points;
         const bool is_as_before = old_.failure.empty() == point.failure.empty();
         if (!is_as_before) add_failure(point);
         compare_readings(point, is_as_before);
-    }
-    void finish(const ResultTail& tail, std::string_view which) {
-        if (tail.status == Status::interrupted)
-            report_.losses.push_back(fmt::format("the {} result is not whole", which));
     }
 
     GateReport report() {
@@ -105,8 +121,12 @@ class Comparison::Impl {
                              UsageError::no_caret,
                              "points are matched by their names, and with --across pattern by "
                              "the values of their parameters");
+        for (const auto& [is_part, which] :
+             {std::pair(is_older_part, "old"), {is_newer_part, "new"}})
+            if (is_part) report_.losses.push_back(fmt::format("the {} result is not whole", which));
         std::uint64_t missing = 0;
         std::vector<std::string> named;
+        is_taken_.resize(older_.size());
         for (std::size_t i = 0; i < older_.size(); ++i)
             if (!is_taken_[i]) remember(named, missing, older_.name(i));
         if (missing > 0) report_.losses.push_back(only_in("old", named, missing));
@@ -179,13 +199,25 @@ class Comparison::Impl {
         return matches_values_ ? values_in_name(point.name) : point.name;
     }
 
-    // The point of this key that nobody has taken: the one at the same place most often.
-    std::optional<std::size_t> take_older(const std::string& key) {
+    // The point of this key that nobody has taken, into old_. False where there is none.
+    bool unpack_older(const std::string& key) {
+        std::unique_lock lock(mutex_);
+        const auto index = take_older(key, lock);
+        if (index) older_.unpack(*index, old_);
+        return index.has_value();
+    }
+    // The one at the same place most often; else all have to be there.
+    std::optional<std::size_t> take_older(const std::string& key,
+                                          std::unique_lock<std::mutex>& lock) {
         const std::size_t here = next_++;
+        grown_.wait(lock, [&] { return here < older_.size() || has_older_ended_; });
+        is_taken_.resize(older_.size());
         if (here < older_.size() && !is_taken_[here] && older_.key(here) == key) {
             is_taken_[here] = true;
             return here;
         }
+        grown_.wait(lock, [this] { return has_older_ended_; });
+        is_taken_.resize(older_.size());
         if (by_key_.empty()) sort_by_key();
         auto found = std::lower_bound(by_key_.begin(), by_key_.end(), key,
                                       [&](std::uint32_t index, const std::string& wanted) {
@@ -315,7 +347,12 @@ class Comparison::Impl {
     }
 
     CompareOptions options_;
+    // What the thread that feeds the older one writes.
+    std::mutex mutex_;
+    std::condition_variable grown_;
     ResultHead older_head_;
+    bool has_older_head_ = false;
+    bool has_older_ended_ = false;
     PackedPoints older_;
     std::vector<bool> is_taken_;
     std::vector<std::uint32_t> by_key_;  // indices, sorted; empty until one is out of order
@@ -333,7 +370,10 @@ class Comparison::Impl {
         explicit Older(Impl& impl) : impl_(impl) {}
         void begin(const ResultHead& head) override { impl_.begin_older(head); }
         void point(const Point& point) override { impl_.add_older(point); }
-        void finish(const ResultTail& tail) override { impl_.finish(tail, "old"); }
+        void finish(const ResultTail& tail) override {
+            impl_.is_older_part = tail.status == Status::interrupted;
+            impl_.end_older();
+        }
 
      private:
         Impl& impl_;
@@ -343,13 +383,17 @@ class Comparison::Impl {
         explicit Newer(Impl& impl) : impl_(impl) {}
         void begin(const ResultHead& head) override { impl_.begin_newer(head); }
         void point(const Point& point) override { impl_.add_newer(point); }
-        void finish(const ResultTail& tail) override { impl_.finish(tail, "new"); }
+        void finish(const ResultTail& tail) override {
+            impl_.is_newer_part = tail.status == Status::interrupted;
+        }
 
      private:
         Impl& impl_;
     };
 
  public:
+    bool is_older_part = false;
+    bool is_newer_part = false;
     Older older_sink{*this};
     Newer newer_sink{*this};
 };
@@ -359,6 +403,7 @@ Comparison::Comparison(CompareOptions options)
 Comparison::~Comparison() = default;
 ResultSink& Comparison::older() { return impl_->older_sink; }
 ResultSink& Comparison::newer() { return impl_->newer_sink; }
+void Comparison::end_older() noexcept { impl_->end_older(); }
 GateReport Comparison::report() { return impl_->report(); }
 
 }  // namespace coalprof

@@ -28,10 +28,13 @@ class Comparison {
     Comparison(const Comparison&) = delete;
     Comparison& operator=(const Comparison&) = delete;
 
-    // Fed first, whole, and then the other. begin() of the newer one throws UsageError where the
-    // two are of different sweeps.
+    // Fed one after the other, the older first, or at the same time by a thread each: what the
+    // newer one needs of the other is waited for. begin() of the newer one throws UsageError where
+    // the two are of different sweeps.
     ResultSink& older();
     ResultSink& newer();
+    // No more comes of the older one, whatever ended it: nothing waits for it any longer.
+    void end_older() noexcept;
     // Of what was fed. Throws UsageError where no point of the one is in the other.
     GateReport report();
 

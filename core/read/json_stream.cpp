@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <system_error>
 #include <utility>
 
@@ -40,6 +41,20 @@ constexpr std::array<bool, 256> stops_text = [] {
     stops['\\'] = true;
     return stops;
 }();
+
+// Eight bytes of text: the highest bit of each that stops it is set, and maybe of some behind the
+// first of them, as borrows go. See "Determine if a word has a byte less than n" in Bit Twiddling
+// Hacks.
+constexpr std::uint64_t in_each_byte = 0x0101010101010101;
+constexpr std::uint64_t highest_bits = 0x80 * in_each_byte;
+constexpr std::uint64_t zero_bytes(std::uint64_t eight) {
+    return (eight - in_each_byte) & ~eight & highest_bits;
+}
+constexpr std::uint64_t stops_in(std::uint64_t eight) {
+    const std::uint64_t below_space = (eight - ' ' * in_each_byte) & ~eight & highest_bits;
+    return below_space | zero_bytes(eight ^ ('"' * in_each_byte)) |
+           zero_bytes(eight ^ ('\\' * in_each_byte));
+}
 
 void put_utf8(std::string& text, std::uint32_t code) {
     const auto put = [&](std::uint32_t byte) { text += static_cast<char>(byte); };
@@ -129,11 +144,11 @@ bool is_whole(std::string_view text, Number& number) {
 
 }  // namespace
 
-// The input in a block that moves along it. A NUL stands behind the block, so that what looks for
+// The input in a block that moves along it. NULs stand behind the block, so that what looks for
 // the end of a token stops there and asks for more.
 class JsonStream::Input {
  public:
-    explicit Input(ByteSource& source) : source_(source) { block_[0] = '\0'; }
+    explicit Input(ByteSource& source) : source_(source) {}
 
     // NUL at the end of the block, where more may follow.
     char here() const { return block_[at_]; }
@@ -166,11 +181,16 @@ class JsonStream::Input {
     // To what stops text. Answers whether all of it is ASCII.
     bool skip_text() {
         unsigned char all = 0;
+        std::uint64_t all_eights = 0;
         const char* at = block_.data() + at_;
+        for (std::uint64_t eight = 0;; at += sizeof eight, all_eights |= eight) {
+            std::memcpy(&eight, at, sizeof eight);
+            if (stops_in(eight) != 0) break;
+        }
         while (!stops_text[static_cast<unsigned char>(*at)])
             all |= static_cast<unsigned char>(*at++);
         at_ = static_cast<std::size_t>(at - block_.data());
-        return all < 0x80;
+        return all < 0x80 && (all_eights & highest_bits) == 0;
     }
 
     std::uint64_t bytes() const { return bytes_before_ + at_; }
@@ -192,15 +212,18 @@ class JsonStream::Input {
         token_ = 0;
         if (at_ > most_json_bytes) fail_for_size();
         constexpr std::size_t least = 1 << 16;
-        block_.resize(end_ + std::max(least, at_) + 1);
-        const std::size_t count = source_.read({block_.data() + end_, block_.size() - 1 - end_});
+        block_.resize(end_ + std::max(least, at_) + behind);
+        const std::size_t count =
+            source_.read({block_.data() + end_, block_.size() - behind - end_});
         end_ += count;
-        block_[end_] = '\0';
+        std::fill_n(block_.begin() + static_cast<std::ptrdiff_t>(end_), behind, '\0');
         return count > 0;
     }
 
+    static constexpr std::size_t behind = sizeof(std::uint64_t);  // NULs
+
     ByteSource& source_;
-    std::string block_ = std::string(1, '\0');
+    std::string block_ = std::string(behind, '\0');
     std::size_t token_ = 0;
     std::size_t at_ = 0;
     std::size_t end_ = 0;  // of what was read
@@ -322,14 +345,32 @@ class JsonStream::Reader {
             return is_blank(c) || c == ',' || c == ']' || c == '}' || c == ':';
         };
         input.begin_token();
-        while (!input.is_at_end() && !ends_word(input.here())) input.advance();
+        do {
+            while (input.here() != '\0' && !ends_word(input.here())) input.advance();
+        } while (input.here() == '\0' && goes_on());
         if (tree.depth() > 0) input.next_byte();  // or it is cut
         const std::string_view word = input.token();
         if (word == "null") return need(tree.add(nullptr));
         if (word == "true" || word == "false") return need(tree.add(word == "true"));
         add_number(word);
     }
+    // Behind a NUL, which may be the end of the block or a byte of the input.
+    bool goes_on() {
+        if (!input.is_at_end()) {
+            if (input.here() == '\0') input.advance();
+            return true;
+        }
+        return false;
+    }
     void add_number(std::string_view word) {
+        constexpr std::size_t safe_digits = 19;  // of 2^64
+        if (word.size() <= safe_digits && (word.size() == 1 || !word.starts_with('0')) &&
+            std::all_of(word.begin(), word.end(), is_digit) && !word.empty()) {
+            std::uint64_t natural = 0;
+            for (const char digit : word)
+                natural = natural * 10 + static_cast<std::uint64_t>(digit - '0');
+            return need(tree.add(natural));
+        }
         if (!is_json_number(word)) fail("neither text nor a number");
         std::uint64_t natural = 0;
         if (is_whole(word, natural)) return need(tree.add(natural));

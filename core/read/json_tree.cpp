@@ -2,33 +2,10 @@
 
 namespace coalprof {
 
-JsonKind JsonView::kind() const { return tree_->nodes_[node_].kind; }
-std::string_view JsonView::name() const { return tree_->view(tree_->nodes_[node_].name); }
-
-std::optional<std::string_view> JsonView::text() const {
-    const JsonTree::Node& node = tree_->nodes_[node_];
-    if (node.kind != JsonKind::text) return std::nullopt;
-    return tree_->view(node.text);
-}
-
 std::optional<bool> JsonView::flag() const {
     const JsonTree::Node& node = tree_->nodes_[node_];
     if (node.kind != JsonKind::flag) return std::nullopt;
     return node.flag;
-}
-
-std::optional<std::uint64_t> JsonView::natural() const {
-    const JsonTree::Node& node = tree_->nodes_[node_];
-    if (node.kind != JsonKind::natural) return std::nullopt;
-    return node.natural;
-}
-
-std::optional<double> JsonView::number() const {
-    const JsonTree::Node& node = tree_->nodes_[node_];
-    if (node.kind == JsonKind::natural) return static_cast<double>(node.natural);
-    if (node.kind == JsonKind::integer) return static_cast<double>(node.integer);
-    if (node.kind == JsonKind::real) return node.real;
-    return std::nullopt;
 }
 
 std::optional<Value> JsonView::value() const {
@@ -66,12 +43,6 @@ std::optional<JsonView> JsonView::find(std::string_view name) const {
         if (member.name() == name) return member;
     return std::nullopt;
 }
-
-JsonView::Iterator JsonView::begin() const {
-    const bool has_items = is_object() || is_list();
-    return Iterator({*tree_, has_items ? tree_->nodes_[node_].first : 0});
-}
-JsonView::Iterator JsonView::end() const { return Iterator({*tree_, 0}); }
 
 void JsonTree::clear() {
     nodes_.clear();

@@ -27,18 +27,18 @@ class JsonTree;
 // One value of a tree. Good until the tree grows or is cleared.
 class JsonView {
  public:
-    JsonKind kind() const;
+    inline JsonKind kind() const;
     bool is_object() const { return kind() == JsonKind::object; }
     bool is_list() const { return kind() == JsonKind::list; }
     bool is_null() const { return kind() == JsonKind::null; }
     // In the object that holds it; empty in a list.
-    std::string_view name() const;
+    inline std::string_view name() const;
 
     // What it is, if it is that.
-    std::optional<std::string_view> text() const;
+    inline std::optional<std::string_view> text() const;
     std::optional<bool> flag() const;
-    std::optional<std::uint64_t> natural() const;  // an integer from 0 to 2^64-1
-    std::optional<double> number() const;          // any number
+    inline std::optional<std::uint64_t> natural() const;  // an integer from 0 to 2^64-1
+    inline std::optional<double> number() const;          // any number
     // Anything but a list or an object.
     std::optional<Value> value() const;
 
@@ -47,8 +47,8 @@ class JsonView {
 
     // Its items, or its members.
     class Iterator;
-    Iterator begin() const;
-    Iterator end() const;
+    inline Iterator begin() const;
+    inline Iterator end() const;
 
  private:
     friend class JsonTree;
@@ -146,5 +146,35 @@ class JsonView::Iterator {
  private:
     JsonView at_;
 };
+
+// Asked some hundred times for every point of a file.
+inline JsonKind JsonView::kind() const { return tree_->nodes_[node_].kind; }
+inline std::string_view JsonView::name() const { return tree_->view(tree_->nodes_[node_].name); }
+
+inline std::optional<std::string_view> JsonView::text() const {
+    const JsonTree::Node& node = tree_->nodes_[node_];
+    if (node.kind != JsonKind::text) return std::nullopt;
+    return tree_->view(node.text);
+}
+
+inline std::optional<std::uint64_t> JsonView::natural() const {
+    const JsonTree::Node& node = tree_->nodes_[node_];
+    if (node.kind != JsonKind::natural) return std::nullopt;
+    return node.natural;
+}
+
+inline std::optional<double> JsonView::number() const {
+    const JsonTree::Node& node = tree_->nodes_[node_];
+    if (node.kind == JsonKind::natural) return static_cast<double>(node.natural);
+    if (node.kind == JsonKind::integer) return static_cast<double>(node.integer);
+    if (node.kind == JsonKind::real) return node.real;
+    return std::nullopt;
+}
+
+inline JsonView::Iterator JsonView::begin() const {
+    const bool has_items = is_object() || is_list();
+    return Iterator({*tree_, has_items ? tree_->nodes_[node_].first : 0});
+}
+inline JsonView::Iterator JsonView::end() const { return Iterator({*tree_, 0}); }
 
 }  // namespace coalprof

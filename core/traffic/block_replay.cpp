@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/parallel/spares.h"
 #include "core/pattern/memory_settings.h"
 #include "core/traffic/line_hash.h"
 #include "core/traffic/sector_cache.h"
@@ -74,9 +75,9 @@ struct Tables {
     UnitTally compared_loads;
     UnitTally compared_stores;
 };
-Tables& tables_of_this_thread() {
-    static thread_local Tables tables;
-    return tables;
+Spares<Tables>& spare_tables() {
+    static auto& spares = *new Spares<Tables>;  // threads may outlive static objects
+    return spares;
 }
 
 class Replay {
@@ -86,7 +87,8 @@ class Replay {
           order_(order),
           multiprocessor_(multiprocessor),
           l1_(multiprocessor.l1_bytes),
-          tables_(tables_of_this_thread()) {
+          lent_(spare_tables()),
+          tables_(lent_.get()) {
         for (const Instruction& one : program.instructions)
             if (is_replayed(one)) instructions_.push_back(&one);
         // Arrays never share a line, and where they lie to each other is not known.
@@ -199,6 +201,7 @@ class Replay {
     const LaunchOrder& order_;
     const Multiprocessor& multiprocessor_;
     SectorCache l1_;
+    Spares<Tables>::Lent lent_;
     Tables& tables_;
     Placement placement_;
     std::vector<const Instruction*> instructions_;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/parallel/spares.h"
 #include "core/traffic/touched_lines.h"
 
 namespace coalprof {
@@ -271,11 +272,12 @@ class Walk {
     const Program& program_;
     Instructions instructions_;
     TouchedLines touched_;
-    UnitTally& tally_ = tally_of_this_thread();
+    Spares<UnitTally>::Lent lent_{spare_tallies()};
+    UnitTally& tally_ = lent_.get();
     double accesses_ = 0;
-    static UnitTally& tally_of_this_thread() {
-        static thread_local UnitTally tally;
-        return tally;
+    static Spares<UnitTally>& spare_tallies() {
+        static auto& spares = *new Spares<UnitTally>;  // threads may outlive static objects
+        return spares;
     }
 };
 

@@ -10,14 +10,15 @@
 #include "core/write/page.h"
 #include "core/write/result_columns.h"
 #include "core/write/text_buffer.h"
+#include "core/write/warp_shapes.h"
 #include "core/write/writers.h"
 #include "core/write/xml_text.h"
 
 namespace coalprof {
 namespace {
 
-// The patterns whose drawings need no more than the value of their parameter.
-bool has_drawing(const SweepFacts& sweep) {
+// The patterns that `explain` draws with no more than the value of their parameter.
+bool has_command(const SweepFacts& sweep) {
     return !sweep.pattern.empty() && sweep.pattern != "formula" && sweep.pattern != "warps" &&
            sweep.pattern != "verify" && sweep.pattern != "run" && sweep.variant.empty();
 }
@@ -36,7 +37,8 @@ bool are_same(const std::vector<double>& a, const std::vector<double>& b) {
 
 class HtmlWriter : public ResultSink {
  public:
-    explicit HtmlWriter(ByteSink& out) : out_(out) {}
+    HtmlWriter(ByteSink& out, FindPointWarp find_warp)
+        : out_(out), find_warp_(std::move(find_warp)) {}
     void begin(const ResultHead& head) override { gathered_.begin(head); }
     void point(const Point& point) override { gathered_.point(point); }
 
@@ -80,10 +82,11 @@ class HtmlWriter : public ResultSink {
         put_text(label_of(result.head));
         text_.put(",\"parameter\":");
         put_text(parameter_of(sweep));
-        if (has_drawing(sweep)) {
+        if (has_command(sweep)) {
             text_.put(",\"explain\":");
             put_text(explain_command(result.head));
         }
+        put_warps(result);
         put_list("facts", facts_of(result));
         std::vector<std::string> warnings;
         for (const Warning& warning : result.tail.warnings) warnings.push_back(describe(warning));
@@ -115,6 +118,32 @@ class HtmlWriter : public ResultSink {
         text_.put("]}\n</script>\n");
     }
 
+    // Where lanes go, of as many points as there is room for.
+    void put_warps(const ResultColumns& result) {
+        if (!find_warp_) return;
+        constexpr std::size_t most_drawn = 1000;  // each takes a part of a millisecond
+        WarpShapes shapes;
+        for (std::size_t i = 0; i < std::min(result.names.size(), most_drawn); ++i) {
+            if (shapes.is_full()) break;
+            NamedValues parameters;
+            for (const auto& parameter : result.parameters)
+                parameters.emplace_back(parameter.key, parameter.values[i]);
+            shapes.add(find_warp_(result.head, parameters));
+        }
+        if (shapes.shapes().empty()) return;
+        text_.put(",\n\"shapes\":[");
+        for (std::size_t i = 0; i < shapes.shapes().size(); ++i) {
+            if (i > 0) text_.put(',');
+            put_data(shapes.shapes()[i]);
+        }
+        text_.put("],\n\"shape_of\":[");
+        for (std::size_t i = 0; i < shapes.of_points().size(); ++i)
+            text_.put(fmt::format("{}{}", i > 0 ? "," : "", shapes.of_points()[i]));
+        text_.put("],\n\"warp_of\":");
+        const std::vector<double> warps(shapes.warps().begin(), shapes.warps().end());
+        put_number_list(warps);
+    }
+
     void put_list(std::string_view name, const std::vector<std::string>& list) {
         text_.put(fmt::format(",\n\"{}\":[", name));
         for (std::size_t i = 0; i < list.size(); ++i) {
@@ -144,6 +173,9 @@ class HtmlWriter : public ResultSink {
     }
     void put_numbers(std::string_view name, const std::vector<double>& values) {
         text_.put(fmt::format(",\"{}\":", name));
+        put_number_list(values);
+    }
+    void put_number_list(const std::vector<double>& values) {
         if (!values.empty() && are_alike(values)) return put_number(values.front());
         text_.put('[');
         for (std::size_t i = 0; i < values.size(); ++i) {
@@ -193,14 +225,15 @@ class HtmlWriter : public ResultSink {
     }
 
     ByteSink& out_;
+    FindPointWarp find_warp_;
     TextBuffer text_;
     ResultGatherer gathered_;
 };
 
 }  // namespace
 
-std::unique_ptr<ResultSink> make_html(ByteSink& out, const TableStyle&) {
-    return std::make_unique<HtmlWriter>(out);
+std::unique_ptr<ResultSink> make_html(ByteSink& out, const TableStyle& style) {
+    return std::make_unique<HtmlWriter>(out, style.find_warp);
 }
 
 }  // namespace coalprof

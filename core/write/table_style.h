@@ -3,12 +3,15 @@
 
 #include <cstddef>
 
+#include "core/write/point_warp.h"
+
 namespace coalprof {
 
 struct TableStyle {
     std::size_t width = 80;  // columns of the terminal; 0: no limit
     bool color = false;
-    bool ascii = false;  // no character above 127
+    bool ascii = false;            // no character above 127
+    FindPointWarp find_warp = {};  // for pages that draw a point
 };
 
 }  // namespace coalprof

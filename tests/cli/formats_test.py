@@ -249,6 +249,23 @@ class Page(Report):
         self.assertEqual(self.browser.run("document.querySelectorAll('main script').length"), 0)
         self.assertEqual(self.browser.errors, [])
 
+    def test_draws_where_the_lanes_of_a_point_go(self):
+        # Lanes 16 bytes apart: 512 bytes, each sector and line of them. 32 bytes apart: twice as many.
+        for sweep, sectors, lines in ((("stride", "--range", "1..8", "--op", "load"), 16, 4),
+                                      (("formula", "i*k", "--var", "k=2..16*2"), 32, 8)):
+            with self.subTest(sweep):
+                self.load(self.run_ok(*sweep, "--format", "html").out)
+                run = self.browser.run
+                run("[...document.querySelectorAll('tbody tr')].find(r => "
+                    f"r.textContent.startsWith('{'stride=4' if lines == 4 else 'k=8'}')).click()")
+                said = run("document.querySelector('dialog').textContent")
+                self.assertIn(f"32 lanes, {sectors} sectors in {lines} lines; {32 * sectors} bytes moved for 128 bytes", said)
+                count = "document.querySelectorAll('dialog svg.warp {}').length"
+                self.assertEqual(run(count.format("rect.lane")), 32)
+                self.assertEqual(run(count.format("rect.sector.moved")), sectors)
+                self.assertEqual(run(count.format("rect.sector")), 4 * lines)
+                self.assertEqual(self.browser.errors, [])
+
     def test_draws_two_parameters_as_a_map(self):
         saved = self.run_ok("formula", "i*k+m", "--var", "k=1..12", "--var", "m=0..11", "--format", "html").out
         self.load(saved)

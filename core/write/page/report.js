@@ -187,15 +187,53 @@ addEventListener('DOMContentLoaded', () => {
     return figure;
   };
 
+  // Where the lanes of one warp go: a row for each 128-byte line that it touches, its four sectors, and the lanes in them.
+  const drawing = (result, i) => {
+    const number = result.shape_of ? result.shape_of[i] : undefined;
+    if (number === undefined || number < 0) return [];
+    const index = Array.isArray(result.warp_of) ? result.warp_of[i] : result.warp_of;
+    return result.shapes[number].flatMap(([label, width, runs]) => {
+      const lanes = [];  // [lane, offset]
+      for (let k = 0; k < runs.length; k += 4)
+        for (let n = 0; n < runs[k + 1]; ++n) lanes.push([runs[k] + n, runs[k + 2] + n * runs[k + 3]]);
+      const sectors = new Set(), rows = new Map();  // line -> its lanes
+      for (const [lane, offset] of lanes) {
+        for (let at = Math.floor(offset / 32); at * 32 < offset + width; ++at) sectors.add(at);
+        for (let line = Math.floor(offset / 128); line * 128 < offset + width; ++line) {
+          if (!rows.has(line)) rows.set(line, []);
+          rows.get(line).push([lane, offset - line * 128]);
+        }
+      }
+      const distinct = new Set(lanes.map(([, offset]) => offset)).size, most = 16, shown = [...rows.keys()].sort((a, b) => a - b).slice(0, most);
+      const left = 62, scale = 3.8, row = 20;
+      const svg = sv('svg', { class: 'warp', viewBox: `0 0 ${W} ${shown.length * row + 4}`, role: 'img', 'aria-label': `${label}: the lanes of warp ${index}` });
+      shown.forEach((line, y) => {
+        svg.append(sv('text', { x: left - 6, y: y * row + 15, 'text-anchor': 'end' }, `+${line * 128}`));
+        for (let s = 0; s < 4; ++s)
+          svg.append(sv('rect', { class: sectors.has(line * 4 + s) ? 'sector moved' : 'sector', x: left + s * 32 * scale, y: y * row + 2, width: 32 * scale - 1, height: row - 4 }));
+        for (const [lane, at] of rows.get(line)) {
+          const from = Math.max(0, at), to = Math.min(128, at + width), wide = (to - from) * scale - .6;
+          const box = sv('rect', { class: 'lane', x: left + from * scale, y: y * row + 5, width: wide, height: row - 10 });
+          box.append(sv('title', {}, `lane ${lane}: byte ${line * 128 + at}`));
+          svg.append(box);
+          if (wide > 12) svg.append(sv('text', { class: 'number', x: left + from * scale + wide / 2, y: y * row + 14, 'text-anchor': 'middle' }, lane));
+        }
+      });
+      return [el('p', {}, `Warp ${index}, ${label}: ${lanes.length} lanes, ${sectors.size} ${sectors.size === 1 ? 'sector' : 'sectors'} in ${rows.size} ${rows.size === 1 ? 'line' : 'lines'}; ` +
+        `${sectors.size * 32} bytes moved for ${distinct * width} bytes of different elements.` + (rows.size > most ? ` The first ${most} lines:` : '')), svg];
+    });
+  };
+
   const dialog = el('dialog', {});
   const details = (result, i) => {
     const rows = [...counters.values()].map(c => [c, c.sides[results.indexOf(result)]])
       .filter(([, side]) => side.predicted || side.measured)
       .map(([c, side]) => el('tr', {}, el('td', { title: c.meaning }, c.key),
         el('td', {}, say(side.predicted ? side.predicted.values[i] : null, c.unit)), el('td', {}, say(side.measured ? side.measured.values[i] : null, c.unit))));
+    const warp = drawing(result, i);
     const words = result.explain ? `${result.explain} --at ${result.x[i]}` : '';
     dialog.replaceChildren(el('h2', {}, result.names[i]),
-      ...(words ? [el('p', { class: 'soft' }, 'Why: ', el('code', {}, words))] : []),
+      ...warp, ...(words ? [el('p', { class: 'soft' }, warp.length ? 'In words: ' : 'Why: ', el('code', {}, words))] : []),
       el('div', { class: 'scroll' }, el('table', {}, el('thead', {}, el('tr', {}, el('th', {}, 'counter'), el('th', {}, 'predicted'), el('th', {}, 'measured'))), el('tbody', {}, ...rows))),
       el('p', {}, el('button', { onclick: () => dialog.close() }, 'Close')));
     dialog.showModal();

@@ -1,0 +1,38 @@
+// The warps of many points as JSON, each shape once: most points of a sweep repeat those of others.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/write/point_warp.h"
+
+namespace coalprof {
+
+class WarpShapes {
+ public:
+    // Of the next point; none: it has no drawing, and neither has one that does not find room.
+    void add(const std::optional<PointWarp>& warp);
+    // Whether more of them would be left out.
+    bool is_full() const { return bytes_ >= most_bytes; }
+    // A list for each shape: instructions as [label, bytes of a lane, runs], runs as numbers in
+    // fours: the first lane, how many lanes, the offset of the first in bytes, and how much further
+    // on each is than the one before. Offsets count from the line of the lowest address.
+    const std::vector<std::string>& shapes() const { return shapes_; }
+    // By point: which shape, and of which warp; -1: none.
+    const std::vector<int>& of_points() const { return of_points_; }
+    const std::vector<std::uint64_t>& warps() const { return warps_; }
+
+ private:
+    // A page of 1,000 points is to stay below 400 KB.
+    static constexpr std::size_t most_bytes = 96 << 10;
+
+    std::size_t bytes_ = 0;
+    std::vector<std::string> shapes_;
+    std::unordered_map<std::string, int> known_;
+    std::vector<int> of_points_;
+    std::vector<std::uint64_t> warps_;
+};
+
+}  // namespace coalprof
