@@ -1,6 +1,7 @@
 """What the program is linked with: nothing that a machine without CUDA or fmt would miss; and what
 makes faults of ours hard to use, as cmake/hardening.cmake asks for it."""
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -48,6 +49,11 @@ class Hardened(Case):
         return {line.split()[0]: re.search(r" ([R ][W ][E ]) +0x", line).group(1)
                 for line in lines if re.match(r" +[A-Z_]+ +0x", line)}
 
+    def imported(self):
+        """Names of other libraries' functions, without their versions (memcpy@GLIBC_2.14)."""
+        symbols = told_by("readelf", "--dyn-syms", "-W", harness.PROGRAM)
+        return {name.partition("@")[0] for name in re.findall(r" UND (\S+)", symbols)}
+
     def test_lies_where_nobody_knows_beforehand(self):
         self.assertRegex(told_by("readelf", "-hW", harness.PROGRAM), r"Type: +DYN")
 
@@ -64,6 +70,21 @@ class Hardened(Case):
     def dynamic_flags(self):
         dynamic = told_by("readelf", "-dW", harness.PROGRAM)
         return "\n".join(line for line in dynamic.splitlines() if "FLAGS" in line)
+
+    def test_looks_after_its_stack_and_its_buffers(self):
+        # follow_links() has a buffer of PATH_MAX bytes on the stack, which readlink() fills;
+        # say_out_of_memory() prints into one.
+        names = self.imported()
+        self.assertIn("__stack_chk_fail", names)
+        self.assertTrue({"__snprintf_chk", "__read_chk"} & names, names)
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "endbr64 is an instruction of x86-64")
+    @unittest.skipUnless(shutil.which("objdump"), "objdump (package binutils) is not installed")
+    def test_marks_where_calls_may_land(self):
+        main = told_by("objdump", "-d", "--no-show-raw-insn", "--disassemble=main", harness.PROGRAM)
+        first = re.search(r"<main>:\n *[0-9a-f]+:\s+(\w+)", main)
+        self.assertIsNotNone(first, main[-500:])
+        self.assertEqual(first.group(1), "endbr64")
 
     @unittest.skipUnless(shutil.which("cmake"), "cmake is not installed")
     def test_is_installed_without_symbols_which_lie_beside_it(self):
