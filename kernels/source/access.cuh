@@ -281,19 +281,36 @@ __device__ __forceinline__ void store_loaded(const Addresses<per_thread>& addres
 // The threads of the block wait for each other, and see what the others stored to shared memory.
 __device__ __forceinline__ void meet() { asm volatile("bar.sync 0;" ::: "memory"); }
 
+// Of a warp's integer atomics at one address ptxas makes one; the plan says one for each lane.
+__device__ __forceinline__ Index apart_in_warp(Index address, const LaunchArgument& launch) {
+    return address + threadIdx.x * static_cast<Word>(launch.nothing);
+}
+
+// Only integers may be added in any order, so atomics of floating point stay as they are.
+template <Number number>
+__device__ __forceinline__ Index atomic_address(Index address, const LaunchArgument& launch) {
+    constexpr bool is_integer = number == Number::u32 || number == Number::u64;
+    return is_integer ? apart_in_warp(address, launch) : address;
+}
+
 template <Number number, int per_thread>
 __device__ __forceinline__ void add(Value<bytes_of_number(number)> (&olds)[per_thread],
                                     const Addresses<per_thread>& addresses,
                                     const Lanes<per_thread>& lanes, const LaunchArgument& launch) {
-    each(lanes,
-         [&](int j) { olds[j] = add_value<number>(addresses.of[j], lanes.active[j], launch); });
+    each(lanes, [&](int j) {
+        olds[j] = add_value<number>(atomic_address<number>(addresses.of[j], launch),
+                                    lanes.active[j], launch);
+    });
 }
 
 template <Number number, int per_thread>
 __device__ __forceinline__ void reduce(const Addresses<per_thread>& addresses,
                                        const Lanes<per_thread>& lanes,
                                        const LaunchArgument& launch) {
-    each(lanes, [&](int j) { reduce_value<number>(addresses.of[j], lanes.active[j], launch); });
+    each(lanes, [&](int j) {
+        reduce_value<number>(atomic_address<number>(addresses.of[j], launch), lanes.active[j],
+                             launch);
+    });
 }
 
 // The same on shared memory.
@@ -302,14 +319,17 @@ __device__ __forceinline__ void add_shared(Value<4> (&olds)[per_thread],
                                            const Addresses<per_thread>& addresses,
                                            const Lanes<per_thread>& lanes,
                                            const LaunchArgument& launch) {
-    each(lanes,
-         [&](int j) { olds[j] = add_shared_value(addresses.of[j], lanes.active[j], launch); });
+    each(lanes, [&](int j) {
+        olds[j] = add_shared_value(apart_in_warp(addresses.of[j], launch), lanes.active[j], launch);
+    });
 }
 template <int per_thread>
 __device__ __forceinline__ void reduce_shared(const Addresses<per_thread>& addresses,
                                               const Lanes<per_thread>& lanes,
                                               const LaunchArgument& launch) {
-    each(lanes, [&](int j) { reduce_shared_value(addresses.of[j], lanes.active[j], launch); });
+    each(lanes, [&](int j) {
+        reduce_shared_value(apart_in_warp(addresses.of[j], launch), lanes.active[j], launch);
+    });
 }
 
 // The last thing a kernel does: its only other store, jumped over unless a loaded value was wrong

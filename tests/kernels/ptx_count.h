@@ -51,6 +51,8 @@ struct SassCount {
     std::uint64_t reductions = 0;
     std::uint64_t generic_or_local = 0;  // LD, ST, LDL, STL
     std::uint64_t fetches = 0;           // TLD
+    std::uint64_t shared_atomics = 0;    // ATOMS
+    std::uint64_t lanes_counted = 0;     // POPC, UPOPC: how many lanes an atomic stands for
 };
 
 inline SassCount count_in_sass(std::string_view code) {
@@ -80,6 +82,14 @@ inline SassCount count_in_sass(std::string_view code) {
             case 0xB66:  // TLD
             case 0xF66:
                 ++count.fetches;
+                break;
+            case 0x38C:  // ATOMS
+            case 0x98C:
+                ++count.shared_atomics;
+                break;
+            case 0x309:  // POPC
+            case 0x2BF:  // UPOPC
+                ++count.lanes_counted;
                 break;
             case 0x980:  // LD
             case 0x385:  // ST
