@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -53,9 +55,66 @@ CountedLaunch launch_from(const json& line) {
     return launch;
 }
 
+constexpr std::array kind_names{"load", "store", "atomic", "reduce"};
+constexpr std::array space_names{"global", "shared"};
+
+template <typename Named, std::size_t count>
+Named named(const std::array<const char*, count>& names, const json& name) {
+    const auto found = std::ranges::find(names, name.get<std::string>());
+    if (found == names.end()) throw json::other_error::create(501, "unknown name", nullptr);
+    return static_cast<Named>(found - names.begin());
+}
+
+json to_json(const SourceLine& place) { return json::array({place.file, place.line}); }
+
+SourceLine place_from(const json& place) {
+    return {place.at(0).get<std::string>(), place.at(1).get<std::uint64_t>()};
+}
+
+// Its active lanes, then the address of each.
+json to_json(const WarpAccess& warp) {
+    json numbers = json::array({warp.active_lanes});
+    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+        if ((warp.active_lanes >> lane & 1) != 0) numbers.push_back(warp.addresses[lane]);
+    return numbers;
+}
+
+WarpAccess warp_from(const json& numbers, const PtxSite& site) {
+    WarpAccess warp{.active_lanes = numbers.at(0).get<std::uint32_t>(),
+                    .width_bytes = site.width_bytes,
+                    .kind = site.kind,
+                    .space = site.space};
+    std::size_t next = 1;
+    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+        if ((warp.active_lanes >> lane & 1) != 0)
+            warp.addresses[lane] = numbers.at(next++).get<std::uint64_t>();
+    return warp;
+}
+
+TracedSite site_from(const json& line) {
+    TracedSite traced{.id = line.at("site").get<std::string>(),
+                      .site = {.function = line.at("function").get<std::string>(),
+                               .source = place_from(line.at("source")),
+                               .inlined_at = place_from(line.at("inlined_at")),
+                               .instruction = line.at("instruction").get<std::string>(),
+                               .kind = named<AccessKind>(kind_names, line.at("kind")),
+                               .space = named<Space>(space_names, line.at("space")),
+                               .width_bytes = line.at("width").get<std::uint32_t>()},
+                      .totals = {},
+                      .samples = {}};
+    const auto totals = line.at("totals").get<std::array<std::uint64_t, site_counts>>();
+    traced.totals = {totals[0], totals[1], totals[2], totals[3], totals[4]};
+    for (const json& warp : line.at("samples"))
+        traced.samples.push_back(warp_from(warp, traced.site));
+    return traced;
+}
+
 void read_line(const json& line, Trace& trace) {
     if (line.contains("measured")) {
         trace.counted.push_back(launch_from(line));
+    } else if (line.contains("site")) {
+        TracedSite traced = site_from(line);
+        trace.sites[traced.id] = std::move(traced);
     } else if (line.contains("problem")) {
         trace.problems.push_back(line.at("problem").get<std::string>());
     } else if (line.contains("launches")) {
@@ -106,6 +165,24 @@ void TraceWriter::counted(const CountedLaunch& launch) {
 }
 
 void TraceWriter::problem(std::string_view sentence) { line(text_of({{"problem", sentence}})); }
+
+void TraceWriter::site(const TracedSite& traced) {
+    const PtxSite& site = traced.site;
+    const SiteTotals& totals = traced.totals;
+    json samples = json::array();
+    for (const WarpAccess& warp : traced.samples) samples.push_back(to_json(warp));
+    line(text_of({{"site", traced.id},
+                  {"function", site.function},
+                  {"source", to_json(site.source)},
+                  {"inlined_at", to_json(site.inlined_at)},
+                  {"instruction", site.instruction},
+                  {"kind", kind_names[static_cast<std::size_t>(site.kind)]},
+                  {"space", space_names[static_cast<std::size_t>(site.space)]},
+                  {"width", site.width_bytes},
+                  {"totals", {totals.executed, totals.lanes, totals.sectors, totals.places,
+                              totals.ideal_sectors}},
+                  {"samples", std::move(samples)}}));
+}
 
 void TraceWriter::end(const std::map<TracedKernel, std::uint64_t>& launches) {
     for (const auto& [kernel, count] : launches) {

@@ -12,11 +12,12 @@
 #include <tuple>
 #include <vector>
 
+#include "core/ptx/probe.h"
 #include "core/result/reading.h"
 
 namespace coalprof {
 
-inline constexpr std::uint64_t trace_version = 1;
+inline constexpr std::uint64_t trace_version = 2;
 
 // Launches that are alike for our purposes.
 struct TracedKernel {
@@ -33,6 +34,14 @@ struct CountedLaunch {
     Readings measured;  // duration_seconds is the GPU's own time for the kernel
 };
 
+// A memory instruction of a program whose code was rewritten: what all its executions came to.
+struct TracedSite {
+    std::string id;  // in the process
+    PtxSite site;
+    SiteTotals totals;
+    std::vector<WarpAccess> samples;  // some of its warps
+};
+
 struct TracedProcess {
     std::uint64_t id = 0;
     std::string program;  // its file
@@ -46,6 +55,7 @@ struct Trace {
     // the program ended without a word.
     std::optional<std::map<TracedKernel, std::uint64_t>> launches;
     std::vector<std::string> problems;  // sentences
+    std::map<std::string, TracedSite> sites;  // by id, as they were told last
 };
 
 // Throws Error where a line cannot be written.
@@ -59,6 +69,7 @@ class TraceWriter {
 
     void counted(const CountedLaunch& launch);
     void problem(std::string_view sentence);
+    void site(const TracedSite& site);  // takes the place of what was told of it before
     void end(const std::map<TracedKernel, std::uint64_t>& launches);
 
  private:

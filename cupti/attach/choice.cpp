@@ -19,7 +19,7 @@ LaunchChoice::LaunchChoice(std::uint64_t first_of_each, const std::optional<std:
     if (pattern) pattern_.emplace(*pattern, std::regex::ECMAScript | std::regex::optimize);
 }
 
-bool LaunchChoice::is_wanted(const std::string& name) {
+bool LaunchChoice::wants(const std::string& name) {
     const auto known = wanted_.find(name);
     if (known != wanted_.end()) return known->second;
     const bool wanted = pattern_
@@ -32,7 +32,7 @@ bool LaunchChoice::is_wanted(const std::string& name) {
 bool LaunchChoice::takes(const TracedKernel& kernel) {
     ++total_;
     const std::uint64_t nth = ++launches_[kernel];
-    return nth <= first_of_each_ && is_wanted(kernel.name);
+    return nth <= first_of_each_ && wants(kernel.name);
 }
 
 }  // namespace coalprof

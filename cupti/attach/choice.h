@@ -24,12 +24,12 @@ class LaunchChoice {
 
     // Whether this launch is counted. Every launch is to be asked for, once.
     bool takes(const TracedKernel& kernel);
+    // By its name alone.
+    bool wants(const std::string& name);
     const std::map<TracedKernel, std::uint64_t>& launches() const { return launches_; }
     std::uint64_t total() const { return total_; }
 
  private:
-    bool is_wanted(const std::string& name);
-
     std::uint64_t first_of_each_;
     std::optional<std::regex> pattern_;
     std::map<std::string, bool> wanted_;  // by name: demangling takes longer than a launch

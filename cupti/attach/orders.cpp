@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <string_view>
 
@@ -13,13 +15,15 @@ constexpr const char* first_variable = "COALPROF_ATTACH_FIRST";
 constexpr const char* kernel_variable = "COALPROF_ATTACH_KERNEL";
 constexpr const char* pass_variable = "COALPROF_ATTACH_PASS";
 
+constexpr std::array pass_names{"traffic", "use", "lines"};  // in the order of RunPass
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> variables_of(const AttachOrders& orders) {
     std::vector<std::pair<std::string, std::string>> variables{
         {folder_variable, orders.folder},
         {first_variable, std::to_string(orders.first_of_each)},
-        {pass_variable, orders.pass == RunPass::use ? "use" : "traffic"}};
+        {pass_variable, pass_names[static_cast<std::size_t>(orders.pass)]}};
     if (orders.kernel) variables.emplace_back(kernel_variable, *orders.kernel);
     return variables;
 }
@@ -32,8 +36,11 @@ std::optional<AttachOrders> orders_of_environment() {
     orders.folder = folder;
     orders.first_of_each = std::strtoull(first, nullptr, 10);
     if (const char* kernel = std::getenv(kernel_variable)) orders.kernel = kernel;
-    if (const char* pass = std::getenv(pass_variable); pass && std::string_view(pass) == "use")
-        orders.pass = RunPass::use;
+    if (const char* pass = std::getenv(pass_variable)) {
+        const auto known = std::ranges::find(pass_names, std::string_view(pass));
+        if (known != pass_names.end())
+            orders.pass = static_cast<RunPass>(known - pass_names.begin());
+    }
     return orders;
 }
 

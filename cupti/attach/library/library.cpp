@@ -21,6 +21,7 @@
 #include "core/device/device.h"
 #include "cupti/attach/choice.h"
 #include "cupti/attach/launch_counter.h"
+#include "cupti/attach/line_probe.h"
 #include "cupti/attach/orders.h"
 #include "cupti/collector.h"
 #include "cupti/cupti_api.h"
@@ -36,6 +37,8 @@ constexpr std::uint64_t idle_launches = 200;
 // A program may end without a word: what was counted is fetched when it has waited for its kernels
 // and before it launches more, no more often than this.
 constexpr std::chrono::milliseconds least_between_fetches{250};
+// The same for the counts of lines, of which each time all are fetched.
+constexpr std::chrono::milliseconds least_between_reads{1000};
 
 struct CallbackApi {
     decltype(&::cuptiSubscribe) subscribe = nullptr;
@@ -94,6 +97,9 @@ class Attachment {
     void launch_ends(CUcontext context, bool was_launched);
     void capture_changes(int by) { captures_ += by; }
     void fetch_if_due();
+    // None: lines are not counted.
+    LineProbe* lines() { return lines_ ? &*lines_ : nullptr; }
+    bool counts_lines() const { return orders_.pass == RunPass::lines; }
     void context_ends(CUcontext context);
     void program_ends();
 
@@ -110,6 +116,7 @@ class Attachment {
     std::recursive_mutex mutex_;  // recursive: what we ask of CUPTI may call the driver
     TraceWriter trace_;
     LaunchChoice choice_;
+    std::optional<LineProbe> lines_;
     std::optional<StartedProfiler> profiler_;
     CallbackApi callbacks_;
     std::map<CUcontext, Context> contexts_;
@@ -162,7 +169,13 @@ Context& Attachment::context_of(CUcontext handle) {
 }
 
 bool Attachment::launch_begins(const TracedKernel& seen, CUcontext handle) {
-    if (captures_ > 0 || counting_ || has_ended_) return false;
+    if (has_ended_) return false;
+    if (counts_lines()) {
+        choice_.takes(seen);
+        if (lines_) lines_->launched_in(handle);
+        return false;
+    }
+    if (captures_ > 0 || counting_) return false;
     fetch_if_due();
     Context& context = context_of(handle);
     TracedKernel kernel = seen;
@@ -186,13 +199,17 @@ void Attachment::launch_ends(CUcontext handle, bool was_launched) {
 }
 
 void Attachment::fetch_if_due() {
-    if (Clock::now() - last_fetch_ < least_between_fetches) return;
+    const auto least = counts_lines() ? least_between_reads : least_between_fetches;
+    if (Clock::now() - last_fetch_ < least) return;
+    // Copying from the GPU would spoil a graph that is being recorded.
+    if (lines_ && captures_ == 0 && !has_ended_) lines_->read();
     for (auto& [handle, context] : contexts_)
         if (context.counter && context.counter->pending() > 0) context.counter->drain();
     last_fetch_ = Clock::now();
 }
 
 void Attachment::context_ends(CUcontext handle) {
+    if (lines_ && !has_ended_) lines_->context_ends(handle);
     const auto found = contexts_.find(handle);
     if (found == contexts_.end()) return;
     contexts_.erase(found);
@@ -202,6 +219,7 @@ void Attachment::context_ends(CUcontext handle) {
 void Attachment::program_ends() {
     if (has_ended_) return;
     has_ended_ = true;
+    if (lines_) lines_->read();
     for (auto& [handle, context] : contexts_)
         if (context.counter) context.counter->close();
     trace_.end(choice_.launches());
@@ -284,6 +302,11 @@ constexpr std::array launch_calls{
     CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture,
     CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz,
 };
+constexpr std::array loading_calls{
+    CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData,   CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload,
+    CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData,    CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx,
+    CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary, CUPTI_DRIVER_TRACE_CBID_cuModuleUnload,
+};
 constexpr std::array waiting_calls{
     CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize,         CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,
     CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz, CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize,
@@ -292,6 +315,62 @@ constexpr std::array waiting_calls{
 // What cudaDeviceSynchronize() calls from CUDA 13 on; older headers have no word for it.
 constexpr CUpti_CallbackId synchronize_from_cuda_13 = 800;
 
+// Whether this thread calls the driver from a callback, of which there is nothing to be told.
+thread_local bool is_inside = false;
+
+// cuLibraryLoadData, cuModuleLoadData, cuModuleLoadDataEx, cuModuleLoadFatBinary: where the handle
+// goes, then what is loaded.
+template <typename Handle>
+struct LoadArguments {
+    Handle* handle;
+    const void* image;
+};
+template <typename Handle>
+struct UnloadArguments {
+    Handle handle;
+};
+
+template <typename Handle>
+void load_called(const CUpti_CallbackData& data, bool succeeded, LineProbe& lines) {
+    auto* arguments = static_cast<LoadArguments<Handle>*>(const_cast<void*>(data.functionParams));
+    if (data.callbackSite == CUPTI_API_ENTER) {
+        if (const void* image = lines.replacement(arguments->image)) arguments->image = image;
+    } else if (succeeded) {
+        lines.loaded(*arguments->handle);
+    } else {
+        lines.not_loaded();
+    }
+}
+
+template <typename Handle>
+void unload_called(const CUpti_CallbackData& data, LineProbe& lines) {
+    if (data.callbackSite == CUPTI_API_ENTER)
+        lines.unloads(static_cast<const UnloadArguments<Handle>*>(data.functionParams)->handle);
+}
+
+// Whether it was a call that loads or unloads code.
+bool loading_called(CUpti_CallbackId call, const CUpti_CallbackData& data, bool succeeded,
+                    LineProbe& lines) {
+    switch (call) {
+        case CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData:
+            load_called<CUlibrary>(data, succeeded, lines);
+            return true;
+        case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData:
+        case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx:
+        case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary:
+            load_called<CUmodule>(data, succeeded, lines);
+            return true;
+        case CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload:
+            unload_called<CUlibrary>(data, lines);
+            return true;
+        case CUPTI_DRIVER_TRACE_CBID_cuModuleUnload:
+            unload_called<CUmodule>(data, lines);
+            return true;
+        default:
+            return false;
+    }
+}
+
 void driver_called(CUpti_CallbackId call, const CUpti_CallbackData& data) {
     const bool is_entered = data.callbackSite == CUPTI_API_ENTER;
     const bool succeeded = !is_entered && data.functionReturnValue &&
@@ -299,6 +378,10 @@ void driver_called(CUpti_CallbackId call, const CUpti_CallbackData& data) {
     if (const int change = capture_change(call); change != 0) {
         if (succeeded) attachment->capture_changes(change);
         return;
+    }
+    if (attachment->lines()) {
+        const std::lock_guard lock(attachment->mutex());
+        if (loading_called(call, data, succeeded, *attachment->lines())) return;
     }
     if (const auto kernel = kernel_of(call, data)) {
         // Of a launch that is counted held until its return: no other thread's falls into its
@@ -320,7 +403,8 @@ void driver_called(CUpti_CallbackId call, const CUpti_CallbackData& data) {
 
 // CUPTI is C: nothing may be thrown into it.
 void CUPTIAPI called(void*, CUpti_CallbackDomain domain, CUpti_CallbackId call, const void* data) {
-    if (!attachment->is_ours()) return;
+    if (!attachment->is_ours() || is_inside) return;
+    is_inside = true;
     try {
         if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
             driver_called(call, *static_cast<const CUpti_CallbackData*>(data));
@@ -332,6 +416,7 @@ void CUPTIAPI called(void*, CUpti_CallbackDomain domain, CUpti_CallbackId call, 
     } catch (const std::exception&) {
         // Only a trace that cannot be written comes here: the command sees where it stops.
     }
+    is_inside = false;
 }
 
 void Attachment::subscribe() {
@@ -347,6 +432,15 @@ void Attachment::subscribe() {
         };
         for (const CUpti_CallbackId call : launch_calls) enable(CUPTI_CB_DOMAIN_DRIVER_API, call);
         for (const CUpti_CallbackId call : waiting_calls) enable(CUPTI_CB_DOMAIN_DRIVER_API, call);
+        if (counts_lines()) {
+            lines_.emplace(LineProbe::Setup{
+                .driver = module_driver(),
+                .wants = [this](const std::string& name) { return choice_.wants(name); },
+                .deliver = [this](const TracedSite& site) { trace_.site(site); },
+                .problem = [this](const std::string& sentence) { problem(sentence); }});
+            for (const CUpti_CallbackId call : loading_calls)
+                enable(CUPTI_CB_DOMAIN_DRIVER_API, call);
+        }
         // An older CUPTI refuses it: there is nothing to be told of.
         callbacks_.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
                                    synchronize_from_cuda_13);

@@ -1,0 +1,55 @@
+// The parts of PTX that matter for counting memory instructions: one statement at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/access/warp_access.h"
+
+namespace coalprof {
+
+// Which memory an instruction reaches; generic: its address tells, when it runs.
+enum class PtxSpace : std::uint8_t { global, shared, generic };
+
+// A load, store, atomic or reduction of a memory that is counted.
+struct MemoryInstruction {
+    std::string guard;   // "%p1", "!%p1"; empty: none
+    std::string opcode;  // "ld.global.v4.f32"
+    AccessKind kind = AccessKind::load;
+    PtxSpace space = PtxSpace::global;
+    std::uint32_t width_bytes = 4;
+    std::string base;         // of the address: "%rd4", a variable's name, or a number
+    std::string offset = "0";  // added to it
+};
+
+// `statement`: from its guard or opcode to the semicolon, without it. None for all others: those of
+// parameters, constants, local memory and textures, bulk copies, and widths above 16 bytes.
+std::optional<MemoryInstruction> memory_instruction(std::string_view statement);
+
+// Widths of registers, from their declarations.
+class PtxRegisters {
+ public:
+    void declare(std::string_view statement);  // ".reg .b64 %rd<25>"
+    // 32 or 64 for names that are registers; 0: it is none.
+    std::uint32_t bits_of(const std::string& name) const;
+
+ private:
+    std::map<std::string, std::uint32_t> ranges_;  // "%rd"
+    std::map<std::string, std::uint32_t> names_;
+};
+
+// Where the next statement begins: blanks and comments are passed over.
+std::size_t skip_blanks(std::string_view text, std::size_t at);
+
+// The characters of names: letters, digits, _, $ and %.
+bool is_name_character(char c);
+
+// Words between blanks and commas.
+std::vector<std::string_view> words_of(std::string_view text);
+
+}  // namespace coalprof

@@ -1,0 +1,211 @@
+#include "cupti/attach/line_probe.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/device/device.h"
+#include "core/device/driver_library.h"
+#include "cupti/attach/ptx_image.h"
+
+namespace coalprof {
+namespace {
+
+template <typename Function>
+void bind(void* library, const char* symbol, Function& slot) {
+    slot = reinterpret_cast<Function>(::dlsym(library, symbol));
+    if (!slot)
+        throw CountersError(
+            fmt::format("cannot count lines: the driver has no {}, which came with CUDA 12", symbol));
+}
+
+// Sites of modules that are loaded again and again are told together, up to so many modules.
+constexpr std::size_t most_images = 4096;
+constexpr std::size_t most_samples_told = 64;
+
+}  // namespace
+
+ModuleDriver module_driver() {
+    void* library = driver_library();
+    if (!library) throw CountersError("cannot count lines: there is no NVIDIA driver");
+    ModuleDriver driver;
+    bind(library, "cuCtxGetDevice", driver.context_get_device);
+    bind(library, "cuDeviceGetAttribute", driver.device_get_attribute);
+    bind(library, "cuCtxPushCurrent_v2", driver.context_push);
+    bind(library, "cuCtxPopCurrent_v2", driver.context_pop);
+    bind(library, "cuLinkCreate_v2", driver.link_create);
+    bind(library, "cuLinkAddData_v2", driver.link_add_data);
+    bind(library, "cuLinkComplete", driver.link_complete);
+    bind(library, "cuLinkDestroy", driver.link_destroy);
+    bind(library, "cuLibraryGetGlobal", driver.library_get_global);
+    bind(library, "cuModuleGetGlobal_v2", driver.module_get_global);
+    bind(library, "cuMemcpyDtoH_v2", driver.copy_to_host);
+    return driver;
+}
+
+void LineProbe::say_once(const std::string& sentence) {
+    if (said_.insert(sentence).second) setup_.problem(sentence);
+}
+
+std::uint32_t LineProbe::capability() const {
+    CUdevice device = 0;  // where no context is current the first GPU speaks for all
+    if (setup_.driver.context_get_device(&device) != CUDA_SUCCESS) device = 0;
+    int major = 0;
+    int minor = 0;
+    setup_.driver.device_get_attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+    setup_.driver.device_get_attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+    return static_cast<std::uint32_t>(major * 10 + minor);
+}
+
+const void* LineProbe::replacement(const void* image) {
+    being_loaded_ = 0;
+    if (!image || images_.size() >= most_images) return nullptr;
+    auto ptx = ptx_of_image(image, capability());
+    const NoPtx* reason = std::get_if<NoPtx>(&ptx);
+    std::variant<ProbedPtx, NoPtx> probed;
+    if (!reason) {
+        probed = probe(std::get<std::string>(ptx), setup_.wants);
+        reason = std::get_if<NoPtx>(&probed);
+    }
+    if (reason) {
+        say_once(fmt::format("kernels of a module were not counted by lines: {}", reason->reason));
+        return nullptr;
+    }
+    Image loaded{.bytes = {},
+                 .probed = std::move(std::get<ProbedPtx>(probed)),
+                 .handles = {},
+                 .sites = {}};
+    if (!compile(loaded.probed, loaded.bytes)) return nullptr;
+    for (const PtxSite& site : loaded.probed.sites)
+        loaded.sites.push_back(
+            {.id = fmt::format("{}:{}", images_.size(), loaded.sites.size()), .site = site,
+             .totals = {}, .samples = {}});
+    loaded.probed.text.clear();
+    images_.push_back(std::move(loaded));
+    being_loaded_ = images_.size();
+    return images_.back().bytes.data();
+}
+
+// Before the program sees it: PTX that the driver refuses must not become its failure.
+bool LineProbe::compile(ProbedPtx& probed, std::string& bytes) {
+    std::array<char, 1024> log{};
+    std::array options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    std::array<void*, 2> values{log.data(), reinterpret_cast<void*>(log.size())};
+    CUlinkState link = nullptr;
+    if (setup_.driver.link_create(options.size(), options.data(), values.data(), &link) !=
+        CUDA_SUCCESS) {
+        bytes = probed.text;  // no context yet; the driver compiles it where it needs it
+        return true;
+    }
+    void* code = nullptr;
+    std::size_t size = 0;
+    CUresult result =
+        setup_.driver.link_add_data(link, CU_JIT_INPUT_PTX, probed.text.data(),
+                                    probed.text.size() + 1, "coalprof", 0, nullptr, nullptr);
+    if (result == CUDA_SUCCESS) result = setup_.driver.link_complete(link, &code, &size);
+    if (result == CUDA_SUCCESS) bytes.assign(static_cast<const char*>(code), size);
+    setup_.driver.link_destroy(link);
+    if (result == CUDA_SUCCESS) return true;
+    std::string first_line = log.data();
+    first_line.resize(std::min(first_line.find('\n'), first_line.size()));
+    say_once(fmt::format("kernels of a module were not counted by lines: the driver does not compile "
+                         "its PTX with counting in it (error {}{}{})",
+                         static_cast<int>(result), first_line.empty() ? "" : ": ", first_line));
+    return false;
+}
+
+void LineProbe::loaded(Handle handle) {
+    if (being_loaded_ != 0) images_[being_loaded_ - 1].handles.insert(handle);
+    being_loaded_ = 0;
+}
+
+void LineProbe::not_loaded() { being_loaded_ = 0; }
+
+std::vector<std::uint64_t> LineProbe::words_at(Handle handle, const char* symbol,
+                                               std::size_t count) {
+    CUdeviceptr address = 0;
+    std::size_t bytes = 0;
+    const CUresult found =
+        std::holds_alternative<CUlibrary>(handle)
+            ? setup_.driver.library_get_global(&address, &bytes, std::get<CUlibrary>(handle), symbol)
+            : setup_.driver.module_get_global(&address, &bytes, std::get<CUmodule>(handle), symbol);
+    std::vector<std::uint64_t> words(count);
+    if (found != CUDA_SUCCESS || bytes < count * sizeof(std::uint64_t) ||
+        setup_.driver.copy_to_host(words.data(), address, count * sizeof(std::uint64_t)) !=
+            CUDA_SUCCESS)
+        words.clear();
+    return words;
+}
+
+// Of the context that is current.
+void LineProbe::add_counts(const Image& image, Handle handle, std::vector<TracedSite>& sites) {
+    const std::vector<std::uint64_t> counts =
+        words_at(handle, counts_symbol, sites.size() * site_counts);
+    if (counts.empty() || std::ranges::all_of(counts, [](std::uint64_t n) { return n == 0; })) return;
+    const std::size_t words_of_site = image.probed.samples_of_each * sample_words;
+    const std::vector<std::uint64_t> samples =
+        words_at(handle, samples_symbol, sites.size() * words_of_site);
+    for (std::size_t i = 0; i < sites.size(); ++i) {
+        SiteTotals& totals = sites[i].totals;
+        const std::uint64_t* count = &counts[i * site_counts];
+        totals.executed += count[0];
+        totals.lanes += count[1];
+        totals.sectors += count[2];
+        totals.places += count[3];
+        totals.ideal_sectors += count[4];
+        if (samples.empty()) continue;
+        const auto begin = samples.begin() + static_cast<std::ptrdiff_t>(i * words_of_site);
+        for (const WarpAccess& warp : accesses_of(
+                 sites[i].site, {begin, begin + static_cast<std::ptrdiff_t>(words_of_site)}))
+            if (sites[i].samples.size() < most_samples_told) sites[i].samples.push_back(warp);
+    }
+}
+
+void LineProbe::add_counts_everywhere(const Image& image, Handle handle,
+                                      std::vector<TracedSite>& sites) {
+    for (const CUcontext context : contexts_) {
+        if (setup_.driver.context_push(context) != CUDA_SUCCESS) continue;
+        add_counts(image, handle, sites);
+        CUcontext popped = nullptr;
+        setup_.driver.context_pop(&popped);
+        if (std::holds_alternative<CUmodule>(handle)) return;  // a library has counts in each
+    }
+}
+
+void LineProbe::deliver(const std::vector<TracedSite>& sites) {
+    for (const TracedSite& site : sites)
+        if (site.totals.executed > 0) setup_.deliver(site);
+}
+
+void LineProbe::read() {
+    for (const Image& image : images_) {
+        std::vector<TracedSite> sites = image.sites;
+        for (const Handle& handle : image.handles) add_counts_everywhere(image, handle, sites);
+        deliver(sites);
+    }
+}
+
+void LineProbe::context_ends(CUcontext context) {
+    if (!contexts_.contains(context)) return;
+    if (setup_.driver.context_push(context) == CUDA_SUCCESS) {
+        for (Image& image : images_)
+            for (const Handle& handle : image.handles) add_counts(image, handle, image.sites);
+        CUcontext popped = nullptr;
+        setup_.driver.context_pop(&popped);
+    }
+    contexts_.erase(context);
+    read();
+}
+
+void LineProbe::unloads(Handle handle) {
+    for (Image& image : images_) {
+        if (!image.handles.contains(handle)) continue;
+        add_counts_everywhere(image, handle, image.sites);
+        image.handles.erase(handle);
+        deliver(image.sites);
+    }
+}
+
+}  // namespace coalprof

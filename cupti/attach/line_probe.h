@@ -1,0 +1,92 @@
+// Makes the code that a program loads count its memory instructions: when an image is loaded, its
+// PTX is rewritten (core/ptx/probe.h), compiled by the driver, and loaded in its place. Everything is
+// called from CUPTI's callbacks, one at a time.
+//
+// What CUPTI hands to a callback before a call of the driver is what the driver then works with, and
+// the driver may be called from there (seen with CUDA 13.0, driver 580.159, 2026-11-22; CUPTI's
+// documentation promises neither).
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/ptx/probe.h"
+#include "core/trace/trace.h"
+
+namespace coalprof {
+
+// A plain struct, so that a scripted fake can stand in.
+struct ModuleDriver {
+    decltype(&::cuCtxGetDevice) context_get_device = nullptr;
+    decltype(&::cuDeviceGetAttribute) device_get_attribute = nullptr;
+    decltype(&::cuCtxPushCurrent) context_push = nullptr;
+    decltype(&::cuCtxPopCurrent) context_pop = nullptr;
+    decltype(&::cuLinkCreate) link_create = nullptr;
+    decltype(&::cuLinkAddData) link_add_data = nullptr;
+    decltype(&::cuLinkComplete) link_complete = nullptr;
+    decltype(&::cuLinkDestroy) link_destroy = nullptr;
+    decltype(&::cuLibraryGetGlobal) library_get_global = nullptr;
+    decltype(&::cuModuleGetGlobal) module_get_global = nullptr;
+    decltype(&::cuMemcpyDtoH) copy_to_host = nullptr;
+};
+
+// Throws CountersError: no driver, or one that is too old (before CUDA 12).
+ModuleDriver module_driver();
+
+class LineProbe {
+ public:
+    using Handle = std::variant<CUmodule, CUlibrary>;
+    struct Setup {
+        ModuleDriver driver;
+        std::function<bool(const std::string&)> wants;  // by a kernel's mangled name
+        std::function<void(const TracedSite&)> deliver;
+        std::function<void(const std::string&)> problem;
+    };
+    explicit LineProbe(Setup setup) : setup_(std::move(setup)) {}
+
+    // What is to be loaded in place of `image`; nullptr: it is loaded as it is, and problem() told
+    // why.
+    const void* replacement(const void* image);
+    // The replacement was loaded; or it was not.
+    void loaded(Handle handle);
+    void not_loaded();
+    void launched_in(CUcontext context) { contexts_.insert(context); }
+
+    // Delivers what has been counted so far.
+    void read();
+    // The same before the counts go with their context or their module.
+    void context_ends(CUcontext context);
+    void unloads(Handle handle);
+
+ private:
+    struct Image {
+        std::string bytes;  // what the driver was given
+        ProbedPtx probed;   // without its text
+        std::set<Handle> handles;
+        std::vector<TracedSite> sites;  // with the counts of handles and contexts that are gone
+    };
+    bool compile(ProbedPtx& probed, std::string& bytes);
+    std::uint32_t capability() const;
+    // In each context of the program: what `handle` of the image has counted there.
+    void add_counts_everywhere(const Image& image, Handle handle, std::vector<TracedSite>& sites);
+    void add_counts(const Image& image, Handle handle, std::vector<TracedSite>& sites);
+    void deliver(const std::vector<TracedSite>& sites);
+    std::vector<std::uint64_t> words_at(Handle handle, const char* symbol, std::size_t count);
+    void say_once(const std::string& sentence);
+
+    Setup setup_;
+    std::deque<Image> images_;  // the driver may read them as long as the program runs
+    std::size_t being_loaded_ = 0;  // its place in images_, from 1; 0: none
+    std::set<CUcontext> contexts_;
+    std::set<std::string> said_;
+};
+
+}  // namespace coalprof

@@ -1,0 +1,133 @@
+#include "cupti/attach/ptx_image.h"
+
+#include <fmt/format.h>
+#include <lz4.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+namespace coalprof {
+namespace {
+
+constexpr std::uint32_t wrapper_magic = 0x466243b1;
+constexpr std::uint32_t fat_binary_magic = 0xba55ed50;
+constexpr std::uint32_t elf_magic = 0x464c457f;
+constexpr std::size_t file_header_bytes = 16;
+constexpr std::size_t least_entry_header_bytes = 64;
+constexpr std::uint16_t ptx_kind = 1;
+constexpr std::uint64_t lz4_flag = 0x2000;
+constexpr std::uint64_t zstd_flag = 0x8000;
+
+template <typename Number>
+Number number_at(std::span<const std::byte> bytes, std::size_t offset) {
+    Number number{};
+    std::memcpy(&number, bytes.data() + offset, sizeof number);
+    return number;
+}
+
+struct Entry {
+    std::uint16_t kind = 0;
+    std::uint32_t architecture = 0;
+    std::uint64_t flags = 0;
+    std::uint64_t compressed_bytes = 0;
+    std::uint64_t unpacked_bytes = 0;
+    std::span<const std::byte> payload;
+};
+
+// Takes the first entry off `rest`. None where it is cut or no entry.
+std::optional<Entry> take_entry(std::span<const std::byte>& rest) {
+    if (rest.size() < least_entry_header_bytes) return std::nullopt;
+    const auto header_bytes = number_at<std::uint32_t>(rest, 4);
+    const auto payload_bytes = number_at<std::uint64_t>(rest, 8);
+    if (header_bytes < least_entry_header_bytes || header_bytes > rest.size() ||
+        payload_bytes > rest.size() - header_bytes)
+        return std::nullopt;
+    Entry entry{.kind = number_at<std::uint16_t>(rest, 0),
+                .architecture = number_at<std::uint32_t>(rest, 28),
+                .flags = number_at<std::uint64_t>(rest, 40),
+                .compressed_bytes = number_at<std::uint32_t>(rest, 16),
+                .unpacked_bytes = number_at<std::uint64_t>(rest, 56),
+                .payload = rest.subspan(header_bytes, payload_bytes)};
+    rest = rest.subspan(header_bytes + payload_bytes);
+    return entry;
+}
+
+std::string until_zero(std::string text) {
+    text.resize(std::min(text.find('\0'), text.size()));
+    return text;
+}
+
+PtxOrReason unpacked(const Entry& entry) {
+    const bool is_compressed = (entry.flags & (lz4_flag | zstd_flag)) != 0;
+    const auto* bytes = reinterpret_cast<const char*>(entry.payload.data());
+    if (!is_compressed) return until_zero(std::string(bytes, entry.payload.size()));
+    if (entry.compressed_bytes > entry.payload.size() || entry.unpacked_bytes > most_ptx_bytes)
+        return NoPtx{"its PTX cannot be unpacked"};
+    std::string text(entry.unpacked_bytes, '\0');
+    if ((entry.flags & zstd_flag) != 0) {
+        const std::size_t size =
+            ::ZSTD_decompress(text.data(), text.size(), bytes, entry.compressed_bytes);
+        if (::ZSTD_isError(size) != 0) return NoPtx{"its PTX cannot be unpacked"};
+    } else if (::LZ4_decompress_safe(bytes, text.data(), static_cast<int>(entry.compressed_bytes),
+                                     static_cast<int>(text.size())) < 0) {
+        return NoPtx{"its PTX cannot be unpacked"};
+    }
+    return until_zero(std::move(text));
+}
+
+}  // namespace
+
+PtxOrReason ptx_of_fat_binary(std::span<const std::byte> bytes, std::uint32_t capability) {
+    if (bytes.size() < file_header_bytes || number_at<std::uint32_t>(bytes, 0) != fat_binary_magic)
+        return NoPtx{"it is of a kind that coalprof does not know"};
+    const auto header_bytes = number_at<std::uint16_t>(bytes, 6);
+    const auto entries_bytes = number_at<std::uint64_t>(bytes, 8);
+    if (header_bytes > bytes.size() || entries_bytes > bytes.size() - header_bytes)
+        return NoPtx{"its fat binary is cut"};
+    std::span<const std::byte> rest = bytes.subspan(header_bytes, entries_bytes);
+    std::optional<Entry> best;
+    std::uint32_t lowest_above = 0;
+    while (const auto entry = take_entry(rest)) {
+        if (entry->kind != ptx_kind) continue;
+        if (entry->architecture > capability)
+            lowest_above = lowest_above == 0 ? entry->architecture
+                                             : std::min(lowest_above, entry->architecture);
+        else if (!best || entry->architecture > best->architecture)
+            best = entry;
+    }
+    if (best) return unpacked(*best);
+    if (lowest_above != 0)
+        return NoPtx{fmt::format("its PTX is for compute capability {}.{} and later",
+                                 lowest_above / 10, lowest_above % 10)};
+    return NoPtx{"it holds machine code and no PTX"};
+}
+
+PtxOrReason ptx_of_image(const void* image, std::uint32_t capability) {
+    std::uint32_t magic = 0;
+    // Not beyond a text that is shorter.
+    const auto* text = static_cast<const char*>(image);
+    const std::size_t length = ::strnlen(text, sizeof magic);
+    std::memcpy(&magic, image, length);
+    if (magic == wrapper_magic) {
+        const void* data = nullptr;
+        std::memcpy(&data, text + 8, sizeof data);
+        return data ? ptx_of_image(data, capability) : PtxOrReason(NoPtx{"it is empty"});
+    }
+    if (magic == fat_binary_magic) {
+        std::span<const std::byte> header(static_cast<const std::byte*>(image), file_header_bytes);
+        return ptx_of_fat_binary({static_cast<const std::byte*>(image),
+                                  number_at<std::uint16_t>(header, 6) +
+                                      number_at<std::uint64_t>(header, 8)},
+                                 capability);
+    }
+    if (magic == elf_magic) return NoPtx{"it holds machine code and no PTX"};
+    const std::string_view whole(text, ::strnlen(text, most_ptx_bytes));
+    if (whole.find(".version") == whole.npos)
+        return NoPtx{"it is of a kind that coalprof does not know"};
+    return std::string(whole);
+}
+
+}  // namespace coalprof
