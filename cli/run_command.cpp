@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <regex>
 #include <set>
@@ -14,10 +16,14 @@
 #include "cli/output_options.h"
 #include "cli/result_head.h"
 #include "cli/system_report.h"
+#include "core/explain/line_findings.h"
 #include "core/text/describe.h"
 #include "core/text/number.h"
 #include "core/trace/kernels.h"
+#include "core/trace/lines.h"
+#include "core/warps/warps_file.h"
 #include "core/write/file_descriptor.h"
+#include "core/write/output_file.h"
 #ifdef COALPROF_HAS_CUDA
 #include "cupti/attach/choice.h"
 #include "cupti/attach/orders.h"
@@ -32,6 +38,8 @@ struct RunCommand {
     std::vector<std::string> before;  // words that should stand behind --
     std::string first = "5";
     std::string counters = "basic";
+    bool lines = false;
+    std::string addresses;  // a warps file; empty: none
     OutputOptions output;
 };
 
@@ -108,6 +116,9 @@ void check(const RunCommand& command) {
             fmt::format("--counters {}: expected basic or memory", shown(command.counters)), {},
             UsageError::no_caret,
             "memory adds bytes per sector, and runs the program twice for it");
+    if (!command.addresses.empty() && !command.lines)
+        throw UsageError("--addresses: addresses are those of lines", {}, UsageError::no_caret,
+                         "give --lines as well");
     parse_integer(command.first, "--first", 1);
     try {
         const std::regex tried(command.kernel);
@@ -197,14 +208,20 @@ std::vector<OutputTarget> targets_of(const RunCommand& command) {
     return targets;
 }
 
-std::optional<MeasuredDevice> device_of(const std::vector<KernelSummary>& kernels) {
-    if (kernels.empty()) return std::nullopt;
+// What the driver says of the GPU that ran most of the program; empty where it says nothing.
+NamedValues device_values(const std::vector<KernelSummary>& kernels) {
     const DevicesReport report = report_devices();
-    const std::size_t index = kernels.front().kernel.device;
-    if (index >= report.devices.size()) return std::nullopt;
+    const std::size_t index = kernels.empty() ? 0 : kernels.front().kernel.device;
+    return index < report.devices.size() ? report.devices[index] : NamedValues{};
+}
+
+std::optional<MeasuredDevice> device_of(const std::vector<KernelSummary>& kernels) {
+    const Value* name = nullptr;
+    const NamedValues values = kernels.empty() ? NamedValues{} : device_values(kernels);
+    if (!(name = find_value(values, "name"))) return std::nullopt;
     MeasuredDevice device;
-    device.index = index;
-    if (const Value* name = find_value(report.devices[index], "name")) device.name = text_of(*name);
+    device.index = kernels.front().kernel.device;
+    device.name = text_of(*name);
     return device;
 }
 
@@ -222,32 +239,177 @@ int run_once(const RunCommand& command, const std::string& library, RunPass pass
     return code;
 }
 
+// A program's kernels, or its lines, on their way out.
+struct RunResult {
+    std::vector<Point> points;
+    std::string parameter;
+    std::vector<Trace> traces;
+    std::vector<LineFinding> findings;
+    std::vector<Warning> warnings;
+};
+
+LineCosts costs_of(const std::vector<KernelSummary>& kernels, const NamedValues& device) {
+    LineCosts costs;
+    for (const KernelSummary& summary : kernels)
+        costs.seconds_of_kernel[summary.kernel.name] += summary.total_seconds();
+    const Value* processors = find_value(device, "multiprocessors");
+    const Value* clock = find_value(device, "clock_hz");
+    // A multiprocessor's banks give one pass a clock.
+    if (processors && clock && std::holds_alternative<std::uint64_t>(*processors) &&
+        std::holds_alternative<std::uint64_t>(*clock))
+        costs.passes_per_second = static_cast<double>(std::get<std::uint64_t>(*processors)) *
+                                  static_cast<double>(std::get<std::uint64_t>(*clock));
+    return costs;
+}
+
+// "faults.cu:19"; the kernel's name where there is no line information.
+std::string place_text(const LineReport& report) {
+    const SourceLine& place = report.line.place();
+    if (place.file.empty()) return {};
+    return fmt::format("{}:{}", std::filesystem::path(place.file).filename().string(), place.line);
+}
+
+Point point_of(const LineReport& report, double all_seconds, const LineCosts& costs,
+               std::map<std::string, int>& names) {
+    const PtxSite& site = report.line.site;
+    const std::string place = place_text(report);
+    const std::string kernel = short_name(demangled(site.function));
+    Point point;
+    point.name = fmt::format("{} {}", place.empty() ? kernel : place, site.instruction);
+    if (site.space == Space::shared && site.instruction.find("shared") == std::string::npos)
+        point.name += " (shared)";  // of an instruction that can reach both
+    if (const int before = names[point.name]++; before > 0)
+        point.name += fmt::format(" #{}", before + 1);
+    point.parameters = {{"line", place.empty() ? Value{} : Value(place)},
+                        {"kernel", kernel},
+                        {"instruction", site.instruction}};
+    const auto seconds = costs.seconds_of_kernel.find(site.function);
+    if (seconds != costs.seconds_of_kernel.end() && all_seconds > 0)
+        point.parameters.emplace_back(
+            "time_percent",
+            static_cast<std::uint64_t>(std::lround(100 * seconds->second / all_seconds)));
+    if (site.space == Space::global) point.measured = report.measured;
+    point.predicted = report.predicted;
+    return point;
+}
+
+void save_addresses(const std::string& path, const std::vector<LineReport>& reports,
+                    const std::vector<Point>& points) {
+    OutputFile file(path);
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+        std::string name = points[i].name;
+        std::ranges::replace(name, ' ', '_');
+        std::ranges::replace(name, '#', '_');
+        for (const WarpAccess& warp : reports[i].line.samples)
+            if (const auto text = warps_file_line(name, warp)) file.write(*text);
+    }
+    file.commit();
+}
+
+// Kernels whose code could not count itself.
+std::vector<Warning> kernels_without_lines(const std::vector<KernelSummary>& kernels,
+                                           const std::vector<LineSummary>& lines) {
+    double all = 0;
+    std::map<std::string, double> missing;
+    for (const KernelSummary& summary : kernels) {
+        all += summary.total_seconds();
+        if (std::ranges::none_of(lines, [&](const LineSummary& line) {
+                return line.site.function == summary.kernel.name;
+            }))
+            missing[short_name(demangled(summary.kernel.name))] += summary.total_seconds();
+    }
+    if (missing.empty()) return {};
+    std::vector<std::string> names;
+    double seconds = 0;
+    for (const auto& [name, time] : missing) {
+        if (names.size() < 5) names.push_back(name);
+        seconds += time;
+    }
+    if (missing.size() > names.size())
+        names.push_back(fmt::format("{} more", missing.size() - names.size()));
+    return {{.code = "W-NO-LINES",
+             .point = {},
+             .text = fmt::format("no lines of {}: {:.0f} % of the GPU's time", fmt::join(names, ", "),
+                                 all > 0 ? 100 * seconds / all : 0.0)}};
+}
+
+void add_lines(const RunCommand& command, const std::vector<KernelSummary>& kernels,
+               const std::vector<Trace>& traced, RunResult& result) {
+    const std::vector<LineSummary> lines = summarize_lines(traced);
+    const NamedValues device = device_values(kernels);
+    const LineCosts costs = costs_of(kernels, device);
+    const Value* capability = find_value(device, "compute_capability");
+    const Machine machine = find_machine(capability ? text_of(*capability) : "h200");
+    double all_seconds = 0;
+    for (const auto& [kernel, seconds] : costs.seconds_of_kernel) all_seconds += seconds;
+    const std::vector<LineReport> reports = report_lines(lines, costs, machine);
+    std::map<std::string, int> names;
+    bool has_places = false;
+    for (const LineReport& report : reports) {
+        result.points.push_back(point_of(report, all_seconds, costs, names));
+        has_places |= !report.line.place().file.empty();
+        if (auto finding = finding_of(report, result.points.back().name, machine))
+            result.findings.push_back(std::move(*finding));
+    }
+    result.warnings = kernels_without_lines(kernels, lines);
+    if (!reports.empty() && !has_places)
+        result.warnings.push_back(
+            {.code = "W-NO-LINE-INFO",
+             .point = {},
+             .text = "the program was built without line information: compile it with nvcc "
+                     "-lineinfo to see source lines"});
+    if (!command.addresses.empty()) save_addresses(command.addresses, reports, result.points);
+}
+
 ExitCode run_run_command(const RunCommand& command, const Invocation& invocation) {
     check(command);
     refuse_other_tools();
     const std::string library = library_path();
     Outputs outputs = command.output.open(targets_of(command));
-    std::vector<Trace> traces;
-    int code = run_once(command, library, RunPass::traffic, traces);
+    RunResult result;
+    result.parameter = command.lines ? "line" : "kernel";
+    int code = run_once(command, library, RunPass::traffic, result.traces);
     if (code == 126 || code == 127) return static_cast<ExitCode>(code);
-    std::vector<KernelSummary> kernels = summarize(traces);
-    if (command.counters == "memory" && code == 0) {
-        std::vector<Trace> patched;
-        code = run_once(command, library, RunPass::use, patched);
+    std::vector<KernelSummary> kernels = summarize(result.traces);
+    const auto run_again = [&](RunPass pass) {
+        std::vector<Trace> traces;
+        code = run_once(command, library, pass, traces);
+        return traces;
+    };
+    const auto keep = [&](std::vector<Trace>& traces) {
+        for (Trace& trace : traces) result.traces.push_back(std::move(trace));
+    };
+    if (command.lines && code == 0) {
+        std::vector<Trace> counted = run_again(RunPass::lines);
+        add_lines(command, kernels, counted, result);
+        for (Trace& trace : counted) {
+            for (const std::string& problem : trace.problems)
+                result.warnings.push_back({.code = "W-NO-LINES", .point = {}, .text = problem});
+            trace.problems.clear();
+        }
+        keep(counted);
+    } else if (command.counters == "memory" && code == 0) {
+        std::vector<Trace> patched = run_again(RunPass::use);
         add_use(kernels, summarize(patched));
-        for (Trace& trace : patched) traces.push_back(std::move(trace));
+        keep(patched);
     }
+    if (!command.lines)
+        for (const KernelSummary& summary : kernels) result.points.push_back(point_of(summary));
 
     ResultHead head = head_of(invocation.argv);
     head.backend = "device";
-    head.passes = command.counters == "memory" ? 2 : 1;
+    head.passes = command.counters == "memory" || command.lines ? 2 : 1;
     head.device = device_of(kernels);
-    head.sweep = {.pattern = "run", .file = command.program.front(), .parameter = "kernel"};
-    head.points = kernels.size();
+    head.sweep = {.pattern = "run",
+                  .file = command.program.front(),
+                  .parameter = result.parameter};
+    head.points = result.points.size();
     outputs.begin(head);
-    for (const KernelSummary& summary : kernels) outputs.point(point_of(summary));
-    ResultTail tail{.warnings = warnings_of(traces)};
+    for (const Point& point : result.points) outputs.point(point);
+    ResultTail tail{.warnings = warnings_of(result.traces), .findings = result.findings};
+    // Code that cannot be counted by lines is nothing that failed.
     if (!tail.warnings.empty()) tail.status = Status::partial;
+    tail.warnings.insert(tail.warnings.end(), result.warnings.begin(), result.warnings.end());
     outputs.finish(tail);
     return static_cast<ExitCode>(code);
 }
@@ -279,6 +441,12 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
            "basic: requests, sectors, hits, L2, DRAM and time in one run (default); memory: "
            "bytes per sector as well, for which the program is run a second time")
         ->type_name("SET");
+    sub->add_flag("--lines", command->lines,
+                  "What each load, store and atomic of the source asks of memory: the program is run "
+                  "a second time, and its PTX counts itself");
+    sub->add_option("--addresses", command->addresses,
+                    "With --lines: save addresses of some warps of each line as a warps file")
+        ->type_name("FILE");
     sub->add_option("PROGRAM", command->before, "Behind --: the program and its arguments")
         ->type_name("");
     sub->footer(
@@ -287,7 +455,8 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
         "Examples:\n"
         "  coalprof run -- ./app input.bin\n"
         "  coalprof run -o kernels.json -- python train.py\n"
-        "  coalprof run --kernel 'gemm|softmax' --counters memory -- ./app\n");
+        "  coalprof run --kernel 'gemm|softmax' --counters memory -- ./app\n"
+        "  coalprof run --lines -- ./app\n");
     command->output.add_to(*sub);
     sub->callback([&invocation, command] {
         invocation.run = [&invocation, command] {

@@ -35,7 +35,7 @@ constexpr std::string_view probe_code = R"(
 	and.b32 %r1, %r1, 16777215;
 	activemask.b32 %r2;
 	mov.u32 %r3, %lanemask_lt;
-	// distinct sectors, and distinct addresses: lanes below which nobody has the same
+	// distinct sectors, addresses and lines: lanes below which nobody has the same
 	shr.u64 %d2, %d1, 5;
 	match.any.sync.b64 %r4, %d2, %r2;
 	and.b32 %r5, %r4, %r3;
@@ -50,6 +50,14 @@ constexpr std::string_view probe_code = R"(
 	popc.b32 %r12, %r2;
 	mad.lo.u32 %r21, %r11, %r20, 31;
 	shr.u32 %r21, %r21, 5;
+	mad.lo.u32 %r27, %r12, %r20, 31;
+	shr.u32 %r27, %r27, 5;
+	shr.u64 %d17, %d1, 7;
+	match.any.sync.b64 %r28, %d17, %r2;
+	and.b32 %r28, %r28, %r3;
+	setp.eq.u32 %p7, %r28, 0;
+	vote.sync.ballot.b32 %r28, %p7, %r2;
+	popc.b32 %r28, %r28;
 	and.b32 %r13, %r2, %r3;
 	setp.ne.u32 %p3, %r13, 0;
 	mov.u64 %d8, 0;
@@ -61,11 +69,15 @@ constexpr std::string_view probe_code = R"(
 	cvt.u64.u32 %d6, %r7;
 	cvt.u64.u32 %d7, %r11;
 	cvt.u64.u32 %d14, %r21;
+	cvt.u64.u32 %d18, %r27;
+	cvt.u64.u32 %d19, %r28;
 	atom.global.add.u64 %d8, [%d3], 1;
 	red.global.add.u64 [%d3+8], %d5;
 	red.global.add.u64 [%d3+16], %d6;
-	red.global.add.u64 [%d3+24], %d7;
-	red.global.add.u64 [%d3+32], %d14;
+	red.global.add.u64 [%d3+24], %d19;
+	red.global.add.u64 [%d3+32], %d7;
+	red.global.add.u64 [%d3+40], %d18;
+	red.global.add.u64 [%d3+48], %d14;
 coalprof_counted:
 	// the number of this execution, from the lowest lane to all
 	brev.b32 %r14, %r2;

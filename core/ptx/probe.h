@@ -38,13 +38,27 @@ struct PtxSite {
     std::uint32_t width_bytes = 4;  // a lane
 };
 
-// What the GPU keeps of a site: counts, then samples. All numbers are 64 bits wide, little-endian.
+// What the GPU keeps of a site: counts, in this order, then samples. All numbers are 64 bits wide,
+// little-endian.
 struct SiteTotals {
-    std::uint64_t executed = 0;       // warps
-    std::uint64_t lanes = 0;          // active, over all of them
-    std::uint64_t sectors = 0;        // distinct in a warp
-    std::uint64_t places = 0;         // distinct addresses in a warp
-    std::uint64_t ideal_sectors = 0;  // the fewest that could hold these
+    std::uint64_t executed = 0;        // warps
+    std::uint64_t lanes = 0;           // active, over all of them
+    std::uint64_t sectors = 0;         // distinct in a warp
+    std::uint64_t lines = 0;           // of 128 bytes, likewise
+    std::uint64_t places = 0;          // distinct addresses, likewise
+    std::uint64_t ideal_sectors = 0;   // the fewest for as many lanes side by side
+    std::uint64_t needed_sectors = 0;  // the fewest that could hold the distinct bytes
+
+    SiteTotals& operator+=(const SiteTotals& other) {
+        executed += other.executed;
+        lanes += other.lanes;
+        sectors += other.sectors;
+        lines += other.lines;
+        places += other.places;
+        ideal_sectors += other.ideal_sectors;
+        needed_sectors += other.needed_sectors;
+        return *this;
+    }
 };
 inline constexpr std::size_t site_counts = sizeof(SiteTotals) / sizeof(std::uint64_t);
 // Of one warp: which execution of the site it was (from 1; 0: none), its active lanes, then for each

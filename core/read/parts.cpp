@@ -79,6 +79,19 @@ Verdict verdict_from(JsonView item) {
     return verdict;
 }
 
+LineFinding finding_from(JsonView item) {
+    constexpr std::string_view what = "findings";
+    LineFinding finding{.point = text_in(item, what, "point"),
+                    .cause = text_in(item, what, "cause"),
+                    .text = text_in(item, what, "text"),
+                    .fix = text_in(item, what, "fix"),
+                    .like = {}};
+    if (!member_of(item, what, "like").is_null()) finding.like = text_in(item, what, "like");
+    if (!member_of(item, what, "saves_at_most_seconds").is_null())
+        finding.saves_at_most_seconds = number_in(item, what, "saves_at_most_seconds");
+    return finding;
+}
+
 Timing timing_from(JsonView object) {
     constexpr std::string_view what = "timing";
     return {.repeats = natural_in(object, what, "repeats"),
@@ -267,6 +280,8 @@ ResultTail tail_from(JsonView document) {
                     .warnings = warnings_from(member_of(document, "", "warnings"))};
     if (const auto verdicts = document.find("verdicts"))
         for (const JsonView item : *verdicts) tail.verdicts.push_back(verdict_from(item));
+    if (const auto findings = document.find("findings"))
+        for (const JsonView item : *findings) tail.findings.push_back(finding_from(item));
     return tail;
 }
 

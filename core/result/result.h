@@ -86,6 +86,17 @@ struct Verdict {
 };
 std::string_view name_of(Verdict::Basis basis);
 
+// An instruction of a program that wastes memory traffic, and what to do.
+struct LineFinding {
+    std::string point;  // its name
+    std::string cause;  // "strided"
+    std::string text;   // why, a sentence or two
+    std::string fix;
+    std::string like;  // the pattern of the catalog that it looks like: "stride --at 3"; may be empty
+    // Of all its launches' time; none: the time is not known.
+    std::optional<double> saves_at_most_seconds = {};
+};
+
 enum class Status : std::uint8_t { complete, partial, interrupted };
 std::string_view name_of(Status status);
 
@@ -93,6 +104,7 @@ struct ResultTail {
     Status status = Status::complete;
     std::vector<Warning> warnings = {};
     std::vector<Verdict> verdicts = {};
+    std::vector<LineFinding> findings = {};  // the one that costs most first
 };
 
 // Whoever receives a result as it is made: a format, several of them, a test.

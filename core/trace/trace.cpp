@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -103,7 +104,7 @@ TracedSite site_from(const json& line) {
                       .totals = {},
                       .samples = {}};
     const auto totals = line.at("totals").get<std::array<std::uint64_t, site_counts>>();
-    traced.totals = {totals[0], totals[1], totals[2], totals[3], totals[4]};
+    traced.totals = std::bit_cast<SiteTotals>(totals);
     for (const json& warp : line.at("samples"))
         traced.samples.push_back(warp_from(warp, traced.site));
     return traced;
@@ -168,7 +169,6 @@ void TraceWriter::problem(std::string_view sentence) { line(text_of({{"problem",
 
 void TraceWriter::site(const TracedSite& traced) {
     const PtxSite& site = traced.site;
-    const SiteTotals& totals = traced.totals;
     json samples = json::array();
     for (const WarpAccess& warp : traced.samples) samples.push_back(to_json(warp));
     line(text_of({{"site", traced.id},
@@ -179,8 +179,7 @@ void TraceWriter::site(const TracedSite& traced) {
                   {"kind", kind_names[static_cast<std::size_t>(site.kind)]},
                   {"space", space_names[static_cast<std::size_t>(site.space)]},
                   {"width", site.width_bytes},
-                  {"totals", {totals.executed, totals.lanes, totals.sectors, totals.places,
-                              totals.ideal_sectors}},
+                  {"totals", std::bit_cast<std::array<std::uint64_t, site_counts>>(traced.totals)},
                   {"samples", std::move(samples)}}));
 }
 

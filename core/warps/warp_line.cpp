@@ -264,4 +264,22 @@ bool parse_warp_line(std::string_view text, std::string_view file_name, WarpLine
     return LineParser(text, file_name, line).parse();
 }
 
+std::optional<std::string> warps_file_line(std::string_view name, const WarpAccess& access) {
+    const auto op = std::ranges::find(ops, WarpOp{access.kind, access.space});
+    const bool is_atomic = access.kind == AccessKind::atomic || access.kind == AccessKind::reduce;
+    if (op == ops.end() || access.active_lanes == 0 ||
+        (is_atomic && access.width_bytes != 4 && access.width_bytes != 8))
+        return std::nullopt;
+    std::string text = fmt::format("{} {} {}", name.substr(0, most_warp_name_bytes),
+                                   op_words[static_cast<std::size_t>(op - ops.begin())],
+                                   access.width_bytes);
+    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
+        if ((access.active_lanes >> lane & 1) != 0)
+            text += fmt::format(" {:#x}", access.addresses[lane]);
+        else
+            text += " -";
+    }
+    return text + '\n';
+}
+
 }  // namespace coalprof

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,6 +38,10 @@ struct WarpLine {
     WarpAccess access;
     std::uint64_t number = 0;  // of the line in the file, from 1, comments and blank lines counted
 };
+
+// A line of the file with its end; a name that is too long is cut. None for what no line can hold:
+// other ops and widths, or no active lane.
+std::optional<std::string> warps_file_line(std::string_view name, const WarpAccess& access);
 
 // Whether reading may wait for input that is not there yet.
 enum class Wait : std::uint8_t { no, yes };

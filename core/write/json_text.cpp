@@ -134,6 +134,20 @@ std::string json_of_verdicts(const std::vector<Verdict>& verdicts) {
     return text_of(list);
 }
 
+std::string json_of_findings(const std::vector<LineFinding>& findings) {
+    Json list = Json::array();
+    for (const LineFinding& finding : findings)
+        list.push_back({{"point", finding.point},
+                        {"cause", finding.cause},
+                        {"text", finding.text},
+                        {"fix", finding.fix},
+                        {"like", finding.like.empty() ? Json(nullptr) : Json(finding.like)},
+                        {"saves_at_most_seconds", finding.saves_at_most_seconds
+                                                      ? Json(*finding.saves_at_most_seconds)
+                                                      : Json(nullptr)}});
+    return text_of(list);
+}
+
 void put_tail_members(TextBuffer& out, const ResultTail& tail, std::string_view between) {
     out.put(R"("status":)");
     put_json_text(out, name_of(tail.status));
@@ -144,6 +158,7 @@ void put_tail_members(TextBuffer& out, const ResultTail& tail, std::string_view 
         out.put(json);
     };
     if (!tail.verdicts.empty()) put_next(R"("verdicts":)", json_of_verdicts(tail.verdicts));
+    if (!tail.findings.empty()) put_next(R"("findings":)", json_of_findings(tail.findings));
     put_next(R"("warnings":)", json_of_warnings(tail.warnings));
 }
 

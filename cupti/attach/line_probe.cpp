@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "core/device/device.h"
 #include "core/device/driver_library.h"
@@ -148,13 +149,9 @@ void LineProbe::add_counts(const Image& image, Handle handle, std::vector<Traced
     const std::vector<std::uint64_t> samples =
         words_at(handle, samples_symbol, sites.size() * words_of_site);
     for (std::size_t i = 0; i < sites.size(); ++i) {
-        SiteTotals& totals = sites[i].totals;
-        const std::uint64_t* count = &counts[i * site_counts];
-        totals.executed += count[0];
-        totals.lanes += count[1];
-        totals.sectors += count[2];
-        totals.places += count[3];
-        totals.ideal_sectors += count[4];
+        std::array<std::uint64_t, site_counts> counted{};
+        std::copy_n(&counts[i * site_counts], site_counts, counted.begin());
+        sites[i].totals += std::bit_cast<SiteTotals>(counted);
         if (samples.empty()) continue;
         const auto begin = samples.begin() + static_cast<std::ptrdiff_t>(i * words_of_site);
         for (const WarpAccess& warp : accesses_of(

@@ -105,6 +105,7 @@ TEST_F(NearOnGpu, formulas_of_shared_memory_are_counted_as_predicted) {
                 fmt::print("{}: {} {}\n", point.name, key,
                            is_number(measured) ? number_in(measured) : -1);
             if (!std::holds_alternative<std::uint64_t>(reading) || !is_number(measured)) return;
+            if (point.estimates && point.estimates->of(counter)) return;  // not exact
             ++compared;
             if (key.starts_with("shared") && !key.ends_with("requests")) {
                 EXPECT_GE(number_in(measured), number_in(reading)) << point.name << " " << key;

@@ -129,7 +129,8 @@ class FakeKernels {
             const WrongResult fault{.thread_plus_one = 18, .differing_bits = 0x10};
             std::memcpy(reinterpret_cast<void*>(last.fault), &fault, sizeof fault);
         }
-        if (shape_.shared_bytes != 0) return through_blocks(launch);
+        for (const Instruction& one : plan_.program.instructions)
+            if (one.value_of) return through_blocks(launch);
         for (std::size_t i = 0; i < shape_.instructions.size(); ++i)
             instruction(i, parameter<Operand>(launch, formulas() + i), last);
     }

@@ -1,0 +1,177 @@
+#include "core/explain/line_findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "core/explain/explanation.h"
+#include "core/model/predict.h"
+#include "core/model/shared_memory.h"
+#include "core/text/error.h"
+
+namespace coalprof {
+namespace {
+
+// Less is not worth a reader's time.
+constexpr double least_wasted_share = 0.1;
+
+// Passes of one warp, and those that its width needs anyway. Of atomics the counts of stores: lanes
+// of one word wait besides.
+SharedCounts shared_counts(const WarpAccess& warp, const Machine& machine) {
+    WarpAccess counted = warp;
+    if (counted.kind == AccessKind::atomic || counted.kind == AccessKind::reduce)
+        counted.kind = AccessKind::store;
+    return SharedMemory(*machine.rules).count(counted);
+}
+
+void predict_shared(LineReport& report, const Machine& machine) {
+    const LineSummary& line = report.line;
+    if (line.samples.empty() || line.site.kind == AccessKind::atomic ||
+        line.site.kind == AccessKind::reduce)
+        return;
+    SharedCounts sum;
+    for (const WarpAccess& warp : line.samples) sum.add(shared_counts(warp, machine));
+    const double scale = static_cast<double>(line.totals.executed) /
+                         static_cast<double>(std::max<std::uint64_t>(sum.requests, 1));
+    const auto scaled = [&](std::uint64_t count) {
+        return static_cast<std::uint64_t>(std::llround(static_cast<double>(count) * scale));
+    };
+    const bool is_load = line.site.kind == AccessKind::load;
+    Readings& readings = report.predicted;
+    readings[is_load ? Counter::shared_load_requests : Counter::shared_store_requests] =
+        line.totals.executed;
+    readings[is_load ? Counter::shared_load_wavefronts : Counter::shared_store_wavefronts] =
+        scaled(sum.wavefronts);
+    readings[is_load ? Counter::shared_load_conflicts : Counter::shared_store_conflicts] =
+        scaled(sum.conflicts());
+    derive_ratios(readings);
+    report.wasted_share =
+        static_cast<double>(sum.conflicts()) / static_cast<double>(sum.wavefronts);
+}
+
+// The warp that stands for the line: of those that waste alike, the ones that waste most together.
+const WarpAccess* example_of(const LineSummary& line, const Machine& machine) {
+    struct Group {
+        std::uint64_t waste = 0;
+        std::uint64_t warps = 0;
+        const WarpAccess* first = nullptr;
+    };
+    std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint32_t>, Group> groups;
+    for (const WarpAccess& warp : line.samples) {
+        std::uint64_t took = 0;
+        std::uint64_t needed = 0;
+        if (warp.space == Space::shared) {
+            const SharedCounts counts = shared_counts(warp, machine);
+            took = counts.wavefronts;
+            needed = counts.ideal_wavefronts;
+        } else {
+            const WarpShape shape = shape_of(warp);
+            took = shape.sectors;
+            needed = shape.sectors_needed();
+        }
+        Group& group = groups[{took, needed, warp.active_lanes}];
+        group.waste += took - std::min(took, needed);
+        ++group.warps;
+        if (!group.first) group.first = &warp;
+    }
+    const auto most = std::ranges::max_element(groups, {}, [](const auto& entry) {
+        return std::pair(entry.second.waste, entry.second.warps);
+    });
+    return most == groups.end() ? nullptr : most->second.first;
+}
+
+// As explain takes it. Empty where no pattern is alike.
+std::string pattern_like(const WarpShape& shape, Space space) {
+    if (shape.active_lanes < 2 || shape.width_bytes == 0) return {};
+    const std::string_view type = shape.width_bytes == 1   ? "u8"
+                                  : shape.width_bytes == 2 ? "u16"
+                                  : shape.width_bytes == 4 ? "f32"
+                                  : shape.width_bytes == 8 ? "f64"
+                                                           : "f32x4";
+    const std::uint64_t elements = shape.distance_bytes.value_or(0) / shape.width_bytes;
+    const bool keeps_distance =
+        shape.distance_bytes && *shape.distance_bytes % shape.width_bytes == 0;
+    if (space == Space::shared)
+        return shape.lanes_keep_distance && keeps_distance
+                   ? fmt::format("shared-stride --at {} --type {}", elements, type)
+                   : std::string();
+    if (shape.runs == 1 && shape.misaligned_bytes() % shape.width_bytes == 0)
+        return fmt::format("offset --at {} --type {}", shape.misaligned_bytes() / shape.width_bytes,
+                           type);
+    // Beyond a sector each lane has one of its own, however far they are apart.
+    if (shape.lanes_keep_distance && keeps_distance)
+        return fmt::format("stride --at {} --type {}", std::min<std::uint64_t>(elements, 4096), type);
+    return {};
+}
+
+}  // namespace
+
+std::vector<LineReport> report_lines(std::vector<LineSummary> lines, const LineCosts& costs,
+                                     const Machine& machine) {
+    std::map<std::string, double> sectors_of_kernel;
+    for (const LineSummary& line : lines)
+        if (line.site.space == Space::global)
+            sectors_of_kernel[line.site.function] += static_cast<double>(line.totals.sectors);
+    std::vector<LineReport> reports;
+    for (LineSummary& line : lines) {
+        LineReport report{.line = std::move(line),
+                          .measured = {},
+                          .predicted = {},
+                          .wasted_share = 0,
+                          .saves_at_most_seconds = {}};
+        const PtxSite& site = report.line.site;
+        const auto seconds = costs.seconds_of_kernel.find(site.function);
+        const bool is_timed = seconds != costs.seconds_of_kernel.end();
+        if (site.space == Space::global) {
+            report.measured = readings_of(report.line);
+            const auto wasted = static_cast<double>(report.line.wasted_sectors());
+            if (report.line.totals.sectors > 0)
+                report.wasted_share = wasted / static_cast<double>(report.line.totals.sectors);
+            const double all = sectors_of_kernel[site.function];
+            if (is_timed && all > 0) report.saves_at_most_seconds = seconds->second * wasted / all;
+        } else {
+            predict_shared(report, machine);
+            const Counter conflicts = site.kind == AccessKind::load
+                                          ? Counter::shared_load_conflicts
+                                          : Counter::shared_store_conflicts;
+            if (is_timed && costs.passes_per_second > 0)
+                report.saves_at_most_seconds =
+                    std::min(seconds->second, number_or(report.predicted[conflicts], 0) /
+                                                  costs.passes_per_second);
+        }
+        reports.push_back(std::move(report));
+    }
+    std::ranges::sort(reports, [](const LineReport& a, const LineReport& b) {
+        const auto rank = [](const LineReport& report) {
+            return std::tuple(-report.saves_at_most_seconds.value_or(0), -report.wasted_share,
+                              report.line.place(), report.line.site.instruction,
+                              report.line.site.function);
+        };
+        return rank(a) < rank(b);
+    });
+    return reports;
+}
+
+std::optional<LineFinding> finding_of(const LineReport& report, const std::string& point,
+                                      const Machine& machine) {
+    if (report.wasted_share < least_wasted_share) return std::nullopt;
+    const WarpAccess* warp = example_of(report.line, machine);
+    if (!warp) return std::nullopt;
+    try {
+        const Explanation explained = explanation_of(point, *warp, machine);
+        const Reasons& reasons = explained.accesses.front().reasons;
+        return LineFinding{.point = point,
+                           .cause = std::string(name_of(reasons.cause)),
+                           .text = reasons.why,
+                           .fix = reasons.mend,
+                           .like = pattern_like(explained.accesses.front().shape,
+                                                report.line.site.space),
+                           .saves_at_most_seconds = report.saves_at_most_seconds};
+    } catch (const UsageError&) {
+        return std::nullopt;  // a memory that this machine has no explanation of
+    }
+}
+
+}  // namespace coalprof

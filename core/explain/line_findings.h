@@ -1,0 +1,38 @@
+// The lines of a program by what they waste: why, what would fix it, and what that could save.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/machine/machine.h"
+#include "core/result/result.h"
+#include "core/trace/lines.h"
+
+namespace coalprof {
+
+// What the GPU takes, as far as it is known.
+struct LineCosts {
+    std::map<std::string, double> seconds_of_kernel;  // by mangled name, all launches together
+    double passes_per_second = 0;  // of shared memory, all multiprocessors; 0: not known
+};
+
+struct LineReport {
+    LineSummary line;
+    Readings measured;   // of global memory, counted by the program's own code
+    Readings predicted;  // of shared memory: passes, by the model from the warps that were kept
+    double wasted_share = 0;  // of the line's sectors, or passes, from 0 to 1
+    std::optional<double> saves_at_most_seconds;
+};
+
+// Those that could save most time first, then those that waste most.
+std::vector<LineReport> report_lines(std::vector<LineSummary> lines, const LineCosts& costs,
+                                     const Machine& machine);
+
+// None: it wastes less than a tenth, or no warp of it was kept. `point`: its name in the result.
+std::optional<LineFinding> finding_of(const LineReport& report, const std::string& point,
+                                      const Machine& machine);
+
+}  // namespace coalprof
