@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -269,8 +268,7 @@ std::string place_text(const LineReport& report) {
     return fmt::format("{}:{}", std::filesystem::path(place.file).filename().string(), place.line);
 }
 
-Point point_of(const LineReport& report, double all_seconds, const LineCosts& costs,
-               std::map<std::string, int>& names) {
+Point point_of(const LineReport& report, std::map<std::string, int>& names) {
     const PtxSite& site = report.line.site;
     const std::string place = place_text(report);
     const std::string kernel = short_name(demangled(site.function));
@@ -282,12 +280,7 @@ Point point_of(const LineReport& report, double all_seconds, const LineCosts& co
         point.name += fmt::format(" #{}", before + 1);
     point.parameters = {{"line", place.empty() ? Value{} : Value(place)},
                         {"kernel", kernel},
-                        {"instruction", site.instruction}};
-    const auto seconds = costs.seconds_of_kernel.find(site.function);
-    if (seconds != costs.seconds_of_kernel.end() && all_seconds > 0)
-        point.parameters.emplace_back(
-            "time_percent",
-            static_cast<std::uint64_t>(std::lround(100 * seconds->second / all_seconds)));
+                        {"width_bytes", site.width_bytes}};
     if (site.space == Space::global) point.measured = report.measured;
     point.predicted = report.predicted;
     return point;
@@ -340,13 +333,11 @@ void add_lines(const RunCommand& command, const std::vector<KernelSummary>& kern
     const LineCosts costs = costs_of(kernels, device);
     const Value* capability = find_value(device, "compute_capability");
     const Machine machine = find_machine(capability ? text_of(*capability) : "h200");
-    double all_seconds = 0;
-    for (const auto& [kernel, seconds] : costs.seconds_of_kernel) all_seconds += seconds;
     const std::vector<LineReport> reports = report_lines(lines, costs, machine);
     std::map<std::string, int> names;
     bool has_places = false;
     for (const LineReport& report : reports) {
-        result.points.push_back(point_of(report, all_seconds, costs, names));
+        result.points.push_back(point_of(report, names));
         has_places |= !report.line.place().file.empty();
         if (auto finding = finding_of(report, result.points.back().name, machine))
             result.findings.push_back(std::move(*finding));
@@ -379,7 +370,8 @@ ExitCode run_run_command(const RunCommand& command, const Invocation& invocation
     const auto keep = [&](std::vector<Trace>& traces) {
         for (Trace& trace : traces) result.traces.push_back(std::move(trace));
     };
-    if (command.lines && code == 0) {
+    // A program that ends with an error may do so again; one that a signal ended is not asked.
+    if (command.lines && code < 128) {
         std::vector<Trace> counted = run_again(RunPass::lines);
         add_lines(command, kernels, counted, result);
         for (Trace& trace : counted) {

@@ -28,9 +28,14 @@ SharedCounts shared_counts(const WarpAccess& warp, const Machine& machine) {
 
 void predict_shared(LineReport& report, const Machine& machine) {
     const LineSummary& line = report.line;
-    if (line.samples.empty() || line.site.kind == AccessKind::atomic ||
-        line.site.kind == AccessKind::reduce)
-        return;
+    Readings& readings = report.predicted;
+    const bool is_load = line.site.kind == AccessKind::load;
+    const bool is_atomic =
+        line.site.kind == AccessKind::atomic || line.site.kind == AccessKind::reduce;
+    readings[is_atomic ? Counter::shared_atomic_requests
+             : is_load ? Counter::shared_load_requests
+                       : Counter::shared_store_requests] = line.totals.executed;
+    if (line.samples.empty() || is_atomic) return;
     SharedCounts sum;
     for (const WarpAccess& warp : line.samples) sum.add(shared_counts(warp, machine));
     const double scale = static_cast<double>(line.totals.executed) /
@@ -38,10 +43,6 @@ void predict_shared(LineReport& report, const Machine& machine) {
     const auto scaled = [&](std::uint64_t count) {
         return static_cast<std::uint64_t>(std::llround(static_cast<double>(count) * scale));
     };
-    const bool is_load = line.site.kind == AccessKind::load;
-    Readings& readings = report.predicted;
-    readings[is_load ? Counter::shared_load_requests : Counter::shared_store_requests] =
-        line.totals.executed;
     readings[is_load ? Counter::shared_load_wavefronts : Counter::shared_store_wavefronts] =
         scaled(sum.wavefronts);
     readings[is_load ? Counter::shared_load_conflicts : Counter::shared_store_conflicts] =

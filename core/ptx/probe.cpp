@@ -154,7 +154,11 @@ std::uint64_t number_of(std::string_view text) {
 struct Location {
     std::uint64_t file = 0;
     std::uint64_t line = 0;
+    std::uint64_t column = 0;
+    friend auto operator<=>(const Location&, const Location&) = default;
 };
+
+constexpr std::size_t most_inlined = 64;
 
 class Rewriter {
  public:
@@ -198,9 +202,10 @@ class Rewriter {
     std::string function_;
     PtxRegisters registers_;
     Location location_;
-    Location inlined_at_;
+    // The place where the function of a location was inlined, of the function that is read.
+    std::map<Location, Location> inlined_at_;
     std::map<std::uint64_t, std::string> files_;
-    std::vector<std::pair<Location, Location>> locations_;  // of each site; at what it was inlined
+    std::vector<std::vector<Location>> locations_;  // of each site: its own, then where inlined
     ProbedPtx result_;
 };
 
@@ -317,7 +322,8 @@ void Rewriter::function(std::string_view header) {
     function_ = header.substr(name, name_end - name);
     is_wanted_ = entry == header.npos || wants_(function_);
     registers_ = {};
-    location_ = inlined_at_ = {};
+    location_ = {};
+    inlined_at_.clear();
     copy_to(body);
     // Counting takes registers: without a word on it the kernel could not be launched with as many
     // threads as before.
@@ -357,10 +363,16 @@ void Rewriter::body_statement() {
 // .loc FILE LINE COLUMN[, function_name LABEL[+N], inlined_at FILE LINE COLUMN]
 void Rewriter::location() {
     const std::vector<std::string_view> words = words_of(text_.substr(at_, line_end() - at_));
-    if (words.size() >= 3) location_ = {number_of(words[1]), number_of(words[2])};
-    inlined_at_ = {};
-    const auto inlined = std::ranges::find(words, "inlined_at");
-    if (words.end() - inlined > 2) inlined_at_ = {number_of(inlined[1]), number_of(inlined[2])};
+    const auto at = [&](std::size_t word) -> Location {
+        return {number_of(words[word]), number_of(words[word + 1]), number_of(words[word + 2])};
+    };
+    if (words.size() > 3) location_ = at(1);
+    const auto inlined = static_cast<std::size_t>(std::ranges::find(words, "inlined_at") -
+                                                  words.begin());
+    if (inlined + 3 < words.size())
+        inlined_at_[location_] = at(inlined + 1);
+    else
+        inlined_at_.erase(location_);
     copy_to(line_end());
 }
 
@@ -411,7 +423,12 @@ void Rewriter::call(const MemoryInstruction& instruction, Space space, const std
                              .kind = instruction.kind,
                              .space = space,
                              .width_bytes = instruction.width_bytes});
-    locations_.emplace_back(location_, inlined_at_);
+    std::vector<Location> chain{location_};
+    for (auto outer = inlined_at_.find(location_);
+         outer != inlined_at_.end() && chain.size() < most_inlined;
+         outer = inlined_at_.find(outer->second))
+        chain.push_back(outer->second);
+    locations_.push_back(std::move(chain));
 }
 
 // The names of files stand behind the code.
@@ -422,8 +439,12 @@ void Rewriter::resolve_lines() {
         return {file->second, location.line};
     };
     for (std::size_t i = 0; i < locations_.size(); ++i) {
-        result_.sites[i].source = resolved(locations_[i].first);
-        result_.sites[i].inlined_at = resolved(locations_[i].second);
+        PtxSite& site = result_.sites[i];
+        site.source = resolved(locations_[i].front());
+        for (std::size_t outer = 1; outer < locations_[i].size(); ++outer) {
+            site.inlined_at = resolved(locations_[i][outer]);
+            if (site.inlined_at.file.find("/include/") == std::string::npos) break;
+        }
     }
 }
 

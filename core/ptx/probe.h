@@ -31,7 +31,9 @@ struct SourceLine {
 struct PtxSite {
     std::string function;  // mangled: the kernel, or a function that kernels call
     SourceLine source;
-    SourceLine inlined_at;    // where the function that `source` lies in was inlined; empty: nowhere
+    // Where the function that `source` lies in was inlined: the innermost place outside of folders
+    // called include, whose code is the toolkit's; empty: nowhere.
+    SourceLine inlined_at;
     std::string instruction;  // "ld.global.v4.f32"
     AccessKind kind = AccessKind::load;
     Space space = Space::global;

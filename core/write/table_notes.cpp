@@ -167,7 +167,8 @@ std::string finding_line(std::size_t number, const LineFinding& finding, bool is
     std::string line = fmt::format("{}. {}: {} Fix: {}", number, finding.point, finding.text,
                                    finding.fix);
     if (finding.saves_at_most_seconds) {
-        const NumberStyle style = scale_for(Unit::second, *finding.saves_at_most_seconds, "");
+        const NumberStyle style = scale_for(Unit::second, *finding.saves_at_most_seconds,
+                                            is_ascii ? "us" : "µs");
         line += fmt::format(" Saves at most {} {}.",
                             number_text(*finding.saves_at_most_seconds, style), style.unit);
     }
