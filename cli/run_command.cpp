@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -322,8 +323,42 @@ std::vector<Warning> kernels_without_lines(const std::vector<KernelSummary>& ker
         names.push_back(fmt::format("{} more", missing.size() - names.size()));
     return {{.code = "W-NO-LINES",
              .point = {},
-             .text = fmt::format("no lines of {}: {:.0f} % of the GPU's time", fmt::join(names, ", "),
-                                 all > 0 ? 100 * seconds / all : 0.0)}};
+             .text = fmt::format("no lines of {}: {:.0f} % of the GPU's time",
+                                 fmt::join(names, ", "), all > 0 ? 100 * seconds / all : 0.0)}};
+}
+
+// Kernels whose lines do not add up to what the hardware counted of the kernel as it was: where
+// lanes part, compilers order and repeat instructions, and not alike in code that counts itself.
+std::vector<Warning> lines_that_differ(const std::vector<KernelSummary>& kernels,
+                                       const std::vector<LineSummary>& lines) {
+    constexpr double tolerated = 0.02;
+    std::map<std::string, double> counted;
+    for (const KernelSummary& summary : kernels)
+        for (const Counter counter : {Counter::load_sectors, Counter::store_sectors})
+            counted[summary.kernel.name] +=
+                number_or(summary.measured[counter], 0) *
+                static_cast<double>(summary.launches.value_or(summary.counted));
+    std::map<std::string, double> of_lines;
+    for (const LineSummary& line : lines) {
+        if (!counted.contains(line.site.function)) return {};  // a function of several kernels
+        const bool is_counted =
+            line.site.kind == AccessKind::load || line.site.kind == AccessKind::store;
+        if (line.site.space == Space::global && is_counted)
+            of_lines[line.site.function] += static_cast<double>(line.totals.sectors);
+    }
+    std::vector<Warning> warnings;
+    for (const auto& [name, sectors] : of_lines) {
+        const double hardware = counted[name];
+        if (std::abs(sectors - hardware) <= tolerated * hardware) continue;
+        warnings.push_back(
+            {.code = "W-LINES-DIFFER",
+             .point = {},
+             .text = fmt::format("the lines of {} add up to {:.0f} sectors, the hardware counted "
+                                 "{:.0f}: where lanes part, the program's own code is arranged in "
+                                 "another way",
+                                 short_name(demangled(name)), sectors, hardware)});
+    }
+    return warnings;
 }
 
 void add_lines(const RunCommand& command, const std::vector<KernelSummary>& kernels,
@@ -343,6 +378,8 @@ void add_lines(const RunCommand& command, const std::vector<KernelSummary>& kern
             result.findings.push_back(std::move(*finding));
     }
     result.warnings = kernels_without_lines(kernels, lines);
+    for (Warning& warning : lines_that_differ(kernels, lines))
+        result.warnings.push_back(std::move(warning));
     if (!reports.empty() && !has_places)
         result.warnings.push_back(
             {.code = "W-NO-LINE-INFO",
@@ -392,9 +429,7 @@ ExitCode run_run_command(const RunCommand& command, const Invocation& invocation
     head.backend = "device";
     head.passes = command.counters == "memory" || command.lines ? 2 : 1;
     head.device = device_of(kernels);
-    head.sweep = {.pattern = "run",
-                  .file = command.program.front(),
-                  .parameter = result.parameter};
+    head.sweep = {.pattern = "run", .file = command.program.front(), .parameter = result.parameter};
     head.points = result.points.size();
     outputs.begin(head);
     for (const Point& point : result.points) outputs.point(point);
@@ -433,9 +468,10 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
            "basic: requests, sectors, hits, L2, DRAM and time in one run (default); memory: "
            "bytes per sector as well, for which the program is run a second time")
         ->type_name("SET");
-    sub->add_flag("--lines", command->lines,
-                  "What each load, store and atomic of the source asks of memory: the program is run "
-                  "a second time, and its PTX counts itself");
+    sub->add_flag(
+        "--lines", command->lines,
+        "What each load, store and atomic of the source asks of memory: the program is run "
+        "a second time, and its PTX counts itself");
     sub->add_option("--addresses", command->addresses,
                     "With --lines: save addresses of some warps of each line as a warps file")
         ->type_name("FILE");

@@ -103,7 +103,8 @@ std::string pattern_like(const WarpShape& shape, Space space) {
                            type);
     // Beyond a sector each lane has one of its own, however far they are apart.
     if (shape.lanes_keep_distance && keeps_distance)
-        return fmt::format("stride --at {} --type {}", std::min<std::uint64_t>(elements, 4096), type);
+        return fmt::format("stride --at {} --type {}", std::min<std::uint64_t>(elements, 4096),
+                           type);
     return {};
 }
 
@@ -139,8 +140,8 @@ std::vector<LineReport> report_lines(std::vector<LineSummary> lines, const LineC
                                           : Counter::shared_store_conflicts;
             if (is_timed && costs.passes_per_second > 0)
                 report.saves_at_most_seconds =
-                    std::min(seconds->second, number_or(report.predicted[conflicts], 0) /
-                                                  costs.passes_per_second);
+                    std::min(seconds->second,
+                             number_or(report.predicted[conflicts], 0) / costs.passes_per_second);
         }
         reports.push_back(std::move(report));
     }
@@ -163,13 +164,13 @@ std::optional<LineFinding> finding_of(const LineReport& report, const std::strin
     try {
         const Explanation explained = explanation_of(point, *warp, machine);
         const Reasons& reasons = explained.accesses.front().reasons;
-        return LineFinding{.point = point,
-                           .cause = std::string(name_of(reasons.cause)),
-                           .text = reasons.why,
-                           .fix = reasons.mend,
-                           .like = pattern_like(explained.accesses.front().shape,
-                                                report.line.site.space),
-                           .saves_at_most_seconds = report.saves_at_most_seconds};
+        return LineFinding{
+            .point = point,
+            .cause = std::string(name_of(reasons.cause)),
+            .text = reasons.why,
+            .fix = reasons.mend,
+            .like = pattern_like(explained.accesses.front().shape, report.line.site.space),
+            .saves_at_most_seconds = report.saves_at_most_seconds};
     } catch (const UsageError&) {
         return std::nullopt;  // a memory that this machine has no explanation of
     }

@@ -20,7 +20,7 @@ constexpr std::size_t least_samples = 2;
 
 // What an instruction calls: its lanes' addresses, and its site with its width in the top byte. The
 // lanes that come here together are those that execute the instruction together. Numbers in <> are
-// put in.
+// put in. What it holds for a warp, tests/core/ptx tells by executing it.
 constexpr std::string_view probe_code = R"(
 .visible .global .align 16 .b8 coalprof_counts[<counts_bytes>];
 .visible .global .align 16 .b8 coalprof_samples[<samples_bytes>];
@@ -35,30 +35,38 @@ constexpr std::string_view probe_code = R"(
 	and.b32 %r1, %r1, 16777215;
 	activemask.b32 %r2;
 	mov.u32 %r3, %lanemask_lt;
-	// distinct sectors, addresses and lines: lanes below which nobody has the same
+	// The hardware may bring lanes together here that come from different instructions.
+	match.any.sync.b32 %r29, %r1, %r2;
+	// Distinct sectors, addresses and lines: of the lanes that have the same, the lowest counts.
 	shr.u64 %d2, %d1, 5;
 	match.any.sync.b64 %r4, %d2, %r2;
+	and.b32 %r4, %r4, %r29;
 	and.b32 %r5, %r4, %r3;
 	setp.eq.u32 %p1, %r5, 0;
 	vote.sync.ballot.b32 %r6, %p1, %r2;
+	and.b32 %r6, %r6, %r29;
 	popc.b32 %r7, %r6;
 	match.any.sync.b64 %r8, %d1, %r2;
+	and.b32 %r8, %r8, %r29;
 	and.b32 %r9, %r8, %r3;
 	setp.eq.u32 %p2, %r9, 0;
 	vote.sync.ballot.b32 %r10, %p2, %r2;
+	and.b32 %r10, %r10, %r29;
 	popc.b32 %r11, %r10;
-	popc.b32 %r12, %r2;
+	shr.u64 %d17, %d1, 7;
+	match.any.sync.b64 %r28, %d17, %r2;
+	and.b32 %r28, %r28, %r29;
+	and.b32 %r28, %r28, %r3;
+	setp.eq.u32 %p7, %r28, 0;
+	vote.sync.ballot.b32 %r28, %p7, %r2;
+	and.b32 %r28, %r28, %r29;
+	popc.b32 %r28, %r28;
+	popc.b32 %r12, %r29;
 	mad.lo.u32 %r21, %r11, %r20, 31;
 	shr.u32 %r21, %r21, 5;
 	mad.lo.u32 %r27, %r12, %r20, 31;
 	shr.u32 %r27, %r27, 5;
-	shr.u64 %d17, %d1, 7;
-	match.any.sync.b64 %r28, %d17, %r2;
-	and.b32 %r28, %r28, %r3;
-	setp.eq.u32 %p7, %r28, 0;
-	vote.sync.ballot.b32 %r28, %p7, %r2;
-	popc.b32 %r28, %r28;
-	and.b32 %r13, %r2, %r3;
+	and.b32 %r13, %r29, %r3;
 	setp.ne.u32 %p3, %r13, 0;
 	mov.u64 %d8, 0;
 	@%p3 bra coalprof_counted;
@@ -80,7 +88,7 @@ constexpr std::string_view probe_code = R"(
 	red.global.add.u64 [%d3+48], %d14;
 coalprof_counted:
 	// the number of this execution, from the lowest lane to all
-	brev.b32 %r14, %r2;
+	brev.b32 %r14, %r29;
 	clz.b32 %r14, %r14;
 	mov.b64 {%r15, %r22}, %d8;
 	shfl.sync.idx.b32 %r15, %r15, %r14, 31, %r2;
@@ -119,7 +127,7 @@ coalprof_sample:
 	@%p3 bra coalprof_done;
 	add.u32 %r26, %r15, 1;
 	cvt.u64.u32 %d15, %r26;
-	cvt.u64.u32 %d16, %r2;
+	cvt.u64.u32 %d16, %r29;
 	st.global.u64 [%d9], %d15;
 	st.global.u64 [%d9+8], %d16;
 coalprof_done:
@@ -127,7 +135,8 @@ coalprof_done:
 }
 )";
 
-std::string with_numbers(std::string_view code, const std::map<std::string_view, std::size_t>& all) {
+std::string with_numbers(std::string_view code,
+                         const std::map<std::string_view, std::size_t>& all) {
     std::string text;
     while (!code.empty()) {
         const std::size_t open = code.find('<');
@@ -191,15 +200,18 @@ class Rewriter {
     void call(const MemoryInstruction& instruction, Space space, const std::string& address,
               const std::string& condition);
     void resolve_lines();
+    // Whether the function that is read names the register once: where it is set.
+    bool is_unused(const std::string& name) const;
 
     std::string_view text_;
     const std::function<bool(const std::string&)>& wants_;
     std::size_t at_ = 0;
-    std::size_t depth_ = 0;  // of braces, in a function
+    std::size_t depth_ = 0;                    // of braces, in a function
     std::size_t code_at_ = std::string::npos;  // where the probe's own code goes
     std::uint64_t capability_ = 0;
     bool is_wanted_ = false;
     std::string function_;
+    std::string_view body_;
     PtxRegisters registers_;
     Location location_;
     // The place where the function of a location was inlined, of the function that is read.
@@ -242,13 +254,12 @@ std::variant<ProbedPtx, NoPtx> Rewriter::rewrite() {
                                          least_samples, most_samples);
     result_.text.insert(
         code_at_,
-        with_numbers(probe_code,
-                     {{"counts_bytes", result_.sites.size() * sizeof(SiteTotals)},
-                      {"samples_bytes",
-                       result_.sites.size() * result_.samples_of_each * sample_bytes},
-                      {"site_bytes", sizeof(SiteTotals)},
-                      {"samples", result_.samples_of_each},
-                      {"sample_bytes", sample_bytes}}));
+        with_numbers(probe_code, {{"counts_bytes", result_.sites.size() * sizeof(SiteTotals)},
+                                  {"samples_bytes",
+                                   result_.sites.size() * result_.samples_of_each * sample_bytes},
+                                  {"site_bytes", sizeof(SiteTotals)},
+                                  {"samples", result_.samples_of_each},
+                                  {"sample_bytes", sample_bytes}}));
     return std::move(result_);
 }
 
@@ -280,8 +291,8 @@ void Rewriter::module_statement() {
 void Rewriter::version() {
     const std::vector<std::string_view> words = words_of(text_.substr(at_, line_end() - at_));
     const std::size_t end = line_end();
-    if (words.size() > 1 && (number_of(words[1]) < 6 || words[1] == "6.0" || words[1] == "6.1" ||
-                             words[1] == "6.2")) {
+    if (words.size() > 1 &&
+        (number_of(words[1]) < 6 || words[1] == "6.0" || words[1] == "6.1" || words[1] == "6.2")) {
         result_.text += fmt::format(".version {}", least_version);
         at_ = end;
     }
@@ -320,6 +331,7 @@ void Rewriter::function(std::string_view header) {
     std::size_t name_end = name;
     while (name_end < header.size() && is_name_character(header[name_end])) ++name_end;
     function_ = header.substr(name, name_end - name);
+    body_ = text_.substr(body, behind_braces(body) - body);
     is_wanted_ = entry == header.npos || wants_(function_);
     registers_ = {};
     location_ = {};
@@ -367,8 +379,8 @@ void Rewriter::location() {
         return {number_of(words[word]), number_of(words[word + 1]), number_of(words[word + 2])};
     };
     if (words.size() > 3) location_ = at(1);
-    const auto inlined = static_cast<std::size_t>(std::ranges::find(words, "inlined_at") -
-                                                  words.begin());
+    const auto inlined =
+        static_cast<std::size_t>(std::ranges::find(words, "inlined_at") - words.begin());
     if (inlined + 3 < words.size())
         inlined_at_[location_] = at(inlined + 1);
     else
@@ -378,25 +390,26 @@ void Rewriter::location() {
 
 void Rewriter::count(const MemoryInstruction& instruction) {
     const std::uint32_t bits = registers_.bits_of(instruction.base);
-    std::string code = "{ .reg .b64 %coalprof_a, %coalprof_b; .reg .pred %coalprof_p, %coalprof_q; ";
+    std::string code =
+        "{ .reg .b64 %coalprof_a, %coalprof_b; .reg .pred %coalprof_p, %coalprof_q; ";
     code += bits == 32 ? fmt::format("cvt.u64.u32 %coalprof_a, {}; ", instruction.base)
                        : fmt::format("mov.b64 %coalprof_a, {}; ", instruction.base);
     if (instruction.offset != "0")
         code += fmt::format("add.s64 %coalprof_a, %coalprof_a, {}; ", instruction.offset);
     result_.text += code;
     if (instruction.space != PtxSpace::generic) {
-        call(instruction,
-             instruction.space == PtxSpace::shared ? Space::shared : Space::global, "%coalprof_a",
-             instruction.guard);
+        call(instruction, instruction.space == PtxSpace::shared ? Space::shared : Space::global,
+             "%coalprof_a", instruction.guard);
     } else {
         // Both questions are asked of the address; where the instruction is guarded, its guard
         // decides too.
         std::string both = "%coalprof_p";
         std::string guard;
         if (instruction.guard.starts_with('!'))
-            guard = fmt::format("not.pred %coalprof_q, {}; and.pred %coalprof_p, %coalprof_p, "
-                                "%coalprof_q; ",
-                                instruction.guard.substr(1));
+            guard = fmt::format(
+                "not.pred %coalprof_q, {}; and.pred %coalprof_p, %coalprof_p, "
+                "%coalprof_q; ",
+                instruction.guard.substr(1));
         else if (!instruction.guard.empty())
             guard = fmt::format("and.pred %coalprof_p, %coalprof_p, {}; ", instruction.guard);
         result_.text += "isspacep.global %coalprof_p, %coalprof_a; " + guard;
@@ -416,19 +429,30 @@ void Rewriter::call(const MemoryInstruction& instruction, Space space, const std
         "st.param.b32 [coalprof_1], {}; {}call coalprof_probe, (coalprof_0, coalprof_1); }} ",
         address, site | std::size_t(instruction.width_bytes) << 24,
         condition.empty() ? "" : fmt::format("@{} ", condition));
-    result_.sites.push_back({.function = function_,
-                             .source = {},
-                             .inlined_at = {},
-                             .instruction = instruction.opcode,
-                             .kind = instruction.kind,
-                             .space = space,
-                             .width_bytes = instruction.width_bytes});
+    result_.sites.push_back(
+        {.function = function_,
+         .source = {},
+         .inlined_at = {},
+         .instruction = instruction.opcode,
+         .kind = is_unused(instruction.result) ? AccessKind::reduce : instruction.kind,
+         .space = space,
+         .width_bytes = instruction.width_bytes});
     std::vector<Location> chain{location_};
     for (auto outer = inlined_at_.find(location_);
          outer != inlined_at_.end() && chain.size() < most_inlined;
          outer = inlined_at_.find(outer->second))
         chain.push_back(outer->second);
     locations_.push_back(std::move(chain));
+}
+
+bool Rewriter::is_unused(const std::string& name) const {
+    if (name.empty()) return false;
+    std::size_t times = 0;
+    for (std::size_t at = body_.find(name); at != body_.npos; at = body_.find(name, at + 1)) {
+        const std::size_t end = at + name.size();
+        times += end >= body_.size() || !is_name_character(body_[end]);
+    }
+    return times == 1;
 }
 
 // The names of files stand behind the code.
@@ -469,8 +493,8 @@ std::vector<WarpAccess> accesses_of(const PtxSite& site, const std::vector<std::
         for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
             if ((access.active_lanes >> lane & 1) == 0) continue;
             const std::uint64_t word = words[at + 2 + lane];
-            is_whole = is_whole && word >> 48 == mark &&
-                       (word & address_mask) % site.width_bytes == 0;
+            is_whole =
+                is_whole && word >> 48 == mark && (word & address_mask) % site.width_bytes == 0;
             access.addresses[lane] = word & address_mask;
         }
         if (is_whole) all.push_back(access);

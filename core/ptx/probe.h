@@ -63,9 +63,9 @@ struct SiteTotals {
     }
 };
 inline constexpr std::size_t site_counts = sizeof(SiteTotals) / sizeof(std::uint64_t);
-// Of one warp: which execution of the site it was (from 1; 0: none), its active lanes, then for each
-// lane the address in the low 48 bits, and the low 15 bits of the number from 0 with a set bit above
-// them. Samples are spread over all executions.
+// Of one warp: which execution of the site it was (from 1; 0: none), its active lanes, then for
+// each lane the address in the low 48 bits, and the low 15 bits of the number from 0 with a set bit
+// above them. Samples are spread over all executions.
 inline constexpr std::size_t sample_words = 2 + warp_lanes;
 inline constexpr const char* counts_symbol = "coalprof_counts";
 inline constexpr const char* samples_symbol = "coalprof_samples";

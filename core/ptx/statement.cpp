@@ -11,10 +11,10 @@ namespace {
 using Named = std::pair<std::string_view, std::uint32_t>;
 
 constexpr std::array type_widths{
-    Named{"b8", 1},  Named{"u8", 1},  Named{"s8", 1},    Named{"b16", 2},    Named{"u16", 2},
-    Named{"s16", 2}, Named{"f16", 2}, Named{"bf16", 2},  Named{"f16x2", 4},  Named{"bf16x2", 4},
-    Named{"b32", 4}, Named{"u32", 4}, Named{"s32", 4},   Named{"f32", 4},    Named{"b64", 8},
-    Named{"u64", 8}, Named{"s64", 8}, Named{"f64", 8},   Named{"b128", 16}};
+    Named{"b8", 1},  Named{"u8", 1},  Named{"s8", 1},   Named{"b16", 2},   Named{"u16", 2},
+    Named{"s16", 2}, Named{"f16", 2}, Named{"bf16", 2}, Named{"f16x2", 4}, Named{"bf16x2", 4},
+    Named{"b32", 4}, Named{"u32", 4}, Named{"s32", 4},  Named{"f32", 4},   Named{"b64", 8},
+    Named{"u64", 8}, Named{"s64", 8}, Named{"f64", 8},  Named{"b128", 16}};
 constexpr std::array vector_sizes{Named{"v2", 2}, Named{"v4", 4}, Named{"v8", 8}};
 
 template <std::size_t count>
@@ -139,7 +139,8 @@ std::optional<MemoryInstruction> memory_instruction(std::string_view statement) 
     MemoryInstruction instruction;
     if (statement.starts_with('@')) {
         std::size_t end = 1;
-        while (end < statement.size() && (statement[end] == '!' || is_name_character(statement[end])))
+        while (end < statement.size() &&
+               (statement[end] == '!' || is_name_character(statement[end])))
             ++end;
         instruction.guard = statement.substr(1, end - 1);
         statement = trimmed(statement.substr(end));
@@ -161,6 +162,9 @@ std::optional<MemoryInstruction> memory_instruction(std::string_view statement) 
     instruction.space = *space;
     instruction.width_bytes = width * std::max(1u, number_named(vector_sizes, parts));
     set_address(instruction, bracket_of(operands, 0));
+    if (const auto words = words_of(operands.substr(0, operands.find('[')));
+        instruction.kind == AccessKind::atomic && words.size() == 1)
+        instruction.result = words.front();
     if (instruction.width_bytes > 16 || instruction.base.empty()) return std::nullopt;
     return instruction;
 }

@@ -23,8 +23,9 @@ struct MemoryInstruction {
     AccessKind kind = AccessKind::load;
     PtxSpace space = PtxSpace::global;
     std::uint32_t width_bytes = 4;
-    std::string base;         // of the address: "%rd4", a variable's name, or a number
+    std::string base;          // of the address: "%rd4", a variable's name, or a number
     std::string offset = "0";  // added to it
+    std::string result = {};   // of an atomic: the register that gets what was there
 };
 
 // `statement`: from its guard or opcode to the semicolon, without it. None for all others: those of

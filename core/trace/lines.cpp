@@ -27,8 +27,8 @@ std::vector<LineSummary> summarize_lines(const std::vector<Trace>& traces) {
     for (const Trace& trace : traces)
         for (const auto& [id, traced] : trace.sites) {
             const PtxSite& site = traced.site;
-            LineSummary& line = lines[{site.function, site.source, site.inlined_at,
-                                       site.instruction, site.space}];
+            LineSummary& line =
+                lines[{site.function, site.source, site.inlined_at, site.instruction, site.space}];
             line.site = site;
             line.totals += traced.totals;
             for (const WarpAccess& warp : traced.samples)

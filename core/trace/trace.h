@@ -54,7 +54,7 @@ struct Trace {
     // Every kernel that was launched and how often, counted or not; told at the end: none where
     // the program ended without a word.
     std::optional<std::map<TracedKernel, std::uint64_t>> launches;
-    std::vector<std::string> problems;  // sentences
+    std::vector<std::string> problems;        // sentences
     std::map<std::string, TracedSite> sites;  // by id, as they were told last
 };
 

@@ -18,8 +18,8 @@ template <typename Function>
 void bind(void* library, const char* symbol, Function& slot) {
     slot = reinterpret_cast<Function>(::dlsym(library, symbol));
     if (!slot)
-        throw CountersError(
-            fmt::format("cannot count lines: the driver has no {}, which came with CUDA 12", symbol));
+        throw CountersError(fmt::format(
+            "cannot count lines: the driver has no {}, which came with CUDA 12", symbol));
 }
 
 // Sites of modules that are loaded again and again are told together, up to so many modules.
@@ -55,8 +55,10 @@ std::uint32_t LineProbe::capability() const {
     if (setup_.driver.context_get_device(&device) != CUDA_SUCCESS) device = 0;
     int major = 0;
     int minor = 0;
-    setup_.driver.device_get_attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
-    setup_.driver.device_get_attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+    setup_.driver.device_get_attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+                                       device);
+    setup_.driver.device_get_attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+                                       device);
     return static_cast<std::uint32_t>(major * 10 + minor);
 }
 
@@ -74,15 +76,14 @@ const void* LineProbe::replacement(const void* image) {
         say_once(fmt::format("kernels of a module were not counted by lines: {}", reason->reason));
         return nullptr;
     }
-    Image loaded{.bytes = {},
-                 .probed = std::move(std::get<ProbedPtx>(probed)),
-                 .handles = {},
-                 .sites = {}};
+    Image loaded{
+        .bytes = {}, .probed = std::move(std::get<ProbedPtx>(probed)), .handles = {}, .sites = {}};
     if (!compile(loaded.probed, loaded.bytes)) return nullptr;
     for (const PtxSite& site : loaded.probed.sites)
-        loaded.sites.push_back(
-            {.id = fmt::format("{}:{}", images_.size(), loaded.sites.size()), .site = site,
-             .totals = {}, .samples = {}});
+        loaded.sites.push_back({.id = fmt::format("{}:{}", images_.size(), loaded.sites.size()),
+                                .site = site,
+                                .totals = {},
+                                .samples = {}});
     loaded.probed.text.clear();
     images_.push_back(std::move(loaded));
     being_loaded_ = images_.size();
@@ -111,9 +112,10 @@ bool LineProbe::compile(ProbedPtx& probed, std::string& bytes) {
     if (result == CUDA_SUCCESS) return true;
     std::string first_line = log.data();
     first_line.resize(std::min(first_line.find('\n'), first_line.size()));
-    say_once(fmt::format("kernels of a module were not counted by lines: the driver does not compile "
-                         "its PTX with counting in it (error {}{}{})",
-                         static_cast<int>(result), first_line.empty() ? "" : ": ", first_line));
+    say_once(
+        fmt::format("kernels of a module were not counted by lines: the driver does not compile "
+                    "its PTX with counting in it (error {}{}{})",
+                    static_cast<int>(result), first_line.empty() ? "" : ": ", first_line));
     return false;
 }
 
@@ -130,7 +132,8 @@ std::vector<std::uint64_t> LineProbe::words_at(Handle handle, const char* symbol
     std::size_t bytes = 0;
     const CUresult found =
         std::holds_alternative<CUlibrary>(handle)
-            ? setup_.driver.library_get_global(&address, &bytes, std::get<CUlibrary>(handle), symbol)
+            ? setup_.driver.library_get_global(&address, &bytes, std::get<CUlibrary>(handle),
+                                               symbol)
             : setup_.driver.module_get_global(&address, &bytes, std::get<CUmodule>(handle), symbol);
     std::vector<std::uint64_t> words(count);
     if (found != CUDA_SUCCESS || bytes < count * sizeof(std::uint64_t) ||
@@ -144,7 +147,8 @@ std::vector<std::uint64_t> LineProbe::words_at(Handle handle, const char* symbol
 void LineProbe::add_counts(const Image& image, Handle handle, std::vector<TracedSite>& sites) {
     const std::vector<std::uint64_t> counts =
         words_at(handle, counts_symbol, sites.size() * site_counts);
-    if (counts.empty() || std::ranges::all_of(counts, [](std::uint64_t n) { return n == 0; })) return;
+    if (counts.empty() || std::ranges::all_of(counts, [](std::uint64_t n) { return n == 0; }))
+        return;
     const std::size_t words_of_site = image.probed.samples_of_each * sample_words;
     const std::vector<std::uint64_t> samples =
         words_at(handle, samples_symbol, sites.size() * words_of_site);

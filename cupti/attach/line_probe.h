@@ -1,9 +1,9 @@
 // Makes the code that a program loads count its memory instructions: when an image is loaded, its
-// PTX is rewritten (core/ptx/probe.h), compiled by the driver, and loaded in its place. Everything is
-// called from CUPTI's callbacks, one at a time.
+// PTX is rewritten (core/ptx/probe.h), compiled by the driver, and loaded in its place. Everything
+// is called from CUPTI's callbacks, one at a time.
 //
-// What CUPTI hands to a callback before a call of the driver is what the driver then works with, and
-// the driver may be called from there (seen with CUDA 13.0, driver 580.159, 2026-11-22; CUPTI's
+// What CUPTI hands to a callback before a call of the driver is what the driver then works with,
+// and the driver may be called from there (seen with CUDA 13.0, driver 580.159, 2026-11-22; CUPTI's
 // documentation promises neither).
 #pragma once
 
@@ -83,7 +83,7 @@ class LineProbe {
     void say_once(const std::string& sentence);
 
     Setup setup_;
-    std::deque<Image> images_;  // the driver may read them as long as the program runs
+    std::deque<Image> images_;      // the driver may read them as long as the program runs
     std::size_t being_loaded_ = 0;  // its place in images_, from 1; 0: none
     std::set<CUcontext> contexts_;
     std::set<std::string> said_;

@@ -1,8 +1,12 @@
 #include "cupti/attach/ptx_image.h"
 
 #include <fmt/format.h>
+#ifdef COALPROF_HAS_LZ4
 #include <lz4.h>
+#endif
+#ifdef COALPROF_HAS_ZSTD
 #include <zstd.h>
+#endif
 
 #include <algorithm>
 #include <cstring>
@@ -60,6 +64,25 @@ std::string until_zero(std::string text) {
     return text;
 }
 
+// Into the whole of `text`. False: it is damaged, or coalprof was built without the library.
+bool unpack_zstd([[maybe_unused]] std::string_view packed, [[maybe_unused]] std::string& text) {
+#ifdef COALPROF_HAS_ZSTD
+    return ::ZSTD_isError(
+               ::ZSTD_decompress(text.data(), text.size(), packed.data(), packed.size())) == 0;
+#else
+    return false;
+#endif
+}
+
+bool unpack_lz4([[maybe_unused]] std::string_view packed, [[maybe_unused]] std::string& text) {
+#ifdef COALPROF_HAS_LZ4
+    return ::LZ4_decompress_safe(packed.data(), text.data(), static_cast<int>(packed.size()),
+                                 static_cast<int>(text.size())) >= 0;
+#else
+    return false;
+#endif
+}
+
 PtxOrReason unpacked(const Entry& entry) {
     const bool is_compressed = (entry.flags & (lz4_flag | zstd_flag)) != 0;
     const auto* bytes = reinterpret_cast<const char*>(entry.payload.data());
@@ -67,14 +90,10 @@ PtxOrReason unpacked(const Entry& entry) {
     if (entry.compressed_bytes > entry.payload.size() || entry.unpacked_bytes > most_ptx_bytes)
         return NoPtx{"its PTX cannot be unpacked"};
     std::string text(entry.unpacked_bytes, '\0');
-    if ((entry.flags & zstd_flag) != 0) {
-        const std::size_t size =
-            ::ZSTD_decompress(text.data(), text.size(), bytes, entry.compressed_bytes);
-        if (::ZSTD_isError(size) != 0) return NoPtx{"its PTX cannot be unpacked"};
-    } else if (::LZ4_decompress_safe(bytes, text.data(), static_cast<int>(entry.compressed_bytes),
-                                     static_cast<int>(text.size())) < 0) {
-        return NoPtx{"its PTX cannot be unpacked"};
-    }
+    const bool is_unpacked = (entry.flags & zstd_flag) != 0
+                                 ? unpack_zstd({bytes, entry.compressed_bytes}, text)
+                                 : unpack_lz4({bytes, entry.compressed_bytes}, text);
+    if (!is_unpacked) return NoPtx{"its PTX cannot be unpacked"};
     return until_zero(std::move(text));
 }
 
@@ -118,10 +137,10 @@ PtxOrReason ptx_of_image(const void* image, std::uint32_t capability) {
     }
     if (magic == fat_binary_magic) {
         std::span<const std::byte> header(static_cast<const std::byte*>(image), file_header_bytes);
-        return ptx_of_fat_binary({static_cast<const std::byte*>(image),
-                                  number_at<std::uint16_t>(header, 6) +
-                                      number_at<std::uint64_t>(header, 8)},
-                                 capability);
+        return ptx_of_fat_binary(
+            {static_cast<const std::byte*>(image),
+             number_at<std::uint16_t>(header, 6) + number_at<std::uint64_t>(header, 8)},
+            capability);
     }
     if (magic == elf_magic) return NoPtx{"it holds machine code and no PTX"};
     const std::string_view whole(text, ::strnlen(text, most_ptx_bytes));

@@ -303,8 +303,8 @@ constexpr std::array launch_calls{
     CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz,
 };
 constexpr std::array loading_calls{
-    CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData,   CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload,
-    CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData,    CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx,
+    CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData,     CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload,
+    CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData,      CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx,
     CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary, CUPTI_DRIVER_TRACE_CBID_cuModuleUnload,
 };
 constexpr std::array waiting_calls{

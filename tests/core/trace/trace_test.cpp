@@ -9,6 +9,7 @@
 
 #include "core/text/error.h"
 #include "core/trace/kernels.h"
+#include "core/trace/lines.h"
 
 namespace coalprof {
 namespace {
@@ -136,6 +137,92 @@ TEST(Kernels, take_their_use_of_sectors_from_the_second_run) {
     EXPECT_EQ(kernels[0].measured[Counter::load_bytes_per_sector], Reading{8.0});
     EXPECT_EQ(kernels[0].measured[Counter::load_efficiency], Reading{0.25});
     EXPECT_EQ(kernels[0].measured[Counter::load_sectors], Reading{std::uint64_t{64}});
+}
+
+// --- lines ---------------------------------------------------------------------------------------
+
+TracedSite site_of(const std::string& id, std::uint64_t executed) {
+    TracedSite traced{.id = id,
+                      .site = {.function = "_Z5scalePf",
+                               .source = {"/src/app.cu", 12},
+                               .inlined_at = {},
+                               .instruction = "ld.global.f32"},
+                      .totals = {.executed = executed,
+                                 .lanes = 32 * executed,
+                                 .sectors = 12 * executed,
+                                 .lines = 3 * executed,
+                                 .places = 32 * executed,
+                                 .ideal_sectors = 4 * executed,
+                                 .needed_sectors = 4 * executed},
+                      .samples = {}};
+    WarpAccess warp{.active_lanes = 0b101, .width_bytes = 4};
+    warp.addresses[0] = 1ull << 47;
+    warp.addresses[2] = 24;
+    traced.samples.push_back(warp);
+    return traced;
+}
+
+TEST_F(TraceFile, tells_sites_as_they_were_told_last) {
+    {
+        TraceWriter writer(path, {.id = 1, .program = "app"});
+        writer.site(site_of("0:0", 1));
+        writer.site(site_of("0:1", 2));
+        writer.site(site_of("0:0", 3));
+    }
+    const Trace trace = read_trace(path);
+    ASSERT_EQ(trace.sites.size(), 2u);
+    const TracedSite& read = trace.sites.at("0:0");
+    EXPECT_EQ(read.totals.executed, 3u);
+    EXPECT_EQ(read.totals.needed_sectors, 12u);
+    EXPECT_EQ(read.site.source, (SourceLine{"/src/app.cu", 12}));
+    ASSERT_EQ(read.samples.size(), 1u);
+    EXPECT_EQ(read.samples[0].active_lanes, 0b101u);
+    EXPECT_EQ(read.samples[0].addresses[0], 1ull << 47);
+    EXPECT_EQ(read.samples[0].addresses[2], 24u);
+}
+
+TEST_F(TraceFile, with_a_site_that_is_damaged_gives_the_rest) {
+    {
+        TraceWriter writer(path, {.id = 1, .program = "app"});
+        writer.site(site_of("0:0", 1));
+    }
+    append(
+        R"({"site":"0:1","function":"f"})"
+        "\n"
+        R"({"site":"0:2","function":"f","source":["a",1],"inlined_at":["",0],"instruction":"ld",)"
+        R"("kind":"none","space":"global","width":4,"totals":[1,1,1,1,1,1,1],"samples":[]})"
+        "\n");
+    const Trace trace = read_trace(path);
+    EXPECT_EQ(trace.sites.size(), 1u);
+    EXPECT_EQ(trace.problems.size(), 2u);
+}
+
+// Unrolled loops and several processes have one line more than once.
+TEST(Lines, are_added_up_over_sites_and_processes) {
+    Trace first;
+    first.sites = {{"0:0", site_of("0:0", 1)}, {"0:1", site_of("0:1", 2)}};
+    Trace second;
+    second.sites = {{"0:0", site_of("0:0", 4)}};
+    const std::vector<LineSummary> lines = summarize_lines({first, second});
+    ASSERT_EQ(lines.size(), 1u);
+    EXPECT_EQ(lines[0].totals.executed, 7u);
+    EXPECT_EQ(lines[0].wasted_sectors(), 7u * 8);
+    EXPECT_EQ(lines[0].samples.size(), 3u);
+    const Readings readings = readings_of(lines[0]);
+    EXPECT_EQ(readings[Counter::load_requests], Reading{std::uint64_t{7}});
+    EXPECT_EQ(readings[Counter::load_unique_bytes], Reading{std::uint64_t{7 * 128}});
+    EXPECT_EQ(readings[Counter::load_sectors_per_request], Reading{12.0});
+    EXPECT_EQ(readings[Counter::load_efficiency], Reading{128.0 / (12 * 32)});
+}
+
+TEST(Lines, of_the_toolkit_stand_where_they_were_inlined) {
+    LineSummary line;
+    line.site.source = {"/usr/local/cuda/include/x.hpp", 3};
+    EXPECT_EQ(line.place().line, 3u);
+    line.site.inlined_at = {"/src/app.cu", 12};
+    EXPECT_EQ(line.place().line, 12u);
+    line.site.source = {"/src/mine.h", 5};
+    EXPECT_EQ(line.place().line, 5u);
 }
 
 }  // namespace

@@ -1,0 +1,95 @@
+#include "core/explain/line_findings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace coalprof {
+namespace {
+
+using ::testing::DoubleEq;
+
+WarpAccess warp_of(std::uint64_t step_bytes, Space space = Space::global,
+                   AccessKind kind = AccessKind::load) {
+    WarpAccess warp{.active_lanes = all_lanes, .width_bytes = 4, .kind = kind, .space = space};
+    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+        warp.addresses[lane] = (1 << 20) + lane * step_bytes;
+    return warp;
+}
+
+LineSummary line_of(const std::string& kernel, std::uint64_t line, std::uint64_t sectors,
+                    std::uint64_t needed, const WarpAccess& warp) {
+    LineSummary summary;
+    summary.site = {.function = kernel,
+                    .source = {"/src/app.cu", line},
+                    .inlined_at = {},
+                    .instruction = "ld",
+                    .kind = warp.kind,
+                    .space = warp.space,
+                    .width_bytes = 4};
+    summary.totals = {.executed = 10,
+                      .lanes = 320,
+                      .sectors = sectors,
+                      .lines = 10,
+                      .places = 320,
+                      .ideal_sectors = 40,
+                      .needed_sectors = needed};
+    summary.samples = {warp};
+    return summary;
+}
+
+const Machine h100 = find_machine("h100");
+
+// Kernel a takes 8 s and moves 400 sectors, of which line 1 wastes 280 and line 2 none; kernel b
+// takes 1 s, of which line 3 wastes seven eighths.
+TEST(LineFindings, come_in_the_order_of_what_they_could_save) {
+    LineCosts costs;
+    costs.seconds_of_kernel = {{"a", 8}, {"b", 1}};
+    const std::vector<LineReport> reports =
+        report_lines({line_of("b", 3, 320, 40, warp_of(4096)), line_of("a", 2, 80, 80, warp_of(4)),
+                      line_of("a", 1, 320, 40, warp_of(128))},
+                     costs, h100);
+    ASSERT_EQ(reports.size(), 3u);
+    EXPECT_EQ(reports[0].line.place().line, 1u);
+    EXPECT_THAT(reports[0].saves_at_most_seconds.value(), DoubleEq(8.0 * 280 / 400));
+    EXPECT_EQ(reports[1].line.place().line, 3u);
+    EXPECT_THAT(reports[1].saves_at_most_seconds.value(), DoubleEq(0.875));
+    EXPECT_EQ(reports[2].saves_at_most_seconds, 0.0);
+
+    const auto finding = finding_of(reports[0], "app.cu:1", h100);
+    ASSERT_TRUE(finding);
+    EXPECT_EQ(finding->cause, "strided");
+    EXPECT_EQ(finding->like, "stride --at 32 --type f32");
+    EXPECT_FALSE(finding_of(reports[2], "app.cu:2", h100));
+}
+
+TEST(LineFindings, of_shared_memory_are_bank_conflicts) {
+    LineCosts costs;
+    costs.seconds_of_kernel = {{"a", 1}};
+    costs.passes_per_second = 1000;
+    const std::vector<LineReport> reports =
+        report_lines({line_of("a", 1, 0, 0, warp_of(128, Space::shared))}, costs, h100);
+    // 32 lanes in one bank: 32 passes for each of 10 requests, where one would do.
+    EXPECT_EQ(reports[0].predicted[Counter::shared_load_wavefronts], Reading{std::uint64_t{320}});
+    EXPECT_THAT(reports[0].saves_at_most_seconds.value(), DoubleEq(0.31));
+    const auto finding = finding_of(reports[0], "app.cu:1", h100);
+    ASSERT_TRUE(finding);
+    EXPECT_EQ(finding->cause, "bank_conflict");
+    EXPECT_EQ(finding->like, "shared-stride --at 32 --type f32");
+}
+
+TEST(LineFindings, save_nothing_known_where_no_time_is_known) {
+    const std::vector<LineReport> reports =
+        report_lines({line_of("f", 1, 320, 40, warp_of(4096))}, {}, h100);
+    EXPECT_FALSE(reports[0].saves_at_most_seconds);
+    EXPECT_TRUE(finding_of(reports[0], "app.cu:1", h100));
+}
+
+TEST(LineFindings, without_a_warp_to_show_are_none) {
+    LineSummary line = line_of("f", 1, 320, 40, warp_of(4096));
+    line.samples.clear();
+    const std::vector<LineReport> reports = report_lines({line}, {}, h100);
+    EXPECT_FALSE(finding_of(reports[0], "app.cu:1", h100));
+}
+
+}  // namespace
+}  // namespace coalprof

@@ -1,0 +1,250 @@
+#include "core/ptx/probe.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+
+#include "core/ptx/statement.h"
+#include "core/ptx/warp_machine.h"
+
+namespace coalprof {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// As nvcc writes it: two functions, inlined code from a header of the toolkit, files named last.
+constexpr std::string_view program = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+
+.visible .entry kernel(
+	.param .u64 kernel_param_0
+)
+{
+	.reg .pred 	%p<3>;
+	.reg .f32 	%f<3>;
+	.reg .b32 	%r<6>;
+	.reg .b64 	%rd<8>;
+	.shared .align 4 .b8 tile[128];
+	.loc	1 10 0
+	ld.param.u64 	%rd1, [kernel_param_0];
+	.loc	1 12 5
+	ld.global.v2.f32 	{%f1, %f2}, [%rd1+8];   // ld.global.f32 %f1, [%rd7]
+$L__BB0_1:
+	.loc	2 69 9, function_name $L__info_string0, inlined_at 1 13 3
+	.loc	2 203 23, function_name $L__info_string1, inlined_at 2 69 9
+	@!%p1 st.shared.f32 	[tile+4], %f1;
+	.loc	1 14 5
+	@%p2 ld.u16 	%r1, [%rd2];
+	{ .reg .b64 t; atom.global.add.u32 	%r2, [%rd3], 1; }
+	cp.async.cg.shared.global [%r3], [%rd4+-16], 16;
+	ld.const.f32 %f1, [%rd5]; st.local.f32 [%rd6], %f1;
+	red.shared.add.u32 [%r4], 1;
+	bra.uni $L__BB0_1;
+}
+
+.visible .entry other()
+{
+	.reg .b64 	%rd<2>;
+	st.global.u8 	[%rd1], 0;
+	ret;
+}
+	.file	1 "/src/app.cu"
+	.file	2 "/usr/local/cuda/include/helpers.h"
+)";
+
+const auto all_kernels = [](const std::string&) { return true; };
+
+ProbedPtx probed(std::string_view text) { return std::get<ProbedPtx>(probe(text, all_kernels)); }
+
+std::vector<std::string> told(const ProbedPtx& result) {
+    std::vector<std::string> lines;
+    for (const PtxSite& site : result.sites)
+        lines.push_back(site.function + " " + site.instruction + " " +
+                        std::to_string(site.width_bytes) +
+                        (site.space == Space::shared ? " shared" : " global"));
+    return lines;
+}
+
+TEST(Probe, finds_what_reads_and_writes_global_and_shared_memory) {
+    EXPECT_THAT(told(probed(program)),
+                ElementsAre("kernel ld.global.v2.f32 8 global", "kernel st.shared.f32 4 shared",
+                            "kernel ld.u16 2 global", "kernel ld.u16 2 shared",
+                            "kernel atom.global.add.u32 4 global",
+                            "kernel cp.async.cg.shared.global 16 global",
+                            "kernel red.shared.add.u32 4 shared", "other st.global.u8 1 global"));
+}
+
+TEST(Probe, tells_lines_and_where_code_of_the_toolkit_was_inlined) {
+    const ProbedPtx result = probed(program);
+    EXPECT_EQ(result.sites[0].source, (SourceLine{"/src/app.cu", 12}));
+    EXPECT_EQ(result.sites[0].inlined_at, SourceLine{});
+    EXPECT_EQ(result.sites[1].source, (SourceLine{"/usr/local/cuda/include/helpers.h", 203}));
+    EXPECT_EQ(result.sites[1].inlined_at, (SourceLine{"/src/app.cu", 13}));
+    EXPECT_EQ(result.sites[2].source, (SourceLine{"/src/app.cu", 14}));
+    EXPECT_EQ(result.sites[7].source, SourceLine{});
+}
+
+// An atomic of which nobody reads the result is a reduction to the compiler.
+TEST(Probe, takes_an_atomic_whose_result_nobody_reads_for_a_reduction) {
+    EXPECT_EQ(probed(program).sites[4].kind, AccessKind::reduce);
+    std::string used(program);
+    used.insert(used.find("\tbra.uni"), "\tst.global.u32 [%rd1], %r2;\n");
+    EXPECT_EQ(probed(used).sites[4].kind, AccessKind::atomic);
+}
+
+TEST(Probe, leaves_kernels_alone_that_are_not_wanted) {
+    const auto result = probe(program, [](const std::string& name) { return name == "other"; });
+    EXPECT_THAT(told(std::get<ProbedPtx>(result)), ElementsAre("other st.global.u8 1 global"));
+    const auto none = probe(program, [](const std::string&) { return false; });
+    EXPECT_TRUE(std::holds_alternative<NoPtx>(none));
+}
+
+TEST(Probe, lets_a_kernel_be_launched_with_as_many_threads_as_before) {
+    EXPECT_THAT(probed(program).text, HasSubstr(".maxntid 1024"));
+    std::string bound(program);
+    while (bound.find("\n)\n{") != bound.npos)
+        bound.replace(bound.find("\n)\n{"), 4, "\n)\n.maxntid 64, 1, 1\n{");
+    bound.replace(bound.find("other()\n"), 8, "other()\n.reqntid 32, 1, 1\n");
+    EXPECT_THAT(probed(bound).text, Not(HasSubstr(".maxntid 1024")));
+}
+
+TEST(Probe, refuses_what_it_cannot_count) {
+    std::string old(program);
+    old.replace(old.find("sm_80"), 5, "sm_52");
+    EXPECT_TRUE(std::holds_alternative<NoPtx>(probe(old, all_kernels)));
+    for (const std::string_view text : {"", "}", "{", ".version", ".entry", ".visible .entry k(",
+                                        ".target sm_90\n.address_size 64\n.entry k(){ ld.global",
+                                        "/*", "\"", ".file 1", ".loc", ".func (", "@", "{{{{"})
+        EXPECT_TRUE(std::holds_alternative<NoPtx>(probe(text, all_kernels))) << text;
+}
+
+// Whatever is cut off, the rest is read without harm.
+TEST(Probe, reads_every_beginning_of_a_program) {
+    for (std::size_t size = 0; size < program.size(); ++size)
+        probe(program.substr(0, size), all_kernels);
+}
+
+// --- what the GPU executes ------------------------------------------------------------------
+
+using Lanes = std::array<WarpMachine::Lane, warp_lanes>;
+
+SiteTotals totals_of(const WarpMachine& machine, std::size_t site) {
+    const std::vector<std::uint64_t>& words = machine.memory.find(counts_symbol)->second;
+    std::array<std::uint64_t, site_counts> counts{};
+    std::copy_n(words.begin() + static_cast<std::ptrdiff_t>(site * site_counts), site_counts,
+                counts.begin());
+    return std::bit_cast<SiteTotals>(counts);
+}
+
+// One warp's lanes of one site, counted by sets.
+void count_plainly(const Lanes& lanes, std::uint32_t site, SiteTotals& totals) {
+    std::set<std::uint64_t> sectors;
+    std::set<std::uint64_t> lines;
+    std::set<std::uint64_t> places;
+    std::uint64_t active = 0;
+    std::uint64_t width = 0;
+    for (const WarpMachine::Lane& lane : lanes) {
+        if (!lane || (lane->second & 0xFFFFFF) != site) continue;
+        ++active;
+        width = lane->second >> 24;
+        sectors.insert(lane->first / sector_bytes);
+        lines.insert(lane->first / line_bytes);
+        places.insert(lane->first);
+    }
+    if (active == 0) return;
+    const auto sectors_for = [&](std::uint64_t count) { return (count * width + 31) / 32; };
+    totals += {.executed = 1,
+               .lanes = active,
+               .sectors = sectors.size(),
+               .lines = lines.size(),
+               .places = places.size(),
+               .ideal_sectors = sectors_for(active),
+               .needed_sectors = sectors_for(places.size())};
+}
+
+std::array<std::uint64_t, site_counts> words_of_totals(const SiteTotals& totals) {
+    return std::bit_cast<std::array<std::uint64_t, site_counts>>(totals);
+}
+
+TEST(Probe, counts_warps_as_sets_do_and_parts_lanes_of_other_instructions) {
+    const ProbedPtx result = probed(program);
+    WarpMachine machine(result);
+    std::mt19937_64 random(7);
+    std::array<SiteTotals, 3> expected{};  // sites 0 (8 bytes), 1 and 2
+    const std::array<std::uint32_t, 3> widths{8, 4, 2};
+    for (int warp = 0; warp < 300; ++warp) {
+        Lanes lanes;
+        const std::uint64_t base = (random() % (1u << 20)) * 8 + (1ull << 40);
+        const std::uint64_t step = random() % 40;
+        const std::uint32_t sites = warp % 3 == 0 ? 3 : 1;  // of different instructions at a time
+        const auto site_of_warp = static_cast<std::uint32_t>(random() % 3);
+        const auto active = static_cast<std::uint32_t>(random() | random());
+        for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
+            if ((active >> lane & 1) == 0) continue;
+            const std::uint32_t site =
+                sites == 1 ? site_of_warp : static_cast<std::uint32_t>(random() % sites);
+            const std::uint64_t place = warp % 2 == 0 ? lane * step : random() % 64;
+            lanes[lane] = {base + place * widths[site], site | widths[site] << 24};
+        }
+        machine.call(lanes);
+        for (std::uint32_t site = 0; site < 3; ++site) count_plainly(lanes, site, expected[site]);
+    }
+    for (std::size_t site = 0; site < 3; ++site)
+        EXPECT_EQ(words_of_totals(totals_of(machine, site)), words_of_totals(expected[site]))
+            << "site " << site;
+    EXPECT_EQ(totals_of(machine, 3).executed, 0u);
+}
+
+TEST(Probe, keeps_addresses_of_warps_from_the_first_to_the_last) {
+    const ProbedPtx result = probed(program);
+    WarpMachine machine(result);
+    constexpr std::uint64_t warps = 1200;
+    constexpr std::uint64_t base = 1ull << 33;
+    for (std::uint64_t warp = 0; warp < warps; ++warp) {
+        Lanes lanes;
+        for (std::uint32_t lane = 0; lane < warp_lanes; lane += 2)
+            lanes[lane] = {base + warp * 4096 + lane * 8, 8u << 24};
+        machine.call(lanes);
+    }
+    const std::vector<std::uint64_t>& words = machine.memory.find(samples_symbol)->second;
+    const std::vector<WarpAccess> kept = accesses_of(
+        result.sites[0],
+        {words.begin(),
+         words.begin() + static_cast<std::ptrdiff_t>(result.samples_of_each * sample_words)});
+    ASSERT_EQ(kept.size(), result.samples_of_each);
+    std::size_t late = 0;
+    for (const WarpAccess& access : kept) {
+        EXPECT_EQ(access.active_lanes, 0x55555555u);
+        EXPECT_EQ(access.width_bytes, 8u);
+        const std::uint64_t warp = (access.addresses[0] - base) / 4096;
+        for (std::uint32_t lane = 0; lane < warp_lanes; lane += 2)
+            EXPECT_EQ(access.addresses[lane], base + warp * 4096 + lane * 8);
+        late += warp >= warps / 2;
+    }
+    // Of a fair draw about half; the draw is a fixed function of the warp's number.
+    EXPECT_GT(late, result.samples_of_each / 4);
+    EXPECT_LT(late, result.samples_of_each * 3 / 4);
+}
+
+TEST(Probe, passes_over_a_warp_that_another_wrote_into) {
+    const PtxSite site{.function = {}, .source = {}, .inlined_at = {}, .instruction = {}};
+    std::vector<std::uint64_t> words(sample_words);
+    words[0] = 3;  // the execution with number 2
+    words[1] = 0b11;
+    words[2] = 0x8002ull << 48 | 64;
+    words[3] = 0x8002ull << 48 | 68;
+    ASSERT_EQ(accesses_of(site, words).size(), 1u);
+    EXPECT_EQ(accesses_of(site, words)[0].addresses[1], 68u);
+    words[3] = 0x8001ull << 48 | 68;
+    EXPECT_TRUE(accesses_of(site, words).empty());
+    EXPECT_TRUE(accesses_of(site, std::vector<std::uint64_t>(sample_words)).empty());
+}
+
+}  // namespace
+}  // namespace coalprof

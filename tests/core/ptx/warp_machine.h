@@ -1,0 +1,250 @@
+// Executes the function of PTX that counts instructions, a warp at a time, as a GPU would: lanes in
+// step, those behind a branch that others took waiting for none. It knows the instructions of that
+// function and nothing else.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/access/warp_access.h"
+#include "core/ptx/probe.h"
+#include "core/ptx/statement.h"
+
+namespace coalprof {
+
+class WarpMachine {
+ public:
+    explicit WarpMachine(const ProbedPtx& probed) {
+        const std::size_t name = probed.text.find(".func coalprof_probe");
+        const std::size_t open = probed.text.find('{', name);
+        std::size_t end = probed.text.find("ret;", open);
+        read(std::string_view(probed.text).substr(open + 1, end + 4 - open - 1));
+        memory[counts_symbol].resize(probed.sites.size() * site_counts);
+        memory[samples_symbol].resize(probed.sites.size() * probed.samples_of_each * sample_words);
+    }
+
+    // What each lane gives: its address, and its site with its width. Lanes that give none are
+    // inactive.
+    using Lane = std::optional<std::pair<std::uint64_t, std::uint32_t>>;
+    void call(const std::array<Lane, warp_lanes>& arguments) {
+        std::array<std::size_t, warp_lanes> at{};
+        for (auto& lane : registers_) lane.clear();
+        for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
+            if (!arguments[lane])
+                at[lane] = done;
+            else
+                parameters_[lane] = *arguments[lane];
+        }
+        while (true) {
+            const std::size_t next = *std::ranges::min_element(at);
+            if (next == done) return;
+            std::uint32_t group = 0;
+            for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+                group |= at[lane] == next ? 1u << lane : 0;
+            step(code_[next], group, at);
+        }
+    }
+
+    std::map<std::string, std::vector<std::uint64_t>, std::less<>> memory;
+
+ private:
+    static constexpr std::size_t done = ~std::size_t{0};
+    static constexpr std::uint64_t bases_apart = 1ull << 32;
+    struct Step {
+        std::string guard;  // a predicate; empty: none
+        std::string op;
+        std::vector<std::string> operands;
+    };
+
+    void read(std::string_view text) {
+        for (std::size_t at = skip_blanks(text, 0); at < text.size(); at = skip_blanks(text, at)) {
+            std::size_t end = at;
+            while (is_name_character(text[end])) ++end;
+            if (text[end] == ':') {
+                labels_[std::string(text.substr(at, end - at))] = code_.size();
+                at = end + 1;
+                continue;
+            }
+            end = text.find(';', at);
+            std::string statement(text.substr(at, end - at));
+            at = end + 1;
+            if (statement.starts_with('.')) continue;
+            for (char& c : statement)
+                if (c == '{' || c == '}') c = ' ';
+            Step step;
+            for (const std::string_view word : words_of(statement)) {
+                if (word.starts_with('@'))
+                    step.guard = word.substr(1);
+                else if (step.op.empty())
+                    step.op = word;
+                else
+                    step.operands.emplace_back(word);
+            }
+            code_.push_back(std::move(step));
+        }
+    }
+
+    std::uint64_t value(const std::string& operand, std::uint32_t lane) {
+        if (operand == "%lanemask_lt") return (1u << lane) - 1;
+        if (operand == "%laneid") return lane;
+        if (operand == counts_symbol) return bases_apart;
+        if (operand == samples_symbol) return 2 * bases_apart;
+        if (operand.starts_with('%')) return registers_[lane].at(operand);
+        return std::stoull(operand);
+    }
+
+    std::uint64_t& word_at(std::string_view operand, std::uint32_t lane) {
+        const std::string_view inside = operand.substr(1, operand.size() - 2);
+        const std::size_t plus = inside.find('+');
+        std::uint64_t address = value(std::string(inside.substr(0, plus)), lane);
+        if (plus != inside.npos) address += std::stoull(std::string(inside.substr(plus + 1)));
+        auto& words =
+            memory.find(address < 2 * bases_apart ? counts_symbol : samples_symbol)->second;
+        return words.at(address % bases_apart / sizeof(std::uint64_t));
+    }
+
+    void step(const Step& step, std::uint32_t group, std::array<std::size_t, warp_lanes>& at) {
+        std::uint32_t active = 0;
+        for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
+            if ((group >> lane & 1) == 0) continue;
+            ++at[lane];
+            if (step.guard.empty() || value(step.guard, lane) != 0) active |= 1u << lane;
+        }
+        // What all lanes give is read before any lane is changed.
+        const auto each = [&](auto result_of) {
+            std::array<std::uint64_t, warp_lanes> results{};
+            for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+                if ((active >> lane & 1) != 0) results[lane] = result_of(lane);
+            for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+                if ((active >> lane & 1) != 0) registers_[lane][step.operands[0]] = results[lane];
+        };
+        const auto in = [&](std::size_t operand, std::uint32_t lane) {
+            return value(step.operands.at(operand), lane);
+        };
+        const auto low = [&](std::size_t operand, std::uint32_t lane) {
+            return static_cast<std::uint32_t>(in(operand, lane));
+        };
+        // Lanes that a mask names must be here.
+        const auto mask = [&](std::size_t operand, std::uint32_t lane) {
+            const std::uint32_t lanes = low(operand, lane);
+            if ((lanes & ~active) != 0) throw std::logic_error("a lane of the mask is not here");
+            return lanes;
+        };
+        const auto lanes_that = [&](std::uint32_t among, auto holds) {
+            std::uint32_t lanes = 0;
+            for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+                if ((among >> lane & 1) != 0 && holds(lane)) lanes |= 1u << lane;
+            return lanes;
+        };
+        const std::string& op = step.op;
+        if (op == "ld.param.b64")
+            each([&](auto lane) { return parameters_[lane].first; });
+        else if (op == "ld.param.b32")
+            each([&](auto lane) { return parameters_[lane].second; });
+        else if (op == "activemask.b32")
+            each([&](auto) { return active; });
+        else if (op == "mov.u32" || op == "mov.u64" || op == "cvt.u64.u32")
+            each([&](auto lane) { return in(1, lane); });
+        else if (op == "mov.b64") {
+            for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
+                if ((active >> lane & 1) == 0) continue;
+                const std::uint64_t whole = in(2, lane);
+                registers_[lane][step.operands[0]] = whole & 0xFFFF'FFFF;
+                registers_[lane][step.operands[1]] = whole >> 32;
+            }
+        } else if (op == "shr.u32" || op == "shr.u64")
+            each([&](auto lane) { return in(1, lane) >> in(2, lane); });
+        else if (op == "shl.b64")
+            each([&](auto lane) { return in(1, lane) << in(2, lane); });
+        else if (op.starts_with("and."))
+            each([&](auto lane) { return in(1, lane) & in(2, lane); });
+        else if (op.starts_with("or."))
+            each([&](auto lane) { return in(1, lane) | in(2, lane); });
+        else if (op.starts_with("xor."))
+            each([&](auto lane) { return in(1, lane) ^ in(2, lane); });
+        else if (op == "add.u64")
+            each([&](auto lane) { return in(1, lane) + in(2, lane); });
+        else if (op == "add.u32")
+            each([&](auto lane) { return std::uint64_t{low(1, lane) + low(2, lane)}; });
+        else if (op == "mul.lo.u32")
+            each([&](auto lane) { return std::uint64_t{low(1, lane) * low(2, lane)}; });
+        else if (op == "mul.wide.u32")
+            each([&](auto lane) { return std::uint64_t{low(1, lane)} * low(2, lane); });
+        else if (op == "mad.lo.u32")
+            each([&](auto lane) {
+                return std::uint64_t{low(1, lane) * low(2, lane) + low(3, lane)};
+            });
+        else if (op == "rem.u32")
+            each([&](auto lane) { return std::uint64_t{low(1, lane) % low(2, lane)}; });
+        else if (op == "popc.b32")
+            each(
+                [&](auto lane) { return static_cast<std::uint64_t>(std::popcount(low(1, lane))); });
+        else if (op == "clz.b32")
+            each([&](auto lane) {
+                return static_cast<std::uint64_t>(std::countl_zero(low(1, lane)));
+            });
+        else if (op == "brev.b32")
+            each([&](auto lane) {
+                std::uint32_t turned = 0;
+                for (std::uint32_t bit = 0; bit < 32; ++bit)
+                    turned |= (low(1, lane) >> bit & 1) << (31 - bit);
+                return std::uint64_t{turned};
+            });
+        else if (op == "setp.eq.u32")
+            each([&](auto lane) { return std::uint64_t{low(1, lane) == low(2, lane)}; });
+        else if (op == "setp.ne.u32")
+            each([&](auto lane) { return std::uint64_t{low(1, lane) != low(2, lane)}; });
+        else if (op == "setp.lt.u32")
+            each([&](auto lane) { return std::uint64_t{low(1, lane) < low(2, lane)}; });
+        else if (op == "setp.ge.u32")
+            each([&](auto lane) { return std::uint64_t{low(1, lane) >= low(2, lane)}; });
+        else if (op.starts_with("match.any.sync"))
+            each([&](auto lane) {
+                return std::uint64_t{lanes_that(
+                    mask(2, lane), [&](auto other) { return in(1, other) == in(1, lane); })};
+            });
+        else if (op == "vote.sync.ballot.b32")
+            each([&](auto lane) {
+                return std::uint64_t{
+                    lanes_that(mask(2, lane), [&](auto other) { return in(1, other) != 0; })};
+            });
+        else if (op == "shfl.sync.idx.b32")
+            each([&](auto lane) {
+                if ((mask(4, lane) >> low(2, lane) & 1) == 0)
+                    throw std::logic_error("from a lane that is not here");
+                return in(1, low(2, lane));
+            });
+        else if (op == "atom.global.add.u64" || op == "red.global.add.u64" ||
+                 op == "st.global.u64") {
+            const bool is_atom = op.starts_with("atom");
+            for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
+                if ((active >> lane & 1) == 0) continue;
+                std::uint64_t& word = word_at(step.operands[is_atom ? 1 : 0], lane);
+                const std::uint64_t old = word;
+                const std::uint64_t operand = in(is_atom ? 2 : 1, lane);
+                word = op.starts_with("st") ? operand : word + operand;
+                if (is_atom) registers_[lane][step.operands[0]] = old;
+            }
+        } else if (op == "bra" || op == "ret") {
+            for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+                if ((active >> lane & 1) != 0)
+                    at[lane] = op == "ret" ? done : labels_.at(step.operands[0]);
+        } else
+            throw std::logic_error("an instruction that is not known: " + op);
+    }
+
+    std::vector<Step> code_;
+    std::map<std::string, std::size_t> labels_;
+    std::array<std::map<std::string, std::uint64_t>, warp_lanes> registers_;
+    std::array<std::pair<std::uint64_t, std::uint32_t>, warp_lanes> parameters_{};
+};
+
+}  // namespace coalprof

@@ -1,0 +1,234 @@
+// What makes a program's code count its own lines, against a scripted driver.
+#include "cupti/attach/line_probe.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "cupti/attach/ptx_image.h"
+
+namespace coalprof {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const std::string ptx =
+    ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n"
+    "\t.reg .b64 %rd<2>;\n\t.loc 1 7 0\n\tst.global.f32 [%rd1], 0f00000000;\n\tret;\n}\n"
+    "\t.file 1 \"/src/app.cu\"\n";
+
+// --- fat binaries --------------------------------------------------------------------------------
+
+template <typename Number>
+void put(std::string& bytes, std::size_t at, Number number) {
+    std::memcpy(bytes.data() + at, &number, sizeof number);
+}
+
+std::string entry(std::uint16_t kind, std::uint32_t architecture, const std::string& payload) {
+    std::string bytes(64, '\0');
+    put(bytes, 0, kind);
+    put(bytes, 4, std::uint32_t{64});
+    put(bytes, 8, static_cast<std::uint64_t>(payload.size()));
+    put(bytes, 28, architecture);
+    return bytes + payload;
+}
+
+std::string fat_binary(const std::string& entries) {
+    std::string bytes(16, '\0');
+    put(bytes, 0, std::uint32_t{0xba55ed50});
+    put(bytes, 6, std::uint16_t{16});
+    put(bytes, 8, static_cast<std::uint64_t>(entries.size()));
+    return bytes + entries;
+}
+
+std::string text_of(const PtxOrReason& found) {
+    const auto* text = std::get_if<std::string>(&found);
+    return text ? *text : "no PTX: " + std::get<NoPtx>(found).reason;
+}
+
+PtxOrReason found_in(const std::string& bytes, std::uint32_t capability = 90) {
+    return ptx_of_fat_binary(std::as_bytes(std::span(bytes)), capability);
+}
+
+TEST(PtxImage, is_the_best_that_the_gpu_runs) {
+    const std::string bytes = fat_binary(entry(2, 90, "machine code") + entry(1, 75, "old\0") +
+                                         entry(1, 90, "new") + entry(1, 120, "later"));
+    EXPECT_EQ(text_of(found_in(bytes)), "new");
+    EXPECT_EQ(text_of(found_in(bytes, 89)), "old");
+    EXPECT_THAT(text_of(found_in(bytes, 70)),
+                HasSubstr("no PTX: its PTX is for compute capability 7.5"));
+    EXPECT_THAT(text_of(found_in(fat_binary(entry(2, 90, "code")))), HasSubstr("no PTX"));
+}
+
+TEST(PtxImage, is_looked_for_in_all_that_the_driver_takes) {
+    const std::string bytes = fat_binary(entry(1, 90, ptx));
+    EXPECT_EQ(text_of(ptx_of_image(bytes.data(), 90)), ptx);
+    std::string wrapper(24, '\0');
+    put(wrapper, 0, std::uint32_t{0x466243b1});
+    put(wrapper, 8, static_cast<const void*>(bytes.data()));
+    EXPECT_EQ(text_of(ptx_of_image(wrapper.data(), 90)), ptx);
+    EXPECT_EQ(text_of(ptx_of_image(ptx.c_str(), 90)), ptx);
+    EXPECT_THAT(text_of(ptx_of_image("\x7f"
+                                     "ELF and more",
+                                     90)),
+                HasSubstr("no PTX"));
+    EXPECT_THAT(text_of(ptx_of_image("", 90)), HasSubstr("no PTX"));
+}
+
+TEST(PtxImage, that_is_damaged_gives_none) {
+    const std::string bytes = fat_binary(entry(1, 90, ptx));
+    for (std::size_t size = 0; size < bytes.size(); ++size)
+        EXPECT_THAT(text_of(found_in(bytes.substr(0, size))), HasSubstr("no PTX"));
+    for (const std::uint64_t flags : {0x8000u, 0x2000u}) {  // packed, it says
+        std::string packed = entry(1, 90, ptx);
+        put(packed, 40, flags);
+        put(packed, 16, static_cast<std::uint32_t>(ptx.size()));
+        for (const std::uint64_t unpacked :
+             {std::uint64_t{0}, std::uint64_t{100}, ~std::uint64_t{0}}) {
+            put(packed, 56, unpacked);
+            EXPECT_THAT(text_of(found_in(fat_binary(packed))), HasSubstr("no PTX"));
+        }
+    }
+}
+
+// --- the driver ----------------------------------------------------------------------------------
+
+struct ScriptedDriver {
+    CUresult link_result = CUDA_SUCCESS;
+    std::string linked;                          // the PTX that was compiled
+    std::vector<std::uint64_t> counts, samples;  // what the GPU holds
+    int copies = 0;
+};
+ScriptedDriver* scripted = nullptr;
+
+ModuleDriver fake_driver() {
+    ModuleDriver driver;
+    driver.context_get_device = [](CUdevice* device) { return *device = 0, CUDA_SUCCESS; };
+    driver.device_get_attribute = [](int* value, CUdevice_attribute attribute, CUdevice) {
+        *value = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9 : 0;
+        return CUDA_SUCCESS;
+    };
+    driver.context_push = [](CUcontext) { return CUDA_SUCCESS; };
+    driver.context_pop = [](CUcontext*) { return CUDA_SUCCESS; };
+    driver.link_create = [](unsigned, CUjit_option*, void**, CUlinkState*) { return CUDA_SUCCESS; };
+    driver.link_add_data = [](CUlinkState, CUjitInputType, void* data, std::size_t size,
+                              const char*, unsigned, CUjit_option*, void**) {
+        scripted->linked.assign(static_cast<const char*>(data), size);
+        return scripted->link_result;
+    };
+    driver.link_complete = [](CUlinkState, void** code, std::size_t* size) {
+        static char compiled[] = "compiled";
+        *code = compiled;
+        *size = sizeof compiled;
+        return CUDA_SUCCESS;
+    };
+    driver.link_destroy = [](CUlinkState) { return CUDA_SUCCESS; };
+    driver.module_get_global = [](CUdeviceptr* address, std::size_t* bytes, CUmodule,
+                                  const char* name) {
+        const auto& words =
+            std::string_view(name) == counts_symbol ? scripted->counts : scripted->samples;
+        *address = reinterpret_cast<CUdeviceptr>(words.data());
+        *bytes = words.size() * sizeof(std::uint64_t);
+        return CUDA_SUCCESS;
+    };
+    driver.library_get_global = [](CUdeviceptr* address, std::size_t* bytes, CUlibrary,
+                                   const char* name) {
+        return fake_driver().module_get_global(address, bytes, nullptr, name);
+    };
+    driver.copy_to_host = [](void* to, CUdeviceptr from, std::size_t bytes) {
+        ++scripted->copies;
+        std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
+        return CUDA_SUCCESS;
+    };
+    return driver;
+}
+
+class CountedLines : public ::testing::Test {
+ protected:
+    CountedLines() { scripted = &driver; }
+    void load(CUmodule module = handle<CUmodule>(1)) {
+        ASSERT_NE(probe.replacement(ptx.c_str()), nullptr);
+        probe.loaded(module);
+    }
+    template <typename Handle>
+    static Handle handle(std::uintptr_t number) {
+        return reinterpret_cast<Handle>(number);
+    }
+    void gpu_counts(std::uint64_t executed) {
+        driver.counts = {executed,      32 * executed, 4 * executed, executed,
+                         32 * executed, 4 * executed,  4 * executed};
+        driver.samples.assign(64 * sample_words, 0);
+    }
+
+    ScriptedDriver driver;
+    std::vector<TracedSite> told;
+    std::vector<std::string> problems;
+    LineProbe probe{{.driver = fake_driver(),
+                     .wants = [](const std::string& name) { return name == "k"; },
+                     .deliver = [this](const TracedSite& site) { told.push_back(site); },
+                     .problem = [this](const std::string& text) { problems.push_back(text); }}};
+};
+
+TEST_F(CountedLines, are_told_with_what_the_gpu_counted) {
+    load();
+    EXPECT_THAT(driver.linked, HasSubstr("call coalprof_probe"));
+    gpu_counts(5);
+    probe.read();
+    EXPECT_THAT(told, IsEmpty());  // nothing was launched
+    probe.launched_in(handle<CUcontext>(1));
+    probe.launched_in(handle<CUcontext>(2));
+    probe.read();
+    ASSERT_THAT(told, SizeIs(1));  // a module's counts lie in one context
+    EXPECT_EQ(told[0].site.source, (SourceLine{"/src/app.cu", 7}));
+    EXPECT_EQ(told[0].totals.executed, 5u);
+    EXPECT_EQ(told[0].totals.needed_sectors, 20u);
+    EXPECT_THAT(problems, IsEmpty());
+}
+
+TEST_F(CountedLines, outlive_their_module) {
+    load();
+    gpu_counts(5);
+    probe.launched_in(handle<CUcontext>(1));
+    probe.unloads(handle<CUmodule>(1));
+    gpu_counts(7);
+    told.clear();
+    probe.read();
+    ASSERT_THAT(told, SizeIs(1));
+    EXPECT_EQ(told[0].totals.executed, 5u);
+}
+
+TEST_F(CountedLines, of_a_library_are_added_up_over_contexts) {
+    ASSERT_NE(probe.replacement(ptx.c_str()), nullptr);
+    probe.loaded(handle<CUlibrary>(1));
+    gpu_counts(5);
+    probe.launched_in(handle<CUcontext>(1));
+    probe.launched_in(handle<CUcontext>(2));
+    probe.context_ends(handle<CUcontext>(1));
+    told.clear();
+    probe.read();
+    ASSERT_THAT(told, SizeIs(1));
+    EXPECT_EQ(told[0].totals.executed, 10u);
+}
+
+TEST_F(CountedLines, leave_code_as_it_is_that_cannot_count) {
+    driver.link_result = CUDA_ERROR_INVALID_PTX;
+    EXPECT_EQ(probe.replacement(ptx.c_str()), nullptr);
+    EXPECT_EQ(probe.replacement("\x7f"
+                                "ELF"),
+              nullptr);
+    EXPECT_EQ(probe.replacement("\x7f"
+                                "ELF"),
+              nullptr);
+    EXPECT_EQ(probe.replacement(nullptr), nullptr);
+    EXPECT_THAT(problems, SizeIs(2));  // each reason once
+    probe.not_loaded();
+    probe.read();
+    EXPECT_THAT(told, IsEmpty());
+    EXPECT_EQ(driver.copies, 0);
+}
+
+}  // namespace
+}  // namespace coalprof
