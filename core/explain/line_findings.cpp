@@ -122,7 +122,7 @@ std::vector<LineReport> report_lines(std::vector<LineSummary> lines, const LineC
                           .measured = {},
                           .predicted = {},
                           .wasted_share = 0,
-                          .saves_at_most_seconds = {}};
+                          .saves_seconds = {}};
         const PtxSite& site = report.line.site;
         const auto seconds = costs.seconds_of_kernel.find(site.function);
         const bool is_timed = seconds != costs.seconds_of_kernel.end();
@@ -132,14 +132,14 @@ std::vector<LineReport> report_lines(std::vector<LineSummary> lines, const LineC
             if (report.line.totals.sectors > 0)
                 report.wasted_share = wasted / static_cast<double>(report.line.totals.sectors);
             const double all = sectors_of_kernel[site.function];
-            if (is_timed && all > 0) report.saves_at_most_seconds = seconds->second * wasted / all;
+            if (is_timed && all > 0) report.saves_seconds = seconds->second * wasted / all;
         } else {
             predict_shared(report, machine);
             const Counter conflicts = site.kind == AccessKind::load
                                           ? Counter::shared_load_conflicts
                                           : Counter::shared_store_conflicts;
             if (is_timed && costs.passes_per_second > 0)
-                report.saves_at_most_seconds =
+                report.saves_seconds =
                     std::min(seconds->second,
                              number_or(report.predicted[conflicts], 0) / costs.passes_per_second);
         }
@@ -147,7 +147,7 @@ std::vector<LineReport> report_lines(std::vector<LineSummary> lines, const LineC
     }
     std::ranges::sort(reports, [](const LineReport& a, const LineReport& b) {
         const auto rank = [](const LineReport& report) {
-            return std::tuple(-report.saves_at_most_seconds.value_or(0), -report.wasted_share,
+            return std::tuple(-report.saves_seconds.value_or(0), -report.wasted_share,
                               report.line.place(), report.line.site.instruction,
                               report.line.site.function);
         };
@@ -170,7 +170,7 @@ std::optional<LineFinding> finding_of(const LineReport& report, const std::strin
             .text = reasons.why,
             .fix = reasons.mend,
             .like = pattern_like(explained.accesses.front().shape, report.line.site.space),
-            .saves_at_most_seconds = report.saves_at_most_seconds};
+            .saves_seconds = report.saves_seconds};
     } catch (const UsageError&) {
         return std::nullopt;  // a memory that this machine has no explanation of
     }

@@ -24,7 +24,7 @@ struct LineReport {
     Readings measured;   // of global memory, counted by the program's own code
     Readings predicted;  // of shared memory: passes, by the model from the warps that were kept
     double wasted_share = 0;  // of the line's sectors, or passes, from 0 to 1
-    std::optional<double> saves_at_most_seconds;
+    std::optional<double> saves_seconds;
 };
 
 // Those that could save most time first, then those that waste most.

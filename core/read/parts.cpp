@@ -82,13 +82,13 @@ Verdict verdict_from(JsonView item) {
 LineFinding finding_from(JsonView item) {
     constexpr std::string_view what = "findings";
     LineFinding finding{.point = text_in(item, what, "point"),
-                    .cause = text_in(item, what, "cause"),
-                    .text = text_in(item, what, "text"),
-                    .fix = text_in(item, what, "fix"),
-                    .like = {}};
+                        .cause = text_in(item, what, "cause"),
+                        .text = text_in(item, what, "text"),
+                        .fix = text_in(item, what, "fix"),
+                        .like = {}};
     if (!member_of(item, what, "like").is_null()) finding.like = text_in(item, what, "like");
-    if (!member_of(item, what, "saves_at_most_seconds").is_null())
-        finding.saves_at_most_seconds = number_in(item, what, "saves_at_most_seconds");
+    if (!member_of(item, what, "saves_seconds").is_null())
+        finding.saves_seconds = number_in(item, what, "saves_seconds");
     return finding;
 }
 

@@ -93,8 +93,9 @@ struct LineFinding {
     std::string text;   // why, a sentence or two
     std::string fix;
     std::string like;  // the pattern of the catalog that it looks like: "stride --at 3"; may be empty
-    // Of all its launches' time; none: the time is not known.
-    std::optional<double> saves_at_most_seconds = {};
+    // About, of the time of all launches: the kernel's by the share of its sectors that is wasted, or
+    // the time that the passes take. None: the kernel's time is not known.
+    std::optional<double> saves_seconds = {};
 };
 
 enum class Status : std::uint8_t { complete, partial, interrupted };

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/text/describe.h"
+#include "core/write/finding_text.h"
 #include "core/write/json_text.h"
 #include "core/write/page.h"
 #include "core/write/result_columns.h"
@@ -207,6 +208,8 @@ class HtmlWriter : public ResultSink {
         if (!head.machine.evidence.empty())
             facts.push_back(
                 fmt::format("machine {}: {}", head.machine.name, head.machine.evidence));
+        for (const LineFinding& finding : result.tail.findings)
+            facts.push_back(finding_text(finding, false));
         for (const Verdict& verdict : result.tail.verdicts)
             facts.push_back((find_value(verdict.scope, "counter") ? "best: " : "best settings: ") +
                             verdict.text);

@@ -142,9 +142,8 @@ std::string json_of_findings(const std::vector<LineFinding>& findings) {
                         {"text", finding.text},
                         {"fix", finding.fix},
                         {"like", finding.like.empty() ? Json(nullptr) : Json(finding.like)},
-                        {"saves_at_most_seconds", finding.saves_at_most_seconds
-                                                      ? Json(*finding.saves_at_most_seconds)
-                                                      : Json(nullptr)}});
+                        {"saves_seconds",
+                         finding.saves_seconds ? Json(*finding.saves_seconds) : Json(nullptr)}});
     return text_of(list);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/write/columns.h"
+#include "core/write/finding_text.h"
 #include "core/write/table_cell.h"
 #include "core/write/terminal_text.h"
 
@@ -162,24 +163,12 @@ void TableNotes::put_missing(std::vector<std::string>& lines) const {
     }
 }
 
-// "1. faults.cu:19 st.global.f32: Neighbouring lanes are ... Fix: Lay ... Saves at most 2.9 ms."
-std::string finding_line(std::size_t number, const LineFinding& finding, bool is_ascii) {
-    std::string line = fmt::format("{}. {}: {} Fix: {}", number, finding.point, finding.text,
-                                   finding.fix);
-    if (finding.saves_at_most_seconds) {
-        const NumberStyle style = scale_for(Unit::second, *finding.saves_at_most_seconds,
-                                            is_ascii ? "us" : "µs");
-        line += fmt::format(" Saves at most {} {}.",
-                            number_text(*finding.saves_at_most_seconds, style), style.unit);
-    }
-    if (!finding.like.empty()) line += fmt::format(" See coalprof explain {}.", finding.like);
-    return cell_text(line, whole_text, is_ascii);
-}
-
 std::vector<std::string> TableNotes::lines(const ResultTail& tail) const {
     std::vector<std::string> lines;
     for (std::size_t i = 0; i < std::min(tail.findings.size(), most_notes); ++i)
-        lines.push_back(finding_line(i + 1, tail.findings[i], style_.ascii));
+        lines.push_back(
+            cell_text(fmt::format("{}. {}", i + 1, finding_text(tail.findings[i], style_.ascii)),
+                      whole_text, style_.ascii));
     for (const Verdict& verdict : tail.verdicts) lines.push_back(verdict_line(verdict));
     if (has_agreement_)
         lines.push_back(std::string("=  prediction and measurement agree") +

@@ -50,10 +50,10 @@ TEST(LineFindings, come_in_the_order_of_what_they_could_save) {
                      costs, h100);
     ASSERT_EQ(reports.size(), 3u);
     EXPECT_EQ(reports[0].line.place().line, 1u);
-    EXPECT_THAT(reports[0].saves_at_most_seconds.value(), DoubleEq(8.0 * 280 / 400));
+    EXPECT_THAT(reports[0].saves_seconds.value(), DoubleEq(8.0 * 280 / 400));
     EXPECT_EQ(reports[1].line.place().line, 3u);
-    EXPECT_THAT(reports[1].saves_at_most_seconds.value(), DoubleEq(0.875));
-    EXPECT_EQ(reports[2].saves_at_most_seconds, 0.0);
+    EXPECT_THAT(reports[1].saves_seconds.value(), DoubleEq(0.875));
+    EXPECT_EQ(reports[2].saves_seconds, 0.0);
 
     const auto finding = finding_of(reports[0], "app.cu:1", h100);
     ASSERT_TRUE(finding);
@@ -70,7 +70,7 @@ TEST(LineFindings, of_shared_memory_are_bank_conflicts) {
         report_lines({line_of("a", 1, 0, 0, warp_of(128, Space::shared))}, costs, h100);
     // 32 lanes in one bank: 32 passes for each of 10 requests, where one would do.
     EXPECT_EQ(reports[0].predicted[Counter::shared_load_wavefronts], Reading{std::uint64_t{320}});
-    EXPECT_THAT(reports[0].saves_at_most_seconds.value(), DoubleEq(0.31));
+    EXPECT_THAT(reports[0].saves_seconds.value(), DoubleEq(0.31));
     const auto finding = finding_of(reports[0], "app.cu:1", h100);
     ASSERT_TRUE(finding);
     EXPECT_EQ(finding->cause, "bank_conflict");
@@ -80,7 +80,7 @@ TEST(LineFindings, of_shared_memory_are_bank_conflicts) {
 TEST(LineFindings, save_nothing_known_where_no_time_is_known) {
     const std::vector<LineReport> reports =
         report_lines({line_of("f", 1, 320, 40, warp_of(4096))}, {}, h100);
-    EXPECT_FALSE(reports[0].saves_at_most_seconds);
+    EXPECT_FALSE(reports[0].saves_seconds);
     EXPECT_TRUE(finding_of(reports[0], "app.cu:1", h100));
 }
 

@@ -92,7 +92,18 @@ KeptResult rich_result() {
                                  .best = {{{"dlcm", "ca"}}, {{"dlcm", "cg"}}},
                                  .gain = 1.25,
                                  .text = "dlcm ca"},
-                                {.text = "not known"}}};
+                                {.text = "not known"}},
+                   .findings = {{.point = "app.cu:7 ld",
+                                 .cause = "strided",
+                                 .text = "3 bytes \"apart\"",
+                                 .fix = "none",
+                                 .like = "stride --at 3",
+                                 .saves_seconds = 1e-3},
+                                {.point = "app.cu:8 st",
+                                 .cause = "scattered",
+                                 .text = "x",
+                                 .fix = "y",
+                                 .like = {}}}};
     return result;
 }
 
