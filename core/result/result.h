@@ -92,9 +92,10 @@ struct LineFinding {
     std::string cause;  // "strided"
     std::string text;   // why, a sentence or two
     std::string fix;
-    std::string like;  // the pattern of the catalog that it looks like: "stride --at 3"; may be empty
-    // About, of the time of all launches: the kernel's by the share of its sectors that is wasted, or
-    // the time that the passes take. None: the kernel's time is not known.
+    std::string
+        like;  // the pattern of the catalog that it looks like: "stride --at 3"; may be empty
+    // About, of the time of all launches: the kernel's by the share of its sectors that is wasted,
+    // or the time that the passes take. None: the kernel's time is not known.
     std::optional<double> saves_seconds = {};
 };
 

@@ -270,9 +270,9 @@ std::optional<std::string> warps_file_line(std::string_view name, const WarpAcce
     if (op == ops.end() || access.active_lanes == 0 ||
         (is_atomic && access.width_bytes != 4 && access.width_bytes != 8))
         return std::nullopt;
-    std::string text = fmt::format("{} {} {}", name.substr(0, most_warp_name_bytes),
-                                   op_words[static_cast<std::size_t>(op - ops.begin())],
-                                   access.width_bytes);
+    std::string text =
+        fmt::format("{} {} {}", name.substr(0, most_warp_name_bytes),
+                    op_words[static_cast<std::size_t>(op - ops.begin())], access.width_bytes);
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
         if ((access.active_lanes >> lane & 1) != 0)
             text += fmt::format(" {:#x}", access.addresses[lane]);

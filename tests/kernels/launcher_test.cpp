@@ -372,10 +372,10 @@ TEST_F(Launcher, calls_a_kernel_that_does_not_compile_a_bug_of_ours) {
 }  // namespace
 // The check itself runs the kernel, and stores to b.
 TEST_F(Launcher, verifies_shared_beside_global_memory_before_any_launch) {
-    const auto launch = prepare(
-        formula_plan("load: a[bid.y*1000 + tid]; shared.store: tile[tid]; "
-                     "shared.load: tile[tid ^ 21]; store: b[i]",
-                     {32, 8}, Dimensions{3, 5, 2}));
+    const auto launch =
+        prepare(formula_plan("load: a[bid.y*1000 + tid]; shared.store: tile[tid]; "
+                             "shared.load: tile[tid ^ 21]; store: b[i]",
+                             {32, 8}, Dimensions{3, 5, 2}));
     EXPECT_EQ(message_of([&] { launch->verify(); }), "no PointError");
     launch->launch();
     EXPECT_EQ(message_of([&] { launch->verify(); }), "no PointError");

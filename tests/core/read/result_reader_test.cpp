@@ -82,28 +82,26 @@ KeptResult rich_result() {
                                 .occupancy = 0.875,
                                 .l2_fetch_bytes = 64};
     result.points[0].launch = LaunchSettings{.architecture = "sm_90", .carveout_percent = 100};
-    result.tail = {.status = Status::partial,
-                   .warnings = {{"W-MISMATCH", "offset=1", "load_sectors: 1 and 2"},
-                                {"W-NO-COUNTERS", "", "\"profiler\""}},
-                   .verdicts = {{.scope = {{"device", 1}},
-                                 .basis = Verdict::Basis::measured_time,
-                                 .combinations = 2,
-                                 .values = 3,
-                                 .best = {{{"dlcm", "ca"}}, {{"dlcm", "cg"}}},
-                                 .gain = 1.25,
-                                 .text = "dlcm ca"},
-                                {.text = "not known"}},
-                   .findings = {{.point = "app.cu:7 ld",
-                                 .cause = "strided",
-                                 .text = "3 bytes \"apart\"",
-                                 .fix = "none",
-                                 .like = "stride --at 3",
-                                 .saves_seconds = 1e-3},
-                                {.point = "app.cu:8 st",
-                                 .cause = "scattered",
-                                 .text = "x",
-                                 .fix = "y",
-                                 .like = {}}}};
+    result.tail = {
+        .status = Status::partial,
+        .warnings = {{"W-MISMATCH", "offset=1", "load_sectors: 1 and 2"},
+                     {"W-NO-COUNTERS", "", "\"profiler\""}},
+        .verdicts = {{.scope = {{"device", 1}},
+                      .basis = Verdict::Basis::measured_time,
+                      .combinations = 2,
+                      .values = 3,
+                      .best = {{{"dlcm", "ca"}}, {{"dlcm", "cg"}}},
+                      .gain = 1.25,
+                      .text = "dlcm ca"},
+                     {.text = "not known"}},
+        .findings = {
+            {.point = "app.cu:7 ld",
+             .cause = "strided",
+             .text = "3 bytes \"apart\"",
+             .fix = "none",
+             .like = "stride --at 3",
+             .saves_seconds = 1e-3},
+            {.point = "app.cu:8 st", .cause = "scattered", .text = "x", .fix = "y", .like = {}}}};
     return result;
 }
 
