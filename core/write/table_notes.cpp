@@ -12,8 +12,9 @@
 namespace coalprof {
 namespace {
 
-constexpr std::size_t most_named = 6;      // counters named for one reason
-constexpr std::size_t most_notes = 20;     // of each sort
+constexpr std::size_t most_named = 6;   // counters named for one reason
+constexpr std::size_t most_notes = 20;  // of each sort
+constexpr std::size_t most_findings = 5;
 constexpr std::size_t whole_text = 2'000;  // columns of a reason; longer ones are cut
 
 std::string list_of(const std::bitset<counter_count>& counters) {
@@ -165,10 +166,13 @@ void TableNotes::put_missing(std::vector<std::string>& lines) const {
 
 std::vector<std::string> TableNotes::lines(const ResultTail& tail) const {
     std::vector<std::string> lines;
-    for (std::size_t i = 0; i < std::min(tail.findings.size(), most_notes); ++i)
+    for (std::size_t i = 0; i < std::min(tail.findings.size(), most_findings); ++i)
         lines.push_back(
             cell_text(fmt::format("{}. {}", i + 1, finding_text(tail.findings[i], style_.ascii)),
                       whole_text, style_.ascii));
+    if (tail.findings.size() > most_findings)
+        lines.push_back(fmt::format("{} more lines that waste traffic: --json tells of each",
+                                    tail.findings.size() - most_findings));
     for (const Verdict& verdict : tail.verdicts) lines.push_back(verdict_line(verdict));
     if (has_agreement_)
         lines.push_back(std::string("=  prediction and measurement agree") +
