@@ -349,6 +349,7 @@ std::vector<Warning> lines_that_differ(const std::vector<KernelSummary>& kernels
     std::vector<Warning> warnings;
     for (const auto& [name, sectors] : of_lines) {
         const double hardware = counted[name];
+        if (hardware == 0) continue;  // it was not counted
         if (std::abs(sectors - hardware) <= tolerated * hardware) continue;
         warnings.push_back(
             {.code = "W-LINES-DIFFER",
@@ -361,13 +362,22 @@ std::vector<Warning> lines_that_differ(const std::vector<KernelSummary>& kernels
     return warnings;
 }
 
+// A GPU that is newer than the list has the rules of the newest.
+Machine machine_with(const std::string& capability) {
+    try {
+        return find_machine(capability);
+    } catch (const UsageError&) {
+        return find_machine("h200");
+    }
+}
+
 void add_lines(const RunCommand& command, const std::vector<KernelSummary>& kernels,
                const std::vector<Trace>& traced, RunResult& result) {
     const std::vector<LineSummary> lines = summarize_lines(traced);
     const NamedValues device = device_values(kernels);
     const LineCosts costs = costs_of(kernels, device);
     const Value* capability = find_value(device, "compute_capability");
-    const Machine machine = find_machine(capability ? text_of(*capability) : "h200");
+    const Machine machine = machine_with(capability ? text_of(*capability) : "h200");
     const std::vector<LineReport> reports = report_lines(lines, costs, machine);
     std::map<std::string, int> names;
     bool has_places = false;

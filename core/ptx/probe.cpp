@@ -447,6 +447,7 @@ void Rewriter::call(const MemoryInstruction& instruction, Space space, const std
 
 bool Rewriter::is_unused(const std::string& name) const {
     if (name.empty()) return false;
+    if (name == "_") return true;
     std::size_t times = 0;
     for (std::size_t at = body_.find(name); at != body_.npos; at = body_.find(name, at + 1)) {
         const std::size_t end = at + name.size();

@@ -95,7 +95,11 @@ std::optional<MemoryInstruction> asynchronous_copy(MemoryInstruction instruction
     if (rest.empty()) return std::nullopt;
     instruction.kind = AccessKind::load;
     instruction.space = PtxSpace::global;
-    instruction.width_bytes = rest.front() == "16" ? 16 : rest.front() == "8" ? 8 : 4;
+    // .cg copies 16 bytes, nothing else.
+    const std::string_view bytes = rest.front();
+    instruction.width_bytes = parts[2] == "cg" || bytes == "16" || bytes == "0x10" ? 16
+                              : bytes == "8" || bytes == "0x8"                     ? 8
+                                                                                   : 4;
     set_address(instruction, bracket_of(operands, 1));
     if (instruction.base.empty()) return std::nullopt;
     return instruction;
@@ -138,11 +142,12 @@ std::optional<MemoryInstruction> memory_instruction(std::string_view statement) 
     statement = trimmed(statement);
     MemoryInstruction instruction;
     if (statement.starts_with('@')) {
-        std::size_t end = 1;
+        statement = trimmed(statement.substr(1));
+        std::size_t end = 0;
         while (end < statement.size() &&
                (statement[end] == '!' || is_name_character(statement[end])))
             ++end;
-        instruction.guard = statement.substr(1, end - 1);
+        instruction.guard = statement.substr(0, end);
         statement = trimmed(statement.substr(end));
     }
     std::size_t end = 0;

@@ -26,6 +26,14 @@ void bind(void* library, const char* symbol, Function& slot) {
 constexpr std::size_t most_images = 4096;
 constexpr std::size_t most_samples_told = 64;
 
+std::uint32_t capability_of(const ModuleDriver& driver, CUdevice device) {
+    int major = 0;
+    int minor = 0;
+    driver.device_get_attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+    driver.device_get_attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+    return static_cast<std::uint32_t>(major * 10 + minor);
+}
+
 }  // namespace
 
 ModuleDriver module_driver() {
@@ -33,6 +41,7 @@ ModuleDriver module_driver() {
     if (!library) throw CountersError("cannot count lines: there is no NVIDIA driver");
     ModuleDriver driver;
     bind(library, "cuCtxGetDevice", driver.context_get_device);
+    bind(library, "cuDeviceGetCount", driver.device_get_count);
     bind(library, "cuDeviceGetAttribute", driver.device_get_attribute);
     bind(library, "cuCtxPushCurrent_v2", driver.context_push);
     bind(library, "cuCtxPopCurrent_v2", driver.context_pop);
@@ -51,20 +60,32 @@ void LineProbe::say_once(const std::string& sentence) {
 }
 
 std::uint32_t LineProbe::capability() const {
-    CUdevice device = 0;  // where no context is current the first GPU speaks for all
+    CUdevice device =
+        0;  // where no context is current the first GPU speaks for all: they are alike
     if (setup_.driver.context_get_device(&device) != CUDA_SUCCESS) device = 0;
-    int major = 0;
-    int minor = 0;
-    setup_.driver.device_get_attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
-                                       device);
-    setup_.driver.device_get_attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
-                                       device);
-    return static_cast<std::uint32_t>(major * 10 + minor);
+    return capability_of(setup_.driver, device);
+}
+
+// Code is compiled for one of them, and a library of code serves all.
+bool LineProbe::gpus_differ() const {
+    int count = 0;
+    if (setup_.driver.device_get_count(&count) != CUDA_SUCCESS) return false;
+    for (CUdevice device = 1; device < count; ++device)
+        if (capability_of(setup_.driver, device) != capability_of(setup_.driver, 0)) return true;
+    return false;
 }
 
 const void* LineProbe::replacement(const void* image) {
     being_loaded_ = 0;
-    if (!image || images_.size() >= most_images) return nullptr;
+    if (!image) return nullptr;
+    if (images_.size() >= most_images) {
+        say_once(fmt::format("modules after the {}th were not counted by lines", most_images));
+        return nullptr;
+    }
+    if (gpus_differ()) {
+        say_once("lines are not counted where GPUs of different compute capabilities are together");
+        return nullptr;
+    }
     auto ptx = ptx_of_image(image, capability());
     const NoPtx* reason = std::get_if<NoPtx>(&ptx);
     std::variant<ProbedPtx, NoPtx> probed;
@@ -119,8 +140,8 @@ bool LineProbe::compile(ProbedPtx& probed, std::string& bytes) {
     return false;
 }
 
-void LineProbe::loaded(Handle handle) {
-    if (being_loaded_ != 0) images_[being_loaded_ - 1].handles.insert(handle);
+void LineProbe::loaded(Handle handle, CUcontext context) {
+    if (being_loaded_ != 0) images_[being_loaded_ - 1].handles.emplace(handle, context);
     being_loaded_ = 0;
 }
 
@@ -164,48 +185,63 @@ void LineProbe::add_counts(const Image& image, Handle handle, std::vector<Traced
     }
 }
 
-void LineProbe::add_counts_everywhere(const Image& image, Handle handle,
-                                      std::vector<TracedSite>& sites) {
-    for (const CUcontext context : contexts_) {
-        if (setup_.driver.context_push(context) != CUDA_SUCCESS) continue;
-        add_counts(image, handle, sites);
-        CUcontext popped = nullptr;
-        setup_.driver.context_pop(&popped);
-        if (std::holds_alternative<CUmodule>(handle)) return;  // a library has counts in each
+void LineProbe::add_counts_in(CUcontext context, const Image& image, Handle handle,
+                              std::vector<TracedSite>& sites) {
+    if (setup_.driver.context_push(context) != CUDA_SUCCESS) return;
+    add_counts(image, handle, sites);
+    CUcontext popped = nullptr;
+    setup_.driver.context_pop(&popped);
+}
+
+void LineProbe::add_all_counts(const Image& image, Handle handle, CUcontext loaded_in,
+                               std::vector<TracedSite>& sites) {
+    for (const CUcontext context : contexts_)
+        if (std::holds_alternative<CUlibrary>(handle) || context == loaded_in)
+            add_counts_in(context, image, handle, sites);
+}
+
+// A site's line with its samples takes up to 35 KB: of a program that runs for hours the file is
+// not to grow with time.
+void LineProbe::deliver(const std::vector<TracedSite>& sites, bool whole) {
+    for (const TracedSite& site : sites) {
+        std::uint64_t& told = told_[site.id];
+        const std::uint64_t executed = site.totals.executed;
+        if (executed == 0 || executed == told || (!whole && executed < 2 * told)) continue;
+        setup_.deliver(site);
+        told = executed;
     }
 }
 
-void LineProbe::deliver(const std::vector<TracedSite>& sites) {
-    for (const TracedSite& site : sites)
-        if (site.totals.executed > 0) setup_.deliver(site);
-}
-
-void LineProbe::read() {
+void LineProbe::read(bool whole) {
     for (const Image& image : images_) {
         std::vector<TracedSite> sites = image.sites;
-        for (const Handle& handle : image.handles) add_counts_everywhere(image, handle, sites);
-        deliver(sites);
+        for (const auto& [handle, context] : image.handles)
+            add_all_counts(image, handle, context, sites);
+        deliver(sites, whole);
     }
 }
 
 void LineProbe::context_ends(CUcontext context) {
     if (!contexts_.contains(context)) return;
-    if (setup_.driver.context_push(context) == CUDA_SUCCESS) {
-        for (Image& image : images_)
-            for (const Handle& handle : image.handles) add_counts(image, handle, image.sites);
-        CUcontext popped = nullptr;
-        setup_.driver.context_pop(&popped);
-    }
+    for (Image& image : images_)
+        std::erase_if(image.handles, [&](const auto& entry) {
+            const auto& [handle, loaded_in] = entry;
+            const bool is_module = std::holds_alternative<CUmodule>(handle);
+            if (is_module && loaded_in != context) return false;
+            add_counts_in(context, image, handle, image.sites);
+            return is_module;
+        });
     contexts_.erase(context);
-    read();
+    read(true);
 }
 
 void LineProbe::unloads(Handle handle) {
     for (Image& image : images_) {
-        if (!image.handles.contains(handle)) continue;
-        add_counts_everywhere(image, handle, image.sites);
-        image.handles.erase(handle);
-        deliver(image.sites);
+        const auto found = image.handles.find(handle);
+        if (found == image.handles.end()) continue;
+        add_all_counts(image, handle, found->second, image.sites);
+        image.handles.erase(found);
+        deliver(image.sites, true);
     }
 }
 

@@ -26,6 +26,7 @@ namespace coalprof {
 // A plain struct, so that a scripted fake can stand in.
 struct ModuleDriver {
     decltype(&::cuCtxGetDevice) context_get_device = nullptr;
+    decltype(&::cuDeviceGetCount) device_get_count = nullptr;
     decltype(&::cuDeviceGetAttribute) device_get_attribute = nullptr;
     decltype(&::cuCtxPushCurrent) context_push = nullptr;
     decltype(&::cuCtxPopCurrent) context_pop = nullptr;
@@ -56,12 +57,13 @@ class LineProbe {
     // why.
     const void* replacement(const void* image);
     // The replacement was loaded; or it was not.
-    void loaded(Handle handle);
+    void loaded(Handle handle, CUcontext context);
     void not_loaded();
     void launched_in(CUcontext context) { contexts_.insert(context); }
 
-    // Delivers what has been counted so far.
-    void read();
+    // Delivers what has been counted so far, of sites that have been executed twice as often as
+    // when they were told last; `whole`: of all that have been executed since.
+    void read(bool whole);
     // The same before the counts go with their context or their module.
     void context_ends(CUcontext context);
     void unloads(Handle handle);
@@ -70,23 +72,31 @@ class LineProbe {
     struct Image {
         std::string bytes;  // what the driver was given
         ProbedPtx probed;   // without its text
-        std::set<Handle> handles;
+        // Each with the context that it was loaded in: a module's counts lie there, a library's in
+        // every context.
+        std::map<Handle, CUcontext> handles;
         std::vector<TracedSite> sites;  // with the counts of handles and contexts that are gone
     };
     bool compile(ProbedPtx& probed, std::string& bytes);
     std::uint32_t capability() const;
-    // In each context of the program: what `handle` of the image has counted there.
-    void add_counts_everywhere(const Image& image, Handle handle, std::vector<TracedSite>& sites);
+    bool gpus_differ() const;
+    // What `handle` of the image has counted: a library in all contexts of the program.
+    void add_all_counts(const Image& image, Handle handle, CUcontext loaded_in,
+                        std::vector<TracedSite>& sites);
+    void add_counts_in(CUcontext context, const Image& image, Handle handle,
+                       std::vector<TracedSite>& sites);
     void add_counts(const Image& image, Handle handle, std::vector<TracedSite>& sites);
-    void deliver(const std::vector<TracedSite>& sites);
+    void deliver(const std::vector<TracedSite>& sites, bool whole);
     std::vector<std::uint64_t> words_at(Handle handle, const char* symbol, std::size_t count);
     void say_once(const std::string& sentence);
 
     Setup setup_;
-    std::deque<Image> images_;      // the driver may read them as long as the program runs
-    std::size_t being_loaded_ = 0;  // its place in images_, from 1; 0: none
+    std::deque<Image> images_;  // the driver may read them as long as the program runs
+    // Its place in images_, from 1; 0: none. Of this thread: other threads load at the same time.
+    static inline thread_local std::size_t being_loaded_ = 0;
     std::set<CUcontext> contexts_;
     std::set<std::string> said_;
+    std::map<std::string, std::uint64_t> told_;  // executions of a site when it was told last
 };
 
 }  // namespace coalprof

@@ -22,6 +22,7 @@ constexpr std::uint32_t elf_magic = 0x464c457f;
 constexpr std::size_t file_header_bytes = 16;
 constexpr std::size_t least_entry_header_bytes = 64;
 constexpr std::uint16_t ptx_kind = 1;
+constexpr std::uint16_t machine_code_kind = 2;
 constexpr std::uint64_t lz4_flag = 0x2000;
 constexpr std::uint64_t zstd_flag = 0x8000;
 
@@ -108,8 +109,12 @@ PtxOrReason ptx_of_fat_binary(std::span<const std::byte> bytes, std::uint32_t ca
         return NoPtx{"its fat binary is cut"};
     std::span<const std::byte> rest = bytes.subspan(header_bytes, entries_bytes);
     std::optional<Entry> best;
+    std::uint32_t machine_code = 0;  // the best that this GPU runs
     std::uint32_t lowest_above = 0;
     while (const auto entry = take_entry(rest)) {
+        if (entry->kind == machine_code_kind && entry->architecture <= capability &&
+            entry->architecture / 10 == capability / 10)
+            machine_code = std::max(machine_code, entry->architecture);
         if (entry->kind != ptx_kind) continue;
         if (entry->architecture > capability)
             lowest_above = lowest_above == 0 ? entry->architecture
@@ -117,6 +122,9 @@ PtxOrReason ptx_of_fat_binary(std::span<const std::byte> bytes, std::uint32_t ca
         else if (!best || entry->architecture > best->architecture)
             best = entry;
     }
+    // It may do other things, chosen by __CUDA_ARCH__.
+    if (best && best->architecture < machine_code)
+        return NoPtx{"its PTX is of an older architecture than its machine code for this GPU"};
     if (best) return unpacked(*best);
     if (lowest_above != 0)
         return NoPtx{fmt::format("its PTX is for compute capability {}.{} and later",

@@ -54,13 +54,17 @@ PtxOrReason found_in(const std::string& bytes, std::uint32_t capability = 90) {
 }
 
 TEST(PtxImage, is_the_best_that_the_gpu_runs) {
-    const std::string bytes = fat_binary(entry(2, 90, "machine code") + entry(1, 75, "old\0") +
+    const std::string bytes = fat_binary(entry(2, 75, "machine code") + entry(1, 75, "old\0") +
                                          entry(1, 90, "new") + entry(1, 120, "later"));
     EXPECT_EQ(text_of(found_in(bytes)), "new");
     EXPECT_EQ(text_of(found_in(bytes, 89)), "old");
     EXPECT_THAT(text_of(found_in(bytes, 70)),
                 HasSubstr("no PTX: its PTX is for compute capability 7.5"));
     EXPECT_THAT(text_of(found_in(fat_binary(entry(2, 90, "code")))), HasSubstr("no PTX"));
+    // Older PTX than the machine code that runs here may do other things.
+    EXPECT_THAT(text_of(found_in(fat_binary(entry(2, 90, "code") + entry(1, 80, "old")))),
+                HasSubstr("no PTX"));
+    EXPECT_EQ(text_of(found_in(fat_binary(entry(2, 75, "code") + entry(1, 80, "ours")))), "ours");
 }
 
 TEST(PtxImage, is_looked_for_in_all_that_the_driver_takes) {
@@ -101,14 +105,16 @@ struct ScriptedDriver {
     std::string linked;                          // the PTX that was compiled
     std::vector<std::uint64_t> counts, samples;  // what the GPU holds
     int copies = 0;
+    int gpus = 1;  // of falling compute capability
 };
 ScriptedDriver* scripted = nullptr;
 
 ModuleDriver fake_driver() {
     ModuleDriver driver;
     driver.context_get_device = [](CUdevice* device) { return *device = 0, CUDA_SUCCESS; };
-    driver.device_get_attribute = [](int* value, CUdevice_attribute attribute, CUdevice) {
-        *value = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9 : 0;
+    driver.device_get_count = [](int* count) { return *count = scripted->gpus, CUDA_SUCCESS; };
+    driver.device_get_attribute = [](int* value, CUdevice_attribute attribute, CUdevice device) {
+        *value = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9 - device : 0;
         return CUDA_SUCCESS;
     };
     driver.context_push = [](CUcontext) { return CUDA_SUCCESS; };
@@ -151,7 +157,7 @@ class CountedLines : public ::testing::Test {
     CountedLines() { scripted = &driver; }
     void load(CUmodule module = handle<CUmodule>(1)) {
         ASSERT_NE(probe.replacement(ptx.c_str()), nullptr);
-        probe.loaded(module);
+        probe.loaded(module, handle<CUcontext>(1));
     }
     template <typename Handle>
     static Handle handle(std::uintptr_t number) {
@@ -176,11 +182,11 @@ TEST_F(CountedLines, are_told_with_what_the_gpu_counted) {
     load();
     EXPECT_THAT(driver.linked, HasSubstr("call coalprof_probe"));
     gpu_counts(5);
-    probe.read();
+    probe.read(true);
     EXPECT_THAT(told, IsEmpty());  // nothing was launched
     probe.launched_in(handle<CUcontext>(1));
     probe.launched_in(handle<CUcontext>(2));
-    probe.read();
+    probe.read(true);
     ASSERT_THAT(told, SizeIs(1));  // a module's counts lie in one context
     EXPECT_EQ(told[0].site.source, (SourceLine{"/src/app.cu", 7}));
     EXPECT_EQ(told[0].totals.executed, 5u);
@@ -195,22 +201,65 @@ TEST_F(CountedLines, outlive_their_module) {
     probe.unloads(handle<CUmodule>(1));
     gpu_counts(7);
     told.clear();
-    probe.read();
+    probe.read(true);
     ASSERT_THAT(told, SizeIs(1));
     EXPECT_EQ(told[0].totals.executed, 5u);
 }
 
 TEST_F(CountedLines, of_a_library_are_added_up_over_contexts) {
     ASSERT_NE(probe.replacement(ptx.c_str()), nullptr);
-    probe.loaded(handle<CUlibrary>(1));
+    probe.loaded(handle<CUlibrary>(1), handle<CUcontext>(1));
     gpu_counts(5);
     probe.launched_in(handle<CUcontext>(1));
     probe.launched_in(handle<CUcontext>(2));
     probe.context_ends(handle<CUcontext>(1));
     told.clear();
-    probe.read();
+    probe.read(true);
     ASSERT_THAT(told, SizeIs(1));
     EXPECT_EQ(told[0].totals.executed, 10u);
+}
+
+// Each module is read in its own context, and no more once that is gone.
+TEST_F(CountedLines, of_modules_in_several_contexts_are_counted_once) {
+    load(handle<CUmodule>(1));
+    ASSERT_NE(probe.replacement(ptx.c_str()), nullptr);
+    probe.loaded(handle<CUmodule>(2), handle<CUcontext>(2));
+    gpu_counts(5);
+    probe.launched_in(handle<CUcontext>(1));
+    probe.launched_in(handle<CUcontext>(2));
+    probe.context_ends(handle<CUcontext>(1));
+    const auto told_of = [&](const std::string& id) {
+        std::uint64_t executed = 0;
+        for (const TracedSite& site : told)
+            if (site.id == id) executed = site.totals.executed;
+        return executed;
+    };
+    EXPECT_EQ(told_of("0:0"), 5u);
+    EXPECT_EQ(told_of("1:0"), 5u);
+    const int before = driver.copies;
+    probe.read(true);
+    EXPECT_EQ(driver.copies, before + 2);  // counts and samples of the second alone
+    EXPECT_EQ(told_of("0:0"), 5u);
+}
+
+TEST_F(CountedLines, are_told_ever_more_rarely_while_the_program_runs) {
+    load();
+    probe.launched_in(handle<CUcontext>(1));
+    for (const std::uint64_t executed : {5u, 5u, 9u, 10u, 19u, 21u}) {
+        gpu_counts(executed);
+        probe.read(false);
+    }
+    EXPECT_THAT(told, SizeIs(3));  // 5, 10, 21
+    gpu_counts(22);
+    probe.read(true);
+    ASSERT_THAT(told, SizeIs(4));
+    EXPECT_EQ(told.back().totals.executed, 22u);
+}
+
+TEST_F(CountedLines, are_none_where_gpus_differ) {
+    driver.gpus = 2;
+    EXPECT_EQ(probe.replacement(ptx.c_str()), nullptr);
+    EXPECT_THAT(problems, SizeIs(1));
 }
 
 TEST_F(CountedLines, leave_code_as_it_is_that_cannot_count) {
@@ -225,7 +274,7 @@ TEST_F(CountedLines, leave_code_as_it_is_that_cannot_count) {
     EXPECT_EQ(probe.replacement(nullptr), nullptr);
     EXPECT_THAT(problems, SizeIs(2));  // each reason once
     probe.not_loaded();
-    probe.read();
+    probe.read(true);
     EXPECT_THAT(told, IsEmpty());
     EXPECT_EQ(driver.copies, 0);
 }

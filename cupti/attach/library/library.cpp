@@ -98,7 +98,7 @@ class Attachment {
     void capture_changes(int by) { captures_ += by; }
     void fetch_if_due();
     // None: lines are not counted.
-    LineProbe* lines() { return lines_ ? &*lines_ : nullptr; }
+    LineProbe* lines() { return lines_ && !has_ended_ ? &*lines_ : nullptr; }
     bool counts_lines() const { return orders_.pass == RunPass::lines; }
     void context_ends(CUcontext context);
     void program_ends();
@@ -202,7 +202,7 @@ void Attachment::fetch_if_due() {
     const auto least = counts_lines() ? least_between_reads : least_between_fetches;
     if (Clock::now() - last_fetch_ < least) return;
     // Copying from the GPU would spoil a graph that is being recorded.
-    if (lines_ && captures_ == 0 && !has_ended_) lines_->read();
+    if (lines_ && captures_ == 0 && !has_ended_) lines_->read(false);
     for (auto& [handle, context] : contexts_)
         if (context.counter && context.counter->pending() > 0) context.counter->drain();
     last_fetch_ = Clock::now();
@@ -219,7 +219,7 @@ void Attachment::context_ends(CUcontext handle) {
 void Attachment::program_ends() {
     if (has_ended_) return;
     has_ended_ = true;
-    if (lines_) lines_->read();
+    if (lines_) lines_->read(true);
     for (auto& [handle, context] : contexts_)
         if (context.counter) context.counter->close();
     trace_.end(choice_.launches());
@@ -336,7 +336,7 @@ void load_called(const CUpti_CallbackData& data, bool succeeded, LineProbe& line
     if (data.callbackSite == CUPTI_API_ENTER) {
         if (const void* image = lines.replacement(arguments->image)) arguments->image = image;
     } else if (succeeded) {
-        lines.loaded(*arguments->handle);
+        lines.loaded(*arguments->handle, data.context);
     } else {
         lines.not_loaded();
     }
@@ -379,9 +379,10 @@ void driver_called(CUpti_CallbackId call, const CUpti_CallbackData& data) {
         if (succeeded) attachment->capture_changes(change);
         return;
     }
-    if (attachment->lines()) {
+    if (attachment->counts_lines()) {
         const std::lock_guard lock(attachment->mutex());
-        if (loading_called(call, data, succeeded, *attachment->lines())) return;
+        if (LineProbe* lines = attachment->lines())
+            if (loading_called(call, data, succeeded, *lines)) return;
     }
     if (const auto kernel = kernel_of(call, data)) {
         // Of a launch that is counted held until its return: no other thread's falls into its

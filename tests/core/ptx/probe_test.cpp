@@ -40,7 +40,7 @@ $L__BB0_1:
 	.loc	2 203 23, function_name $L__info_string1, inlined_at 2 69 9
 	@!%p1 st.shared.f32 	[tile+4], %f1;
 	.loc	1 14 5
-	@%p2 ld.u16 	%r1, [%rd2];
+	@ %p2 ld.u16 	%r1, [%rd2];
 	{ .reg .b64 t; atom.global.add.u32 	%r2, [%rd3], 1; }
 	cp.async.cg.shared.global [%r3], [%rd4+-16], 16;
 	ld.const.f32 %f1, [%rd5]; st.local.f32 [%rd6], %f1;
