@@ -8,7 +8,6 @@
 #include "cli/invocation.h"
 #include "cli/list_output.h"
 #include "cli/step_lines.h"
-#include "cli/sweep_options.h"
 #include "cli/wiring.h"
 #include "core/calibrate/machine_file.h"
 #include "core/text/fold.h"
@@ -41,9 +40,8 @@ std::string text_of(const Calibration& found, const TableStyle& style) {
                                 ? fmt::format("measured, to about {:.2g} %", 100 * rate.doubt)
                                 : fmt::format("not measured: {}", found.prior));
     text += fmt::format(
-        "\n{} launches were timed; with these rates {:.0f} % of them are predicted to 10 %, {:.0f} "
-        "% "
-        "to 25 %.\n",
+        "\n{} launches were timed; with these rates {:.0f} % of them are predicted to 10 %, "
+        "{:.0f} % to 25 %.\n",
         found.launches.size(), 100 * share_within(found, 0.1), 100 * share_within(found, 0.25));
     for (const std::string& failure : found.failed)
         text += folded_text("failed: " + failure, {.columns = style.width, .indent = 0});
@@ -79,9 +77,10 @@ void add_calibrate_command(CLI::App& app, Invocation& invocation) {
     sub->group("Commands");
     sub->add_option("--device", command->device, "CUDA device index (default 0)")->type_name("N");
     command->output.add_to(*sub);
+    OutputOptions::offer_only(*sub, list_formats);
     sub->footer(
-        "--machine ./mine.json then predicts this GPU, without it too. Takes about a\n"
-        "quarter of a minute. Ends with 1 where the GPU was disturbed meanwhile.\n"
+        "--machine ./mine.json then predicts this GPU, without it too. Takes less\n"
+        "than a minute. Ends with 1 where the GPU was disturbed meanwhile.\n"
         "\n"
         "Examples:\n"
         "  coalprof calibrate -o mine.json\n"

@@ -282,7 +282,7 @@ ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
         return text;
     };
     for (const OutputTarget& target : targets) {
-        const bool is_screen = target.path == "-" || target.path == "/dev/stdout";
+        const bool is_screen = is_standard_output(target.path);
         const TableStyle look =
             is_screen ? target.style : TableStyle{.width = 80, .ascii = target.style.ascii};
         const std::string text = is_json(target) ? document() : drawing(look);

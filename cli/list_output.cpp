@@ -39,7 +39,7 @@ ExitCode print_listing(const std::function<Listing()>& make, const OutputOptions
     std::vector<std::unique_ptr<OutputFile>> files;  // none: standard output
     for (const OutputTarget& target : targets) refuse_other_formats(target, invocation);
     for (const OutputTarget& target : targets) {
-        const bool is_screen = target.path == "-" || target.path == "/dev/stdout";
+        const bool is_screen = is_standard_output(target.path);
         files.push_back(is_screen ? nullptr : std::make_unique<OutputFile>(target.path));
     }
     const Listing listing = make();
@@ -63,7 +63,7 @@ void add_list(CLI::App& app, Invocation& invocation, const char* name, const cha
     sub->group("Lists");
     auto output = std::make_shared<OutputOptions>();
     output->add_to(*sub);
-    OutputOptions::offer_only(*sub, "table, json, jsonl, csv, md");
+    OutputOptions::offer_only(*sub, list_formats);
     sub->footer(
         fmt::format("Examples:\n"
                     "  coalprof {0}\n"

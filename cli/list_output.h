@@ -3,12 +3,16 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "cli/invocation.h"
 #include "cli/output_options.h"
 #include "core/write/list_json.h"
 
 namespace coalprof {
+
+// Those that lists have, as --help offers them.
+inline constexpr std::string_view list_formats = "table, json, jsonl, csv, md";
 
 struct Listing {
     ListDocument document;

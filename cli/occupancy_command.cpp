@@ -191,7 +191,7 @@ void add_occupancy_command(CLI::App& app, Invocation& invocation) {
            "Read registers and static shared memory of the kernels in FILE (needs cuobjdump)",
            "FILE");
     command->output.add_to(*sub);
-    OutputOptions::offer_only(*sub, "table, json, jsonl, csv, md");
+    OutputOptions::offer_only(*sub, list_formats);
     sub->footer(
         "Examples:\n"
         "  coalprof occupancy --block 64..1024*2 --registers 64\n"

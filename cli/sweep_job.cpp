@@ -56,8 +56,7 @@ Devices open_devices(const MachineOptions& machine, const PlannedPoint& first,
 }
 
 // In the order of the result; empty: there are none.
-std::vector<int> devices_asked_for(const MachineOptions& machine) {
-    std::vector<int> indices = machine.device_indices();
+std::vector<int> devices_or_all(std::vector<int> indices) {
     if (indices.empty())
         for (int index = 0; index < count_devices(); ++index) indices.push_back(index);
     std::sort(indices.begin(), indices.end());
@@ -70,13 +69,13 @@ bool is_watched() { return ::isatty(STDOUT_FILENO) == 1 && ::isatty(STDERR_FILEN
 Devices devices_for(const MachineOptions& machine, const OutputOptions& output,
                     const PlannedPoint& first) {
     const auto backend = machine.chosen_backend();
-    static_cast<void>(machine.device_indices());  // a bad one is refused wherever it is not used
+    std::vector<int> named = machine.device_indices();  // a bad one is refused where it is not used
     const bool demanded = backend == MachineOptions::Backend::device;
     // A machine that is named is to be predicted; measuring another beside it says nothing.
     if (backend == MachineOptions::Backend::model || (!machine.machine.empty() && !demanded))
         return {};
     const std::future<void> loading = load_counters_ahead(machine.counters != "none");
-    const std::vector<int> indices = devices_asked_for(machine);
+    const std::vector<int> indices = devices_or_all(std::move(named));
     if (indices.size() > 1) {
         Devices devices = open_devices(machine, first, indices);
         if (!devices.opened.empty()) return devices;

@@ -9,26 +9,13 @@
 namespace coalprof {
 namespace {
 
-template <typename Function>
-void bind(void* library, const char* symbol, Function& slot) {
-    slot = reinterpret_cast<Function>(dlsym(library, symbol));
-    if (slot == nullptr)
-        throw CountersError(fmt::format(
-            "cannot read counters: libcuda.so.1 has no {}. Reinstall the NVIDIA driver.", symbol));
-}
-
 CounterDriver load_driver() {
-    void* library = driver_library();
-    if (library == nullptr)
-        throw CountersError(
-            "cannot read counters: there is no NVIDIA driver on this machine (libcuda.so.1 was not "
-            "found)");
     CounterDriver driver;
-    bind(library, "cuInit", driver.init);
-    bind(library, "cuDriverGetVersion", driver.driver_get_version);
-    bind(library, "cuDeviceGetCount", driver.device_get_count);
-    bind(library, "cuDeviceGet", driver.device_get);
-    bind(library, "cuCtxGetCurrent", driver.context_get_current);
+    bind_driver("cuInit", driver.init);
+    bind_driver("cuDriverGetVersion", driver.driver_get_version);
+    bind_driver("cuDeviceGetCount", driver.device_get_count);
+    bind_driver("cuDeviceGet", driver.device_get);
+    bind_driver("cuCtxGetCurrent", driver.context_get_current);
     return driver;
 }
 
@@ -49,6 +36,21 @@ void start(const CounterDriver& driver) {
 }
 
 }  // namespace
+
+void* driver_function(const char* symbol) {
+    void* library = driver_library();
+    if (library == nullptr)
+        throw CountersError(
+            "cannot read counters: there is no NVIDIA driver on this machine (libcuda.so.1 was not "
+            "found)");
+    void* function = dlsym(library, symbol);
+    if (function == nullptr)
+        throw CountersError(
+            fmt::format("cannot read counters: libcuda.so.1 has no {}. Install the NVIDIA driver "
+                        "anew, or a newer one.",
+                        symbol));
+    return function;
+}
 
 const CounterDriver& counter_driver() {
     static const CounterDriver driver = load_driver();

@@ -18,6 +18,13 @@ struct CounterDriver {
     decltype(&::cuCtxGetCurrent) context_get_current = nullptr;
 };
 
+// A function of the driver's library. Throws CountersError: there is no driver, or it lacks it.
+void* driver_function(const char* symbol);
+template <typename Function>
+void bind_driver(const char* symbol, Function& slot) {
+    slot = reinterpret_cast<Function>(driver_function(symbol));
+}
+
 // Taken from the driver's library, once per process. Throws CountersError where there is none.
 const CounterDriver& counter_driver();
 

@@ -18,8 +18,8 @@ namespace coalprof {
 namespace {
 
 // All launches are timed in turn, and again: what changes meanwhile is seen, and the steps of the
-// GPU's clock, 0.6 % of the shortest launches, average out. On an H100 with 3 rounds two of 20
-// rates differed by more than 3 % from run to run.
+// GPU's clock average out. On an H100 with 3 rounds three of 20 rates differed by more than 3 %
+// from run to run (2026-11-22, docs/measurements/h100/calibrate).
 constexpr std::size_t rounds = 9;
 constexpr std::uint64_t repeats_of_round = 41;
 

@@ -53,8 +53,6 @@ std::optional<double> number_of(const Value* value) {
     if (const auto* real = std::get_if<double>(value)) return *real;
     if (const auto* integer = std::get_if<std::int64_t>(value))
         return static_cast<double>(*integer);
-    if (const auto* natural = std::get_if<std::uint64_t>(value))
-        return static_cast<double>(*natural);
     return std::nullopt;
 }
 
@@ -81,13 +79,11 @@ std::uint64_t natural_at(const NamedValues& values, std::string_view name, doubl
 ComputeCapability capability_at(const NamedValues& values) {
     constexpr std::string_view name = "compute_capability";
     const std::string text = text_at(values, name);
-    for (const Rules& rules : all_rules())
-        if (text_of(rules.cc) == text) return rules.cc;
     const ReadNumber major = read_integer(text);
     const std::string_view rest =
         std::string_view(text).substr(std::min(text.size(), major.length + 1));
     const ReadNumber minor = read_integer(rest);
-    // One that is newer than this program's rules.
+    // It may be newer than this program's rules.
     if (major.status != NumberStatus::ok || minor.status != NumberStatus::ok ||
         minor.length != rest.size() || text[major.length] != '.' || major.value > 1000 ||
         minor.value > 1000)
@@ -142,7 +138,7 @@ ListDocument machine_document(const Calibration& calibration) {
         .key = std::string(list_key),
         .rows = {},
         .more = {{"machine", device.name},
-                 {"compute_capability", fmt::format("{}.{}", device.major, device.minor)},
+                 {"compute_capability", text_of(ComputeCapability{device.major, device.minor})},
                  {"multiprocessors", device.multiprocessors},
                  {"peak_bytes_per_second", device.peak_bytes_per_second()},
                  {"l2_bytes", device.l2_bytes},

@@ -21,11 +21,6 @@ struct Shape {
     std::string_view variant = {};  // of a transpose
 };
 
-std::string typed_size(std::uint64_t bytes) {
-    return bytes % mebibyte == 0 ? fmt::format("{}MiB", bytes / mebibyte)
-                                 : fmt::format("{}KiB", bytes / kibibyte);
-}
-
 class Probes {
  public:
     Probes(const Machine& machine, std::uint64_t most_bytes)
@@ -60,9 +55,9 @@ class Probes {
             "{} --range {}{} --op {} --type {} --size {} --block {} --per-thread {}{}{} "
             "--cache {}",
             sweep.pattern, sweep.values.front(), pattern.unit == "bytes" ? "B" : "",
-            name_of(*sweep.op), name_of(sweep.type), typed_size(sweep.shape.size_bytes),
-            shape.block, shape.per_thread, shape.variant.empty() ? "" : " --variant ",
-            shape.variant, shape.is_warm ? "warm" : "cold");
+            name_of(*sweep.op), name_of(sweep.type), size_as_typed(sweep.shape), shape.block,
+            shape.per_thread, shape.variant.empty() ? "" : " --variant ", shape.variant,
+            shape.is_warm ? "warm" : "cold");
     }
 
     const Machine& machine_;

@@ -17,12 +17,11 @@ constexpr double model_error = 0.05;
 // Errors from here on count by their size and not by its square: the model is wrong there, and not
 // the rates.
 constexpr double largest_error = 2 * model_error;
-// How far rates of two GPUs are apart, as a logarithm.
+// How far rates of two GPUs are apart, as a logarithm: a guess, a factor of 1.6.
 constexpr double prior_width = 0.5;
 
 // Never measured. They decide next to nothing of any launch of the catalog, so that what launches
-// told of them would be noise: on 80 drawn of tests/data's, predictions of the others became no
-// better with them.
+// told of them would be noise.
 constexpr std::array<double Rates::*, 7> kept{
     &Rates::flushed_seconds, &Rates::warps_per_second,    &Rates::instructions_per_second,
     &Rates::exposed_latency, &Rates::l1_lines_per_second, &Rates::scattered,

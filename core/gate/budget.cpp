@@ -18,7 +18,6 @@
 #include "core/text/describe.h"
 #include "core/text/option_text.h"
 #include "core/text/range.h"
-#include "core/text/suggest.h"
 
 namespace coalprof {
 namespace {

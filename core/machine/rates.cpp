@@ -157,8 +157,6 @@ std::optional<Rates> rates_of(const Machine& machine) {
 }
 
 std::string_view source_of_rates(const Machine& machine) {
-    if (machine.measured) return "its machine file";
-    if (!machine.board) return "none";
     if (is_h200(machine)) return "h200";
     if (is_h100(machine)) return "h100";
     return "h200, scaled";

@@ -82,7 +82,7 @@ struct MeasuredRates {
 
 // None where nothing is known of the machine's board, or of any board like it.
 std::optional<Rates> rates_of(const Machine& machine);
-// Whose rates these are, for people: "h100", "h200, scaled".
+// Whose rates those of a GPU present are, for people: "h100", "h200, scaled". It has a board.
 std::string_view source_of_rates(const Machine& machine);
 
 }  // namespace coalprof

@@ -3,6 +3,7 @@
 // comes to it, and ends the process where there is none.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -20,8 +21,7 @@ class Spares {
         ~Lent() { spares_.give_back(std::move(own_)); }
         Lent(const Lent&) = delete;
         Lent& operator=(const Lent&) = delete;
-        T& get() { return *own_; }
-        const T& get() const { return *own_; }
+        T& get() const { return *own_; }
 
      private:
         Spares& spares_;
@@ -57,5 +57,12 @@ class Spares {
     std::vector<std::unique_ptr<T>> spare_;
     std::size_t made_ = 0;
 };
+
+// Those of the process; never destroyed: threads may outlive static objects.
+template <typename T>
+Spares<T>& spares_of() {
+    static auto& spares = *new Spares<T>;
+    return spares;
+}
 
 }  // namespace coalprof

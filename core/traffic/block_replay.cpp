@@ -75,10 +75,6 @@ struct Tables {
     UnitTally compared_loads;
     UnitTally compared_stores;
 };
-Spares<Tables>& spare_tables() {
-    static auto& spares = *new Spares<Tables>;  // threads may outlive static objects
-    return spares;
-}
 
 class Replay {
  public:
@@ -87,7 +83,7 @@ class Replay {
           order_(order),
           multiprocessor_(multiprocessor),
           l1_(multiprocessor.l1_bytes),
-          lent_(spare_tables()),
+          lent_(spares_of<Tables>()),
           tables_(lent_.get()) {
         for (const Instruction& one : program.instructions)
             if (is_replayed(one)) instructions_.push_back(&one);

@@ -272,13 +272,9 @@ class Walk {
     const Program& program_;
     Instructions instructions_;
     TouchedLines touched_;
-    Spares<UnitTally>::Lent lent_{spare_tallies()};
+    Spares<UnitTally>::Lent lent_{spares_of<UnitTally>()};
     UnitTally& tally_ = lent_.get();
     double accesses_ = 0;
-    static Spares<UnitTally>& spare_tallies() {
-        static auto& spares = *new Spares<UnitTally>;  // threads may outlive static objects
-        return spares;
-    }
 };
 
 Reach walked_reach(const Program& program, Instructions instructions) {

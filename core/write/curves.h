@@ -25,6 +25,7 @@ struct PlotAxis {
 
 // Round numbers, about `count` of them, from `low` to `high` and beyond to the next of them.
 PlotAxis axis_of(double low, double high, int count, bool keeps_ends);
+
 struct Curve {
     bool is_measured = false;
     std::size_t color = 0;

@@ -66,8 +66,7 @@ class SvgWriter : public ResultSink {
             return left + x_axis.share_of(x) * (svg_width - left - right);
         };
         const auto y_of = [&](double y) {
-            const double share = (y / style.divisor - y_axis.low) / (y_axis.high - y_axis.low);
-            return bottom - share * panel_height;
+            return bottom - y_axis.share_of(y / style.divisor) * panel_height;
         };
         std::string text =
             fmt::format("<g><text class=\"title\" x=\"{:.0f}\" y=\"{:.0f}\">{}{}</text>\n", left,

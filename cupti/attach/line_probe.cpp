@@ -1,26 +1,16 @@
 #include "cupti/attach/line_probe.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
 
-#include "core/device/device.h"
-#include "core/device/driver_library.h"
 #include "cupti/attach/ptx_image.h"
+#include "cupti/driver.h"
 
 namespace coalprof {
 namespace {
-
-template <typename Function>
-void bind(void* library, const char* symbol, Function& slot) {
-    slot = reinterpret_cast<Function>(::dlsym(library, symbol));
-    if (!slot)
-        throw CountersError(fmt::format(
-            "cannot count lines: the driver has no {}, which came with CUDA 12", symbol));
-}
 
 // Sites of modules that are loaded again and again are told together, up to so many modules.
 constexpr std::size_t most_images = 4096;
@@ -37,21 +27,19 @@ std::uint32_t capability_of(const ModuleDriver& driver, CUdevice device) {
 }  // namespace
 
 ModuleDriver module_driver() {
-    void* library = driver_library();
-    if (!library) throw CountersError("cannot count lines: there is no NVIDIA driver");
     ModuleDriver driver;
-    bind(library, "cuCtxGetDevice", driver.context_get_device);
-    bind(library, "cuDeviceGetCount", driver.device_get_count);
-    bind(library, "cuDeviceGetAttribute", driver.device_get_attribute);
-    bind(library, "cuCtxPushCurrent_v2", driver.context_push);
-    bind(library, "cuCtxPopCurrent_v2", driver.context_pop);
-    bind(library, "cuLinkCreate_v2", driver.link_create);
-    bind(library, "cuLinkAddData_v2", driver.link_add_data);
-    bind(library, "cuLinkComplete", driver.link_complete);
-    bind(library, "cuLinkDestroy", driver.link_destroy);
-    bind(library, "cuLibraryGetGlobal", driver.library_get_global);
-    bind(library, "cuModuleGetGlobal_v2", driver.module_get_global);
-    bind(library, "cuMemcpyDtoH_v2", driver.copy_to_host);
+    bind_driver("cuCtxGetDevice", driver.context_get_device);
+    bind_driver("cuDeviceGetCount", driver.device_get_count);
+    bind_driver("cuDeviceGetAttribute", driver.device_get_attribute);
+    bind_driver("cuCtxPushCurrent_v2", driver.context_push);
+    bind_driver("cuCtxPopCurrent_v2", driver.context_pop);
+    bind_driver("cuLinkCreate_v2", driver.link_create);
+    bind_driver("cuLinkAddData_v2", driver.link_add_data);
+    bind_driver("cuLinkComplete", driver.link_complete);
+    bind_driver("cuLinkDestroy", driver.link_destroy);
+    bind_driver("cuLibraryGetGlobal", driver.global_of_code);
+    bind_driver("cuModuleGetGlobal_v2", driver.global_of_module);
+    bind_driver("cuMemcpyDtoH_v2", driver.copy_to_host);
     return driver;
 }
 
@@ -60,8 +48,8 @@ void LineProbe::say_once(const std::string& sentence) {
 }
 
 std::uint32_t LineProbe::capability() const {
-    CUdevice device =
-        0;  // where no context is current the first GPU speaks for all: they are alike
+    // Where no context is current the first GPU speaks for all: they are alike.
+    CUdevice device = 0;
     if (setup_.driver.context_get_device(&device) != CUDA_SUCCESS) device = 0;
     return capability_of(setup_.driver, device);
 }
@@ -153,9 +141,8 @@ std::vector<std::uint64_t> LineProbe::words_at(Handle handle, const char* symbol
     std::size_t bytes = 0;
     const CUresult found =
         std::holds_alternative<CUlibrary>(handle)
-            ? setup_.driver.library_get_global(&address, &bytes, std::get<CUlibrary>(handle),
-                                               symbol)
-            : setup_.driver.module_get_global(&address, &bytes, std::get<CUmodule>(handle), symbol);
+            ? setup_.driver.global_of_code(&address, &bytes, std::get<CUlibrary>(handle), symbol)
+            : setup_.driver.global_of_module(&address, &bytes, std::get<CUmodule>(handle), symbol);
     std::vector<std::uint64_t> words(count);
     if (found != CUDA_SUCCESS || bytes < count * sizeof(std::uint64_t) ||
         setup_.driver.copy_to_host(words.data(), address, count * sizeof(std::uint64_t)) !=

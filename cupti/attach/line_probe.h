@@ -34,8 +34,8 @@ struct ModuleDriver {
     decltype(&::cuLinkAddData) link_add_data = nullptr;
     decltype(&::cuLinkComplete) link_complete = nullptr;
     decltype(&::cuLinkDestroy) link_destroy = nullptr;
-    decltype(&::cuLibraryGetGlobal) library_get_global = nullptr;
-    decltype(&::cuModuleGetGlobal) module_get_global = nullptr;
+    decltype(&::cuLibraryGetGlobal) global_of_code = nullptr;
+    decltype(&::cuModuleGetGlobal) global_of_module = nullptr;
     decltype(&::cuMemcpyDtoH) copy_to_host = nullptr;
 };
 

@@ -132,17 +132,17 @@ ModuleDriver fake_driver() {
         return CUDA_SUCCESS;
     };
     driver.link_destroy = [](CUlinkState) { return CUDA_SUCCESS; };
-    driver.module_get_global = [](CUdeviceptr* address, std::size_t* bytes, CUmodule,
-                                  const char* name) {
+    driver.global_of_module = [](CUdeviceptr* address, std::size_t* bytes, CUmodule,
+                                 const char* name) {
         const auto& words =
             std::string_view(name) == counts_symbol ? scripted->counts : scripted->samples;
         *address = reinterpret_cast<CUdeviceptr>(words.data());
         *bytes = words.size() * sizeof(std::uint64_t);
         return CUDA_SUCCESS;
     };
-    driver.library_get_global = [](CUdeviceptr* address, std::size_t* bytes, CUlibrary,
-                                   const char* name) {
-        return fake_driver().module_get_global(address, bytes, nullptr, name);
+    driver.global_of_code = [](CUdeviceptr* address, std::size_t* bytes, CUlibrary,
+                               const char* name) {
+        return fake_driver().global_of_module(address, bytes, nullptr, name);
     };
     driver.copy_to_host = [](void* to, CUdeviceptr from, std::size_t bytes) {
         ++scripted->copies;

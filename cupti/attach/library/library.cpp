@@ -172,7 +172,7 @@ bool Attachment::launch_begins(const TracedKernel& seen, CUcontext handle) {
     if (has_ended_) return false;
     if (counts_lines()) {
         choice_.takes(seen);
-        if (lines_) lines_->launched_in(handle);
+        if (lines()) lines()->launched_in(handle);
         return false;
     }
     if (captures_ > 0 || counting_) return false;
@@ -202,14 +202,14 @@ void Attachment::fetch_if_due() {
     const auto least = counts_lines() ? least_between_reads : least_between_fetches;
     if (Clock::now() - last_fetch_ < least) return;
     // Copying from the GPU would spoil a graph that is being recorded.
-    if (lines_ && captures_ == 0 && !has_ended_) lines_->read(false);
+    if (lines() && captures_ == 0) lines()->read(false);
     for (auto& [handle, context] : contexts_)
         if (context.counter && context.counter->pending() > 0) context.counter->drain();
     last_fetch_ = Clock::now();
 }
 
 void Attachment::context_ends(CUcontext handle) {
-    if (lines_ && !has_ended_) lines_->context_ends(handle);
+    if (lines()) lines()->context_ends(handle);
     const auto found = contexts_.find(handle);
     if (found == contexts_.end()) return;
     contexts_.erase(found);

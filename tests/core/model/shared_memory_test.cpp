@@ -129,12 +129,16 @@ std::uint64_t obvious_wavefronts(const WarpAccess& access) {
     return sum;
 }
 
-TEST(SharedMemory, counts_random_stores_as_the_plain_words_of_the_rule_do) {
-    std::uint64_t random = 7;
-    const auto next = [&](std::uint64_t below) {
+// Numbers below what is asked for, the same in every run.
+auto numbers_from(std::uint64_t random) {
+    return [random](std::uint64_t below) mutable {
         random = random * 6364136223846793005ull + 1442695040888963407ull;
         return (random >> 33) % below;
     };
+}
+
+TEST(SharedMemory, counts_random_stores_as_the_plain_words_of_the_rule_do) {
+    auto next = numbers_from(7);
     const SharedMemory model(rules_of("h200"));
     for (int round = 0; round < 20000; ++round) {
         WarpAccess access;
@@ -175,7 +179,7 @@ TEST(SharedMemory, never_needs_fewer_passes_than_its_ideal_on_any_machine) {
 
 // Passes of 1.x for one half-warp of 4-byte lanes, where chance picks the word that is broadcast
 // and the lane of every other bank.
-std::uint64_t passes_by_chance(const WarpAccess& access, auto next) {
+std::uint64_t passes_by_chance(const WarpAccess& access, auto& next) {
     std::vector<std::uint64_t> waiting;
     for (std::uint32_t lane = 0; lane < 16; ++lane) waiting.push_back(access.addresses[lane] / 4);
     std::uint64_t passes = 0;
@@ -191,11 +195,7 @@ std::uint64_t passes_by_chance(const WarpAccess& access, auto next) {
 }
 
 TEST(SharedMemory, of_1_x_says_how_few_and_how_many_passes_the_choice_of_a_word_can_make) {
-    std::uint64_t random = 5;
-    const auto next = [&](std::uint64_t below) {
-        random = random * 6364136223846793005ull + 1442695040888963407ull;
-        return (random >> 33) % below;
-    };
+    auto next = numbers_from(5);
     const SharedMemory model(rules_of("c870"));
     int doubtful = 0;
     for (int round = 0; round < 500; ++round) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <fstream>
 #include <functional>
 #include <set>
@@ -101,7 +102,11 @@ TEST(SideBySide, wait_for_one_that_falls_behind) {
     Two two(5 * most_points_ahead);
     std::atomic<bool> is_held{true};
     two.backends[0].before = [&](std::uint64_t at) {
-        while (at == 0 && two.sources[1].begun < most_points_ahead) std::this_thread::yield();
+        if (at == 0) {
+            while (two.sources[1].begun <= most_points_ahead) std::this_thread::yield();
+            // Time for the other to go further, if nothing held it.
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        }
         is_held = false;
     };
     std::uint64_t most = 0;
