@@ -350,7 +350,7 @@ void Rewriter::function(std::string_view header) {
 void Rewriter::body_statement() {
     const char c = text_[at_];
     if (c == '{' || c == '}') {
-        depth_ += c == '{' ? 1 : std::size_t(0) - 1;
+        c == '{' ? ++depth_ : --depth_;
         copy_to(at_ + 1);
         return;
     }

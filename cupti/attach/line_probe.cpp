@@ -12,7 +12,7 @@
 namespace coalprof {
 namespace {
 
-// Sites of modules that are loaded again and again are told together, up to so many modules.
+// A program that compiles kernels without end is followed so far: each image is kept.
 constexpr std::size_t most_images = 4096;
 constexpr std::size_t most_samples_told = 64;
 

@@ -1,0 +1,194 @@
+#include "cli/run_lines.h"
+
+#ifdef COALPROF_HAS_CUDA
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "core/explain/line_findings.h"
+#include "core/run/device_machine.h"
+#include "core/trace/lines.h"
+#include "core/warps/warps_file.h"
+#include "core/write/output_file.h"
+#include "cupti/attach/choice.h"
+
+namespace coalprof {
+namespace {
+
+LineCosts costs_of(const std::vector<KernelSummary>& kernels,
+                   const std::optional<DeviceFacts>& facts) {
+    LineCosts costs;
+    for (const KernelSummary& summary : kernels)
+        costs.seconds_of_kernel[summary.kernel.name] += summary.total_seconds();
+    // A multiprocessor's banks give one pass a clock.
+    if (facts)
+        costs.passes_per_second =
+            static_cast<double>(facts->multiprocessors) * static_cast<double>(facts->clock_hz);
+    return costs;
+}
+
+// "faults.cu:19"; the kernel's name where there is no line information.
+std::string place_text(const LineReport& report) {
+    const SourceLine& place = report.line.place();
+    if (place.file.empty()) return {};
+    return fmt::format("{}:{}", std::filesystem::path(place.file).filename().string(), place.line);
+}
+
+Point point_of(const LineReport& report, std::map<std::string, int>& names) {
+    const PtxSite& site = report.line.site;
+    const std::string place = place_text(report);
+    const std::string kernel = kernel_name(site.function);
+    Point point;
+    point.name = fmt::format("{} {}", place.empty() ? kernel : place, site.instruction);
+    if (site.space == Space::shared && site.instruction.find("shared") == std::string::npos)
+        point.name += " (shared)";  // of an instruction that can reach both
+    if (const int before = names[point.name]++; before > 0)
+        point.name += fmt::format(" #{}", before + 1);
+    point.parameters = {{"line", place.empty() ? Value{} : Value(place)},
+                        {"kernel", kernel},
+                        {"width_bytes", site.width_bytes}};
+    if (site.space == Space::global) point.measured = report.measured;
+    point.predicted = report.predicted;
+    return point;
+}
+
+void save_addresses(const std::string& path, const std::vector<LineReport>& reports,
+                    const std::vector<Point>& points) {
+    OutputFile file(path);
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+        std::string name = points[i].name;
+        std::ranges::replace(name, ' ', '_');
+        std::ranges::replace(name, '#', '_');
+        for (const WarpAccess& warp : reports[i].line.samples)
+            if (const auto text = warps_file_line(name, warp)) file.write(*text);
+    }
+    file.commit();
+}
+
+// Kernels whose code could not count itself.
+std::vector<Warning> kernels_without_lines(const std::vector<KernelSummary>& kernels,
+                                           const std::vector<LineSummary>& lines) {
+    double all = 0;
+    std::map<std::string, double> missing;
+    for (const KernelSummary& summary : kernels) {
+        all += summary.total_seconds();
+        if (std::ranges::none_of(lines, [&](const LineSummary& line) {
+                return line.site.function == summary.kernel.name;
+            }))
+            missing[kernel_name(summary.kernel.name)] += summary.total_seconds();
+    }
+    if (missing.empty()) return {};
+    std::vector<std::string> names;
+    double seconds = 0;
+    for (const auto& [name, time] : missing) {
+        if (names.size() < 5) names.push_back(name);
+        seconds += time;
+    }
+    if (missing.size() > names.size())
+        names.push_back(fmt::format("{} more", missing.size() - names.size()));
+    return {{.code = "W-NO-LINES",
+             .point = {},
+             .text = fmt::format("no lines of {}: {:.0f} % of the GPU's time",
+                                 fmt::join(names, ", "), all > 0 ? 100 * seconds / all : 0.0)}};
+}
+
+// Kernels whose lines do not add up to what the hardware counted of the kernel as it was: where
+// lanes part, compilers order and repeat instructions, and not alike in code that counts itself.
+std::vector<Warning> lines_that_differ(const std::vector<KernelSummary>& kernels,
+                                       const std::vector<LineSummary>& lines) {
+    constexpr double tolerated = 0.02;
+    std::map<std::string, double> counted;
+    for (const KernelSummary& summary : kernels)
+        for (const Counter counter : {Counter::load_sectors, Counter::store_sectors})
+            counted[summary.kernel.name] +=
+                number_or(summary.measured[counter], 0) *
+                static_cast<double>(summary.launches.value_or(summary.counted));
+    std::map<std::string, double> of_lines;
+    for (const LineSummary& line : lines) {
+        if (!counted.contains(line.site.function)) return {};  // a function of several kernels
+        const bool is_counted =
+            line.site.kind == AccessKind::load || line.site.kind == AccessKind::store;
+        if (line.site.space == Space::global && is_counted)
+            of_lines[line.site.function] += static_cast<double>(line.totals.sectors);
+    }
+    std::vector<Warning> warnings;
+    for (const auto& [name, sectors] : of_lines) {
+        const double hardware = counted[name];
+        if (hardware == 0) continue;  // it was not counted
+        if (std::abs(sectors - hardware) <= tolerated * hardware) continue;
+        warnings.push_back(
+            {.code = "W-LINES-DIFFER",
+             .point = {},
+             .text = fmt::format("the lines of {} add up to {:.0f} sectors, the hardware counted "
+                                 "{:.0f}: where lanes part, the program's own code is arranged in "
+                                 "another way",
+                                 kernel_name(name), sectors, hardware)});
+    }
+    return warnings;
+}
+
+}  // namespace
+
+std::string kernel_name(const std::string& symbol) {
+    const std::string name = demangled(symbol);
+    if (name.starts_with('(')) return name;  // no function's
+    std::string plain;
+    int depth = 0;
+    for (const char c : name) {
+        if (c == '<') ++depth;
+        if (c == '(' && depth == 0 && !plain.empty()) break;
+        if (depth == 0) plain += c;
+        if (c == '>') --depth;
+    }
+    const std::size_t space = plain.rfind(' ');
+    if (space != plain.npos && space + 1 < plain.size()) plain.erase(0, space + 1);
+    return depth == 0 && !plain.empty() ? plain : name;
+}
+
+std::vector<Warning> problems_of(const std::vector<Trace>& traces, std::string_view code) {
+    std::set<std::string> said;
+    std::vector<Warning> warnings;
+    for (const Trace& trace : traces)
+        for (const std::string& problem : trace.problems)
+            if (said.insert(problem).second)
+                warnings.push_back({.code = std::string(code), .point = {}, .text = problem});
+    return warnings;
+}
+
+RunLines lines_of_run(const std::vector<KernelSummary>& kernels, const std::vector<Trace>& traces,
+                      const std::optional<DeviceFacts>& facts, const std::string& addresses) {
+    const std::vector<LineSummary> lines = summarize_lines(traces);
+    const Machine machine = facts ? machine_of(*facts) : find_machine("h200");
+    const std::vector<LineReport> reports = report_lines(lines, costs_of(kernels, facts), machine);
+    RunLines result;
+    std::map<std::string, int> names;
+    bool has_places = false;
+    for (const LineReport& report : reports) {
+        result.points.push_back(point_of(report, names));
+        has_places |= !report.line.place().file.empty();
+        if (auto finding = finding_of(report, result.points.back().name, machine))
+            result.findings.push_back(std::move(*finding));
+    }
+    result.warnings = kernels_without_lines(kernels, lines);
+    const auto add = [&](const std::vector<Warning>& warnings) {
+        result.warnings.insert(result.warnings.end(), warnings.begin(), warnings.end());
+    };
+    add(lines_that_differ(kernels, lines));
+    if (!reports.empty() && !has_places)
+        add({{.code = "W-NO-LINE-INFO",
+              .point = {},
+              .text = "the program was built without line information: compile it with nvcc "
+                      "-lineinfo to see source lines"}});
+    add(problems_of(traces, "W-NO-LINES"));
+    if (!addresses.empty()) save_addresses(addresses, reports, result.points);
+    return result;
+}
+
+}  // namespace coalprof
+
+#endif

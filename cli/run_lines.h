@@ -1,0 +1,33 @@
+// What `coalprof run --lines` tells of the lines of a program.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/device/device.h"
+#include "core/result/result.h"
+#include "core/trace/kernels.h"
+
+namespace coalprof {
+
+struct RunLines {
+    std::vector<Point> points;  // those that could save most time first
+    std::vector<LineFinding> findings;
+    std::vector<Warning> warnings;
+};
+
+// `kernels` were counted by the hardware, `traces` come from code that counted itself on the GPU of
+// `facts`. `addresses`: a warps file for the warps that were kept; empty: none. Throws Error where
+// that cannot be written.
+RunLines lines_of_run(const std::vector<KernelSummary>& kernels, const std::vector<Trace>& traces,
+                      const std::optional<DeviceFacts>& facts, const std::string& addresses);
+
+// A kernel's own name, of its symbol: without its result, template arguments and parameters.
+std::string kernel_name(const std::string& symbol);
+
+// The sentences of all processes, each once.
+std::vector<Warning> problems_of(const std::vector<Trace>& traces, std::string_view code);
+
+}  // namespace coalprof
