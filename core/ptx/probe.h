@@ -48,7 +48,7 @@ struct SiteTotals {
     std::uint64_t sectors = 0;         // distinct in a warp
     std::uint64_t lines = 0;           // of 128 bytes, likewise
     std::uint64_t places = 0;          // distinct addresses, likewise
-    std::uint64_t ideal_sectors = 0;   // the fewest for as many lanes side by side
+    std::uint64_t ideal_sectors = 0;   // of as many lanes side by side; at most `sectors`
     std::uint64_t needed_sectors = 0;  // the fewest that could hold the distinct bytes
 
     SiteTotals& operator+=(const SiteTotals& other) {
@@ -63,9 +63,9 @@ struct SiteTotals {
     }
 };
 inline constexpr std::size_t site_counts = sizeof(SiteTotals) / sizeof(std::uint64_t);
-// Of one warp: which execution of the site it was (from 1; 0: none), its active lanes, then for
-// each lane the address in the low 48 bits, and the low 15 bits of the number from 0 with a set bit
-// above them. Samples are spread over all executions.
+// Of one warp: a number (from 1; 0: none), its active lanes, then for each lane the address in the
+// low 48 bits, and above them a set bit with the low 15 bits of the number less one. Samples are
+// spread over all executions.
 inline constexpr std::size_t sample_words = 2 + warp_lanes;
 inline constexpr const char* counts_symbol = "coalprof_counts";
 inline constexpr const char* samples_symbol = "coalprof_samples";

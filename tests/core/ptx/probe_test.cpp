@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <set>
 
@@ -164,7 +165,7 @@ void count_plainly(const Lanes& lanes, std::uint32_t site, SiteTotals& totals) {
                .sectors = sectors.size(),
                .lines = lines.size(),
                .places = places.size(),
-               .ideal_sectors = sectors_for(active),
+               .ideal_sectors = std::min(sectors_for(active), std::uint64_t{sectors.size()}),
                .needed_sectors = sectors_for(places.size())};
 }
 
@@ -230,6 +231,42 @@ TEST(Probe, keeps_addresses_of_warps_from_the_first_to_the_last) {
     // Of a fair draw about half; the draw is a fixed function of the warp's number.
     EXPECT_GT(late, result.samples_of_each / 4);
     EXPECT_LT(late, result.samples_of_each * 3 / 4);
+}
+
+// 33 of 64 places belong to 33 warps that are spread over the grid, as if each were alone.
+TEST(Probe, keeps_places_for_warps_of_all_parts_of_a_grid) {
+    constexpr std::uint64_t base = 1ull << 33;
+    const ProbedPtx result = probed(program);
+    ASSERT_EQ(result.samples_of_each, 64u);
+    for (const bool at_the_same_time : {false, true}) {
+        WarpMachine machine(result);
+        machine.warps_of_grid = 192;
+        machine.sees_old_counts = at_the_same_time;
+        for (std::uint32_t warp = 0; warp < machine.warps_of_grid; ++warp) {
+            Lanes lanes;
+            lanes.fill(WarpMachine::Lane{{base + warp * 4096ull, 8u << 24}});
+            machine.call(lanes, warp);
+        }
+        const std::vector<std::uint64_t>& words = machine.memory.find(samples_symbol)->second;
+        const std::vector<WarpAccess> kept =
+            accesses_of(result.sites[0], {words.begin(), words.begin() + 64 * sample_words});
+        ASSERT_EQ(kept.size(), 64u);
+        std::set<std::uint64_t> warps;
+        for (const WarpAccess& access : kept) warps.insert((access.addresses[0] - base) / 4096);
+        EXPECT_EQ(warps.size(), 64u) << at_the_same_time;
+        for (std::uint64_t own = 0; own < 33; ++own)  // the first at or behind own * 192 / 33
+            EXPECT_EQ((kept[own].addresses[0] - base) / 4096, (own * 192 + 32) / 33);
+    }
+}
+
+// For either ptxas writes YIELD, at which lanes that wait elsewhere go on alone.
+TEST(Probe, reads_no_counter_in_a_way_that_parts_lanes) {
+    const std::string text = probed(program).text;
+    const std::size_t at = text.find(".func coalprof_probe");
+    const std::string code = text.substr(at, text.find("ret;", at) - at);
+    for (const std::string_view word :
+         {"atom.", "ld.volatile", "ld.relaxed", "ld.acquire", ".cg", ".cv"})
+        EXPECT_THAT(code, Not(HasSubstr(std::string(word))));
 }
 
 TEST(Probe, passes_over_a_warp_that_another_wrote_into) {

@@ -34,7 +34,8 @@ class WarpMachine {
     // What each lane gives: its address, and its site with its width. Lanes that give none are
     // inactive.
     using Lane = std::optional<std::pair<std::uint64_t, std::uint32_t>>;
-    void call(const std::array<Lane, warp_lanes>& arguments) {
+    void call(const std::array<Lane, warp_lanes>& arguments, std::uint32_t warp = 0) {
+        warp_ = warp;
         std::array<std::size_t, warp_lanes> at{};
         for (auto& lane : registers_) lane.clear();
         for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
@@ -54,6 +55,8 @@ class WarpMachine {
     }
 
     std::map<std::string, std::vector<std::uint64_t>, std::less<>> memory;
+    std::uint32_t warps_of_grid = 1;  // in blocks of two and three dimensions, of two warps each
+    bool sees_old_counts = false;     // as if all warps executed at the same time
 
  private:
     static constexpr std::size_t done = ~std::size_t{0};
@@ -92,7 +95,23 @@ class WarpMachine {
         }
     }
 
+    // Blocks of 8 x 4 x 2 threads in a grid of 3 x n x 2.
     std::uint64_t value(const std::string& operand, std::uint32_t lane) {
+        const std::uint32_t thread = warp_ % 2 * warp_lanes + lane;
+        const std::uint32_t block = warp_ / 2;
+        const std::uint32_t blocks = warps_of_grid > 1 ? warps_of_grid / 2 : 1;
+        if (operand == "%ntid.x") return warps_of_grid > 1 ? 8u : warp_lanes;
+        if (operand == "%ntid.y") return warps_of_grid > 1 ? 4u : 1u;
+        if (operand == "%ntid.z") return warps_of_grid > 1 ? 2u : 1u;
+        if (operand == "%tid.x") return warps_of_grid > 1 ? thread % 8 : lane;
+        if (operand == "%tid.y") return warps_of_grid > 1 ? thread / 8 % 4 : 0;
+        if (operand == "%tid.z") return warps_of_grid > 1 ? thread / 32 : 0;
+        if (operand == "%nctaid.x") return blocks > 1 ? 3u : 1u;
+        if (operand == "%nctaid.y") return blocks > 1 ? blocks / 6 : 1;
+        if (operand == "%nctaid.z") return blocks > 1 ? 2u : 1u;
+        if (operand == "%ctaid.x") return blocks > 1 ? block % 3 : 0;
+        if (operand == "%ctaid.y") return blocks > 1 ? block / 3 % (blocks / 6) : 0;
+        if (operand == "%ctaid.z") return blocks > 1 ? block / (blocks / 2) : 0;
         if (operand == "%lanemask_lt") return (1u << lane) - 1;
         if (operand == "%laneid") return lane;
         if (operand == counts_symbol) return bases_apart;
@@ -182,6 +201,12 @@ class WarpMachine {
             each([&](auto lane) {
                 return std::uint64_t{low(1, lane) * low(2, lane) + low(3, lane)};
             });
+        else if (op == "sub.u32")
+            each([&](auto lane) { return std::uint64_t{low(1, lane) - low(2, lane)}; });
+        else if (op == "min.u32")
+            each([&](auto lane) { return std::uint64_t{std::min(low(1, lane), low(2, lane))}; });
+        else if (op == "div.u32")
+            each([&](auto lane) { return std::uint64_t{low(1, lane) / low(2, lane)}; });
         else if (op == "rem.u32")
             each([&](auto lane) { return std::uint64_t{low(1, lane) % low(2, lane)}; });
         else if (op == "popc.b32")
@@ -202,6 +227,8 @@ class WarpMachine {
             each([&](auto lane) { return std::uint64_t{low(1, lane) == low(2, lane)}; });
         else if (op == "setp.ne.u32")
             each([&](auto lane) { return std::uint64_t{low(1, lane) != low(2, lane)}; });
+        else if (op == "setp.le.u32")
+            each([&](auto lane) { return std::uint64_t{low(1, lane) <= low(2, lane)}; });
         else if (op == "setp.lt.u32")
             each([&](auto lane) { return std::uint64_t{low(1, lane) < low(2, lane)}; });
         else if (op == "setp.ge.u32")
@@ -222,16 +249,13 @@ class WarpMachine {
                     throw std::logic_error("from a lane that is not here");
                 return in(1, low(2, lane));
             });
-        else if (op == "atom.global.add.u64" || op == "red.global.add.u64" ||
-                 op == "st.global.u64") {
-            const bool is_atom = op.starts_with("atom");
+        else if (op == "ld.global.u64")
+            each([&](auto lane) { return sees_old_counts ? 0 : word_at(step.operands[1], lane); });
+        else if (op == "red.global.add.u64" || op == "st.global.u64") {
             for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
                 if ((active >> lane & 1) == 0) continue;
-                std::uint64_t& word = word_at(step.operands[is_atom ? 1 : 0], lane);
-                const std::uint64_t old = word;
-                const std::uint64_t operand = in(is_atom ? 2 : 1, lane);
-                word = op.starts_with("st") ? operand : word + operand;
-                if (is_atom) registers_[lane][step.operands[0]] = old;
+                std::uint64_t& word = word_at(step.operands[0], lane);
+                word = op.starts_with("st") ? in(1, lane) : word + in(1, lane);
             }
         } else if (op == "bra" || op == "ret") {
             for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
@@ -241,6 +265,7 @@ class WarpMachine {
             throw std::logic_error("an instruction that is not known: " + op);
     }
 
+    std::uint32_t warp_ = 0;
     std::vector<Step> code_;
     std::map<std::string, std::size_t> labels_;
     std::array<std::map<std::string, std::uint64_t>, warp_lanes> registers_;
