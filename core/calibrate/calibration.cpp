@@ -27,6 +27,10 @@ constexpr std::uint64_t repeats_of_round = 41;
 constexpr double least_told_seconds = 10e-6;
 constexpr double most_drift = 0.05;
 constexpr double most_drifting = 0.1;  // of the launches
+// Processes take turns on a GPU: a launch during which another had its turn takes that much longer,
+// while the medians stay as they are.
+constexpr double least_turn_seconds = 2e-4;
+constexpr double most_delayed = 0.005;  // of the rounds
 
 struct Asked {
     Probe probe;
@@ -77,7 +81,12 @@ TimedProbe summary_of(const Asked& one) {
     std::ranges::sort(sorted, {}, &Timing::median_seconds);
     const Timing& middle = sorted[sorted.size() / 2];
     TimedProbe probe{.command = one.probe.command, .seconds = middle_mean(sorted)};
-    for (const Timing& round : sorted) probe.repeats += round.repeats;
+    probe.rounds = sorted.size();
+    for (const Timing& round : sorted) {
+        probe.repeats += round.repeats;
+        probe.longest_seconds = std::max(probe.longest_seconds, round.max_seconds);
+        probe.delayed_rounds += round.max_seconds > round.median_seconds + least_turn_seconds;
+    }
     probe.spread = (middle.high_seconds - middle.low_seconds) / middle.median_seconds;
     probe.drift = sorted.back().median_seconds / sorted.front().median_seconds - 1;
     return probe;
@@ -90,7 +99,9 @@ std::optional<Rates> modelled_rates(const Machine& machine) {
 
 }  // namespace
 
-std::string disturbance_in(std::span<const TimedProbe> launches) {
+namespace {
+
+std::string drift_in(std::span<const TimedProbe> launches) {
     std::size_t told = 0;
     std::size_t drifting = 0;
     const TimedProbe* worst = nullptr;
@@ -105,6 +116,23 @@ std::string disturbance_in(std::span<const TimedProbe> launches) {
         "{} of {} launches took more than {:.0f} % longer in one round than in another ({}: {:.0f} "
         "%): another process was on the GPU, or its clocks changed",
         drifting, told, 100 * most_drift, worst->command, 100 * worst->drift);
+}
+
+}  // namespace
+
+std::string disturbance_in(std::span<const TimedProbe> launches) {
+    if (std::string drift = drift_in(launches); !drift.empty()) return drift;
+    std::uint64_t rounds = 0;
+    std::uint64_t delayed = 0;
+    for (const TimedProbe& launch : launches) {
+        rounds += launch.rounds;
+        delayed += launch.delayed_rounds;
+    }
+    if (static_cast<double>(delayed) <= most_delayed * static_cast<double>(rounds)) return {};
+    return fmt::format(
+        "in {} of {} rounds a launch took more than {:.1f} ms longer than the others: another "
+        "process was on the GPU",
+        delayed, rounds, 1e3 * least_turn_seconds);
 }
 
 Calibration calibrate(KernelLauncher& launcher) {

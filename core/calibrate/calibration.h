@@ -14,11 +14,14 @@ namespace coalprof {
 
 struct TimedProbe {
     std::string command;
-    std::uint64_t repeats = 0;     // in all rounds together
-    double seconds = 0;            // the mean of the middle rounds' medians
-    double spread = 0;             // between the quartiles of a round, as a share of the median
-    double drift = 0;              // from the fastest round's median to the slowest's, likewise
-    double predicted_seconds = 0;  // with the rates that were found
+    std::uint64_t repeats = 0;   // in all rounds together
+    double seconds = 0;          // the mean of the middle rounds' medians
+    double spread = 0;           // between the quartiles of a round, as a share of the median
+    double drift = 0;            // from the fastest round's median to the slowest's, likewise
+    double longest_seconds = 0;  // of all that were timed
+    std::uint64_t rounds = 0;
+    std::uint64_t delayed_rounds = 0;  // in which a launch took far longer than the others
+    double predicted_seconds = 0;      // with the rates that were found
 };
 
 struct Calibration {

@@ -45,7 +45,10 @@ ListRow row_of(const TimedProbe& launch) {
              {"predicted", launch.predicted_seconds},
              {"repeats", launch.repeats},
              {"spread", launch.spread},
-             {"drift", launch.drift}}};
+             {"drift", launch.drift},
+             {"longest", launch.longest_seconds},
+             {"rounds", launch.rounds},
+             {"delayed_rounds", launch.delayed_rounds}}};
 }
 
 std::optional<double> number_of(const Value* value) {

@@ -185,6 +185,15 @@ TEST(Disturbance, is_told_where_more_than_a_tenth_of_long_launches_drift) {
     EXPECT_THAT(disturbance_in(launches), IsEmpty());
 }
 
+// Another process's turn falls into 6 of 900 rounds: more than one in 200.
+TEST(Disturbance, is_told_where_launches_waited_for_another_process) {
+    std::vector<TimedProbe> launches(100, {.command = "x", .seconds = 1e-4, .rounds = 9});
+    launches[0].delayed_rounds = 4;
+    EXPECT_THAT(disturbance_in(launches), IsEmpty());
+    launches[50].delayed_rounds = 2;
+    EXPECT_THAT(disturbance_in(launches), HasSubstr("6 of 900"));
+}
+
 class MachineFile : public testing::Test {
  protected:
     std::string write(const std::string& text) {
