@@ -72,6 +72,7 @@ class Planner {
         if (row.needs_sole_access) source.must_be_zero = other_accesses(row.concerns);
         if (!of_lone_warps_ && !row.without_waiting.empty() && has_metric_(row.without_waiting))
             source.waiting = {.with = index_of(plan_.hardware, row.with_waiting),
+                              .conflicts = index_of(plan_.hardware, row.conflicts),
                               .without = index_of(plan_.instrumented, row.without_waiting)};
         plan_.sources.push_back(std::move(source));
     }

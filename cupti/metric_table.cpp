@@ -37,6 +37,10 @@ constexpr std::string_view shared_load_wavefronts =
     "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum";
 constexpr std::string_view shared_store_wavefronts =
     "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum";
+constexpr std::string_view shared_load_conflicts =
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum";
+constexpr std::string_view shared_store_conflicts =
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum";
 constexpr std::string_view instrumented_load_wavefronts =
     "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum";
 constexpr std::string_view instrumented_store_wavefronts =
@@ -160,18 +164,22 @@ constexpr CounterMetrics table[] = {
     {Counter::shared_load_requests, MetricCost::base, {Access::shared_load},
      {{"smsp__inst_executed_op_shared_ld_pred_on_any.sum"}}},
     {Counter::shared_load_wavefronts, MetricCost::base, {Access::shared_load},
-     {{shared_load_wavefronts}}, {}, false, shared_load_wavefronts, instrumented_load_wavefronts},
+     {{shared_load_wavefronts}}, {}, false, shared_load_wavefronts, shared_load_conflicts,
+     instrumented_load_wavefronts},
     {Counter::shared_load_conflicts, MetricCost::base, {Access::shared_load},
-     {{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"}},
-     {}, false, shared_load_wavefronts, instrumented_load_wavefronts},
+     {{shared_load_conflicts}},
+     {}, false, shared_load_wavefronts, shared_load_conflicts,
+     instrumented_load_wavefronts},
     {Counter::shared_load_conflict_degree, MetricCost::derived, {Access::shared_load}},
     {Counter::shared_store_requests, MetricCost::base, {Access::shared_store},
      {{"smsp__inst_executed_op_shared_st_pred_on_any.sum"}}},
     {Counter::shared_store_wavefronts, MetricCost::base, {Access::shared_store},
-     {{shared_store_wavefronts}}, {}, false, shared_store_wavefronts, instrumented_store_wavefronts},
+     {{shared_store_wavefronts}}, {}, false, shared_store_wavefronts, shared_store_conflicts,
+     instrumented_store_wavefronts},
     {Counter::shared_store_conflicts, MetricCost::base, {Access::shared_store},
-     {{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"}},
-     {}, false, shared_store_wavefronts, instrumented_store_wavefronts},
+     {{shared_store_conflicts}},
+     {}, false, shared_store_wavefronts, shared_store_conflicts,
+     instrumented_store_wavefronts},
     {Counter::shared_store_conflict_degree, MetricCost::derived, {Access::shared_store}},
     // ATOMS, whether its result is used or not.
     {Counter::shared_atomic_requests, MetricCost::base, {Access::shared_atomic},

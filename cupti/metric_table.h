@@ -37,10 +37,11 @@ struct CounterMetrics {
     std::string_view note{};  // what to know about the value; for `never`: why not
     // The metric does not tell accesses apart: it is an answer only if no other access was made.
     bool needs_sole_access = false;
-    // Where the hardware counts waiting as well: how often it counts, waiting included, and how
-    // often instrumented code says that there is something to count. The difference is taken off,
-    // unless the launch is one warp, which waits for nobody.
+    // Where the hardware counts waiting as well: how often it counts, waiting included, how many of
+    // those it takes for conflicts, and how often instrumented code says that there is something to
+    // count. The difference is taken off, unless the launch is one warp, which waits for nobody.
     std::string_view with_waiting{};
+    std::string_view conflicts{};
     std::string_view without_waiting{};
 };
 
@@ -56,8 +57,9 @@ struct MetricPlan {
         std::size_t metric = 0;                   // index into hardware or instrumented
         std::vector<std::size_t> must_be_zero{};  // indices into hardware
         struct Waiting {
-            std::size_t with = 0;     // index into hardware
-            std::size_t without = 0;  // index into instrumented
+            std::size_t with = 0;       // index into hardware
+            std::size_t conflicts = 0;  // likewise
+            std::size_t without = 0;    // index into instrumented
         };
         std::optional<Waiting> waiting{};
     };

@@ -127,6 +127,27 @@ TEST(Collector, takes_waiting_off_the_passes_of_shared_memory) {
     EXPECT_THAT(run.breaches(), IsEmpty());
 }
 
+// Both as measured on an H100: loads of 8 bytes of which instrumented code says 616 passes, and of
+// 16 bytes of which it says 36. The hardware made 560 and 48, of which 240 and none were conflicts.
+TEST(Collector, believes_the_hardware_where_instrumented_code_cannot_be_right) {
+    struct Case {
+        double passes, conflicts, instrumented;
+    };
+    for (const Case& one : {Case{560, 240, 616}, Case{48, 0, 36}}) {
+        Collecting run;
+        run.fake.value = [&](const std::string& metric, const std::string&) {
+            if (metric.starts_with("smsp__sass")) return one.instrumented;
+            return metric.find("conflicts") != std::string::npos ? one.conflicts : one.passes;
+        };
+        const std::array wanted{Counter::shared_load_wavefronts, Counter::shared_load_conflicts};
+        const auto readings = run.collect(wanted, 1);
+        EXPECT_EQ(readings.at(0)[Counter::shared_load_wavefronts],
+                  Reading{static_cast<std::uint64_t>(one.passes)});
+        EXPECT_EQ(readings.at(0)[Counter::shared_load_conflicts],
+                  Reading{static_cast<std::uint64_t>(one.conflicts)});
+    }
+}
+
 TEST(Collector, answers_what_was_wanted_and_nothing_else) {
     // 96 unique bytes in 4 sectors: 24 bytes a sector, efficiency 24 / 32 = 0.75. The parts were
     // not asked for, and time is not CUPTI's.
