@@ -131,7 +131,7 @@ std::string dimensions_text(const std::array<std::uint32_t, 3>& all) {
     return text;
 }
 
-Point point_of(const KernelSummary& summary) {
+Point point_of(const KernelSummary& summary, bool tells_device) {
     const std::string full = demangled(summary.kernel.name);
     Point point;
     point.name = full;
@@ -144,7 +144,7 @@ Point point_of(const KernelSummary& summary) {
         add("grid", dimensions_text(summary.kernel.grid));
         add("block", dimensions_text(summary.kernel.block));
     }
-    if (summary.kernel.device != 0) add("device", summary.kernel.device);
+    if (tells_device) add("device", summary.kernel.device);
     point.parameters.emplace_back("launches",
                                   summary.launches ? Value(*summary.launches) : Value{});
     point.parameters.emplace_back("counted", summary.counted);
@@ -247,8 +247,12 @@ ExitCode run_run_command(const RunCommand& command, const Invocation& invocation
     std::vector<Warning> problems = problems_of_counting(traces);
     append(problems, early_ends_of(traces));
     append(problems, early_ends_of(again));
-    if (!command.lines)
-        for (const KernelSummary& summary : kernels) lines.points.push_back(point_of(summary));
+    if (!command.lines) {
+        const bool is_of_first_gpu = std::ranges::all_of(
+            kernels, [](const KernelSummary& summary) { return summary.kernel.device == 0; });
+        for (const KernelSummary& summary : kernels)
+            lines.points.push_back(point_of(summary, !is_of_first_gpu));
+    }
 
     ResultHead head = head_of(invocation.argv);
     head.backend = "device";

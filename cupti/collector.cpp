@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <mutex>
 
 #include "core/result/reading.h"
 #include "cupti/cupti_api.h"
@@ -161,13 +163,40 @@ bool nothing_could_be_read(const SweepValues& values) {
 
 }  // namespace
 
+namespace {
+
+// One thread at a time asks CUPTI for something.
+std::mutex& turn_at_cupti() {
+    static std::mutex mutex;
+    return mutex;
+}
+
+struct ProfilerUsers {
+    std::mutex mutex;
+    std::map<const CuptiApi*, std::size_t> of;
+};
+
+ProfilerUsers& profiler_users() {
+    static ProfilerUsers users;
+    return users;
+}
+
+}  // namespace
+
 StartedProfiler::StartedProfiler(const CuptiApi& api) : api_(api) {
-    auto params = cupti_params<CUpti_Profiler_Initialize_Params>(
-        CUpti_Profiler_Initialize_Params_STRUCT_SIZE);
-    check_cupti(api.profiler_initialize(&params), "start CUPTI's profiler");
+    const std::lock_guard lock(profiler_users().mutex);
+    std::size_t& users = profiler_users().of[&api];
+    if (users == 0) {
+        auto params = cupti_params<CUpti_Profiler_Initialize_Params>(
+            CUpti_Profiler_Initialize_Params_STRUCT_SIZE);
+        check_cupti(api.profiler_initialize(&params), "start CUPTI's profiler");
+    }
+    ++users;
 }
 
 StartedProfiler::~StartedProfiler() {
+    const std::lock_guard lock(profiler_users().mutex);
+    if (--profiler_users().of[&api_] != 0) return;
     auto params = cupti_params<CUpti_Profiler_DeInitialize_Params>(
         CUpti_Profiler_DeInitialize_Params_STRUCT_SIZE);
     api_.profiler_deinitialize(&params);  // at the end of its use a failure changes nothing
@@ -176,6 +205,7 @@ StartedProfiler::~StartedProfiler() {
 CuptiCollector::CuptiCollector(const CuptiApi& api, const CounterDriver& driver,
                                const CollectorOptions& options)
     : api_(api), driver_(driver), options_(options) {
+    const std::lock_guard turn(turn_at_cupti());
     const CUdevice device = open_device(driver_, options_.device);
     profiler_.emplace(api_);
     check_supported(api_, device);
@@ -189,6 +219,7 @@ MetricPlan CuptiCollector::plan(std::span<const Counter> wanted) const {
 }
 
 std::uint64_t CuptiCollector::passes(std::span<const Counter> wanted) {
+    const std::lock_guard turn(turn_at_cupti());
     const MetricPlan needed = plan(wanted);
     std::uint64_t passes = 0;
     if (!needed.hardware.empty()) passes += MetricConfig(api_, chip(), needed.hardware).passes();
@@ -220,6 +251,7 @@ std::vector<Readings> CuptiCollector::collect(std::span<const Counter> wanted, s
                                               const std::function<void(std::size_t)>& work) {
     times_ = {};
     if (points == 0) return {};
+    const std::lock_guard turn(turn_at_cupti());
     const MetricPlan needed = plan(wanted);
     const CountedSweep sweep{points, before, work};
     SweepValues hardware;
@@ -245,6 +277,7 @@ std::vector<PointValues> CuptiCollector::collect_metrics(
     const std::vector<std::string>& metrics, std::size_t points,
     const std::function<void(std::size_t)>& before, const std::function<void(std::size_t)>& work) {
     times_ = {};
+    const std::lock_guard turn(turn_at_cupti());
     SweepValues values;
     collect_set(metrics, {points, before, work}, values);
     if (nothing_could_be_read(values)) throw CountersError(std::string(values.ended_because));

@@ -3,6 +3,10 @@
 // A sweep takes one session for the hardware counters, and a second one for those that CUPTI can
 // only get by patching the code (unique bytes), so that a failure of the second costs nothing of
 // the first. Each is one Start..Stop per pass with one user range per point.
+//
+// Collectors of several GPUs live side by side, on threads of their own. One at a time asks CUPTI
+// for something: its calls are not safe from several threads. On two H100 the chip of one GPU came
+// back as "Unknown" while the other was asked for (CUPTI 13.0, 2026-11-22).
 #pragma once
 
 #include <cstdint>
@@ -32,7 +36,7 @@ struct CollectorOptions {
 // "GH100". Throws CountersError. Crashes where no driver was started.
 std::string chip_of_device(const CuptiApi& api, int device_index);
 
-// CUPTI's profiler, started for as long as this lives.
+// CUPTI's profiler, started for as long as one of these lives.
 class StartedProfiler {
  public:
     explicit StartedProfiler(const CuptiApi& api);  // throws CountersError
