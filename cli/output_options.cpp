@@ -4,11 +4,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 
 #include "cli/point_warps.h"
 #include "cli/print.h"
+#include "cli/source_files.h"
 #include "core/text/describe.h"
 #include "core/text/number.h"
 #include "core/text/suggest.h"
@@ -92,6 +94,16 @@ void OutputOptions::offer_only(CLI::App& command, std::string_view formats) {
     if (formats.find("jsonl") == formats.npos) command.remove_option(command.get_option("--jsonl"));
 }
 
+void OutputOptions::add_source_to(CLI::App& command) {
+    command
+        .add_option("--source", source_folders,
+                    "For html: where the source of the program lies now, also if it was changed "
+                    "after the run; may be repeated")
+        ->type_name("FOLDER")
+        ->allow_extra_args(false)
+        ->group("Output");
+}
+
 void OutputOptions::add_telling_to(CLI::App& command) {
     const char* group = "Output";
     command.add_flag("--no-progress", no_progress, "No progress on standard error")->group(group);
@@ -109,6 +121,11 @@ TableStyle LookOptions::style() const {
             .color = !plain && wants_color(color),
             .ascii = plain,
             .find_warp = find_point_warp};
+}
+
+bool OutputOptions::names_standard_output() const {
+    return json || jsonl || plot || !format.empty() ||
+           std::ranges::any_of(files, [](const auto& file) { return is_standard_output(file); });
 }
 
 std::vector<OutputTarget> OutputOptions::targets() const {
@@ -137,6 +154,11 @@ std::vector<OutputTarget> OutputOptions::targets() const {
     }
     if (!stdout_is_taken)
         targets.insert(targets.begin(), {"-", named ? named : &default_format(), on_screen, false});
+    for (OutputTarget& target : targets)
+        target.style.find_source = [folders = source_folders](const ResultHead& head,
+                                                              const std::string& file) {
+            return find_source(folders, head, file);
+        };
     return targets;
 }
 

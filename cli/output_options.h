@@ -24,6 +24,7 @@ struct LookOptions {
 struct OutputOptions {
     std::string format;
     std::vector<std::string> files;
+    std::vector<std::string> source_folders;
     bool part_in_place = false;
     bool json = false;
     bool plot = false;
@@ -38,8 +39,12 @@ struct OutputOptions {
     void add_to(CLI::App& command);
     // For commands that print no result: of what add_to() added, only these formats.
     static void offer_only(CLI::App& command, std::string_view formats);
+    // --source, for results of programs.
+    void add_source_to(CLI::App& command);
     // --no-progress and -v alone, for commands without the rest.
     void add_telling_to(CLI::App& command);
+    // Whether standard output was asked for.
+    bool names_standard_output() const;
     // Throws UsageError for unknown formats and for two that contradict each other.
     std::vector<OutputTarget> targets() const;
     // The targets, opened; what their end has to tell goes to standard error. The options must live

@@ -94,7 +94,7 @@ void require_that_all_join(const std::vector<OutputTarget>& targets) {
             throw UsageError(
                 fmt::format("report: {} shows one result at a time", target.format->name), {},
                 UsageError::no_caret,
-                "html, svg, plot and openmetrics show several: --format html > FILE.html");
+                "html, svg, plot and openmetrics show several: -o FILE.html");
 }
 
 ExitCode run_joined(const ReportCommand& command, const std::vector<OutputTarget>& targets) {
@@ -115,7 +115,12 @@ ExitCode run_joined(const ReportCommand& command, const std::vector<OutputTarget
 }
 
 ExitCode run_report(const ReportCommand& command) {
-    const std::vector<OutputTarget> targets = command.output.targets();
+    std::vector<OutputTarget> targets = command.output.targets();
+    // A table of several there is not; nobody asked for one where files were named.
+    if (command.files.size() > 1 && !command.output.files.empty() &&
+        !command.output.names_standard_output())
+        std::erase_if(targets,
+                      [](const OutputTarget& target) { return is_standard_output(target.path); });
     refuse_inputs(targets, command.files);
     if (command.files.size() > 1) return run_joined(command, targets);
     SavedResult saved(command.files.front(), "report");
@@ -143,6 +148,7 @@ void add_report_command(CLI::App& app, Invocation& invocation) {
                     "are drawn into one picture (html, svg, plot, openmetrics)")
         ->required();
     command->output.add_to(*sub);
+    command->output.add_source_to(*sub);
     command->output.view.add_to(*sub);
     sub->footer(
         "Examples:\n"

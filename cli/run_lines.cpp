@@ -15,6 +15,7 @@
 #include "core/trace/lines.h"
 #include "core/warps/warps_file.h"
 #include "core/write/output_file.h"
+#include "core/write/source_text.h"
 #include "cupti/attach/choice.h"
 
 namespace coalprof {
@@ -52,6 +53,8 @@ Point point_of(const LineReport& report, std::map<std::string, int>& names) {
     point.parameters = {{"line", place.empty() ? Value{} : Value(place)},
                         {"kernel", kernel},
                         {"width_bytes", site.width_bytes}};
+    if (!place.empty())
+        point.parameters.emplace_back(std::string(source_file_parameter), report.line.place().file);
     if (site.space == Space::global) point.measured = report.measured;
     point.predicted = report.predicted;
     return point;

@@ -6,10 +6,10 @@
 #include <cmath>
 
 #include "core/text/describe.h"
-#include "core/write/finding_text.h"
 #include "core/write/json_text.h"
 #include "core/write/page.h"
 #include "core/write/result_columns.h"
+#include "core/write/source_lines.h"
 #include "core/write/text_buffer.h"
 #include "core/write/warp_shapes.h"
 #include "core/write/writers.h"
@@ -38,8 +38,8 @@ bool are_same(const std::vector<double>& a, const std::vector<double>& b) {
 
 class HtmlWriter : public ResultSink {
  public:
-    HtmlWriter(ByteSink& out, FindPointWarp find_warp)
-        : out_(out), find_warp_(std::move(find_warp)) {}
+    HtmlWriter(ByteSink& out, const TableStyle& style)
+        : out_(out), find_warp_(style.find_warp), find_source_(style.find_source) {}
     void begin(const ResultHead& head) override { gathered_.begin(head); }
     void point(const Point& point) override { gathered_.point(point); }
 
@@ -88,10 +88,17 @@ class HtmlWriter : public ResultSink {
             put_text(explain_command(result.head));
         }
         put_warps(result);
+        text_.put(",\n\"command\":");
+        put_text(fmt::format("{}", fmt::join(result.head.argv, " ")));
         put_list("facts", facts_of(result));
         std::vector<std::string> warnings;
         for (const Warning& warning : result.tail.warnings) warnings.push_back(describe(warning));
         put_list("warnings", warnings);
+        put_findings(result.tail.findings);
+        if (const std::string sources = source_lines_json(result, find_source_); !sources.empty()) {
+            text_.put(",\n\"sources\":");
+            put_data(sources);
+        }
         put_list("names", result.names);
         text_.put(",\n\"parameters\":[");
         bool is_first = true;
@@ -143,6 +150,26 @@ class HtmlWriter : public ResultSink {
         text_.put("],\n\"warp_of\":");
         const std::vector<double> warps(shapes.warps().begin(), shapes.warps().end());
         put_number_list(warps);
+    }
+
+    void put_findings(const std::vector<LineFinding>& findings) {
+        text_.put(",\n\"findings\":[");
+        for (const LineFinding& finding : findings) {
+            text_.put(&finding == &findings.front() ? "{\"point\":" : ",\n{\"point\":");
+            put_text(finding.point);
+            for (const auto& [name, text] :
+                 {std::pair("cause", &finding.cause), std::pair("text", &finding.text),
+                  std::pair("fix", &finding.fix), std::pair("like", &finding.like)}) {
+                text_.put(fmt::format(",\"{}\":", name));
+                put_text(*text);
+            }
+            if (finding.saves_seconds) {
+                text_.put(",\"saves_seconds\":");
+                put_number(*finding.saves_seconds);
+            }
+            text_.put('}');
+        }
+        text_.put(']');
     }
 
     void put_list(std::string_view name, const std::vector<std::string>& list) {
@@ -199,22 +226,18 @@ class HtmlWriter : public ResultSink {
     static std::vector<std::string> facts_of(const ResultColumns& result) {
         const ResultHead& head = result.head;
         std::vector<std::string> facts;
-        std::string words;
-        for (const std::string& word : head.argv) words += (words.empty() ? "" : " ") + word;
-        if (!words.empty()) facts.push_back(words);
-        facts.push_back(fmt::format("coalprof {}, {}; {} points, {}", head.coalprof_version,
-                                    head.time_utc, result.names.size(),
+        const std::size_t points = result.names.size();
+        facts.push_back(fmt::format("coalprof {}, {}; {} {}, {}", head.coalprof_version,
+                                    head.time_utc, points, points == 1 ? "point" : "points",
                                     name_of(result.tail.status)));
         if (!head.machine.evidence.empty())
             facts.push_back(
                 fmt::format("machine {}: {}", head.machine.name, head.machine.evidence));
-        for (const LineFinding& finding : result.tail.findings)
-            facts.push_back(finding_text(finding, false));
         for (const Verdict& verdict : result.tail.verdicts)
             facts.push_back((find_value(verdict.scope, "counter") ? "best: " : "best settings: ") +
                             verdict.text);
         if (!result.failed.empty())
-            facts.push_back(fmt::format("{} points failed", result.failed.size()));
+            facts.push_back(fmt::format("{} of them failed", result.failed.size()));
         return facts;
     }
     static std::string explain_command(const ResultHead& head) {
@@ -229,6 +252,7 @@ class HtmlWriter : public ResultSink {
 
     ByteSink& out_;
     FindPointWarp find_warp_;
+    FindSource find_source_;
     TextBuffer text_;
     ResultGatherer gathered_;
 };
@@ -236,7 +260,7 @@ class HtmlWriter : public ResultSink {
 }  // namespace
 
 std::unique_ptr<ResultSink> make_html(ByteSink& out, const TableStyle& style) {
-    return std::make_unique<HtmlWriter>(out, style.find_warp);
+    return std::make_unique<HtmlWriter>(out, style);
 }
 
 }  // namespace coalprof

@@ -1,5 +1,5 @@
-// What every page of `html` is made of: core/write/page/report.css and report.js, which travel in
-// the program.
+// What every page of `html` is made of: core/write/page/report.css and the scripts beside it,
+// which travel in the program.
 #pragma once
 
 #include <string_view>

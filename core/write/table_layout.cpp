@@ -9,6 +9,7 @@
 
 #include "core/text/utf8.h"
 #include "core/write/columns.h"
+#include "core/write/source_text.h"
 #include "core/write/table_cell.h"
 #include "core/write/terminal_text.h"
 
@@ -50,7 +51,8 @@ class ColumnMaker {
     // The parameters that are the same in every point move to `constant`.
     std::vector<TableColumn> leading_columns(bool shows_kind, NamedValues& constant) const {
         std::vector<TableColumn> columns;
-        const std::vector<std::string> keys = parameter_keys(points_);
+        std::vector<std::string> keys = parameter_keys(points_);
+        std::erase(keys, source_file_parameter);  // its line says enough
         const auto has_key = [&](std::string_view key) {
             return std::find(keys.begin(), keys.end(), key) != keys.end();
         };

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "core/write/point_warp.h"
+#include "core/write/source_text.h"
 
 namespace coalprof {
 
@@ -12,6 +13,7 @@ struct TableStyle {
     bool color = false;
     bool ascii = false;            // no character above 127
     FindPointWarp find_warp = {};  // for pages that draw a point
+    FindSource find_source = {};   // for pages that show a program's lines
 };
 
 }  // namespace coalprof

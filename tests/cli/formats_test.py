@@ -272,6 +272,126 @@ class Page(Report):
         self.assertGreaterEqual(self.browser.run("document.querySelectorAll('figure svg rect').length"), 144)
         self.assertEqual(self.browser.errors, [])
 
+    def test_draws_a_map_for_each_side_that_differs(self):
+        sweep = json.loads(self.run_ok("formula", "i*k+m", "--var", "k=1..10", "--var", "m=0..9", "--json").out)
+        for point in sweep["points"]:
+            point["measured"] = {key: point["predicted"][key] for key in ("load_sectors_per_request", "duration_seconds")}
+            point["measured"]["duration_seconds"] *= 1.5
+        self.load(self.report(sweep, "html").encode())
+        titles = self.browser.run("[...document.querySelectorAll('figcaption')].map(f => f.firstChild.textContent + f.childNodes[1].textContent)")
+        self.assertEqual([title for title in titles if title.startswith("duration")],
+                         ["duration_seconds, predicted", "duration_seconds, measured"])
+        self.assertIn("load_sectors_per_request, predicted and measured", titles)
+        self.assertEqual(self.browser.errors, [])
+
+    def test_has_bars_for_what_has_names(self):
+        with open(os.path.join(harness.SOURCE, "docs/measurements/h100/run/faults.json"), "rb") as file:
+            saved = file.read()
+        self.load(self.run_ok("report", "-", "--format", "html", stdin=saved).out)
+        run = self.browser.run
+        wide = json.loads(run("JSON.stringify([...document.querySelectorAll('figure')][1].innerText.split('\\n'))"))
+        self.assertEqual(wide[0], "load_sectors_per_request")
+        widths = run("[...document.querySelectorAll('figure')[1].querySelectorAll('i')].map(i => i.getBoundingClientRect().width)")
+        self.assertEqual(len(widths), 8)
+        self.assertAlmostEqual(widths[0] / widths[1], 8, delta=0.5)  # 32 and 4 sectors
+        self.assertEqual(run("document.querySelectorAll('path.line').length"), 0)
+        self.assertEqual(self.browser.errors, [])
+
+    def test_tells_results_apart_that_say_the_same_of_themselves(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("a.json", "b.json"):
+                self.run_ok("offset", "--range", "0..9", "-o", name, "-q", cwd=folder)
+            self.assertEqual(self.run_ok("report", "a.json", "b.json", "-o", "x.html", cwd=folder).out, b"")
+            with open(f"{folder}/x.html", "rb") as file:
+                self.load(file.read())
+            self.refuse("report", "a.json", "b.json", "-o", "x.html", "-o", "-", cwd=folder)
+        run = self.browser.run
+        self.assertEqual(len(set(run("[...document.querySelectorAll('.legend span')].map(s => s.textContent)"))), 3)
+        self.assertEqual(run("document.querySelectorAll('figure')[0].querySelectorAll('path.line').length"), 2)
+
+    def lines_page(self, folder, text):
+        """A saved `run --lines` whose source is this text, and where that is."""
+        with open(os.path.join(harness.SOURCE, "docs/measurements/h100/run/lines.json"), encoding="utf-8") as file:
+            document = json.load(file)
+        path = f"{folder}/faults.cu"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.utime(path, (1e9, 1e9))  # long before the run
+        for point in document["points"]:
+            point["parameters"]["source_file"] = path
+        return document, path
+
+    def test_shows_the_source_with_its_waste(self):
+        with open(os.path.join(harness.SOURCE, "docs/examples/faults.cu"), encoding="utf-8") as file:
+            text = file.read()
+        document, path = self.lines_page(self.folder, text)
+        self.load(self.report(document, "html").encode())
+        run = self.browser.run
+        rows = {row[0]: row for row in run(
+            "[...document.querySelectorAll('.source tr.counted')].map(r => [...r.cells].map(c => c.innerText))")}
+        # 5,242,880 warps with 32 sectors where 4 would do; the kernel's only waste.
+        self.assertEqual(rows["19"][1].strip(), "out[x * side + y] = in[y * side + x];")
+        self.assertEqual([cell.replace("\xa0", " ") for cell in rows["19"][3:]],
+                         ["5,242,880", "32 sectors", "146,800,640 sectors", "100 %"])
+        self.assertEqual(rows["39"][6], "50 %")  # its loads; its stores waste as much
+        self.assertEqual(rows["44"][6], "0 %")
+        heat = "getComputedStyle([...document.querySelectorAll('tr.counted')].find(r => r.cells[0].innerText === '{}')).backgroundColor"
+        self.assertNotEqual(run(heat.format(19)), run(heat.format(39)))
+        self.assertIn("/ 0)" if "/" in run(heat.format(44)) else ", 0)", run(heat.format(44)))
+        self.assertEqual(run("document.querySelectorAll('.source tr.finding').length"), 5)
+        self.assertEqual(run("document.querySelectorAll('ol.findings a').length"), 5)
+        run("document.querySelector('ol.findings a').click()")
+        self.assertIn("ld.global.f32", run("document.querySelector('tr:target').innerText"))
+        self.assertLessEqual(run("document.documentElement.scrollWidth"), run("document.documentElement.clientWidth"))
+        self.browser.call("Emulation.setDeviceMetricsOverride", width=400, height=800, deviceScaleFactor=1, mobile=False)
+        self.assertLessEqual(run("document.documentElement.scrollWidth"), run("document.documentElement.clientWidth"))
+        self.assertEqual(self.browser.errors, [])
+
+    def test_shows_source_only_as_it_was(self):
+        document, path = self.lines_page(self.folder, "\n" * 17 + "THE SOURCE\n" * 80)
+        shows = lambda *more: "THE SOURCE" in self.report(document, "html", *more)
+        self.assertTrue(shows())
+        os.utime(path)  # now: after the run
+        self.assertFalse(shows())
+        self.assertTrue(shows("--source", self.folder))
+        with tempfile.TemporaryDirectory() as other:
+            self.assertFalse(shows("--source", other))
+        os.utime(path, (1e9, 1e9))
+        os.truncate(path, 100)  # too short for the lines that were counted
+        self.assertFalse(shows())
+        os.remove(path)
+        self.assertFalse(shows())
+        os.mkfifo(path)  # waits for nobody
+        self.assertFalse(shows())
+        self.load(self.report(document, "html").encode())
+        self.assertEqual(self.browser.run("document.querySelectorAll('.source tr.counted').length"), 16)
+        self.assertEqual(self.browser.errors, [])
+
+    def test_reads_nothing_that_is_no_source(self):
+        document, path = self.lines_page(self.folder, "SECRET\n" * 90)
+        secret = f"{self.folder}/id_rsa"
+        os.rename(path, secret)
+        os.symlink(secret, f"{self.folder}/link.cu")
+        for file in (secret, f"{self.folder}/link.cu", "../" * 20 + secret, "/dev/zero", "/proc/self/environ", self.folder):
+            for point in document["points"]:
+                point["parameters"]["source_file"] = file
+            self.assertNotIn("SECRET", self.report(document, "html"))
+            self.assertNotIn("SECRET", self.report(document, "html", "--source", self.folder))
+
+    def test_holds_hostile_source(self):
+        line = "x</script><script>alert(1)</script><!--&amp;\x1b[31m\u202e\t" + "y" * 2000
+        document, _ = self.lines_page(self.folder, (line + "\n") * 100)
+        for point in document["points"]:
+            point["parameters"]["kernel"] = HOSTILE
+        document["findings"][0].update(text=HOSTILE, fix=HOSTILE, cause=HOSTILE, like=HOSTILE)
+        page = self.report(document, "html")
+        self.assertEqual(page.count("</script>"), 2)
+        self.load(page.encode())
+        self.assertIn("x</script><script>alert(1)</script><!--&amp;\\x1b[31m",
+                      self.browser.run("document.querySelector('.source .code').textContent"))
+        self.assertEqual(self.browser.run("document.querySelectorAll('main script').length"), 0)
+        self.assertEqual(self.browser.errors, [])
+
     def test_of_warps_and_of_nothing_stands(self):
         warp = "w load 4 " + " ".join(str(4 * lane) for lane in range(32)) + "\n"
         self.load(self.run_ok("warps", "-", "--format", "html", stdin=warp).out)

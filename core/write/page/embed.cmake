@@ -1,6 +1,10 @@
-# Writes OUTPUT, a C++ file that holds the text of report.css and report.js in FOLDER.
+# Writes OUTPUT, a C++ file that holds the text of report.css and of the scripts in FOLDER.
 file(READ ${FOLDER}/report.css style)
-file(READ ${FOLDER}/report.js script)
+set(script "")
+foreach(name bars source report)
+    file(READ ${FOLDER}/${name}.js part)
+    string(APPEND script "${part}")
+endforeach()
 file(WRITE ${OUTPUT} "// Made by core/write/page/embed.cmake.\n#include \"core/write/page.h\"\n\n"
      "namespace coalprof {\n\n"
      "std::string_view page_style() { return R\"embedded(${style})embedded\"; }\n\n"

@@ -3,9 +3,11 @@
 // reaches the page as text only.
 addEventListener('DOMContentLoaded', () => {
   const results = [...document.querySelectorAll('script.result')].map(s => JSON.parse(s.textContent));
-  const colors = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#b8860b', '#56b4e9', '#8c6d31', '#7f7f7f'];
   const NS = 'http://www.w3.org/2000/svg';
-  const W = 560, H = 280, L = 62, R = 12, T = 10, B = 34;
+  const H = 280, L = 62, R = 12, T = 10, B = 34;
+  // Drawn as wide as there is room, so that text keeps its size on a small screen.
+  const roomWide = () => Math.max(280, Math.min(560, document.documentElement.clientWidth - 48));
+  let W = roomWide();
 
   const el = (name, attributes = {}, ...children) => {
     const node = document.createElement(name);
@@ -28,12 +30,22 @@ addEventListener('DOMContentLoaded', () => {
     'ratio': [[0.01, '%']],
   };
   const digits = new Intl.NumberFormat('en', { maximumSignificantDigits: 6 });
+  const whole = new Intl.NumberFormat('en'), short = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 4 });
   const say = (value, unit) => {
     if (value === null || value === undefined) return '–';
+    if (Number.isSafeInteger(value) && !scales[unit]) return whole.format(value);  // counts are exact
     const steps = scales[unit] || [];
     const step = unit === 'ratio' ? steps[0] : steps.find(s => Math.abs(value) >= s[0]);
     return step ? `${digits.format(value / step[0])} ${step[1]}` : digits.format(value);
   };
+
+  const mostBars = 40;
+
+  // Results that say the same of themselves are told apart by their number.
+  results.forEach((result, index) => {
+    const alike = results.filter(other => other.label === result.label);
+    result.own = alike.length > 1 ? `${result.label} (${index + 1})` : result.label;
+  });
 
   // Columns as they were packed: one number for all points, the same as predicted, or each.
   const counters = new Map();  // key -> {key, unit, meaning, sides: [per result: {p, m}]}
@@ -52,12 +64,15 @@ addEventListener('DOMContentLoaded', () => {
     for (const parameter of result.parameters) parameter.values = unpack(parameter.values);
     const varying = result.parameters.filter(p => p.values.some(v => v !== p.values[0]));
     const numeric = varying.filter(p => p.values.every(v => typeof v === 'number'));
-    const along = numeric.find(p => p.key === result.parameter) || numeric[0];
+    // Where the result says along what, and that has names and no numbers: the lines of a program.
+    result.named = result.parameters.some(p => p.key === result.parameter && p.values.some(v => typeof v === 'string'));
+    const along = numeric.find(p => p.key === result.parameter) || (result.named ? undefined : numeric[0]);
     result.along = along ? along.key : 'point';
     result.x = along ? along.values : result.names.map((_, i) => i);
+    result.bars = !along && (result.named || result.count <= mostBars);
     const others = varying.filter(p => p !== along);
     result.second = others.length === 1 && numeric.includes(others[0]) && new Set(others[0].values).size > 8 ? others[0] : null;
-    const own = results.length > 1 ? result.label : '';
+    const own = results.length > 1 ? result.own : '';
     result.series = result.names.map((_, i) => {
       if (!along || result.second) return own;
       const key = others.map(p => `${p.key}=${p.values[i]}`).join(' ');
@@ -65,7 +80,7 @@ addEventListener('DOMContentLoaded', () => {
     });
   });
   const series = [...new Set(results.flatMap(r => r.series))];
-  const colorOf = name => colors[series.indexOf(name) % colors.length];
+  const colorOf = name => `var(--s${series.indexOf(name) % 8})`;
 
   const varies = counter => {
     const seen = new Set();
@@ -76,6 +91,7 @@ addEventListener('DOMContentLoaded', () => {
   };
   const favourites = ['duration_seconds', 'bandwidth_bytes_per_second', 'load_sectors_per_request', 'store_sectors_per_request',
     'load_efficiency', 'shared_load_wavefronts', 'constant_requests', 'dram_read_bytes', 'l2_read_sectors', 'load_sectors', 'store_sectors'];
+  const rank = key => favourites.includes(key) ? favourites.indexOf(key) : favourites.length;
   const interesting = favourites.filter(key => counters.has(key) && varies(counters.get(key))).slice(0, 4);
   const chosen = new Set(interesting.length ? interesting : [...counters.keys()].slice(0, 2));
   let isLog = false;
@@ -97,6 +113,15 @@ addEventListener('DOMContentLoaded', () => {
     return ticks;
   };
 
+  // Of values that multiply (1, 2, 4, ... 64): those values, at most 12 of them. Else none.
+  const multiplied = xs => {
+    const low = xs[0], high = xs[xs.length - 1];
+    if (!(low > 0) || high < 8 * low || xs.some((x, i) => i > 0 && x < xs[i - 1] * 1.25)) return null;
+    const step = Math.ceil(xs.length / 12);
+    return xs.filter((_, i) => i % step === 0);
+  };
+  const inOrder = values => [...new Set(values)].sort((a, b) => a - b);
+
   // Every number of a counter as a place in its plot.
   const placesOf = counter => {
     const places = [];
@@ -111,36 +136,55 @@ addEventListener('DOMContentLoaded', () => {
     return places;
   };
 
-  const heatMap = (counter, svg, places) => {
-    const result = places[0].result, kind = places.some(p => p.kind === 'measured') ? 'measured' : 'predicted';
-    const cells = places.filter(p => p.kind === kind && p.result === result);
-    const xs = [...new Set(cells.map(p => p.x))].sort((a, b) => a - b);
-    const ys = [...new Set(result.second.values)].sort((a, b) => a - b);
-    const low = Math.min(...cells.map(p => p.y)), high = Math.max(...cells.map(p => p.y));
-    const w = (W - L - R) / xs.length, h = (H - T - B) / ys.length;
+  const caption = (counter, ...words) => el('figcaption', {}, counter.key, ...words, el('small', {}, counter.meaning));
+
+  // From dark to light, also where colours are not seen.
+  const ramp = [[68, 1, 84], [65, 68, 135], [42, 120, 142], [34, 168, 132], [122, 209, 81], [253, 231, 37]];
+  const heatColor = share => {
+    const at = share * (ramp.length - 1), k = Math.min(Math.floor(at), ramp.length - 2);
+    return `rgb(${ramp[k].map((c, i) => Math.round(c + (ramp[k + 1][i] - c) * (at - k))).join(' ')})`;
+  };
+  const heatMap = (counter, result, kinds, cells) => {
+    const xs = inOrder(cells.map(p => p.x)), ys = inOrder(result.second.values);
+    const column = new Map(xs.map((x, i) => [x, i])), row = new Map(ys.map((y, i) => [y, i]));
+    const low = cells.reduce((a, p) => Math.min(a, p.y), Infinity), high = cells.reduce((a, p) => Math.max(a, p.y), -Infinity);
+    const bottom = 66, w = (W - L - R) / xs.length, h = (H - T - bottom) / ys.length;
+    const scale = isLog && low > 0 ? y => Math.log(y / low) / (Math.log(high / low) || 1) : y => (y - low) / (high - low || 1);
+    const svg = sv('svg', { viewBox: `0 0 ${W} ${H}`, role: 'img', 'aria-label': `${counter.key} over ${result.along} and ${result.second.key}` });
     for (const p of cells) {
-      const share = high > low ? (p.y - low) / (high - low) : .5;
-      const cell = sv('rect', { x: L + xs.indexOf(p.x) * w, y: H - B - (ys.indexOf(result.second.values[p.i]) + 1) * h, width: w + .3, height: h + .3,
-        fill: `hsl(${220 - 190 * share} 75% ${30 + 35 * share}%)` });
-      cell.append(sv('title', {}, `${result.names[p.i]}\n${kind} ${say(p.y, counter.unit)}`));
+      const cell = sv('rect', { class: 'cell', x: L + column.get(p.x) * w, y: T + (ys.length - 1 - row.get(result.second.values[p.i])) * h, width: w, height: h, fill: heatColor(scale(p.y)) });
+      cell.append(sv('title', {}, `${result.names[p.i]}\n${kinds}: ${say(p.y, counter.unit)}`));
       cell.addEventListener('click', () => details(result, p.i));
       svg.append(cell);
     }
-    svg.append(sv('text', { x: L, y: H - 16 }, xs[0]), sv('text', { x: W - R, y: H - 16, 'text-anchor': 'end' }, xs[xs.length - 1]),
-      sv('text', { x: L - 6, y: H - B, 'text-anchor': 'end' }, ys[0]), sv('text', { x: L - 6, y: T + 10, 'text-anchor': 'end' }, ys[ys.length - 1]),
-      sv('text', { x: (L + W - R) / 2, y: H - 4, 'text-anchor': 'middle' },
-        `${result.along} across, ${result.second.key} up; ${kind} ${say(low, counter.unit)} (blue) to ${say(high, counter.unit)} (orange)`));
+    const every = (values, most) => values.map((v, i) => [v, i]).filter(([, i]) => i % Math.ceil(values.length / most) === 0);
+    for (const [x, i] of every(xs, 12)) svg.append(sv('text', { x: L + (i + .5) * w, y: H - bottom + 14, 'text-anchor': 'middle' }, digits.format(x)));
+    for (const [y, i] of every(ys, 10)) svg.append(sv('text', { x: L - 6, y: T + (ys.length - .5 - i) * h + 4, 'text-anchor': 'end' }, digits.format(y)));
+    svg.append(sv('text', { x: W - R, y: H - bottom + 29, 'text-anchor': 'end' }, result.along), sv('text', { x: 4, y: H - bottom + 14 }, result.second.key));
+    const steps = 40, wide = (W - L - R) / 2 / steps, from = L + (W - L - R) / 4;
+    for (let i = 0; i < steps; ++i) svg.append(sv('rect', { class: 'cell', x: from + i * wide, y: H - 22, width: wide, height: 10, fill: heatColor((i + .5) / steps) }));
+    svg.append(sv('text', { x: from - 6, y: H - 13, 'text-anchor': 'end' }, say(low, counter.unit)), sv('text', { x: from + steps * wide + 6, y: H - 13 }, say(high, counter.unit)));
+    return el('figure', {}, caption(counter, `, ${kinds}${results.length > 1 ? `: ${result.own}` : ''}`), svg);
   };
+  // One for each result, and one for each of predicted and measured where these differ.
+  const heatMaps = (counter, places) => results.flatMap(result => {
+    const of = kind => places.filter(p => p.kind === kind && p.result === result);
+    const [predicted, measured] = [of('predicted'), of('measured')];
+    const alike = predicted.length === measured.length && predicted.every((p, i) => p.y === measured[i].y);
+    return [...(alike ? [] : [['predicted', predicted]]), [alike ? 'predicted and measured' : 'measured', measured]]
+      .filter(([, cells]) => cells.length).map(([kinds, cells]) => heatMap(counter, result, kinds, cells));
+  });
 
   const plot = counter => {
-    const figure = el('figure', {}, el('figcaption', {}, counter.key, el('small', {}, counter.meaning)));
+    const figure = el('figure', {}, caption(counter));
     const svg = sv('svg', { viewBox: `0 0 ${W} ${H}`, role: 'img', 'aria-label': `${counter.key} over ${results[0].along}` });
     figure.append(svg);
     let places = placesOf(counter);
-    if (!places.length) return figure;
-    if (results[0].second) { heatMap(counter, svg, places); return figure; }
+    if (!places.length) return [figure];
+    if (results[0].second) return heatMaps(counter, places);
+    if (results.every(result => result.bars)) return [barChart(counter, places, { results, caption, colorOf, say, el, details, isLog, mostBars })];
     if (isLog) places = places.filter(p => p.y > 0);
-    if (!places.length) { svg.append(sv('text', { x: L, y: H / 2 }, 'nothing above 0')); return figure; }
+    if (!places.length) { svg.append(sv('text', { x: L, y: H / 2 }, 'nothing above 0')); return [figure]; }
     const extreme = (f, pick) => places.reduce((a, p) => f(a, pick(p)), pick(places[0]));
     const x0 = extreme(Math.min, p => p.x), x1 = extreme(Math.max, p => p.x);
     let y0 = extreme(Math.min, p => p.low === null ? p.y : Math.min(p.low, p.y)), y1 = extreme(Math.max, p => p.high === null ? p.y : Math.max(p.high, p.y));
@@ -148,22 +192,24 @@ addEventListener('DOMContentLoaded', () => {
     const steps = scales[counter.unit] || [], step = (counter.unit === 'ratio' ? steps[0] : steps.find(s => y1 >= s[0])) || [1, ''];
     const ticks = (isLog ? logTicks(y0, y1) : niceTicks(y0 / step[0], y1 / step[0], 5).map(t => t * step[0]));
     if (!isLog && ticks.length > 1 && ticks[ticks.length - 1] < y1) { ticks.push(ticks[ticks.length - 1] * 2 - ticks[ticks.length - 2]); y1 = ticks[ticks.length - 1]; }
-    const X = x => L + (x1 > x0 ? (x - x0) / (x1 - x0) : .5) * (W - L - R);
+    const factors = multiplied(inOrder(places.map(p => p.x)));
+    const across = factors ? x => Math.log(x / x0) / Math.log(x1 / x0) : x => x1 > x0 ? (x - x0) / (x1 - x0) : .5;
+    const X = x => L + across(x) * (W - L - R);
     const up = isLog ? y => Math.log(y / y0) / (Math.log(y1 / y0) || 1) : y => (y - y0) / (y1 - y0 || 1);
     const Y = y => H - B - up(y) * (H - T - B);
     for (const t of ticks) svg.append(sv('path', { class: 'grid', d: `M${L} ${Y(t)}H${W - R}` }),
-      sv('text', { x: L - 6, y: Y(t) + 4, 'text-anchor': 'end' }, digits.format(t / step[0])));
-    for (const t of niceTicks(x0, x1, 8)) if (t <= x1) svg.append(sv('text', { x: X(t), y: H - B + 14, 'text-anchor': 'middle' }, digits.format(t)));
+      sv('text', { x: L - 6, y: Y(t) + 4, 'text-anchor': 'end' }, (Math.abs(t) < 1e5 ? digits : short).format(t / step[0])));
+    for (const t of factors || niceTicks(x0, x1, 8)) if (t <= x1) svg.append(sv('text', { x: X(t), y: H - B + 14, 'text-anchor': 'middle' }, (t < 1e5 ? digits : short).format(t)));
     svg.append(sv('text', { x: W - R, y: H - 4, 'text-anchor': 'end' }, results[0].along), sv('text', { x: 4, y: H - 4 }, step[1]));
     for (const kind of ['predicted', 'measured']) for (const name of series) {
       const line = places.filter(p => p.kind === kind && p.name === name).sort((a, b) => a.x - b.x);
       if (!line.length) continue;
       const banded = line.filter(p => p.low !== null && p.high !== null && (!isLog || p.low > 0));
-      if (banded.length > 1) svg.append(sv('path', { class: 'band', fill: colorOf(name),
+      if (banded.length > 1) svg.append(sv('path', { class: 'band', style: `fill: ${colorOf(name)}`,
         d: 'M' + banded.map(p => `${X(p.x)} ${Y(p.low)}`).join('L') + 'L' + banded.reverse().map(p => `${X(p.x)} ${Y(p.high)}`).join('L') + 'Z' }));
-      svg.append(sv('path', { class: `line ${kind}`, stroke: colorOf(name), d: 'M' + line.map(p => `${X(p.x).toFixed(1)} ${Y(p.y).toFixed(1)}`).join('L') }));
+      svg.append(sv('path', { class: `line ${kind}`, style: `stroke: ${colorOf(name)}`, d: 'M' + line.map(p => `${X(p.x).toFixed(1)} ${Y(p.y).toFixed(1)}`).join('L') }));
       if (line.length <= 150 && (kind === 'measured' || line.length === 1))
-        for (const p of line) svg.append(sv('circle', { cx: X(p.x), cy: Y(p.y), r: 2.5, fill: colorOf(name) }));
+        for (const p of line) svg.append(sv('circle', { cx: X(p.x), cy: Y(p.y), r: 2.5, style: `fill: ${colorOf(name)}` }));
     }
     const cursor = sv('path', { class: 'cursor' }), tip = el('div', { class: 'tip', hidden: '' });
     svg.append(cursor);
@@ -175,16 +221,17 @@ addEventListener('DOMContentLoaded', () => {
     svg.addEventListener('pointermove', event => {
       const at = nearest(event), here = places.filter(p => p.x === at.x).slice(0, 16);
       cursor.setAttribute('d', `M${X(at.x)} ${T}V${H - B}`);
-      tip.textContent = `${at.result.along} ${at.x}\n` + here.map(p => `${p.kind}${p.name ? ' ' + p.name : ''}: ${say(p.y, counter.unit)}` +
+      tip.textContent = `${at.result.along === 'point' ? at.result.names[at.i] : `${at.result.along} ${at.x}`}\n` + here.map(p => `${p.kind}${p.name ? ' ' + p.name : ''}: ${say(p.y, counter.unit)}` +
         (p.low !== null && p.high !== null ? ` (${say(p.low, counter.unit)} to ${say(p.high, counter.unit)})` : '')).join('\n');
       tip.hidden = false;
       const left = X(at.x) / W * svg.clientWidth;
-      tip.style.left = `${Math.max(0, Math.min(left + 12, figure.clientWidth - tip.offsetWidth - 8))}px`;
-      tip.style.top = '3.5rem';
+      const beside = left < figure.clientWidth / 2 ? left + 24 : left - tip.offsetWidth - 8;  // not over the point
+      tip.style.left = `${Math.max(0, Math.min(beside, figure.clientWidth - tip.offsetWidth - 8))}px`;
+      tip.style.top = W < 500 ? '100%' : '3.5rem';
     });
     svg.addEventListener('pointerleave', () => { tip.hidden = true; cursor.removeAttribute('d'); });
     svg.addEventListener('click', event => { const p = nearest(event); details(p.result, p.i); });
-    return figure;
+    return [figure];
   };
 
   // Where the lanes of one warp go: a row for each 128-byte line that it touches, its four sectors, and the lanes in them.
@@ -231,23 +278,26 @@ addEventListener('DOMContentLoaded', () => {
       .map(([c, side]) => el('tr', {}, el('td', { title: c.meaning }, c.key),
         el('td', {}, say(side.predicted ? side.predicted.values[i] : null, c.unit)), el('td', {}, say(side.measured ? side.measured.values[i] : null, c.unit))));
     const warp = drawing(result, i);
-    const words = result.explain ? `${result.explain} --at ${result.x[i]}` : '';
-    dialog.replaceChildren(el('h2', {}, result.names[i]),
+    const at = result.parameters.find(p => p.key === result.parameter);
+    const words = result.explain && at && typeof at.values[i] === 'number' ? `${result.explain} --at ${at.values[i]}` : '';
+    dialog.replaceChildren(el('button', { class: 'close', onclick: () => dialog.close() }, 'Close'), el('h2', {}, result.names[i]),
       ...warp, ...(words ? [el('p', { class: 'soft' }, warp.length ? 'In words: ' : 'Why: ', el('code', {}, words))] : []),
-      el('div', { class: 'scroll' }, el('table', {}, el('thead', {}, el('tr', {}, el('th', {}, 'counter'), el('th', {}, 'predicted'), el('th', {}, 'measured'))), el('tbody', {}, ...rows))),
-      el('p', {}, el('button', { onclick: () => dialog.close() }, 'Close')));
+      el('div', { class: 'scroll' }, el('table', {}, el('thead', {}, el('tr', {}, el('th', {}, 'counter'), el('th', {}, 'predicted'), el('th', {}, 'measured'))), el('tbody', {}, ...rows))));
     dialog.showModal();
   };
+
+  // A long key may be broken behind each underscore.
+  const breakable = key => key.split(/(?<=_)/).flatMap((part, i) => i > 0 ? [el('wbr'), part] : [part]);
 
   const table = () => {
     const columns = [...chosen].map(key => counters.get(key)).flatMap(c => ['predicted', 'measured']
       .filter(kind => c.sides.some(s => s[kind])).map(kind => ({ c, kind })));
     const rows = results.flatMap((result, index) => result.names.map((name, i) => ({
-      result, i, name: results.length > 1 ? `${result.label}: ${name}` : name,
+      result, i, name: results.length > 1 ? `${result.own}: ${name}` : name,
       values: columns.map(({ c, kind }) => c.sides[index][kind] ? c.sides[index][kind].values[i] : null) })));
     const body = el('tbody');
     const most = 2000;  // rows at a time: a browser is slow with more
-    const fill = () => body.replaceChildren(...rows.slice(0, most).map(row => el('tr', { onclick: () => details(row.result, row.i) }, el('td', {}, row.name),
+    const fill = () => body.replaceChildren(...rows.slice(0, most).map(row => el('tr', { onclick: () => details(row.result, row.i) }, el('td', {}, el('button', {}, row.name)),
       ...row.values.map((v, k) => el('td', {}, say(v, columns[k].c.unit))))));
     let order = [-1, 1];
     const heads = [el('th', { scope: 'col' }), ...columns.map(() => el('th', { scope: 'col' }))];
@@ -257,10 +307,10 @@ addEventListener('DOMContentLoaded', () => {
       rows.sort((a, b) => {
         if (k === 0) return order[1] * a.name.localeCompare(b.name, 'en', { numeric: true });
         const [u, v] = [a.values[k - 1], b.values[k - 1]];
-        return u === null ? 1 : v === null ? -1 : order[1] * (u - v);
+        return u === null || v === null ? (u === null) - (v === null) : order[1] * (u - v);
       });
       fill();
-    } }, k === 0 ? 'point' : `${columns[k - 1].c.key}${columns[k - 1].kind === 'measured' ? ', measured' : ''}`)));
+    } }, ...(k === 0 ? ['point'] : [...breakable(columns[k - 1].c.key), el('small', {}, columns[k - 1].kind)]))));
     fill();
     return el('div', {}, el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'All points' },
       el('table', {}, el('caption', { hidden: '' }, 'All points'), el('thead', {}, el('tr', {}, ...heads)), body)),
@@ -268,19 +318,28 @@ addEventListener('DOMContentLoaded', () => {
   };
 
   const plots = el('div', { class: 'plots' }), under = el('div');
-  const draw = () => { plots.replaceChildren(...[...chosen].map(key => plot(counters.get(key)))); under.replaceChildren(table()); };
+  const draw = () => { plots.replaceChildren(...[...counters.keys()].filter(key => chosen.has(key)).sort((a, b) => rank(a) - rank(b)).flatMap(key => plot(counters.get(key)))); under.replaceChildren(table()); };
   const main = el('main');
+  if (results.length > 1) main.append(el('h1', {}, `${results.length} results`));
   results.forEach(result => {
-    main.append(el('h1', {}, result.label), ...result.facts.map(fact => el('p', { class: 'soft' }, fact)));
-    if (result.warnings.length) main.append(el('details', {}, el('summary', {}, result.warnings.length === 1 ? '1 warning' : `${result.warnings.length} warnings`), ...result.warnings.map(w => el('p', { class: 'soft' }, w))));
+    main.append(el(results.length > 1 ? 'h2' : 'h1', {}, result.own), ...(result.command ? [el('p', { class: 'soft' }, el('code', {}, result.command))] : []), ...result.facts.map(fact => el('p', { class: 'soft' }, fact)));
+    if (result.warnings.length) main.append(el('details', { class: 'warnings', open: '' }, el('summary', {}, result.warnings.length === 1 ? '1 warning' : `${result.warnings.length} warnings`), ...result.warnings.slice(0, 50).map(w => el('p', { class: 'soft' }, w)),
+      result.warnings.length > 50 ? el('p', { class: 'soft' }, `and ${result.warnings.length - 50} more`) : ''));
   });
-  main.append(el('fieldset', {}, el('legend', {}, 'Counters'), ...[...counters.values()].map(c => el('label', { title: c.meaning },
-    el('input', { type: 'checkbox', ...(chosen.has(c.key) ? { checked: '' } : {}), onchange: e => { e.target.checked ? chosen.add(c.key) : chosen.delete(c.key); draw(); } }), ' ', c.key)),
-    el('label', {}, el('input', { type: 'checkbox', id: 'log', onchange: e => { isLog = e.target.checked; draw(); } }), ' logarithmic')));
-  const hasMeasured = [...counters.values()].some(c => c.sides.some(s => s.measured));
+  results.forEach(result => main.append(...programSource(result, { results, counters, say, el, details })));
+  const count = el('span');
+  const tell = () => { count.textContent = `${chosen.size} of ${counters.size}`; };
+  tell();
+  main.append(el('details', { class: 'choice', ...(W < 500 ? {} : { open: '' }) }, el('summary', {}, 'Counters shown: ', count), ...[...counters.values()].map(c => el('label', { title: c.meaning },
+    el('input', { type: 'checkbox', ...(chosen.has(c.key) ? { checked: '' } : {}), onchange: e => { e.target.checked ? chosen.add(c.key) : chosen.delete(c.key); tell(); draw(); } }), ' ', c.key))),
+    el('p', { class: 'view' }, el('label', {}, el('input', { type: 'checkbox', id: 'log', onchange: e => { isLog = e.target.checked; draw(); } }), ' Logarithmic scale'),
+      el('span', { class: 'soft' }, 'A click on a point shows all of it.')));
+  const has = side => [...counters.values()].some(c => c.sides.some(s => s[side]));
+  const sides = [['predicted', 'predicted, estimates with their intervals'], ['measured', 'measured, times with their quartiles']];
   main.append(el('div', { class: 'legend' }, ...series.filter(name => name).map(name => { const mark = el('i'); mark.style.background = colorOf(name); return el('span', {}, mark, name); }),
-    el('span', {}, hasMeasured ? 'dashed: predicted, estimates with their intervals; solid: measured, times with their quartiles' : 'dashed: predicted, estimates with their intervals'), el('span', {}, 'a click shows all of a point')));
+    ...(results[0].second ? [] : sides.filter(([side]) => has(side)).map(([side, text]) => el('span', {}, el('i', { class: side }), text)))));
   main.append(plots, el('h2', {}, 'All points'), under, dialog);
   document.body.append(main);
   draw();
+  addEventListener('resize', () => { if (W !== roomWide()) { W = roomWide(); draw(); } });
 });

@@ -1,0 +1,20 @@
+'use strict';
+// Points that have names and no number to stand along: a row for each, with a bar for each result and side.
+const barChart = (counter, places, { results, caption, colorOf, say, el, details, isLog, mostBars }) => {
+  const rows = new Map();  // name -> its places
+  for (const place of [...places].sort((a, b) => results.indexOf(a.result) - results.indexOf(b.result) || a.i - b.i)) {
+    const name = place.result.names[place.i];
+    if (!rows.has(name)) rows.set(name, []);
+    rows.get(name).push(place);
+  }
+  const shown = [...rows].slice(0, mostBars), values = places.map(p => p.y).filter(y => y > 0);
+  const most = values.reduce((a, y) => Math.max(a, y), 0), least = values.reduce((a, y) => Math.min(a, y), most) / 2;
+  const share = y => !(y > 0) ? 0 : isLog ? Math.log(y / least) / Math.log(most / least) : y / most;
+  const bar = place => {
+    const mark = el('i', { class: place.kind, style: `width: calc((100% - 7rem) * ${share(place.y).toFixed(4)}); --own: ${colorOf(place.name)}` });
+    return el('div', { class: 'bar', title: `${place.result.own}: ${place.kind} ${say(place.y, counter.unit)}`, onclick: () => details(place.result, place.i) },
+      mark, say(place.y, counter.unit));
+  };
+  return el('figure', {}, caption(counter), el('div', { class: 'bars' }, ...shown.flatMap(([name, of]) => [el('div', { class: 'of', title: name }, name), el('div', {}, ...of.map(bar))])),
+    rows.size > mostBars ? el('p', { class: 'soft' }, `The first ${mostBars} of ${rows.size}.`) : '');
+};
