@@ -93,8 +93,7 @@ void require_that_all_join(const std::vector<OutputTarget>& targets) {
         if (!target.format->takes_several)
             throw UsageError(
                 fmt::format("report: {} shows one result at a time", target.format->name), {},
-                UsageError::no_caret,
-                "html, svg, plot and openmetrics show several: -o FILE.html");
+                UsageError::no_caret, "html, svg, plot and openmetrics show several: -o FILE.html");
 }
 
 ExitCode run_joined(const ReportCommand& command, const std::vector<OutputTarget>& targets) {

@@ -56,6 +56,19 @@ constexpr std::uint64_t stops_in(std::uint64_t eight) {
            zero_bytes(eight ^ ('\\' * in_each_byte));
 }
 
+// How many bytes both begin with.
+std::size_t same_bytes(std::string_view a, std::string_view b) {
+    const std::size_t most = std::min(a.size(), b.size());
+    std::size_t same = 0;
+    for (std::uint64_t x = 0, y = 0; same + sizeof x <= most; same += sizeof x) {
+        std::memcpy(&x, a.data() + same, sizeof x);
+        std::memcpy(&y, b.data() + same, sizeof y);
+        if (x != y) break;
+    }
+    while (same < most && a[same] == b[same]) ++same;
+    return same;
+}
+
 void put_utf8(std::string& text, std::uint32_t code) {
     const auto put = [&](std::uint32_t byte) { text += static_cast<char>(byte); };
     if (code < 0x80) return put(code);
@@ -159,6 +172,16 @@ class JsonStream::Input {
         return here();
     }
 
+    // What was fetched and not read yet.
+    std::string_view rest() const { return {block_.data() + at_, end_ - at_}; }
+    void advance(std::size_t bytes) { at_ += bytes; }
+    // What was read from this place on, as counted by bytes(); empty where it is gone.
+    std::string_view since(std::uint64_t place) const {
+        if (place < bytes_before_) return {};
+        const auto from = static_cast<std::size_t>(place - bytes_before_);
+        return {block_.data() + from, at_ - from};
+    }
+
     // A token begins here: its bytes are kept together until the next one begins.
     void begin_token() { token_ = at_; }
     std::string_view token() const { return {block_.data() + token_, at_ - token_}; }
@@ -240,16 +263,107 @@ class JsonStream::Reader {
     void read_value() {
         tree.clear();
         items_depth_ = 0;
+        kept_ = nullptr;
         do {
             begin_value();
         } while (end_values());
     }
 
+    // What stood in a document may have line ends, and is nothing that a line repeats.
+    void set_lines() {
+        if (!values_are_lines) members_.clear();
+        values_are_lines = true;
+    }
+
     Input input;
     JsonTree tree;
-    bool values_are_lines = false;
 
  private:
+    // A member of an item (of a point: "predicted", "unavailable", ...). The same member of the
+    // next item begins with the same bytes most often, and ends with them, too: then what they
+    // stand for is copied, and only the rest is read.
+    struct Member {
+        struct Item {
+            std::size_t end = 0;  // of its bytes
+            JsonTree::Mark mark;
+        };
+        std::string name;
+        std::size_t depth = 0;
+        std::string bytes;
+        std::vector<Item> items;
+        JsonTree::Kept kept;
+        JsonTree::Mark mark;  // of all of it
+        std::uint32_t content = 0;
+        std::uint32_t misses = 0;  // one after the other
+    };
+    static constexpr std::size_t most_members = 16;
+    static constexpr std::size_t most_member_bytes = 1 << 16;
+
+    // The one that begins here, in an object that is an item. None: it is not kept.
+    Member* member_here() {
+        if (tree.depth() != items_depth_ + 1 || !tree.open(items_depth_).is_object())
+            return nullptr;
+        const std::string_view name = tree.name_to_come();
+        if (on_item_ && name == streamed_) return nullptr;
+        for (Member& member : members_)
+            if (member.name == name && member.depth == tree.depth()) return &member;
+        if (members_.size() == most_members || name.size() > most_member_bytes) return nullptr;
+        Member& member = members_.emplace_back();
+        member.name = name;
+        member.depth = tree.depth();
+        return &member;
+    }
+    // Opens it. Answers whether some of it, or all, is read by that.
+    bool open_member(Member& member, bool is_object) {
+        const std::string_view rest = input.rest();
+        const std::uint64_t begin = input.bytes();
+        const std::size_t same = same_bytes(rest, member.bytes);
+        need(is_object ? tree.open_object() : tree.open_list());
+        if (same > 0 && same == member.bytes.size() && tree.repeat(member.kept, member.mark)) {
+            input.advance(same);
+            tree.set_content(member.content);
+            tree.close();
+            member.misses = 0;
+            return true;
+        }
+        // Behind an item stands what ends it.
+        const auto end = std::partition_point(member.items.begin(), member.items.end(),
+                                              [&](const auto& item) { return item.end < same; });
+        const bool begins_alike =
+            end != member.items.begin() && tree.repeat(member.kept, std::prev(end)->mark);
+        if (begins_alike && same >= member.bytes.size() / 2)
+            member.misses = 0;
+        else
+            ++member.misses;
+        // One that is another each time is looked at now and then.
+        constexpr std::uint32_t patience = 8;
+        constexpr std::uint32_t pause = 64;
+        if (member.misses < patience || member.misses % pause == 0) {
+            kept_ = &member;
+            kept_begin_ = begin;
+            kept_items_.clear();
+            if (begins_alike) kept_items_.assign(member.items.begin(), std::prev(end));
+        }
+        input.advance(begins_alike ? std::prev(end)->end : 1);
+        return begins_alike;
+    }
+    void note_item() {
+        kept_items_.push_back({static_cast<std::size_t>(input.bytes() - kept_begin_), tree.mark()});
+    }
+    // All of it was read.
+    void keep_member() {
+        Member& member = *std::exchange(kept_, nullptr);
+        const std::string_view bytes = input.since(kept_begin_);
+        if (bytes.empty() || bytes.size() > most_member_bytes) return;
+        member.bytes = bytes;
+        member.items.swap(kept_items_);
+        tree.keep_open(member.kept);
+        member.mark = tree.mark();
+        member.content = ++contents_;
+        tree.set_content(member.content);
+    }
+    bool is_in_kept() const { return kept_ != nullptr && tree.depth() == kept_->depth + 1; }
+
     // The next byte that is no blank.
     char next_byte() {
         if (!input.skip_blanks(values_are_lines)) throw Broken{Step::cut, {}};
@@ -265,14 +379,22 @@ class JsonStream::Reader {
         while (true) {
             switch (next_byte()) {
                 case '{':
-                    input.advance();
-                    need(tree.open_object());
+                    if (Member* member = member_here()) {
+                        if (open_member(*member, true)) return;
+                    } else {
+                        input.advance();
+                        need(tree.open_object());
+                    }
                     if (next_byte() == '}') return close();
                     read_name();
                     break;
                 case '[':
-                    input.advance();
-                    need(tree.open_list());
+                    if (Member* member = member_here()) {
+                        if (open_member(*member, false)) return;
+                    } else {
+                        input.advance();
+                        need(tree.open_list());
+                    }
                     if (on_item_ && tree.depth() == 2 && tree.last().name() == streamed_)
                         items_depth_ = 2;
                     if (next_byte() == ']') return close();
@@ -288,6 +410,7 @@ class JsonStream::Reader {
     bool end_values() {
         while (tree.depth() > 0) {
             if (tree.depth() == items_depth_) hand_over();
+            if (is_in_kept()) note_item();
             const bool is_object = tree.open(tree.depth() - 1).is_object();
             if (next_byte() == ',') {
                 input.advance();
@@ -302,6 +425,7 @@ class JsonStream::Reader {
     void close() {
         input.advance();
         if (tree.depth() == items_depth_) items_depth_ = 0;
+        if (is_in_kept()) keep_member();
         tree.close();
     }
     void hand_over() {
@@ -387,6 +511,12 @@ class JsonStream::Reader {
     OnItem on_item_;
     std::string decoded_;
     std::size_t items_depth_ = 0;  // how many are open where items are streamed; 0: none are
+    bool values_are_lines = false;
+    std::vector<Member> members_;
+    Member* kept_ = nullptr;  // the one that is read, where it will be kept
+    std::uint64_t kept_begin_ = 0;
+    std::vector<Member::Item> kept_items_;
+    std::uint32_t contents_ = 0;
 };
 
 JsonStream::JsonStream(ByteSource& source, std::string_view streamed, OnItem on_item)
@@ -408,7 +538,7 @@ JsonStream::Step JsonStream::next() {
 JsonView JsonStream::value() const { return reader_->tree.root(); }
 std::uint64_t JsonStream::line() const { return reader_->input.line(); }
 std::uint64_t JsonStream::bytes() const { return reader_->input.bytes(); }
-void JsonStream::values_are_lines() { reader_->values_are_lines = true; }
+void JsonStream::values_are_lines() { reader_->set_lines(); }
 void JsonStream::skip_line() { reader_->input.skip_line(); }
 
 }  // namespace coalprof

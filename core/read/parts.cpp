@@ -291,7 +291,6 @@ const Point& PointReader::read(JsonView point) {
     point_.measured.reset();
     point_.timing.reset();
     point_.launch.reset();
-    point_.instructions.clear();
     point_.failure.clear();
     point_.name = text_in(point, "", "name");
     point_.parameters = values_from(member_of(point, "", "parameters"), "parameters");
@@ -302,16 +301,21 @@ const Point& PointReader::read(JsonView point) {
         point_.estimates = estimates_from(*estimates);
     if (const auto unavailable = point.find("unavailable"))
         give_reasons(*unavailable, point_.predicted, point_.measured ? &*point_.measured : nullptr);
-    if (const auto instructions = point.find("instructions")) read_instructions(*instructions);
+    read_instructions(point.find("instructions"));
     if (const auto timing = point.find("timing")) point_.timing = timing_from(*timing);
     if (const auto launch = point.find("launch")) point_.launch = launch_from(*launch);
     if (const auto failure = point.find("failure")) point_.failure = text_of(*failure, "failure");
     return point_;
 }
 
-void PointReader::read_instructions(JsonView list) {
+void PointReader::read_instructions(const std::optional<JsonView>& list) {
     constexpr std::string_view what = "instructions";
-    for (const JsonView item : list) {
+    const std::uint32_t content = list ? list->content() : 0;
+    if (content != 0 && content == instructions_) return;  // those of the point before
+    instructions_ = 0;
+    point_.instructions.clear();
+    if (!list) return;
+    for (const JsonView item : *list) {
         InstructionResult& one = point_.instructions.emplace_back();
         one.array = text_in(item, what, "array");
         one.op = text_in(item, what, "op");
@@ -320,6 +324,7 @@ void PointReader::read_instructions(JsonView list) {
         if (const auto unavailable = item.find("unavailable"))
             give_reasons(*unavailable, one.predicted, nullptr);
     }
+    instructions_ = content;
 }
 
 void PointReader::give_reasons(JsonView unavailable, Readings& first, Readings* second) {

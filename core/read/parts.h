@@ -4,6 +4,8 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -60,7 +62,7 @@ NamedValues values_from(JsonView object, std::string_view what);
 void read_readings(JsonView object, std::string_view what, Readings& readings);
 Status status_from(JsonView text);
 
-// Points one after the other. What their sentences say is kept once.
+// Points one after the other, of one stream. What their sentences say is kept once.
 class PointReader {
  public:
     // Good until the next is read.
@@ -70,12 +72,13 @@ class PointReader {
     void give_reasons(JsonView unavailable, Readings& first, Readings* second);
 
  private:
-    void read_instructions(JsonView list);
+    void read_instructions(const std::optional<JsonView>& list);
     // `last`: the same counter's in the point before, which is the same most often.
     void keep(std::string_view reason, std::string_view& last, Reading& reading);
 
     using Last = std::array<std::string_view, counter_count>;
     Point point_;
+    std::uint32_t instructions_ = 0;  // JsonView::content() of those that the point has
     Last last_of_first_;
     Last last_of_second_;
     std::unordered_set<std::string_view> kept_;

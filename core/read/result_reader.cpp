@@ -83,6 +83,7 @@ class ResultReader::Impl {
     };
 
     void start() {
+        point_reader_ = {};
         stream_ = std::make_unique<JsonStream>(
             source_, "points",
             [this](JsonView document, JsonView item) { take_item(document, item); });

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -189,6 +190,87 @@ TEST(JsonStream, streams_any_number_of_items) {
     JsonStream stream(*source, "points", [&](JsonView, JsonView) { ++items; });
     EXPECT_EQ(stream.next(), Step::value);
     EXPECT_EQ(items, 2 * most_json_nodes + 1);
+}
+
+// Members of items that repeat are copied, as far as they repeat.
+constexpr std::string_view repeated_item =
+    R"({"name":"a","p":{"x":12,"y":-1.5e3,"z":[{"q":[]},{"q":["r","\u0041"]}],"e":{},"w":null},)"
+    R"("list":[1,22,333,"four",{"five":[5,{}]}],"empty":{},"text":{"":"","s":"ssss"},"last":7})";
+
+// With one place changed to any of what JSON is made of, or left out, or written twice.
+std::string changed(std::string_view text, std::mt19937& random) {
+    constexpr std::string_view marks = "\"{}[],:0123456789.eE+-\\nu \n\t\x01xq\xC3";
+    std::string other(text);
+    const std::size_t at = random() % other.size();
+    const char mark = marks[random() % marks.size()];
+    switch (random() % 4) {
+        case 0:
+            other[at] = mark;
+            break;
+        case 1:
+            other.erase(at, 1 + random() % 9);
+            break;
+        case 2:
+            other.insert(at, 1, mark);
+            break;
+        default:
+            other.insert(at, other.substr(at, random() % 20));
+            break;
+    }
+    return other;
+}
+
+TEST(JsonStream, reads_items_that_are_nearly_the_same_as_it_reads_them_alone) {
+    std::mt19937 random(1);
+    std::vector<std::string> items;
+    std::string text = "{\"meta\":{\"x\":12},\"points\":[";
+    while (items.size() < 3000) {
+        const std::string& before =
+            items.empty() || random() % 4 == 0 ? std::string(repeated_item) : items.back();
+        std::string item = random() % 3 == 0 ? before : changed(before, random);
+        if (!Json::accept(item)) continue;
+        text += (items.empty() ? "" : ",") + item;
+        items.push_back(std::move(item));
+    }
+    text += "]}";
+    for (const std::size_t block : {std::string_view::npos, std::size_t{700}, std::size_t{7}}) {
+        const StreamReading reading = read(text, block);
+        ASSERT_EQ(reading.items.size(), items.size()) << reading.problem;
+        for (std::size_t i = 0; i < items.size(); ++i)
+            ASSERT_EQ(reading.items[i], Json::parse(items[i])) << i << ": " << items[i];
+    }
+}
+
+TEST(JsonStream, refuses_what_is_wrong_behind_what_it_repeats) {
+    std::mt19937 random(2);
+    const std::string good_line = std::string(repeated_item) + "\n";
+    for (int i = 0; i < 20'000; ++i) {
+        const std::string line = changed(repeated_item, random);
+        const StreamReading alone = read(line, std::string_view::npos, true);
+        const StreamReading behind = read(good_line + line, std::string_view::npos, true);
+        ASSERT_GE(behind.values.size(), 1U);
+        ASSERT_EQ(std::vector(behind.values.begin() + 1, behind.values.end()), alone.values)
+            << line;
+        ASSERT_EQ(behind.problem, alone.problem) << line;
+        ASSERT_EQ(behind.bytes, good_line.size() + alone.bytes) << line;
+    }
+}
+
+TEST(JsonStream, knows_what_stood_there_before) {
+    std::vector<std::uint32_t> contents;
+    const std::string text =
+        R"({"points":[{"a":{"b":1}},{"a":{"b":1}},{"a":{"b":2}},{"a":{"b":2}},{"a":1}]})";
+    const auto source = bytes_of_text(text);
+    JsonStream stream(*source, "points", [&](JsonView, JsonView item) {
+        contents.push_back(item.find("a")->content());
+    });
+    EXPECT_EQ(stream.next(), Step::value);
+    ASSERT_EQ(contents.size(), 5U);
+    EXPECT_NE(contents[0], 0U);
+    EXPECT_EQ(contents[0], contents[1]);
+    EXPECT_NE(contents[1], contents[2]);
+    EXPECT_EQ(contents[2], contents[3]);
+    EXPECT_EQ(contents[4], 0U);
 }
 
 }  // namespace
