@@ -34,7 +34,8 @@ ExplainedInstruction instruction_from(JsonView item, PointReader& reasons) {
     ExplainedInstruction instruction;
     instruction.kind = named_one(access_kinds, member_of(item, what, "kind"), "kind");
     instruction.array = text_or_empty(item, what, "array");
-    read_readings(member_of(item, what, "predicted"), "predicted", instruction.readings);
+    KeyOrder keys;
+    read_readings(member_of(item, what, "predicted"), "predicted", instruction.readings, keys);
     reasons.give_reasons(member_of(item, what, "unavailable"), instruction.readings, nullptr);
     return instruction;
 }

@@ -279,6 +279,7 @@ class Comparison::Impl {
             const Counter counter = row.counter;
             const Pair predicted{old_.predicted[counter], point.predicted[counter]};
             const Pair measured{old_measured[counter], new_measured[counter]};
+            if (!is_number(predicted.older) && !is_number(measured.older)) continue;
             const bool says_more = !has_parts(counter, old_.predicted, point.predicted);
             // Both say the same, so it is said once.
             if (says_more && predicted.has_numbers() && measured.has_numbers() &&
@@ -296,21 +297,22 @@ class Comparison::Impl {
     void judge(std::string_view side, Counter counter, const Pair& pair, const Point& point) {
         if (!is_number(pair.older)) return;
         GateCase& here = case_of(side, counter);
+        const double before = number_in(pair.older);
+        if (is_number(pair.newer) && is_same(side, counter, before, number_in(pair.newer), point))
+            return here.hold();
         GateFinding finding{.kind = Kind::missing,
                             .point = point.name,
                             .side = side,
                             .counter = counter,
-                            .before = number_in(pair.older)};
+                            .before = before};
         if (!is_number(pair.newer)) {
             const auto* none = std::get_if<Unavailable>(&pair.newer);
             finding.text = fmt::format("{} is not there any more{}{}", coalprof::key_of(counter),
                                        none ? ": " : "", none ? printable(none->reason) : "");
             return here.add(std::move(finding));
         }
-        const double before = *finding.before;
         const double now = number_in(pair.newer);
         finding.now = now;
-        if (is_same(side, counter, before, now, point)) return here.hold();
         const Better better = better_of(counter);
         const double up = before > 0 ? now / before : now > 0 ? HUGE_VAL : 1;
         const bool is_worse = better == Better::more ? now < before : now > before;

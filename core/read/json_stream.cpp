@@ -229,13 +229,14 @@ class JsonStream::Input {
     bool fetch() {
         lines_before_ += line_ends(token_);
         bytes_before_ += token_;
-        block_.erase(0, token_);
+        std::memmove(block_.data(), block_.data() + token_, end_ - token_);
         at_ -= token_;
         end_ -= token_;
         token_ = 0;
         if (at_ > most_json_bytes) fail_for_size();
         constexpr std::size_t least = 1 << 16;
-        block_.resize(end_ + std::max(least, at_) + behind);
+        const std::size_t wanted = end_ + std::max(least, at_) + behind;
+        if (block_.size() < wanted) block_.resize(wanted);
         const std::size_t count =
             source_.read({block_.data() + end_, block_.size() - behind - end_});
         end_ += count;

@@ -127,17 +127,20 @@ LaunchSettings launch_from(JsonView object) {
 }
 
 // Intervals of counters, and names of limits, that this version knows.
-Estimates estimates_from(JsonView object) {
+Estimates estimates_from(JsonView object, KeyOrder& keys) {
     constexpr std::string_view what = "estimates";
     if (!object.is_object()) complain(what, "an object");
+    keys.start();
     Estimates estimates;
     for (const JsonView member : object) {
-        const auto counter = find_counter(member.name());
+        const auto counter = keys.find(member.name());
         if (!counter) continue;
-        std::vector<double> ends;
+        std::array<double, 2> ends{};
+        std::size_t count = 0;
         for (const JsonView end : member)
-            if (const auto number = end.number()) ends.push_back(*number);
-        if (ends.size() != 2)
+            if (const auto number = end.number())
+                ends[std::min(count++, ends.size() - 1)] = *number;
+        if (count != ends.size())
             complain(path_of(what, key_of(*counter)), "two numbers, the lowest and the highest");
         estimates.intervals.push_back({*counter, ends[0], ends[1]});
     }
@@ -147,23 +150,6 @@ Estimates estimates_from(JsonView object) {
                 estimates.limits.push_back(*known);
     return estimates;
 }
-
-// Counters come in their order nearly always: the next one is found by looking on from the last.
-class KeyOrder {
- public:
-    std::optional<Counter> find(std::string_view key) {
-        const auto counters = all_counters();
-        for (std::size_t i = next_; i < counters.size(); ++i)
-            if (counters[i].key == key) {
-                next_ = i + 1;
-                return counters[i].counter;
-            }
-        return find_counter(key);
-    }
-
- private:
-    std::size_t next_ = 0;
-};
 
 // Parts of a counter's reason where prediction and measurement each have their own.
 struct TwoReasons {
@@ -195,7 +181,9 @@ JsonView member_of(JsonView object, std::string_view what, std::string_view name
 }
 
 std::string text_in(JsonView object, std::string_view what, std::string_view name) {
-    return text_of(member_of(object, what, name), path_of(what, name));
+    const auto text = member_of(object, what, name).text();
+    if (!text) complain(path_of(what, name), "text");
+    return std::string(*text);
 }
 std::uint64_t natural_in(JsonView object, std::string_view what, std::string_view name) {
     const auto number = member_of(object, what, name).natural();
@@ -244,14 +232,32 @@ NamedValues values_from(JsonView object, std::string_view what) {
     return values;
 }
 
-void read_readings(JsonView object, std::string_view what, Readings& readings) {
-    if (!object.is_object()) complain(what, "an object");
-    KeyOrder order;
-    for (const JsonView member : object)
-        if (const auto counter = order.find(member.name()))
-            readings[*counter] = reading_of(member, *counter, what);
+std::optional<Counter> KeyOrder::find(std::string_view key) {
+    if (next_ < counters_.size() && key_of(counters_[next_]) == key) return counters_[next_++];
+    // Most often it is one of those behind the last.
+    const auto all = all_counters();
+    const std::size_t from =
+        next_ == 0 || next_ > counters_.size() ? 0 : static_cast<std::size_t>(counters_[next_ - 1]);
+    const auto behind = std::find_if(all.begin() + static_cast<std::ptrdiff_t>(from), all.end(),
+                                     [&](const CounterInfo& row) { return row.key == key; });
+    const auto counter = behind != all.end() ? std::optional(behind->counter) : find_counter(key);
+    if (!counter) return std::nullopt;
+    if (next_ < counters_.size())
+        counters_[next_++] = *counter;
+    else if (next_ < most) {
+        counters_.push_back(*counter);
+        ++next_;
+    }
+    return counter;
 }
 
+void read_readings(JsonView object, std::string_view what, Readings& readings, KeyOrder& keys) {
+    if (!object.is_object()) complain(what, "an object");
+    keys.start();
+    for (const JsonView member : object)
+        if (const auto counter = keys.find(member.name()))
+            readings[*counter] = reading_of(member, *counter, what);
+}
 Status status_from(JsonView text) {
     return named_one(std::array{Status::complete, Status::partial, Status::interrupted}, text,
                      "status");
@@ -294,11 +300,12 @@ const Point& PointReader::read(JsonView point) {
     point_.failure.clear();
     point_.name = text_in(point, "", "name");
     point_.parameters = values_from(member_of(point, "", "parameters"), "parameters");
-    read_readings(member_of(point, "", "predicted"), "predicted", point_.predicted);
+    read_readings(member_of(point, "", "predicted"), "predicted", point_.predicted,
+                  keys_of_predicted_);
     if (const auto measured = point.find("measured"); measured && !measured->is_null())
-        read_readings(*measured, "measured", point_.measured.emplace());
+        read_readings(*measured, "measured", point_.measured.emplace(), keys_of_measured_);
     if (const auto estimates = point.find("estimates"))
-        point_.estimates = estimates_from(*estimates);
+        point_.estimates = estimates_from(*estimates, keys_of_estimates_);
     if (const auto unavailable = point.find("unavailable"))
         give_reasons(*unavailable, point_.predicted, point_.measured ? &*point_.measured : nullptr);
     read_instructions(point.find("instructions"));
@@ -320,7 +327,8 @@ void PointReader::read_instructions(const std::optional<JsonView>& list) {
         one.array = text_in(item, what, "array");
         one.op = text_in(item, what, "op");
         one.type = text_in(item, what, "type");
-        read_readings(member_of(item, what, "predicted"), "instructions.predicted", one.predicted);
+        read_readings(member_of(item, what, "predicted"), "instructions.predicted", one.predicted,
+                      keys_of_instructions_);
         if (const auto unavailable = item.find("unavailable"))
             give_reasons(*unavailable, one.predicted, nullptr);
     }
@@ -331,9 +339,9 @@ void PointReader::give_reasons(JsonView unavailable, Readings& first, Readings* 
     const auto waits = [](const Reading& reading) {
         return std::holds_alternative<Unavailable>(reading);
     };
-    KeyOrder order;
+    keys_of_unavailable_.start();
     for (const JsonView member : unavailable) {
-        const auto counter = order.find(member.name());
+        const auto counter = keys_of_unavailable_.find(member.name());
         const auto reason = member.text();
         if (!counter || !reason) continue;
         const auto position = static_cast<std::size_t>(*counter);

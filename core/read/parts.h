@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <vector>
 
 #include "core/read/json_tree.h"
 #include "core/result/result.h"
@@ -58,8 +59,21 @@ std::vector<Warning> warnings_from(JsonView list);
 
 // The plain values of an object. Lists and objects in it are not for this version.
 NamedValues values_from(JsonView object, std::string_view what);
+// The keys of counters, in the order in which an object after the other has them: that of the one
+// before nearly always.
+class KeyOrder {
+ public:
+    void start() { next_ = 0; }
+    std::optional<Counter> find(std::string_view key);
+
+ private:
+    static constexpr std::size_t most = 2 * counter_count;
+    std::vector<Counter> counters_;
+    std::size_t next_ = 0;
+};
+
 // Readings under their keys; those of null wait for their reasons.
-void read_readings(JsonView object, std::string_view what, Readings& readings);
+void read_readings(JsonView object, std::string_view what, Readings& readings, KeyOrder& keys);
 Status status_from(JsonView text);
 
 // Points one after the other, of one stream. What their sentences say is kept once.
@@ -78,6 +92,11 @@ class PointReader {
 
     using Last = std::array<std::string_view, counter_count>;
     Point point_;
+    KeyOrder keys_of_predicted_;
+    KeyOrder keys_of_measured_;
+    KeyOrder keys_of_estimates_;
+    KeyOrder keys_of_unavailable_;
+    KeyOrder keys_of_instructions_;
     std::uint32_t instructions_ = 0;  // JsonView::content() of those that the point has
     Last last_of_first_;
     Last last_of_second_;
