@@ -57,7 +57,7 @@ const programSource = (result, { results, counters, say, el, details }) => {
       el('p', {}, el('b', {}, 'Fix: '), finding.fix, savingOf(finding), ...(finding.like ? [' Drawn by ', el('code', {}, `coalprof explain ${finding.like}`), '.'] : [])))];
   };
 
-  const sections = (result.sources || []).map(source => {
+  const sections = [...(result.sources || [])].sort((a, b) => (a.name === '') - (b.name === '')).map(source => {
     const hasText = source.why_not === undefined, columns = hasText ? 7 : 6;
     const points = new Map();  // line -> its points
     for (const [line, i] of source.points) points.set(line, [...(points.get(line) || []), i]);
