@@ -138,7 +138,10 @@ std::vector<Warning> lines_that_differ(const std::vector<KernelSummary>& kernels
 }  // namespace
 
 std::string kernel_name(const std::string& symbol) {
-    const std::string name = demangled(symbol);
+    std::string name = demangled(symbol);
+    constexpr std::string_view unnamed = "(anonymous namespace)::";
+    for (std::size_t at = 0; (at = name.find(unnamed, at)) != name.npos;)
+        name.erase(at, unnamed.size());
     if (name.starts_with('(')) return name;  // no function's
     std::string plain;
     int depth = 0;

@@ -10,6 +10,7 @@
 #include "core/write/page.h"
 #include "core/write/result_columns.h"
 #include "core/write/source_lines.h"
+#include "core/write/table_notes.h"
 #include "core/write/text_buffer.h"
 #include "core/write/warp_shapes.h"
 #include "core/write/writers.h"
@@ -233,9 +234,7 @@ class HtmlWriter : public ResultSink {
         if (!head.machine.evidence.empty())
             facts.push_back(
                 fmt::format("machine {}: {}", head.machine.name, head.machine.evidence));
-        for (const Verdict& verdict : result.tail.verdicts)
-            facts.push_back((find_value(verdict.scope, "counter") ? "best: " : "best settings: ") +
-                            verdict.text);
+        for (const Verdict& verdict : result.tail.verdicts) facts.push_back(verdict_line(verdict));
         if (!result.failed.empty())
             facts.push_back(fmt::format("{} of them failed", result.failed.size()));
         return facts;

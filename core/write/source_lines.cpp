@@ -139,14 +139,14 @@ std::string source_lines_json(const ResultColumns& result, const FindSource& fin
                 blocks = json_of_blocks(source_blocks(found.text, numbers));
             if (blocks.size() > room_bytes) found.why_not = "There is no room left on this page.";
         }
-        json += json.size() > 1 ? ",\n{\"name\":" : "{\"name\":";
-        json += json_of_text(printable(source.name));
-        json += ",\"file\":" + json_of_text(printable(source.file));
+        json +=
+            fmt::format("{}{{\"name\":{},\"file\":{},", json.size() > 1 ? ",\n" : "",
+                        json_of_text(printable(source.name)), json_of_text(printable(source.file)));
         if (found.why_not.empty()) {
             room_bytes -= blocks.size();
-            json += ",\"blocks\":[" + blocks + "]";
+            json += fmt::format("\"blocks\":[{}]", blocks);
         } else {
-            json += ",\"why_not\":" + json_of_text(printable(found.why_not));
+            json += fmt::format("\"why_not\":{}", json_of_text(printable(found.why_not)));
         }
         json += ",\"points\":[";
         for (std::size_t i = 0; i < source.points.size(); ++i)

@@ -35,17 +35,6 @@ bool shows_prediction(Relation relation, bool has_measurements) {
                : relation == Relation::predicted || relation == Relation::differing;
 }
 
-// "Best settings on machine c2050: dlcm cg, by predicted bandwidth over 4 values: 1.6 times better
-// than dlcm ca."
-std::string verdict_line(const Verdict& verdict) {
-    // Of --best, which names a counter.
-    if (find_value(verdict.scope, "counter")) return fmt::format("Best: {}.", verdict.text);
-    std::string scope;
-    for (const auto& [key, value] : verdict.scope)
-        scope += fmt::format(" {} {}", key, value_text(value, whole_text, false));
-    return fmt::format("Best settings{}{}: {}.", scope.empty() ? "" : " on", scope, verdict.text);
-}
-
 // "4,529 GB/s"
 std::string rate_text(double bytes_per_second) {
     const NumberStyle style = scale_for(Unit::byte_per_second, bytes_per_second, "");
@@ -75,6 +64,15 @@ void add_once(std::vector<GroupedText>& texts, const TableItem& item) {
 }
 
 }  // namespace
+
+std::string verdict_line(const Verdict& verdict) {
+    // Of --best, which names a counter.
+    if (find_value(verdict.scope, "counter")) return fmt::format("Best: {}.", verdict.text);
+    std::string scope;
+    for (const auto& [key, value] : verdict.scope)
+        scope += fmt::format(" {} {}", key, value_text(value, whole_text, false));
+    return fmt::format("Best settings{}{}: {}.", scope.empty() ? "" : " on", scope, verdict.text);
+}
 
 void TableNotes::look_at(const ResultHead& head) {
     explains_all_ = !head.columns.empty();

@@ -11,6 +11,9 @@
 
 namespace coalprof {
 
+// As a line of its own: "Best settings on machine h200: ...".
+std::string verdict_line(const Verdict& verdict);
+
 class TableNotes {
  public:
     // `can_be_wider`: a wider terminal shows more columns.

@@ -7,6 +7,13 @@ const barChart = (counter, places, { results, caption, colorOf, say, el, details
     if (!rows.has(name)) rows.set(name, []);
     rows.get(name).push(place);
   }
+  // Of kernels the names end in what tells launches apart, and are long.
+  const label = ([name, [{ result, i }]]) => {
+    const value = key => { const parameter = result.parameters.find(p => p.key === key); return parameter && parameter.values[i]; };
+    if (result.parameter !== 'kernel' || !value('kernel')) return [el('span', {}, name)];
+    const shape = ['grid', 'block', 'device'].filter(key => value(key)).map(key => `${key} ${value(key)}`).join(', ');
+    return [el('span', {}, value('kernel')), el('small', {}, shape)];
+  };
   const shown = [...rows].slice(0, mostBars), values = places.map(p => p.y).filter(y => y > 0);
   const most = values.reduce((a, y) => Math.max(a, y), 0), least = values.reduce((a, y) => Math.min(a, y), most) / 2;
   const share = y => !(y > 0) ? 0 : isLog ? Math.log(y / least) / Math.log(most / least) : y / most;
@@ -15,6 +22,6 @@ const barChart = (counter, places, { results, caption, colorOf, say, el, details
     return el('div', { class: 'bar', title: `${place.result.own}: ${place.kind} ${say(place.y, counter.unit)}`, onclick: () => details(place.result, place.i) },
       mark, say(place.y, counter.unit));
   };
-  return el('figure', {}, caption(counter), el('div', { class: 'bars' }, ...shown.flatMap(([name, of]) => [el('div', { class: 'of', title: name }, name), el('div', {}, ...of.map(bar))])),
+  return el('figure', {}, caption(counter), el('div', { class: 'bars' }, ...shown.flatMap(row => [el('div', { class: 'of', title: row[0] }, ...label(row)), el('div', {}, ...row[1].map(bar))])),
     rows.size > mostBars ? el('p', { class: 'soft' }, `The first ${mostBars} of ${rows.size}.`) : '');
 };

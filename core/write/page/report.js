@@ -93,7 +93,8 @@ addEventListener('DOMContentLoaded', () => {
     'load_efficiency', 'shared_load_wavefronts', 'constant_requests', 'dram_read_bytes', 'l2_read_sectors', 'load_sectors', 'store_sectors'];
   const rank = key => favourites.includes(key) ? favourites.indexOf(key) : favourites.length;
   const interesting = favourites.filter(key => counters.has(key) && varies(counters.get(key))).slice(0, 4);
-  const chosen = new Set(interesting.length ? interesting : [...counters.keys()].slice(0, 2));
+  const known = favourites.filter(key => counters.has(key)).slice(0, 4);
+  const chosen = new Set(interesting.length ? interesting : known.length ? known : [...counters.keys()].slice(0, 2));
   let isLog = false;
 
   const niceTicks = (low, high, count) => {
@@ -207,7 +208,7 @@ addEventListener('DOMContentLoaded', () => {
       const banded = line.filter(p => p.low !== null && p.high !== null && (!isLog || p.low > 0));
       if (banded.length > 1) svg.append(sv('path', { class: 'band', style: `fill: ${colorOf(name)}`,
         d: 'M' + banded.map(p => `${X(p.x)} ${Y(p.low)}`).join('L') + 'L' + banded.reverse().map(p => `${X(p.x)} ${Y(p.high)}`).join('L') + 'Z' }));
-      svg.append(sv('path', { class: `line ${kind}`, style: `stroke: ${colorOf(name)}`, d: 'M' + line.map(p => `${X(p.x).toFixed(1)} ${Y(p.y).toFixed(1)}`).join('L') }));
+      svg.append(sv('path', { class: `line ${kind}`, style: `stroke: ${colorOf(name)}; stroke-dashoffset: ${4.5 * series.indexOf(name)}`, d: 'M' + line.map(p => `${X(p.x).toFixed(1)} ${Y(p.y).toFixed(1)}`).join('L') }));
       if (line.length <= 150 && (kind === 'measured' || line.length === 1))
         for (const p of line) svg.append(sv('circle', { cx: X(p.x), cy: Y(p.y), r: 2.5, style: `fill: ${colorOf(name)}` }));
     }
@@ -297,7 +298,7 @@ addEventListener('DOMContentLoaded', () => {
       values: columns.map(({ c, kind }) => c.sides[index][kind] ? c.sides[index][kind].values[i] : null) })));
     const body = el('tbody');
     const most = 2000;  // rows at a time: a browser is slow with more
-    const fill = () => body.replaceChildren(...rows.slice(0, most).map(row => el('tr', { onclick: () => details(row.result, row.i) }, el('td', {}, el('button', {}, row.name)),
+    const fill = () => body.replaceChildren(...rows.slice(0, most).map(row => el('tr', { onclick: () => details(row.result, row.i) }, el('td', {}, el('button', { title: row.name }, row.name)),
       ...row.values.map((v, k) => el('td', {}, say(v, columns[k].c.unit))))));
     let order = [-1, 1];
     const heads = [el('th', { scope: 'col' }), ...columns.map(() => el('th', { scope: 'col' }))];
