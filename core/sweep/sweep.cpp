@@ -110,11 +110,12 @@ SweepFacts describe_sweep(const Sweep& sweep) {
     if (is_single("size_bytes") && !size_varies) facts.size_bytes = settled.size_bytes;
     if (is_single("block")) facts.block = settled.block;
     // A transpose makes these of the others.
-    if (is_single("variant") && is_single("tile") && is_single("type") && is_single("block")) {
-        facts.tile = tile_columns(sweep.pattern, options, sweep.type);
-        if (is_single("per_thread"))
-            facts.per_thread = launch_shape(sweep.pattern, options, sweep.type, settled).per_thread;
-    }
+    const bool one_tile =
+        is_single("variant") && is_single("tile") && is_single("type") && is_single("block");
+    if (one_tile) facts.tile = tile_columns(sweep.pattern, options, sweep.type);
+    const bool has_variants = pattern.options.find("--variant") != std::string_view::npos;
+    if (is_single("per_thread") && (one_tile || !has_variants))
+        facts.per_thread = launch_shape(sweep.pattern, options, sweep.type, settled).per_thread;
     if (is_single("block") && settled.block_shape)
         std::tie(facts.block_x, facts.block_y, facts.block_z) = numbers_of(*settled.block_shape);
     if (is_single("grid") && settled.grid)

@@ -189,6 +189,12 @@ class Formats(Case):
                          {"pattern": "stride", "op": "rmw", "type": "f32", "size_bytes": "4194304",
                           "machine": "k80", "stride": "3"})
 
+    def test_they_do_so_whatever_else_is_swept(self):
+        rows = list(csv.DictReader(io.StringIO(self.run_ok(
+            "stride", "--range", "3", "--type", "f32,f64", "--per-thread", "4",
+            "--format", "csv").out_text)))
+        self.assertEqual(["4", "4"], [row["per_thread"] for row in rows])
+
     def test_what_is_swept_stands_once_in_csv(self):
         rows = csv.reader(io.StringIO(self.run_ok(
             "stride", "--range", "3", "--type", "f32,f64", "--machine", "k80,h200",
