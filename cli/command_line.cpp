@@ -4,7 +4,7 @@ namespace coalprof {
 
 void describe_command_line(CLI::App& app, Invocation& invocation) {
     app.set_version_flag("--version,-V", "coalprof " COALPROF_VERSION,
-                         "Print the version and exit; with -v what it was built of");
+                         "Print the version and exit; with -v how it was built");
     app.set_help_flag("--help,-h", "Print this help and exit");
     app.get_formatter()->column_width(26);
     app.require_subcommand(0, 1);
@@ -13,6 +13,7 @@ void describe_command_line(CLI::App& app, Invocation& invocation) {
         "  coalprof offset --range 0..32          what misaligned starts cost\n"
         "  coalprof stride --dlcm=cg              what gaps cost, loads past L1\n"
         "  coalprof explain offset --at 11        one warp, drawn\n"
+        "  coalprof formula 'i*3' 'i'             index expressions of your own\n"
         "  coalprof aos --json | jq .points       for programs\n"
         "\n"
         "Exit codes:\n"

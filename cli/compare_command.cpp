@@ -80,8 +80,8 @@ void add_compare_command(CLI::App& app, Invocation& invocation) {
                     "What may differ: machine, device, type, pattern, ...; a list, or all")
         ->type_name("L");
     sub->add_option("--max-slowdown", command->max_slowdown,
-                    "A time is worse from so much more on, where the quartiles of its repetitions "
-                    "do not overlap either (default 5%)")
+                    "A time is worse that grew by more than this, unless the quartiles of its "
+                    "repetitions overlap (default 5%)")
         ->type_name("P");
     sub->add_option("--tolerance", command->tolerance,
                     "Estimates, and counters that differ from run to run, are the same within "

@@ -87,7 +87,7 @@ Listing list_findings() {
 void add_device_commands(CLI::App& app, Invocation& invocation) {
     add_list(app, invocation, "devices", "The GPUs of this machine and what coalescing depends on",
              list_devices);
-    add_list(app, invocation, "doctor", "What measuring needs, what is missing, and the remedy",
+    add_list(app, invocation, "doctor", "What measuring needs, what is missing, and how to fix it",
              list_findings);
 }
 

@@ -318,7 +318,7 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
         ->type_name("K");
     sub->add_option(
            "--warp", command->warp,
-           "Which warp of the launch (default: the commonest, and the one that costs most)")
+           "Which warp of the launch (default: the most common, and the one that costs most)")
         ->type_name("N");
     sub->add_option("--machine,-m", command->machine,
                     "The GPU that the model predicts (default h200)")

@@ -154,8 +154,19 @@ void add_formula_command(CLI::App& app, Invocation& invocation) {
     command->output.add_to(*sub);
     command->output.view.add_to(*sub);
     sub->footer(
+        "A formula: KIND: ARRAY[INDEX] if CONDITION; all but INDEX may be left out.\n"
+        "  KIND    load store atomic reduce; shared.load shared.store shared.atomic\n"
+        "          shared.reduce; load.u64: an array of another type\n"
+        "  INDEX   C's integer operators, ^ among them; min max abs; hash(x, 256):\n"
+        "          random, below 256\n"
+        "  names   i: the thread in the launch; tid bid bdim gdim, tid.x bid.y ... or\n"
+        "          CUDA's threadIdx.x, blockIdx.y, ...; lane warp; n: all threads\n"
+        "Several are separated by ;. A part can have a name: row = i/64; a[row*65]\n"
+        "\n"
         "Examples:\n"
         "  coalprof formula 'i*k' --var k=1..32\n"
+        "  coalprof formula 'A[blockIdx.y*1001 + threadIdx.x]' --block 32 --grid 1x64\n"
+        "  coalprof formula 'shared.load: tile[tid.x*33 + tid.y]' --block 32x32\n"
         "  coalprof formula 'i*3' 'i' --name near --name far --best load_sectors\n"
         "  coalprof formula 'load: a[i]; store: b[i*2]' --block 64..256*2\n");
     sub->callback([&invocation, sub, command] {

@@ -37,11 +37,11 @@ void BudgetOptions::add_to(CLI::App& command) {
     command
         .add_option("--budget", budgets,
                     "What a counter may be: 'load_sectors_per_request <= 4 if stride=1..8'; "
-                    "exit code 1 where it is not kept; may be repeated")
+                    "exit code 1 if a point breaks it; may be repeated")
         ->type_name("B")
         ->allow_extra_args(false)
         ->group(group);
-    command.add_option("--budget-file", files, "Budgets, one a line, # begins a comment")
+    command.add_option("--budget-file", files, "Budgets, one per line; # begins a comment")
         ->type_name("FILE")
         ->allow_extra_args(false)
         ->group(group);

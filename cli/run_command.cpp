@@ -307,7 +307,7 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
     sub->add_option("--addresses", command->addresses,
                     "With --lines: save addresses of some warps of each line as a warps file")
         ->type_name("FILE");
-    sub->add_option("PROGRAM", command->before, "Behind --: the program and its arguments")
+    sub->add_option("PROGRAM", command->before, "After --: the program and its arguments")
         ->type_name("");
     sub->footer(
         "The program keeps its standard input, output and exit code; the table goes to\n"

@@ -230,7 +230,7 @@ void MachineOptions::add_to(CLI::App& command) {
         ->group("Long sweeps");
     command
         .add_flag("--resume", resume,
-                  "Go on where the same command was ended, with the same --output")
+                  "Continue where the same command stopped, with the same --output")
         ->group("Long sweeps");
     budgets.add_to(command);
 }

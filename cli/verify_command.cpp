@@ -153,7 +153,7 @@ void add_verify_command(CLI::App& app, Invocation& invocation) {
     option("--device", command->device, "CUDA device index (default 0)");
     add_threads_to(*sub);
     sub->add_option("--output,-o", command->output,
-                    "Besides, every point, predicted and measured, to FILE.jsonl or FILE.json")
+                    "Also write every point, predicted and measured, to FILE.jsonl or FILE.json")
         ->type_name("FILE");
     sub->add_flag("--full", command->full, "Every value of every default sweep, not three of each");
     sub->add_flag("--json", command->json, "The report as one JSON document");

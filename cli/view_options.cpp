@@ -20,7 +20,8 @@ void ViewOptions::add_to(CLI::App& command) {
     const char* group = "Output";
     command
         .add_option("--best", best,
-                    "Say which combination of options, or which value, is best by this counter")
+                    "Say which combination of options, or which value, is best by this counter "
+                    "(`coalprof counters` lists them)")
         ->type_name("KEY")
         ->group(group);
     command
@@ -31,7 +32,8 @@ void ViewOptions::add_to(CLI::App& command) {
         ->group(group);
     command
         .add_option("--columns", columns,
-                    "The only counters that tables and CSV show (--counters: what is measured)")
+                    "The only counters that tables and CSV show, such as load_sectors_per_request "
+                    "(--counters: what is measured)")
         ->type_name("KEY,...")
         ->group(group);
 }

@@ -172,7 +172,7 @@ void tell_what_loads_share(std::vector<ExplainedAccess>& accesses, const Machine
         const std::string& array = access.instructions.front().array;
         if (together == moved)
             access.reasons.mend = fmt::format(
-                "No byte is fetched in vain: the warp's other loads of array {} use the rest of "
+                "Nothing is wasted: the warp's other loads of array {} use the rest of "
                 "these sectors, as long as L1 holds them. One wider load per lane, or a tile in "
                 "shared memory, takes fewer requests.",
                 array);

@@ -165,7 +165,7 @@ class Explainer {
                 "would save {}.",
                 counted(shape_.lines - shape_.lines_needed(), "L2 request"));
         } else if (shape_.active_lanes < warp_lanes) {
-            reasons.mend = fmt::format("Nothing to fix in the sectors; {} could be put to work.",
+            reasons.mend = fmt::format("Nothing to fix in the number of sectors; {} could do work.",
                                        counted(warp_lanes - shape_.active_lanes, "idle lane"));
         } else {
             reasons.mend =

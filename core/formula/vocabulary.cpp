@@ -158,8 +158,10 @@ std::string hint_for_name(std::string_view name, std::span<const std::string> ow
     const std::string_view own =
         is_name(name) && name.size() <= max_formula_name_bytes ? name : "k";
     const std::string values = fmt::format(
-        "known are i, n, tid, bid, lane, warp, bdim, gdim; give a number of your own with --var "
-        "{0}=64, or name a part: {0} = i / 64; a[{0}]",
+        "known are i, n, tid, bid, lane, warp, bdim, gdim, tid.x, bid.y, threadIdx.x, blockDim.y "
+        "and "
+        "the like; give a number of your own with --var {0}=64, or name a part: {0} = i / 64; "
+        "a[{0}]",
         own);
     return did_you_mean(name, known, values);
 }

@@ -57,6 +57,13 @@ double tolerance_of(Counter counter, bool is_measured) {
     return !is_time ? 1e-9 : is_measured ? 1e-2 : 1e-3;
 }
 
+// How far a number is from the best one.
+std::string distance_text(double ratio) {
+    if (!std::isfinite(ratio)) return {};
+    if (ratio >= 2) return fmt::format(" ({:.3g} times the best)", ratio);
+    return fmt::format(" ({:.3g} % {})", 100 * std::abs(ratio - 1), ratio < 1 ? "less" : "more");
+}
+
 // Keys of counters that a point has, for a message.
 std::string counters_of(const Point& point) {
     std::string list;
@@ -171,11 +178,8 @@ Verdict BestSink::verdict() const {
 
     const auto told = [&](const Candidate* one) {
         const double mean = mean_of(one);
-        const double ratio = is_more ? times(best, mean) : times(mean, best);
         return fmt::format("{} {}{}", one->name, number_text(counter_, mean),
-                           std::isfinite(ratio)
-                               ? fmt::format(" ({:.3g} times {})", ratio, is_more ? "less" : "more")
-                               : "");
+                           distance_text(mean / best));
     };
     const std::string mean = verdict.values > 1 ? "mean " : "";
     if (all.size() == 1) {

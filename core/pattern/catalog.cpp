@@ -222,7 +222,7 @@ std::string powers_to_page(std::uint32_t width) {
 // clang-format off
 constexpr std::array catalog{
     PatternInfo{"offset", "a[i + offset]", "offset", "elements", Op::rmw,
-        "What a start that is not aligned costs: one sector more per warp unless the offset is a multiple of 32 bytes.", "",
+        "What a misaligned start costs: one more sector per warp, unless the offset is a multiple of 32 bytes.", "",
         [](std::uint32_t) -> std::string { return "0..32"; }, make_offset},
     PatternInfo{"stride", "a[i * stride]", "stride", "elements", Op::rmw,
         "What gaps between neighbouring threads cost: each sector fetched carries fewer useful bytes.", "",
@@ -231,7 +231,7 @@ constexpr std::array catalog{
         "The order of the lanes within a warp costs nothing: only the set of sectors counts.", "--order --seed",
         [](std::uint32_t) -> std::string { return "0..31"; }, make_permute},
     PatternInfo{"scatter", "a[random(i) % elements]", "region_bytes", "bytes", Op::load,
-        "Random access: up to 32 sectors a warp, unless the region is so small that lanes meet.", "--seed",
+        "Random access: up to 32 sectors per warp, unless the region is so small that lanes meet.", "--seed",
         [](std::uint32_t) -> std::string { return "128..4194304*2"; }, make_scatter},
     PatternInfo{"broadcast", "a[i / lanes]", "lanes", "lanes", Op::load,
         "Lanes that read one element share its sector: fewer sectors, and no more than the distinct ones.", "",

@@ -289,7 +289,7 @@ std::string text_of(const Contest& contest, const Ranking& ranking) {
     const std::string by = sentence_of(ranking.basis);
     const std::string values = plural(ranking.values, "value");
     if (ranking.best.size() == contest.candidates.size())
-        return fmt::format("none; all {} combinations are alike by {} over {}",
+        return fmt::format("no difference between the {} combinations by {} over {}",
                            contest.candidates.size(), by, values);
     std::string text = text_of_best(contest, ranking.best) + fmt::format(", by {}", by);
     if (ranking.basis != Basis::predicted_l1_reuse)

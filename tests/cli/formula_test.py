@@ -109,8 +109,9 @@ class WrongFiles(Folder):
             "coalprof: set.json:2:14: formula: unknown name 'pich'\n"
             "  i + pich\n"
             "      ^\n"
-            "hint: known are i, n, tid, bid, lane, warp, bdim, gdim; give a number of your own "
-            "with --var pich=64, or name a part: pich = i / 64; a[pich]\n")
+            "hint: known are i, n, tid, bid, lane, warp, bdim, gdim, tid.x, bid.y, threadIdx.x, "
+            "blockDim.y and the like; give a number of your own with --var pich=64, or name a part: "
+            "pich = i / 64; a[pich]\n")
         self.assertEqual(
             self.refused('{"formula": [\n  {"name": "x", "expr": "\\u0069 +* 2"}]}', name="x.json"),
             "coalprof: x.json:2:34: formula: expected a number, a name or '(', found '*'\n"

@@ -65,14 +65,16 @@ TEST(FormulaFile, leaves_to_the_command_line_what_it_does_not_say) {
 
 TEST(FormulaFile, points_into_the_formula_that_is_wrong) {
     // The text begins in column 12 of line 3.
-    EXPECT_EQ(refusal_of("{\"formula\": [{\"name\": \"tile\",\n\n  \"expr\": \"row = tid.y; "
-                         "a[row*pad + tid.x]\"}]}",
-                         "solver.json"),
-              "coalprof: solver.json:3:31: formula: unknown name 'pad'\n"
-              "  row = tid.y; a[row*pad + tid.x]\n"
-              "                     ^\n"
-              "hint: known are i, n, tid, bid, lane, warp, bdim, gdim; give a number of your own "
-              "with --var pad=64, or name a part: pad = i / 64; a[pad]\n");
+    EXPECT_EQ(
+        refusal_of("{\"formula\": [{\"name\": \"tile\",\n\n  \"expr\": \"row = tid.y; "
+                   "a[row*pad + tid.x]\"}]}",
+                   "solver.json"),
+        "coalprof: solver.json:3:31: formula: unknown name 'pad'\n"
+        "  row = tid.y; a[row*pad + tid.x]\n"
+        "                     ^\n"
+        "hint: known are i, n, tid, bid, lane, warp, bdim, gdim, tid.x, bid.y, threadIdx.x, "
+        "blockDim.y and the like; give a number of your own with --var pad=64, or name a part: "
+        "pad = i / 64; a[pad]\n");
 }
 
 struct WrongFile {

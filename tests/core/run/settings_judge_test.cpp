@@ -104,7 +104,7 @@ TEST(SettingsJudge, says_where_nothing_tells_combinations_apart) {
     EXPECT_EQ(verdicts[0].best.size(), 4u);
     EXPECT_EQ(verdicts[0].gain, 1);
     EXPECT_EQ(verdicts[0].text,
-              "none; all 4 combinations are alike by predicted bandwidth over 1 value");
+              "no difference between the 4 combinations by predicted bandwidth over 1 value");
 }
 
 // Offset 1 of 16-byte elements: 48 warps of a multiprocessor touch 4 lines each and one more at the
@@ -155,7 +155,8 @@ TEST(SettingsJudge, calls_measured_times_alike_that_lie_within_their_spread) {
                [&](const PlannedPoint&, Point& point) { took(point, seconds *= 1.003); });
     ASSERT_EQ(verdicts.size(), 1u);
     EXPECT_EQ(verdicts[0].best.size(), 4u);
-    EXPECT_THAT(verdicts[0].text, HasSubstr("none; all 4 combinations are alike by measured time"));
+    EXPECT_THAT(verdicts[0].text,
+                HasSubstr("no difference between the 4 combinations by measured time"));
 }
 
 TEST(SettingsJudge, tells_at_how_many_values_another_is_better) {
