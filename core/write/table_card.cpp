@@ -68,7 +68,8 @@ std::string parameters_of(const Point& point, const TableStyle& style) {
 
 void put_card(TextBuffer& out, const TableLayout& layout, const Point& point,
               const TableStyle& style) {
-    out.put(prose(parameters_of(point, style), style));
+    if (const std::string parameters = parameters_of(point, style); !parameters.empty())
+        out.put(prose(parameters, style));
     out.put('\n');
     const std::vector<Line> lines = lines_of(layout, point, style);
     std::vector<std::string> heading{"predicted"};

@@ -43,7 +43,10 @@ class TableWriter : public ResultSink {
         TableStyle any_width = style_;
         any_width.width = 0;
         const TableLayout layout = layout_of(head_, page_, any_width);
-        put_card(text_, layout, page_.front(), style_);
+        Point point = page_.front();
+        // The title says it already: a formula without parameters.
+        if (point.name == head_.sweep.pattern) point.name.clear();
+        put_card(text_, layout, point, style_);
         put_instructions();
         notes_.look_at(layout);
         notes_.look_at(layout, page_.front(), true);
