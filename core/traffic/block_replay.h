@@ -20,22 +20,27 @@ struct Multiprocessor {
 
 // Sums over the sample, of loads or of stores.
 struct ReplayedKind {
-    double sectors = 0;       // of all warps
-    double hit_sectors = 0;   // those that L1 held
-    double requests = 0;      // lines with a sector that L1 did not hold
-    double line_again = 0;    // of these: lines that a warp of the block asked for before
-    double log_distance = 0;  // of these: sum of log2(requests since it did)
+    double sectors = 0;        // of all warps
+    double hit_sectors = 0;    // those that L1 held
+    double requests = 0;       // lines with a sector that L1 did not hold
+    double line_again = 0;     // of these: lines whose last request may still be on its way
+    double sector_again = 0;   // sectors that these have in common with it
+    bool is_branched = false;  // some lanes pass the instruction by
     // Of some neighbouring blocks: sectors of their warps, each sector once for each block, and of
     // these what another one of the blocks touches as well.
     double compared_sectors = 0;
     double block_sectors = 0;
     double shared_sectors = 0;
+    // What came since `before` comes so many times more.
+    void go_on_since(const ReplayedKind& before, double times);
 };
 
 struct Replayed {
     ReplayedKind loads;
     ReplayedKind stores;
-    bool is_near = true;  // blocks share next to nothing: a few of them tell the whole launch
+    double instructions = 0;   // of an element, whatever they do
+    double pointer_loads = 0;  // of these: loads whose result is an address
+    bool is_near = true;       // blocks share next to nothing: a few of them tell the whole launch
 };
 
 // Of the global-memory loads and stores of `program`; atomics pass L1 by.

@@ -12,21 +12,28 @@ namespace {
 
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-enum class JoinKind : std::uint8_t { load, store, store_after_load };
+// The share of requests for a line whose last one may still be on its way to L2 that join it.
+// Fitted to half of the launches of both GPUs (tests/data): warps that ask at the same time are
+// served together, less often the more there is that keeps them apart.
+double joined_share(double odds) { return 1 / (1 + std::exp(-odds)); }
 
-// The share of requests for a line that another warp of the block asked for before which join that
-// one's on their way to L2. Fitted to launches of both GPUs (tests/data): warps that ask for one
-// line within a few requests of each other are served by one request, less often where each thread
-// has more to do in between.
-double joined_share(const ReplayedKind& kind, const LaunchOrder& order, JoinKind join) {
-    if (kind.line_again == 0) return 0;
-    double odds = 3.58 - 0.44 * kind.log_distance / kind.line_again -
-                  0.56 * std::log2(static_cast<double>(order.per_thread)) -
-                  0.33 * std::log2(static_cast<double>(order.block)) +
-                  0.63 * std::log2(kind.requests / kind.sectors);
-    if (join == JoinKind::store) odds += 1.7;
-    if (join == JoinKind::store_after_load) odds -= 0.99;
-    return 1 / (1 + std::exp(-odds));
+double joined_loads(const Replayed& replayed, const LaunchOrder& order) {
+    const ReplayedKind& loads = replayed.loads;
+    if (loads.line_again == 0) return 0;
+    return joined_share(1.36 - 0.74 * std::log2(order.block / 256.0) -
+                        0.5 * std::log2(static_cast<double>(order.per_thread)) +
+                        0.31 * std::log2(loads.requests / loads.sectors) -
+                        0.63 * std::log2(replayed.instructions) - 1.15 * loads.is_branched -
+                        1.36 * replayed.pointer_loads);
+}
+
+double joined_stores(const Replayed& replayed, const LaunchOrder& order) {
+    const ReplayedKind& stores = replayed.stores;
+    if (stores.line_again == 0) return 0;
+    return joined_share(3.69 - 0.38 * std::log2(order.block / 256.0) -
+                        0.62 * std::log2(static_cast<double>(order.per_thread)) -
+                        0.32 * std::log2(stores.requests / stores.sectors) -
+                        4.1 * (replayed.loads.sectors > 0) - 2.48 * stores.is_branched);
 }
 
 }  // namespace
@@ -46,23 +53,17 @@ CacheTraffic cache_traffic(const Readings& readings, const Replayed& replayed,
                     : 1 - share(replayed.loads.block_sectors - replayed.loads.shared_sectors,
                                 replayed.loads.compared_sectors);
     traffic.l2_read_sectors = missed * (1 - met * std::max(0.0, again));
-    traffic.l2_read_requests =
-        std::min(traffic.l2_read_sectors,
-                 scale * (replayed.loads.requests -
-                          (keeps_loads ? replayed.loads.line_again *
-                                             joined_share(replayed.loads, order, JoinKind::load)
-                                       : 0)));
+    traffic.l2_read_requests = std::min(
+        traffic.l2_read_sectors,
+        scale * (replayed.loads.requests -
+                 (keeps_loads ? replayed.loads.line_again * joined_loads(replayed, order) : 0)));
     const double stored = number_or(readings[Counter::store_sectors], 0);
     const double store_scale = share(stored, replayed.stores.sectors);
-    const JoinKind join = loaded > 0 ? JoinKind::store_after_load : JoinKind::store;
-    // Stores of neighbouring warps to one sector join likewise.
-    const double twice = 1 - share(replayed.stores.block_sectors, replayed.stores.compared_sectors);
-    traffic.l2_write_sectors =
-        stored * (1 - std::max(0.0, twice) * joined_share(replayed.stores, order, join));
-    traffic.l2_write_requests = std::min(
-        traffic.l2_write_sectors,
-        store_scale * (replayed.stores.requests -
-                       replayed.stores.line_again * joined_share(replayed.stores, order, join)));
+    const double joined = store_scale * joined_stores(replayed, order);
+    traffic.l2_write_sectors = stored - replayed.stores.sector_again * joined;
+    traffic.l2_write_requests =
+        std::min(traffic.l2_write_sectors,
+                 store_scale * replayed.stores.requests - replayed.stores.line_again * joined);
     return traffic;
 }
 
