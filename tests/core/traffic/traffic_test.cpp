@@ -212,6 +212,44 @@ TEST(Duration, of_one_term_is_its_amount_over_its_rate) {
     EXPECT_NEAR(duration.seconds, rates.start_seconds + 1e6 / rates.blocks_per_second, 1e-9);
 }
 
+Duration duration_on_h200(const Work& work) {
+    return duration_of(work, *rates_of(find_machine("h200")));
+}
+
+// What L2 lost to a flush is read again; a store that finds nothing there asks for nothing.
+TEST(Duration, of_a_flushed_launch_is_longer_where_it_reads) {
+    Work stores;
+    stores.is_flushed = true;
+    Work loads = stores;
+    loads.l2_read_requests = 1;
+    const Rates rates = *rates_of(find_machine("h200"));
+    const auto start = [](const Work& work) { return duration_on_h200(work).term_seconds.front(); };
+    EXPECT_EQ(start(stores), rates.start_seconds);
+    EXPECT_EQ(start(loads), rates.start_seconds + rates.flushed_seconds);
+}
+
+// Branches and stores make a block live longer; a warp all of whose sectors miss waits for device
+// memory as long as one whose every second sector does.
+TEST(Duration, of_a_wave_is_what_its_blocks_wait_for) {
+    const auto latency = [](const Work& work) {
+        return duration_on_h200(work).term_seconds[static_cast<std::size_t>(Limit::latency)];
+    };
+    Work work;
+    work.waves = 10;
+    work.l2_sectors = 1;
+    work.missing = 0.5;
+    const Rates rates = *rates_of(find_machine("h200"));
+    const double streamed = latency(work);
+    EXPECT_DOUBLE_EQ(streamed, 10 * (rates.latency_seconds + 0.5 * rates.dram_latency_seconds));
+    work.missing = 1;
+    EXPECT_EQ(latency(work), streamed);
+    work.has_branches = true;
+    work.store_lines = 1;
+    EXPECT_NEAR(latency(work),
+                streamed + 10 * (rates.branch_latency_seconds + rates.store_latency_seconds),
+                1e-12);
+}
+
 TEST(Estimates, leave_exact_counters_alone_and_hold_what_they_estimate) {
     const Plan plan = plan_of("offset", 1, Op::load, 4 * mib);
     const Machine machine = find_machine("h200");
