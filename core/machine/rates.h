@@ -23,6 +23,7 @@ struct L2Shares {
     double dirty = 0.475;         // most that stays dirty when a launch ends
     double dirty_partial = 0.28;  // of sectors written in part
     double streams = 1.1;         // written and read lines together
+    double idle_streams = 0.68;   // and where device memory has time to take dirty lines early
     double warm_reads = 0.71;     // a launch before this one: half of it is gone at this footprint
     double warm_slope = 25;
     double warm_writes = 0.2;  // footprint from which on its write-backs fall into this launch,

@@ -109,12 +109,19 @@ class Model {
         traffic_.reused_bytes += again + (once - once * share_missing());
     }
 
-    // Dirty bytes that stay in L2 when the launch ends.
+    // Dirty bytes that stay in L2 when the launch ends: fewer where other lines come in, and fewer
+    // again where device memory has time to take them early.
     double left_bytes(bool is_partial, double dirty_bytes, double lines) const {
-        const double streams = 1 + read_lines_ / std::max(written_lines_, 1.0);
+        constexpr double least_busy = 0.7;
+        constexpr double most_busy = 0.9;
+        const double read = read_lines_ / std::max(written_lines_, 1.0);
+        const double idle =
+            std::clamp((most_busy - inputs_.busy_share) / (most_busy - least_busy), 0.0, 1.0);
+        const double streams =
+            std::lerp(shares_.streams, shares_.idle_streams, idle * std::min(1.0, read));
         const double most = is_partial ? shares_.dirty_partial : shares_.dirty;
         const double share =
-            std::pow(std::pow(most, -4) + std::pow(streams / shares_.streams, 4), -0.25);
+            std::pow(std::pow(most, -4) + std::pow((1 + read) / streams, 4), -0.25);
         const double of_line = dirty_bytes / std::max(lines * line, 1.0);
         return std::min(dirty_bytes, share * inputs_.l2_bytes * of_line *
                                          (lines / std::max(written_lines_, 1.0)));
@@ -146,7 +153,13 @@ class Model {
         traffic_.reused_bytes += again;
 
         double filled = 0;
-        if (is_partial && !is_filled) {
+        // Sectors that come a part at a time are partial at each of their visits to L2.
+        const double visits = std::min(accesses, reach.of_period[0] * reach.periods);
+        const bool is_split = !reach.at_random && !is_filled && visits > reach.units[0] &&
+                              reach.accesses * array.width_bytes < 0.9 * sector * visits;
+        if (is_split && !is_partial) {
+            filled = again * visits / (visits - reach.units[0]);
+        } else if (is_partial && !is_filled) {
             // Sectors are completed when about half of the time to their write-back is over.
             const double fills = comes_again(array, reach, 0, accesses, 1.07) * sector;
             const double early = inputs_.is_warm ? 0 : left / 2;

@@ -36,6 +36,7 @@ struct DramInputs {
     double l2_write_sectors = 0;
     // Of the lines that loads touch, those whose loads are on their way at the same time.
     double share_in_flight = 0;
+    double busy_share = 1;  // of the launch's time: device memory
 };
 
 inline constexpr double burst_bytes = 64;  // most that one access of device memory moves

@@ -6,6 +6,7 @@
 
 #include "core/model/bandwidth.h"
 #include "core/pattern/memory_settings.h"
+#include "core/traffic/duration.h"
 
 namespace coalprof {
 namespace {
@@ -96,17 +97,18 @@ LaunchEstimate estimate_work(const Machine& machine, const Plan& plan, bool is_w
     const double at_once = launch.work.resident_blocks * multiprocessor.count;
     const double read_sectors =
         number_or(readings[Counter::l2_read_sectors], launch.caches.l2_read_sectors);
-    launch.work.dram =
-        dram_traffic(arrays,
-                     {.l2_bytes = static_cast<double>(machine.board->l2_bytes.value_or(0)),
+    DramInputs inputs{.l2_bytes = static_cast<double>(machine.board->l2_bytes.value_or(0)),
                       .fetch_bytes = fetch_bytes(machine, plan.cache),
                       .is_warm = is_warm,
                       .loads_leave_first = plan.cache.dlcm == LoadModifier::cs,
                       .l2_read_sectors = read_sectors,
                       .l2_write_sectors = number_or(readings[Counter::l2_write_sectors],
                                                     launch.caches.l2_write_sectors),
-                      .share_in_flight = std::min(1.0, at_once / launch.work.blocks)},
-                     rates.l2);
+                      .share_in_flight = std::min(1.0, at_once / launch.work.blocks)};
+    launch.work.dram = dram_traffic(arrays, inputs, rates.l2);
+    const Duration first = duration_of(launch.work, rates);
+    inputs.busy_share = first.term_seconds[static_cast<std::size_t>(Limit::dram)] / first.seconds;
+    launch.work.dram = dram_traffic(arrays, inputs, rates.l2);
     if (read_sectors > 0)
         launch.work.missing =
             std::min(1.0, launch.work.dram.read.bytes / burst_bytes / read_sectors);

@@ -195,6 +195,34 @@ TEST(DramTraffic, of_parts_of_sectors_stored_is_read_as_well) {
     EXPECT_NEAR(dram.write.bytes / mib, 512, 8);
 }
 
+// Measured on an H200 (256 MiB of 16 bytes, column by column of a matrix of 128-byte rows): 535 MB
+// are read. Every sector comes twice, a half each time, and L2 does not hold it in between: it is
+// completed twice, 2 x 32 bytes for each of 2^23.
+TEST(DramTraffic, of_sectors_stored_a_half_at_a_time_is_read_twice) {
+    Plan plan = plan_of("column", 128, Op::store, 256 * mib);
+    plan.type = ElementType::f32x4;
+    build_program(plan);
+    const DramTraffic dram =
+        dram_traffic(reaches_of(plan.program),
+                     {.l2_bytes = 60.0 * mib, .l2_write_sectors = 1 << 24}, L2Shares{});
+    EXPECT_NEAR(dram.read.bytes / mib, 512, 1);
+}
+
+// Measured on an H200 (add of 3 x 32 MiB): 18.9 MB are written while the launch runs, as device
+// memory has time; were it busy, 12 MB. What is only stored stays for longer.
+TEST(DramTraffic, of_idle_memory_takes_dirty_lines_early) {
+    const auto written_on = [](const Plan& plan, double busy) {
+        return dram_traffic(reaches_of(plan.program), {.l2_bytes = 60.0 * mib, .busy_share = busy},
+                            L2Shares{})
+            .write.bytes;
+    };
+    const Plan add = plan_of("offset", 0, Op::add, 32 * mib);
+    EXPECT_NEAR(written_on(add, 0.6), 18.9e6, 1.5e6);
+    EXPECT_NEAR(written_on(add, 1), 12.2e6, 1e6);
+    const Plan store = plan_of("offset", 0, Op::store, 64 * mib);
+    EXPECT_EQ(written_on(store, 0.2), written_on(store, 1));
+}
+
 TEST(DramTraffic, of_a_warm_launch_that_fits_l2_is_next_to_nothing) {
     EXPECT_LT(dram_of(plan_of("offset", 0, Op::load, 16 * mib), true).read.bytes, 0.01 * mib);
     EXPECT_NEAR(dram_of(plan_of("offset", 0, Op::load, 256 * mib), true).read.bytes, 256.0 * mib,
