@@ -12,7 +12,7 @@ namespace coalprof {
 namespace {
 
 // Of a launch's duration by the model at its best, as a share: the median error over the launches
-// of tests/data is 6 %.
+// of tests/data is 5 %.
 constexpr double model_error = 0.05;
 // Errors from here on count by their size and not by its square: the model is wrong there, and not
 // the rates.
