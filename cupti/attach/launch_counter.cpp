@@ -76,6 +76,7 @@ void LaunchCounter::fetch() {
 void LaunchCounter::close() {
     drain();
     session_.reset();
+    is_in_range_ = false;
     is_started_ = false;
 }
 

@@ -48,7 +48,7 @@ def environment(**changes):
     """The surroundings of a run. A change to None takes the variable away."""
     wanted = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": "/nonexistent",
               "LC_ALL": "C.UTF-8", "TERM": "xterm", "CUDA_VISIBLE_DEVICES": "-1"}
-    for passed_on in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
+    for passed_on in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"):
         if passed_on in os.environ:
             wanted[passed_on] = os.environ[passed_on]
     for name, value in changes.items():

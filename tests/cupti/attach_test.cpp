@@ -2,11 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
+#include <mutex>
 #include <optional>
+#include <thread>
 
 #include "cupti/attach/choice.h"
 #include "cupti/attach/launch_counter.h"
+#include "cupti/attach/launch_turn.h"
 #include "cupti/collector.h"
 #include "cupti/fake_cupti.h"
 
@@ -49,6 +53,49 @@ TEST(LaunchChoice, looks_for_its_pattern_in_the_name_that_people_read) {
     EXPECT_FALSE(choice.takes(kernel_named("_Z5scalePd")));
     EXPECT_EQ(demangled("_Z5scalePf"), "scale(float*)");
     EXPECT_EQ(demangled("triton_kernel_0d1"), "triton_kernel_0d1");
+}
+
+// --- whose turn it is ----------------------------------------------------------------------------
+
+TEST(LaunchTurn, others_wait_until_the_launch_has_returned) {
+    std::mutex mutex;
+    LaunchTurn turn(std::chrono::hours(1));
+    bool has_come = false;
+    bool is_free = false;
+    turn.take();
+    EXPECT_TRUE(turn.is_mine());
+    std::thread other([&] {
+        std::unique_lock lock(mutex);
+        has_come = true;  // the lock is free again when it waits
+        is_free = turn.wait(lock);
+    });
+    for (bool waits = false; !waits; std::this_thread::yield()) {
+        const std::lock_guard lock(mutex);
+        waits = has_come;
+        if (waits) turn.end();
+    }
+    other.join();
+    EXPECT_TRUE(is_free);
+}
+
+TEST(LaunchTurn, is_given_up_where_its_thread_has_ended) {
+    std::mutex mutex;
+    LaunchTurn turn(std::chrono::milliseconds(1));
+    std::thread([&] { turn.take(); }).join();
+    std::unique_lock lock(mutex);
+    EXPECT_FALSE(turn.wait(lock));
+    EXPECT_TRUE(lock.owns_lock());
+    turn.end();
+    EXPECT_TRUE(turn.wait(lock));
+}
+
+// Whoever has it would wait for itself.
+TEST(LaunchTurn, is_not_waited_for_by_its_own_thread) {
+    std::mutex mutex;
+    LaunchTurn turn(std::chrono::hours(1));
+    turn.take();
+    std::unique_lock lock(mutex);
+    EXPECT_FALSE(turn.wait(lock));
 }
 
 // --- counting ------------------------------------------------------------------------------------
@@ -140,6 +187,16 @@ TEST_F(Attached, a_launch_that_failed_is_not_delivered) {
     launch(3);
     counting.close();
     EXPECT_THAT(numbers(), ElementsAre(1, 3));
+}
+
+// As when the program ends while another thread launches.
+TEST_F(Attached, a_launch_that_returns_after_close_ends_nothing) {
+    LaunchCounter& counting = counter();
+    counting.begin(1, kernel_named("k"));
+    counting.close();
+    counting.end(true);
+    EXPECT_FALSE(counting.is_open());
+    EXPECT_THAT(delivered, IsEmpty());
 }
 
 TEST_F(Attached, the_profiler_is_off_after_close_and_on_again_when_it_is_needed) {

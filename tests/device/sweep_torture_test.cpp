@@ -40,8 +40,8 @@ std::vector<FailingCall> all_faults(Library library) {
     return faults;
 }
 
-// AddressSanitizer makes a sweep fifteen times slower.
-#ifdef __SANITIZE_ADDRESS__
+// Sanitizers make a sweep fifteen times slower.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::size_t sparser = 5;
 #else
 constexpr std::size_t sparser = 1;

@@ -21,6 +21,7 @@
 #include "core/device/device.h"
 #include "cupti/attach/choice.h"
 #include "cupti/attach/launch_counter.h"
+#include "cupti/attach/launch_turn.h"
 #include "cupti/attach/line_probe.h"
 #include "cupti/attach/orders.h"
 #include "cupti/collector.h"
@@ -39,6 +40,9 @@ constexpr std::uint64_t idle_launches = 200;
 constexpr std::chrono::milliseconds least_between_fetches{250};
 // The same for the counts of lines, of which each time all are fetched.
 constexpr std::chrono::milliseconds least_between_reads{1000};
+// Others wait for a launch that is counted. One that takes longer (its PTX is compiled) is not
+// counted: the program must never stand still because of us.
+constexpr std::chrono::seconds longest_launch{10};
 
 struct CallbackApi {
     decltype(&::cuptiSubscribe) subscribe = nullptr;
@@ -92,35 +96,45 @@ class Attachment {
 
     // Failures are told in the trace.
     void subscribe();
-    // Whether the launch is counted; then launch_ends() has to follow.
-    bool launch_begins(const TracedKernel& kernel, CUcontext context);
-    void launch_ends(CUcontext context, bool was_launched);
+    void launch_begins(const TracedKernel& kernel, CUcontext context);
+    void launch_ends(bool was_launched);
     void capture_changes(int by) { captures_ += by; }
-    void fetch_if_due();
+    void waited();
     // None: lines are not counted.
-    LineProbe* lines() { return lines_ && !has_ended_ ? &*lines_ : nullptr; }
+    template <typename Work>
+    bool with_lines(Work work) {
+        const std::lock_guard lock(mutex_);
+        return lines() && work(*lines());
+    }
     bool counts_lines() const { return orders_.pass == RunPass::lines; }
     void context_ends(CUcontext context);
     void program_ends();
 
     // A child of fork() shares the trace and must leave it alone.
     bool is_ours() const { return ::getpid() == process_; }
-    std::recursive_mutex& mutex() { return mutex_; }
 
  private:
+    using Lock = std::unique_lock<std::mutex>;
+
+    LineProbe* lines() { return lines_ && !has_ended_ ? &*lines_ : nullptr; }
     Context& context_of(CUcontext context);
+    void count(const TracedKernel& kernel, CUcontext context);
+    void end_counting(bool was_launched);
+    void settle(Lock& lock);
+    void fetch_if_due();
     void problem(const std::string& sentence);
 
     AttachOrders orders_;
     pid_t process_;
-    std::recursive_mutex mutex_;  // recursive: what we ask of CUPTI may call the driver
+    std::mutex mutex_;
     TraceWriter trace_;
     LaunchChoice choice_;
     std::optional<LineProbe> lines_;
     std::optional<StartedProfiler> profiler_;
     CallbackApi callbacks_;
     std::map<CUcontext, Context> contexts_;
-    CUcontext counting_ = nullptr;  // whose range is open
+    LaunchTurn turn_{longest_launch};
+    CUcontext counting_ = nullptr;  // of the launch whose turn it is
     std::atomic<int> captures_{0};  // streams whose launches are recorded into graphs
     std::uint64_t idle_ = 0;        // launches since the last one that was counted
     Clock::time_point last_fetch_ = Clock::now();
@@ -168,39 +182,63 @@ Context& Attachment::context_of(CUcontext handle) {
     return context;
 }
 
-bool Attachment::launch_begins(const TracedKernel& seen, CUcontext handle) {
-    if (has_ended_) return false;
+void Attachment::launch_begins(const TracedKernel& seen, CUcontext handle) {
+    Lock lock(mutex_);
     if (counts_lines()) {
+        if (has_ended_) return;
         choice_.takes(seen);
         if (lines()) lines()->launched_in(handle);
-        return false;
+        return;
     }
-    if (captures_ > 0 || counting_) return false;
+    if (turn_.is_mine()) return;  // called by the launch that is counted
+    settle(lock);
+    if (has_ended_ || captures_ > 0) return;
     fetch_if_due();
+    count(seen, handle);
+}
+
+void Attachment::count(const TracedKernel& seen, CUcontext handle) {
     Context& context = context_of(handle);
     TracedKernel kernel = seen;
     kernel.device = context.device;
     if (!choice_.takes(kernel)) {
         if (++idle_ == idle_launches && context.counter && context.counter->is_open())
             context.counter->close();
-        return false;
+        return;
     }
     idle_ = 0;
-    if (!context.counter) return false;
+    if (!context.counter) return;
     context.counter->begin(choice_.total(), kernel);
     counting_ = handle;
-    return true;
+    turn_.take();
 }
 
-void Attachment::launch_ends(CUcontext handle, bool was_launched) {
-    if (counting_ != handle) return;  // its context has gone meanwhile
-    counting_ = nullptr;
-    contexts_.at(handle).counter->end(was_launched);
+void Attachment::launch_ends(bool was_launched) {
+    const Lock lock(mutex_);
+    if (turn_.is_mine()) end_counting(was_launched);
+}
+
+void Attachment::end_counting(bool was_launched) {
+    turn_.end();
+    contexts_.at(counting_).counter->end(was_launched);
+}
+
+// No launch is being counted then.
+void Attachment::settle(Lock& lock) {
+    if (turn_.wait(lock)) return;
+    end_counting(false);
+    problem("a launch did not return: it is not counted");
+}
+
+// The program has waited for its kernels.
+void Attachment::waited() {
+    const Lock lock(mutex_);
+    fetch_if_due();
 }
 
 void Attachment::fetch_if_due() {
     const auto least = counts_lines() ? least_between_reads : least_between_fetches;
-    if (Clock::now() - last_fetch_ < least) return;
+    if (!turn_.is_free() || Clock::now() - last_fetch_ < least) return;
     // Copying from the GPU would spoil a graph that is being recorded.
     if (lines() && captures_ == 0) lines()->read(false);
     for (auto& [handle, context] : contexts_)
@@ -209,14 +247,15 @@ void Attachment::fetch_if_due() {
 }
 
 void Attachment::context_ends(CUcontext handle) {
+    Lock lock(mutex_);
+    settle(lock);
     if (lines()) lines()->context_ends(handle);
-    const auto found = contexts_.find(handle);
-    if (found == contexts_.end()) return;
-    contexts_.erase(found);
-    if (counting_ == handle) counting_ = nullptr;
+    contexts_.erase(handle);
 }
 
 void Attachment::program_ends() {
+    Lock lock(mutex_);
+    settle(lock);
     if (has_ended_) return;
     has_ended_ = true;
     if (lines_) lines_->read(true);
@@ -315,7 +354,7 @@ constexpr std::array waiting_calls{
 // What cudaDeviceSynchronize() calls from CUDA 13 on; older headers have no word for it.
 constexpr CUpti_CallbackId synchronize_from_cuda_13 = 800;
 
-// Whether this thread calls the driver from a callback, of which there is nothing to be told.
+// Whether this thread calls the driver for us, of which there is nothing to be told.
 thread_local bool is_inside = false;
 
 // cuLibraryLoadData, cuModuleLoadData, cuModuleLoadDataEx, cuModuleLoadFatBinary: where the handle
@@ -379,45 +418,41 @@ void driver_called(CUpti_CallbackId call, const CUpti_CallbackData& data) {
         if (succeeded) attachment->capture_changes(change);
         return;
     }
-    if (attachment->counts_lines()) {
-        const std::lock_guard lock(attachment->mutex());
-        if (LineProbe* lines = attachment->lines())
-            if (loading_called(call, data, succeeded, *lines)) return;
-    }
+    if (attachment->counts_lines() && attachment->with_lines([&](LineProbe& lines) {
+            return loading_called(call, data, succeeded, lines);
+        }))
+        return;
     if (const auto kernel = kernel_of(call, data)) {
-        // Of a launch that is counted held until its return: no other thread's falls into its
-        // range.
-        thread_local std::unique_lock<std::recursive_mutex> held;
-        if (is_entered) {
-            std::unique_lock lock(attachment->mutex());
-            if (attachment->launch_begins(*kernel, data.context)) held = std::move(lock);
-        } else if (held.owns_lock()) {
-            const std::unique_lock lock = std::move(held);
-            attachment->launch_ends(data.context, succeeded);
-        }
+        if (is_entered)
+            attachment->launch_begins(*kernel, data.context);
+        else
+            attachment->launch_ends(succeeded);
         return;
     }
-    if (is_entered) return;
-    const std::lock_guard lock(attachment->mutex());
-    attachment->fetch_if_due();
+    if (!is_entered) attachment->waited();
 }
 
-// CUPTI is C: nothing may be thrown into it.
-void CUPTIAPI called(void*, CUpti_CallbackDomain domain, CUpti_CallbackId call, const void* data) {
+// Not where this thread is inside already, and nothing is thrown: CUPTI and exit handlers are C.
+template <typename Work>
+void inside(Work work) {
     if (!attachment->is_ours() || is_inside) return;
     is_inside = true;
     try {
-        if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
-            driver_called(call, *static_cast<const CUpti_CallbackData*>(data));
-        } else if (domain == CUPTI_CB_DOMAIN_RESOURCE &&
-                   call == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
-            const std::lock_guard lock(attachment->mutex());
-            attachment->context_ends(static_cast<const CUpti_ResourceData*>(data)->context);
-        }
+        work();
     } catch (const std::exception&) {
         // Only a trace that cannot be written comes here: the command sees where it stops.
     }
     is_inside = false;
+}
+
+void CUPTIAPI called(void*, CUpti_CallbackDomain domain, CUpti_CallbackId call, const void* data) {
+    inside([&] {
+        if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
+            driver_called(call, *static_cast<const CUpti_CallbackData*>(data));
+        else if (domain == CUPTI_CB_DOMAIN_RESOURCE &&
+                 call == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
+            attachment->context_ends(static_cast<const CUpti_ResourceData*>(data)->context);
+    });
 }
 
 void Attachment::subscribe() {
@@ -452,13 +487,7 @@ void Attachment::subscribe() {
 }
 
 void at_exit() {
-    if (!attachment->is_ours()) return;
-    try {
-        const std::lock_guard lock(attachment->mutex());
-        attachment->program_ends();
-    } catch (const std::exception&) {
-        // See called().
-    }
+    inside([] { attachment->program_ends(); });
 }
 
 }  // namespace
