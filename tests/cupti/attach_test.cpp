@@ -197,6 +197,7 @@ TEST_F(Attached, a_launch_that_returns_after_close_ends_nothing) {
     counting.end(true);
     EXPECT_FALSE(counting.is_open());
     EXPECT_THAT(delivered, IsEmpty());
+    EXPECT_THAT(breaches(), IsEmpty());
 }
 
 TEST_F(Attached, the_profiler_is_off_after_close_and_on_again_when_it_is_needed) {

@@ -8,19 +8,18 @@
 
 namespace coalprof {
 
-// libcupti loads libnvperf_host.so with RTLD_DEEPBIND, at which AddressSanitizer ends the process.
-#ifdef __SANITIZE_ADDRESS__
-inline constexpr bool has_address_sanitizer = true;
+// libcupti loads libnvperf_host.so with RTLD_DEEPBIND, at which sanitizers end the process.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool has_sanitizer = true;
 #else
-inline constexpr bool has_address_sanitizer = false;
+inline constexpr bool has_sanitizer = false;
 #endif
 
 // Skips its tests, with the reason, where no libcupti can be loaded.
 class RealCupti : public ::testing::Test {
  protected:
     void SetUp() override {
-        if (has_address_sanitizer)
-            GTEST_SKIP() << "CUPTI's host does not run under AddressSanitizer";
+        if (has_sanitizer) GTEST_SKIP() << "CUPTI's host does not run under sanitizers";
         try {
             api_ = &loaded_cupti().api;
         } catch (const CountersError& error) {
