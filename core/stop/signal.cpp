@@ -36,8 +36,12 @@ void end_at_once(int signal) {
     std::raise(signal);  // delivered when the handler returns
 }
 
-// Only what may be called in a signal handler.
-extern "C" void handle_signal(int signal) {
+// A call that begins to wait just behind the look at the flag would wait for ever: from the first
+// signal on, one of our own interrupts every second. Only what may be called in a signal handler.
+extern "C" void handle_signal(int signal, siginfo_t* info, void*) {
+    const bool is_our_own = signal == SIGALRM && info->si_code == SI_KERNEL && caught != 0;
+    ::alarm(1);
+    if (is_our_own) return;
     const int error = errno;
     const std::int64_t now = nanoseconds_since_boot();
     std::int64_t first = 0;
@@ -55,7 +59,8 @@ void stop_on_signals() {
         struct sigaction action {};
         if (::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) continue;
         action = {};
-        action.sa_handler = handle_signal;
+        action.sa_sigaction = handle_signal;
+        action.sa_flags = SA_SIGINFO;
         ::sigfillset(&action.sa_mask);  // one at a time
         // No SA_RESTART: a read that waits for input has to return.
         ::sigaction(signal, &action, nullptr);

@@ -8,6 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
+
+#include "core/stop/signal.h"
 #include "core/text/error.h"
 #include "core/write/temporary_folder.h"
 
@@ -224,6 +227,25 @@ TEST(OutputFile, a_pipe_with_a_name_is_written_directly) {
     file.commit();
     ::close(reader);
     EXPECT_THAT(folder.names(), ElementsAre("pipe"));
+}
+
+// In a process of its own, whose wish to end stays.
+void write_to_pipe_that_nobody_reads(const std::string& path) {
+    stop_on_signals();
+    ::raise(SIGTERM);
+    try {
+        OutputFile file(path);
+    } catch (const Stopped&) {
+        std::_Exit(3);
+    }
+    std::_Exit(4);
+}
+
+TEST(OutputFile, does_not_wait_for_a_reader_when_the_signal_came_just_before) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    const TemporaryFolder folder;
+    ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+    EXPECT_EXIT(write_to_pipe_that_nobody_reads(folder / "pipe"), ::testing::ExitedWithCode(3), "");
 }
 
 TEST(OutputFile, a_regular_file_has_nobody_reading_along) {
