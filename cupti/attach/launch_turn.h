@@ -1,5 +1,5 @@
-// Which thread's launch is being counted. From its call until it returns no other thread may launch:
-// that kernel would be counted with it.
+// Which thread's launch is being counted. From its call until it returns no other thread may
+// launch: that kernel would be counted with it.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,8 @@ namespace coalprof {
 // All of it under one lock, which is not held while the program is in its launch.
 class LaunchTurn {
  public:
-    // `patience`: with a launch that may never return, as its thread has ended or waits for another.
+    // `patience`: with a launch that may never return, as its thread has ended or waits for
+    // another.
     explicit LaunchTurn(std::chrono::milliseconds patience) : patience_(patience) {}
 
     // Waits, without the lock, until no other thread has the turn. Whether it is free then; if not,

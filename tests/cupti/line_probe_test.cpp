@@ -44,6 +44,12 @@ std::string fat_binary(const std::string& entries) {
     return bytes + entries;
 }
 
+#if defined(COALPROF_HAS_ZSTD) && defined(COALPROF_HAS_LZ4)
+constexpr bool can_unpack = true;
+#else
+constexpr bool can_unpack = false;
+#endif
+
 std::string text_of(const PtxOrReason& found) {
     const auto* text = std::get_if<std::string>(&found);
     return text ? *text : "no PTX: " + std::get<NoPtx>(found).reason;
@@ -98,6 +104,32 @@ TEST(PtxImage, that_is_damaged_gives_none) {
     }
 }
 
+// As the libraries write text that they find nothing in to shorten.
+TEST(PtxImage, is_unpacked) {
+    const auto size = static_cast<std::uint32_t>(ptx.size());
+    ASSERT_LT(size, 256u);
+    // A frame that names its size in a byte, with one block, the last, of bytes as they are.
+    std::string zstd = "\x28\xB5\x2F\xFD\x20";
+    zstd += static_cast<char>(size);
+    for (const std::uint32_t shift : {0u, 8u, 16u})
+        zstd += static_cast<char>(((size << 3 | 1) >> shift) & 0xFF);
+    // Its number of literals is 15 and what the next byte says.
+    std::string lz4 = "\xF0";
+    lz4 += static_cast<char>(size - 15);
+    for (const auto& [flag, head] : {std::pair{0x8000u, zstd}, std::pair{0x2000u, lz4}}) {
+        const std::string payload = head + ptx;
+        std::string packed = entry(1, 90, payload + "pad");
+        put(packed, 40, std::uint64_t{flag});
+        put(packed, 16, static_cast<std::uint32_t>(payload.size()));
+        put(packed, 56, std::uint64_t{size});
+        const std::string found = text_of(found_in(fat_binary(packed)));
+        if (can_unpack)
+            EXPECT_EQ(found, ptx) << flag;
+        else
+            EXPECT_THAT(found, HasSubstr("no PTX")) << flag;
+    }
+}
+
 // --- the driver ----------------------------------------------------------------------------------
 
 struct ScriptedDriver {
@@ -106,13 +138,21 @@ struct ScriptedDriver {
     std::vector<std::uint64_t> counts, samples;  // what the GPU holds
     int copies = 0;
     int gpus = 1;  // of falling compute capability
+    bool has_context = true;
+    CUresult count_result = CUDA_SUCCESS;
 };
 ScriptedDriver* scripted = nullptr;
 
 ModuleDriver fake_driver() {
     ModuleDriver driver;
-    driver.context_get_device = [](CUdevice* device) { return *device = 0, CUDA_SUCCESS; };
-    driver.device_get_count = [](int* count) { return *count = scripted->gpus, CUDA_SUCCESS; };
+    driver.context_get_device = [](CUdevice* device) {
+        *device = 0;
+        return scripted->has_context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+    };
+    driver.device_get_count = [](int* count) {
+        *count = scripted->gpus;
+        return scripted->count_result;
+    };
     driver.device_get_attribute = [](int* value, CUdevice_attribute attribute, CUdevice device) {
         *value = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9 - device : 0;
         return CUDA_SUCCESS;
@@ -252,6 +292,18 @@ TEST_F(CountedLines, are_told_ever_more_rarely_while_the_program_runs) {
     probe.read(true);
     ASSERT_THAT(told, SizeIs(4));
     EXPECT_EQ(told.back().totals.executed, 22u);
+}
+
+// Text for the driver ends with its zero.
+TEST_F(CountedLines, are_those_of_the_first_gpu_where_no_context_is_current) {
+    driver.has_context = false;
+    driver.count_result = CUDA_ERROR_UNKNOWN;
+    const std::string newest =
+        fat_binary(entry(1, 90, ptx) + entry(1, 80, "older, for the second"));
+    EXPECT_NE(probe.replacement(newest.data()), nullptr);
+    EXPECT_THAT(problems, IsEmpty());
+    EXPECT_THAT(driver.linked, HasSubstr("call coalprof_probe"));
+    EXPECT_EQ(driver.linked.find('\0'), driver.linked.size() - 1);
 }
 
 TEST_F(CountedLines, are_none_where_gpus_differ) {

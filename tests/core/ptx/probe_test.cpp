@@ -99,6 +99,58 @@ TEST(Probe, takes_an_atomic_whose_result_nobody_reads_for_a_reduction) {
     EXPECT_EQ(probed(used).sites[4].kind, AccessKind::atomic);
 }
 
+// The sink "_" too. Text between quotes closes no function.
+TEST(Probe, takes_an_atomic_without_a_result_for_a_reduction) {
+    std::string sunk(program);
+    sunk.replace(sunk.find("add.u32 \t%r2"), 12, "add.u32 \t_");
+    EXPECT_EQ(probed(sunk).sites[4].kind, AccessKind::reduce);
+    std::string quoted(program);
+    quoted.insert(quoted.find("\t.loc\t1 10"), "\t.pragma \"\"; .pragma \"}\";\n");
+    EXPECT_EQ(probed(quoted).sites[4].kind, AccessKind::reduce);
+}
+
+TEST(Probe, calls_with_the_address_that_the_instruction_has) {
+    const std::string text = probed(program).text;
+    EXPECT_THAT(text, HasSubstr("mov.b64 %coalprof_a, %rd1; "
+                                "add.s64 %coalprof_a, %coalprof_a, 8; "));
+    EXPECT_THAT(text, HasSubstr("cvt.u64.u32 %coalprof_a, %r4; {"));  // a register of 32 bits
+}
+
+TEST(Probe, calls_where_the_instruction_is_executed) {
+    std::string text = probed(program).text;
+    EXPECT_THAT(text, HasSubstr("; @!%p1 call coalprof_probe"));
+    EXPECT_THAT(text, HasSubstr("isspacep.global %coalprof_p, %coalprof_a; "
+                                "and.pred %coalprof_p, %coalprof_p, %p2; "));
+    EXPECT_THAT(text, HasSubstr("isspacep.shared %coalprof_p, %coalprof_a; "
+                                "and.pred %coalprof_p, %coalprof_p, %p2; "));
+    EXPECT_THAT(text, HasSubstr("; @%coalprof_p call coalprof_probe"));
+    std::string negated(program);
+    negated.replace(negated.find("@ %p2"), 5, "@!%p2");
+    text = probed(negated).text;
+    EXPECT_THAT(text, HasSubstr("isspacep.shared %coalprof_p, %coalprof_a; "
+                                "not.pred %coalprof_q, %p2; "
+                                "and.pred %coalprof_p, %coalprof_p, %coalprof_q; "));
+}
+
+TEST(Probe, passes_on_what_is_no_code) {
+    const std::string sections =
+        "\t.section\t.debug_str\n\t{\n$L__info_string0:\n.b8 125, 0 // }\n\t}\n";
+    std::string debugged(program);
+    debugged += sections + "\t.file 3 \"/src/{.cu\"\n";
+    const ProbedPtx result = probed(debugged);
+    EXPECT_THAT(result.text, HasSubstr(sections));
+    EXPECT_THAT(result.text, HasSubstr("/src/{.cu"));
+    EXPECT_EQ(result.sites.size(), 8u);
+}
+
+TEST(Probe, knows_no_line_where_none_is_told) {
+    for (const std::string_view unknown : {".loc 1 0 0", ".loc 9 12 5"}) {
+        std::string changed(program);
+        changed.replace(changed.find(".loc\t1 12 5"), 11, unknown);
+        EXPECT_EQ(probed(changed).sites[0].source, SourceLine{}) << unknown;
+    }
+}
+
 TEST(Probe, leaves_kernels_alone_that_are_not_wanted) {
     const auto result = probe(program, [](const std::string& name) { return name == "other"; });
     EXPECT_THAT(told(std::get<ProbedPtx>(result)), ElementsAre("other st.global.u8 1 global"));
@@ -278,6 +330,11 @@ TEST(Probe, passes_over_a_warp_that_another_wrote_into) {
     words[3] = 0x8002ull << 48 | 68;
     ASSERT_EQ(accesses_of(site, words).size(), 1u);
     EXPECT_EQ(accesses_of(site, words)[0].addresses[1], 68u);
+    words[1] = 0b1;
+    EXPECT_EQ(accesses_of(site, words).size(), 1u);
+    words[1] = 0;
+    EXPECT_TRUE(accesses_of(site, words).empty());
+    words[1] = 0b11;
     words[3] = 0x8001ull << 48 | 68;
     EXPECT_TRUE(accesses_of(site, words).empty());
     EXPECT_TRUE(accesses_of(site, std::vector<std::uint64_t>(sample_words)).empty());

@@ -145,6 +145,22 @@ TEST(SideBySide, end_where_the_result_cannot_be_written) {
         EXPECT_LE(backend.answered.size(), 2 * most_points_ahead + 3);
 }
 
+// Its points are not wanted any more, and it is told so at the next.
+TEST(SideBySide, end_one_that_would_deliver_for_ever) {
+    std::atomic<int> to_their_end{0};
+    SideBySide all(2, [&](std::size_t, Delivery& delivery) {
+        for (int k = 0; k < 100'000; ++k) delivery.point({}, {});
+        ++to_their_end;
+    });
+    const SideBySide::Taker none{
+        .point = [](std::size_t, PlannedPoint, Point) { throw Error("no space left"); },
+        .end = [](std::size_t) {},
+        .waiting = [](std::size_t) -> std::size_t { return 0; }};
+    EXPECT_THROW(all.take_all(none), Error);
+    EXPECT_EQ(to_their_end, 0);
+    EXPECT_TRUE(all.was_interrupted());
+}
+
 // As the program makes it: a journal before the outputs, told of points as they are answered.
 struct Journaled {
     explicit Journaled(const TemporaryFolder& folder)
