@@ -168,7 +168,10 @@ Json tree_of(const Explanation& explanation) {
         {"first_thread", explanation.first_thread},
         {"accesses", std::move(accesses)}};
     if (explanation.time) tree["time"] = tree_of(*explanation.time);
-    for (const Advice& advice : explanation.advice) tree["advice"].push_back(tree_of(advice));
+    if (!explanation.advice.empty()) {
+        Json& advices = tree["advice"] = Json::array();  // see meta_of() in core/write/json_text.cpp
+        for (const Advice& advice : explanation.advice) advices.push_back(tree_of(advice));
+    }
     return tree;
 }
 

@@ -84,7 +84,11 @@ Json meta_of(const ResultHead& head) {
     }
     meta["backend"] = head.backend;
     meta["passes"] = head.passes;
-    for (const Counter counter : head.columns) meta["counters"].push_back(key_of(counter));
+    if (!head.columns.empty()) {
+        // push_back() to null crashes where memory is short (nlohmann/json 3.11.2).
+        Json& counters = meta["counters"] = Json::array();
+        for (const Counter counter : head.columns) counters.push_back(key_of(counter));
+    }
     return meta;
 }
 
