@@ -169,7 +169,8 @@ Json tree_of(const Explanation& explanation) {
         {"accesses", std::move(accesses)}};
     if (explanation.time) tree["time"] = tree_of(*explanation.time);
     if (!explanation.advice.empty()) {
-        Json& advices = tree["advice"] = Json::array();  // see meta_of() in core/write/json_text.cpp
+        Json& advices = tree["advice"] =
+            Json::array();  // see meta_of() in core/write/json_text.cpp
         for (const Advice& advice : explanation.advice) advices.push_back(tree_of(advice));
     }
     return tree;

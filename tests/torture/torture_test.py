@@ -24,6 +24,16 @@ class Torture(harness.Case):
         self.check_tally(faults.play(LIBRARY, most=120 * FACTOR))
 
     @unittest.skipUnless(LIBRARY, "the library that lets calls fail is not built")
+    def test_where_memory_is_short_at_any_point_of_the_work_says_so(self):
+        command = next(one for one in runs.commands() if one.name == "warps")
+        with tempfile.TemporaryDirectory() as folder:
+            runs.lay_out(folder, command, True)
+            last = faults.counted_calls(folder, command, LIBRARY)[faults.ALLOCATIONS]
+            for number in range(last - 400, last + 1):
+                left = runs.run(folder, command, LD_PRELOAD=LIBRARY, COALPROF_FAIL=f"malloc:{number}:12")
+                self.assertGreaterEqual(left.code, 0, number)
+
+    @unittest.skipUnless(LIBRARY, "the library that lets calls fail is not built")
     def test_reaches_the_calls_by_which_files_are_made(self):
         with tempfile.TemporaryDirectory() as folder:
             threads = 0
