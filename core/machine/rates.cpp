@@ -26,7 +26,7 @@ constexpr Rates h200{
     .dependent_latency_seconds = 0.671e-6,
     .serial_share = 0.443,
     .exposed_latency = 1.81,
-    .l1_lines_per_second = 4.42e11,
+    .l1_lines_per_second = 132 * 1.98e9,  // one a clock on each multiprocessor: fits went beyond
     .shared_wavefronts_per_second = 132 * 1.98e9,  // one a clock on each multiprocessor
     .constant_requests_per_second = constant_requests_per_second,
     .l2_read_requests_per_second = 2.39e11,
@@ -60,7 +60,7 @@ constexpr Rates h100{
     .dependent_latency_seconds = 0.522e-6,
     .serial_share = 0.636,
     .exposed_latency = 1.34,
-    .l1_lines_per_second = 5.31e11,
+    .l1_lines_per_second = 132 * 1.98e9,  // one a clock on each multiprocessor: fits went beyond
     .shared_wavefronts_per_second = 132 * 1.98e9,  // one a clock on each multiprocessor
     .constant_requests_per_second = constant_requests_per_second,
     .l2_read_requests_per_second = 1.96e11,
