@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <ctime>
 #include <filesystem>
 #include <optional>
@@ -79,6 +80,7 @@ std::optional<fs::path> find_below(const std::string& folder, const fs::path& fi
 
 SourceText find_source(const std::vector<std::string>& folders, const ResultHead& head,
                        const std::string& file) {
+    if (file.size() >= PATH_MAX) return {{}, "Its name is too long."};
     for (const std::string& folder : folders)
         if (const auto path = find_below(folder, file)) return read_source(*path);
     if (!folders.empty()) return {{}, "It is in no folder of --source."};

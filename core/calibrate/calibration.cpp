@@ -30,6 +30,7 @@ constexpr double most_drifting = 0.1;  // of the launches
 // Processes take turns on a GPU: a launch during which another had its turn takes that much longer,
 // while the medians stay as they are.
 constexpr double least_turn_seconds = 2e-4;
+constexpr double least_turn = 0.2;      // of the launch
 constexpr double most_delayed = 0.005;  // of the rounds
 
 struct Asked {
@@ -85,7 +86,8 @@ TimedProbe summary_of(const Asked& one) {
     for (const Timing& round : sorted) {
         probe.repeats += round.repeats;
         probe.longest_seconds = std::max(probe.longest_seconds, round.max_seconds);
-        probe.delayed_rounds += round.max_seconds > round.median_seconds + least_turn_seconds;
+        probe.delayed_rounds += round.max_seconds - round.median_seconds >
+                                std::max(least_turn_seconds, least_turn * round.median_seconds);
     }
     probe.spread = (middle.high_seconds - middle.low_seconds) / middle.median_seconds;
     probe.drift = sorted.back().median_seconds / sorted.front().median_seconds - 1;

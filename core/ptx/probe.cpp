@@ -141,6 +141,8 @@ coalprof_counted:
 	mul.lo.u32 %r43, %r23, %r39;
 	sub.u32 %r42, %r42, %r43;
 	setp.lt.u32 %p4, %r42, <own>;
+	// where the number of warps has wrapped, the place may lie beyond
+	rem.u32 %r23, %r23, <own>;
 	@%p4 bra coalprof_sample;
 coalprof_draw:
 	// The first fill the places; later ones take one, the rarer the later.

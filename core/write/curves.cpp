@@ -8,6 +8,8 @@
 #include <set>
 #include <utility>
 
+#include "core/write/source_text.h"
+
 namespace coalprof {
 namespace {
 
@@ -113,7 +115,8 @@ std::string Curves::key_of_curve(const ResultColumns& result, const Along& along
                                  std::size_t point) {
     std::string key;
     for (const auto* parameter : result.varying())
-        if (parameter->key != along.own_key && along.own_key != "")
+        if (parameter->key != along.own_key && along.own_key != "" &&
+            parameter->key != source_file_parameter)
             key += fmt::format("{}{}={}", key.empty() ? "" : " ", parameter->key,
                                text_of(parameter->values[point]));
     return key;

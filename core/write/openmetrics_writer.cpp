@@ -10,6 +10,7 @@
 
 #include "core/text/describe.h"
 #include "core/write/result_columns.h"
+#include "core/write/source_text.h"
 #include "core/write/text_buffer.h"
 #include "core/write/writers.h"
 
@@ -86,8 +87,10 @@ class OpenMetricsWriter : public ResultSink {
         for (std::size_t i = 0; i < result.names.size(); ++i) {
             auto own = all;
             own["point"] = label_text(result.names[i]);
-            for (const auto& parameter : result.parameters)
+            for (const auto& parameter : result.parameters) {
+                if (parameter.key == source_file_parameter) continue;  // the line's name is enough
                 own[label_name(parameter.key)] = label_text(text_of_value(parameter.values[i]));
+            }
             // Two samples of the same labels would be one.
             if (const std::size_t times = seen[result.names[i]]++)
                 own["repetition"] = fmt::to_string(times);

@@ -3,7 +3,11 @@
 namespace coalprof {
 
 bool LaunchTurn::wait(std::unique_lock<std::mutex>& lock) {
-    if (!is_mine()) ended_.wait_for(lock, patience_, [this] { return is_free(); });
+    // Each turn has its own patience: another thread may be faster to take the next.
+    while (!is_free() && !is_mine()) {
+        const std::uint64_t turn = turns_;
+        if (!ended_.wait_for(lock, patience_, [&] { return is_free() || turns_ != turn; })) break;
+    }
     return is_free();
 }
 

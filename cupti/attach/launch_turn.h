@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <thread>
 
@@ -19,15 +20,20 @@ class LaunchTurn {
     // Waits, without the lock, until no other thread has the turn. Whether it is free then; if not,
     // the caller may end it in the other's place.
     bool wait(std::unique_lock<std::mutex>& lock);
-    void take() { owner_ = std::this_thread::get_id(); }
+    void take() {
+        owner_ = std::this_thread::get_id();
+        ++turns_;
+    }
     void end();
     bool is_free() const { return owner_ == std::thread::id(); }
+    std::thread::id owner() const { return owner_; }
     bool is_mine() const { return owner_ == std::this_thread::get_id(); }
 
  private:
     std::chrono::milliseconds patience_;
     std::condition_variable ended_;
     std::thread::id owner_;
+    std::uint64_t turns_ = 0;
 };
 
 }  // namespace coalprof

@@ -89,6 +89,12 @@ class Documents(Case):
                 file.write(b"w load 4 " + b" ".join(b"%d" % (4 * i) for i in range(32)) + b"\n")
             check_document(self.run_ok(b"warps", path, b"--json").out)
 
+    def test_of_programs_that_were_run_are_valid(self):
+        folder = os.path.join(harness.SOURCE, "docs", "measurements", "h100", "run")
+        for name in ("faults", "faults_memory", "lines", "lines_kernels", "torch"):
+            with self.subTest(name), open(os.path.join(folder, name + ".json"), "rb") as file:
+                check_document(file.read())
+
     def test_in_files_are_valid(self):
         with tempfile.TemporaryDirectory() as folder:
             self.run_ok("offset", "--output", f"{folder}/a.json", "--output", f"{folder}/b.jsonl",

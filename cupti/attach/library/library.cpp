@@ -135,6 +135,7 @@ class Attachment {
     std::map<CUcontext, Context> contexts_;
     LaunchTurn turn_{longest_launch};
     CUcontext counting_ = nullptr;  // of the launch whose turn it is
+    std::thread::id lost_;          // whose turn was ended while it was in its launch
     std::atomic<int> captures_{0};  // streams whose launches are recorded into graphs
     std::uint64_t idle_ = 0;        // launches since the last one that was counted
     Clock::time_point last_fetch_ = Clock::now();
@@ -192,7 +193,8 @@ void Attachment::launch_begins(const TracedKernel& seen, CUcontext handle) {
     }
     if (turn_.is_mine()) return;  // called by the launch that is counted
     settle(lock);
-    if (has_ended_ || captures_ > 0) return;
+    // The kernel of a launch that is lost could still come into the next one's range.
+    if (has_ended_ || captures_ > 0 || lost_ != std::thread::id()) return;
     fetch_if_due();
     count(seen, handle);
 }
@@ -216,6 +218,7 @@ void Attachment::count(const TracedKernel& seen, CUcontext handle) {
 void Attachment::launch_ends(bool was_launched) {
     const Lock lock(mutex_);
     if (turn_.is_mine()) end_counting(was_launched);
+    if (lost_ == std::this_thread::get_id()) lost_ = {};
 }
 
 void Attachment::end_counting(bool was_launched) {
@@ -226,8 +229,9 @@ void Attachment::end_counting(bool was_launched) {
 // No launch is being counted then.
 void Attachment::settle(Lock& lock) {
     if (turn_.wait(lock)) return;
+    lost_ = turn_.owner();
     end_counting(false);
-    problem("a launch did not return: it is not counted");
+    problem("a launch did not return in time: none is counted until it does");
 }
 
 // The program has waited for its kernels.

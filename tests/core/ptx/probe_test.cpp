@@ -311,6 +311,21 @@ TEST(Probe, keeps_places_for_warps_of_all_parts_of_a_grid) {
     }
 }
 
+// 65537 x 65536 blocks of a warp are 65536 in 32 bits. Of warp 655360 the place among 33 would be
+// 655360 * 33 / 65536 = 330: the machine throws where that is written to.
+TEST(Probe, stays_within_its_places_in_grids_of_more_warps_than_32_bits_count) {
+    const ProbedPtx result = probed(program);
+    WarpMachine machine(result);
+    machine.special = {
+        {"%nctaid.x", 65537}, {"%nctaid.y", 65536}, {"%ctaid.x", 65527}, {"%ctaid.y", 9}};
+    Lanes lanes;
+    lanes.fill(WarpMachine::Lane{{1ull << 33, 8u << 24}});
+    for (std::uint32_t site = 0; site < result.sites.size(); ++site) {
+        for (auto& lane : lanes) lane->second = 8u << 24 | site;
+        EXPECT_NO_THROW(machine.call(lanes)) << site;
+    }
+}
+
 // For either ptxas writes YIELD, at which lanes that wait elsewhere go on alone.
 TEST(Probe, reads_no_counter_in_a_way_that_parts_lanes) {
     const std::string text = probed(program).text;

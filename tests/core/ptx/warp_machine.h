@@ -57,6 +57,8 @@ class WarpMachine {
     std::map<std::string, std::vector<std::uint64_t>, std::less<>> memory;
     std::uint32_t warps_of_grid = 1;  // in blocks of two and three dimensions, of two warps each
     bool sees_old_counts = false;     // as if all warps executed at the same time
+    std::map<std::string, std::uint64_t, std::less<>>
+        special;  // registers that are otherwise than these
 
  private:
     static constexpr std::size_t done = ~std::size_t{0};
@@ -97,6 +99,7 @@ class WarpMachine {
 
     // Blocks of 8 x 4 x 2 threads in a grid of 3 x n x 2.
     std::uint64_t value(const std::string& operand, std::uint32_t lane) {
+        if (const auto found = special.find(operand); found != special.end()) return found->second;
         const std::uint32_t thread = warp_ % 2 * warp_lanes + lane;
         const std::uint32_t block = warp_ / 2;
         const std::uint32_t blocks = warps_of_grid > 1 ? warps_of_grid / 2 : 1;
