@@ -266,9 +266,11 @@ Status status_from(JsonView text) {
 ResultHead head_from(JsonView document) {
     ResultHead head;
     read_meta(member_of(document, "", "meta"), head);
-    head.sweep = part_from(member_of(document, "", "sweep"), "sweep", sweep_from);
+    head.sweep = sweep_in(member_of(document, "", "sweep"));
     return head;
 }
+
+SweepFacts sweep_in(JsonView sweep) { return part_from(sweep, "sweep", sweep_from); }
 
 std::vector<Warning> warnings_from(JsonView list) {
     std::vector<Warning> warnings;

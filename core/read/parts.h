@@ -52,6 +52,7 @@ void read_origin(JsonView meta, ResultHead& head);
 void read_meta(JsonView meta, ResultHead& head);
 // The members of the document that make a head: "meta" and "sweep".
 ResultHead head_from(JsonView document);
+SweepFacts sweep_in(JsonView sweep);
 // The members that end a result: "status", "warnings" and, where there are some, "verdicts" and
 // "findings".
 ResultTail tail_from(JsonView document);

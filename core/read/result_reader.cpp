@@ -254,8 +254,7 @@ class ResultReader::Impl {
         const auto measured = line.find("measured");
         if (measured && !measured->is_null() && !head.device) head.device.emplace();
         head.backend = head.device ? "device" : "model";
-        if (const auto sweep = line.find("sweep"))
-            head.sweep = sweep_from(values_from(*sweep, "sweep"));
+        if (const auto sweep = line.find("sweep")) head.sweep = sweep_in(*sweep);
         return head;
     }
     bool belongs_to_result(JsonView line) const {

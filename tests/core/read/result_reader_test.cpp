@@ -289,5 +289,12 @@ TEST(SavedResult, can_be_some_lines_of_a_run) {
     EXPECT_EQ(some.result.head.sweep.size_bytes, 4096u);
 }
 
+TEST(SavedResult, of_lines_is_refused_where_a_setting_is_of_another_kind) {
+    EXPECT_THAT(
+        refusal_of("{\"schema\":\"coalprof/1\",\"machine\":\"h200\",\"sweep\":{\"tile\":\"f32\"},"
+                   "\"name\":\"a\",\"parameters\":{},\"predicted\":{},\"measured\":null}"),
+        HasSubstr("sweep.tile"));
+}
+
 }  // namespace
 }  // namespace coalprof
