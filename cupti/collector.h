@@ -55,6 +55,7 @@ class CuptiCollector : public CounterCollector {
     // this CUPTI does not know.
     CuptiCollector(const CuptiApi& api, const CounterDriver& driver,
                    const CollectorOptions& options);
+    ~CuptiCollector() override;
 
     std::uint64_t passes(std::span<const Counter> wanted) override;
     // The context to be measured must be current on the calling thread. Readings hold what was

@@ -99,10 +99,6 @@ std::optional<Rates> modelled_rates(const Machine& machine) {
     return rates_of(machine);
 }
 
-}  // namespace
-
-namespace {
-
 std::string drift_in(std::span<const TimedProbe> launches) {
     std::size_t told = 0;
     std::size_t drifting = 0;

@@ -8,8 +8,9 @@ namespace {
 // Of GH100 at 1.98 GHz, from the sweeps of an H200 in tests/data/h200/near_memories.csv: random
 // elements of shared memory take as long whatever their conflicts, and 32 constants of a warp 32
 // turns of 2.25 clocks.
+constexpr double clocks_per_second = 132 * 1.98e9;  // of all multiprocessors
 constexpr double hashes_per_second = 6.7e9;
-constexpr double constant_requests_per_second = 132 * 1.98e9 / 2.25;
+constexpr double constant_requests_per_second = clocks_per_second / 2.25;
 
 // Fitted to 308 launches of an H200 (tests/data/h200, 2026-11-22).
 constexpr Rates h200{
@@ -26,8 +27,8 @@ constexpr Rates h200{
     .dependent_latency_seconds = 0.671e-6,
     .serial_share = 0.443,
     .exposed_latency = 1.81,
-    .l1_lines_per_second = 132 * 1.98e9,  // one a clock on each multiprocessor: fits went beyond
-    .shared_wavefronts_per_second = 132 * 1.98e9,  // one a clock on each multiprocessor
+    .l1_lines_per_second = clocks_per_second,  // fits went beyond what the hardware can do
+    .shared_wavefronts_per_second = clocks_per_second,
     .constant_requests_per_second = constant_requests_per_second,
     .l2_read_requests_per_second = 2.39e11,
     .l2_write_requests_per_second = 7.59e10,
@@ -60,8 +61,8 @@ constexpr Rates h100{
     .dependent_latency_seconds = 0.522e-6,
     .serial_share = 0.636,
     .exposed_latency = 1.34,
-    .l1_lines_per_second = 132 * 1.98e9,  // one a clock on each multiprocessor: fits went beyond
-    .shared_wavefronts_per_second = 132 * 1.98e9,  // one a clock on each multiprocessor
+    .l1_lines_per_second = clocks_per_second,  // fits went beyond what the hardware can do
+    .shared_wavefronts_per_second = clocks_per_second,
     .constant_requests_per_second = constant_requests_per_second,
     .l2_read_requests_per_second = 1.96e11,
     .l2_write_requests_per_second = 5.36e10,

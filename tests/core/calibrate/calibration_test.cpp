@@ -54,6 +54,7 @@ class ModelledGpu : public KernelLauncher {
 
     // Times are stretched by this as more launches are timed.
     double slowdown_by_launch = 0;
+    double longest_delay_seconds = 0;  // of one launch of each round
     // And by this in the n-th round.
     std::vector<double> stretch_of_round = {};
     std::map<const Plan*, std::size_t> rounds;
@@ -85,7 +86,7 @@ class ModelledLaunch : public PreparedLaunch {
         const std::size_t round = gpu_.rounds[&plan_]++;
         if (round < gpu_.stretch_of_round.size()) stretch *= gpu_.stretch_of_round[round];
         const double seconds = gpu_.seconds_of(plan_, cache) * stretch;
-        return {repeats, seconds, seconds, seconds, seconds, seconds};
+        return {repeats, seconds, seconds, seconds, seconds, seconds + gpu_.longest_delay_seconds};
     }
     std::shared_future<void> begin_verify() override { return verified(); }
 
@@ -198,6 +199,14 @@ TEST(Disturbance, is_told_where_more_than_a_tenth_of_long_launches_drift) {
     EXPECT_THAT(disturbance_in(launches), HasSubstr("2 of 10"));
     for (TimedProbe& launch : launches) launch.seconds = 5e-6;  // the clock's own steps
     EXPECT_THAT(disturbance_in(launches), IsEmpty());
+}
+
+TEST(Calibration, beside_another_process_says_that_it_was_disturbed) {
+    ModelledGpu gpu("h200", h200_rates());
+    gpu.longest_delay_seconds = 2e-3;
+    EXPECT_THAT(calibrate(gpu).disturbance, HasSubstr("another process"));
+    gpu.longest_delay_seconds = 1e-4;
+    EXPECT_THAT(calibrate(gpu).disturbance, IsEmpty());
 }
 
 // Another process's turn falls into 6 of 900 rounds: more than one in 200.

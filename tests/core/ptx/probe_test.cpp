@@ -292,9 +292,9 @@ TEST(Probe, keeps_places_for_warps_of_all_parts_of_a_grid) {
     ASSERT_EQ(result.samples_of_each, 64u);
     for (const bool at_the_same_time : {false, true}) {
         WarpMachine machine(result);
-        machine.warps_of_grid = 192;
+        machine.grid = {3, 16, 2};
         machine.sees_old_counts = at_the_same_time;
-        for (std::uint32_t warp = 0; warp < machine.warps_of_grid; ++warp) {
+        for (std::uint32_t warp = 0; warp < 192; ++warp) {
             Lanes lanes;
             lanes.fill(WarpMachine::Lane{{base + warp * 4096ull, 8u << 24}});
             machine.call(lanes, warp);
@@ -311,18 +311,17 @@ TEST(Probe, keeps_places_for_warps_of_all_parts_of_a_grid) {
     }
 }
 
-// 65537 x 65536 blocks of a warp are 65536 in 32 bits. Of warp 655360 the place among 33 would be
-// 655360 * 33 / 65536 = 330: the machine throws where that is written to.
+// 65537 x 65536 blocks of two warps are 131072 warps in 32 bits. Of warp 1310720 the place among 33
+// would be 1310720 * 33 / 131072 = 330: the machine throws where that is written to.
 TEST(Probe, stays_within_its_places_in_grids_of_more_warps_than_32_bits_count) {
     const ProbedPtx result = probed(program);
     WarpMachine machine(result);
-    machine.special = {
-        {"%nctaid.x", 65537}, {"%nctaid.y", 65536}, {"%ctaid.x", 65527}, {"%ctaid.y", 9}};
+    machine.grid = {65537, 65536, 1};
     Lanes lanes;
     lanes.fill(WarpMachine::Lane{{1ull << 33, 8u << 24}});
     for (std::uint32_t site = 0; site < result.sites.size(); ++site) {
         for (auto& lane : lanes) lane->second = 8u << 24 | site;
-        EXPECT_NO_THROW(machine.call(lanes)) << site;
+        EXPECT_NO_THROW(machine.call(lanes, 1310720)) << site;
     }
 }
 

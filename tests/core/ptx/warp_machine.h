@@ -55,10 +55,8 @@ class WarpMachine {
     }
 
     std::map<std::string, std::vector<std::uint64_t>, std::less<>> memory;
-    std::uint32_t warps_of_grid = 1;  // in blocks of two and three dimensions, of two warps each
-    bool sees_old_counts = false;     // as if all warps executed at the same time
-    std::map<std::string, std::uint64_t, std::less<>>
-        special;  // registers that are otherwise than these
+    std::array<std::uint32_t, 3> grid{1, 1, 1};  // of blocks of two warps: 8 x 4 x 2 threads
+    bool sees_old_counts = false;                // as if all warps executed at the same time
 
  private:
     static constexpr std::size_t done = ~std::size_t{0};
@@ -97,24 +95,21 @@ class WarpMachine {
         }
     }
 
-    // Blocks of 8 x 4 x 2 threads in a grid of 3 x n x 2.
     std::uint64_t value(const std::string& operand, std::uint32_t lane) {
-        if (const auto found = special.find(operand); found != special.end()) return found->second;
         const std::uint32_t thread = warp_ % 2 * warp_lanes + lane;
-        const std::uint32_t block = warp_ / 2;
-        const std::uint32_t blocks = warps_of_grid > 1 ? warps_of_grid / 2 : 1;
-        if (operand == "%ntid.x") return warps_of_grid > 1 ? 8u : warp_lanes;
-        if (operand == "%ntid.y") return warps_of_grid > 1 ? 4u : 1u;
-        if (operand == "%ntid.z") return warps_of_grid > 1 ? 2u : 1u;
-        if (operand == "%tid.x") return warps_of_grid > 1 ? thread % 8 : lane;
-        if (operand == "%tid.y") return warps_of_grid > 1 ? thread / 8 % 4 : 0;
-        if (operand == "%tid.z") return warps_of_grid > 1 ? thread / 32 : 0;
-        if (operand == "%nctaid.x") return blocks > 1 ? 3u : 1u;
-        if (operand == "%nctaid.y") return blocks > 1 ? blocks / 6 : 1;
-        if (operand == "%nctaid.z") return blocks > 1 ? 2u : 1u;
-        if (operand == "%ctaid.x") return blocks > 1 ? block % 3 : 0;
-        if (operand == "%ctaid.y") return blocks > 1 ? block / 3 % (blocks / 6) : 0;
-        if (operand == "%ctaid.z") return blocks > 1 ? block / (blocks / 2) : 0;
+        const std::uint64_t block = warp_ / 2;
+        if (operand == "%ntid.x") return 8;
+        if (operand == "%ntid.y") return 4;
+        if (operand == "%ntid.z") return 2;
+        if (operand == "%tid.x") return thread % 8;
+        if (operand == "%tid.y") return thread / 8 % 4;
+        if (operand == "%tid.z") return thread / 32;
+        if (operand == "%nctaid.x") return grid[0];
+        if (operand == "%nctaid.y") return grid[1];
+        if (operand == "%nctaid.z") return grid[2];
+        if (operand == "%ctaid.x") return block % grid[0];
+        if (operand == "%ctaid.y") return block / grid[0] % grid[1];
+        if (operand == "%ctaid.z") return block / grid[0] / grid[1];
         if (operand == "%lanemask_lt") return (1u << lane) - 1;
         if (operand == "%laneid") return lane;
         if (operand == counts_symbol) return bases_apart;
