@@ -1,6 +1,8 @@
 #include "core/trace/lines.h"
 
+#include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "core/result/counter.h"
@@ -52,6 +54,36 @@ Readings readings_of(const LineSummary& line) {
     set(AccessField::ideal_sectors, line.totals.ideal_sectors);
     derive_ratios(readings);
     return readings;
+}
+
+std::vector<LinesDiffer> kernels_whose_lines_differ(const std::vector<KernelSummary>& kernels,
+                                                    const std::vector<LineSummary>& lines) {
+    constexpr double tolerated = 0.02;
+    std::map<std::string, double> hardware;
+    std::set<std::string> vary;  // a median says nothing about all launches
+    for (const KernelSummary& summary : kernels) {
+        if (summary.sectors_vary) vary.insert(summary.kernel.name);
+        for (const Counter counter : {Counter::load_sectors, Counter::store_sectors})
+            hardware[summary.kernel.name] +=
+                number_or(summary.measured[counter], 0) *
+                static_cast<double>(summary.launches.value_or(summary.counted));
+    }
+    std::map<std::string, double> of_lines;
+    for (const LineSummary& line : lines) {
+        if (!hardware.contains(line.site.function)) return {};  // a function of several kernels
+        const bool is_counted =
+            line.site.kind == AccessKind::load || line.site.kind == AccessKind::store;
+        if (line.site.space == Space::global && is_counted)
+            of_lines[line.site.function] += static_cast<double>(line.totals.sectors);
+    }
+    std::vector<LinesDiffer> differ;
+    for (const auto& [name, sectors] : of_lines) {
+        const double counted = hardware[name];
+        if (counted == 0 || vary.contains(name)) continue;  // 0: the hardware did not count it
+        if (std::abs(sectors - counted) > tolerated * counted)
+            differ.push_back({name, sectors, counted});
+    }
+    return differ;
 }
 
 }  // namespace coalprof

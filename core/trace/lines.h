@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/result/reading.h"
+#include "core/trace/kernels.h"
 #include "core/trace/trace.h"
 
 namespace coalprof {
@@ -27,5 +28,18 @@ std::vector<LineSummary> summarize_lines(const std::vector<Trace>& traces);
 
 // The counters of a line of global memory.
 Readings readings_of(const LineSummary& line);
+
+// A kernel whose loads and stores of global memory do not add up to what the hardware counted of
+// the kernel as it was, in sectors of all launches: where lanes part, compilers order and repeat
+// instructions, and not alike in code that counts itself.
+struct LinesDiffer {
+    std::string function;
+    double sectors_of_lines;
+    double sectors_of_hardware;  // the median of those that were counted, times all
+};
+// Kernels that the hardware saw ask for different sectors from launch to launch are left out, and
+// where a function has lines of its own, all.
+std::vector<LinesDiffer> kernels_whose_lines_differ(const std::vector<KernelSummary>& kernels,
+                                                    const std::vector<LineSummary>& lines);
 
 }  // namespace coalprof

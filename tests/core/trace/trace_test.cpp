@@ -215,6 +215,40 @@ TEST(Lines, are_added_up_over_sites_and_processes) {
     EXPECT_EQ(readings[Counter::load_efficiency], Reading{128.0 / (12 * 32)});
 }
 
+KernelSummary kernel_of(std::initializer_list<std::uint64_t> sectors, std::uint64_t launches) {
+    Trace trace;
+    for (const std::uint64_t each : sectors) trace.counted.push_back(launch_of(1, each, 1e-6));
+    trace.launches = {{scale, launches}};
+    return summarize({trace})[0];
+}
+
+// 7 executions of 12 sectors: what one launch of 84 asks for, or two of 42.
+TEST(Lines, differ_from_the_hardware_where_their_sums_do) {
+    const std::vector<LineSummary> lines =
+        summarize_lines({Trace{.process = {},
+                               .counted = {},
+                               .launches = {},
+                               .problems = {},
+                               .sites = {{"0:0", site_of("0:0", 7)}}}});
+    EXPECT_TRUE(kernels_whose_lines_differ({kernel_of({84}, 1)}, lines).empty());
+    EXPECT_TRUE(kernels_whose_lines_differ({kernel_of({42, 42}, 2)}, lines).empty());
+    const auto differ = kernels_whose_lines_differ({kernel_of({42}, 1)}, lines);
+    ASSERT_EQ(differ.size(), 1u);
+    EXPECT_EQ(differ[0].sectors_of_lines, 84);
+    EXPECT_EQ(differ[0].sectors_of_hardware, 42);
+}
+
+// Launches of 20 and 64 sectors: their median times two says nothing about their sum of 84.
+TEST(Lines, are_not_held_against_launches_that_differ) {
+    const std::vector<LineSummary> lines =
+        summarize_lines({Trace{.process = {},
+                               .counted = {},
+                               .launches = {},
+                               .problems = {},
+                               .sites = {{"0:0", site_of("0:0", 7)}}}});
+    EXPECT_TRUE(kernels_whose_lines_differ({kernel_of({20, 64}, 2)}, lines).empty());
+}
+
 TEST(Lines, of_the_toolkit_stand_where_they_were_inlined) {
     LineSummary line;
     line.site.source = {"/usr/local/cuda/include/x.hpp", 3};
