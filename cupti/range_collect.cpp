@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <mutex>
 #include <optional>
 
 #include "core/device/device.h"
 #include "core/result/reading.h"
 #include "cupti/range_session.h"
+#include "cupti/turn.h"
 
 namespace coalprof {
 namespace {
@@ -51,6 +53,9 @@ class Chunk {
           count_(count),
           values_(values),
           times_(times) {}
+    ~Chunk() { close(); }
+    Chunk(const Chunk&) = delete;
+    Chunk& operator=(const Chunk&) = delete;
 
     void run() {
         try {
@@ -61,13 +66,19 @@ class Chunk {
             end_early(error);
         }
         explain_missing();
-        const Stopwatch watch(times_.close_seconds);
-        session_.reset();
+        close();
     }
 
  private:
+    void close() {
+        const Stopwatch watch(times_.close_seconds);
+        const std::lock_guard turn(turn_at_cupti());
+        session_.reset();
+    }
+
     void open() {
         const Stopwatch watch(times_.set_up_seconds);
+        const std::lock_guard turn(turn_at_cupti());
         session_.emplace(collection_.api, collection_.context, collection_.config, count_);
     }
 
@@ -84,7 +95,7 @@ class Chunk {
                         "cannot count: CUPTI asks for more than the {} passes that it announced",
                         collection_.config.passes()));
                 count_one_pass();
-                is_complete = session_->stop();
+                in_turn([&] { is_complete = session_->stop(); });
             }
         } catch (const DeviceLostError& error) {
             end_early(error);
@@ -98,13 +109,13 @@ class Chunk {
 
     void count_one_pass() {
         finished_ = 0;
-        session_->start();
+        in_turn([&] { session_->start(); });
         for (std::size_t point = first_; point < first_ + count_; ++point) {
             attempt(sweep_.before, point);
             // A range for points that failed, too: every pass must show the same ranges.
-            session_->push(range_name(point));
+            in_turn([&] { session_->push(range_name(point)); });
             attempt(sweep_.work, point);
-            session_->pop();
+            in_turn([&] { session_->pop(); });
             ++finished_;
         }
     }
@@ -121,10 +132,21 @@ class Chunk {
 
     // The sweep ended early. Points are worth decoding only if this was the last pass.
     void keep_what_is_complete() {
-        if (!session_->abandon()) finished_ = 0;
+        in_turn([&] {
+            if (!session_->abandon()) finished_ = 0;
+        });
+    }
+
+    template <typename Calls>
+    static void in_turn(Calls calls) {
+#ifndef COALPROF_EXPERIMENT
+        const std::lock_guard turn(turn_at_cupti());
+#endif
+        calls();
     }
 
     void read_values() {
+        const std::lock_guard turn(turn_at_cupti());
         std::size_t dropped = 0;
         {
             const Stopwatch watch(times_.decode_seconds);
