@@ -118,6 +118,8 @@ void read_line(const json& line, Trace& trace) {
         trace.sites[traced.id] = std::move(traced);
     } else if (line.contains("problem")) {
         trace.problems.push_back(line.at("problem").get<std::string>());
+    } else if (line.contains("range")) {
+        trace.ranges.insert(line.at("range").get<std::string>());
     } else if (line.contains("launches")) {
         if (!trace.launches) trace.launches.emplace();
         (*trace.launches)[kernel_from(line)] += line.at("launches").get<std::uint64_t>();
@@ -166,6 +168,8 @@ void TraceWriter::counted(const CountedLaunch& launch) {
 }
 
 void TraceWriter::problem(std::string_view sentence) { line(text_of({{"problem", sentence}})); }
+
+void TraceWriter::range(std::string_view name) { line(text_of({{"range", name}})); }
 
 void TraceWriter::site(const TracedSite& traced) {
     const PtxSite& site = traced.site;

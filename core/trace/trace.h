@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -17,7 +18,7 @@
 
 namespace coalprof {
 
-inline constexpr std::uint64_t trace_version = 2;
+inline constexpr std::uint64_t trace_version = 3;
 
 // Launches that are alike for our purposes.
 struct TracedKernel {
@@ -55,6 +56,7 @@ struct Trace {
     // the program ended without a word.
     std::optional<std::map<TracedKernel, std::uint64_t>> launches;
     std::vector<std::string> problems;        // sentences
+    std::set<std::string> ranges;             // of NVTX: some of those that were opened
     std::map<std::string, TracedSite> sites;  // by id, as they were told last
 };
 
@@ -69,6 +71,7 @@ class TraceWriter {
 
     void counted(const CountedLaunch& launch);
     void problem(std::string_view sentence);
+    void range(std::string_view name);
     void site(const TracedSite& site);  // takes the place of what was told of it before
     void end(const std::map<TracedKernel, std::uint64_t>& launches);
 

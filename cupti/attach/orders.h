@@ -17,6 +17,7 @@ struct AttachOrders {
     std::uint64_t first_of_each = 0;
     std::optional<std::string> kernel = std::nullopt;  // see LaunchChoice
     RunPass pass = RunPass::traffic;
+    std::vector<std::string> ranges = {};  // NVTX's, by name; none: launches are counted anywhere
 };
 
 // As variables, by name.

@@ -1,11 +1,13 @@
-// The library that the driver loads into the user's program (CUDA_INJECTION64_PATH). It subscribes
-// to CUPTI's callbacks for launches and counts the chosen ones. Whatever goes wrong is told in the
-// trace; the program goes on.
+// The library that the driver loads into the user's program (CUDA_INJECTION64_PATH), and NVTX where
+// launches are chosen by its ranges (NVTX_INJECTION64_PATH): in any order. It subscribes to CUPTI's
+// callbacks for launches and counts the chosen ones. Whatever goes wrong is told in the trace; the
+// program goes on.
 #include <cupti_activity.h>
 #include <cupti_callbacks.h>
 #include <cupti_driver_cbid.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <array>
@@ -23,6 +25,7 @@
 #include "cupti/attach/launch_counter.h"
 #include "cupti/attach/launch_turn.h"
 #include "cupti/attach/line_probe.h"
+#include "cupti/attach/nvtx_hooks.h"
 #include "cupti/attach/orders.h"
 #include "cupti/collector.h"
 #include "cupti/cupti_api.h"
@@ -85,6 +88,15 @@ std::string program_path() {
     return error ? std::string("?") : path.string();
 }
 
+// Made by whoever comes first, CUDA or NVTX. nullptr: launches are not chosen by ranges.
+NvtxRanges* wanted_ranges() {
+    static NvtxRanges* const ranges = []() -> NvtxRanges* {
+        const auto orders = orders_of_environment();
+        return orders && !orders->ranges.empty() ? new NvtxRanges(orders->ranges) : nullptr;
+    }();
+    return ranges;
+}
+
 class Attachment {
  public:
     explicit Attachment(const AttachOrders& orders)
@@ -92,7 +104,7 @@ class Attachment {
           process_(::getpid()),
           trace_(orders.folder + '/' + trace_name(static_cast<std::uint64_t>(process_)),
                  {.id = static_cast<std::uint64_t>(process_), .program = program_path()}),
-          choice_(orders.first_of_each, orders.kernel) {}
+          choice_(orders.first_of_each, orders.kernel, wanted_ranges()) {}
 
     // Failures are told in the trace.
     void subscribe();
@@ -122,6 +134,7 @@ class Attachment {
     void end_counting(bool was_launched);
     void settle(Lock& lock);
     void fetch_if_due();
+    void tell_ranges();
     void problem(const std::string& sentence);
 
     AttachOrders orders_;
@@ -247,7 +260,14 @@ void Attachment::fetch_if_due() {
     if (lines() && captures_ == 0) lines()->read(false);
     for (auto& [handle, context] : contexts_)
         if (context.counter && context.counter->pending() > 0) context.counter->drain();
+    tell_ranges();
     last_fetch_ = Clock::now();
+}
+
+void Attachment::tell_ranges() {
+    NvtxRanges* ranges = wanted_ranges();
+    if (!ranges) return;
+    for (const std::string& name : ranges->new_names()) trace_.range(name);
 }
 
 void Attachment::context_ends(CUcontext handle) {
@@ -265,6 +285,7 @@ void Attachment::program_ends() {
     if (lines_) lines_->read(true);
     for (auto& [handle, context] : contexts_)
         if (context.counter) context.counter->close();
+    tell_ranges();
     trace_.end(choice_.launches());
 }
 
@@ -510,4 +531,20 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
         // Without a trace there is nobody to tell: the command says that none came.
     }
     return 1;
+}
+
+// NVTX calls it at the first NVTX call of each library or program that marks ranges.
+extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
+    coalprof::NvtxTables tables) {
+    using namespace coalprof;
+    try {
+        NvtxRanges* ranges = wanted_ranges();
+        if (!ranges) return 0;
+        static const int registered =
+            ::pthread_atfork([] { wanted_ranges()->lock(); }, [] { wanted_ranges()->unlock(); },
+                             [] { wanted_ranges()->unlock(); });
+        return registered == 0 && install_nvtx_hooks(tables, *ranges) ? 1 : 0;
+    } catch (const std::exception&) {
+        return 0;
+    }
 }

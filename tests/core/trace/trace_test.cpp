@@ -40,6 +40,7 @@ TEST_F(TraceFile, is_read_as_it_was_written) {
         TraceWriter writer(path, {.id = 42, .program = "/bin/\"app\""});
         writer.counted(launch_of(3, 32, 1e-6));
         writer.problem("no counters");
+        writer.range("step");
         writer.end({{scale, 7}});
     }
     const Trace trace = read_trace(path);
@@ -53,6 +54,7 @@ TEST_F(TraceFile, is_read_as_it_was_written) {
     EXPECT_EQ(trace.counted[0].measured[Counter::dram_read_bytes],
               Reading{Unavailable{"the GPU gave no value"}});
     EXPECT_THAT(trace.problems, ElementsAre("no counters"));
+    EXPECT_THAT(trace.ranges, ElementsAre("step"));
     EXPECT_EQ(trace.launches.value().at(scale), 7u);
 }
 
@@ -75,7 +77,7 @@ TEST_F(TraceFile, that_never_launched_says_so) {
 
 TEST_F(TraceFile, of_another_kind_is_refused) {
     for (const char* text : {"", "no json\n", "{}\n", "[1]\n",
-                             R"({"coalprof_trace":2})"
+                             R"({"coalprof_trace":3})"
                              "\n",
                              R"({"coalprof_trace":"1"})"
                              "\n"}) {
