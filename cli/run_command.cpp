@@ -9,6 +9,7 @@
 #include <memory>
 #include <regex>
 #include <set>
+#include <utility>
 
 #include "cli/child_program.h"
 #include "cli/invocation.h"
@@ -21,6 +22,7 @@
 #ifdef COALPROF_HAS_CUDA
 #include "cli/run_lines.h"
 #include "cupti/attach/choice.h"
+#include "cupti/attach/frameworks.h"
 #include "cupti/attach/nvtx_hooks.h"
 #include "cupti/attach/orders.h"
 #include "kernels/inventory.h"
@@ -66,7 +68,8 @@ class TraceFolder {
     std::vector<Trace> traces() const {
         std::vector<Trace> all;
         for (const auto& entry : std::filesystem::directory_iterator(path_))
-            all.push_back(read_trace(entry.path().string()));
+            if (entry.path().extension() == trace_extension)
+                all.push_back(read_trace(entry.path().string()));
         std::ranges::sort(all, {}, [](const Trace& trace) { return trace.process.id; });
         return all;
     }
@@ -222,6 +225,16 @@ std::vector<Warning> missing_ranges(const std::vector<std::string>& wanted,
     return warnings;
 }
 
+// The frameworks compile in another way then: see variables_for_ptx().
+std::vector<Warning> other_end_of(int code, int code_before) {
+    if (code == code_before) return {};
+    return {{.code = "W-NO-LINES",
+             .point = {},
+             .text = fmt::format("with code that counts its lines the program ended with exit code "
+                                 "{}, without it with {}",
+                                 code, code_before)}};
+}
+
 // Standard output is the program's: what is for it goes to standard error.
 std::vector<OutputTarget> targets_of(const RunCommand& command) {
     std::vector<OutputTarget> targets = command.output.targets();
@@ -261,6 +274,9 @@ int run_once(const RunCommand& command, const std::string& library, RunPass pass
     Variables variables = variables_of(orders);
     variables.emplace_back(injection_variable, library);
     if (!orders.ranges.empty()) variables.emplace_back(nvtx_variable, library);
+    if (pass == RunPass::lines)
+        std::ranges::move(variables_for_ptx(folder.path(), take_inventory().driver_version),
+                          std::back_inserter(variables));
     const int code = run_program(command.program, variables);
     for (Trace& trace : folder.traces()) traces.push_back(std::move(trace));
     return code;
@@ -280,8 +296,10 @@ ExitCode run_run_command(const RunCommand& command, const Invocation& invocation
     std::vector<Trace> again;
     // A program that ends with an error may do so again; one that a signal ended is not asked.
     if (command.lines && code < 128) {
-        code = run_once(command, library, RunPass::lines, again);
+        const int code_before =
+            std::exchange(code, run_once(command, library, RunPass::lines, again));
         lines = lines_of_run(kernels, again, facts, command.addresses);
+        append(lines.warnings, other_end_of(code, code_before));
     } else if (!command.lines && command.counters == "memory" && code == 0) {
         code = run_once(command, library, RunPass::use, again);
         add_use(kernels, summarize(again));

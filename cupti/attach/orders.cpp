@@ -52,6 +52,8 @@ std::optional<AttachOrders> orders_of_environment() {
     return orders;
 }
 
-std::string trace_name(std::uint64_t process) { return fmt::format("{}.trace", process); }
+std::string trace_name(std::uint64_t process) {
+    return fmt::format("{}{}", process, trace_extension);
+}
 
 }  // namespace coalprof

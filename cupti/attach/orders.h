@@ -25,6 +25,7 @@ std::vector<std::pair<std::string, std::string>> variables_of(const AttachOrders
 // The way back. None where this process was not started by the command.
 std::optional<AttachOrders> orders_of_environment();
 
+inline constexpr const char* trace_extension = ".trace";
 std::string trace_name(std::uint64_t process);  // "1234.trace"
 
 }  // namespace coalprof

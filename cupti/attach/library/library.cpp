@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -118,6 +119,8 @@ class Attachment {
         const std::lock_guard lock(mutex_);
         return lines() && work(*lines());
     }
+    // A new file that holds these bytes; empty: it cannot be written.
+    std::string file_for(const std::string& bytes);
     bool counts_lines() const { return orders_.pass == RunPass::lines; }
     void context_ends(CUcontext context);
     void program_ends();
@@ -150,6 +153,7 @@ class Attachment {
     CUcontext counting_ = nullptr;  // of the launch whose turn it is
     std::thread::id lost_;          // whose turn was ended while it was in its launch
     std::atomic<int> captures_{0};  // streams whose launches are recorded into graphs
+    std::uint64_t files_ = 0;       // that were written in place of the program's
     std::uint64_t idle_ = 0;        // launches since the last one that was counted
     Clock::time_point last_fetch_ = Clock::now();
     bool has_ended_ = false;
@@ -164,6 +168,14 @@ void Attachment::problem(const std::string& sentence) {
     } catch (const Error&) {
         // Nowhere to tell it; the program goes on.
     }
+}
+
+std::string Attachment::file_for(const std::string& bytes) {
+    const std::string path = fmt::format("{}/{}-{}.image", orders_.folder, process_, ++files_);
+    std::ofstream file(path, std::ios::binary);
+    file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    file.close();
+    return file ? path : std::string();
 }
 
 Context& Attachment::context_of(CUcontext handle) {
@@ -369,7 +381,8 @@ constexpr std::array launch_calls{
 constexpr std::array loading_calls{
     CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData,     CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload,
     CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData,      CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx,
-    CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary, CUPTI_DRIVER_TRACE_CBID_cuModuleUnload,
+    CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary, CUPTI_DRIVER_TRACE_CBID_cuModuleLoad,
+    CUPTI_DRIVER_TRACE_CBID_cuModuleUnload,        CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadFromFile,
 };
 constexpr std::array waiting_calls{
     CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize,         CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,
@@ -406,6 +419,29 @@ void load_called(const CUpti_CallbackData& data, bool succeeded, LineProbe& line
     }
 }
 
+// Files that are loaded in place of the program's; of this thread.
+thread_local std::string file_in_place;
+
+// cuModuleLoad, cuLibraryLoadFromFile: a file's name stands where the image does.
+template <typename Handle>
+void file_load_called(const CUpti_CallbackData& data, bool succeeded, LineProbe& lines) {
+    auto* arguments = static_cast<LoadArguments<Handle>*>(const_cast<void*>(data.functionParams));
+    if (data.callbackSite == CUPTI_API_ENTER) {
+        const std::string* image =
+            lines.replacement_of_file(static_cast<const char*>(arguments->image));
+        if (!image) return;
+        file_in_place = attachment->file_for(*image);
+        if (!file_in_place.empty()) arguments->image = file_in_place.c_str();
+        return;
+    }
+    if (succeeded && !file_in_place.empty())
+        lines.loaded(*arguments->handle, data.context);
+    else
+        lines.not_loaded();
+    if (!file_in_place.empty()) ::unlink(file_in_place.c_str());
+    file_in_place.clear();
+}
+
 template <typename Handle>
 void unload_called(const CUpti_CallbackData& data, LineProbe& lines) {
     if (data.callbackSite == CUPTI_API_ENTER)
@@ -423,6 +459,12 @@ bool loading_called(CUpti_CallbackId call, const CUpti_CallbackData& data, bool 
         case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx:
         case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary:
             load_called<CUmodule>(data, succeeded, lines);
+            return true;
+        case CUPTI_DRIVER_TRACE_CBID_cuModuleLoad:
+            file_load_called<CUmodule>(data, succeeded, lines);
+            return true;
+        case CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadFromFile:
+            file_load_called<CUlibrary>(data, succeeded, lines);
             return true;
         case CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload:
             unload_called<CUlibrary>(data, lines);

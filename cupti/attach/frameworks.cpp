@@ -1,0 +1,73 @@
+#include "cupti/attach/frameworks.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+
+namespace coalprof {
+namespace {
+
+// What follows ptxas's own words is what the driver compiles: PTX as text that ends with a zero.
+constexpr const char* stand_in_code = R"(#!/bin/sh
+# Stands in for ptxas while coalprof run --lines runs: hands PTX to the driver as it is.
+PATH=$PATH:/usr/bin:/bin
+if [ "$1" = --version ]; then
+    echo 'coalprof: PTX for the driver'
+    echo 'Cuda compilation tools, release {0}, V{0}.0'
+    exit 0
+fi
+ptx= code=
+while [ $# -gt 0 ]; do
+    case $1 in
+        -o) code=$2; shift ;;
+        *.ptx) ptx=$1 ;;
+    esac
+    [ $# -eq 0 ] || shift
+done
+[ -n "$ptx" ] && [ -n "$code" ] && cat "$ptx" > "$code" && printf '\0' >> "$code"
+)";
+
+// Releases of CUDA whose PTX all versions of Triton know by the same number. GPUs that need a later
+// one are served by newer Tritons.
+constexpr int release_for_triton = 12080;
+constexpr int release_for_triton_blackwell = 12090;
+
+// Empty: no program can be started from there.
+std::string write_stand_in(const std::string& path, int release) {
+    std::ofstream file(path);
+    file << fmt::format(stand_in_code, fmt::format("{}.{}", release / 1000, release % 1000 / 10));
+    file.close();
+    // A file system may forbid to execute what lies on it.
+    if (!file || ::chmod(path.c_str(), 0700) != 0 || ::access(path.c_str(), X_OK) != 0) return {};
+    return path;
+}
+
+bool is_set(const std::string& name) { return std::getenv(name.c_str()) != nullptr; }
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> variables_for_ptx(const std::string& folder,
+                                                                   int driver_version) {
+    std::vector<std::pair<std::string, std::string>> all;
+    if (!is_set("CUPY_COMPILE_WITH_PTX"))
+        all = {{"CUPY_COMPILE_WITH_PTX", "1"}, {"CUPY_CACHE_IN_MEMORY", "1"}};
+    if (!is_set("TRITON_PTXAS_PATH") && driver_version > 0) {
+        const std::string usual =
+            write_stand_in(folder + "/ptxas", std::min(driver_version, release_for_triton));
+        const std::string blackwell = write_stand_in(
+            folder + "/ptxas-blackwell", std::min(driver_version, release_for_triton_blackwell));
+        if (!usual.empty() && !blackwell.empty())
+            all.insert(all.end(), {{"TRITON_PTXAS_PATH", usual},
+                                   {"TRITON_PTXAS_BLACKWELL_PATH", blackwell},
+                                   {"TRITON_CACHE_DIR", folder + "/triton"},
+                                   {"TORCHINDUCTOR_FORCE_DISABLE_CACHES", "1"}});
+    }
+    std::erase_if(all, [](const auto& variable) { return is_set(variable.first); });
+    return all;
+}
+
+}  // namespace coalprof
