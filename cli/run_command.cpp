@@ -9,12 +9,12 @@
 #include <memory>
 #include <regex>
 #include <set>
-#include <utility>
 
 #include "cli/child_program.h"
 #include "cli/invocation.h"
 #include "cli/output_options.h"
 #include "cli/result_head.h"
+#include "core/stop/signal.h"
 #include "core/text/describe.h"
 #include "core/text/number.h"
 #include "core/trace/kernels.h"
@@ -225,13 +225,14 @@ std::vector<Warning> missing_ranges(const std::vector<std::string>& wanted,
     return warnings;
 }
 
-// The frameworks compile in another way then: see variables_for_ptx().
+// Frameworks compile in another way then (see variables_for_ptx()), which the exit code that is the
+// program's own must not depend on.
 std::vector<Warning> other_end_of(int code, int code_before) {
     if (code == code_before) return {};
     return {{.code = "W-NO-LINES",
              .point = {},
              .text = fmt::format("with code that counts its lines the program ended with exit code "
-                                 "{}, without it with {}",
+                                 "{}, without it with {} (docs/run.md says what is set for it)",
                                  code, code_before)}};
 }
 
@@ -296,10 +297,10 @@ ExitCode run_run_command(const RunCommand& command, const Invocation& invocation
     std::vector<Trace> again;
     // A program that ends with an error may do so again; one that a signal ended is not asked.
     if (command.lines && code < 128) {
-        const int code_before =
-            std::exchange(code, run_once(command, library, RunPass::lines, again));
+        const int code_of_lines = run_once(command, library, RunPass::lines, again);
         lines = lines_of_run(kernels, again, facts, command.addresses);
-        append(lines.warnings, other_end_of(code, code_before));
+        append(lines.warnings, other_end_of(code_of_lines, code));
+        if (stop_signal() != 0) code = code_of_lines;
     } else if (!command.lines && command.counters == "memory" && code == 0) {
         code = run_once(command, library, RunPass::use, again);
         add_use(kernels, summarize(again));

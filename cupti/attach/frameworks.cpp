@@ -1,5 +1,6 @@
 #include "cupti/attach/frameworks.h"
 
+#include <errno.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,7 +25,8 @@ ptx= code=
 while [ $# -gt 0 ]; do
     case $1 in
         -o) code=$2; shift ;;
-        *.ptx) ptx=$1 ;;
+        -*) ;;
+        *) [ -n "$ptx" ] || [ ! -f "$1" ] || ptx=$1 ;;
     esac
     [ $# -eq 0 ] || shift
 done
@@ -36,17 +38,45 @@ done
 constexpr int release_for_triton = 12080;
 constexpr int release_for_triton_blackwell = 12090;
 
-// Empty: no program can be started from there.
-std::string write_stand_in(const std::string& path, int release) {
+bool write_stand_in(const std::string& path, int release) {
     std::ofstream file(path);
     file << fmt::format(stand_in_code, fmt::format("{}.{}", release / 1000, release % 1000 / 10));
     file.close();
     // A file system may forbid to execute what lies on it.
-    if (!file || ::chmod(path.c_str(), 0700) != 0 || ::access(path.c_str(), X_OK) != 0) return {};
-    return path;
+    return file && ::chmod(path.c_str(), 0700) == 0 && ::access(path.c_str(), X_OK) == 0;
+}
+
+struct StandIns {
+    std::string usual;
+    std::string blackwell;
+    bool are_there = false;
+};
+
+StandIns write_stand_ins(const std::string& folder, int driver_version) {
+    const std::string bin = folder + "/bin";  // where XLA looks
+    StandIns all{.usual = bin + "/ptxas", .blackwell = bin + "/ptxas-blackwell"};
+    if (driver_version == 0 || (::mkdir(bin.c_str(), 0700) != 0 && errno != EEXIST)) return all;
+    all.are_there =
+        write_stand_in(all.usual, std::min(driver_version, release_for_triton)) &&
+        write_stand_in(all.blackwell, std::min(driver_version, release_for_triton_blackwell));
+    return all;
 }
 
 bool is_set(const std::string& name) { return std::getenv(name.c_str()) != nullptr; }
+
+// Empty: the user has chosen another compiler, or the flag cannot be written: blanks part flags.
+std::string xla_flags(const std::string& folder) {
+    if (folder.find_first_of(" \t\n'\"") != folder.npos) return {};
+    const char* set = std::getenv("XLA_FLAGS");
+    const std::string flags = set ? set : "";
+    for (const char* flag : {"xla_gpu_cuda_data_dir", "xla_gpu_enable_libnvptxcompiler",
+                             "xla_gpu_enable_libnvjitlink", "xla_gpu_libnvjitlink_mode"})
+        if (flags.find(flag) != flags.npos) return {};
+    return fmt::format(
+        "{}{}--xla_gpu_cuda_data_dir={} --xla_gpu_enable_libnvptxcompiler=false "
+        "--xla_gpu_enable_libnvjitlink=false",
+        flags, flags.empty() ? "" : " ", folder);
+}
 
 }  // namespace
 
@@ -55,18 +85,16 @@ std::vector<std::pair<std::string, std::string>> variables_for_ptx(const std::st
     std::vector<std::pair<std::string, std::string>> all;
     if (!is_set("CUPY_COMPILE_WITH_PTX"))
         all = {{"CUPY_COMPILE_WITH_PTX", "1"}, {"CUPY_CACHE_IN_MEMORY", "1"}};
-    if (!is_set("TRITON_PTXAS_PATH") && driver_version > 0) {
-        const std::string usual =
-            write_stand_in(folder + "/ptxas", std::min(driver_version, release_for_triton));
-        const std::string blackwell = write_stand_in(
-            folder + "/ptxas-blackwell", std::min(driver_version, release_for_triton_blackwell));
-        if (!usual.empty() && !blackwell.empty())
-            all.insert(all.end(), {{"TRITON_PTXAS_PATH", usual},
-                                   {"TRITON_PTXAS_BLACKWELL_PATH", blackwell},
-                                   {"TRITON_CACHE_DIR", folder + "/triton"},
-                                   {"TORCHINDUCTOR_FORCE_DISABLE_CACHES", "1"}});
-    }
+    const StandIns compilers = write_stand_ins(folder, driver_version);
+    if (compilers.are_there && !is_set("TRITON_PTXAS_PATH"))
+        all.insert(all.end(), {{"TRITON_PTXAS_PATH", compilers.usual},
+                               {"TRITON_PTXAS_BLACKWELL_PATH", compilers.blackwell},
+                               {"TRITON_CACHE_DIR", folder + "/triton"},
+                               {"TORCHINDUCTOR_FORCE_DISABLE_CACHES", "1"}});
+    const std::string flags = compilers.are_there ? xla_flags(folder) : std::string();
+    if (!flags.empty()) all.emplace_back("JAX_ENABLE_COMPILATION_CACHE", "0");
     std::erase_if(all, [](const auto& variable) { return is_set(variable.first); });
+    if (!flags.empty()) all.emplace_back("XLA_FLAGS", flags);
     return all;
 }
 

@@ -18,11 +18,14 @@
 namespace coalprof {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::Contains;
+using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Key;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 class Frameworks : public ::testing::Test {
  protected:
@@ -39,7 +42,7 @@ class Frameworks : public ::testing::Test {
         return ::pclose(pipe) == 0 ? text : "failed";
     }
 
-    const std::string folder = ::testing::TempDir() + "a folder " + std::to_string(::getpid());
+    const std::string folder = ::testing::TempDir() + "folder_" + std::to_string(::getpid());
 };
 
 TEST_F(Frameworks, are_told_a_release_that_driver_and_triton_know) {
@@ -63,6 +66,11 @@ TEST_F(Frameworks, get_their_ptx_back_as_the_driver_takes_it) {
     std::ifstream code(file + ".o", std::ios::binary);
     const std::string image{std::istreambuf_iterator<char>(code), {}};
     EXPECT_EQ(image, ptx + '\0');
+    // As XLA does: the input first, of a name without an end.
+    std::filesystem::copy(file, folder + "/0");
+    EXPECT_EQ(output_of("cd \"" + folder + "\" && " + compiler +
+                        " 0 -o code -arch=sm_90a --opt-level 3 && cmp code 'tmp x.ptx.o'"),
+              "");
     EXPECT_EQ(std::get<std::string>(ptx_of_image(image.data(), 90)), ptx);
 }
 
@@ -79,8 +87,17 @@ TEST_F(Frameworks, keep_what_the_user_has_set) {
     EXPECT_THAT(variables(), Contains(Key("TRITON_PTXAS_PATH")));
     ::setenv("TRITON_PTXAS_PATH", "/mine", 1);
     ::setenv("CUPY_COMPILE_WITH_PTX", "0", 1);
+    EXPECT_THAT(variables(), Each(Key(AnyOf("XLA_FLAGS", "JAX_ENABLE_COMPILATION_CACHE"))));
+    ::setenv("XLA_FLAGS", "--mine=1", 1);
+    EXPECT_THAT(variables().at("XLA_FLAGS"),
+                StartsWith("--mine=1 --xla_gpu_cuda_data_dir=" + folder));
+    std::filesystem::create_directories(folder + "/a blank");
+    for (const auto& [name, value] : variables_for_ptx(folder + "/a blank", 13000))
+        EXPECT_NE(name, "XLA_FLAGS");
+    ::setenv("XLA_FLAGS", "--xla_gpu_cuda_data_dir=/mine", 1);
     EXPECT_THAT(variables(), IsEmpty());
-    for (const char* name : {"TRITON_CACHE_DIR", "TRITON_PTXAS_PATH", "CUPY_COMPILE_WITH_PTX"})
+    for (const char* name :
+         {"TRITON_CACHE_DIR", "TRITON_PTXAS_PATH", "CUPY_COMPILE_WITH_PTX", "XLA_FLAGS"})
         ::unsetenv(name);
 }
 
