@@ -3,6 +3,8 @@
 // killed has its finished kernels told. Versioned: library and command are two files.
 #pragma once
 
+#include <sys/types.h>
+
 #include <array>
 #include <cstdint>
 #include <map>
@@ -77,7 +79,13 @@ class TraceWriter {
 
  private:
     void line(const std::string& text);
+    // Whether the descriptor is still the trace's.
+    bool is_ours() const;
+    void reopen();
+    std::string path_;
     int fd_ = -1;
+    dev_t device_ = 0;
+    ino_t file_ = 0;
 };
 
 // All lines that are whole; what a killed program left of the last one is passed over. Throws Error

@@ -1,5 +1,6 @@
 #include "core/trace/trace.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -56,6 +57,26 @@ TEST_F(TraceFile, is_read_as_it_was_written) {
     EXPECT_THAT(trace.problems, ElementsAre("no counters"));
     EXPECT_THAT(trace.ranges, ElementsAre("step"));
     EXPECT_EQ(trace.launches.value().at(scale), 7u);
+}
+
+// As daemons do with descriptors that they do not know.
+TEST_F(TraceFile, is_written_on_where_the_program_closed_it_and_its_own_file_got_the_number) {
+    const int number = ::open("/dev/null", O_RDONLY);
+    ::close(number);  // the next to be given
+    TraceWriter writer(path, {.id = 42, .program = "app"});
+    const std::string own = path + "_own";
+    const int other = ::open(own.c_str(), O_RDWR | O_CREAT, 0600);
+    ASSERT_EQ(::dup2(other, number), number);
+    writer.problem("no counters");
+    writer.problem("none at all");
+    EXPECT_EQ(std::filesystem::file_size(own), 0u);
+    EXPECT_THAT(read_trace(path).problems, ElementsAre("no counters", "none at all"));
+    ::close(other);
+    ::close(number);
+    std::filesystem::remove(own);
+    std::filesystem::rename(path, path + "_gone");
+    EXPECT_NO_THROW(writer.problem("the descriptor is enough"));
+    std::filesystem::rename(path + "_gone", path);
 }
 
 TEST_F(TraceFile, of_a_killed_program_gives_what_is_whole) {
