@@ -30,7 +30,7 @@ __global__ void scale(float* x, float by) {
     x[i] = x[i] * by + 1;
 }
 
-// Twice its values, three times, and so on: each a kernel of its own.
+// Each number is a kernel of its own.
 template <int which>
 __global__ void one_of_many(float* x) {
     x[blockIdx.x * blockDim.x + threadIdx.x] += which;
@@ -41,7 +41,7 @@ __global__ void everyone_waits(float* x) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     x[i] += 1;
     grid.sync();
-    x[i] += x[(i + threads) % (gridDim.x * threads)];
+    if (i < threads) x[i] += x[i + threads];
 }
 
 __global__ void writes_to(float* x) { *x = 1; }
@@ -65,6 +65,7 @@ class Array {
     Array() {
         cudaMalloc(&x_, n * sizeof(float));
         cudaMemset(x_, 0, n * sizeof(float));
+        cudaDeviceSynchronize();  // streams of others do not wait for it
     }
     ~Array() { cudaFree(x_); }
     float* get() { return x_; }
@@ -117,12 +118,12 @@ int throws() {
 }
 
 int ends_its_main_thread() {
-    static std::thread other([] {
+    launch_some();
+    std::thread([] {
         usleep(100000);
         launch_some("other thread");
         std::exit(6);
-    });
-    launch_some();
+    }).detach();
     pthread_exit(nullptr);
 }
 
@@ -200,9 +201,11 @@ int launches_what_cannot_be() {
 
 int contexts(int count) {
     for (int i = 0; i < count; ++i) {
-        Array x;
-        scale<<<blocks, threads>>>(x.get(), 1);
-        if (x.first() != 1) return 1;
+        {
+            Array x;
+            scale<<<blocks, threads>>>(x.get(), 1);
+            if (x.first() != 1) return 1;
+        }
         cudaDeviceReset();
     }
     std::printf("%d contexts\n", count);
