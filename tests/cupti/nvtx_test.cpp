@@ -193,16 +193,16 @@ TEST(AttachOrders, come_through_the_environment_as_they_were_given) {
 
 // The tables of a program, as NVTX lays them out.
 template <unsigned count>
-struct Module {
+struct NvtxModule {
     std::array<NvtxFunctionPointer, count> functions{};
     std::array<NvtxFunctionPointer*, count> places{};
-    Module(const Module&) = delete;
-    Module() {
+    NvtxModule(const NvtxModule&) = delete;
+    NvtxModule() {
         for (unsigned i = 1; i < count; ++i) places[i] = &functions[i];  // none has number 0
     }
 };
-Module<NVTX_CBID_CORE_SIZE> core;
-Module<NVTX_CBID_CORE2_SIZE> core2;
+NvtxModule<NVTX_CBID_CORE_SIZE> core;
+NvtxModule<NVTX_CBID_CORE2_SIZE> core2;
 unsigned core2_size = NVTX_CBID_CORE2_SIZE;
 
 int NVTX_API table_of_module(NvtxCallbackModule module, NvtxFunctionTable* table, unsigned* size) {
