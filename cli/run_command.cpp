@@ -8,11 +8,13 @@
 #include <iterator>
 #include <memory>
 #include <regex>
+#include <set>
 
 #include "cli/child_program.h"
 #include "cli/invocation.h"
 #include "cli/output_options.h"
 #include "cli/result_head.h"
+#include "core/stop/signal.h"
 #include "core/text/describe.h"
 #include "core/text/number.h"
 #include "core/trace/kernels.h"
@@ -20,6 +22,8 @@
 #ifdef COALPROF_HAS_CUDA
 #include "cli/run_lines.h"
 #include "cupti/attach/choice.h"
+#include "cupti/attach/frameworks.h"
+#include "cupti/attach/nvtx_hooks.h"
 #include "cupti/attach/orders.h"
 #include "kernels/inventory.h"
 #endif
@@ -32,6 +36,7 @@ struct RunCommand {
     std::string kernel;
     std::vector<std::string> before;  // words that should stand behind --
     std::string first = "5";
+    std::vector<std::string> ranges;
     std::string counters = "basic";
     bool lines = false;
     std::string addresses;  // a warps file; empty: none
@@ -63,7 +68,8 @@ class TraceFolder {
     std::vector<Trace> traces() const {
         std::vector<Trace> all;
         for (const auto& entry : std::filesystem::directory_iterator(path_))
-            all.push_back(read_trace(entry.path().string()));
+            if (entry.path().extension() == trace_extension)
+                all.push_back(read_trace(entry.path().string()));
         std::ranges::sort(all, {}, [](const Trace& trace) { return trace.process.id; });
         return all;
     }
@@ -85,16 +91,26 @@ std::string library_path() {
                     program.string(), (program.parent_path() / "lib" / "coalprof").string()));
 }
 
-// Names the library that the driver loads when it starts.
+// Each names a library: of the driver, which loads it when it starts, and of NVTX.
 constexpr const char* injection_variable = "CUDA_INJECTION64_PATH";
+constexpr const char* nvtx_variable = "NVTX_INJECTION64_PATH";
 
-void refuse_other_tools() {
-    const char* other = ::getenv(injection_variable);
+void refuse_other_tool(const char* variable, const char* loader) {
+    const char* other = ::getenv(variable);
     if (other && *other)
         throw Error(
-            fmt::format("cannot attach: CUDA_INJECTION64_PATH={} names another tool, and the "
-                        "driver loads one; unset it",
-                        shown(other)));
+            fmt::format("cannot attach: {}={} names another tool, and {} loads one; unset it",
+                        variable, shown(other), loader));
+}
+
+void refuse_other_tools(const RunCommand& command) {
+    refuse_other_tool(injection_variable, "the driver");
+    if (command.ranges.empty()) return;
+    refuse_other_tool(nvtx_variable, "NVTX");
+    if (!knows_nvtx())
+        throw Error(
+            "cannot choose launches by NVTX ranges: this coalprof was built without the "
+            "headers of NVTX (nvtx3/nvToolsExt.h)");
 }
 
 void check(const RunCommand& command) {
@@ -114,6 +130,11 @@ void check(const RunCommand& command) {
     if (!command.addresses.empty() && !command.lines)
         throw UsageError("--addresses: addresses are those of lines", {}, UsageError::no_caret,
                          "give --lines as well");
+    if (std::ranges::count(command.ranges, "") > 0)
+        throw UsageError("--nvtx: no name of a range was given");
+    if (!command.ranges.empty() && command.lines)
+        throw UsageError("--nvtx: code that counts its own lines does so in every launch", {},
+                         UsageError::no_caret, "leave out --lines, or choose kernels by --kernel");
     parse_integer(command.first, "--first", 1);
     try {
         const std::regex tried(command.kernel);
@@ -180,6 +201,41 @@ std::vector<Warning> early_ends_of(const std::vector<Trace>& traces) {
     return warnings;
 }
 
+// Ranges that were asked for and never opened, by any process of the program.
+std::vector<Warning> missing_ranges(const std::vector<std::string>& wanted,
+                                    const std::vector<Trace>& traces) {
+    if (traces.empty()) return {};
+    std::set<std::string> opened;
+    for (const Trace& trace : traces) opened.insert(trace.ranges.begin(), trace.ranges.end());
+    constexpr std::size_t most_shown = 8;
+    std::vector<std::string> others;
+    for (const std::string& name : opened)
+        if (others.size() < most_shown) others.push_back(shown(name));
+    if (opened.size() > most_shown) others.emplace_back("...");
+    std::vector<Warning> warnings;
+    for (const std::string& name : wanted)
+        if (!opened.contains(name))
+            warnings.push_back(
+                {.code = "W-NO-RANGE",
+                 .point = {},
+                 .text = fmt::format("the program opened no NVTX range {}; {}", shown(name),
+                                     others.empty()
+                                         ? std::string("it opened none at all")
+                                         : fmt::format("it opened {}", fmt::join(others, ", ")))});
+    return warnings;
+}
+
+// Frameworks compile in another way then (see variables_for_ptx()), which the exit code that is the
+// program's own must not depend on.
+std::vector<Warning> other_end_of(int code, int code_before) {
+    if (code == code_before) return {};
+    return {{.code = "W-NO-LINES",
+             .point = {},
+             .text = fmt::format("with code that counts its lines the program ended with exit code "
+                                 "{}, without it with {} (docs/run.md says what is set for it)",
+                                 code, code_before)}};
+}
+
 // Standard output is the program's: what is for it goes to standard error.
 std::vector<OutputTarget> targets_of(const RunCommand& command) {
     std::vector<OutputTarget> targets = command.output.targets();
@@ -215,8 +271,13 @@ int run_once(const RunCommand& command, const std::string& library, RunPass pass
                         .first_of_each = parse_integer(command.first, "--first", 1),
                         .pass = pass};
     if (!command.kernel.empty()) orders.kernel = command.kernel;
+    orders.ranges = command.ranges;
     Variables variables = variables_of(orders);
     variables.emplace_back(injection_variable, library);
+    if (!orders.ranges.empty()) variables.emplace_back(nvtx_variable, library);
+    if (pass == RunPass::lines)
+        std::ranges::move(variables_for_ptx(folder.path(), take_inventory().driver_version),
+                          std::back_inserter(variables));
     const int code = run_program(command.program, variables);
     for (Trace& trace : folder.traces()) traces.push_back(std::move(trace));
     return code;
@@ -224,7 +285,7 @@ int run_once(const RunCommand& command, const std::string& library, RunPass pass
 
 ExitCode run_run_command(const RunCommand& command, const Invocation& invocation) {
     check(command);
-    refuse_other_tools();
+    refuse_other_tools(command);
     const std::string library = library_path();
     Outputs outputs = command.output.open(targets_of(command));
     std::vector<Trace> traces;
@@ -236,8 +297,10 @@ ExitCode run_run_command(const RunCommand& command, const Invocation& invocation
     std::vector<Trace> again;
     // A program that ends with an error may do so again; one that a signal ended is not asked.
     if (command.lines && code < 128) {
-        code = run_once(command, library, RunPass::lines, again);
+        const int code_of_lines = run_once(command, library, RunPass::lines, again);
         lines = lines_of_run(kernels, again, facts, command.addresses);
+        append(lines.warnings, other_end_of(code_of_lines, code));
+        if (stop_signal() != 0) code = code_of_lines;
     } else if (!command.lines && command.counters == "memory" && code == 0) {
         code = run_once(command, library, RunPass::use, again);
         add_use(kernels, summarize(again));
@@ -247,6 +310,7 @@ ExitCode run_run_command(const RunCommand& command, const Invocation& invocation
     std::vector<Warning> problems = problems_of_counting(traces);
     append(problems, early_ends_of(traces));
     append(problems, early_ends_of(again));
+    append(problems, missing_ranges(command.ranges, traces));
     if (!command.lines) {
         const bool is_of_first_gpu = std::ranges::all_of(
             kernels, [](const KernelSummary& summary) { return summary.kernel.device == 0; });
@@ -261,6 +325,8 @@ ExitCode run_run_command(const RunCommand& command, const Invocation& invocation
     head.sweep = {.pattern = "run",
                   .file = command.program.front(),
                   .parameter = command.lines ? "line" : "kernel"};
+    if (!command.ranges.empty())
+        head.sweep.more.emplace_back("nvtx", fmt::format("{}", fmt::join(command.ranges, ", ")));
     head.points = lines.points.size();
     outputs.begin(head);
     for (const Point& point : lines.points) outputs.point(point);
@@ -295,6 +361,11 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
     sub->add_option("--first", command->first,
                     "Count the first N launches of each kernel, grid and block (default 5)")
         ->type_name("N");
+    sub->add_option("--nvtx", command->ranges,
+                    "Only launches inside an NVTX range of this name: pushed by the thread that "
+                    "launches, or started by any; may be repeated")
+        ->type_name("NAME")
+        ->allow_extra_args(false);
     sub->add_option(
            "--counters", command->counters,
            "basic: requests, sectors, hits, L2, DRAM and time in one run (default); memory: "
@@ -316,6 +387,7 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
         "  coalprof run -- ./app input.bin\n"
         "  coalprof run -o kernels.json -- python train.py\n"
         "  coalprof run --kernel 'gemm|softmax' --counters memory -- ./app\n"
+        "  coalprof run --nvtx step -- python train.py\n"
         "  coalprof run --lines -- ./app\n");
     command->output.add_to(*sub);
     sub->callback([&invocation, command] {

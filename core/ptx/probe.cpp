@@ -531,12 +531,17 @@ void Rewriter::resolve_lines() {
         site.source = resolved(locations_[i].front());
         for (std::size_t outer = 1; outer < locations_[i].size(); ++outer) {
             site.inlined_at = resolved(locations_[i][outer]);
-            if (site.inlined_at.file.find("/include/") == std::string::npos) break;
+            if (!is_of_toolkit(site.inlined_at)) break;
         }
     }
 }
 
 }  // namespace
+
+bool is_of_toolkit(const SourceLine& place) {
+    return place.file.find("/include/") != std::string::npos ||
+           place.file.find("/triton/language/") != std::string::npos;
+}
 
 std::variant<ProbedPtx, NoPtx> probe(std::string_view ptx,
                                      const std::function<bool(const std::string&)>& wants) {

@@ -26,13 +26,16 @@ struct SourceLine {
     friend auto operator<=>(const SourceLine&, const SourceLine&) = default;
 };
 
+// Whether the file is a header of the toolkit, or of Triton's language: not the user's own.
+bool is_of_toolkit(const SourceLine& place);
+
 // A memory instruction of the program. A generic one has two sites, one for each memory that it can
 // reach.
 struct PtxSite {
     std::string function;  // mangled: the kernel, or a function that kernels call
     SourceLine source;
-    // Where the function that `source` lies in was inlined: the innermost place outside of folders
-    // called include, whose code is the toolkit's; empty: nowhere.
+    // Where the function that `source` lies in was inlined: the innermost place that is not the
+    // toolkit's; empty: nowhere.
     SourceLine inlined_at;
     std::string instruction;  // "ld.global.v4.f32"
     AccessKind kind = AccessKind::load;

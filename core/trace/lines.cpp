@@ -19,8 +19,8 @@ std::uint64_t LineSummary::wasted_sectors() const {
 }
 
 const SourceLine& LineSummary::place() const {
-    const bool is_toolkits = site.source.file.find("/include/") != std::string::npos;
-    return is_toolkits && !site.inlined_at.file.empty() ? site.inlined_at : site.source;
+    return is_of_toolkit(site.source) && !site.inlined_at.file.empty() ? site.inlined_at
+                                                                       : site.source;
 }
 
 std::vector<LineSummary> summarize_lines(const std::vector<Trace>& traces) {

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -118,6 +119,8 @@ void read_line(const json& line, Trace& trace) {
         trace.sites[traced.id] = std::move(traced);
     } else if (line.contains("problem")) {
         trace.problems.push_back(line.at("problem").get<std::string>());
+    } else if (line.contains("range")) {
+        trace.ranges.insert(line.at("range").get<std::string>());
     } else if (line.contains("launches")) {
         if (!trace.launches) trace.launches.emplace();
         (*trace.launches)[kernel_from(line)] += line.at("launches").get<std::uint64_t>();
@@ -145,14 +148,32 @@ std::string text_of(const json& line) {
 }  // namespace
 
 TraceWriter::TraceWriter(const std::string& path, const TracedProcess& process)
-    : fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600)) {
-    if (fd_ < 0) throw Error(fmt::format("cannot write {}: error {}", path, errno));
+    : path_(path),
+      fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600)) {
+    struct stat file {};
+    if (fd_ < 0 || ::fstat(fd_, &file) != 0)
+        throw Error(fmt::format("cannot write {}: error {}", path, errno));
+    device_ = file.st_dev;
+    file_ = file.st_ino;
     line(text_of({{"coalprof_trace", trace_version},
                   {"process", process.id},
                   {"program", process.program}}));
 }
 
-TraceWriter::~TraceWriter() { ::close(fd_); }
+TraceWriter::~TraceWriter() {
+    if (is_ours()) ::close(fd_);
+}
+
+bool TraceWriter::is_ours() const {
+    struct stat file {};
+    return ::fstat(fd_, &file) == 0 && file.st_dev == device_ && file.st_ino == file_;
+}
+
+// A program may close all descriptors that it does not know, and its own files get their numbers.
+void TraceWriter::reopen() {
+    fd_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+    if (!is_ours()) throw Error(fmt::format("cannot write {}: error {}", path_, errno));
+}
 
 void TraceWriter::counted(const CountedLaunch& launch) {
     json measured = json::object();
@@ -166,6 +187,8 @@ void TraceWriter::counted(const CountedLaunch& launch) {
 }
 
 void TraceWriter::problem(std::string_view sentence) { line(text_of({{"problem", sentence}})); }
+
+void TraceWriter::range(std::string_view name) { line(text_of({{"range", name}})); }
 
 void TraceWriter::site(const TracedSite& traced) {
     const PtxSite& site = traced.site;
@@ -194,6 +217,7 @@ void TraceWriter::end(const std::map<TracedKernel, std::uint64_t>& launches) {
 
 // In one call, so that a program that is killed leaves whole lines.
 void TraceWriter::line(const std::string& text) {
+    if (!is_ours()) reopen();
     const std::string bytes = text + '\n';
     for (std::size_t at = 0; at < bytes.size();) {
         const ssize_t written = ::write(fd_, bytes.data() + at, bytes.size() - at);

@@ -3,10 +3,13 @@
 // killed has its finished kernels told. Versioned: library and command are two files.
 #pragma once
 
+#include <sys/types.h>
+
 #include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -17,7 +20,7 @@
 
 namespace coalprof {
 
-inline constexpr std::uint64_t trace_version = 2;
+inline constexpr std::uint64_t trace_version = 3;
 
 // Launches that are alike for our purposes.
 struct TracedKernel {
@@ -55,6 +58,7 @@ struct Trace {
     // the program ended without a word.
     std::optional<std::map<TracedKernel, std::uint64_t>> launches;
     std::vector<std::string> problems;        // sentences
+    std::set<std::string> ranges;             // of NVTX: some of those that were opened
     std::map<std::string, TracedSite> sites;  // by id, as they were told last
 };
 
@@ -69,12 +73,19 @@ class TraceWriter {
 
     void counted(const CountedLaunch& launch);
     void problem(std::string_view sentence);
+    void range(std::string_view name);
     void site(const TracedSite& site);  // takes the place of what was told of it before
     void end(const std::map<TracedKernel, std::uint64_t>& launches);
 
  private:
     void line(const std::string& text);
+    // Whether the descriptor is still the trace's.
+    bool is_ours() const;
+    void reopen();
+    std::string path_;
     int fd_ = -1;
+    dev_t device_ = 0;
+    ino_t file_ = 0;
 };
 
 // All lines that are whole; what a killed program left of the last one is passed over. Throws Error

@@ -14,8 +14,9 @@ std::string demangled(const std::string& name) {
     return status == 0 && text ? std::string(text.get()) : name;
 }
 
-LaunchChoice::LaunchChoice(std::uint64_t first_of_each, const std::optional<std::string>& pattern)
-    : first_of_each_(first_of_each) {
+LaunchChoice::LaunchChoice(std::uint64_t first_of_each, const std::optional<std::string>& pattern,
+                           const NvtxRanges* ranges)
+    : first_of_each_(first_of_each), ranges_(ranges) {
     if (pattern) pattern_.emplace(*pattern, std::regex::ECMAScript | std::regex::optimize);
 }
 
@@ -31,6 +32,7 @@ bool LaunchChoice::wants(const std::string& name) {
 
 bool LaunchChoice::takes(const TracedKernel& kernel) {
     ++total_;
+    if (ranges_ && !ranges_->is_inside()) return false;
     const std::uint64_t nth = ++launches_[kernel];
     return nth <= first_of_each_ && wants(kernel.name);
 }

@@ -1,5 +1,5 @@
 // Which launches of a program are counted: the first few of each kernel, of those that were asked
-// for. All others run at full speed.
+// for, in ranges that were asked for. All others run at full speed.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/trace/trace.h"
+#include "cupti/attach/nvtx_ranges.h"
 
 namespace coalprof {
 
@@ -19,19 +20,22 @@ class LaunchChoice {
  public:
     // `pattern`: an ECMAScript regular expression that is looked for in the demangled name; none:
     // all kernels but those that wait for other GPUs (NCCL, NVSHMEM), which counting could stop for
-    // ever. Throws std::regex_error.
-    LaunchChoice(std::uint64_t first_of_each, const std::optional<std::string>& pattern);
+    // ever. `ranges`: only launches inside of them; nullptr: wherever. Throws std::regex_error.
+    LaunchChoice(std::uint64_t first_of_each, const std::optional<std::string>& pattern,
+                 const NvtxRanges* ranges = nullptr);
 
-    // Whether this launch is counted. Every launch is to be asked for, once.
+    // Whether this launch is counted. Every launch is to be asked for, once, by its own thread.
     bool takes(const TracedKernel& kernel);
     // By its name alone.
     bool wants(const std::string& name);
+    // Those in the ranges.
     const std::map<TracedKernel, std::uint64_t>& launches() const { return launches_; }
     std::uint64_t total() const { return total_; }
 
  private:
     std::uint64_t first_of_each_;
     std::optional<std::regex> pattern_;
+    const NvtxRanges* ranges_;
     std::map<std::string, bool> wanted_;  // by name: demangling takes longer than a launch
     std::map<TracedKernel, std::uint64_t> launches_;
     std::uint64_t total_ = 0;

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <fstream>
+#include <iterator>
 
-#include "cupti/attach/ptx_image.h"
 #include "cupti/driver.h"
 
 namespace coalprof {
@@ -65,16 +66,32 @@ bool LineProbe::gpus_differ() const {
 
 const void* LineProbe::replacement(const void* image) {
     being_loaded_ = 0;
-    if (!image) return nullptr;
+    if (!image || !can_count()) return nullptr;
+    const std::string* bytes = counting(ptx_of_image(image, capability()));
+    return bytes ? bytes->data() : nullptr;
+}
+
+const std::string* LineProbe::replacement_of_file(const char* path) {
+    being_loaded_ = 0;
+    if (!path || !can_count()) return nullptr;
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return nullptr;  // the driver has words for it
+    return counting(ptx_of_file({std::istreambuf_iterator<char>(file), {}}, capability()));
+}
+
+bool LineProbe::can_count() {
     if (images_.size() >= most_images) {
         say_once(fmt::format("modules after the {}th were not counted by lines", most_images));
-        return nullptr;
+        return false;
     }
     if (gpus_differ()) {
         say_once("lines are not counted where GPUs of different compute capabilities are together");
-        return nullptr;
+        return false;
     }
-    auto ptx = ptx_of_image(image, capability());
+    return true;
+}
+
+const std::string* LineProbe::counting(const PtxOrReason& ptx) {
     const NoPtx* reason = std::get_if<NoPtx>(&ptx);
     std::variant<ProbedPtx, NoPtx> probed;
     if (!reason) {
@@ -96,7 +113,7 @@ const void* LineProbe::replacement(const void* image) {
     loaded.probed.text.clear();
     images_.push_back(std::move(loaded));
     being_loaded_ = images_.size();
-    return images_.back().bytes.data();
+    return &images_.back().bytes;
 }
 
 // Before the program sees it: PTX that the driver refuses must not become its failure.

@@ -20,6 +20,7 @@
 
 #include "core/ptx/probe.h"
 #include "core/trace/trace.h"
+#include "cupti/attach/ptx_image.h"
 
 namespace coalprof {
 
@@ -56,6 +57,8 @@ class LineProbe {
     // What is to be loaded in place of `image`; nullptr: it is loaded as it is, and problem() told
     // why.
     const void* replacement(const void* image);
+    // The same of a file; what is to stand in the one that is loaded in its place.
+    const std::string* replacement_of_file(const char* path);
     // The replacement was loaded; or it was not.
     void loaded(Handle handle, CUcontext context);
     void not_loaded();
@@ -77,6 +80,8 @@ class LineProbe {
         std::map<Handle, CUcontext> handles;
         std::vector<TracedSite> sites;  // with the counts of handles and contexts that are gone
     };
+    bool can_count();
+    const std::string* counting(const PtxOrReason& ptx);
     bool compile(ProbedPtx& probed, std::string& bytes);
     std::uint32_t capability() const;
     bool gpus_differ() const;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <sstream>
 #include <string_view>
 
 namespace coalprof {
@@ -14,6 +15,7 @@ constexpr const char* folder_variable = "COALPROF_ATTACH_FOLDER";
 constexpr const char* first_variable = "COALPROF_ATTACH_FIRST";
 constexpr const char* kernel_variable = "COALPROF_ATTACH_KERNEL";
 constexpr const char* pass_variable = "COALPROF_ATTACH_PASS";
+constexpr const char* ranges_variable = "COALPROF_ATTACH_RANGES";  // one a line
 
 constexpr std::array pass_names{"traffic", "use", "lines"};  // in the order of RunPass
 
@@ -25,6 +27,8 @@ std::vector<std::pair<std::string, std::string>> variables_of(const AttachOrders
         {first_variable, std::to_string(orders.first_of_each)},
         {pass_variable, pass_names[static_cast<std::size_t>(orders.pass)]}};
     if (orders.kernel) variables.emplace_back(kernel_variable, *orders.kernel);
+    if (!orders.ranges.empty())
+        variables.emplace_back(ranges_variable, fmt::format("{}", fmt::join(orders.ranges, "\n")));
     return variables;
 }
 
@@ -41,9 +45,15 @@ std::optional<AttachOrders> orders_of_environment() {
         if (known != pass_names.end())
             orders.pass = static_cast<RunPass>(known - pass_names.begin());
     }
+    if (const char* ranges = std::getenv(ranges_variable)) {
+        std::istringstream lines(ranges);
+        for (std::string name; std::getline(lines, name);) orders.ranges.push_back(name);
+    }
     return orders;
 }
 
-std::string trace_name(std::uint64_t process) { return fmt::format("{}.trace", process); }
+std::string trace_name(std::uint64_t process) {
+    return fmt::format("{}{}", process, trace_extension);
+}
 
 }  // namespace coalprof

@@ -17,6 +17,7 @@ struct AttachOrders {
     std::uint64_t first_of_each = 0;
     std::optional<std::string> kernel = std::nullopt;  // see LaunchChoice
     RunPass pass = RunPass::traffic;
+    std::vector<std::string> ranges = {};  // NVTX's, by name; none: launches are counted anywhere
 };
 
 // As variables, by name.
@@ -24,6 +25,7 @@ std::vector<std::pair<std::string, std::string>> variables_of(const AttachOrders
 // The way back. None where this process was not started by the command.
 std::optional<AttachOrders> orders_of_environment();
 
+inline constexpr const char* trace_extension = ".trace";
 std::string trace_name(std::uint64_t process);  // "1234.trace"
 
 }  // namespace coalprof

@@ -98,6 +98,12 @@ PtxOrReason unpacked(const Entry& entry) {
     return until_zero(std::move(text));
 }
 
+PtxOrReason ptx_of_text(std::string_view text) {
+    if (text.find(".version") == text.npos)
+        return NoPtx{"it is of a kind that coalprof does not know"};
+    return std::string(text);
+}
+
 }  // namespace
 
 PtxOrReason ptx_of_fat_binary(std::span<const std::byte> bytes, std::uint32_t capability) {
@@ -151,10 +157,16 @@ PtxOrReason ptx_of_image(const void* image, std::uint32_t capability) {
             capability);
     }
     if (magic == elf_magic) return NoPtx{"it holds machine code and no PTX"};
-    const std::string_view whole(text, ::strnlen(text, most_ptx_bytes));
-    if (whole.find(".version") == whole.npos)
-        return NoPtx{"it is of a kind that coalprof does not know"};
-    return std::string(whole);
+    return ptx_of_text({text, ::strnlen(text, most_ptx_bytes)});
+}
+
+PtxOrReason ptx_of_file(const std::string& bytes, std::uint32_t capability) {
+    std::uint32_t magic = 0;
+    std::memcpy(&magic, bytes.data(), std::min(bytes.size(), sizeof magic));
+    if (magic == fat_binary_magic)
+        return ptx_of_fat_binary(std::as_bytes(std::span(bytes)), capability);
+    if (magic == elf_magic) return NoPtx{"it holds machine code and no PTX"};
+    return ptx_of_text(std::string_view(bytes.c_str()).substr(0, most_ptx_bytes));
 }
 
 }  // namespace coalprof

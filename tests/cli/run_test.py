@@ -104,9 +104,40 @@ class RunProgram(Case):
         ran = harness.run("run", "-q", "--counters", "memory", "--", "echo", "once")
         self.assertEqual(ran.out, b"once\nonce\n")
 
+    def marked(self, name, *order):
+        program = os.environ.get("COALPROF_NVTX_PROGRAM")
+        if not program:
+            self.skipTest("NVTX's headers are not there")
+        ran = harness.run("run", "--json", "--nvtx", name, "--", program, *order)
+        result = json.loads(ran.err)
+        self.assertEqual(result["sweep"]["nvtx"], name)
+        missing = [one["text"] for one in result["warnings"] if one["code"] == "W-NO-RANGE"]
+        return ran.out, missing
+
+    def test_is_told_of_nvtx_ranges_before_and_after_cuda_starts(self):
+        # Levels from 0 on: without a tool NVTX answers -2.
+        levels = b"0 1 1 0\n"
+        self.assertEqual(self.marked("inner", "ranges", "cuda"), (levels, []))
+        self.assertEqual(self.marked("inner", "cuda", "ranges", "ranges"), (levels * 2, []))
+
+    def test_says_which_ranges_there_were_where_the_wanted_one_never_came(self):
+        _, (text,) = self.marked("steps", "cuda", "ranges")
+        for name in ("steps", "outer", "inner"):
+            self.assertIn(name, text)
+        self.assertNotIn("of the child", text)
+        self.assertEqual(len(self.marked("steps", "cuda")[1]), 1)
+
+    def test_refuses_another_tool_for_ranges(self):
+        others = environment(NVTX_INJECTION64_PATH="/other.so")
+        ran = harness.run("run", "--nvtx", "step", "--", "true", env=others)
+        self.assertEqual(ran.code, harness.ENVIRONMENT)
+        self.assertIn("/other.so", ran.err_text)
+        self.assertEqual(harness.run("run", "-q", "--", "true", env=others).code, 0)
+
     def test_refuses_what_it_cannot_do(self):
         for options, word in ((("--kernel", "("), "--kernel"), (("--counters", "all"), "--counters"),
                               (("--first", "0"), "--first"), (("--first", "x"), "--first"),
+                              (("--nvtx", ""), "--nvtx"), (("--nvtx", "x", "--lines"), "--lines"),
                               (("./app",), "./app")):
             with self.subTest(word):
                 self.assertIn(word, self.refuse("run", *options, "--", "true").err_text)

@@ -3,8 +3,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 
 #include "cupti/attach/ptx_image.h"
 
@@ -292,6 +295,27 @@ TEST_F(CountedLines, are_told_ever_more_rarely_while_the_program_runs) {
     probe.read(true);
     ASSERT_THAT(told, SizeIs(4));
     EXPECT_EQ(told.back().totals.executed, 22u);
+}
+
+// As a program names it to cuModuleLoad.
+TEST_F(CountedLines, are_those_of_files_too) {
+    const std::string path = ::testing::TempDir() + "counted_" + std::to_string(::getpid());
+    const auto in_place_of = [&](const std::string& bytes) {
+        std::ofstream(path, std::ios::binary) << bytes;
+        return probe.replacement_of_file(path.c_str());
+    };
+    for (const std::string& bytes : {ptx, fat_binary(entry(1, 90, ptx))}) {
+        driver.linked.clear();
+        ASSERT_NE(in_place_of(bytes), nullptr);
+        EXPECT_THAT(driver.linked, HasSubstr("call coalprof_probe"));
+    }
+    EXPECT_THAT(problems, IsEmpty());
+    const std::string whole = fat_binary(entry(1, 90, ptx));
+    for (std::size_t size = 0; size < whole.size(); size += 7)  // cut where any part stands
+        EXPECT_EQ(in_place_of(whole.substr(0, size)), nullptr) << size;
+    std::filesystem::remove(path);
+    EXPECT_EQ(probe.replacement_of_file(path.c_str()), nullptr);
+    EXPECT_EQ(probe.replacement_of_file(nullptr), nullptr);
 }
 
 // Text for the driver ends with its zero.

@@ -1,11 +1,13 @@
-// The library that the driver loads into the user's program (CUDA_INJECTION64_PATH). It subscribes
-// to CUPTI's callbacks for launches and counts the chosen ones. Whatever goes wrong is told in the
-// trace; the program goes on.
+// The library that the driver loads into the user's program (CUDA_INJECTION64_PATH), and NVTX where
+// launches are chosen by its ranges (NVTX_INJECTION64_PATH): in any order. It subscribes to CUPTI's
+// callbacks for launches and counts the chosen ones. Whatever goes wrong is told in the trace; the
+// program goes on.
 #include <cupti_activity.h>
 #include <cupti_callbacks.h>
 #include <cupti_driver_cbid.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <array>
@@ -13,6 +15,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -23,6 +26,7 @@
 #include "cupti/attach/launch_counter.h"
 #include "cupti/attach/launch_turn.h"
 #include "cupti/attach/line_probe.h"
+#include "cupti/attach/nvtx_hooks.h"
 #include "cupti/attach/orders.h"
 #include "cupti/collector.h"
 #include "cupti/cupti_api.h"
@@ -85,6 +89,15 @@ std::string program_path() {
     return error ? std::string("?") : path.string();
 }
 
+// Made by whoever comes first, CUDA or NVTX. nullptr: launches are not chosen by ranges.
+NvtxRanges* wanted_ranges() {
+    static NvtxRanges* const ranges = []() -> NvtxRanges* {
+        const auto orders = orders_of_environment();
+        return orders && !orders->ranges.empty() ? new NvtxRanges(orders->ranges) : nullptr;
+    }();
+    return ranges;
+}
+
 class Attachment {
  public:
     explicit Attachment(const AttachOrders& orders)
@@ -92,7 +105,7 @@ class Attachment {
           process_(::getpid()),
           trace_(orders.folder + '/' + trace_name(static_cast<std::uint64_t>(process_)),
                  {.id = static_cast<std::uint64_t>(process_), .program = program_path()}),
-          choice_(orders.first_of_each, orders.kernel) {}
+          choice_(orders.first_of_each, orders.kernel, wanted_ranges()) {}
 
     // Failures are told in the trace.
     void subscribe();
@@ -106,6 +119,8 @@ class Attachment {
         const std::lock_guard lock(mutex_);
         return lines() && work(*lines());
     }
+    // A new file that holds these bytes; empty: it cannot be written.
+    std::string file_for(const std::string& bytes);
     bool counts_lines() const { return orders_.pass == RunPass::lines; }
     void context_ends(CUcontext context);
     void program_ends();
@@ -122,6 +137,7 @@ class Attachment {
     void end_counting(bool was_launched);
     void settle(Lock& lock);
     void fetch_if_due();
+    void tell_ranges();
     void problem(const std::string& sentence);
 
     AttachOrders orders_;
@@ -137,6 +153,7 @@ class Attachment {
     CUcontext counting_ = nullptr;  // of the launch whose turn it is
     std::thread::id lost_;          // whose turn was ended while it was in its launch
     std::atomic<int> captures_{0};  // streams whose launches are recorded into graphs
+    std::uint64_t files_ = 0;       // that were written in place of the program's
     std::uint64_t idle_ = 0;        // launches since the last one that was counted
     Clock::time_point last_fetch_ = Clock::now();
     bool has_ended_ = false;
@@ -151,6 +168,14 @@ void Attachment::problem(const std::string& sentence) {
     } catch (const Error&) {
         // Nowhere to tell it; the program goes on.
     }
+}
+
+std::string Attachment::file_for(const std::string& bytes) {
+    const std::string path = fmt::format("{}/{}-{}.image", orders_.folder, process_, ++files_);
+    std::ofstream file(path, std::ios::binary);
+    file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    file.close();
+    return file ? path : std::string();
 }
 
 Context& Attachment::context_of(CUcontext handle) {
@@ -247,7 +272,14 @@ void Attachment::fetch_if_due() {
     if (lines() && captures_ == 0) lines()->read(false);
     for (auto& [handle, context] : contexts_)
         if (context.counter && context.counter->pending() > 0) context.counter->drain();
+    tell_ranges();
     last_fetch_ = Clock::now();
+}
+
+void Attachment::tell_ranges() {
+    NvtxRanges* ranges = wanted_ranges();
+    if (!ranges) return;
+    for (const std::string& name : ranges->new_names()) trace_.range(name);
 }
 
 void Attachment::context_ends(CUcontext handle) {
@@ -265,6 +297,7 @@ void Attachment::program_ends() {
     if (lines_) lines_->read(true);
     for (auto& [handle, context] : contexts_)
         if (context.counter) context.counter->close();
+    tell_ranges();
     trace_.end(choice_.launches());
 }
 
@@ -348,7 +381,8 @@ constexpr std::array launch_calls{
 constexpr std::array loading_calls{
     CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData,     CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload,
     CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData,      CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx,
-    CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary, CUPTI_DRIVER_TRACE_CBID_cuModuleUnload,
+    CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary, CUPTI_DRIVER_TRACE_CBID_cuModuleLoad,
+    CUPTI_DRIVER_TRACE_CBID_cuModuleUnload,        CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadFromFile,
 };
 constexpr std::array waiting_calls{
     CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize,         CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,
@@ -385,6 +419,29 @@ void load_called(const CUpti_CallbackData& data, bool succeeded, LineProbe& line
     }
 }
 
+// Files that are loaded in place of the program's; of this thread.
+thread_local std::string file_in_place;
+
+// cuModuleLoad, cuLibraryLoadFromFile: a file's name stands where the image does.
+template <typename Handle>
+void file_load_called(const CUpti_CallbackData& data, bool succeeded, LineProbe& lines) {
+    auto* arguments = static_cast<LoadArguments<Handle>*>(const_cast<void*>(data.functionParams));
+    if (data.callbackSite == CUPTI_API_ENTER) {
+        const std::string* image =
+            lines.replacement_of_file(static_cast<const char*>(arguments->image));
+        if (!image) return;
+        file_in_place = attachment->file_for(*image);
+        if (!file_in_place.empty()) arguments->image = file_in_place.c_str();
+        return;
+    }
+    if (succeeded && !file_in_place.empty())
+        lines.loaded(*arguments->handle, data.context);
+    else
+        lines.not_loaded();
+    if (!file_in_place.empty()) ::unlink(file_in_place.c_str());
+    file_in_place.clear();
+}
+
 template <typename Handle>
 void unload_called(const CUpti_CallbackData& data, LineProbe& lines) {
     if (data.callbackSite == CUPTI_API_ENTER)
@@ -402,6 +459,12 @@ bool loading_called(CUpti_CallbackId call, const CUpti_CallbackData& data, bool 
         case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx:
         case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary:
             load_called<CUmodule>(data, succeeded, lines);
+            return true;
+        case CUPTI_DRIVER_TRACE_CBID_cuModuleLoad:
+            file_load_called<CUmodule>(data, succeeded, lines);
+            return true;
+        case CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadFromFile:
+            file_load_called<CUlibrary>(data, succeeded, lines);
             return true;
         case CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload:
             unload_called<CUlibrary>(data, lines);
@@ -510,4 +573,20 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
         // Without a trace there is nobody to tell: the command says that none came.
     }
     return 1;
+}
+
+// NVTX calls it at the first NVTX call of each library or program that marks ranges.
+extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
+    coalprof::NvtxTables tables) {
+    using namespace coalprof;
+    try {
+        NvtxRanges* ranges = wanted_ranges();
+        if (!ranges) return 0;
+        static const int registered =
+            ::pthread_atfork([] { wanted_ranges()->lock(); }, [] { wanted_ranges()->unlock(); },
+                             [] { wanted_ranges()->unlock(); });
+        return registered == 0 && install_nvtx_hooks(tables, *ranges) ? 1 : 0;
+    } catch (const std::exception&) {
+        return 0;
+    }
 }

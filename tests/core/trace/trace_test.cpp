@@ -1,5 +1,6 @@
 #include "core/trace/trace.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -40,6 +41,7 @@ TEST_F(TraceFile, is_read_as_it_was_written) {
         TraceWriter writer(path, {.id = 42, .program = "/bin/\"app\""});
         writer.counted(launch_of(3, 32, 1e-6));
         writer.problem("no counters");
+        writer.range("step");
         writer.end({{scale, 7}});
     }
     const Trace trace = read_trace(path);
@@ -53,7 +55,28 @@ TEST_F(TraceFile, is_read_as_it_was_written) {
     EXPECT_EQ(trace.counted[0].measured[Counter::dram_read_bytes],
               Reading{Unavailable{"the GPU gave no value"}});
     EXPECT_THAT(trace.problems, ElementsAre("no counters"));
+    EXPECT_THAT(trace.ranges, ElementsAre("step"));
     EXPECT_EQ(trace.launches.value().at(scale), 7u);
+}
+
+// As daemons do with descriptors that they do not know.
+TEST_F(TraceFile, is_written_on_where_the_program_closed_it_and_its_own_file_got_the_number) {
+    const int number = ::open("/dev/null", O_RDONLY);
+    ::close(number);  // the next to be given
+    TraceWriter writer(path, {.id = 42, .program = "app"});
+    const std::string own = path + "_own";
+    const int other = ::open(own.c_str(), O_RDWR | O_CREAT, 0600);
+    ASSERT_EQ(::dup2(other, number), number);
+    writer.problem("no counters");
+    writer.problem("none at all");
+    EXPECT_EQ(std::filesystem::file_size(own), 0u);
+    EXPECT_THAT(read_trace(path).problems, ElementsAre("no counters", "none at all"));
+    ::close(other);
+    ::close(number);
+    std::filesystem::remove(own);
+    std::filesystem::rename(path, path + "_gone");
+    EXPECT_NO_THROW(writer.problem("the descriptor is enough"));
+    std::filesystem::rename(path + "_gone", path);
 }
 
 TEST_F(TraceFile, of_a_killed_program_gives_what_is_whole) {
@@ -75,7 +98,7 @@ TEST_F(TraceFile, that_never_launched_says_so) {
 
 TEST_F(TraceFile, of_another_kind_is_refused) {
     for (const char* text : {"", "no json\n", "{}\n", "[1]\n",
-                             R"({"coalprof_trace":2})"
+                             R"({"coalprof_trace":3})"
                              "\n",
                              R"({"coalprof_trace":"1"})"
                              "\n"}) {

@@ -1,0 +1,64 @@
+// Which of the wanted NVTX ranges are open: pushed by the calling thread and not popped yet, or
+// started by any thread and not ended. Knows nothing of NVTX's own types. There is one in a
+// process, and any thread may call it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coalprof {
+
+class NvtxRanges {
+ public:
+    using Domain = std::uint32_t;
+    static constexpr Domain default_domain = 0;
+    explicit NvtxRanges(std::vector<std::string> wanted) : wanted_(std::move(wanted)) {}
+    NvtxRanges(const NvtxRanges&) = delete;
+    NvtxRanges& operator=(const NvtxRanges&) = delete;
+
+    // Both answer the range's level among those that this thread has open in the domain, from 0 on;
+    // negative: it has none to pop.
+    int push(Domain domain, std::string_view name);
+    int pop(Domain domain);
+    // Answers what to end it by.
+    std::uint64_t start(std::string_view name);
+    void end(std::uint64_t range);
+
+    Domain new_domain() { return ++last_domain_; }
+    // Lives as long as this.
+    const std::string& keep(std::string_view name);
+
+    // Whether what the calling thread does now is in a wanted range.
+    bool is_inside() const;
+    // Names of ranges that have come since this was last called: of the wanted ones all, of others
+    // the first few. Each is told once.
+    std::vector<std::string> new_names();
+
+    // fork() is to be called between these two, and its child calls unlock() as well: another
+    // thread could be in the middle of things.
+    void lock() { mutex_.lock(); }
+    void unlock() { mutex_.unlock(); }
+
+ private:
+    bool notes(std::string_view name);
+
+    std::vector<std::string> wanted_;
+    std::mutex mutex_;
+    std::set<std::string, std::less<>> seen_;
+    std::vector<std::string> untold_;
+    std::atomic<bool> has_seen_enough_{false};
+    std::deque<std::string> kept_;
+    std::set<std::uint64_t> started_;  // of the wanted ones
+    std::atomic<std::size_t> open_{0};
+    std::atomic<std::uint64_t> last_range_{0};
+    std::atomic<Domain> last_domain_{default_domain};
+};
+
+}  // namespace coalprof

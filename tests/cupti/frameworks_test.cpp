@@ -1,0 +1,111 @@
+// What has Python frameworks hand over PTX.
+#include "cupti/attach/frameworks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "cupti/attach/ptx_image.h"
+
+namespace coalprof {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Key;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class Frameworks : public ::testing::Test {
+ protected:
+    Frameworks() { std::filesystem::create_directories(folder); }
+    ~Frameworks() override { std::filesystem::remove_all(folder); }
+    std::map<std::string, std::string> variables(int driver_version = 13000) const {
+        const auto all = variables_for_ptx(folder, driver_version);
+        return {all.begin(), all.end()};
+    }
+    static std::string output_of(const std::string& command) {
+        FILE* pipe = ::popen(command.c_str(), "r");
+        std::string text;
+        for (int c = 0; (c = ::fgetc(pipe)) != EOF;) text += static_cast<char>(c);
+        return ::pclose(pipe) == 0 ? text : "failed";
+    }
+
+    const std::string folder = ::testing::TempDir() + "folder_" + std::to_string(::getpid());
+};
+
+TEST_F(Frameworks, are_told_a_release_that_driver_and_triton_know) {
+    const auto release = [&](int driver_version, const char* name) {
+        return output_of('"' + variables(driver_version).at(name) + "\" --version");
+    };
+    EXPECT_THAT(release(12040, "TRITON_PTXAS_PATH"), HasSubstr("release 12.4,"));
+    EXPECT_THAT(release(13000, "TRITON_PTXAS_PATH"), HasSubstr("release 12.8,"));
+    EXPECT_THAT(release(13000, "TRITON_PTXAS_BLACKWELL_PATH"), HasSubstr("release 12.9,"));
+}
+
+TEST_F(Frameworks, get_their_ptx_back_as_the_driver_takes_it) {
+    const std::string ptx = ".version 8.7\n.target sm_90a\n%d \\n\n";
+    const std::string file = folder + "/tmp x.ptx";
+    std::ofstream(file) << ptx;
+    const std::string compiler = '"' + variables().at("TRITON_PTXAS_PATH") + '"';
+    // As Triton 3.4 calls it.
+    EXPECT_EQ(output_of(compiler + " -lineinfo -v --gpu-name=sm_90a \"" + file + "\" -o \"" + file +
+                        ".o\""),
+              "");
+    std::ifstream code(file + ".o", std::ios::binary);
+    const std::string image{std::istreambuf_iterator<char>(code), {}};
+    EXPECT_EQ(image, ptx + '\0');
+    // As XLA does: the input first, of a name without an end.
+    std::filesystem::copy(file, folder + "/0");
+    EXPECT_EQ(output_of("cd \"" + folder + "\" && " + compiler +
+                        " 0 -o code -arch=sm_90a --opt-level 3 && cmp code 'tmp x.ptx.o'"),
+              "");
+    EXPECT_EQ(std::get<std::string>(ptx_of_image(image.data(), 90)), ptx);
+}
+
+TEST_F(Frameworks, are_told_of_a_failure_by_the_exit_code) {
+    const std::string compiler = '"' + variables().at("TRITON_PTXAS_PATH") + '"';
+    EXPECT_EQ(output_of(compiler + " --gpu-name=sm_90a /no/such.ptx -o /no/such.o 2>&-"), "failed");
+    EXPECT_EQ(output_of(compiler), "failed");
+    EXPECT_EQ(output_of(compiler + " x.ptx -o"), "failed");
+}
+
+TEST_F(Frameworks, keep_what_the_user_has_set) {
+    ::setenv("TRITON_CACHE_DIR", "/mine", 1);
+    EXPECT_THAT(variables(), Not(Contains(Key("TRITON_CACHE_DIR"))));
+    EXPECT_THAT(variables(), Contains(Key("TRITON_PTXAS_PATH")));
+    ::setenv("TRITON_PTXAS_PATH", "/mine", 1);
+    ::setenv("CUPY_COMPILE_WITH_PTX", "0", 1);
+    EXPECT_THAT(variables(), Each(Key(AnyOf("XLA_FLAGS", "JAX_ENABLE_COMPILATION_CACHE"))));
+    ::setenv("XLA_FLAGS", "--mine=1", 1);
+    EXPECT_THAT(variables().at("XLA_FLAGS"),
+                StartsWith("--mine=1 --xla_gpu_cuda_data_dir=" + folder));
+    std::filesystem::create_directories(folder + "/a blank");
+    for (const auto& [name, value] : variables_for_ptx(folder + "/a blank", 13000))
+        EXPECT_NE(name, "XLA_FLAGS");
+    ::setenv("XLA_FLAGS", "--xla_gpu_cuda_data_dir=/mine", 1);
+    EXPECT_THAT(variables(), IsEmpty());
+    for (const char* name :
+         {"TRITON_CACHE_DIR", "TRITON_PTXAS_PATH", "CUPY_COMPILE_WITH_PTX", "XLA_FLAGS"})
+        ::unsetenv(name);
+}
+
+TEST_F(Frameworks, compile_as_always_where_ours_cannot_be_started) {
+    EXPECT_THAT(variables(0), Not(Contains(Key("TRITON_PTXAS_PATH"))));
+    std::filesystem::remove_all(folder);
+    EXPECT_THAT(variables(), Not(Contains(Key("TRITON_PTXAS_PATH"))));
+}
+
+}  // namespace
+}  // namespace coalprof
