@@ -14,7 +14,6 @@
 #include "cupti/driver.h"
 #include "cupti/failures.h"
 #include "cupti/range_collect.h"
-#include "cupti/turn.h"
 
 namespace coalprof {
 namespace {
@@ -162,25 +161,11 @@ bool nothing_could_be_read(const SweepValues& values) {
     return !values.ended_because.empty() && !values.device_lost && !values.has_values();
 }
 
-class ConfigInTurn {
- public:
-    ConfigInTurn(const CuptiApi& api, const std::string& chip,
-                 const std::vector<std::string>& metrics) {
-        const std::lock_guard turn(turn_at_cupti());
-        config_.emplace(api, chip, metrics);
-    }
-    ~ConfigInTurn() {
-        const std::lock_guard turn(turn_at_cupti());
-        config_.reset();
-    }
-    ConfigInTurn(const ConfigInTurn&) = delete;
-    ConfigInTurn& operator=(const ConfigInTurn&) = delete;
-
-    const MetricConfig& get() const { return *config_; }
-
- private:
-    std::optional<MetricConfig> config_;
-};
+// One thread at a time asks CUPTI for something.
+std::mutex& turn_at_cupti() {
+    static std::mutex mutex;
+    return mutex;
+}
 
 struct ProfilerUsers {
     std::mutex mutex;
@@ -248,11 +233,11 @@ std::uint64_t CuptiCollector::passes(std::span<const Counter> wanted) {
 void CuptiCollector::collect_set(const std::vector<std::string>& metrics, const CountedSweep& sweep,
                                  SweepValues& values) {
     try {
-        const ConfigInTurn config(api_, chip(), metrics);
+        const MetricConfig config(api_, chip(), metrics);
         const RangeCollection collection{
             .api = api_,
             .context = current_context(driver_),
-            .config = config.get(),
+            .config = config,
             .ranges_per_session = std::max<std::size_t>(1, options_.points_per_session)};
         collect_ranges(collection, sweep, values, times_);
     } catch (const CountersError& error) {
@@ -268,10 +253,8 @@ std::vector<Readings> CuptiCollector::collect(std::span<const Counter> wanted, s
                                               const std::function<void(std::size_t)>& work) {
     times_ = {};
     if (points == 0) return {};
-    const MetricPlan needed = [&] {
-        const std::lock_guard turn(turn_at_cupti());
-        return plan(wanted);
-    }();
+    const std::lock_guard turn(turn_at_cupti());
+    const MetricPlan needed = plan(wanted);
     const CountedSweep sweep{points, before, work};
     SweepValues hardware;
     hardware.points.resize(points);
@@ -296,6 +279,7 @@ std::vector<PointValues> CuptiCollector::collect_metrics(
     const std::vector<std::string>& metrics, std::size_t points,
     const std::function<void(std::size_t)>& before, const std::function<void(std::size_t)>& work) {
     times_ = {};
+    const std::lock_guard turn(turn_at_cupti());
     SweepValues values;
     collect_set(metrics, {points, before, work}, values);
     if (nothing_could_be_read(values)) throw CountersError(std::string(values.ended_because));

@@ -5,13 +5,11 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <mutex>
 #include <optional>
 
 #include "core/device/device.h"
 #include "core/result/reading.h"
 #include "cupti/range_session.h"
-#include "cupti/turn.h"
 
 namespace coalprof {
 namespace {
@@ -53,9 +51,6 @@ class Chunk {
           count_(count),
           values_(values),
           times_(times) {}
-    ~Chunk() { close(); }
-    Chunk(const Chunk&) = delete;
-    Chunk& operator=(const Chunk&) = delete;
 
     void run() {
         try {
@@ -66,19 +61,13 @@ class Chunk {
             end_early(error);
         }
         explain_missing();
-        close();
-    }
-
- private:
-    void close() {
         const Stopwatch watch(times_.close_seconds);
-        const std::lock_guard turn(turn_at_cupti());
         session_.reset();
     }
 
+ private:
     void open() {
         const Stopwatch watch(times_.set_up_seconds);
-        const std::lock_guard turn(turn_at_cupti());
         session_.emplace(collection_.api, collection_.context, collection_.config, count_);
     }
 
@@ -95,7 +84,7 @@ class Chunk {
                         "cannot count: CUPTI asks for more than the {} passes that it announced",
                         collection_.config.passes()));
                 count_one_pass();
-                in_turn([&] { is_complete = session_->stop(); });
+                is_complete = session_->stop();
             }
         } catch (const DeviceLostError& error) {
             end_early(error);
@@ -109,13 +98,13 @@ class Chunk {
 
     void count_one_pass() {
         finished_ = 0;
-        in_turn([&] { session_->start(); });
+        session_->start();
         for (std::size_t point = first_; point < first_ + count_; ++point) {
             attempt(sweep_.before, point);
             // A range for points that failed, too: every pass must show the same ranges.
-            in_turn([&] { session_->push(range_name(point)); });
+            session_->push(range_name(point));
             attempt(sweep_.work, point);
-            in_turn([&] { session_->pop(); });
+            session_->pop();
             ++finished_;
         }
     }
@@ -132,21 +121,10 @@ class Chunk {
 
     // The sweep ended early. Points are worth decoding only if this was the last pass.
     void keep_what_is_complete() {
-        in_turn([&] {
-            if (!session_->abandon()) finished_ = 0;
-        });
-    }
-
-    template <typename Calls>
-    static void in_turn(Calls calls) {
-#ifndef COALPROF_EXPERIMENT
-        const std::lock_guard turn(turn_at_cupti());
-#endif
-        calls();
+        if (!session_->abandon()) finished_ = 0;
     }
 
     void read_values() {
-        const std::lock_guard turn(turn_at_cupti());
         std::size_t dropped = 0;
         {
             const Stopwatch watch(times_.decode_seconds);
