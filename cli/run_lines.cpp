@@ -100,9 +100,9 @@ std::vector<Warning> kernels_without_lines(const std::vector<KernelSummary>& ker
 }
 
 std::vector<Warning> lines_that_differ(const std::vector<KernelSummary>& kernels,
-                                       const std::vector<LineSummary>& lines) {
+                                       const std::vector<Trace>& traces) {
     std::vector<Warning> warnings;
-    for (const LinesDiffer& kernel : kernels_whose_lines_differ(kernels, lines))
+    for (const LinesDiffer& kernel : kernels_whose_lines_differ(kernels, traces))
         warnings.push_back(
             {.code = "W-LINES-DIFFER",
              .point = {},
@@ -164,7 +164,7 @@ RunLines lines_of_run(const std::vector<KernelSummary>& kernels, const std::vect
     const auto add = [&](const std::vector<Warning>& warnings) {
         result.warnings.insert(result.warnings.end(), warnings.begin(), warnings.end());
     };
-    add(lines_that_differ(kernels, lines));
+    add(lines_that_differ(kernels, traces));
     if (!reports.empty() && !has_places)
         add({{.code = "W-NO-LINE-INFO",
               .point = {},

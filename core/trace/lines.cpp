@@ -1,8 +1,9 @@
 #include "core/trace/lines.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
+#include <optional>
 #include <tuple>
 
 #include "core/result/counter.h"
@@ -57,19 +58,28 @@ Readings readings_of(const LineSummary& line) {
 }
 
 std::vector<LinesDiffer> kernels_whose_lines_differ(const std::vector<KernelSummary>& kernels,
-                                                    const std::vector<LineSummary>& lines) {
+                                                    const std::vector<Trace>& traces) {
     constexpr double tolerated = 0.02;
-    std::map<std::string, double> hardware;
-    std::set<std::string> vary;  // a median says nothing about all launches
-    for (const KernelSummary& summary : kernels) {
-        if (summary.sectors_vary) vary.insert(summary.kernel.name);
-        for (const Counter counter : {Counter::load_sectors, Counter::store_sectors})
-            hardware[summary.kernel.name] +=
-                number_or(summary.measured[counter], 0) *
-                static_cast<double>(summary.launches.value_or(summary.counted));
+    std::map<std::string, std::optional<double>> hardware;  // none: it cannot be told
+    for (const Trace& trace : traces) {
+        if (!trace.launches) return {};  // killed
+        for (const auto& [kernel, launches] : *trace.launches) {
+            const auto counted = std::ranges::find_if(kernels, [&](const KernelSummary& summary) {
+                return summary.kernel.name == kernel.name && summary.kernel.grid == kernel.grid &&
+                       summary.kernel.block == kernel.block;
+            });
+            auto& sum = hardware.try_emplace(kernel.name, 0.0).first->second;
+            if (counted == kernels.end() || counted->counted == 0 || counted->sectors_vary) {
+                sum.reset();
+                continue;
+            }
+            if (!sum) continue;
+            for (const Counter counter : {Counter::load_sectors, Counter::store_sectors})
+                *sum += number_or(counted->measured[counter], 0) * static_cast<double>(launches);
+        }
     }
     std::map<std::string, double> of_lines;
-    for (const LineSummary& line : lines) {
+    for (const LineSummary& line : summarize_lines(traces)) {
         if (!hardware.contains(line.site.function)) return {};  // a function of several kernels
         const bool is_counted =
             line.site.kind == AccessKind::load || line.site.kind == AccessKind::store;
@@ -78,8 +88,8 @@ std::vector<LinesDiffer> kernels_whose_lines_differ(const std::vector<KernelSumm
     }
     std::vector<LinesDiffer> differ;
     for (const auto& [name, sectors] : of_lines) {
-        const double counted = hardware[name];
-        if (counted == 0 || vary.contains(name)) continue;  // 0: the hardware did not count it
+        const double counted = hardware[name].value_or(0);
+        if (counted == 0) continue;
         if (std::abs(sectors - counted) > tolerated * counted)
             differ.push_back({name, sectors, counted});
     }

@@ -35,11 +35,12 @@ Readings readings_of(const LineSummary& line);
 struct LinesDiffer {
     std::string function;
     double sectors_of_lines;
-    double sectors_of_hardware;  // the median of those that were counted, times all
+    double sectors_of_hardware;  // of each shape the median of those counted, times its launches
 };
-// Kernels that the hardware saw ask for different sectors from launch to launch are left out, and
-// where a function has lines of its own, all.
+// `kernels`: of the run that the hardware counted; `traces`: of the one that counted lines, which
+// may launch more or fewer. Left out are kernels that the hardware saw ask for different sectors
+// from launch to launch, or did not count; and all, where a function has lines of its own.
 std::vector<LinesDiffer> kernels_whose_lines_differ(const std::vector<KernelSummary>& kernels,
-                                                    const std::vector<LineSummary>& lines);
+                                                    const std::vector<Trace>& traces);
 
 }  // namespace coalprof
