@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -100,38 +99,19 @@ std::vector<Warning> kernels_without_lines(const std::vector<KernelSummary>& ker
                                  fmt::join(names, ", "), all > 0 ? 100 * seconds / all : 0.0)}};
 }
 
-// Kernels whose lines do not add up to what the hardware counted of the kernel as it was: where
-// lanes part, compilers order and repeat instructions, and not alike in code that counts itself.
 std::vector<Warning> lines_that_differ(const std::vector<KernelSummary>& kernels,
-                                       const std::vector<LineSummary>& lines) {
-    constexpr double tolerated = 0.02;
-    std::map<std::string, double> counted;
-    for (const KernelSummary& summary : kernels)
-        for (const Counter counter : {Counter::load_sectors, Counter::store_sectors})
-            counted[summary.kernel.name] +=
-                number_or(summary.measured[counter], 0) *
-                static_cast<double>(summary.launches.value_or(summary.counted));
-    std::map<std::string, double> of_lines;
-    for (const LineSummary& line : lines) {
-        if (!counted.contains(line.site.function)) return {};  // a function of several kernels
-        const bool is_counted =
-            line.site.kind == AccessKind::load || line.site.kind == AccessKind::store;
-        if (line.site.space == Space::global && is_counted)
-            of_lines[line.site.function] += static_cast<double>(line.totals.sectors);
-    }
+                                       const std::vector<Trace>& traces) {
     std::vector<Warning> warnings;
-    for (const auto& [name, sectors] : of_lines) {
-        const double hardware = counted[name];
-        if (hardware == 0) continue;  // it was not counted
-        if (std::abs(sectors - hardware) <= tolerated * hardware) continue;
+    for (const LinesDiffer& kernel : kernels_whose_lines_differ(kernels, traces))
         warnings.push_back(
             {.code = "W-LINES-DIFFER",
              .point = {},
-             .text = fmt::format("the lines of {} add up to {:.0f} sectors, the hardware counted "
-                                 "{:.0f}: where lanes part, the program's own code is arranged in "
-                                 "another way",
-                                 kernel_name(name), sectors, hardware)});
-    }
+             .text = fmt::format("the lines of {} add up to {:.0f} sectors, the launches that "
+                                 "the hardware counted make {:.0f} of all: where lanes part, the "
+                                 "program's own code is arranged in another way, or later launches "
+                                 "ask for other sectors",
+                                 kernel_name(kernel.function), kernel.sectors_of_lines,
+                                 kernel.sectors_of_hardware)});
     return warnings;
 }
 
@@ -184,7 +164,7 @@ RunLines lines_of_run(const std::vector<KernelSummary>& kernels, const std::vect
     const auto add = [&](const std::vector<Warning>& warnings) {
         result.warnings.insert(result.warnings.end(), warnings.begin(), warnings.end());
     };
-    add(lines_that_differ(kernels, lines));
+    add(lines_that_differ(kernels, traces));
     if (!reports.empty() && !has_places)
         add({{.code = "W-NO-LINE-INFO",
               .point = {},

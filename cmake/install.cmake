@@ -6,6 +6,9 @@ install(FILES README.md CHANGELOG.md docs/coalprof.schema.json DESTINATION ${CMA
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs
         FILES_MATCHING PATTERN "*.md" PATTERN "*.json" PATTERN "*.sh" PATTERN "*.y*ml"
         PATTERN measurements EXCLUDE)
+# Of the measurements what documents show and link to, not the raw results.
+install(DIRECTORY docs/measurements/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs/measurements
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
 
 set(printed ${CMAKE_BINARY_DIR}/printed)
 install(CODE "set(program \"$<TARGET_FILE:coalprof>\")\nset(printed \"${printed}\")" )

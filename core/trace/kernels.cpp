@@ -20,6 +20,12 @@ Reading median_of(std::vector<Reading> readings) {
     return *middle;
 }
 
+bool vary(const std::vector<Reading>& readings) {
+    return std::ranges::adjacent_find(readings, [](const Reading& a, const Reading& b) {
+               return is_number(a) && is_number(b) && number_in(a) != number_in(b);
+           }) != readings.end();
+}
+
 double sectors_of(const KernelSummary& summary) {
     double sectors = 0;
     for (const Counter counter : {Counter::load_sectors, Counter::store_sectors})
@@ -52,8 +58,11 @@ std::vector<KernelSummary> summarize(const std::vector<Trace>& traces) {
     std::vector<KernelSummary> all;
     for (auto& [kernel, summary] : kernels) {
         summary.kernel = kernel;
-        for (auto& [counter, readings] : samples[kernel])
+        for (auto& [counter, readings] : samples[kernel]) {
+            if (counter == Counter::load_sectors || counter == Counter::store_sectors)
+                summary.sectors_vary = summary.sectors_vary || vary(readings);
             summary.measured[counter] = median_of(std::move(readings));
+        }
         derive_ratios(summary.measured);
         all.push_back(std::move(summary));
     }

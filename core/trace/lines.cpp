@@ -1,6 +1,9 @@
 #include "core/trace/lines.h"
 
+#include <algorithm>
+#include <cmath>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "core/result/counter.h"
@@ -52,6 +55,45 @@ Readings readings_of(const LineSummary& line) {
     set(AccessField::ideal_sectors, line.totals.ideal_sectors);
     derive_ratios(readings);
     return readings;
+}
+
+std::vector<LinesDiffer> kernels_whose_lines_differ(const std::vector<KernelSummary>& kernels,
+                                                    const std::vector<Trace>& traces) {
+    constexpr double tolerated = 0.02;
+    std::map<std::string, std::optional<double>> hardware;  // none: it cannot be told
+    for (const Trace& trace : traces) {
+        if (!trace.launches) return {};  // killed
+        for (const auto& [kernel, launches] : *trace.launches) {
+            const auto counted = std::ranges::find_if(kernels, [&](const KernelSummary& summary) {
+                return summary.kernel.name == kernel.name && summary.kernel.grid == kernel.grid &&
+                       summary.kernel.block == kernel.block;
+            });
+            auto& sum = hardware.try_emplace(kernel.name, 0.0).first->second;
+            if (counted == kernels.end() || counted->counted == 0 || counted->sectors_vary) {
+                sum.reset();
+                continue;
+            }
+            if (!sum) continue;
+            for (const Counter counter : {Counter::load_sectors, Counter::store_sectors})
+                *sum += number_or(counted->measured[counter], 0) * static_cast<double>(launches);
+        }
+    }
+    std::map<std::string, double> of_lines;
+    for (const LineSummary& line : summarize_lines(traces)) {
+        if (!hardware.contains(line.site.function)) return {};  // a function of several kernels
+        const bool is_counted =
+            line.site.kind == AccessKind::load || line.site.kind == AccessKind::store;
+        if (line.site.space == Space::global && is_counted)
+            of_lines[line.site.function] += static_cast<double>(line.totals.sectors);
+    }
+    std::vector<LinesDiffer> differ;
+    for (const auto& [name, sectors] : of_lines) {
+        const double counted = hardware[name].value_or(0);
+        if (counted == 0) continue;
+        if (std::abs(sectors - counted) > tolerated * counted)
+            differ.push_back({name, sectors, counted});
+    }
+    return differ;
 }
 
 }  // namespace coalprof

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/result/reading.h"
+#include "core/trace/kernels.h"
 #include "core/trace/trace.h"
 
 namespace coalprof {
@@ -27,5 +28,19 @@ std::vector<LineSummary> summarize_lines(const std::vector<Trace>& traces);
 
 // The counters of a line of global memory.
 Readings readings_of(const LineSummary& line);
+
+// A kernel whose loads and stores of global memory do not add up to what the hardware counted of
+// the kernel as it was, in sectors of all launches: where lanes part, compilers order and repeat
+// instructions, and not alike in code that counts itself.
+struct LinesDiffer {
+    std::string function;
+    double sectors_of_lines;
+    double sectors_of_hardware;  // of each shape the median of those counted, times its launches
+};
+// `kernels`: of the run that the hardware counted; `traces`: of the one that counted lines, which
+// may launch more or fewer. Left out are kernels that the hardware saw ask for different sectors
+// from launch to launch, or did not count; and all, where a function has lines of its own.
+std::vector<LinesDiffer> kernels_whose_lines_differ(const std::vector<KernelSummary>& kernels,
+                                                    const std::vector<Trace>& traces);
 
 }  // namespace coalprof

@@ -238,6 +238,50 @@ TEST(Lines, are_added_up_over_sites_and_processes) {
     EXPECT_EQ(readings[Counter::load_efficiency], Reading{128.0 / (12 * 32)});
 }
 
+KernelSummary kernel_of(std::initializer_list<std::uint64_t> sectors) {
+    Trace trace;
+    for (const std::uint64_t each : sectors) trace.counted.push_back(launch_of(1, each, 1e-6));
+    return summarize({trace})[0];
+}
+
+// 7 executions of 12 sectors: 84.
+Trace of_lines(std::map<TracedKernel, std::uint64_t> launches) {
+    Trace trace;
+    trace.sites = {{"0:0", site_of("0:0", 7)}};
+    trace.launches = std::move(launches);
+    return trace;
+}
+
+TEST(Lines, differ_from_the_hardware_where_their_sums_do) {
+    EXPECT_TRUE(kernels_whose_lines_differ({kernel_of({84})}, {of_lines({{scale, 1}})}).empty());
+    const auto differ = kernels_whose_lines_differ({kernel_of({42})}, {of_lines({{scale, 1}})});
+    ASSERT_EQ(differ.size(), 1u);
+    EXPECT_EQ(differ[0].sectors_of_lines, 84);
+    EXPECT_EQ(differ[0].sectors_of_hardware, 42);
+}
+
+// A program that measures itself launches as often as time allows: 2 launches of 42 sectors are
+// those of the run whose lines were counted, however many the other had.
+TEST(Lines, are_held_against_as_many_launches_as_they_are_of) {
+    KernelSummary kernel = kernel_of({42, 42, 42});
+    kernel.launches = 9;
+    EXPECT_TRUE(kernels_whose_lines_differ({kernel}, {of_lines({{scale, 2}})}).empty());
+}
+
+// Launches of 20 and 64 sectors: their median times two says nothing about their sum. A shape that
+// the hardware did not count, or a program that was killed, leaves nothing to compare.
+TEST(Lines, are_not_held_against_what_is_not_known) {
+    EXPECT_TRUE(
+        kernels_whose_lines_differ({kernel_of({20, 64})}, {of_lines({{scale, 2}})}).empty());
+    TracedKernel other = scale;
+    other.block = {32, 1, 1};
+    EXPECT_TRUE(kernels_whose_lines_differ({kernel_of({42})}, {of_lines({{scale, 1}, {other, 1}})})
+                    .empty());
+    Trace killed = of_lines({});
+    killed.launches.reset();
+    EXPECT_TRUE(kernels_whose_lines_differ({kernel_of({42})}, {killed}).empty());
+}
+
 TEST(Lines, of_the_toolkit_stand_where_they_were_inlined) {
     LineSummary line;
     line.site.source = {"/usr/local/cuda/include/x.hpp", 3};
