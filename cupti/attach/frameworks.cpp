@@ -11,7 +11,8 @@
 namespace coalprof {
 namespace {
 
-// What follows ptxas's own words is what the driver compiles: PTX as text that ends with a zero.
+// Told and asked as ptxas is; the driver compiles what it writes: PTX as text with a zero behind
+// it.
 constexpr const char* stand_in_code = R"(#!/bin/sh
 # Stands in for ptxas while coalprof run --lines runs: hands PTX to the driver as it is.
 PATH=$PATH:/usr/bin:/bin
