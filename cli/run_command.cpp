@@ -210,7 +210,7 @@ std::vector<Warning> missing_ranges(const std::vector<std::string>& wanted,
     constexpr std::size_t most_shown = 8;
     std::vector<std::string> others;
     for (const std::string& name : opened)
-        if (others.size() < most_shown) others.push_back(shown(name));
+        if (others.size() < most_shown) others.push_back(fmt::format("\"{}\"", shown(name)));
     if (opened.size() > most_shown) others.emplace_back("...");
     std::vector<Warning> warnings;
     for (const std::string& name : wanted)
@@ -218,7 +218,7 @@ std::vector<Warning> missing_ranges(const std::vector<std::string>& wanted,
             warnings.push_back(
                 {.code = "W-NO-RANGE",
                  .point = {},
-                 .text = fmt::format("the program opened no NVTX range {}; {}", shown(name),
+                 .text = fmt::format("the program opened no NVTX range \"{}\"; {}", shown(name),
                                      others.empty()
                                          ? std::string("it opened none at all")
                                          : fmt::format("it opened {}", fmt::join(others, ", ")))});

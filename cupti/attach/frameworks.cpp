@@ -1,6 +1,5 @@
 #include "cupti/attach/frameworks.h"
 
-#include <errno.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,7 +11,8 @@
 namespace coalprof {
 namespace {
 
-// What follows ptxas's own words is what the driver compiles: PTX as text that ends with a zero.
+// Told and asked as ptxas is; the driver compiles what it writes: PTX as text with a zero behind
+// it.
 constexpr const char* stand_in_code = R"(#!/bin/sh
 # Stands in for ptxas while coalprof run --lines runs: hands PTX to the driver as it is.
 PATH=$PATH:/usr/bin:/bin
@@ -53,9 +53,8 @@ struct StandIns {
 };
 
 StandIns write_stand_ins(const std::string& folder, int driver_version) {
-    const std::string bin = folder + "/bin";  // where XLA looks
-    StandIns all{.usual = bin + "/ptxas", .blackwell = bin + "/ptxas-blackwell"};
-    if (driver_version == 0 || (::mkdir(bin.c_str(), 0700) != 0 && errno != EEXIST)) return all;
+    StandIns all{.usual = folder + "/ptxas", .blackwell = folder + "/ptxas-blackwell"};
+    if (driver_version == 0) return all;
     all.are_there =
         write_stand_in(all.usual, std::min(driver_version, release_for_triton)) &&
         write_stand_in(all.blackwell, std::min(driver_version, release_for_triton_blackwell));
@@ -63,20 +62,6 @@ StandIns write_stand_ins(const std::string& folder, int driver_version) {
 }
 
 bool is_set(const std::string& name) { return std::getenv(name.c_str()) != nullptr; }
-
-// Empty: the user has chosen another compiler, or the flag cannot be written: blanks part flags.
-std::string xla_flags(const std::string& folder) {
-    if (folder.find_first_of(" \t\n'\"") != folder.npos) return {};
-    const char* set = std::getenv("XLA_FLAGS");
-    const std::string flags = set ? set : "";
-    for (const char* flag : {"xla_gpu_cuda_data_dir", "xla_gpu_enable_libnvptxcompiler",
-                             "xla_gpu_enable_libnvjitlink", "xla_gpu_libnvjitlink_mode"})
-        if (flags.find(flag) != flags.npos) return {};
-    return fmt::format(
-        "{}{}--xla_gpu_cuda_data_dir={} --xla_gpu_enable_libnvptxcompiler=false "
-        "--xla_gpu_enable_libnvjitlink=false",
-        flags, flags.empty() ? "" : " ", folder);
-}
 
 }  // namespace
 
@@ -91,10 +76,7 @@ std::vector<std::pair<std::string, std::string>> variables_for_ptx(const std::st
                                {"TRITON_PTXAS_BLACKWELL_PATH", compilers.blackwell},
                                {"TRITON_CACHE_DIR", folder + "/triton"},
                                {"TORCHINDUCTOR_FORCE_DISABLE_CACHES", "1"}});
-    const std::string flags = compilers.are_there ? xla_flags(folder) : std::string();
-    if (!flags.empty()) all.emplace_back("JAX_ENABLE_COMPILATION_CACHE", "0");
     std::erase_if(all, [](const auto& variable) { return is_set(variable.first); });
-    if (!flags.empty()) all.emplace_back("XLA_FLAGS", flags);
     return all;
 }
 

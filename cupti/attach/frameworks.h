@@ -1,15 +1,12 @@
 // What has Python frameworks hand PTX to the driver, which `run --lines` rewrites when it is
 // loaded, where they would hand over machine code: environment variables of the program.
 //
-// - Triton, and torch.compile with it, calls the compiler that TRITON_PTXAS_PATH names (from
-// compute
-//   capability 10.0 on TRITON_PTXAS_BLACKWELL_PATH): once with --version, of which it reads the
-//   release and with it the version of PTX that it may write, then with the PTX's file and
-//   "-o FILE". Ours hands the PTX on as it is. What they find in their caches they do not compile.
-// - XLA (JAX) calls bin/ptxas in the folder that --xla_gpu_cuda_data_dir names, unless it has a
-//   compiler of its own, which two more flags switch off. A flag that it does not know ends it.
-// - CuPy keeps machine code and PTX in the same files of its cache.
-// Seen with Triton of PyTorch 2.11, CuPy 14.2 and JAX 0.11.2 on an H100 (2026-11-23).
+// Triton, and torch.compile with it, calls the compiler that TRITON_PTXAS_PATH names (from compute
+// capability 10.0 on TRITON_PTXAS_BLACKWELL_PATH): once with --version, of which it reads the
+// release and with it the version of PTX that it may write, then with the PTX's file and "-o FILE".
+// Ours hands the PTX on as it is. What they find in their caches they do not compile. CuPy keeps
+// machine code and PTX in the same files of its cache. Seen with Triton of PyTorch 2.11 and CuPy
+// 14.2 on an H100 (2026-11-23). XLA (JAX 0.11.2) could not be brought to it by its flags alone.
 #pragma once
 
 #include <string>
@@ -19,9 +16,9 @@
 namespace coalprof {
 
 // By name; variables that are set already are left alone, and with its first one all of a
-// framework; flags are added to those of XLA_FLAGS. `folder` is to outlive the program: the
-// stand-in for the compiler and caches go there. `driver_version`: of CUDA that the driver offers,
-// 13000 is 13.0, which limits the PTX that it compiles; 0: not known.
+// framework. `folder` is to outlive the program: the stand-in for the compiler and caches go there.
+// `driver_version`: of CUDA that the driver offers, 13000 is 13.0, which limits the PTX that it
+// compiles; 0: not known.
 std::vector<std::pair<std::string, std::string>> variables_for_ptx(const std::string& folder,
                                                                    int driver_version);
 
