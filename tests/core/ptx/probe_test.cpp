@@ -4,11 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
 #include <random>
 #include <set>
 
 #include "core/ptx/statement.h"
 #include "core/ptx/warp_machine.h"
+#include "test_data.h"
 
 namespace coalprof {
 namespace {
@@ -79,6 +83,20 @@ TEST(Probe, finds_what_reads_and_writes_global_and_shared_memory) {
                             "kernel atom.global.add.u32 4 global",
                             "kernel cp.async.cg.shared.global 16 global",
                             "kernel red.shared.add.u32 4 shared", "other st.global.u8 1 global"));
+}
+
+// Counted by hand in the file. Inline code in braces, blanks around operands, a vector of one.
+TEST(Probe, finds_what_triton_writes) {
+    std::ifstream file(test_data_folder() + "/ptx/triton.ptx");
+    const ProbedPtx result = probed(std::string(std::istreambuf_iterator<char>(file), {}));
+    std::map<std::string, int> found;
+    for (const std::string& line : told(result)) ++found[line.substr(line.find(' ') + 1)];
+    EXPECT_EQ(found, (std::map<std::string, int>{{"ld.global.v4.b32 16 global", 4},
+                                                 {"st.global.b32 4 global", 1},
+                                                 {"st.shared.b32 4 shared", 8},
+                                                 {"ld.shared.b32 4 shared", 8},
+                                                 {"st.shared.v4.b32 16 shared", 1}}));
+    EXPECT_EQ(result.sites[0].source, (SourceLine{"/src/fused.py", 34}));
 }
 
 TEST(Probe, tells_lines_and_where_code_of_the_toolkit_was_inlined) {
