@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "core/pattern/memory_settings.h"
 
@@ -107,7 +108,8 @@ class Model {
                 ? 1
                 : std::clamp(reach.units[1] / reach.units[0] * (bytes / std::max(once, 1.0)), 0.5,
                              1.0);
-        add(traffic_.read, bytes, bytes / of_burst * bursts_each, density_of(array, reach.units[1]));
+        add(traffic_.read, bytes, bytes / of_burst * bursts_each,
+            density_of(array, reach.units[1]));
         read_once_ += once;
         traffic_.reused_bytes += again + (once - once * share_missing());
     }
@@ -132,12 +134,7 @@ class Model {
 
     void add_stores(const ArrayReach& array, const Reach& reach) {
         const double dirty = reach.units[0] * sector;
-        const double stored =
-            reach.at_random
-                ? reach.units[0] * array.width_bytes
-                : std::min(reach.accesses, dirty / array.width_bytes) * array.width_bytes;
-        // Sectors at the ends of rows are few beside the others.
-        const bool is_partial = stored < 0.9 * dirty;
+        const bool is_partial = array.is_partial(reach);
         const bool is_filled = array.is_loaded || array.is_atomic;  // before it is written
         const double accesses = array.is_atomic ? reach.accesses : inputs_.l2_write_sectors;
         const double again = comes_again(array, reach, 0, accesses, shares_.random_writes) * sector;
@@ -163,6 +160,9 @@ class Model {
         double bursts_each =
             reach.units[0] == 0 ? 1 : std::clamp(reach.units[1] / reach.units[0] * over, 0.5, 1.0);
         double density = density_of(array, reach.units[1]);
+        // Whole sectors do not wait until those beside them are completed.
+        const double whole = is_partial && !is_filled ? array.whole_share : 0;
+        bursts_each = std::min(1.0, bursts_each / std::max(whole, 1 - whole));
         if (is_open) {
             // Neither the other half of a burst nor its neighbours are there by then.
             bursts_each = std::max(bursts_each, 1 - 1 / parts);
@@ -179,7 +179,7 @@ class Model {
             // Sectors are completed when about half of the time to their write-back is over.
             const double fills = comes_again(array, reach, 0, accesses, 1.07) * sector;
             const double at_first = inputs_.is_warm ? 0 : left / 2;
-            filled = std::min(std::max(0.0, dirty - at_first + fills), 1.3 * written);
+            filled = (1 - whole) * std::min(std::max(0.0, dirty - at_first + fills), 1.3 * written);
         } else if (is_partial && array.is_loaded) {
             // Loaded, but gone again before its store came.
             filled =
@@ -201,8 +201,8 @@ class Model {
         const double before = flow.bursts;
         flow.bytes += bytes;
         flow.bursts += bursts;
-        flow.density = before == 0 ? density
-                                   : (flow.density * before + density * bursts) / flow.bursts;
+        flow.density =
+            before == 0 ? density : (flow.density * before + density * bursts) / flow.bursts;
     }
 
     static void finish(DramFlow& flow, double once) {
@@ -220,7 +220,47 @@ class Model {
     DramTraffic traffic_;
 };
 
+// The bytes of each sector that lanes of one warp store, one bit each, by their sectors.
+using StoredBytes = std::map<std::uint64_t, std::uint32_t>;
+StoredBytes bytes_stored(const WarpAccess& access) {
+    StoredBytes stored;
+    const std::uint32_t element = access.width_bytes >= 32 ? ~0u : (1u << access.width_bytes) - 1;
+    for (std::uint32_t rest = access.active_lanes; rest != 0; rest &= rest - 1) {
+        const std::uint64_t at =
+            access.addresses[static_cast<std::uint32_t>(std::countr_zero(rest))];
+        stored[at / sector_bytes] |= element << at % sector_bytes;
+    }
+    return stored;
+}
+
+// Of the sectors that some warps store to: those of which a warp stores every byte.
+double share_of_whole(const Program& program, std::span<const Instruction* const> stores) {
+    constexpr std::uint64_t some = 8;
+    Placement placement;
+    placement.base_addresses.resize(program.arrays.size());
+    double sectors = 0;
+    double whole = 0;
+    for (const Instruction* one : stores)
+        for (std::uint64_t k = 0; k < some; ++k) {
+            const std::uint64_t first = program.threads / some * k / warp_lanes * warp_lanes;
+            const auto lanes = static_cast<std::uint32_t>(
+                std::min<std::uint64_t>(warp_lanes, program.threads - first));
+            for (const auto& [at, bytes] :
+                 bytes_stored(access_of_warp(program, placement, *one, first, lanes))) {
+                sectors += 1;
+                whole += bytes == ~0u ? 1 : 0;
+            }
+        }
+    return sectors > 0 ? whole / sectors : 0;
+}
+
 }  // namespace
+
+bool ArrayReach::is_partial(const Reach& stored) const {
+    const double elements = stored.at_random ? stored.units[0] : stored.accesses;
+    // Sectors at the ends of rows are few beside the others.
+    return elements * width_bytes < 0.9 * stored.units[0] * sector;
+}
 
 double ArrayReach::lines() const {
     return std::max({loads.units[2], stores.units[2], atomics.units[2]});
@@ -245,7 +285,10 @@ std::vector<ArrayReach> reaches_of(const Program& program) {
         reach.is_stored = !stores.empty();
         reach.is_atomic = !atomics.empty();
         if (reach.is_loaded) reach.loads = reach_of(program, loads);
-        if (reach.is_stored) reach.stores = reach_of(program, stores);
+        if (reach.is_stored) {
+            reach.stores = reach_of(program, stores);
+            if (reach.is_partial(reach.stores)) reach.whole_share = share_of_whole(program, stores);
+        }
         if (reach.is_atomic) reach.atomics = reach_of(program, atomics);
         if (reach.is_loaded || reach.is_stored || reach.is_atomic) reaches.push_back(reach);
     }
