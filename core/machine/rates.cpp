@@ -49,7 +49,8 @@ constexpr Rates h200{
     .doubt = 1,
 };
 // Fitted to 204 launches of an H100 SXM (tests/data/h100, 2026-11-22) and to the 125 of `coalprof
-// calibrate` on another one (docs/measurements/h100/calibrate), which starts launches 0.95 us sooner.
+// calibrate` on another one (docs/measurements/h100/calibrate), which starts launches 0.95 us
+// sooner.
 constexpr Rates h100{
     .start_seconds = 5.01e-6,
     .flushed_seconds = 0.399e-6,

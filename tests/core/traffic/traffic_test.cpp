@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 
+#include "core/formula/formula.h"
 #include "core/model/predict.h"
 #include "core/pattern/catalog.h"
 #include "core/traffic/block_replay.h"
@@ -246,9 +247,9 @@ DramTraffic dram_of_stores(const Plan& plan, double l2_write_sectors) {
 }
 
 // Measured on an H200 (256 MiB of 8 bytes, transposed as they come, width 512): 283 MB are written
-// of 268 MB, of which 20 MB stay in L2, and 39 MB read to complete what came too late. A sector comes
-// in 4 parts from rows far apart; those of an offset come from neighbouring warps and wait in vain
-// for nothing.
+// of 268 MB, of which 20 MB stay in L2, and 39 MB read to complete what came too late. A sector
+// comes in 4 parts from rows far apart; those of an offset come from neighbouring warps and wait in
+// vain for nothing.
 TEST(DramTraffic, of_sectors_stored_in_parts_from_afar_is_written_more_than_once) {
     const Plan transpose =
         shaped(plan_of("transpose", 512, Op::copy, 256 * mib), ElementType::f32x2, 64);
@@ -263,12 +264,9 @@ TEST(DramTraffic, of_sectors_stored_in_parts_from_afar_is_written_more_than_once
 // whole sector, which is written as it is, and a part of another, which is read first.
 TEST(DramTraffic, of_whole_sectors_beside_parts_is_read_for_the_parts_alone) {
     Plan plan;
-    plan.pattern = "formula";
-    plan.formula = "a[i] if lane < 11";
-    plan.op = Op::store;
-    plan.shape.size_bytes = 256 * mib;
-    plan.shape.block = 1024;
-    build_program(plan);
+    plan.program = make_formula_program(
+        std::make_shared<ParsedFormula>(parse_formula("a[i] if lane < 11", {})),
+        {.op = Op::store, .shape = {.size_bytes = 256 * mib, .block = 1024}, .values = {}});
     const DramTraffic dram = dram_of_stores(plan, 1 << 22);
     EXPECT_NEAR(dram.read.bytes, 65.2e6, 0.03 * 65.2e6);
     EXPECT_NEAR(dram.write.bytes, 124.4e6, 0.03 * 124.4e6);
