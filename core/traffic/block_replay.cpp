@@ -85,7 +85,9 @@ class Replay {
             if (is_pointer_load(program, one)) replayed_.pointer_loads += 1;
             if (!is_replayed(one)) continue;
             instructions_.push_back(&one);
-            ReplayedKind& kind = one.kind == AccessKind::load ? replayed_.loads : replayed_.stores;
+            const bool is_load = one.kind == AccessKind::load;
+            (is_load ? loads_ : stores_).push_back(&one);
+            ReplayedKind& kind = is_load ? replayed_.loads : replayed_.stores;
             kind.is_branched = kind.is_branched || may_idle(one.formula);
         }
         // Arrays never share a line, and where they lie to each other is not known.
@@ -108,13 +110,15 @@ class Replay {
         leaving_bytes_.clear();
     }
 
-    // Blocks that run at the same time on one multiprocessor.
+    // Blocks that run at the same time on one multiprocessor. Threads do not wait between their
+    // elements, so that a block has made all its loads before the next one comes.
     void run_together(const std::vector<std::uint64_t>& blocks) {
         for (const Instruction* one : instructions_)
-            for (std::uint32_t element = 0; element < order_.per_thread; ++element)
-                for (const std::uint64_t block : blocks)
-                    each_line(*one, element, block,
-                              [&](const LineTouched& touched) { run(*one, touched); });
+            for (const std::uint64_t block : blocks)
+                for (std::uint32_t element = 0; element < order_.per_thread; ++element)
+                    for (std::uint32_t warp = 0; warp < order_.block_warps(); ++warp)
+                        each_line(*one, element, block, warp,
+                                  [&](const LineTouched& touched) { run(*one, touched); });
     }
 
     // How much neighbouring blocks share: each touches its sectors once, then all of them do.
@@ -127,15 +131,12 @@ class Replay {
             if (runs_them) empty_l1();
             tables_.compared_loads.next_group();
             tables_.compared_stores.next_group();
-            for (const Instruction* one : instructions_) {
-                const bool is_load = one->kind == AccessKind::load;
-                UnitTally& compared = is_load ? tables_.compared_loads : tables_.compared_stores;
-                for (std::uint32_t element = 0; element < order_.per_thread; ++element)
-                    each_line(*one, element, block, [&](const LineTouched& touched) {
-                        compared.touch(touched.line, touched.sectors);
-                        if (runs_them) run(*one, touched);
-                    });
-            }
+            each_line_of_block(block, [&](const Instruction& one, const LineTouched& touched) {
+                const bool is_load = one.kind == AccessKind::load;
+                (is_load ? tables_.compared_loads : tables_.compared_stores)
+                    .touch(touched.line, touched.sectors);
+                if (runs_them) run(one, touched);
+            });
         }
         add(tables_.compared_loads, replayed_.loads);
         add(tables_.compared_stores, replayed_.stores);
@@ -171,14 +172,33 @@ class Replay {
         return instructions_.empty() ? 0 : lines / static_cast<double>(some * instructions_.size());
     }
 
+    // A warp makes all its loads, one behind the other, before it waits for what it stores.
+    template <typename Visit>
+    void each_line_of_block(std::uint64_t block, Visit visit) {
+        const auto each = [&](const Instruction& one, std::uint32_t element, std::uint32_t warp) {
+            each_line(one, element, block, warp,
+                      [&](const LineTouched& touched) { visit(one, touched); });
+        };
+        for (std::uint32_t warp = 0; warp < order_.block_warps(); ++warp)
+            for (std::uint32_t element = 0; element < order_.per_thread; ++element)
+                for (const Instruction* one : loads_) each(*one, element, warp);
+        for (const Instruction* one : stores_)
+            for (std::uint32_t element = 0; element < order_.per_thread; ++element)
+                for (std::uint32_t warp = 0; warp < order_.block_warps(); ++warp)
+                    each(*one, element, warp);
+    }
+
+    // Of the block's warp number `warp` in time: every second block runs from its end.
     template <typename Visit>
     void each_line(const Instruction& one, std::uint32_t element, std::uint64_t block,
-                   Visit visit) {
-        order_.each_warp(block, element, block % 2 == 1,
-                         [&](std::uint64_t first, std::uint32_t lanes) {
-                             touched_.set(access_of_warp(program_, placement_, one, first, lanes));
-                             for (const LineTouched& touched : touched_.lines()) visit(touched);
-                         });
+                   std::uint32_t warp, Visit visit) {
+        const std::uint32_t which = block % 2 == 1 ? order_.block_warps() - 1 - warp : warp;
+        const std::uint32_t lanes = order_.lanes_of(block, element, which);
+        if (lanes == 0) return;
+        const std::uint64_t first =
+            order_.first_index(block, element) + std::uint64_t{which} * warp_lanes;
+        touched_.set(access_of_warp(program_, placement_, one, first, lanes));
+        for (const LineTouched& touched : touched_.lines()) visit(touched);
     }
 
     void run(const Instruction& one, const LineTouched& touched) {
@@ -211,6 +231,8 @@ class Replay {
     Tables& tables_;
     Placement placement_;
     std::vector<const Instruction*> instructions_;
+    std::vector<const Instruction*> loads_;  // of these
+    std::vector<const Instruction*> stores_;
     double lines_of_block_ = 0;
     TouchedLines touched_;
     Replayed replayed_;
@@ -299,8 +321,12 @@ void replay_near(Replay& replay, const LaunchOrder& order) {
     const std::uint64_t affordable = replay.blocks_within(of_pairs);
     const std::uint64_t pairs = std::min({near_blocks / 2, (order.blocks + 1) / 2, affordable});
     for (std::uint64_t k = 0; k < pairs; ++k) {
-        // Spread evenly, but for the sake of patterns that repeat not by a round number.
-        const std::uint64_t first = pairs == 1 ? 0 : (order.blocks - 1) * k / pairs;
+        // Spread evenly, each drawn from its share: rows and tables repeat after a number of
+        // blocks.
+        const std::uint64_t low = (order.blocks - 1) * k / pairs;
+        const std::uint64_t high = (order.blocks - 1) * (k + 1) / pairs;
+        const std::uint64_t lot = hash_of(k + 1) >> 40;
+        const std::uint64_t first = low + lot % std::max<std::uint64_t>(1, high - low);
         const std::uint64_t count = std::min<std::uint64_t>(2, order.blocks - first);
         replay.compare(first, count, true);  // neighbours run on other multiprocessors
     }

@@ -17,14 +17,15 @@ double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 // served together, less often the more there is that keeps them apart.
 double joined_share(double odds) { return 1 / (1 + std::exp(-odds)); }
 
-double joined_loads(const Replayed& replayed, const LaunchOrder& order) {
+double joined_loads(const Replayed& replayed, const LaunchOrder& order, double of_instruction) {
     const ReplayedKind& loads = replayed.loads;
     if (loads.line_again == 0) return 0;
-    return joined_share(1.36 - 0.74 * std::log2(order.block / 256.0) -
-                        0.5 * std::log2(static_cast<double>(order.per_thread)) +
-                        0.31 * std::log2(loads.requests / loads.sectors) -
-                        0.63 * std::log2(replayed.instructions) - 1.15 * loads.is_branched -
-                        1.36 * replayed.pointer_loads);
+    return joined_share(0.71 + 1.39 * std::log2(1 + 256.0 / order.block) -
+                        0.69 * std::log2(static_cast<double>(order.per_thread)) +
+                        0.44 * std::log2(loads.requests / loads.sectors) +
+                        0.31 * std::log2(std::max(1.0, of_instruction)) -
+                        0.4 * std::log2(replayed.instructions) - 0.67 * loads.is_branched -
+                        0.71 * replayed.pointer_loads - 1.06 * replayed.is_near);
 }
 
 double joined_stores(const Replayed& replayed, const LaunchOrder& order) {
@@ -53,10 +54,11 @@ CacheTraffic cache_traffic(const Readings& readings, const Replayed& replayed,
                     : 1 - share(replayed.loads.block_sectors - replayed.loads.shared_sectors,
                                 replayed.loads.compared_sectors);
     traffic.l2_read_sectors = missed * (1 - met * std::max(0.0, again));
-    traffic.l2_read_requests = std::min(
-        traffic.l2_read_sectors,
-        scale * (replayed.loads.requests -
-                 (keeps_loads ? replayed.loads.line_again * joined_loads(replayed, order) : 0)));
+    const double requests = scale * replayed.loads.requests;
+    const double of_instruction = share(requests, number_or(readings[Counter::load_requests], 0));
+    const double joined_reads =
+        keeps_loads ? joined_loads(replayed, order, of_instruction) * replayed.loads.line_again : 0;
+    traffic.l2_read_requests = std::min(traffic.l2_read_sectors, requests - scale * joined_reads);
     const double stored = number_or(readings[Counter::store_sectors], 0);
     const double store_scale = share(stored, replayed.stores.sectors);
     const double joined = store_scale * joined_stores(replayed, order);

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "core/pattern/memory_settings.h"
 
@@ -12,6 +13,9 @@ namespace {
 
 constexpr double line = static_cast<double>(line_bytes);
 constexpr double sector = static_cast<double>(sector_bytes);
+// Of the visits of a sector that is stored a part at a time: the share after which it is written
+// back before its next part comes. Fitted to naive transposes on both GPUs (tests/data).
+constexpr double early_share = 0.62;
 
 std::size_t index_of(std::uint64_t unit_bytes) {
     return static_cast<std::size_t>(std::countr_zero(unit_bytes / reach_unit_bytes.front()));
@@ -104,7 +108,8 @@ class Model {
                 ? 1
                 : std::clamp(reach.units[1] / reach.units[0] * (bytes / std::max(once, 1.0)), 0.5,
                              1.0);
-        add(traffic_.read, bytes, bytes / of_burst * bursts_each, array, reach);
+        add(traffic_.read, bytes, bytes / of_burst * bursts_each,
+            density_of(array, reach.units[1]));
         read_once_ += once;
         traffic_.reused_bytes += again + (once - once * share_missing());
     }
@@ -129,12 +134,7 @@ class Model {
 
     void add_stores(const ArrayReach& array, const Reach& reach) {
         const double dirty = reach.units[0] * sector;
-        const double stored =
-            reach.at_random
-                ? reach.units[0] * array.width_bytes
-                : std::min(reach.accesses, dirty / array.width_bytes) * array.width_bytes;
-        // Sectors at the ends of rows are few beside the others.
-        const bool is_partial = stored < 0.9 * dirty;
+        const bool is_partial = array.is_partial(reach);
         const bool is_filled = array.is_loaded || array.is_atomic;  // before it is written
         const double accesses = array.is_atomic ? reach.accesses : inputs_.l2_write_sectors;
         const double again = comes_again(array, reach, 0, accesses, shares_.random_writes) * sector;
@@ -145,46 +145,64 @@ class Model {
                 (dirty + again) * std::clamp((in_l2(footprint_bytes_) - shares_.warm_writes) /
                                                  (shares_.warm_all_writes - shares_.warm_writes),
                                              0.0, 1.0);
-        const double over = (dirty + again) / std::max(dirty, 1.0);
-        const double bursts_each =
-            reach.units[0] == 0 ? 1 : std::clamp(reach.units[1] / reach.units[0] * over, 0.5, 1.0);
-        add(traffic_.write, written, written / sector * bursts_each, array, reach);
-        write_once_ += dirty;
-        traffic_.reused_bytes += again;
-
-        double filled = 0;
         // Sectors that come a part at a time are partial at each of their visits to L2.
         const double visits = std::min(accesses, reach.of_period[0] * reach.periods);
-        const bool is_split = !reach.at_random && !is_filled && visits > reach.units[0] &&
+        const bool is_split = !reach.at_random && !is_filled && !is_partial &&
+                              visits > reach.units[0] &&
                               reach.accesses * array.width_bytes < 0.9 * sector * visits;
-        if (is_split && !is_partial) {
-            filled = again * visits / (visits - reach.units[0]);
+        const double parts = is_split ? visits / reach.units[0] : 1;
+        const double gone = is_split ? again / sector / (visits - reach.units[0]) : 0;
+        // Those whose next part comes from afar are written back too early now and then.
+        const bool is_open = is_split && reach.of_period[2] > warp_lanes;
+        const double early = is_open ? early_share * (1 - gone) / parts * written : 0;
+        written += early;
+        const double over = (dirty + again) / std::max(dirty, 1.0);
+        double bursts_each =
+            reach.units[0] == 0 ? 1 : std::clamp(reach.units[1] / reach.units[0] * over, 0.5, 1.0);
+        double density = density_of(array, reach.units[1]);
+        // Whole sectors do not wait until those beside them are completed.
+        const double whole = is_partial && !is_filled ? array.whole_share : 0;
+        bursts_each = std::min(1.0, bursts_each / std::max(whole, 1 - whole));
+        if (is_open) {
+            // Neither the other half of a burst nor its neighbours are there by then.
+            bursts_each = std::max(bursts_each, 1 - 1 / parts);
+            density = std::lerp(density_of(array, reach.of_period[1]), density, gone);
+        }
+        add(traffic_.write, written, written / sector * bursts_each, density);
+        write_once_ += dirty;
+        traffic_.reused_bytes += again + early;
+
+        double filled = 0;
+        if (is_split) {
+            filled = again * visits / (visits - reach.units[0]) + early;
         } else if (is_partial && !is_filled) {
             // Sectors are completed when about half of the time to their write-back is over.
             const double fills = comes_again(array, reach, 0, accesses, 1.07) * sector;
-            const double early = inputs_.is_warm ? 0 : left / 2;
-            filled = std::min(std::max(0.0, dirty - early + fills), 1.3 * written);
+            const double at_first = inputs_.is_warm ? 0 : left / 2;
+            filled = (1 - whole) * std::min(std::max(0.0, dirty - at_first + fills), 1.3 * written);
         } else if (is_partial && array.is_loaded) {
             // Loaded, but gone again before its store came.
             filled =
                 dirty *
                 gone_after(in_l2(inputs_.share_in_flight * array.loads.units[2] * line), shares_);
         }
-        add(traffic_.read, filled, filled / sector * bursts_each, array, reach);
+        add(traffic_.read, filled, filled / sector * bursts_each, density);
         read_once_ += filled;
     }
 
-    void add(DramFlow& flow, double bytes, double bursts, const ArrayReach& array,
-             const Reach& reach) {
+    // The share of an array that so many bursts cover.
+    static double density_of(const ArrayReach& array, double bursts) {
+        return std::min(1.0, bursts * burst_bytes / static_cast<double>(array.bytes));
+    }
+
+    static void add(DramFlow& flow, double bytes, double bursts, double density) {
         if (bytes <= 0) return;
-        // Weighted by bursts: summed here, divided in finish().
-        const double share = reach.units[1] * burst_bytes / static_cast<double>(array.bytes);
+        // Weighted by bursts.
         const double before = flow.bursts;
         flow.bytes += bytes;
         flow.bursts += bursts;
-        flow.density = before == 0
-                           ? std::min(1.0, share)
-                           : (flow.density * before + std::min(1.0, share) * bursts) / flow.bursts;
+        flow.density =
+            before == 0 ? density : (flow.density * before + density * bursts) / flow.bursts;
     }
 
     static void finish(DramFlow& flow, double once) {
@@ -202,7 +220,47 @@ class Model {
     DramTraffic traffic_;
 };
 
+// The bytes of each sector that lanes of one warp store, one bit each, by their sectors.
+using StoredBytes = std::map<std::uint64_t, std::uint32_t>;
+StoredBytes bytes_stored(const WarpAccess& access) {
+    StoredBytes stored;
+    const std::uint32_t element = access.width_bytes >= 32 ? ~0u : (1u << access.width_bytes) - 1;
+    for (std::uint32_t rest = access.active_lanes; rest != 0; rest &= rest - 1) {
+        const std::uint64_t at =
+            access.addresses[static_cast<std::uint32_t>(std::countr_zero(rest))];
+        stored[at / sector_bytes] |= element << at % sector_bytes;
+    }
+    return stored;
+}
+
+// Of the sectors that some warps store to: those of which a warp stores every byte.
+double share_of_whole(const Program& program, std::span<const Instruction* const> stores) {
+    constexpr std::uint64_t some = 8;
+    Placement placement;
+    placement.base_addresses.resize(program.arrays.size());
+    double sectors = 0;
+    double whole = 0;
+    for (const Instruction* one : stores)
+        for (std::uint64_t k = 0; k < some; ++k) {
+            const std::uint64_t first = program.threads / some * k / warp_lanes * warp_lanes;
+            const auto lanes = static_cast<std::uint32_t>(
+                std::min<std::uint64_t>(warp_lanes, program.threads - first));
+            for (const auto& [at, bytes] :
+                 bytes_stored(access_of_warp(program, placement, *one, first, lanes))) {
+                sectors += 1;
+                whole += bytes == ~0u ? 1 : 0;
+            }
+        }
+    return sectors > 0 ? whole / sectors : 0;
+}
+
 }  // namespace
+
+bool ArrayReach::is_partial(const Reach& stored) const {
+    const double elements = stored.at_random ? stored.units[0] : stored.accesses;
+    // Sectors at the ends of rows are few beside the others.
+    return elements * width_bytes < 0.9 * stored.units[0] * sector;
+}
 
 double ArrayReach::lines() const {
     return std::max({loads.units[2], stores.units[2], atomics.units[2]});
@@ -227,7 +285,10 @@ std::vector<ArrayReach> reaches_of(const Program& program) {
         reach.is_stored = !stores.empty();
         reach.is_atomic = !atomics.empty();
         if (reach.is_loaded) reach.loads = reach_of(program, loads);
-        if (reach.is_stored) reach.stores = reach_of(program, stores);
+        if (reach.is_stored) {
+            reach.stores = reach_of(program, stores);
+            if (reach.is_partial(reach.stores)) reach.whole_share = share_of_whole(program, stores);
+        }
         if (reach.is_atomic) reach.atomics = reach_of(program, atomics);
         if (reach.is_loaded || reach.is_stored || reach.is_atomic) reaches.push_back(reach);
     }

@@ -20,10 +20,13 @@ struct ArrayReach {
     bool is_loaded = false;
     bool is_stored = false;
     bool is_atomic = false;
+    double whole_share = 0;  // of the sectors that a warp stores to: those it stores every byte of
     Reach loads;
     Reach stores;
     Reach atomics;
     double lines() const;  // distinct ones, whatever is done there
+    // Whether much of the sectors that are stored to is not stored.
+    bool is_partial(const Reach& stored) const;
 };
 std::vector<ArrayReach> reaches_of(const Program& program);
 

@@ -58,7 +58,7 @@ Duration duration_of(const Work& work, const Rates& rates) {
                                 work.hashes / rates.hashes_per_second;
     const double serial = 1 + rates.serial_share * (work.per_thread - 1);
     // Shared, constant and local memory answer at once.
-    const double far_latency = work.l2_sectors > 0 ? rates.latency_seconds : 0;
+    const double far_latency = waits ? rates.latency_seconds : 0;
     // Of a plain stream a burst brings two sectors. A warp that misses all of its own waits no
     // longer than one that misses half of them.
     constexpr double most_missing = 0.5;

@@ -40,8 +40,8 @@ class Collected {
     Estimates estimates_;
 };
 
-// What stays dirty in L2 when a launch ends is known to a twentieth of its size; what other work
-// leaves there is written and read beside the launch.
+// What stays dirty in L2 when a launch ends is known to a share of 1/28 of its size; what other
+// work leaves there is written and read beside the launch.
 void fill_dram(Collected& collected, const DramTraffic& dram, const Board& board) {
     const double l2_bytes = static_cast<double>(board.l2_bytes.value_or(0));
     constexpr double beside = 96 << 10;
@@ -49,10 +49,10 @@ void fill_dram(Collected& collected, const DramTraffic& dram, const Board& board
     const Spread spread = is_reused ? Spread{0.7, 1.4} : Spread{0.99, 1.03};
     collected.fill(Counter::dram_read_bytes, dram.read.bytes, dram.read.bytes * spread.low - beside,
                    dram.read.bytes * spread.high + beside);
-    const double unsure = std::min(dram.write.bytes, l2_bytes / 20);
+    const double of_l2 = l2_bytes / 28;
     collected.fill(Counter::dram_write_bytes, dram.write.bytes,
-                   dram.write.bytes * spread.low - unsure,
-                   dram.write.bytes * spread.high + l2_bytes / 20);
+                   dram.write.bytes * spread.low - std::min(dram.write.bytes, of_l2),
+                   dram.write.bytes * spread.high + of_l2);
 }
 
 // Where rates are not known, but the traffic is, and how fast device memory is: what that alone
@@ -112,13 +112,13 @@ std::optional<Estimates> add_estimates(const Machine& machine, const Plan& plan,
     };
     const bool is_near = caches.is_near;
     fill(Counter::l1_hit_sectors, caches.l1_hit_sectors,
-         is_near ? Spread{0.985, 1.1} : Spread{0.48, 1.9});
+         is_near ? Spread{0.97, 1.05} : Spread{0.48, 1.9});
     fill(Counter::l2_read_requests, caches.l2_read_requests,
-         is_near ? Spread{0.79, 1.21} : Spread{0.66, 1.06});
+         is_near ? Spread{0.79, 1.21} : Spread{0.8, 1.08});
     fill(Counter::l2_read_sectors, caches.l2_read_sectors,
-         is_near ? Spread{0.93, 1.02} : Spread{0.75, 1.12});
+         is_near ? Spread{0.95, 1.02} : Spread{0.88, 1.12});
     fill(Counter::l2_write_requests, caches.l2_write_requests,
-         is_near ? Spread{0.76, 1.29} : Spread{0.61, 1.3});
+         is_near ? Spread{0.74, 1.4} : Spread{0.6, 1.5});
     fill(Counter::l2_write_sectors, caches.l2_write_sectors,
          is_near ? Spread{0.905, 1.19} : Spread{0.87, 1.155});
     fill_dram(collected, launch.work.dram, *machine.board);

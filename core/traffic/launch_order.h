@@ -19,18 +19,14 @@ struct LaunchOrder {
     std::uint32_t block_warps() const { return (block + warp_lanes - 1) / warp_lanes; }
     // The index that thread 0 of block `which` takes as its element number `element`.
     std::uint64_t first_index(std::uint64_t which, std::uint32_t element) const;
-    // Calls visit(first index, lanes) for the warps of a block's element, the last one first where
-    // they go backward.
-    template <typename Visit>
-    void each_warp(std::uint64_t which, std::uint32_t element, bool is_backward,
-                   Visit visit) const {
+    // How many indices warp `which_warp` of a block's element has; its lanes take them in turn.
+    std::uint32_t lanes_of(std::uint64_t which, std::uint32_t element,
+                           std::uint32_t which_warp) const {
         const std::uint64_t first = first_index(which, element);
         const std::uint64_t end = std::min(threads, first + block);
-        const std::uint64_t warps = end > first ? (end - first - 1) / warp_lanes + 1 : 0;
-        for (std::uint64_t k = 0; k < warps; ++k) {
-            const std::uint64_t at = first + (is_backward ? warps - 1 - k : k) * warp_lanes;
-            visit(at, static_cast<std::uint32_t>(std::min<std::uint64_t>(warp_lanes, end - at)));
-        }
+        const std::uint64_t at = first + std::uint64_t{which_warp} * warp_lanes;
+        return at < end ? static_cast<std::uint32_t>(std::min<std::uint64_t>(warp_lanes, end - at))
+                        : 0;
     }
 };
 

@@ -172,7 +172,8 @@ TEST(Calibration, takes_the_middle_of_the_rounds) {
     ModelledGpu gpu("h200", h200_rates());
     gpu.stretch_of_round = {0.5, 1, 1, 2, 1, 0.25, 1, 1, 4};
     const Calibration found = calibrate(gpu);
-    for (const auto& [key, ratio] : ratios(found, h200_rates())) EXPECT_NEAR(ratio, 1, 1e-3) << key;
+    // Other rates of the board it is taken for pull a little at those that few launches tell.
+    for (const auto& [key, ratio] : ratios(found, h200_rates())) EXPECT_NEAR(ratio, 1, 3e-3) << key;
     for (const TimedProbe& launch : found.launches) EXPECT_NEAR(launch.drift, 15, 1e-6);
     EXPECT_FALSE(found.disturbance.empty());
 }

@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 
+#include "core/formula/formula.h"
 #include "core/model/predict.h"
 #include "core/pattern/catalog.h"
 #include "core/traffic/block_replay.h"
@@ -52,8 +53,10 @@ TEST(LaunchOrder, takes_every_index_once) {
     std::map<std::uint64_t, int> taken;
     for (std::uint64_t block = 0; block < order.blocks; ++block)
         for (std::uint32_t element = 0; element < order.per_thread; ++element)
-            order.each_warp(block, element, block % 2 == 1,
-                            [&](std::uint64_t first, std::uint32_t) { ++taken[first]; });
+            for (std::uint32_t warp = 0; warp < order.block_warps(); ++warp) {
+                EXPECT_EQ(order.lanes_of(block, element, warp), 32u);
+                ++taken[order.first_index(block, element) + 32 * warp];
+            }
     EXPECT_EQ(taken.size(), 65'536u / 32);
     EXPECT_EQ(taken.rbegin()->first, 65'536u - 32);
 }
@@ -140,6 +143,36 @@ TEST(CacheTraffic, of_a_sample_does_not_repeat_its_cold_start) {
     EXPECT_NEAR(caches_of(plan).l2_read_sectors, 261'812, 0.05 * 261'812);
 }
 
+Plan shaped(Plan plan, ElementType type, std::uint32_t block) {
+    plan.type = type;
+    plan.shape.block = block;
+    build_program(plan);
+    return plan;
+}
+
+// Measured on an H200: 4,197,888 hits. Two 16-bit words of a thread are a column apart, in one
+// sector; the 2048 lines of the resident blocks just fill L1, which holds them for the second word
+// only if a block asks for it before the others have come.
+TEST(CacheTraffic, of_a_thread_has_its_second_element_while_the_first_is_held) {
+    const Plan plan = shaped(plan_of("column", 8192, Op::load, 16 * mib, 2), ElementType::u16, 256);
+    EXPECT_NEAR(caches_of(plan).l1_hit_sectors, 4'197'888, 0.01 * 4'197'888);
+}
+
+// Measured on an H200: 10,471,492 requests of 10,485,773. A warp touches 10 lines, of which it
+// shares the last with the next warp; with 4 elements a thread 40 lines lie in between.
+TEST(CacheTraffic, of_neighbouring_warps_joins_nothing_behind_all_loads_of_a_warp) {
+    const Plan plan = shaped(plan_of("stride", 19, Op::rmw, 64 * mib, 4), ElementType::u16, 256);
+    EXPECT_NEAR(caches_of(plan).l2_read_requests, 10'471'492, 0.005 * 10'471'492);
+}
+
+// Measured on an H200: 14,488 sectors. 16,384 are asked for by blocks of two warps, four of which
+// share each sector. Pairs of neighbours a round number of blocks apart would all be the last of
+// one sector and the first of another: 16,297.
+TEST(CacheTraffic, of_patterns_that_repeat_every_few_blocks_is_not_told_from_one_place_of_them) {
+    const Plan plan = shaped(plan_of("broadcast", 32, Op::rmw, 4 * mib, 2), ElementType::f32, 64);
+    EXPECT_NEAR(caches_of(plan).l2_read_sectors, 14'488, 0.08 * 14'488);
+}
+
 // Two blocks of 8 warps, 4 bytes (or 124) off their lines, one in order and one from its end. In
 // order each warp but the first finds a sector of its first line, not the others: 16 requests; from
 // the end all of it: 9. At 124 bytes it is the other way round. A warp has 5 sectors.
@@ -208,6 +241,37 @@ TEST(DramTraffic, of_sectors_stored_a_half_at_a_time_is_read_twice) {
     EXPECT_NEAR(dram.read.bytes / mib, 512, 1);
 }
 
+DramTraffic dram_of_stores(const Plan& plan, double l2_write_sectors) {
+    return dram_traffic(reaches_of(plan.program),
+                        {.l2_bytes = 60.0 * mib, .l2_write_sectors = l2_write_sectors}, L2Shares{});
+}
+
+// Measured on an H200 (256 MiB of 8 bytes, transposed as they come, width 512): 283 MB are written
+// of 268 MB, of which 20 MB stay in L2, and 39 MB read to complete what came too late. A sector
+// comes in 4 parts from rows far apart; those of an offset come from neighbouring warps and wait in
+// vain for nothing.
+TEST(DramTraffic, of_sectors_stored_in_parts_from_afar_is_written_more_than_once) {
+    const Plan transpose =
+        shaped(plan_of("transpose", 512, Op::copy, 256 * mib), ElementType::f32x2, 64);
+    const DramTraffic dram = dram_of_stores(transpose, 1 << 25);
+    EXPECT_NEAR(dram.write.bytes, 283e6, 0.05 * 283e6);
+    EXPECT_NEAR(dram.read.bytes - 256.0 * mib, 39e6, 0.2 * 39e6);
+    const Plan offset = shaped(plan_of("offset", 1, Op::store, 256 * mib), ElementType::u8, 256);
+    EXPECT_LT(dram_of_stores(offset, 1 << 24).read.bytes, mib);
+}
+
+// Measured on an H200: 65.2 MB are read and 124 MB written. Of each line 44 bytes are stored to: a
+// whole sector, which is written as it is, and a part of another, which is read first.
+TEST(DramTraffic, of_whole_sectors_beside_parts_is_read_for_the_parts_alone) {
+    Plan plan;
+    plan.program = make_formula_program(
+        std::make_shared<ParsedFormula>(parse_formula("a[i] if lane < 11", {})),
+        {.op = Op::store, .shape = {.size_bytes = 256 * mib, .block = 1024}, .values = {}});
+    const DramTraffic dram = dram_of_stores(plan, 1 << 22);
+    EXPECT_NEAR(dram.read.bytes, 65.2e6, 0.03 * 65.2e6);
+    EXPECT_NEAR(dram.write.bytes, 124.4e6, 0.03 * 124.4e6);
+}
+
 // Measured on an H200 (add of 3 x 32 MiB): 18.9 MB are written while the launch runs, as device
 // memory has time; were it busy, 12 MB. What is only stored stays for longer.
 TEST(DramTraffic, of_idle_memory_takes_dirty_lines_early) {
@@ -264,7 +328,8 @@ TEST(Duration, of_a_wave_is_what_its_blocks_wait_for) {
     };
     Work work;
     work.waves = 10;
-    work.l2_sectors = 1;
+    EXPECT_EQ(latency(work), 0);  // nothing is asked for
+    work.l2_read_requests = 1;
     work.missing = 0.5;
     const Rates rates = *rates_of(find_machine("h200"));
     const double streamed = latency(work);
@@ -276,6 +341,19 @@ TEST(Duration, of_a_wave_is_what_its_blocks_wait_for) {
     EXPECT_NEAR(latency(work),
                 streamed + 10 * (rates.branch_latency_seconds + rates.store_latency_seconds),
                 1e-12);
+}
+
+// Measured on an H100 by `coalprof calibrate` (docs/measurements/h100/calibrate/h100.json): 52.7
+// us. Of a broadcast of what L2 holds next to nothing but the latency is left.
+TEST(Duration, of_a_warm_broadcast_is_how_long_its_waves_wait_for_l2) {
+    const Plan plan =
+        shaped(plan_of("broadcast", 32, Op::load, 256 * mib, 8), ElementType::f32, 1024);
+    const Machine machine = find_machine("h100");
+    Readings readings = Predictor(machine).predict_launch(plan, {});
+    const auto estimates = add_estimates(machine, plan, CacheState::warm, readings);
+    ASSERT_TRUE(estimates);
+    EXPECT_EQ(estimates->limits.front(), Limit::latency);
+    EXPECT_NEAR(number_in(readings[Counter::duration_seconds]), 52.7e-6, 0.15 * 52.7e-6);
 }
 
 TEST(Estimates, leave_exact_counters_alone_and_hold_what_they_estimate) {
