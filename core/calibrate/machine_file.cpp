@@ -123,6 +123,7 @@ Machine machine_from(const ListDocument& list, const std::string& path) {
     measured->rates = *known;
     // The rates are this GPU's own, as those of the shipped machines are theirs.
     measured->rates.doubt = 1;
+    measured->rates.start_doubt = 1;
     take_rates(list, measured->rates);
     machine.name = path;
     machine.board->key = "file";

@@ -66,6 +66,8 @@ struct Rates {
     L2Shares l2;
     // Intervals are widened by this power: 1 where launches of this very GPU were measured.
     double doubt = 1;
+    // The same, of launches that do little but start: where this host was not measured.
+    double start_doubt = 1;
 };
 
 // A rate as machine files name it.

@@ -93,7 +93,8 @@ Duration duration_of(const Work& work, const Rates& rates) {
 
 Spread spread_of(Limit longest, const Rates& rates) {
     const Spread spread = spreads[static_cast<std::size_t>(longest)];
-    return {std::pow(spread.low, rates.doubt), std::pow(spread.high, rates.doubt)};
+    const double doubt = rates.doubt * (longest == Limit::start ? rates.start_doubt : 1);
+    return {std::pow(spread.low, doubt), std::pow(spread.high, doubt)};
 }
 
 }  // namespace coalprof

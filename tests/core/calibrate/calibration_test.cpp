@@ -243,6 +243,7 @@ TEST_F(MachineFile, predicts_as_the_gpu_that_it_was_measured_on) {
     for (const FittedRate& rate : found.fit.by_rate)
         EXPECT_DOUBLE_EQ(rates.*rate.info.value, rate.value) << rate.info.key;
     EXPECT_EQ(rates.doubt, 1);
+    EXPECT_EQ(rates.start_doubt, 1);
 }
 
 TEST_F(MachineFile, of_a_newer_version_keeps_what_is_known_of_the_rest) {

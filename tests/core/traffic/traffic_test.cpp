@@ -356,6 +356,21 @@ TEST(Duration, of_a_warm_broadcast_is_how_long_its_waves_wait_for_l2) {
     EXPECT_NEAR(number_in(readings[Counter::duration_seconds]), 52.7e-6, 0.15 * 52.7e-6);
 }
 
+// Measured by `coalprof calibrate` on a host with two H200s on 2026-11-23: 4.58 us, where the H200
+// that rates were fitted to starts a launch in 3.28.
+TEST(Estimates, of_the_start_of_a_launch_hold_what_another_host_takes) {
+    const Plan plan = plan_of("offset", 0, Op::load, mib / 16);
+    const Machine machine = find_machine("h200");
+    Readings readings = Predictor(machine).predict_launch(plan, {});
+    const auto estimates = add_estimates(machine, plan, CacheState::warm, readings);
+    ASSERT_TRUE(estimates);
+    EXPECT_EQ(estimates->limits.front(), Limit::start);
+    const Interval* interval = estimates->of(Counter::duration_seconds);
+    ASSERT_TRUE(interval);
+    EXPECT_LE(interval->low, 3.28e-6);
+    EXPECT_GE(interval->high, 4.58e-6);
+}
+
 TEST(Estimates, leave_exact_counters_alone_and_hold_what_they_estimate) {
     const Plan plan = plan_of("offset", 1, Op::load, 4 * mib);
     const Machine machine = find_machine("h200");
