@@ -1,4 +1,4 @@
-// Five ways to waste memory traffic, each beside its remedy: something to try `coalprof run` on.
+// Four ways to waste memory traffic, each beside its remedy: something to try `coalprof run` on.
 //   nvcc -O3 -lineinfo -o faults faults.cu && coalprof run --first 2 --counters memory -- ./faults
 #include <cstdio>
 #include <cstdlib>
