@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -132,6 +133,9 @@ void check(const RunCommand& command) {
                          "give --lines as well");
     if (std::ranges::count(command.ranges, "") > 0)
         throw UsageError("--nvtx: no name of a range was given");
+    for (const std::string& range : command.ranges)
+        if (std::ranges::any_of(range, [](unsigned char c) { return std::iscntrl(c) != 0; }))
+            throw UsageError(fmt::format("--nvtx: {} holds a control character", shown(range)));
     if (!command.ranges.empty() && command.lines)
         throw UsageError("--nvtx: code that counts its own lines does so in every launch", {},
                          UsageError::no_caret, "leave out --lines, or choose kernels by --kernel");
@@ -201,10 +205,13 @@ std::vector<Warning> early_ends_of(const std::vector<Trace>& traces) {
     return warnings;
 }
 
-// Ranges that were asked for and never opened, by any process of the program.
+// Ranges that were asked for and never opened, by any process of the program. One that ended early
+// may not have told its last ones.
 std::vector<Warning> missing_ranges(const std::vector<std::string>& wanted,
                                     const std::vector<Trace>& traces) {
-    if (traces.empty()) return {};
+    const bool all_ended =
+        std::ranges::all_of(traces, [](const Trace& trace) { return trace.launches.has_value(); });
+    if (traces.empty() || !all_ended) return {};
     std::set<std::string> opened;
     for (const Trace& trace : traces) opened.insert(trace.ranges.begin(), trace.ranges.end());
     constexpr std::size_t most_shown = 8;
@@ -295,13 +302,15 @@ ExitCode run_run_command(const RunCommand& command, const Invocation& invocation
     const std::optional<DeviceFacts> facts = facts_of_gpu(kernels);
     RunLines lines;
     std::vector<Trace> again;
-    // A program that ends with an error may do so again; one that a signal ended is not asked.
-    if (command.lines && code < 128) {
+    // A program that ends with an error may do so again; one that a signal ended is not asked, nor
+    // one that was stopped or never came to the GPU.
+    const bool may_run_again = stop_signal() == 0 && !traces.empty();
+    if (command.lines && code < 128 && may_run_again) {
         const int code_of_lines = run_once(command, library, RunPass::lines, again);
         lines = lines_of_run(kernels, again, facts, command.addresses);
         append(lines.warnings, other_end_of(code_of_lines, code));
         if (stop_signal() != 0) code = code_of_lines;
-    } else if (!command.lines && command.counters == "memory" && code == 0) {
+    } else if (!command.lines && command.counters == "memory" && code == 0 && may_run_again) {
         code = run_once(command, library, RunPass::use, again);
         add_use(kernels, summarize(again));
         std::ranges::move(again, std::back_inserter(traces));

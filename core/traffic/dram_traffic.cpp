@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/pattern/memory_settings.h"
+#include "core/traffic/line_hash.h"
 
 namespace coalprof {
 namespace {
@@ -235,14 +236,19 @@ StoredBytes bytes_stored(const WarpAccess& access) {
 
 // Of the sectors that some warps store to: those of which a warp stores every byte.
 double share_of_whole(const Program& program, std::span<const Instruction* const> stores) {
-    constexpr std::uint64_t some = 8;
+    // One of each 64th, by lot: evenly spread ones would all be the same warp of their blocks.
+    constexpr std::uint64_t some = 64;
+    const std::uint64_t warps = (program.threads + warp_lanes - 1) / warp_lanes;
     Placement placement;
     placement.base_addresses.resize(program.arrays.size());
     double sectors = 0;
     double whole = 0;
     for (const Instruction* one : stores)
         for (std::uint64_t k = 0; k < some; ++k) {
-            const std::uint64_t first = program.threads / some * k / warp_lanes * warp_lanes;
+            const std::uint64_t from = warps * k / some;
+            const std::uint64_t of = std::max<std::uint64_t>(1, warps * (k + 1) / some - from);
+            const std::uint64_t first =
+                std::min(from + (hash_of(k + 1) >> 32) % of, warps - 1) * warp_lanes;
             const auto lanes = static_cast<std::uint32_t>(
                 std::min<std::uint64_t>(warp_lanes, program.threads - first));
             for (const auto& [at, bytes] :

@@ -15,7 +15,7 @@ namespace {
 // it.
 constexpr const char* stand_in_code = R"(#!/bin/sh
 # Stands in for ptxas while coalprof run --lines runs: hands PTX to the driver as it is.
-PATH=$PATH:/usr/bin:/bin
+PATH=/usr/bin:/bin${{PATH:+:$PATH}}
 if [ "$1" = --version ]; then
     echo 'coalprof: PTX for the driver'
     echo 'Cuda compilation tools, release {0}, V{0}.0'
@@ -24,9 +24,10 @@ fi
 ptx= code=
 while [ $# -gt 0 ]; do
     case $1 in
-        -o) code=$2; shift ;;
+        -o|--output-file) code=$2; shift ;;
+        --gpu-name|-arch) shift ;;
         -*) ;;
-        *) [ -n "$ptx" ] || [ ! -f "$1" ] || ptx=$1 ;;
+        *) [ ! -f "$1" ] || ptx=$1 ;;
     esac
     [ $# -eq 0 ] || shift
 done
@@ -61,13 +62,15 @@ StandIns write_stand_ins(const std::string& folder, int driver_version) {
     return all;
 }
 
+using NamesAndValues = std::vector<std::pair<std::string, std::string>>;
+
 bool is_set(const std::string& name) { return std::getenv(name.c_str()) != nullptr; }
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> variables_for_ptx(const std::string& folder,
-                                                                   int driver_version) {
-    std::vector<std::pair<std::string, std::string>> all;
+NamesAndValues variables_for_ptx(const std::string& folder, int driver_version) {
+    NamesAndValues all;
+    // The user's lasting caches hold machine code, and must not get PTX.
     if (!is_set("CUPY_COMPILE_WITH_PTX"))
         all = {{"CUPY_COMPILE_WITH_PTX", "1"}, {"CUPY_CACHE_IN_MEMORY", "1"}};
     const StandIns compilers = write_stand_ins(folder, driver_version);
@@ -76,7 +79,6 @@ std::vector<std::pair<std::string, std::string>> variables_for_ptx(const std::st
                                {"TRITON_PTXAS_BLACKWELL_PATH", compilers.blackwell},
                                {"TRITON_CACHE_DIR", folder + "/triton"},
                                {"TORCHINDUCTOR_FORCE_DISABLE_CACHES", "1"}});
-    std::erase_if(all, [](const auto& variable) { return is_set(variable.first); });
     return all;
 }
 

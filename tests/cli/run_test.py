@@ -101,7 +101,7 @@ class RunProgram(Case):
             self.assertEqual(os.listdir(folder), [])
 
     def test_runs_the_program_twice_for_bytes_per_sector(self):
-        ran = harness.run("run", "-q", "--counters", "memory", "--", "echo", "once")
+        ran = self.python("-q", "--counters", "memory", script=LIKE_A_DRIVER + "print('once')")
         self.assertEqual(ran.out, b"once\nonce\n")
 
     def marked(self, name, *order):
@@ -115,6 +115,25 @@ class RunProgram(Case):
         self.assertEqual(result["sweep"]["nvtx"], name)
         missing = [one["text"] for one in result["warnings"] if one["code"] == "W-NO-RANGE"]
         return ran.out, missing
+
+    def test_runs_a_program_once_that_never_comes_to_the_gpu(self):
+        for second in ["--lines"], ["--counters", "memory"]:
+            self.assertEqual(self.python("-q", *second, script="print('once')").out, b"once\n")
+
+    def test_runs_a_program_once_that_is_stopped(self):
+        if has_sanitizer():
+            self.skipTest("the library is built with a sanitizer")
+        script = LIKE_A_DRIVER + ("import signal\n"
+                                  "signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))\n"
+                                  "print('ready', flush=True)\n"
+                                  "signal.pause()")
+        for second in ["--lines"], ["--counters", "memory"]:
+            process = subprocess.Popen(
+                [harness.PROGRAM, "run", "-q", *second, "--", sys.executable, "-c", script],
+                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment())
+            self.assertEqual(process.stdout.readline(), b"ready\n")
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.communicate(timeout=60)[0], b"")
 
     def test_is_told_of_nvtx_ranges_before_and_after_cuda_starts(self):
         # Levels from 0 on: without a tool NVTX answers -2.

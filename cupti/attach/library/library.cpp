@@ -7,9 +7,11 @@
 #include <cupti_driver_cbid.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <limits.h>
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -419,8 +421,9 @@ void load_called(const CUpti_CallbackData& data, bool succeeded, LineProbe& line
     }
 }
 
-// Files that are loaded in place of the program's; of this thread.
-thread_local std::string file_in_place;
+// The name of the file that is loaded in place of the program's; of this thread. No string: code
+// is loaded by exit handlers too, when threads' objects are gone.
+thread_local std::array<char, PATH_MAX> file_in_place;
 
 // cuModuleLoad, cuLibraryLoadFromFile: a file's name stands where the image does.
 template <typename Handle>
@@ -430,16 +433,20 @@ void file_load_called(const CUpti_CallbackData& data, bool succeeded, LineProbe&
         const std::string* image =
             lines.replacement_of_file(static_cast<const char*>(arguments->image));
         if (!image) return;
-        file_in_place = attachment->file_for(*image);
-        if (!file_in_place.empty()) arguments->image = file_in_place.c_str();
+        const std::string file = attachment->file_for(*image);
+        if (file.empty() || file.size() >= file_in_place.size()) return;
+        std::ranges::copy(file, file_in_place.begin());
+        file_in_place[file.size()] = '\0';
+        arguments->image = file_in_place.data();
         return;
     }
-    if (succeeded && !file_in_place.empty())
+    const bool was_replaced = file_in_place[0] != '\0';
+    if (succeeded && was_replaced)
         lines.loaded(*arguments->handle, data.context);
     else
         lines.not_loaded();
-    if (!file_in_place.empty()) ::unlink(file_in_place.c_str());
-    file_in_place.clear();
+    if (was_replaced) ::unlink(file_in_place.data());
+    file_in_place[0] = '\0';
 }
 
 template <typename Handle>

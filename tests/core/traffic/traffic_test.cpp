@@ -272,6 +272,21 @@ TEST(DramTraffic, of_whole_sectors_beside_parts_is_read_for_the_parts_alone) {
     EXPECT_NEAR(dram.write.bytes, 124.4e6, 0.03 * 124.4e6);
 }
 
+// Of two warps of a block one stores whole sectors, the other a quarter of its lanes: the same
+// bytes whichever comes first.
+TEST(DramTraffic, of_whole_sectors_beside_parts_does_not_depend_on_which_warp_stores_them) {
+    const auto read = [](const char* condition) {
+        Plan plan;
+        plan.program = make_formula_program(
+            std::make_shared<ParsedFormula>(parse_formula(condition, {})),
+            {.op = Op::store, .shape = {.size_bytes = 256 * mib, .block = 64}, .values = {}});
+        return dram_of_stores(plan, 1 << 22).read.bytes;
+    };
+    const double first = read("a[i] if tid < 32 || lane % 8 == 0");
+    EXPECT_NEAR(first, read("a[i] if tid >= 32 || lane % 8 == 0"), 0.1 * first);
+    EXPECT_NEAR(first, 128.0 * mib, 0.1 * 128 * mib);  // the sectors of every second warp
+}
+
 // Measured on an H200 (add of 3 x 32 MiB): 18.9 MB are written while the launch runs, as device
 // memory has time; were it busy, 12 MB. What is only stored stays for longer.
 TEST(DramTraffic, of_idle_memory_takes_dirty_lines_early) {
