@@ -63,6 +63,13 @@ void add_once(std::vector<GroupedText>& texts, const TableItem& item) {
     if (!contains(texts, text)) texts.push_back(std::move(text));
 }
 
+// What shows the columns that are asked for.
+std::string_view chooser_of(const TableStyle& style) {
+    return style.takes_columns
+               ? "--columns KEY,..."
+               : "`coalprof report FILE --columns KEY,...` of a saved result (-o FILE.json)";
+}
+
 }  // namespace
 
 std::string verdict_line(const Verdict& verdict) {
@@ -199,9 +206,9 @@ std::vector<std::string> TableNotes::lines(const ResultTail& tail) const {
     if (tail.status == Status::interrupted)
         lines.emplace_back("ended early: the points that were finished are shown");
     if (!left_out_.empty())
-        lines.push_back(fmt::format("Left out: {}. {}--json or --columns KEY,... shows them.",
+        lines.push_back(fmt::format("Left out: {}. {}--json or {} shows them.",
                                     list_by_group(left_out_),
-                                    can_be_wider_ ? "A wider terminal, " : ""));
+                                    can_be_wider_ ? "A wider terminal, " : "", chooser_of(style_)));
     return lines;
 }
 

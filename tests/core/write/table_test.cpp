@@ -247,6 +247,9 @@ TEST(Table, what_found_no_room_is_named_with_the_way_to_see_it) {
     const std::string table = table_of(sweep(), {.width = 50});
     EXPECT_THAT(table, HasSubstr("Left out: "));
     EXPECT_THAT(table, HasSubstr("--json"));
+    EXPECT_THAT(table, Not(HasSubstr("coalprof report")));
+    EXPECT_THAT(table_of(sweep(), {.width = 50, .takes_columns = false}),
+                HasSubstr("coalprof report"));
     EXPECT_THAT(table_of(sweep(), {.width = 0}), Not(HasSubstr("Left out")));
 }
 
