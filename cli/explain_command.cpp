@@ -58,10 +58,20 @@ void refuse_lists(const SweepOptions& options) {
     refuse_list("--path", options.path);
 }
 
+// The option that sets an axis: --size for size_bytes.
+std::string option_of(std::string_view key) {
+    if (key == "size_bytes") return "--size";
+    std::string option = fmt::format("--{}", key);
+    std::ranges::replace(option, '_', '-');
+    return option;
+}
+
 void refuse_axes(const Sweep& sweep) {
     if (sweep.axes.empty()) return;
-    throw UsageError(fmt::format("{} takes {} values here: one warp is drawn, so one is needed",
-                                 sweep.axes.front().key, sweep.axes.front().values.size()));
+    const Axis& axis = sweep.axes.front();
+    throw UsageError(
+        fmt::format("{} was given {} values: one warp is drawn, so one value is needed",
+                    option_of(axis.key), axis.values.size()));
 }
 
 // The drawing is what `table` means here.
@@ -324,8 +334,8 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
                     "The GPU that the model predicts (default h200)")
         ->type_name("M");
     sub->add_flag("--all-lines", command->all_lines, "Draw every line, however many there are");
-    command->formula.add_var_to(*sub);
-    command->sweep.add_shape_to(*sub, nullptr);
+    command->formula.add_var_to(*sub, OptionValues::one);
+    command->sweep.add_shape_to(*sub, nullptr, OptionValues::one);
     command->sweep.add_pattern_options_to(*sub, "--variant --order --seed --member --pitch --tile");
     // Of what a sweep takes in lists, one value is drawn.
     constexpr std::string_view list_mark = ",...";

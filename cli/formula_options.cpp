@@ -26,10 +26,13 @@ FormulaParameter read_parameter(const std::string& text) {
 
 }  // namespace
 
-void FormulaOptions::add_var_to(CLI::App& command) {
+void FormulaOptions::add_var_to(CLI::App& command, OptionValues values) {
+    const bool is_one = values == OptionValues::one;
     command
-        .add_option("--var", variables, "A parameter and its values: k=0..32, d=-1..1; repeatable")
-        ->type_name("K=R")
+        .add_option("--var", variables,
+                    is_one ? "A parameter and its value: k=3, d=-1; repeatable"
+                           : "A parameter and its values: k=0..32, d=-1..1; repeatable")
+        ->type_name(is_one ? "K=N" : "K=R")
         ->allow_extra_args(false);
 }
 

@@ -15,7 +15,7 @@ struct FormulaOptions {
     std::string text;
     std::vector<std::string> variables;  // "k=0..32"
 
-    void add_var_to(CLI::App& command);
+    void add_var_to(CLI::App& command, OptionValues values = OptionValues::several);
     // Throws UsageError.
     std::vector<FormulaParameter> parameters() const;
 };

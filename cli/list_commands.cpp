@@ -70,7 +70,7 @@ Listing list_counters() {
 // "L2 60 MiB", "no L2", "L2 ?"
 std::string l2_text(const Board& board) {
     if (!board.l2_bytes) return "L2 ?";
-    return *board.l2_bytes == 0 ? "no L2" : "L2 " + size_text(*board.l2_bytes);
+    return *board.l2_bytes == 0 ? "no L2" : "L2 " + bytes_text(*board.l2_bytes);
 }
 
 Value known_or_null(std::optional<std::uint64_t> number) {

@@ -186,7 +186,7 @@ void add_occupancy_command(CLI::App& app, Invocation& invocation) {
         "L1/shared split: prefer-l1, prefer-equal, prefer-shared, 0..100 (default: the driver's)",
         "C");
     option("--machine,-m", command->machine, "One or several machines: h200,a100-80 (default h200)",
-           "M");
+           "M,...");
     option("--cubin", command->cubin,
            "Read registers and static shared memory of the kernels in FILE (needs cuobjdump)",
            "FILE");

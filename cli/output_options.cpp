@@ -94,6 +94,13 @@ void OutputOptions::offer_only(CLI::App& command, std::string_view formats) {
     if (formats.find("jsonl") == formats.npos) command.remove_option(command.get_option("--jsonl"));
 }
 
+void OutputOptions::tell_of_standard_error(CLI::App& command) {
+    command.get_option("--format")
+        ->description(fmt::format(
+            "Format of the table, which goes to standard error: {}. Programs read -o FILE.json",
+            format_list()));
+}
+
 void OutputOptions::add_source_to(CLI::App& command) {
     command
         .add_option("--source", source_folders,
@@ -124,8 +131,11 @@ TableStyle LookOptions::style() const {
 }
 
 bool OutputOptions::names_standard_output() const {
-    return json || jsonl || plot || !format.empty() ||
-           std::ranges::any_of(files, [](const auto& file) { return is_standard_output(file); });
+    return json || jsonl || plot || !format.empty() || sends_files_to_standard_output();
+}
+
+bool OutputOptions::sends_files_to_standard_output() const {
+    return std::ranges::any_of(files, [](const auto& file) { return is_standard_output(file); });
 }
 
 std::vector<OutputTarget> OutputOptions::targets() const {
@@ -154,11 +164,13 @@ std::vector<OutputTarget> OutputOptions::targets() const {
     }
     if (!stdout_is_taken)
         targets.insert(targets.begin(), {"-", named ? named : &default_format(), on_screen, false});
-    for (OutputTarget& target : targets)
+    for (OutputTarget& target : targets) {
+        target.style.takes_columns = view.is_offered;
         target.style.find_source = [folders = source_folders](const ResultHead& head,
                                                               const std::string& file) {
             return find_source(folders, head, file);
         };
+    }
     return targets;
 }
 

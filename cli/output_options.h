@@ -39,12 +39,16 @@ struct OutputOptions {
     void add_to(CLI::App& command);
     // For commands that print no result: of what add_to() added, only these formats.
     static void offer_only(CLI::App& command, std::string_view formats);
+    // For a command whose table goes to standard error: the help of add_to() says so.
+    static void tell_of_standard_error(CLI::App& command);
     // --source, for results of programs.
     void add_source_to(CLI::App& command);
     // --no-progress and -v alone, for commands without the rest.
     void add_telling_to(CLI::App& command);
     // Whether standard output was asked for.
     bool names_standard_output() const;
+    // Whether --output names it.
+    bool sends_files_to_standard_output() const;
     // Throws UsageError for unknown formats and for two that contradict each other.
     std::vector<OutputTarget> targets() const;
     // The targets, opened; what their end has to tell goes to standard error. The options must live

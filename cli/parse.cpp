@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/build_text.h"
+#include "cli/hints.h"
 #include "cli/print.h"
 #include "cli/settings.h"
 #include "core/text/describe.h"
@@ -52,22 +53,6 @@ std::string nearest_sentence(std::string_view typed, const std::vector<std::stri
     auto found = namesake(typed, views);
     if (!found) found = nearest(typed, views);
     return found ? fmt::format(" Did you mean '{}'?", *found) : std::string();
-}
-
-// A command line as a shell takes it back: what a hint shows can be typed.
-std::string typed_again(const std::vector<std::string>& words) {
-    constexpr std::string_view plain =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=:,./%@";
-    std::string line = "coalprof";
-    for (const std::string& word : words) {
-        line += ' ';
-        if (!word.empty() && word.find_first_not_of(plain) == word.npos) {
-            line += word;
-            continue;
-        }
-        line += '\'' + within_single_quotes(word) + '\'';
-    }
-    return shown(line);
 }
 
 // `coalprof --machine h200 offset`: the option is known, but stands where no command can take it.
@@ -118,10 +103,13 @@ std::string commands_with(const CLI::App& app, const std::string& option) {
         throw UsageError(
             fmt::format("`{}` has no option {}, which belongs to {}", where, option, elsewhere), {},
             UsageError::no_caret, fmt::format("`{} --help` lists its options", where));
-    const std::string meant = nearest_sentence(option, option_names(command));
+    const std::string known = hint_for_option(command, option);
+    const std::string meant =
+        known.empty() ? nearest_sentence(option, option_names(command)) : std::string();
     const std::string argument = missing_argument(command);
-    std::string hint = fmt::format("`{} --help` lists the options", where);
-    if (meant.empty() && !typed.starts_with("--") && !argument.empty()) {  // -i+n-1 is a formula
+    std::string hint = known.empty() ? fmt::format("`{} --help` lists the options", where) : known;
+    if (meant.empty() && known.empty() && !typed.starts_with("--") &&
+        !argument.empty()) {  // -i+n-1 is a formula
         std::erase(words, typed);
         words.insert(words.end(), {"--", typed});
         hint = fmt::format("if this is its {}: {}", argument, typed_again(words));
@@ -138,12 +126,21 @@ std::string commands_with(const CLI::App& app, const std::string& option) {
     if (extras.empty()) throw UsageError("the command line could not be understood");
     const std::string typed = extras.front();
     const bool ends_options = std::find(words.begin(), words.end(), "--") != words.end();
+    if (command.get_name() == "run" && command.count("PROGRAM") > 0) {
+        const std::string program = command.get_option("PROGRAM")->results().front();
+        // What stands behind a program is its own, not ours.
+        if (std::ranges::find(words, program) < std::ranges::find(words, typed))
+            refuse_missing_dashes(words, program);
+    }
     if (typed.starts_with('-') && !ends_options) refuse_option(app, command, typed, words);
     if (&command == &app) refuse_command(app, typed);
+    const std::string known = hint_for_argument(command, typed);
     throw UsageError(fmt::format("`{}` does not take the argument '{}'",
                                  name_of_command(app, command), shown(typed)),
                      {}, UsageError::no_caret,
-                     fmt::format("`{} --help` shows what it takes", name_of_command(app, command)));
+                     known.empty() ? fmt::format("`{} --help` shows what it takes",
+                                                 name_of_command(app, command))
+                                   : known);
 }
 
 // An option given an empty text (--range "$UNSET") is a mistake, not a wish for the default.
@@ -266,10 +263,12 @@ const CLI::App& command_or_app(const CLI::App& app, const std::string& name) {
 void refuse_command(const CLI::App& app, const std::string& typed) {
     std::vector<std::string> names;
     for (const CLI::App* known : app.get_subcommands({})) names.push_back(known->get_name());
-    throw UsageError(fmt::format("unknown command or pattern '{}'.{}", shown(typed),
-                                 nearest_sentence(typed, names)),
-                     {}, UsageError::no_caret,
-                     "`coalprof --help` lists the commands, `coalprof patterns` the patterns");
+    const std::string meant = nearest_sentence(typed, names);
+    throw UsageError(
+        fmt::format("unknown command or pattern '{}'.{}", shown(typed), meant), {},
+        UsageError::no_caret,
+        std::string("`coalprof --help` lists the commands, `coalprof patterns` the patterns") +
+            (meant.empty() ? "; an access of your own is a formula: coalprof formula 'i*3'" : ""));
 }
 
 std::string help_of(const CLI::App& command) {
@@ -309,9 +308,13 @@ bool parse_command_line(CLI::App& app, const std::vector<std::string>& argv) {
         // What is missing may be there and not have been taken.
         if (error.get_name() == "RequiredError" && app.remaining_size(true) > 0)
             refuse_extra(app, words);
-        throw UsageError(printable(sentence_of(error)), {}, UsageError::no_caret,
-                         fmt::format("`{} --help` shows what it takes",
-                                     name_of_command(app, chosen_command(app))));
+        const CLI::App& command = chosen_command(app);
+        const std::string sentence = sentence_of(error);
+        const std::string list = hint_for_repeated(command, sentence.substr(0, sentence.find(':')));
+        throw UsageError(printable(sentence), {}, UsageError::no_caret,
+                         list.empty() ? fmt::format("`{} --help` shows what it takes",
+                                                    name_of_command(app, command))
+                                      : list);
     }
     return false;
 }

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "cli/child_program.h"
+#include "cli/hints.h"
 #include "cli/invocation.h"
 #include "cli/output_options.h"
 #include "cli/result_head.h"
@@ -114,7 +115,10 @@ void refuse_other_tools(const RunCommand& command) {
             "headers of NVTX (nvtx3/nvToolsExt.h)");
 }
 
-void check(const RunCommand& command) {
+void check(const RunCommand& command, const Invocation& invocation) {
+    if (command.program.empty() && !command.before.empty())
+        refuse_missing_dashes({invocation.argv.begin() + 1, invocation.argv.end()},
+                              command.before.front());
     if (!command.before.empty())
         throw UsageError(
             fmt::format("run: {} stands before --", shown(command.before.front())), {},
@@ -137,14 +141,18 @@ void check(const RunCommand& command) {
         if (std::ranges::any_of(range, [](unsigned char c) { return std::iscntrl(c) != 0; }))
             throw UsageError(fmt::format("--nvtx: {} holds a control character", shown(range)));
     if (!command.ranges.empty() && command.lines)
-        throw UsageError("--nvtx: code that counts its own lines does so in every launch", {},
-                         UsageError::no_caret, "leave out --lines, or choose kernels by --kernel");
+        throw UsageError(
+            "--nvtx and --lines do not go together: code that counts its own lines does so in "
+            "every launch",
+            {}, UsageError::no_caret, "leave out --lines, or choose kernels by --kernel");
     parse_integer(command.first, "--first", 1);
     try {
         const std::regex tried(command.kernel);
     } catch (const std::regex_error&) {
         throw UsageError(
-            fmt::format("--kernel {}: this is no regular expression", shown(command.kernel)));
+            fmt::format("--kernel {}: this is no regular expression", shown(command.kernel)), {},
+            UsageError::no_caret,
+            "it is found anywhere in a name: 'gemm' alone, or 'gemm.*f32' with .* for any text");
     }
 }
 
@@ -243,9 +251,10 @@ std::vector<Warning> other_end_of(int code, int code_before) {
                                  code, code_before)}};
 }
 
-// Standard output is the program's: what is for it goes to standard error.
+// Standard output is the program's: what is for it goes to standard error, unless -o names it.
 std::vector<OutputTarget> targets_of(const RunCommand& command) {
     std::vector<OutputTarget> targets = command.output.targets();
+    if (command.output.sends_files_to_standard_output()) return targets;
     for (OutputTarget& target : targets)
         if (is_standard_output(target.path)) {
             target.path = "/dev/stderr";
@@ -291,7 +300,7 @@ int run_once(const RunCommand& command, const std::string& library, RunPass pass
 }
 
 ExitCode run_run_command(const RunCommand& command, const Invocation& invocation) {
-    check(command);
+    check(command, invocation);
     refuse_other_tools(command);
     const std::string library = library_path();
     Outputs outputs = command.output.open(targets_of(command));
@@ -365,14 +374,15 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
     sub->group("Commands");
     sub->add_option("--kernel", command->kernel,
                     "Only kernels in whose name this regular expression is found (default: all but "
-                    "those of NCCL and NVSHMEM)")
+                    "those of NCCL and NVSHMEM); all but one: '^(?!.*name)'")
         ->type_name("REGEX");
     sub->add_option("--first", command->first,
                     "Count the first N launches of each kernel, grid and block (default 5)")
         ->type_name("N");
     sub->add_option("--nvtx", command->ranges,
                     "Only launches inside an NVTX range of this name: pushed by the thread that "
-                    "launches, or started by any; may be repeated")
+                    "launches, or started by any. One name each, to which a comma belongs; may be "
+                    "repeated")
         ->type_name("NAME")
         ->allow_extra_args(false);
     sub->add_option(
@@ -391,7 +401,8 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
         ->type_name("");
     sub->footer(
         "The program keeps its standard input, output and exit code; the table goes to\n"
-        "standard error, and to FILE with --output.\n\n"
+        "standard error, and to FILE with --output (-o -: to standard output, behind\n"
+        "what the program writes there).\n\n"
         "Examples:\n"
         "  coalprof run -- ./app input.bin\n"
         "  coalprof run -o kernels.json -- python train.py\n"
@@ -399,6 +410,7 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
         "  coalprof run --nvtx step -- python train.py\n"
         "  coalprof run --lines -- ./app\n");
     command->output.add_to(*sub);
+    OutputOptions::tell_of_standard_error(*sub);
     sub->callback([&invocation, command] {
         invocation.run = [&invocation, command] {
             command->program = invocation.program;

@@ -104,7 +104,12 @@ void SweepOptions::add_range_to(CLI::App& command, const PatternInfo& pattern) {
         ->type_name("R");
 }
 
-void SweepOptions::add_shape_to(CLI::App& command, const PatternInfo* pattern) {
+void SweepOptions::add_shape_to(CLI::App& command, const PatternInfo* pattern,
+                                OptionValues values) {
+    // "64..1024*2, ", where a range is taken.
+    const auto range = [values](std::string_view example) {
+        return values == OptionValues::several ? example : std::string_view();
+    };
     const auto option = [&](const char* name, std::string& value, const std::string& help,
                             const char* what) {
         command.add_option(name, value, help)->type_name(what);
@@ -117,18 +122,32 @@ void SweepOptions::add_shape_to(CLI::App& command, const PatternInfo* pattern) {
                ", or float, half2, ... as in CUDA (default f32)",
            "T,...");
     option("--op", op, "Operation: " + joined(op_list()) + own_op, "O,...");
-    option("--size,-s", size, "Useful data in bytes: 4MiB, 65536, 1MiB..1GiB*4 (default 4MiB)",
-           "N,...");
-    option("--block", block, "Threads per block: 256, 64..1024*2, 32x8, 8x8x4 (default 256)",
-           "N,...");
+    option(
+        "--size,-s", size,
+        fmt::format("Useful data in bytes: 4MiB, 65536{} (default 4MiB)", range(", 1MiB..1GiB*4")),
+        "N,...");
+    option(
+        "--block", block,
+        fmt::format("Threads per block: 256, {}32x8, 8x8x4 (default 256)", range("64..1024*2, ")),
+        "N,...");
     option("--grid", grid,
-           "Blocks: 1024, 64..1024*2, 64x64, 8x8x8 (default: as many as --size needs)", "N,...");
-    option("--per-thread", per_thread, "Elements each thread handles: 4, 1..8*2 (default 1)",
+           fmt::format("Blocks: 1024, {}64x64, 8x8x8 (default: as many as --size needs)",
+                       range("64..1024*2, ")),
            "N,...");
-    option("--dlcm", dlcm, "Default cache modifier of loads: ca cg cs cv", "M,...");
-    option("--dscm", dscm, "Default cache modifier of stores: wb cg cs wt", "M,...");
+    option("--per-thread", per_thread,
+           fmt::format("Elements each thread handles: 4{} (default 1)", range(", 1..8*2")),
+           "N,...");
+    option("--dlcm", dlcm,
+           "Default cache modifier of loads, nvcc's -Xptxas -dlcm: ca cg cs cv (default: ca where "
+           "the GPU keeps loads in L1, else cg)",
+           "M,...");
+    option("--dscm", dscm,
+           "Default cache modifier of stores, nvcc's -Xptxas -dscm: wb cg cs wt (default wb)",
+           "M,...");
     option("--carveout", carveout,
-           "L1/shared split: prefer-l1, prefer-equal, prefer-shared, 0..100", "C,...");
+           "L1/shared split: prefer-l1, prefer-equal, prefer-shared, or shared memory's share: 0 "
+           "to 100",
+           "C,...");
     option("--l2-fetch", l2_fetch, "L2 fetch granularity: 32, 64, 128 bytes", "N,...");
     option("--alloc", alloc, "Where the arrays lie: device, static, managed, host (default device)",
            "A,...");
@@ -207,10 +226,10 @@ void MachineOptions::add_to(CLI::App& command) {
            "GPU that the model predicts: 9.0, sm_90, h200, c2050; a list sweeps (default: the "
            "device present, else h200). k40:bank8: banks of 8 bytes on 3.x. FILE.json: of "
            "coalprof calibrate",
-           "M");
+           "M,...");
     option("--backend", backend, "auto, model or device (default auto)", "B");
     option("--device", device, "CUDA device index; 0,1 or all: the sweep on each GPU (default 0)",
-           "N");
+           "N,...");
     option("--counters", counters,
            "What is measured. basic: requests, sectors, L1 hits, L2 and DRAM traffic; memory: "
            "also lines, tag wavefronts, distinct bytes; all: whatever the GPU "

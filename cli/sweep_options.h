@@ -15,6 +15,9 @@
 
 namespace coalprof {
 
+// What options take, for their help: lists and ranges, or one value.
+enum class OptionValues : std::uint8_t { several, one };
+
 struct SweepOptions {
     std::string range;
     std::string range_option = "--range";  // what messages call it
@@ -38,7 +41,8 @@ struct SweepOptions {
     std::string tile;
 
     // Everything but --range and the pattern's own options; `pattern` for its defaults in --help.
-    void add_shape_to(CLI::App& command, const PatternInfo* pattern);
+    void add_shape_to(CLI::App& command, const PatternInfo* pattern,
+                      OptionValues values = OptionValues::several);
     // Those of --variant --order --seed --member --pitch --tile that `names` holds.
     void add_pattern_options_to(CLI::App& command, std::string_view names);
     void add_range_to(CLI::App& command, const PatternInfo& pattern);

@@ -17,6 +17,7 @@ Counter counter_of(const std::string& option, const std::string& key) {
 }  // namespace
 
 void ViewOptions::add_to(CLI::App& command) {
+    is_offered = true;
     const char* group = "Output";
     command
         .add_option("--best", best,

@@ -14,6 +14,7 @@ struct ViewOptions {
     std::string columns;
     std::string sort;
     std::string best;
+    bool is_offered = false;  // by the command
 
     void add_to(CLI::App& command);
     // The counters of --columns; none: all that there are. Throws UsageError.

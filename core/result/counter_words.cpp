@@ -40,9 +40,13 @@ std::string unknown_counter(std::string_view what, std::string_view word) {
 }
 
 std::string hint_for_counter(std::string_view word) {
+    std::vector<std::string_view> known_words;
+    for (const Word& known : words) known_words.push_back(known.word);
+    const auto meant = nearest(word, known_words);
     for (const Word& known : words)
-        if (known.word == word)
-            return fmt::format("'{}' is {}; `coalprof counters` lists them all", word, known.keys);
+        if (known.word == meant)
+            return fmt::format("'{}' is {}; `coalprof counters` lists them all", known.word,
+                               known.keys);
     return "`coalprof counters` lists them";
 }
 

@@ -43,7 +43,9 @@ std::string heading_of(const TableColumn& column) {
 class MarkdownWriter : public ResultSink {
  public:
     MarkdownWriter(ByteSink& out, const TableStyle& style)
-        : out_(out), style_{.width = page_columns, .ascii = style.ascii} {}
+        : out_(out),
+          style_{
+              .width = page_columns, .ascii = style.ascii, .takes_columns = style.takes_columns} {}
 
     void begin(const ResultHead& head) override {
         head_ = head;

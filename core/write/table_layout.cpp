@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <limits>
 #include <utility>
@@ -32,12 +33,17 @@ std::size_t width_of(const std::vector<TableColumn>& columns) {
     return width;
 }
 
+// What a kernel or line of a program is told by; its other parameters only describe it.
+constexpr std::array<std::string_view, 5> told_by{"line", "kernel", "grid", "block", "device"};
+constexpr int importance_of_description = 19;  // behind what an access costs
+
 // Columns that are shown together or not at all.
 struct Candidate {
     PlacedItem* item;  // nullptr: it is of no counter
     int importance;
     std::vector<TableColumn> columns;
-    bool is_bar = false;  // of the candidate before it, which is as important or more
+    bool is_bar = false;         // of the candidate before it, which is as important or more
+    std::string parameter = {};  // that it describes points by; empty: none
 };
 
 // Makes the columns of these points.
@@ -67,6 +73,23 @@ class ColumnMaker {
                 columns.push_back(parameter_column(key));
         if (shows_kind && !has_key("op")) columns.push_back(text_column(Shows::kind, "op"));
         return columns;
+    }
+
+    // Of these columns, those that give way to what the accesses of a program cost.
+    std::vector<Candidate> descriptions_among(std::vector<TableColumn>& columns) const {
+        std::vector<Candidate> descriptions;
+        if (head_.sweep.pattern != "run") return descriptions;
+        std::erase_if(columns, [&](TableColumn& column) {
+            if (column.shows != Shows::parameter ||
+                std::ranges::find(told_by, column.parameter) != told_by.end())
+                return false;
+            Candidate candidate{nullptr, importance_of_description, {}};
+            candidate.parameter = column.parameter;
+            candidate.columns.push_back(std::move(column));
+            descriptions.push_back(std::move(candidate));
+            return true;
+        });
+        return descriptions;
     }
 
     bool has_limits() const {
@@ -270,7 +293,7 @@ TableLayout layout_of(const ResultHead& head, const std::vector<Point>& points,
     layout.columns = make.leading_columns(all.are_merged, layout.constant_parameters);
     for (ItemFacts& facts : facts_of(std::move(all.items), points))
         layout.items.push_back({std::move(facts)});
-    std::vector<Candidate> candidates;
+    std::vector<Candidate> candidates = make.descriptions_among(layout.columns);
     for (PlacedItem& item : layout.items) {
         if (item.facts.relation == Relation::none)
             item.place = Place::nowhere;
@@ -286,6 +309,8 @@ TableLayout layout_of(const ResultHead& head, const std::vector<Point>& points,
         if (candidate.columns.empty() && candidate.item && !candidate.is_bar)
             candidate.item->place =
                 candidate.item->facts.is_constant ? Place::above : Place::left_out;
+        if (candidate.columns.empty() && !candidate.parameter.empty())
+            layout.left_out_parameters.push_back(std::move(candidate.parameter));
         std::move(candidate.columns.begin(), candidate.columns.end(),
                   std::back_inserter(layout.columns));
     }

@@ -40,6 +40,7 @@ struct PlacedItem {
 struct TableLayout {
     std::vector<TableColumn> columns;
     NamedValues constant_parameters;  // said once above
+    std::vector<std::string> left_out_parameters;
     std::vector<PlacedItem> items;
     bool has_measurements = false;
     std::optional<Limit> limit;  // of the time of every point

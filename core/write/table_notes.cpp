@@ -58,9 +58,19 @@ bool shows_no_counter(const TableLayout& layout) {
                         [](const PlacedItem& item) { return item.place == Place::column; });
 }
 
-void add_once(std::vector<GroupedText>& texts, const TableItem& item) {
-    GroupedText text{item.group, std::string(item.heading->phrase)};
+void add_once(std::vector<GroupedText>& texts, GroupedText text) {
     if (!contains(texts, text)) texts.push_back(std::move(text));
+}
+
+GroupedText text_of(const TableItem& item) {
+    return {item.group, std::string(item.heading->phrase)};
+}
+
+// What shows the columns that are asked for.
+std::string_view chooser_of(const TableStyle& style) {
+    return style.takes_columns
+               ? "--columns KEY,..."
+               : "`coalprof report FILE --columns KEY,...` of a saved result (-o FILE.json)";
 }
 
 }  // namespace
@@ -93,16 +103,18 @@ void TableNotes::look_at(const ResultHead& head) {
 }
 
 void TableNotes::look_at(const TableLayout& layout) {
+    for (const std::string& key : layout.left_out_parameters)
+        add_once(left_out_, {{}, cell_text(key, text_cell_columns, style_.ascii)});
     is_start_alone_ = is_start_alone_.value_or(true) && layout.limit == Limit::start;
     for (const auto& [facts, place] : layout.items) {
         const TableItem& item = facts.item;
         has_agreement_ |= facts.relation == Relation::agreed;
         has_unmarked_ |= facts.relation == Relation::measured;
-        if (place == Place::left_out) add_once(left_out_, item);
+        if (place == Place::left_out) add_once(left_out_, text_of(item));
         if (facts.relation != Relation::none)
-            add_once(there_, item);
+            add_once(there_, text_of(item));
         else if (!explains_all_ && !shows_no_counter(layout))
-            add_once(never_there_, item);
+            add_once(never_there_, text_of(item));
     }
 }
 
@@ -199,9 +211,9 @@ std::vector<std::string> TableNotes::lines(const ResultTail& tail) const {
     if (tail.status == Status::interrupted)
         lines.emplace_back("ended early: the points that were finished are shown");
     if (!left_out_.empty())
-        lines.push_back(fmt::format("Left out: {}. {}--json or --columns KEY,... shows them.",
+        lines.push_back(fmt::format("Left out: {}. {}--json or {} shows them.",
                                     list_by_group(left_out_),
-                                    can_be_wider_ ? "A wider terminal, " : ""));
+                                    can_be_wider_ ? "A wider terminal, " : "", chooser_of(style_)));
     return lines;
 }
 

@@ -12,6 +12,7 @@ struct TableStyle {
     std::size_t width = 80;  // columns of the terminal; 0: no limit
     bool color = false;
     bool ascii = false;            // no character above 127
+    bool takes_columns = true;     // the command that writes it has --columns
     FindPointWarp find_warp = {};  // for pages that draw a point
     FindSource find_source = {};   // for pages that show a program's lines
 };

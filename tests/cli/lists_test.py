@@ -85,6 +85,11 @@ class Machines(Case):
         self.assertIn(228, rules["9.0"]["split_shared_kib"])
         self.assertEqual(len(rules["9.0"]["split_shared_kib"]), len(rules["9.0"]["split_l1_kib"]))
 
+    def test_fit_a_terminal(self):
+        text = self.run_ok("machines").out_text
+        self.assertIn("L2 1.25 MiB", text)  # 1,310,720 bytes
+        self.assertLessEqual(max(map(len, text.splitlines())), 80)
+
     # Whether the data fit in L2 decides whether the bandwidth is that of device memory.
     def test_an_l2_of_unknown_size_is_not_one_of_none(self):
         point = self.run_ok("offset", "--range", "0", "--machine", "l40s", "--size", "1GiB",

@@ -66,6 +66,30 @@ class RunProgram(Case):
         ran = harness.run("run", "-q", "--", "sh", "-c", "kill -PIPE $$")
         self.assertEqual(ran.code, 128 + signal.SIGPIPE)
 
+    def test_sends_its_table_to_standard_error_unless_a_file_is_named(self):
+        for named, is_ours in (((), False), (("-o", "-"), True), (("-o", "/dev/stdout"), True)):
+            with self.subTest(named):
+                ran = harness.run("run", "--json", *named, "--", "echo", "theirs")
+                self.assertTrue(ran.out.startswith(b"theirs\n"))
+                result = json.loads(ran.out[len("theirs\n"):] if is_ours else ran.err)
+                self.assertEqual(result["sweep"]["pattern"], "run")
+        self.assertRegex(self.run_ok("run", "--help").out_text,
+                         r"--format FORMAT +Format of the table, which goes to standard error")
+
+    def test_leads_to_the_command_that_has_the_option(self):
+        for option, command in (("--budget", "check"), ("--columns", "report")):
+            with self.subTest(option):
+                self.assertRegex(self.refuse("run", option, "x", "--", "true").err_text,
+                                 rf"coalprof {command} FILE\S* {option}")
+
+    def test_shows_where_the_dashes_were_left_out(self):
+        for typed, meant in ((["./app"], "run -- ./app"),
+                             (["--first", "3", "./app", "--lr", "3"], "run --first 3 -- ./app --lr 3")):
+            with self.subTest(typed):
+                ran = self.refuse("run", *typed)
+                self.assertIn("no -- before ./app", ran.err_text)
+                self.assertTrue(ran.err_text.endswith(f"coalprof {meant}\n"), ran.err_text)
+
     def test_says_when_there_was_nothing_to_count(self):
         with tempfile.TemporaryDirectory() as folder:
             ran = harness.run("run", "-o", f"{folder}/x.json", "--", "true")

@@ -295,6 +295,28 @@ class Words(Case):
         self.assertIn("--json: it is given without a value",
                       self.refuse("offset", "--json=x").err_text)
 
+    def test_of_options_that_take_lists_are_joined(self):
+        for arguments, list_ in ((("offset", "--machine", "k80", "--machine", "h200"), "--machine k80,h200"),
+                                 (("offset", "-r", "1", "-r", "4"), "--range 1,4"),
+                                 (("occupancy", "-m", "k80", "-m", "h200"), "--machine k80,h200")):
+            with self.subTest(arguments):
+                self.assertIn(f"hint: as a list: {list_}\n", self.refuse(*arguments).err_text)
+        for arguments in (("explain", "offset", "-m", "k80", "-m", "h200"), ("offset", "--sort", "op", "--sort", "type")):
+            with self.subTest(arguments):
+                self.assertNotIn("as a list", self.refuse(*arguments).err_text)
+
+    def test_that_belong_elsewhere_are_led_there(self):
+        for arguments, meant in ((("offset", "11"), "coalprof offset --range 11"),
+                                 (("offset", "--csv"), "--format csv"),
+                                 (("machines", "a100"), "coalprof offset --machine a100"),
+                                 (("histogram",), "coalprof formula"),
+                                 (("offset", "--sort", "bandwith"), "bandwidth"),
+                                 (("offset", "--best", "bandwith"), "bandwidth")):
+            with self.subTest(arguments):
+                self.assertIn(meant, self.refuse(*arguments).err_text)
+        self.assertNotIn("formula", self.refuse("ofset").err_text)
+        self.assertNotIn("--format svg", self.refuse("machines", "--svg").err_text)
+
     def test_that_contradict_each_other_are_refused(self):
         for short, wanted in (("--json", "csv"), ("--jsonl", "json"), ("--json", "table")):
             with self.subTest(wanted):
@@ -321,6 +343,11 @@ class Explain(Case):
             with self.subTest(option):
                 ran = self.refuse("explain", "offset", "--at", "1", option, value)
                 self.assertIn(f"{option} {value}: one warp is drawn", ran.err_text)
+        for option, value in (("--size", "1MiB..1GiB*4"), ("--block", "64..256*2"), ("--per-thread", "1,2")):
+            with self.subTest(option):
+                ran = self.refuse("explain", "offset", option, value)
+                self.assertIn(f"coalprof: {option} ", ran.err_text)
+        self.assertNotIn("..1", self.run_ok("help", "explain").out_text)
 
     def test_has_the_options_of_a_result(self):
         with tempfile.TemporaryDirectory() as folder:

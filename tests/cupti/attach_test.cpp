@@ -51,6 +51,10 @@ TEST(LaunchChoice, looks_for_its_pattern_in_the_name_that_people_read) {
     LaunchChoice choice(1, "scale\\(float");
     EXPECT_TRUE(choice.takes(kernel_named("_Z5scalePf")));
     EXPECT_FALSE(choice.takes(kernel_named("_Z5scalePd")));
+    // All but one, as --help of run says; the names of templates begin with what they return.
+    LaunchChoice others(1, "^(?!.*scale)");
+    EXPECT_FALSE(others.takes(kernel_named("_Z5scaleIfEvPT_")));
+    EXPECT_TRUE(others.takes(kernel_named("_Z4copyPf")));
     EXPECT_EQ(demangled("_Z5scalePf"), "scale(float*)");
     EXPECT_EQ(demangled("triton_kernel_0d1"), "triton_kernel_0d1");
 }

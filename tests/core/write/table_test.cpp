@@ -247,7 +247,34 @@ TEST(Table, what_found_no_room_is_named_with_the_way_to_see_it) {
     const std::string table = table_of(sweep(), {.width = 50});
     EXPECT_THAT(table, HasSubstr("Left out: "));
     EXPECT_THAT(table, HasSubstr("--json"));
+    EXPECT_THAT(table, Not(HasSubstr("coalprof report")));
+    EXPECT_THAT(table_of(sweep(), {.width = 50, .takes_columns = false}),
+                HasSubstr("coalprof report"));
     EXPECT_THAT(table_of(sweep(), {.width = 0}), Not(HasSubstr("Left out")));
+}
+
+// Two kernels of a program: without room, how often they ran gives way to what they cost.
+TEST(Table, what_describes_a_kernel_gives_way_to_what_its_accesses_cost) {
+    ResultHead head;
+    head.sweep.pattern = "run";
+    head.sweep.parameter = "kernel";
+    std::vector<Point> points;
+    for (const std::uint64_t number : {1u, 2u}) {
+        Point& point = points.emplace_back();
+        point.name = "kernel" + std::to_string(number);
+        point.parameters = {{"kernel", point.name},
+                            {"grid", std::to_string(number)},
+                            {"description_of_it", number}};
+        point.measured.emplace();
+        (*point.measured)[Counter::load_sectors_per_request] = 4.25 * static_cast<double>(number);
+    }
+    const std::string wide = table_of(points, {.width = 60}, head);
+    EXPECT_THAT(wide, HasSubstr("8.50"));
+    EXPECT_THAT(wide, Not(HasSubstr("Left out")));
+    const std::string narrow = table_of(points, {.width = 30}, head);
+    EXPECT_THAT(narrow, HasSubstr("grid"));
+    EXPECT_THAT(narrow, HasSubstr("8.50"));
+    EXPECT_THAT(narrow, HasSubstr("Left out: description_of_it"));
 }
 
 TEST(Table, control_characters_never_reach_a_terminal) {

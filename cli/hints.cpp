@@ -1,0 +1,94 @@
+#include "cli/hints.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "cli/parse.h"
+#include "core/text/describe.h"
+#include "core/text/error.h"
+#include "core/write/formats.h"
+
+namespace coalprof {
+namespace {
+
+bool has_option(const CLI::App& command, const std::string& name) {
+    return command.get_option_no_throw(name) != nullptr;
+}
+
+// Where a saved result is looked at so.
+struct OfSavedResult {
+    std::string_view option;
+    std::string_view command;
+};
+constexpr std::array of_saved_results{
+    OfSavedResult{"--budget", "check"},   OfSavedResult{"--budget-file", "check"},
+    OfSavedResult{"--columns", "report"}, OfSavedResult{"--sort", "report"},
+    OfSavedResult{"--best", "report"},
+};
+
+bool makes_or_reads_results(const CLI::App& command) {
+    constexpr std::array<std::string_view, 4> names{"run", "merge", "report", "check"};
+    return std::ranges::find(names, command.get_name()) != names.end();
+}
+
+}  // namespace
+
+std::string typed_again(const std::vector<std::string>& words) {
+    constexpr std::string_view plain =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=:,./%@";
+    std::string line = "coalprof";
+    for (const std::string& word : words) {
+        line += ' ';
+        if (!word.empty() && word.find_first_not_of(plain) == word.npos) {
+            line += word;
+            continue;
+        }
+        line += '\'' + within_single_quotes(word) + '\'';
+    }
+    return shown(line);
+}
+
+std::string hint_for_option(const CLI::App& command, std::string_view option) {
+    if (const CLI::Option* format = command.get_option_no_throw("--format"))
+        for (const Format& known : all_formats())
+            if (option == fmt::format("--{}", known.name) &&
+                format->get_description().find(known.name) != std::string::npos)
+                return fmt::format("--format {}, or -o FILE.{}", known.name, known.name);
+    if (!makes_or_reads_results(command)) return {};
+    for (const OfSavedResult& known : of_saved_results)
+        if (option == known.option)
+            return fmt::format("of a saved result (-o FILE.json): coalprof {} FILE.json {} ...",
+                               known.command, known.option);
+    return {};
+}
+
+std::string hint_for_argument(const CLI::App& command, const std::string& typed) {
+    const bool is_number = !typed.empty() && typed.front() >= '0' && typed.front() <= '9';
+    if (is_number && has_option(command, "--range"))
+        return fmt::format("values go by --range: {}",
+                           typed_again({command.get_name(), "--range", typed}));
+    if (command.get_name() == "machines")
+        return fmt::format("it lists them all; a prediction is made for one: {}",
+                           typed_again({"offset", "--machine", typed}));
+    return {};
+}
+
+std::string hint_for_repeated(const CLI::App& command, const std::string& option) {
+    const CLI::Option* taken = command.get_option_no_throw(option);
+    if (!taken || taken->results().size() < 2) return {};
+    const std::string what = taken->get_type_name();
+    if (what != "R" && !what.ends_with(",...")) return {};
+    return fmt::format("as a list: {} {}", option,
+                       shown(fmt::format("{}", fmt::join(taken->results(), ","))));
+}
+
+void refuse_missing_dashes(std::vector<std::string> words, const std::string& program) {
+    words.insert(std::ranges::find(words, program), "--");
+    throw UsageError(
+        fmt::format("run: there is no -- before {}", shown(program)), {}, UsageError::no_caret,
+        fmt::format("the program and what it is given stand behind it: {}", typed_again(words)));
+}
+
+}  // namespace coalprof
