@@ -89,6 +89,16 @@ TEST_F(Memory, that_is_not_there_is_refused_with_both_numbers_before_anything_is
               "free");
 }
 
+TEST_F(Memory, of_an_earlier_point_stays_where_giving_it_back_would_not_do) {
+    start();
+    Arena arena(shop());
+    arena.fit(std::array<std::uint64_t, 1>{200 * mebibyte});
+    // 512 MiB in all: neither with nor without the 200.
+    EXPECT_NE(message_of([&] { arena.fit(std::array<std::uint64_t, 1>{600 * mebibyte}); }),
+              "no PointError");
+    EXPECT_EQ(arena.held_bytes(), 200 * mebibyte);
+}
+
 TEST_F(Memory, of_an_earlier_point_is_given_back_where_a_later_one_needs_it) {
     start();
     Arena arena(shop());

@@ -28,6 +28,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <iterator>
 
 extern "C" {
 void* __libc_malloc(std::size_t);
