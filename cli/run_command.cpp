@@ -300,6 +300,12 @@ std::optional<MeasuredDevice> device_of(const std::optional<DeviceFacts>& facts)
     return device;
 }
 
+std::set<std::string> libraries_of(const std::vector<Trace>& traces) {
+    std::set<std::string> paths;
+    for (const Trace& trace : traces) paths.insert(trace.libraries.begin(), trace.libraries.end());
+    return paths;
+}
+
 // `before`: of its first run.
 int run_once(const RunCommand& command, const std::string& library, RunPass pass,
              std::vector<Trace>& traces, const std::vector<Trace>& before = {}) {
@@ -314,8 +320,9 @@ int run_once(const RunCommand& command, const std::string& library, RunPass pass
     variables.emplace_back(injection_variable, library);
     if (!orders.ranges.empty()) variables.emplace_back(nvtx_variable, library);
     if (pass == RunPass::lines)
-        std::ranges::move(variables_for_ptx(folder.path(), take_inventory().driver_version),
-                          std::back_inserter(variables));
+        std::ranges::move(
+            variables_for_ptx(folder.path(), take_inventory().driver_version, libraries_of(before)),
+            std::back_inserter(variables));
     const int code = run_program(command.program, variables);
     for (Trace& trace : folder.traces()) traces.push_back(std::move(trace));
     return code;
@@ -337,7 +344,7 @@ ExitCode run_run_command(const RunCommand& command, const Invocation& invocation
     // one that was stopped or never came to the GPU.
     const bool may_run_again = stop_signal() == 0 && !traces.empty();
     if (command.lines && code < 128 && may_run_again) {
-        const int code_of_lines = run_once(command, library, RunPass::lines, again);
+        const int code_of_lines = run_once(command, library, RunPass::lines, again, traces);
         lines = lines_of_run(kernels, again, facts, command.addresses);
         append(lines.warnings, other_end_of(code_of_lines, code));
         if (stop_signal() != 0) code = code_of_lines;

@@ -1,6 +1,7 @@
 #include "cupti/attach/attachment.h"
 
 #include <fmt/format.h>
+#include <link.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <fstream>
 
 #include "core/device/device.h"
+#include "cupti/attach/xla.h"
 #include "cupti/cupti_api.h"
 
 namespace coalprof {
@@ -220,6 +222,7 @@ void Attachment::fetch_if_due() {
             context.counter->drain();
         }
     tell_ranges();
+    tell_libraries();
     last_fetch_ = Clock::now();
 }
 
@@ -233,6 +236,19 @@ void Attachment::read_lines(bool whole, std::chrono::milliseconds patience) {
 void Attachment::tell_ranges() {
     if (!setup_.ranges) return;
     for (const std::string& name : setup_.ranges->new_names()) trace_.range(name);
+}
+
+// For the next run: what has the program's framework hand over PTX depends on its version.
+void Attachment::tell_libraries() {
+    const auto note = [](dl_phdr_info* library, std::size_t, void* found) {
+        if (library->dlpi_name && may_hold_xla(library->dlpi_name))
+            static_cast<std::set<std::string>*>(found)->insert(library->dlpi_name);
+        return 0;
+    };
+    std::set<std::string> loaded;
+    ::dl_iterate_phdr(note, &loaded);
+    for (const std::string& path : loaded)
+        if (libraries_.insert(path).second) trace_.library(path);
 }
 
 void Attachment::context_ends(CUcontext handle) {
@@ -265,6 +281,7 @@ void Attachment::program_ends() {
             context.counter->close();
         }
     tell_ranges();
+    tell_libraries();
     trace_.end(choice_.launches());
 }
 

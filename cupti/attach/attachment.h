@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -102,6 +103,7 @@ class Attachment {
     void read_lines(bool whole, std::chrono::milliseconds patience);
     void fetch_if_due();
     void tell_ranges();
+    void tell_libraries();
 
     Setup setup_;
     pid_t process_;
@@ -124,6 +126,7 @@ class Attachment {
     std::uint64_t idle_ = 0;        // launches since the last one that was counted
     Clock::time_point last_fetch_ = Clock::now();
     bool has_ended_ = false;
+    std::set<std::string> libraries_;  // that were told
 };
 
 }  // namespace coalprof
