@@ -174,7 +174,7 @@ TEST_F(Xla, gets_its_ptx_back_as_the_driver_takes_it) {
 TEST_F(Xla, leaves_others_their_ptxas_and_its_exit_code) {
     write("x.ptx", ".version 8.8\n");
     for (const std::string& words :
-         {folder + "/x.ptx -o x.cubin", std::string("-c tempfile -o x.o"),
+         {folder + "/x.ptx -o " + folder + "/x.cubin", "-c tempfile -o " + folder + "/x.o",
           std::string("--input-as-string '.version 8.0'")}) {
         const ProgramOutput output = asked(words);
         EXPECT_EQ(output.code, 3) << words;
