@@ -213,9 +213,9 @@ std::vector<Warning> kernels_that_wait(const std::vector<Trace>& traces) {
         warnings.push_back(
             {.code = "W-KERNEL-WAITS",
              .point = {},
-             .text = fmt::format("{} did not end by itself, so it was not counted, nor were "
-                                 "launches beside it: it waits for another kernel or for the "
-                                 "program (leave it out: --kernel '^(?!.*{})')",
+             .text = fmt::format("{} did not end in time, so it was not counted, nor were launches "
+                                 "beside it: it may wait for another kernel or for the program "
+                                 "(leave it out: --kernel '^(?!.*{})')",
                                  demangled(name), kernel_name(name))});
     return warnings;
 }

@@ -64,7 +64,7 @@ std::vector<std::string_view> known_flags(const std::set<std::string>& libraries
     bool is_first = true;
     for (const std::string& path : libraries) {
         const MappedFile library(path);
-        if (!library.has_word("XLA_FLAGS")) continue;
+        if (!library.has_word("XLA_FLAGS") && !library.has_word(own_compiler)) continue;
         if (is_first) known.assign(std::begin(flags_off), std::end(flags_off));
         std::erase_if(known, [&](std::string_view flag) { return !library.has_word(flag); });
         is_first = false;
