@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,7 +24,7 @@ namespace fs = std::filesystem;
 
 // Without the first XLA would not call ptxas. The others: newer versions have one compiler more,
 // and ones that compile in parts, which have to be linked as machine code.
-constexpr const char* own_compiler = "xla_gpu_enable_libnvptxcompiler";
+constexpr std::string_view own_compiler = "xla_gpu_enable_libnvptxcompiler";
 constexpr std::string_view flags_off[] = {own_compiler, "xla_gpu_enable_libnvjitlink",
                                           "xla_gpu_enable_llvm_module_compilation_parallelism"};
 constexpr const char* folder_flag = "xla_gpu_cuda_data_dir";
@@ -47,10 +46,9 @@ class MappedFile {
     MappedFile(const MappedFile&) = delete;
     MappedFile& operator=(const MappedFile&) = delete;
 
-    // As a string of C: with a zero behind it.
-    bool has_word(std::string_view word) const {
-        return bytes_ != MAP_FAILED &&
-               ::memmem(bytes_, size_, std::string(word).c_str(), word.size() + 1) != nullptr;
+    std::string_view bytes() const {
+        if (bytes_ == MAP_FAILED) return {};
+        return {static_cast<const char*>(bytes_), size_};
     }
 
  private:
@@ -58,15 +56,28 @@ class MappedFile {
     std::size_t size_ = 0;
 };
 
+// Those whose names are in a library as strings of C.
+std::set<std::string_view> flags_in(std::string_view bytes) {
+    constexpr std::string_view beginning = "xla_gpu_enable_l";
+    std::set<std::string_view> found;
+    for (std::size_t at = 0; (at = bytes.find(beginning, at)) != bytes.npos; ++at)
+        for (const std::string_view flag : flags_off)
+            if (bytes.substr(at).starts_with(flag) && at + flag.size() < bytes.size() &&
+                bytes[at + flag.size()] == '\0')
+                found.insert(flag);
+    return found;
+}
+
 // Those that every library knows that reads XLA_FLAGS.
 std::vector<std::string_view> known_flags(const std::set<std::string>& libraries) {
     std::vector<std::string_view> known;
     bool is_first = true;
     for (const std::string& path : libraries) {
         const MappedFile library(path);
-        if (!library.has_word("XLA_FLAGS") && !library.has_word(own_compiler)) continue;
+        const std::set<std::string_view> flags = flags_in(library.bytes());
+        if (flags.empty() && library.bytes().find("XLA_FLAGS") == std::string_view::npos) continue;
         if (is_first) known.assign(std::begin(flags_off), std::end(flags_off));
-        std::erase_if(known, [&](std::string_view flag) { return !library.has_word(flag); });
+        std::erase_if(known, [&](std::string_view flag) { return !flags.contains(flag); });
         is_first = false;
     }
     return known;
