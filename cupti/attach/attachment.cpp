@@ -164,7 +164,7 @@ void Attachment::end_counting(bool was_launched) {
     trace_.unfinished(counting_.kernel.name);
     choice_.leave_out(counting_.kernel.name);
     wait_for_kernel_ = std::max(wait_for_kernel_ / 2, setup_.longest_wait / least_part_of_patience);
-    wait_for_context_ = short_wait;
+    wait_for_context_ = std::min(wait_for_context_, std::max(setup_.longest_wait / 10, short_wait));
     has_told_of_waiting_ = true;
 }
 
