@@ -200,6 +200,26 @@ std::vector<Warning> problems_of_counting(const std::vector<Trace>& traces) {
     return warnings;
 }
 
+std::set<std::string> unfinished_kernels(const std::vector<Trace>& traces) {
+    std::set<std::string> names;
+    for (const Trace& trace : traces)
+        names.insert(trace.unfinished.begin(), trace.unfinished.end());
+    return names;
+}
+
+std::vector<Warning> kernels_that_wait(const std::vector<Trace>& traces) {
+    std::vector<Warning> warnings;
+    for (const std::string& name : unfinished_kernels(traces))
+        warnings.push_back(
+            {.code = "W-KERNEL-WAITS",
+             .point = {},
+             .text = fmt::format("{} did not end in time, so it was not counted, nor were launches "
+                                 "beside it: it may wait for another kernel or for the program "
+                                 "(leave it out: --kernel '^(?!.*{})')",
+                                 demangled(name), kernel_name(name))});
+    return warnings;
+}
+
 std::vector<Warning> early_ends_of(const std::vector<Trace>& traces) {
     std::vector<Warning> warnings;
     for (const Trace& trace : traces)
@@ -280,20 +300,29 @@ std::optional<MeasuredDevice> device_of(const std::optional<DeviceFacts>& facts)
     return device;
 }
 
+std::set<std::string> libraries_of(const std::vector<Trace>& traces) {
+    std::set<std::string> paths;
+    for (const Trace& trace : traces) paths.insert(trace.libraries.begin(), trace.libraries.end());
+    return paths;
+}
+
+// `before`: of its first run.
 int run_once(const RunCommand& command, const std::string& library, RunPass pass,
-             std::vector<Trace>& traces) {
+             std::vector<Trace>& traces, const std::vector<Trace>& before = {}) {
     const TraceFolder folder;
     AttachOrders orders{.folder = folder.path(),
                         .first_of_each = parse_integer(command.first, "--first", 1),
                         .pass = pass};
     if (!command.kernel.empty()) orders.kernel = command.kernel;
     orders.ranges = command.ranges;
+    if (pass == RunPass::use) orders.left_out = unfinished_kernels(before);
     Variables variables = variables_of(orders);
     variables.emplace_back(injection_variable, library);
     if (!orders.ranges.empty()) variables.emplace_back(nvtx_variable, library);
     if (pass == RunPass::lines)
-        std::ranges::move(variables_for_ptx(folder.path(), take_inventory().driver_version),
-                          std::back_inserter(variables));
+        std::ranges::move(
+            variables_for_ptx(folder.path(), take_inventory().driver_version, libraries_of(before)),
+            std::back_inserter(variables));
     const int code = run_program(command.program, variables);
     for (Trace& trace : folder.traces()) traces.push_back(std::move(trace));
     return code;
@@ -315,17 +344,18 @@ ExitCode run_run_command(const RunCommand& command, const Invocation& invocation
     // one that was stopped or never came to the GPU.
     const bool may_run_again = stop_signal() == 0 && !traces.empty();
     if (command.lines && code < 128 && may_run_again) {
-        const int code_of_lines = run_once(command, library, RunPass::lines, again);
+        const int code_of_lines = run_once(command, library, RunPass::lines, again, traces);
         lines = lines_of_run(kernels, again, facts, command.addresses);
         append(lines.warnings, other_end_of(code_of_lines, code));
         if (stop_signal() != 0) code = code_of_lines;
     } else if (!command.lines && command.counters == "memory" && code == 0 && may_run_again) {
-        code = run_once(command, library, RunPass::use, again);
+        code = run_once(command, library, RunPass::use, again, traces);
         add_use(kernels, summarize(again));
         std::ranges::move(again, std::back_inserter(traces));
         again.clear();
     }
     std::vector<Warning> problems = problems_of_counting(traces);
+    append(problems, kernels_that_wait(traces));
     append(problems, early_ends_of(traces));
     append(problems, early_ends_of(again));
     append(problems, missing_ranges(command.ranges, traces));

@@ -121,6 +121,10 @@ void read_line(const json& line, Trace& trace) {
         trace.problems.push_back(line.at("problem").get<std::string>());
     } else if (line.contains("range")) {
         trace.ranges.insert(line.at("range").get<std::string>());
+    } else if (line.contains("unfinished")) {
+        trace.unfinished.insert(line.at("unfinished").get<std::string>());
+    } else if (line.contains("library")) {
+        trace.libraries.insert(line.at("library").get<std::string>());
     } else if (line.contains("launches")) {
         if (!trace.launches) trace.launches.emplace();
         (*trace.launches)[kernel_from(line)] += line.at("launches").get<std::uint64_t>();
@@ -189,6 +193,10 @@ void TraceWriter::counted(const CountedLaunch& launch) {
 void TraceWriter::problem(std::string_view sentence) { line(text_of({{"problem", sentence}})); }
 
 void TraceWriter::range(std::string_view name) { line(text_of({{"range", name}})); }
+
+void TraceWriter::unfinished(std::string_view kernel) { line(text_of({{"unfinished", kernel}})); }
+
+void TraceWriter::library(std::string_view path) { line(text_of({{"library", path}})); }
 
 void TraceWriter::site(const TracedSite& traced) {
     const PtxSite& site = traced.site;

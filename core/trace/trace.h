@@ -58,6 +58,8 @@ struct Trace {
     // the program ended without a word.
     std::optional<std::map<TracedKernel, std::uint64_t>> launches;
     std::vector<std::string> problems;        // sentences
+    std::set<std::string> unfinished;         // kernels that did not end while we waited for them
+    std::set<std::string> libraries;          // paths of some that the program has loaded
     std::set<std::string> ranges;             // of NVTX: some of those that were opened
     std::map<std::string, TracedSite> sites;  // by id, as they were told last
 };
@@ -74,6 +76,8 @@ class TraceWriter {
     void counted(const CountedLaunch& launch);
     void problem(std::string_view sentence);
     void range(std::string_view name);
+    void unfinished(std::string_view kernel);
+    void library(std::string_view path);
     void site(const TracedSite& site);  // takes the place of what was told of it before
     void end(const std::map<TracedKernel, std::uint64_t>& launches);
 

@@ -28,6 +28,7 @@ class LaunchChoice {
     bool takes(const TracedKernel& kernel);
     // By its name alone.
     bool wants(const std::string& name);
+    void leave_out(const std::string& name) { wanted_[name] = false; }
     // Those in the ranges.
     const std::map<TracedKernel, std::uint64_t>& launches() const { return launches_; }
     std::uint64_t total() const { return total_; }

@@ -6,9 +6,10 @@
 // release and with it the version of PTX that it may write, then with the PTX's file and "-o FILE".
 // Ours hands the PTX on as it is. What they find in their caches they do not compile. CuPy keeps
 // machine code and PTX in the same files of its cache. Seen with Triton of PyTorch 2.11 and CuPy
-// 14.2 on an H100 (2026-11-23). XLA (JAX 0.11.2) could not be brought to it by its flags alone.
+// 14.2 on an H100 (2026-11-23). For JAX see xla.h.
 #pragma once
 
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,8 +19,8 @@ namespace coalprof {
 // By name; a framework whose first one is set already is left alone. Its
 // others take the place of the user's. `folder` is to outlive the program: the stand-in for the
 // compiler and caches go there. `driver_version`: of CUDA that the driver offers, 13000 is 13.0,
-// which limits the PTX that it compiles; 0: not known.
-std::vector<std::pair<std::string, std::string>> variables_for_ptx(const std::string& folder,
-                                                                   int driver_version);
+// which limits the PTX that it compiles; 0: not known. `libraries`: that the program has loaded.
+std::vector<std::pair<std::string, std::string>> variables_for_ptx(
+    const std::string& folder, int driver_version, const std::set<std::string>& libraries = {});
 
 }  // namespace coalprof

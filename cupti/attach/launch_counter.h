@@ -40,6 +40,7 @@ class LaunchCounter {
     // Drains, and switches the profiler off: launches then run as without us. begin() switches it
     // on again.
     void close();
+    bool is_in_range() const { return is_in_range_; }
     bool is_open() const { return session_.has_value(); }
     std::size_t pending() const { return pending_.size(); }
 

@@ -63,6 +63,7 @@ class LineProbe {
     void loaded(Handle handle, CUcontext context);
     void not_loaded();
     void launched_in(CUcontext context) { contexts_.insert(context); }
+    const std::set<CUcontext>& contexts() const { return contexts_; }
 
     // Delivers what has been counted so far, of sites that have been executed twice as often as
     // when they were told last; `whole`: of all that have been executed since.

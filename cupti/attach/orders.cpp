@@ -15,9 +15,18 @@ constexpr const char* folder_variable = "COALPROF_ATTACH_FOLDER";
 constexpr const char* first_variable = "COALPROF_ATTACH_FIRST";
 constexpr const char* kernel_variable = "COALPROF_ATTACH_KERNEL";
 constexpr const char* pass_variable = "COALPROF_ATTACH_PASS";
-constexpr const char* ranges_variable = "COALPROF_ATTACH_RANGES";  // one a line
+constexpr const char* ranges_variable = "COALPROF_ATTACH_RANGES";      // one a line
+constexpr const char* left_out_variable = "COALPROF_ATTACH_LEFT_OUT";  // one a line
 
 constexpr std::array pass_names{"traffic", "use", "lines"};  // in the order of RunPass
+
+std::vector<std::string> lines_of(const char* variable) {
+    std::vector<std::string> all;
+    const char* value = std::getenv(variable);
+    std::istringstream lines(value ? value : "");
+    for (std::string line; std::getline(lines, line);) all.push_back(line);
+    return all;
+}
 
 }  // namespace
 
@@ -29,6 +38,9 @@ std::vector<std::pair<std::string, std::string>> variables_of(const AttachOrders
     if (orders.kernel) variables.emplace_back(kernel_variable, *orders.kernel);
     if (!orders.ranges.empty())
         variables.emplace_back(ranges_variable, fmt::format("{}", fmt::join(orders.ranges, "\n")));
+    if (!orders.left_out.empty())
+        variables.emplace_back(left_out_variable,
+                               fmt::format("{}", fmt::join(orders.left_out, "\n")));
     return variables;
 }
 
@@ -45,10 +57,9 @@ std::optional<AttachOrders> orders_of_environment() {
         if (known != pass_names.end())
             orders.pass = static_cast<RunPass>(known - pass_names.begin());
     }
-    if (const char* ranges = std::getenv(ranges_variable)) {
-        std::istringstream lines(ranges);
-        for (std::string name; std::getline(lines, name);) orders.ranges.push_back(name);
-    }
+    orders.ranges = lines_of(ranges_variable);
+    const std::vector<std::string> left_out = lines_of(left_out_variable);
+    orders.left_out = {left_out.begin(), left_out.end()};
     return orders;
 }
 

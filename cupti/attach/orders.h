@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@ struct AttachOrders {
     std::optional<std::string> kernel = std::nullopt;  // see LaunchChoice
     RunPass pass = RunPass::traffic;
     std::vector<std::string> ranges = {};  // NVTX's, by name; none: launches are counted anywhere
+    std::set<std::string> left_out = {};   // kernels, by their mangled names
 };
 
 // As variables, by name.

@@ -114,6 +114,22 @@ class RunProgram(Case):
         self.assertEqual(ran.code, 5)
         self.assertIn("W-ENDED-EARLY", {one["code"] for one in json.loads(ran.err)["warnings"]})
 
+    def test_names_a_kernel_that_waits_and_leaves_it_out_of_the_second_run(self):
+        # What the library writes where there is a GPU.
+        script = ("import json, os\n"
+                  "with open(os.environ['COALPROF_ATTACH_FOLDER'] + '/1.trace', 'w') as trace:\n"
+                  "    for line in ({'coalprof_trace': 3, 'process': 1, 'program': 'x'},\n"
+                  "                 {'unfinished': '_Z5waitsPi'}, {'end': True}):\n"
+                  "        print(json.dumps(line), file=trace)\n"
+                  "print('left out:', os.environ.get('COALPROF_ATTACH_LEFT_OUT'))")
+        ran = self.python("--json", "--counters", "memory", script=script)
+        self.assertEqual(ran.out, b"left out: None\nleft out: _Z5waitsPi\n")
+        result = json.loads(ran.err)
+        self.assertEqual(result["status"], "partial")
+        texts = [one["text"] for one in result["warnings"] if one["code"] == "W-KERNEL-WAITS"]
+        self.assertEqual(len(texts), 1)
+        self.assertIn("waits(int*)", texts[0])
+
     def test_a_forked_child_leaves_its_parents_trace_alone(self):
         ran = self.python("--json", script=LIKE_A_DRIVER +
                           "if os.fork() == 0: sys.exit(0)\nos.wait()\nos._exit(5)")

@@ -44,6 +44,13 @@ __global__ void everyone_waits(float* x) {
     if (i < threads) x[i] += x[i + threads];
 }
 
+__global__ void waits_until(volatile int* flag, float* x) {
+    while (*flag == 0) {
+    }
+    *x += 1;
+}
+__global__ void sets(volatile int* flag) { *flag = 1; }
+
 __global__ void writes_to(float* x) { *x = 1; }
 __global__ void traps() { asm("trap;"); }
 
@@ -370,6 +377,90 @@ int cooperative() {
     return 0;
 }
 
+// A kernel that is not loaded yet could not be launched beside one that waits for it.
+template <typename... Kernels>
+void load(Kernels... kernels) {
+    cudaFuncAttributes attributes;
+    (cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernels)), ...);
+}
+
+// In memory of the host that the GPU sees.
+class HostFlag {
+ public:
+    HostFlag() { cudaHostAlloc(&flag_, sizeof *flag_, cudaHostAllocMapped); }
+    ~HostFlag() { cudaFreeHost(flag_); }
+    void set(int value) { *static_cast<volatile int*>(flag_) = value; }
+    int* on_gpu() {
+        int* seen = nullptr;
+        cudaHostGetDevicePointer(&seen, flag_, 0);
+        return seen;
+    }
+
+ private:
+    int* flag_ = nullptr;
+};
+
+int a_kernel_waits_for_the_host() {
+    Array x;
+    HostFlag flag;
+    launch_some("before");
+    for (int i = 0; i < 3; ++i) {
+        flag.set(0);
+        waits_until<<<1, 1>>>(flag.on_gpu(), x.get());
+        flag.set(1);
+        cudaDeviceSynchronize();
+    }
+    say("was told by the host", x.first());
+    launch_some("after");
+    return 0;
+}
+
+int a_kernel_waits_for_another() {
+    Array x;
+    int* flag = nullptr;
+    cudaMalloc(&flag, sizeof *flag);
+    cudaStream_t one;
+    cudaStream_t other;
+    cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);
+    cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
+    launch_some("before");
+    load(waits_until, sets);
+    for (int i = 0; i < 3; ++i) {
+        cudaMemset(flag, 0, sizeof *flag);
+        cudaDeviceSynchronize();
+        waits_until<<<1, 1, 0, one>>>(flag, x.get());
+        sets<<<1, 1, 0, other>>>(flag);
+        cudaDeviceSynchronize();
+    }
+    say("was told by a kernel", x.first());
+    launch_some("after");
+    return 0;
+}
+
+// As servers have it: one kernel for all the time, and others beside it.
+int a_kernel_stays() {
+    Array x;
+    Array y;
+    HostFlag flag;
+    flag.set(0);
+    cudaStream_t one;
+    cudaStream_t other;
+    cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);
+    cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
+    load(waits_until, scale);
+    waits_until<<<1, 1, 0, one>>>(flag.on_gpu(), x.get());
+    for (int i = 0; i < 20; ++i) {
+        for (int j = 0; j < 20; ++j) scale<<<blocks, threads, 0, other>>>(y.get(), 1);
+        cudaStreamSynchronize(other);
+        usleep(50000);  // so long that counts are fetched
+    }
+    flag.set(1);
+    cudaStreamSynchronize(one);
+    say("stayed", x.first());
+    say("beside it", y.first());
+    return 0;
+}
+
 int unloads_libraries() {
     const char* path = std::getenv("HARD_LIBRARY");
     if (!path) return 1;
@@ -447,6 +538,9 @@ constexpr Named programs[] = {PROGRAM(launches),
                               PROGRAM(daemonises),
                               PROGRAM(graphs),
                               PROGRAM(cooperative),
+                              PROGRAM(a_kernel_waits_for_the_host),
+                              PROGRAM(a_kernel_waits_for_another),
+                              PROGRAM(a_kernel_stays),
                               PROGRAM(unloads_libraries),
                               PROGRAM(many_kernels),
                               PROGRAM(is_interrupted_by_a_timer)};

@@ -105,6 +105,13 @@ def has_a_thread_that_goes_on():
     print("left it behind")
 
 
+def compiles_with_jax():
+    import jax
+    x = jax.numpy.arange(1 << 16, dtype="float32").reshape(256, 256)
+    turned = jax.jit(lambda x: x.T[::2] * 2)
+    print(sum(float(turned(x)[3, 5]) for _ in range(4)))
+
+
 def has_processes():
     """Each with CUDA of its own."""
     script = "import torch; print((torch.ones(1000, device='cuda') * 3).sum().item(), flush=True)"
@@ -123,7 +130,7 @@ def loads_data_in_forked_workers():
 programs = {"profiles_itself": ["torch"], "sees_its_kernels": ["torch"], "unloads_modules": [],
             "forgets_its_modules": ["torch"], "raises": ["torch"], "is_interrupted": ["torch"],
             "exits_at_once": ["torch"], "has_a_thread_that_goes_on": ["torch"],
-            "has_processes": ["torch"], "loads_data_in_forked_workers": ["torch"]}
+            "compiles_with_jax": ["jax"], "has_processes": ["torch"], "loads_data_in_forked_workers": ["torch"]}
 
 if len(sys.argv) == 1:
     print("\n".join(name for name, modules in programs.items() if has(*modules)))

@@ -42,6 +42,8 @@ TEST_F(TraceFile, is_read_as_it_was_written) {
         writer.counted(launch_of(3, 32, 1e-6));
         writer.problem("no counters");
         writer.range("step");
+        writer.unfinished("_Z5waitsPi");
+        writer.library("/site/xla_cuda_plugin.so");
         writer.end({{scale, 7}});
     }
     const Trace trace = read_trace(path);
@@ -56,6 +58,8 @@ TEST_F(TraceFile, is_read_as_it_was_written) {
               Reading{Unavailable{"the GPU gave no value"}});
     EXPECT_THAT(trace.problems, ElementsAre("no counters"));
     EXPECT_THAT(trace.ranges, ElementsAre("step"));
+    EXPECT_THAT(trace.unfinished, ElementsAre("_Z5waitsPi"));
+    EXPECT_THAT(trace.libraries, ElementsAre("/site/xla_cuda_plugin.so"));
     EXPECT_EQ(trace.launches.value().at(scale), 7u);
 }
 

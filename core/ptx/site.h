@@ -1,0 +1,57 @@
+// A memory instruction of a program's PTX, and what all its executions come to.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/access/warp_access.h"
+
+namespace coalprof {
+
+struct SourceLine {
+    std::string file;        // empty: the code was built without -lineinfo
+    std::uint64_t line = 0;  // from 1
+    friend auto operator<=>(const SourceLine&, const SourceLine&) = default;
+};
+
+// Whether the file is a header of the toolkit, or of Triton's language: not the user's own.
+bool is_of_toolkit(const SourceLine& place);
+
+// A memory instruction of the program. A generic one has two sites, one for each memory that it can
+// reach.
+struct PtxSite {
+    std::string function;  // mangled: the kernel, or a function that kernels call
+    SourceLine source;
+    // Where the function that `source` lies in was inlined: the innermost place that is not the
+    // toolkit's; empty: nowhere.
+    SourceLine inlined_at;
+    std::string instruction;  // "ld.global.v4.f32"
+    AccessKind kind = AccessKind::load;
+    Space space = Space::global;
+    std::uint32_t width_bytes = 4;  // a lane
+};
+
+// What the GPU keeps of a site: counts, in this order, then samples. All numbers are 64 bits wide,
+// little-endian.
+struct SiteTotals {
+    std::uint64_t executed = 0;        // warps
+    std::uint64_t lanes = 0;           // active, over all of them
+    std::uint64_t sectors = 0;         // distinct in a warp
+    std::uint64_t lines = 0;           // of 128 bytes, likewise
+    std::uint64_t places = 0;          // distinct addresses, likewise
+    std::uint64_t ideal_sectors = 0;   // of as many lanes side by side; at most `sectors`
+    std::uint64_t needed_sectors = 0;  // the fewest that could hold the distinct bytes
+
+    SiteTotals& operator+=(const SiteTotals& other) {
+        executed += other.executed;
+        lanes += other.lanes;
+        sectors += other.sectors;
+        lines += other.lines;
+        places += other.places;
+        ideal_sectors += other.ideal_sectors;
+        needed_sectors += other.needed_sectors;
+        return *this;
+    }
+};
+
+}  // namespace coalprof

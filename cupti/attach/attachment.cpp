@@ -1,0 +1,288 @@
+#include "cupti/attach/attachment.h"
+
+#include <fmt/format.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "core/device/device.h"
+#include "cupti/attach/xla.h"
+#include "cupti/cupti_api.h"
+
+namespace coalprof {
+namespace {
+
+// After so many launches in a row that nobody wants counted the profiler is switched off.
+constexpr std::uint64_t idle_launches = 200;
+// The same as Setup::least_between_fetches for the counts of lines, of which each time all are
+// fetched.
+constexpr std::chrono::milliseconds least_between_reads{1000};
+// Others wait for a launch that is counted. One that takes longer (its PTX is compiled) is not
+// counted: the program must never stand still because of us.
+constexpr std::chrono::seconds longest_launch{10};
+// Where there is another time to fetch what was counted.
+constexpr std::chrono::milliseconds short_wait{1};
+// Of the patience with kernels; without an end to it ordinary ones would be given up.
+constexpr int least_part_of_patience = 16;
+
+std::string program_path() {
+    std::error_code error;
+    const auto path = std::filesystem::read_symlink("/proc/self/exe", error);
+    return error ? std::string("?") : path.string();
+}
+
+}  // namespace
+
+Attachment::Attachment(const Setup& setup)
+    : setup_(setup),
+      process_(::getpid()),
+      trace_(setup.orders.folder + '/' + trace_name(static_cast<std::uint64_t>(process_)),
+             {.id = static_cast<std::uint64_t>(process_), .program = program_path()}),
+      choice_(setup.orders.first_of_each, setup.orders.kernel, setup.ranges),
+      work_(setup.work),
+      wait_for_kernel_(setup.longest_wait),
+      wait_for_context_(setup.longest_wait),
+      turn_(longest_launch) {
+    for (const std::string& name : setup.orders.left_out) choice_.leave_out(name);
+}
+
+bool Attachment::is_ours() const { return ::getpid() == process_; }
+
+void Attachment::problem(const std::string& sentence) {
+    try {
+        trace_.problem(sentence);
+    } catch (const Error&) {
+        // Nowhere to tell it; the program goes on.
+    }
+}
+
+void Attachment::count_lines(const ModuleDriver& driver) {
+    lines_.emplace(
+        LineProbe::Setup{.driver = driver,
+                         .wants = [this](const std::string& name) { return choice_.wants(name); },
+                         .deliver = [this](const TracedSite& site) { trace_.site(site); },
+                         .problem = [this](const std::string& sentence) { problem(sentence); }});
+}
+
+std::string Attachment::file_for(const std::string& bytes) {
+    const std::string path =
+        fmt::format("{}/{}-{}.image", setup_.orders.folder, process_, ++files_);
+    std::ofstream file(path, std::ios::binary);
+    file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    file.close();
+    return file ? path : std::string();
+}
+
+Attachment::Context& Attachment::context_of(CUcontext handle) {
+    const auto [found, is_new] = contexts_.try_emplace(handle);
+    Context& context = found->second;
+    if (!is_new) return context;
+    try {
+        const CuptiApi& api = setup_.api();
+        if (!profiler_) profiler_.emplace(api);
+        context.device = setup_.device_of(handle);
+        const std::string chip = chip_of_device(api, static_cast<int>(context.device));
+        const ChipMetrics known(api, chip);
+        const RunMetrics metrics(setup_.orders.pass, chip,
+                                 [&](std::string_view metric) { return known.has(metric); });
+        context.chip = std::make_unique<ChipConfig>(api, chip, metrics);
+        if (context.chip->config.passes() > 1)
+            throw CountersError(fmt::format("cannot read counters: {} needs {} passes for them",
+                                            chip, context.chip->config.passes()));
+        context.counter = std::make_unique<LaunchCounter>(LaunchCounter::Setup{
+            .api = api,
+            .context = handle,
+            .config = context.chip->config,
+            .metrics = context.chip->metrics,
+            .deliver = [this](const CountedLaunch& launch) { trace_.counted(launch); },
+            .problem = [this](const std::string& sentence) { problem(sentence); }});
+    } catch (const Error& error) {
+        problem(error.what());
+    }
+    return context;
+}
+
+void Attachment::launch_begins(const SeenLaunch& launch) {
+    Lock lock(mutex_);
+    if (counts_lines()) {
+        if (has_ended_) return;
+        choice_.takes(launch.kernel);
+        if (lines()) lines()->launched_in(launch.context);
+        return;
+    }
+    if (turn_.is_mine()) return;  // called by the launch that is counted
+    settle(lock);
+    // The kernel of a launch that is lost could still come into the next one's range.
+    if (has_ended_ || captures_ > 0 || lost_ != std::thread::id()) return;
+    fetch_if_due();
+    count(launch);
+}
+
+void Attachment::count(const SeenLaunch& launch) {
+    Context& context = context_of(launch.context);
+    TracedKernel kernel = launch.kernel;
+    kernel.device = context.device;
+    if (!choice_.takes(kernel)) return pass_over(launch.context, context);
+    idle_ = 0;
+    if (!context.counter || !lets_cupti_wait(launch.context)) return;
+    context.counter->end(false);  // the range of a kernel that was given up
+    context.counter->begin(choice_.total(), kernel);
+    if (!context.counter->is_in_range()) return;  // it failed, and has told so
+    counting_ = launch;
+    turn_.take();
+}
+
+void Attachment::pass_over(CUcontext handle, Context& context) {
+    if (++idle_ % idle_launches == 0 && context.counter && context.counter->is_open() &&
+        lets_cupti_wait(handle)) {
+        context.counter->end(false);
+        context.counter->close();
+    }
+}
+
+void Attachment::launch_ends(bool was_launched) {
+    Lock lock(mutex_);
+    if (turn_.is_mine() && was_launched) {
+        const CUstream stream = counting_.stream;
+        const std::chrono::milliseconds patience = wait_for_kernel_;
+        lock.unlock();  // the program may have to do something for the kernel to end
+        comes_true([&] { return kernel_has_ended(stream); }, patience);
+        lock.lock();
+    }
+    if (turn_.is_mine()) end_counting(was_launched);
+    if (lost_ == std::this_thread::get_id()) lost_ = {};
+}
+
+// Of a kernel that still runs the range stays open, which CUPTI would close no sooner than it ends.
+void Attachment::end_counting(bool was_launched) {
+    turn_.end();
+    LaunchCounter& counter = *contexts_.at(counting_.context).counter;
+    if (kernel_has_ended(counting_.stream)) return counter.end(was_launched);
+    trace_.unfinished(counting_.kernel.name);
+    choice_.leave_out(counting_.kernel.name);
+    wait_for_kernel_ = std::max(wait_for_kernel_ / 2, setup_.longest_wait / least_part_of_patience);
+    wait_for_context_ = std::min(wait_for_context_, std::max(setup_.longest_wait / 10, short_wait));
+    has_told_of_waiting_ = true;
+}
+
+// No launch is being counted then.
+void Attachment::settle(Lock& lock) {
+    if (turn_.wait(lock)) return;
+    lost_ = turn_.owner();
+    const bool has_ended = kernel_has_ended(counting_.stream);
+    end_counting(false);
+    if (has_ended) problem("a launch did not return in time: none is counted until it does");
+}
+
+void Attachment::capture_changes(int by) {
+    const Lock lock(mutex_);  // not while a context's work is marked
+    captures_ += by;
+}
+
+// A stream must not be asked while another is captured: that could spoil the capture.
+bool Attachment::kernel_has_ended(CUstream stream) const {
+    return captures_ > 0 || work_.has_ended(stream);
+}
+
+bool Attachment::is_idle(CUcontext context, std::chrono::milliseconds patience) {
+    return captures_ > 0 || work_.ends_within(context, patience);
+}
+
+// Whether CUPTI may be called where it waits for the context's work.
+bool Attachment::lets_cupti_wait(CUcontext context) {
+    if (is_idle(context, wait_for_context_)) return true;
+    wait_for_context_ = std::max(wait_for_context_ / 2, short_wait);
+    if (!has_told_of_waiting_)
+        problem("launches were not counted while kernels of before them did not end");
+    has_told_of_waiting_ = true;
+    return false;
+}
+
+// There is no other time to fetch what was counted.
+std::chrono::milliseconds Attachment::last_wait() const {
+    return std::max(wait_for_context_, setup_.longest_wait / 10);
+}
+
+void Attachment::waited() {
+    const Lock lock(mutex_);
+    fetch_if_due();
+}
+
+void Attachment::fetch_if_due() {
+    const auto least = counts_lines() ? least_between_reads : setup_.least_between_fetches;
+    if (!turn_.is_free() || Clock::now() - last_fetch_ < least) return;
+    // Copying from the GPU would spoil a graph that is being recorded.
+    if (captures_ == 0) read_lines(false, short_wait);
+    for (auto& [handle, context] : contexts_)
+        if (context.counter && context.counter->pending() > 0 && is_idle(handle, short_wait)) {
+            context.counter->end(false);
+            context.counter->drain();
+        }
+    tell_ranges();
+    tell_libraries();
+    last_fetch_ = Clock::now();
+}
+
+void Attachment::read_lines(bool whole, std::chrono::milliseconds patience) {
+    if (lines_ && std::ranges::all_of(lines_->contexts(), [&](CUcontext context) {
+            return is_idle(context, patience);
+        }))
+        lines_->read(whole);
+}
+
+void Attachment::tell_ranges() {
+    if (!setup_.ranges) return;
+    for (const std::string& name : setup_.ranges->new_names()) trace_.range(name);
+}
+
+// For the next run: what has the program's framework hand over PTX depends on its version.
+void Attachment::tell_libraries() {
+    const auto note = [](dl_phdr_info* library, std::size_t, void* found) {
+        if (library->dlpi_name && may_hold_xla(library->dlpi_name))
+            static_cast<std::set<std::string>*>(found)->insert(library->dlpi_name);
+        return 0;
+    };
+    std::set<std::string> loaded;
+    ::dl_iterate_phdr(note, &loaded);
+    for (const std::string& path : loaded)
+        if (libraries_.insert(path).second) trace_.library(path);
+}
+
+void Attachment::context_ends(CUcontext handle) {
+    Lock lock(mutex_);
+    settle(lock);
+    if (lines()) lines()->context_ends(handle);
+    const auto found = contexts_.find(handle);
+    if (found != contexts_.end()) {
+        Context& context = found->second;
+        if (context.counter && context.counter->is_open()) {
+            if (is_idle(handle, last_wait()))
+                context.counter->end(false);
+            else
+                left_open_.push_back(std::move(context));
+        }
+        contexts_.erase(found);
+    }
+    work_.context_ends(handle);
+}
+
+void Attachment::program_ends() {
+    Lock lock(mutex_);
+    settle(lock);
+    if (has_ended_) return;
+    has_ended_ = true;
+    read_lines(true, last_wait());
+    for (auto& [handle, context] : contexts_)
+        if (context.counter && context.counter->is_open() && is_idle(handle, last_wait())) {
+            context.counter->end(false);
+            context.counter->close();
+        }
+    tell_ranges();
+    tell_libraries();
+    trace_.end(choice_.launches());
+}
+
+}  // namespace coalprof

@@ -1,0 +1,132 @@
+// coalprof inside the user's program: what is done at each of its launches, waits and ends, by any
+// of its threads. Whatever goes wrong is told in the trace; the program goes on.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/trace/trace.h"
+#include "cupti/attach/choice.h"
+#include "cupti/attach/launch_counter.h"
+#include "cupti/attach/launch_turn.h"
+#include "cupti/attach/line_probe.h"
+#include "cupti/attach/orders.h"
+#include "cupti/attach/running_work.h"
+#include "cupti/collector.h"
+
+namespace coalprof {
+
+struct SeenLaunch {
+    TracedKernel kernel;  // its device is not known yet
+    CUcontext context = nullptr;
+    CUstream stream = nullptr;
+};
+
+class Attachment {
+ public:
+    struct Setup {
+        AttachOrders orders;
+        NvtxRanges* ranges = nullptr;          // nullptr: launches are not chosen by them
+        std::function<const CuptiApi&()> api;  // asked for at the first launch
+        std::function<std::uint32_t(CUcontext)> device_of;  // its index; throws CountersError
+        WorkDriver work = {};
+        // A kernel that takes longer is taken for one that waits for something: ordinary ones end
+        // within a second or two. After each of them there is half the patience.
+        std::chrono::milliseconds longest_wait = std::chrono::seconds(10);
+        std::chrono::milliseconds least_between_fetches{250};
+    };
+    // Throws Error where the trace cannot be written.
+    explicit Attachment(const Setup& setup);
+
+    void problem(const std::string& sentence);
+    void count_lines(const ModuleDriver& driver);
+    void launch_begins(const SeenLaunch& launch);
+    void launch_ends(bool was_launched);
+    // Before a stream's launches are recorded into a graph, and when they no longer are.
+    void capture_changes(int by);
+    // The program has waited for its kernels.
+    void waited();
+    // None: lines are not counted.
+    template <typename Work>
+    bool with_lines(Work work) {
+        const std::lock_guard lock(mutex_);
+        return lines() && work(*lines());
+    }
+    // A new file that holds these bytes; empty: it cannot be written.
+    std::string file_for(const std::string& bytes);
+    bool counts_lines() const { return setup_.orders.pass == RunPass::lines; }
+    void context_ends(CUcontext context);
+    void program_ends();
+
+    // A child of fork() shares the trace and must leave it alone.
+    bool is_ours() const;
+
+ private:
+    using Clock = std::chrono::steady_clock;
+    using Lock = std::unique_lock<std::mutex>;
+
+    // What is counted in one context, by its chip.
+    struct ChipConfig {
+        ChipConfig(const CuptiApi& api, const std::string& chip, RunMetrics chosen)
+            : metrics(std::move(chosen)), config(api, chip, metrics.names()) {}
+        RunMetrics metrics;
+        MetricConfig config;
+    };
+    struct Context {
+        std::uint32_t device = 0;
+        std::unique_ptr<ChipConfig> chip;
+        std::unique_ptr<LaunchCounter> counter;  // none: its set-up failed
+    };
+
+    LineProbe* lines() { return lines_ && !has_ended_ ? &*lines_ : nullptr; }
+    Context& context_of(CUcontext context);
+    void count(const SeenLaunch& launch);
+    void pass_over(CUcontext handle, Context& context);
+    void end_counting(bool was_launched);
+    void settle(Lock& lock);
+    bool kernel_has_ended(CUstream stream) const;
+    bool is_idle(CUcontext context, std::chrono::milliseconds patience);
+    bool lets_cupti_wait(CUcontext context);
+    std::chrono::milliseconds last_wait() const;
+    void read_lines(bool whole, std::chrono::milliseconds patience);
+    void fetch_if_due();
+    void tell_ranges();
+    void tell_libraries();
+
+    Setup setup_;
+    pid_t process_;
+    std::mutex mutex_;
+    TraceWriter trace_;
+    LaunchChoice choice_;
+    std::optional<LineProbe> lines_;
+    std::optional<StartedProfiler> profiler_;
+    std::map<CUcontext, Context> contexts_;
+    std::vector<Context> left_open_;  // of contexts that are gone; closing them would have waited
+    RunningWork work_;
+    std::chrono::milliseconds wait_for_kernel_;
+    std::chrono::milliseconds wait_for_context_;
+    bool has_told_of_waiting_ = false;
+    LaunchTurn turn_;
+    SeenLaunch counting_;           // whose turn it is
+    std::thread::id lost_;          // whose turn was ended while it was in its launch
+    std::atomic<int> captures_{0};  // streams whose launches are recorded into graphs
+    std::uint64_t files_ = 0;       // that were written in place of the program's
+    std::uint64_t idle_ = 0;        // launches since the last one that was counted
+    Clock::time_point last_fetch_ = Clock::now();
+    bool has_ended_ = false;
+    std::set<std::string> libraries_;  // that were told
+};
+
+}  // namespace coalprof

@@ -1,0 +1,21 @@
+// Code that the program loads and unloads: loaded with counting in it, in place of its own.
+#pragma once
+
+#include <cupti_callbacks.h>
+#include <cupti_driver_cbid.h>
+
+#include <functional>
+#include <string>
+
+#include "cupti/attach/line_probe.h"
+
+namespace coalprof {
+
+// A new file that holds these bytes; empty: it cannot be written.
+using WriteImage = std::function<std::string(const std::string& bytes)>;
+
+// Whether it was a call that loads or unloads code.
+bool loading_called(CUpti_CallbackId call, const CUpti_CallbackData& data, bool succeeded,
+                    LineProbe& lines, const WriteImage& file_for);
+
+}  // namespace coalprof

@@ -1,0 +1,86 @@
+#include "cupti/attach/library/driver_calls.h"
+
+namespace coalprof {
+namespace {
+
+// How the arguments of the driver's calls begin, in the order in which cuda.h has them. CUPTI's
+// generated_cuda_meta.h has them too, and types that cuda.h no longer knows.
+struct LaunchArguments {  // cuLaunchKernel, cuLaunchCooperativeKernel
+    CUfunction function;
+    unsigned gridDimX, gridDimY, gridDimZ;
+    unsigned blockDimX, blockDimY, blockDimZ;
+    unsigned sharedMemBytes;
+    CUstream hStream;
+};
+struct LaunchExArguments {  // cuLaunchKernelEx
+    const CUlaunchConfig* config;
+};
+struct GraphArguments {  // cuGraphLaunch
+    CUgraphExec graph;
+    CUstream hStream;
+};
+
+// `own`: of the calls that take each thread's own stream where none is named.
+CUstream stream_of(CUstream named, bool own) {
+    if (named) return named;
+    return own ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
+}
+
+template <typename Params>
+SeenLaunch launch_with(const CUpti_CallbackData& data, const Params& params, bool own) {
+    return {.kernel = {.name = data.symbolName ? data.symbolName : "(unnamed)",
+                       .grid = {params.gridDimX, params.gridDimY, params.gridDimZ},
+                       .block = {params.blockDimX, params.blockDimY, params.blockDimZ}},
+            .context = data.context,
+            .stream = stream_of(params.hStream, own)};
+}
+
+template <typename Arguments>
+const Arguments& arguments_of(const CUpti_CallbackData& data) {
+    return *static_cast<const Arguments*>(data.functionParams);
+}
+
+}  // namespace
+
+std::optional<SeenLaunch> launch_of(CUpti_CallbackId call, const CUpti_CallbackData& data) {
+    switch (call) {
+        case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel:
+        case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel:
+            return launch_with(data, arguments_of<LaunchArguments>(data), false);
+        case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz:
+        case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz:
+            return launch_with(data, arguments_of<LaunchArguments>(data), true);
+        case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx:
+            return launch_with(data, *arguments_of<LaunchExArguments>(data).config, false);
+        case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz:
+            return launch_with(data, *arguments_of<LaunchExArguments>(data).config, true);
+        case CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch:
+        case CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz:
+            return SeenLaunch{
+                .kernel = {.name = "(CUDA graph)", .grid = {0, 0, 0}, .block = {0, 0, 0}},
+                .context = data.context,
+                .stream = stream_of(arguments_of<GraphArguments>(data).hStream,
+                                    call == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz)};
+        default:
+            return std::nullopt;
+    }
+}
+
+int capture_change(CUpti_CallbackId call) {
+    switch (call) {
+        case CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture:
+        case CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_ptsz:
+        case CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2:
+        case CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2_ptsz:
+        case CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph:
+        case CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph_ptsz:
+            return 1;
+        case CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture:
+        case CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz:
+            return -1;
+        default:
+            return 0;
+    }
+}
+
+}  // namespace coalprof
