@@ -259,5 +259,14 @@ TEST(StandardOutput, that_is_closed_fails_at_once) {
     EXPECT_THROW(Outputs{targets}, Error);
 }
 
+TEST(StandardOutput, that_is_not_there_fails_at_once) {
+    const int kept = ::dup(STDOUT_FILENO);
+    ::close(STDOUT_FILENO);
+    const std::vector<OutputTarget> targets{target("-", "json")};
+    EXPECT_THROW(Outputs{targets}, Error);
+    ::dup2(kept, STDOUT_FILENO);
+    ::close(kept);
+}
+
 }  // namespace
 }  // namespace coalprof
