@@ -43,6 +43,7 @@ Words values_of_option(const std::string& name) {
     if (name == "alloc") return own(allocation_list());
     if (name == "path") return own(load_path_list());
     if (name == "variant") return own(transpose_variants());
+    if (name == "tile") return {"16", "32", "64"};
     if (name == "order") return {"reversed", "xor", "rotate", "shuffle"};
     if (name == "shard") return {"auto"};
     Words words;
@@ -93,6 +94,7 @@ Words values_for(const CLI::App& command, const std::string& option) {
     if (option == "format" && (command.get_group() == "Lists" || name == "occupancy"))
         return {"table", "json", "jsonl", "csv", "md"};
     if (option == "counters" && name == "run") return {"basic", "memory"};
+    if (option == "tile" && name == "shared-pad") return {"16", "32"};
     return values_of_option(option);
 }
 

@@ -27,7 +27,8 @@ bool follows_from_others(std::string_view key, bool has_grid) {
 std::string text_of(const NamedValues& values) {
     std::string text;
     for (const auto& [key, value] : values)
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", key, text_of(value));
+        if (!std::holds_alternative<std::monostate>(value))
+            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", key, text_of(value));
     return text;
 }
 

@@ -89,7 +89,7 @@ LaunchShape settled_shape(LaunchShape shape, ElementType type);
 // What a pattern needs besides its swept parameter; each pattern reads what concerns it.
 struct PatternOptions {
     std::uint64_t seed = 1;  // permute --order shuffle, scatter
-    // Columns of the tile: shared-pad 16 or 32, transpose 32 or 64. None: the pattern's own choice.
+    // Columns of the tile: shared-pad 16 or 32, transpose 16, 32 or 64. None: its own choice.
     std::optional<std::uint64_t> tile;
     std::string variant = "naive";                  // transpose: naive, tile, padded
     std::string order = "xor";                      // permute: reversed, xor, rotate, shuffle

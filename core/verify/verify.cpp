@@ -37,9 +37,12 @@ std::vector<PatternOptions> options_to_verify(const PatternInfo& pattern) {
     if (pattern.options.find("--variant") == std::string_view::npos) return {PatternOptions{}};
     for (const std::string_view variant : transpose_variants())
         all.emplace_back().variant = variant;
-    // The last variant with either tile, of which it chooses one for each type.
-    all.back().tile = 32;
-    all.emplace_back(all.back()).tile = 64;
+    // The last variant with every tile, of which it chooses one for each type; and of 16, where a
+    // warp takes two rows, without padding.
+    all.back().tile = 16;
+    for (const std::uint64_t tile : {32u, 64u}) all.emplace_back(all.back()).tile = tile;
+    all.emplace_back().variant = "tile";
+    all.back().tile = 16;
     return all;
 }
 

@@ -6,8 +6,12 @@ import harness
 from harness import Case
 
 
+def points_of_result(result):
+    return [point["parameters"] for point in result["points"]]
+
+
 def points_of(ran):
-    return [point["parameters"] for point in ran.json["points"]]
+    return points_of_result(ran.json)
 
 
 class Axes(Case):
@@ -37,6 +41,37 @@ class Axes(Case):
                 (["scatter", "--range", "4096", "--seed", "1..3"], "seed", [1, 2, 3])):
             with self.subTest(key):
                 self.assertEqual([point[key] for point in self.swept(*arguments)], values)
+
+    # The naive one has no tile: one point, not one for each, and its tile is null, never 0.
+    def test_variants_and_tiles_mix(self):
+        result = self.run_ok("transpose", "--range", "64,128", "--variant", "naive,tile,padded",
+                             "--tile", "16,32", "--json").json
+        self.assertEqual([(p["variant"], p["tile"]) for p in points_of_result(result)[::2]],
+                         [("naive", None), ("tile", 16), ("tile", 32), ("padded", 16),
+                          ("padded", 32)])
+        names = [point["name"] for point in result["points"]]
+        self.assertEqual(len(set(names)), 10)
+        self.assertEqual(names[0], "width=64 variant=naive")
+
+    def test_one_tile_is_of_the_variants_that_have_one(self):
+        found = self.swept("transpose", "--range", "64", "--variant", "padded,naive", "--tile",
+                           "16")
+        self.assertEqual([(p["variant"], p["tile"]) for p in found],
+                         [("padded", 16), ("naive", None)])
+        for variant in ("naive", "naive,naive"):
+            self.assertIn("no tile", self.refuse("transpose", "--variant", variant, "--tile",
+                                                 "16").err_text)
+        self.assertIn("16, 32 or 64", self.refuse("transpose", "--variant", "naive,tile",
+                                                  "--tile", "16,48", "--range", "96").err_text)
+
+    def test_rows_without_a_tile_survive_csv_and_being_read_again(self):
+        arguments = ("transpose", "--range", "64", "--variant", "naive,padded", "--tile", "16")
+        rows = list(csv.DictReader(io.StringIO(
+            self.run_ok(*arguments, "--format", "csv").out_text)))
+        self.assertEqual([row["tile"] for row in rows], ["", "16"])
+        saved = self.run_ok(*arguments, "--json").out
+        again = self.run_ok("report", "-", "--format", "csv", stdin=saved).out_text
+        self.assertEqual([row["tile"] for row in csv.DictReader(io.StringIO(again))], ["", "16"])
 
     def test_an_axis_changes_what_is_launched(self):
         result = self.run_ok("offset", "--range", "0", "--op", "load", "--type", "f32,f64",

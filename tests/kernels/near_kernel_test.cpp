@@ -161,6 +161,13 @@ TEST(TransposeKernel, is_made_for_every_block_that_divides_a_tile) {
         EXPECT_EQ(global.loads, 1024 / block);
         EXPECT_EQ(global.generic_or_local, 0u) << "registers were spilled";
     }
+    for (const std::uint32_t block : {16u, 64u, 256u}) {
+        const Plan plan = tiled_transpose("padded", 48, ElementType::f32, 1 << 16, block, 16);
+        const SassCount global = count_in_sass(kernels_in(compiled(plan)->code).at(access_kernel));
+        EXPECT_EQ(global.loads, 256 / block);
+        EXPECT_EQ(global.stores, 256 / block);
+        EXPECT_EQ(global.generic_or_local, 0u) << "registers were spilled";
+    }
 }
 
 // Formulas of shared memory, alone and beside global memory: their own instructions, however many
