@@ -90,7 +90,7 @@ Words values_for(const CLI::App& command, const std::string& option) {
         for (const GateFormat& format : gate_formats) words.emplace_back(format.name);
         return words;
     }
-    if (option == "format" && name == "explain") return {"table", "json"};
+    if (option == "format" && (name == "explain" || name == "verify")) return {"table", "json"};
     if (option == "format" && (command.get_group() == "Lists" || name == "occupancy"))
         return {"table", "json", "jsonl", "csv", "md"};
     if (option == "counters" && name == "run") return {"basic", "memory"};

@@ -83,7 +83,9 @@ BestSink::BestSink(ResultSink& next, Counter counter) : next_(next), counter_(co
 void BestSink::begin(const ResultHead& head) {
     parameter_ = head.sweep.parameter;
     has_grid_ = head.sweep.grid_x.has_value();
-    next_.begin(head);
+    ResultHead with_counter = head;
+    with_counter.foremost.push_back(counter_);
+    next_.begin(with_counter);
 }
 
 void BestSink::require_counter(const Point& point) const {
@@ -224,6 +226,12 @@ SortedSink::SortedSink(ResultSink& next, const std::string& key) : next_(next), 
     counter_ = find_counter(key_);
     is_descending_ =
         order.empty() ? counter_ && better_of(*counter_) == Better::more : order == "desc";
+}
+
+void SortedSink::begin(const ResultHead& head) {
+    ResultHead with_counter = head;
+    if (counter_) with_counter.foremost.push_back(*counter_);
+    next_.begin(with_counter);
 }
 
 void SortedSink::point(const Point& point) {

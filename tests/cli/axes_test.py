@@ -203,6 +203,15 @@ class Best(Case):
         self.refuse("offset", "--best", "load_sector")
         self.refuse("offset", "--op", "load", "--best", "shared_load_wavefronts")
 
+    # L2 read requests are left out at 80 columns, unless they are what is asked for.
+    def test_stays_where_space_is_short(self):
+        def heading(*arguments):
+            return self.run_ok("offset", "--range", "0..3", "--op", "load", *arguments) \
+                .out_text.split("\nLeft out:")[0]
+        self.assertNotIn("requests", heading().split("\n\n")[1])
+        for option in ("--best", "--sort"):
+            self.assertIn("requests", heading(option, "l2_read_requests").split("\n\n")[1])
+
     def test_sort_puts_it_first(self):
         found = points_of(self.run_ok("stride", "--range", "1..4", "--sort",
                                       "load_efficiency:asc", "--json"))
@@ -253,6 +262,20 @@ class Formats(Case):
         self.assertIn("dlcm cg", title("offset", "--dlcm", "cg"))
         self.assertIn("blocks of 64", title("offset", "--block", "64"))
         self.assertIn("pitch auto", title("row", "--pitch", "auto"))
+
+    def test_so_does_a_drawing(self):
+        def heading(*arguments):
+            return self.run_ok("explain", *arguments, env=harness.environment(COLUMNS="200")) \
+                .out_text.split("\n\n")[0]
+        tile = ["transpose", "--variant", "padded", "--tile", "16", "--at", "64"]
+        self.assertIn("tile 16", heading(*tile))
+        self.assertIn("pitch 1024", heading("row", "--at", "1000", "--pitch", "1024"))
+        self.assertIn("blocks of 64", heading("offset", "--at", "1", "--block", "64"))
+        self.assertIn("blocks of 64", heading("formula", "i", "--block", "64"))
+        self.assertIn("dlcm cg", heading("offset", "--at", "1", "--dlcm", "cg"))
+        self.assertNotIn("dlcm", heading("offset", "--at", "1", "--machine", "c870"))
+        sweep = self.run_ok("explain", *tile, "--json").json["sweep"]
+        self.assertEqual((sweep["variant"], sweep["tile"]), ("padded", 16))
 
 
 if __name__ == "__main__":
