@@ -160,7 +160,8 @@ void SweepOptions::add_pattern_options_to(CLI::App& command, std::string_view na
         if (names.find(name) == std::string_view::npos) return;
         command.add_option(name, value, help)->type_name(what)->group("Of the pattern");
     };
-    option("--variant", variant, "transpose: naive, tile or padded (default naive)", "V,...");
+    option("--variant", variant, "transpose: naive, tile, padded or swizzled (default naive)",
+           "V,...");
     option("--order", order, "permute: reversed, xor, rotate or shuffle (default xor)",
            "ORDER,...");
     option("--seed", seed, "Seed of the random numbers (default 1)", "N,...");

@@ -13,7 +13,7 @@
 namespace coalprof {
 namespace {
 
-constexpr std::array<std::string_view, 3> variants{"naive", "tile", "padded"};
+constexpr std::array<std::string_view, 4> variants{"naive", "tile", "padded", "swizzled"};
 constexpr std::array<std::uint64_t, 3> tiles{16, 32, 64};
 
 struct Matrix {
@@ -31,13 +31,31 @@ Program naive_transpose(const Plan& plan, const Matrix& matrix) {
                              .contiguous = Columns{matrix.width, matrix.height}});
 }
 
+constexpr std::uint32_t bank_bytes = 4;
+constexpr std::uint32_t banks = 32;
+
 // A word of a bank, or one element where that is wider: either way neighbouring rows begin an odd
 // number of words or elements apart. Where a warp goes down two columns of 16 words, 17 words to a
 // row would let lanes 0 and 31 meet both in a row and in a column; 18 part the columns.
 std::uint64_t padding_elements(std::uint64_t side, std::uint32_t element_bytes) {
-    constexpr std::uint32_t bank_bytes = 4;
     if (side < warp_lanes && element_bytes == bank_bytes) return warp_lanes / side;
     return element_bytes < bank_bytes ? bank_bytes / element_bytes : 1;
+}
+
+// Rows that lie in the banks together trade columns alike, and the next ones by a step more: as
+// many columns as a pass takes of a row of the tile's transpose, or as share a word. Then a pass
+// meets each bank once, both along rows and down columns.
+SwizzledCells swizzled_cells(std::uint64_t side, std::uint32_t element_bytes, bool goes_down) {
+    const std::uint64_t row_bytes = side * element_bytes;
+    const std::uint64_t rows = std::max<std::uint64_t>(1, banks * bank_bytes / row_bytes);
+    const std::uint64_t lanes =  // of a pass
+        std::min<std::uint64_t>(warp_lanes, banks * bank_bytes / element_bytes);
+    const std::uint64_t of_a_word = std::max<std::uint64_t>(1, bank_bytes / element_bytes);
+    const std::uint64_t step = std::max(of_a_word, lanes / side);
+    const auto bits = [](std::uint64_t power) {
+        return static_cast<Index>(std::countr_zero(power));
+    };
+    return {goes_down ? Index{1} : Index{0}, bits(side), bits(rows), bits(step)};
 }
 
 // a -> tile row by row, tile -> b column by column: thread i holds one element on the way in and
@@ -57,6 +75,12 @@ Program tiled_transpose(const Plan& plan, const Matrix& matrix, std::uint64_t si
                         "shared memory; leave --tile out",
                         side, name_of(plan.type), tile_bytes, shared_bytes_of_block));
     const std::uint64_t down = height / side;
+    Formula cells_of_rows = TileCells{pitch, 1, side_bits};
+    Formula cells_of_columns = TileCells{1, pitch, side_bits};
+    if (plan.options.variant == "swizzled") {
+        cells_of_rows = swizzled_cells(side, bytes, false);
+        cells_of_columns = swizzled_cells(side, bytes, true);
+    }
     constexpr std::uint32_t a = 0, b = 1, tile = 2;
     constexpr std::uint32_t from_a = 0, from_tile = 2;  // instructions
 
@@ -73,9 +97,8 @@ Program tiled_transpose(const Plan& plan, const Matrix& matrix, std::uint64_t si
     program.instructions = {
         {AccessKind::load, Space::global, bytes, a,
          Tiles{down, side * width, side, width, side_bits}},
-        {AccessKind::store, Space::shared, bytes, tile, TileCells{pitch, 1, side_bits}, from_a},
-        {AccessKind::load, Space::shared, bytes, tile, TileCells{1, pitch, side_bits}, std::nullopt,
-         true},
+        {AccessKind::store, Space::shared, bytes, tile, cells_of_rows, from_a},
+        {AccessKind::load, Space::shared, bytes, tile, cells_of_columns, std::nullopt, true},
         {AccessKind::store, Space::global, bytes, b,
          Tiles{down, side, side * height, height, side_bits}, from_tile},
     };
@@ -143,7 +166,7 @@ std::optional<std::uint64_t> transpose_tile(const PatternOptions& options, Eleme
     if (!has_tile(options.variant)) {
         if (chosen)
             throw UsageError("--tile: the naive transpose has no tile", {}, UsageError::no_caret,
-                             "use --variant tile or padded");
+                             "use --variant tile, padded or swizzled");
         return std::nullopt;
     }
     if (chosen && std::find(tiles.begin(), tiles.end(), *chosen) == tiles.end())

@@ -1,6 +1,6 @@
-// The transpose, three ways: `naive` stores down the columns of its result, `tile` and `padded`
-// turn tiles of 16 x 16 to 64 x 64 in shared memory so that loads and stores of global memory both
-// go along rows. Made like the others, by the catalog.
+// The transpose, four ways: `naive` stores down the columns of its result, the others turn tiles of
+// 16 x 16 to 64 x 64 in shared memory so that loads and stores of global memory both go along rows;
+// `padded` and `swizzled` part their columns over the banks. Made like the others, by the catalog.
 #pragma once
 
 #include "core/pattern/plan.h"

@@ -129,7 +129,7 @@ TEST(NearKernel, jumps_over_its_constants_and_nothing_else_of_constant_memory) {
 
 TEST(TransposeKernel, goes_through_the_tile_with_one_barrier) {
     COALPROF_NEEDS_NVRTC();
-    for (const char* variant : {"tile", "padded"})
+    for (const char* variant : {"tile", "padded", "swizzled"})
         for (const ElementType type : {ElementType::u8, ElementType::f32, ElementType::f32x4}) {
             const Plan plan = tiled_transpose(variant, 96, type, 1 << 18);
             SCOPED_TRACE(near_case_name(plan));

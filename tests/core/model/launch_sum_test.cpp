@@ -50,7 +50,7 @@ class LaunchMaker {
         return *(values.begin() + pick(0, values.size() - 1));
     }
     Formula make_formula() {
-        switch (pick(0, 9)) {
+        switch (pick(0, 10)) {
             case 0:
                 return Offset{pick(0, 300)};
             case 1:
@@ -85,6 +85,8 @@ class LaunchMaker {
                              one_of({4, 5})};
             case 8:
                 return TileCells{pick(0, 40), pick(0, 40), one_of({4, 5})};
+            case 9:
+                return SwizzledCells{pick(0, 1), one_of({4, 5, 6}), pick(0, 3), pick(0, 3)};
             default:
                 return Scatter{pick(1, 5000), pick(0, 9)};
         }

@@ -123,8 +123,14 @@ std::vector<std::uint64_t> moved_by(const Program& program, std::uint64_t of_one
 }
 
 TEST(TiledTranspose, is_a_transpose) {
-    for (const auto& [variant, tile] :
-         {std::pair{"tile", 16u}, {"padded", 16u}, {"tile", 32u}, {"padded", 32u}, {"padded", 64u}})
+    for (const auto& [variant, tile] : {std::pair{"tile", 16u},
+                                        {"padded", 16u},
+                                        {"tile", 32u},
+                                        {"padded", 32u},
+                                        {"padded", 64u},
+                                        {"swizzled", 16u},
+                                        {"swizzled", 32u},
+                                        {"swizzled", 64u}})
         for (const std::uint64_t width : {1u, 2u, 10u}) {
             const Plan plan = transpose_of(variant, width * tile, ElementType::f32, 1 << 18, tile);
             const std::uint64_t height = plan.program.threads / plan.value;
@@ -230,6 +236,20 @@ TEST(TiledTranspose, of_16_columns_has_the_padding_that_takes_the_fewest_passes)
             fewest = std::min(fewest, passes_of_16_columns(16 + padding, bytes_of(type)));
         EXPECT_EQ(passes / number(readings, Counter::shared_load_requests), fewest) << name;
     }
+}
+
+// Passes that the width needs and no more, in no more room than the tile itself.
+TEST(TiledTranspose, is_free_of_conflicts_with_a_swizzle_for_every_type_and_tile) {
+    for (const std::string_view name : element_type_list())
+        for (const std::uint64_t tile : {16u, 32u, 64u}) {
+            const ElementType type = *find_element_type(name);
+            if (tile == 64 && bytes_of(type) == 16) continue;  // more than shared memory holds
+            const Plan plan = transpose_of("swizzled", 1024, type, 1u << 20, tile);
+            EXPECT_EQ(plan.program.arrays[2].elements, tile * tile);
+            const Readings readings = predicted(plan);
+            EXPECT_EQ(number(readings, Counter::shared_load_conflicts), 0) << name << " " << tile;
+            EXPECT_EQ(number(readings, Counter::shared_store_conflicts), 0) << name << " " << tile;
+        }
 }
 
 // Device memory sees what it sees of a copy. Where the banks may be slower, it does not decide.
