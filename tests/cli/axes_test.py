@@ -31,8 +31,8 @@ class Axes(Case):
 
     def test_options_of_patterns_are_axes_too(self):
         for arguments, key, values in (
-                (["transpose", "--range", "1024", "--variant", "naive,tile,padded"], "variant",
-                 ["naive", "tile", "padded"]),
+                (["transpose", "--range", "1024", "--variant", "naive,tile,padded,swizzled"], "variant",
+                 ["naive", "tile", "padded", "swizzled"]),
                 (["shared-pad", "--range", "1", "--tile", "16,32"], "tile", [16, 32]),
                 (["aos", "--range", "16", "--member", "0..2"], "member", [0, 1, 2]),
                 (["row", "--range", "1000", "--pitch", "none,auto,1024"], "pitch",
