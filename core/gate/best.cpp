@@ -92,8 +92,9 @@ void BestSink::require_counter(const Point& point) const {
     const bool is_known = is_present(point.predicted[counter_]) ||
                           (point.measured && is_present((*point.measured)[counter_]));
     // Points that do different things have different counters.
-    const bool are_alike =
-        !find_value(point.parameters, "op") && !find_value(point.parameters, "formula");
+    const bool are_alike = !find_value(point.parameters, "op") &&
+                           !find_value(point.parameters, "formula") &&
+                           !find_value(point.parameters, "variant");
     if (is_known || !are_alike || !point.failure.empty()) return;
     throw UsageError(
         fmt::format("--best {}: these instructions have no such counter", key_of(counter_)), {},

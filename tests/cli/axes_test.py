@@ -195,6 +195,13 @@ class Best(Case):
         self.assertGreater(verdict["gain"], 1)
         self.assertEqual(verdict["scope"], {"counter": "load_lines"})
 
+    # A naive transpose has no shared memory; the others have.
+    def test_may_be_a_counter_that_the_first_variant_has_not(self):
+        verdict = self.verdict_of("transpose", "--range", "64", "--variant", "naive,tile,padded",
+                                  "--tile", "32", "--best", "shared_load_wavefronts")
+        self.assertEqual(verdict["best"], [{"variant": "padded", "tile": 32}])
+        self.assertEqual(verdict["gain"], 32)
+
     def test_is_told_below_the_table(self):
         text = self.run_ok("formula", "i", "i*8", "--best", "load_sectors").out_text
         self.assertRegex(text, r"(?m)^Best: formula i, ")
