@@ -4,6 +4,7 @@
 #include "cli/gate_options.h"
 #include "cli/invocation.h"
 #include "cli/saved_result.h"
+#include "cli/step_lines.h"
 
 namespace coalprof {
 namespace {
@@ -15,6 +16,7 @@ struct CheckCommand {
 };
 
 ExitCode run_check(const CheckCommand& command) {
+    const StepLines steps(command.report.telling.verbose);
     if (!command.budgets.are_given())
         throw UsageError("check: there is no budget", {}, UsageError::no_caret,
                          "for example --budget 'load_sectors_per_request <= 4', or --budget-file");

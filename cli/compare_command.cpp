@@ -7,6 +7,7 @@
 #include "cli/gate_options.h"
 #include "cli/invocation.h"
 #include "cli/saved_result.h"
+#include "cli/step_lines.h"
 #include "cli/sweep_options.h"
 #include "core/gate/compare.h"
 #include "core/parallel/background.h"
@@ -50,6 +51,7 @@ void read_both(SavedResult& older, SavedResult& newer, Comparison& comparison) {
 }
 
 ExitCode run_compare(const CompareCommand& command) {
+    const StepLines steps(command.report.telling.verbose);
     CompareOptions options{.max_slowdown = parse_share(command.max_slowdown, "--max-slowdown"),
                            .tolerance = parse_share(command.tolerance, "--tolerance")};
     if (!command.across.empty()) options.across = split_list(command.across, "--across");

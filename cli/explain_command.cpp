@@ -154,7 +154,7 @@ ChosenPlan plan_of(const ExplainCommand& command, const PatternInfo& pattern,
     if (!command.at.empty() && sweep.values.size() != 1)
         throw UsageError(
             fmt::format("--at {}: one warp is drawn, so one value is needed", command.at));
-    sweep.machines = {find_machine("h200")};
+    sweep.machines = {machine};
     const SweepPoints points(std::move(sweep));
     if (command.at.empty()) return costliest(points, pattern, machine);
     return {points.at(0).plan, {}};

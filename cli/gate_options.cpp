@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -14,6 +15,7 @@
 #include "core/write/file_descriptor.h"
 #include "core/write/output_file.h"
 #include "core/write/outputs.h"
+#include "core/write/terminal_text.h"
 
 namespace coalprof {
 namespace {
@@ -28,6 +30,18 @@ void add_to_job_summary(const GateReport& report) {
     if (error != 0)
         print_err(fmt::format("coalprof: cannot write the job's summary {}: {}\n", shown(path),
                               text_of_errno(error)));
+}
+
+// Line by line: names of points may hold any character.
+std::string in_ascii(std::string_view text) {
+    std::string lines;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        const std::string_view line = text.substr(at, end - at);
+        lines += cell_text(line, line.size(), true) + '\n';
+        at = end + 1;
+    }
+    return lines;
 }
 
 }  // namespace
@@ -70,21 +84,24 @@ void GateReportOptions::add_to(CLI::App& command) {
     command.add_option("--output,-o", output, "Write the report to FILE, not to standard output")
         ->type_name("FILE")
         ->group(group);
+    telling.add_telling_to(command);
 }
 
 void GateReportOptions::check(const std::vector<std::string>& inputs) const {
     find_gate_format(format);
+    static_cast<void>(telling.look.style());  // throws where --color is none
     if (!output.empty()) refuse_inputs({{output, nullptr, {}}}, inputs);
 }
 
 void GateReportOptions::write(const GateReport& report) const {
-    const std::string text = find_gate_format(format).write(report);
+    std::string text = find_gate_format(format).write(report);
+    if (telling.look.plain && format == "text") text = in_ascii(text);
     if (format == "github") add_to_job_summary(report);
     if (output.empty() || output == "-") return print_out(text);
     OutputFile file(output);
     file.write(text);
     file.commit();
-    if (!file.remark().empty()) print_err(fmt::format("coalprof: {}\n", file.remark()));
+    if (!file.remark().empty()) telling.note(file.remark());
 }
 
 BudgetedRun::BudgetedRun(const BudgetOptions& options, ResultSink& next) : next_(next) {

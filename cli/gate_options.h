@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/output_options.h"
 #include "core/gate/budget.h"
 #include "core/gate/gate.h"
 
@@ -24,7 +25,8 @@ struct BudgetOptions {
 
 struct GateReportOptions {
     std::string format = "text";
-    std::string output;  // empty: standard output
+    std::string output;     // empty: standard output
+    OutputOptions telling;  // of which only those of add_telling_to() are options
 
     void add_to(CLI::App& command);
     // `inputs` are never written. Throws UsageError before anything is read.

@@ -68,6 +68,7 @@ void OutputOptions::add_to(CLI::App& command) {
         ->group(group);
     command.add_flag("--json", json, "Short for --format json")->group(group);
     command.add_flag("--jsonl", jsonl, "Short for --format jsonl")->group(group);
+    command.add_flag("--csv", csv, "Short for --format csv")->group(group);
     command.add_flag("--plot", plot, "Short for --format plot")->group(group);
     command
         .add_option(
@@ -81,8 +82,6 @@ void OutputOptions::add_to(CLI::App& command) {
                   "What an interrupted run has finished goes to FILE itself, not to a "
                   "FILE.partial beside it")
         ->group(group);
-    look.add_to(command);
-    command.add_flag("--quiet,-q", quiet, "No notes and hints on standard error")->group(group);
     add_telling_to(command);
 }
 
@@ -91,7 +90,9 @@ void OutputOptions::offer_only(CLI::App& command, std::string_view formats) {
         ->description(fmt::format("Format of standard output: {}", formats));
     for (const char* name : {"--plot", "--partial-in-place"})
         command.remove_option(command.get_option(name));
-    if (formats.find("jsonl") == formats.npos) command.remove_option(command.get_option("--jsonl"));
+    for (const char* name : {"jsonl", "csv"})
+        if (formats.find(name) == formats.npos)
+            command.remove_option(command.get_option(fmt::format("--{}", name)));
 }
 
 void OutputOptions::tell_of_standard_error(CLI::App& command) {
@@ -113,10 +114,13 @@ void OutputOptions::add_source_to(CLI::App& command) {
 
 void OutputOptions::add_telling_to(CLI::App& command) {
     const char* group = "Output";
+    look.add_to(command);
+    command.add_flag("--quiet,-q", quiet, "No notes and hints on standard error")->group(group);
     command.add_flag("--no-progress", no_progress, "No progress on standard error")->group(group);
     command
         .add_flag("--verbose,-v", verbose,
-                  "Say on standard error what is done and how long it takes")
+                  "Say on standard error what is done and how long it takes, below tables why "
+                  "numbers are missing")
         ->group(group);
 }
 
@@ -131,7 +135,7 @@ TableStyle LookOptions::style() const {
 }
 
 bool OutputOptions::names_standard_output() const {
-    return json || jsonl || plot || !format.empty() || sends_files_to_standard_output();
+    return json || jsonl || csv || plot || !format.empty() || sends_files_to_standard_output();
 }
 
 bool OutputOptions::sends_files_to_standard_output() const {
@@ -139,10 +143,14 @@ bool OutputOptions::sends_files_to_standard_output() const {
 }
 
 std::vector<OutputTarget> OutputOptions::targets() const {
-    if (json + jsonl + plot > 1)
-        throw UsageError("--json, --jsonl and --plot: standard output takes one of them", {},
+    if (json + jsonl + csv + plot > 1)
+        throw UsageError("--json, --jsonl, --csv and --plot: standard output takes one of them", {},
                          UsageError::no_caret, "send the other to a file: --output FILE.jsonl");
-    const std::string chosen = json ? "json" : jsonl ? "jsonl" : plot ? "plot" : format;
+    const std::string chosen = json    ? "json"
+                               : jsonl ? "jsonl"
+                               : csv   ? "csv"
+                               : plot  ? "plot"
+                                       : format;
     if (!format.empty() && format != chosen)
         throw UsageError(fmt::format("--{} and --format {}: standard output takes one of them",
                                      chosen, shown(format)),
@@ -166,6 +174,7 @@ std::vector<OutputTarget> OutputOptions::targets() const {
         targets.insert(targets.begin(), {"-", named ? named : &default_format(), on_screen, false});
     for (OutputTarget& target : targets) {
         target.style.takes_columns = view.is_offered;
+        target.style.explains_all = verbose;
         target.style.find_source = [folders = source_folders](const ResultHead& head,
                                                               const std::string& file) {
             return find_source(folders, head, file);

@@ -29,6 +29,7 @@ struct OutputOptions {
     bool json = false;
     bool plot = false;
     bool jsonl = false;
+    bool csv = false;
     bool quiet = false;
     bool verbose = false;
     bool no_progress = false;
@@ -43,7 +44,7 @@ struct OutputOptions {
     static void tell_of_standard_error(CLI::App& command);
     // --source, for results of programs.
     void add_source_to(CLI::App& command);
-    // --no-progress and -v alone, for commands without the rest.
+    // How text looks and how much is said, for commands without the rest.
     void add_telling_to(CLI::App& command);
     // Whether standard output was asked for.
     bool names_standard_output() const;

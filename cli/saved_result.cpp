@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "core/steps/steps.h"
 #include "core/stop/signal.h"
 #include "core/text/describe.h"
 
@@ -38,6 +39,7 @@ SavedResult::SavedResult(std::string file, std::string command)
       source_(open_bytes(file_, [] { return stop_signal() != 0; })) {}
 
 ReadOutcome SavedResult::read(ResultSink& sink) {
+    const Step reading("results read", 1);
     ResultReader reader(*source_, name_);
     const ReadOutcome outcome = reader.next(sink);
     stop_if_asked();

@@ -43,6 +43,7 @@ Words values_of_option(const std::string& name) {
     if (name == "alloc") return own(allocation_list());
     if (name == "path") return own(load_path_list());
     if (name == "variant") return own(transpose_variants());
+    if (name == "tile") return {"16", "32", "64"};
     if (name == "order") return {"reversed", "xor", "rotate", "shuffle"};
     if (name == "shard") return {"auto"};
     Words words;
@@ -89,10 +90,11 @@ Words values_for(const CLI::App& command, const std::string& option) {
         for (const GateFormat& format : gate_formats) words.emplace_back(format.name);
         return words;
     }
-    if (option == "format" && name == "explain") return {"table", "json"};
+    if (option == "format" && (name == "explain" || name == "verify")) return {"table", "json"};
     if (option == "format" && (command.get_group() == "Lists" || name == "occupancy"))
         return {"table", "json", "jsonl", "csv", "md"};
     if (option == "counters" && name == "run") return {"basic", "memory"};
+    if (option == "tile" && name == "shared-pad") return {"16", "32"};
     return values_of_option(option);
 }
 

@@ -160,13 +160,14 @@ void SweepOptions::add_pattern_options_to(CLI::App& command, std::string_view na
         if (names.find(name) == std::string_view::npos) return;
         command.add_option(name, value, help)->type_name(what)->group("Of the pattern");
     };
-    option("--variant", variant, "transpose: naive, tile or padded (default naive)", "V,...");
+    option("--variant", variant, "transpose: naive, tile, padded or swizzled (default naive)",
+           "V,...");
     option("--order", order, "permute: reversed, xor, rotate or shuffle (default xor)",
            "ORDER,...");
     option("--seed", seed, "Seed of the random numbers (default 1)", "N,...");
     option("--member", member, "Which member of the structure, from 0 (default 0)", "N,...");
     option("--tile", tile,
-           "Columns of the tile: 16 or 32 of shared-pad (default 32), 32 or 64 of a transpose "
+           "Columns of the tile: 16 or 32 of shared-pad (default 32), 16, 32 or 64 of a transpose "
            "(default 64 for elements of up to 4 bytes, else 32)",
            "N,...");
     option("--pitch", pitch,

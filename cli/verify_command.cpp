@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 
@@ -38,7 +39,8 @@ struct VerifyCommand {
     std::string counters = "memory";
     bool full = false;
     bool json = false;
-    OutputOptions telling;  // of which only --no-progress and -v are options
+    std::string format = "table";
+    OutputOptions telling;  // of which only those of add_telling_to() are options
     std::string output;
     std::string device = "0";
 };
@@ -63,6 +65,14 @@ VerifyScope scope_of(const VerifyCommand& command) {
     scope.size_bytes = parse_size_bytes(command.size, "--size");
     if (command.full) scope.most_values = 100'000;
     return scope;
+}
+
+bool wants_json(const VerifyCommand& command) {
+    constexpr std::array<std::string_view, 2> formats{"table", "json"};
+    if (std::ranges::find(formats, command.format) == formats.end())
+        throw UsageError(unknown_word("--format", command.format, formats), {},
+                         UsageError::no_caret, "the points themselves: --output FILE.jsonl");
+    return command.json || command.format == "json";
 }
 
 // The points of all ops as one result, where the user asked for it.
@@ -102,6 +112,8 @@ NamedValues describe_scope(const VerifyCommand& command, const VerifyScope& scop
 
 ExitCode run_verify(const VerifyCommand& command, const Invocation& invocation) {
     const StepLines steps(command.telling.verbose);
+    static_cast<void>(command.telling.look.style());  // throws where --color is none
+    const bool is_json = wants_json(command);
     const VerifyScope scope = scope_of(command);
     const std::unique_ptr<ResultSink> points = open_points(command.output);
     const bool counts = command.counters != "none";
@@ -128,8 +140,8 @@ ExitCode run_verify(const VerifyCommand& command, const Invocation& invocation) 
     Progress progress(tally, command.telling);
     run_points({{catalog, backend}}, head, progress);
     report.head.passes = backend.passes();
-    print_out(command.json ? json_document(report)
-                           : text_of(report.totals, device.launcher->device().name));
+    print_out(is_json ? json_document(report)
+                      : text_of(report.totals, device.launcher->device().name));
     if (report.status == Status::interrupted) return exit_code_of(Status::interrupted);
     return report.totals.findings.empty() ? ExitCode::done : ExitCode::finding;
 }
@@ -156,7 +168,10 @@ void add_verify_command(CLI::App& app, Invocation& invocation) {
                     "Also write every point, predicted and measured, to FILE.jsonl or FILE.json")
         ->type_name("FILE");
     sub->add_flag("--full", command->full, "Every value of every default sweep, not three of each");
-    sub->add_flag("--json", command->json, "The report as one JSON document");
+    sub->add_option("--format", command->format, "Format of the report: table, json")
+        ->type_name("FORMAT")
+        ->group("Output");
+    sub->add_flag("--json", command->json, "Short for --format json")->group("Output");
     command->telling.add_telling_to(*sub);
     sub->footer(
         "Examples:\n"

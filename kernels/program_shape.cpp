@@ -276,6 +276,7 @@ std::string_view type_name(const Formula& formula) {
         std::string_view operator()(const LaneGrid&) const { return "LaneGrid"; }
         std::string_view operator()(const Tiles&) const { return "Tiles"; }
         std::string_view operator()(const TileCells&) const { return "TileCells"; }
+        std::string_view operator()(const SwizzledCells&) const { return "SwizzledCells"; }
         std::string_view operator()(const Custom&) const { return ""; }
     };
     return std::visit(Name{}, formula);

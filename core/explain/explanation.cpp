@@ -12,6 +12,7 @@
 #include "core/model/launch_sum.h"
 #include "core/model/obstacles.h"
 #include "core/model/predict.h"
+#include "core/model/transactions.h"
 #include "core/pattern/catalog.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
@@ -233,6 +234,44 @@ std::string text_of_formula(const Program& program) {
     return {};
 }
 
+std::string as_in_titles(std::string_view key, const Value& value) {
+    if (key == "block") return fmt::format("blocks of {}", text_of(value));
+    if (key == "per_thread") return fmt::format("{} elements per thread", text_of(value));
+    return fmt::format("{} {}", key, text_of(value));
+}
+
+// What the pattern's options and those of the launch are, where not at their default.
+NamedValues chosen_options(const Plan& plan, const Rules& rules) {
+    const PatternInfo* pattern = find_built_in(plan.pattern);
+    if (!pattern) return {};
+    const PatternOptions& options = plan.options;
+    const PatternOptions usual;
+    const LaunchShape shape;
+    NamedValues chosen;
+    const auto add_own = [&](std::string_view key, const Value& value, bool is_chosen) {
+        const bool is_own =
+            pattern->options.find(fmt::format("--{}", key)) != std::string_view::npos;
+        if (is_own && is_chosen) chosen.emplace_back(key, value);
+    };
+    add_own("variant", options.variant, options.variant != usual.variant);
+    add_own("tile", tile_columns(plan.pattern, options, plan.type).value_or(0),
+            options.variant != usual.variant || options.tile.has_value());
+    add_own("order", options.order, options.order != usual.order);
+    add_own("seed", options.seed, options.seed != usual.seed);
+    add_own("member", options.member, options.member != usual.member);
+    add_own("pitch", options.pitch, options.pitch != usual.pitch);
+    if (plan.shape.grid) chosen.emplace_back("grid", text_of(*plan.shape.grid));
+    if (plan.shape.block_shape)
+        chosen.emplace_back("block", text_of(*plan.shape.block_shape));
+    else if (plan.shape.block != shape.block)
+        chosen.emplace_back("block", plan.shape.block);
+    if (plan.shape.per_thread != shape.per_thread && options.variant == usual.variant)
+        chosen.emplace_back("per_thread", plan.shape.per_thread);
+    if (plan.cache.dlcm != usual_load_modifier(rules))
+        chosen.emplace_back("dlcm", name_of(plan.cache.dlcm));
+    return chosen;
+}
+
 }  // namespace
 
 void LaunchCensus::add(const LaunchCensus& other, std::uint64_t times) {
@@ -281,10 +320,9 @@ Explanation explanation_of(const Plan& plan, const Machine& machine,
     explanation.warp = drawn.index;
     explanation.warps = warp_count(plan.program);
     explanation.first_thread = drawn.first_thread;
-    explanation.settings = fmt::format("op {}, type {}", name_of(plan.op), name_of(plan.type));
-    if (plan.options.variant != "naive")
-        explanation.settings =
-            fmt::format("variant {}, {}", plan.options.variant, explanation.settings);
+    const NamedValues chosen = chosen_options(plan, *machine.rules);
+    for (const auto& [key, value] : chosen) explanation.settings += as_in_titles(key, value) + ", ";
+    explanation.settings += fmt::format("op {}, type {}", name_of(plan.op), name_of(plan.type));
     explanation.sweep = {{"pattern", plan.pattern}};
     if (const PatternInfo* pattern = find_built_in(plan.pattern)) {
         explanation.name = fmt::format("{}={}", pattern->parameter, plan.value);
@@ -295,6 +333,8 @@ Explanation explanation_of(const Plan& plan, const Machine& machine,
         explanation.sweep.emplace_back("value", plan.value);
         if (pattern->options.find("--variant") != std::string_view::npos)
             explanation.sweep.emplace_back("variant", plan.options.variant);
+        for (const auto& [key, value] : chosen)
+            if (key != "variant") explanation.sweep.emplace_back(key, value);
     } else {
         explanation.name = plan.pattern;
         explanation.formula = text_of_formula(plan.program);

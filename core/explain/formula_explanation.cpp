@@ -24,6 +24,10 @@ std::string settings_of(const FormulaSweep& sweep, const Plan& plan) {
     if (plan.shape.grid) text += fmt::format(", grid {}", text_of(*plan.shape.grid));
     if (plan.shape.block_shape)
         text += fmt::format(", blocks of {}", text_of(*plan.shape.block_shape));
+    else if (plan.shape.block != LaunchShape{}.block)
+        text += fmt::format(", blocks of {}", plan.shape.block);
+    if (plan.shape.per_thread != 1)
+        text += fmt::format(", {} elements per thread", plan.shape.per_thread);
     return text;
 }
 

@@ -53,6 +53,7 @@ struct Foreign {
 };
 constexpr Foreign foreign_words[] = {
     {"idx gid index", "the global thread index is 'i'"},
+    {"tx ty tz bx by bz", "say first what it is: tx = threadIdx.x; by = blockIdx.y; a[by*64 + tx]"},
     {"thread", "the thread in its block is 'tid', in the whole launch 'i'"},
     {"block", "the block's number is 'bid', its size 'bdim'"},
     {"threadIdx", "write threadIdx.x, or 'tid' for the thread in its block"},

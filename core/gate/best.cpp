@@ -27,7 +27,8 @@ bool follows_from_others(std::string_view key, bool has_grid) {
 std::string text_of(const NamedValues& values) {
     std::string text;
     for (const auto& [key, value] : values)
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", key, text_of(value));
+        if (!std::holds_alternative<std::monostate>(value))
+            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", key, text_of(value));
     return text;
 }
 
@@ -82,15 +83,18 @@ BestSink::BestSink(ResultSink& next, Counter counter) : next_(next), counter_(co
 void BestSink::begin(const ResultHead& head) {
     parameter_ = head.sweep.parameter;
     has_grid_ = head.sweep.grid_x.has_value();
-    next_.begin(head);
+    ResultHead with_counter = head;
+    with_counter.foremost.push_back(counter_);
+    next_.begin(with_counter);
 }
 
 void BestSink::require_counter(const Point& point) const {
     const bool is_known = is_present(point.predicted[counter_]) ||
                           (point.measured && is_present((*point.measured)[counter_]));
     // Points that do different things have different counters.
-    const bool are_alike =
-        !find_value(point.parameters, "op") && !find_value(point.parameters, "formula");
+    const bool are_alike = !find_value(point.parameters, "op") &&
+                           !find_value(point.parameters, "formula") &&
+                           !find_value(point.parameters, "variant");
     if (is_known || !are_alike || !point.failure.empty()) return;
     throw UsageError(
         fmt::format("--best {}: these instructions have no such counter", key_of(counter_)), {},
@@ -223,6 +227,12 @@ SortedSink::SortedSink(ResultSink& next, const std::string& key) : next_(next), 
     counter_ = find_counter(key_);
     is_descending_ =
         order.empty() ? counter_ && better_of(*counter_) == Better::more : order == "desc";
+}
+
+void SortedSink::begin(const ResultHead& head) {
+    ResultHead with_counter = head;
+    if (counter_) with_counter.foremost.push_back(*counter_);
+    next_.begin(with_counter);
 }
 
 void SortedSink::point(const Point& point) {

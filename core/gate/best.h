@@ -66,7 +66,7 @@ class SortedSink : public ResultSink {
  public:
     // `key` as typed, perhaps with :asc or :desc behind it. Throws UsageError.
     SortedSink(ResultSink& next, const std::string& key);
-    void begin(const ResultHead& head) override { next_.begin(head); }
+    void begin(const ResultHead& head) override;
     // Throws UsageError where the first point has no such parameter, and there is no such counter.
     void point(const Point& point) override;
     void finish(const ResultTail& tail) override;

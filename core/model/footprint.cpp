@@ -55,6 +55,7 @@ struct RunsOf {
         return consecutive(0, threads);
     }
     std::optional<ByteRuns> operator()(const TileCells&) const { return std::nullopt; }
+    std::optional<ByteRuns> operator()(const SwizzledCells&) const { return std::nullopt; }
     std::optional<ByteRuns> operator()(const std::shared_ptr<const CustomFormula>& f) const {
         const std::optional<Period> period = f->period();
         if (!period || period->threads != 1) return std::nullopt;

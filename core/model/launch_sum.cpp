@@ -1,5 +1,6 @@
 #include "core/model/launch_sum.h"
 
+#include "core/model/footprint.h"
 #include "core/pattern/memory_settings.h"
 
 namespace coalprof {
@@ -282,8 +283,25 @@ bool is_proven_apart(const Program& program, const Placement& placement,
     return !copies_share_a_unit({covered.front().low, covered.back().high}, outer, 0, unit_bytes);
 }
 
+// Tiles that lie side by side, and rows of them of whole units: warps that take whole rows share
+// none. The stretches of such warps run through each other, so that is_proven_apart() cannot tell.
+bool takes_rows_of_whole_units(const Program& program, const Placement& placement,
+                               const Instruction& instruction, std::uint64_t unit_bytes) {
+    const auto* tiles = std::get_if<Tiles>(&instruction.formula);
+    if (!tiles) return false;
+    const std::uint64_t side = std::uint64_t{1} << tiles->side_bits;
+    const auto& bases = placement.base_addresses;
+    const bool are_whole = warp_lanes % side == 0 && program.block % side == 0 &&
+                           side * instruction.width_bytes % unit_bytes == 0 &&
+                           (bases.empty() || bases[instruction.array] % unit_bytes == 0);
+    const auto run = runs_of(instruction.formula, instruction.width_bytes, program.threads);
+    return are_whole && run && run->copies == 1 &&
+           run->bytes == program.threads * instruction.width_bytes;
+}
+
 bool warps_share_no_unit(const Program& program, const Placement& placement,
                          const Instruction& instruction, std::uint64_t unit_bytes) {
+    if (takes_rows_of_whole_units(program, placement, instruction, unit_bytes)) return true;
     const std::optional<Period> period = period_of(instruction.formula);
     if (!period && program.threads > warp_lanes) return false;
     if (is_proven_apart(program, placement, instruction, Order::inner_first, unit_bytes))

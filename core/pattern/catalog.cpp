@@ -249,7 +249,7 @@ constexpr std::array catalog{
         "Threads that go down a column touch one sector each.", "--pitch",
         powers_to_page, make_column, true},
     PatternInfo{"transpose", "b[column * height + row] = a[row * width + column]", "width", "elements", Op::copy,
-        "A naive transpose stores down columns; tiles turned in shared memory keep both sides coalesced, and a padded tile is free of bank conflicts.", "--variant --tile",
+        "A naive transpose stores down columns; tiles turned in shared memory keep both sides coalesced; padding or a swizzle parts their columns over the banks.", "--variant --tile",
         [](std::uint32_t) -> std::string { return "64..4096*2"; }, make_transpose},
     PatternInfo{"indirect", "rows[i / columns][i % columns]", "row_bytes", "bytes", Op::load,
         "A table of row pointers: every access is two instructions, the pointer's and the element's.", "",

@@ -146,4 +146,22 @@ struct TileCells {
     }
 };
 
+// The same without padding: in row y the columns trade places by x ^ (y >> down << up), which keeps
+// them in the row. Consecutive indices go along a row, or down a column.
+struct SwizzledCells {
+    Index goes_down = 0;
+    Index side_bits = 5;
+    Index down = 0;
+    Index up = 0;
+    constexpr Index elements() const { return Index{1} << 2 * side_bits; }
+    constexpr Index operator()(Index i) const {
+        const Index last = (Index{1} << side_bits) - 1;
+        const Index line = i >> side_bits & last;
+        const Index place = i & last;
+        const Index y = goes_down != 0 ? place : line;
+        const Index x = goes_down != 0 ? line : place;
+        return (y << side_bits) + (x ^ (y >> down << up & last));
+    }
+};
+
 }  // namespace coalprof

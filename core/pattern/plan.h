@@ -89,9 +89,9 @@ LaunchShape settled_shape(LaunchShape shape, ElementType type);
 // What a pattern needs besides its swept parameter; each pattern reads what concerns it.
 struct PatternOptions {
     std::uint64_t seed = 1;  // permute --order shuffle, scatter
-    // Columns of the tile: shared-pad 16 or 32, transpose 32 or 64. None: the pattern's own choice.
+    // Columns of the tile: shared-pad 16 or 32, transpose 16, 32 or 64. None: its own choice.
     std::optional<std::uint64_t> tile;
-    std::string variant = "naive";                  // transpose: naive, tile, padded
+    std::string variant = "naive";                  // transpose: naive, tile, padded, swizzled
     std::string order = "xor";                      // permute: reversed, xor, rotate, shuffle
     std::uint64_t member = 0;                       // aos, soa: which member of the structure
     std::string pitch = "none";                     // row, column: none, auto or bytes

@@ -56,6 +56,9 @@ struct PeriodOf {
                       .inner_advance = f.step};
     }
     std::optional<Period> operator()(const TileCells& f) const { return Period{f.elements(), 0}; }
+    std::optional<Period> operator()(const SwizzledCells& f) const {
+        return Period{f.elements(), 0};
+    }
     std::optional<Period> operator()(const Custom& f) const { return f->period(); }
 };
 

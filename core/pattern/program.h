@@ -51,7 +51,7 @@ class CustomFormula {
 };
 
 using Formula = std::variant<Offset, Stride, Groups, Permute, Scatter, Rows, Columns, LaneGrid,
-                             Tiles, TileCells, std::shared_ptr<const CustomFormula>>;
+                             Tiles, TileCells, SwizzledCells, std::shared_ptr<const CustomFormula>>;
 
 // elements[k] = formula(first + k) for k < count <= 32.
 void evaluate(const Formula& formula, std::uint64_t first, std::uint32_t count,

@@ -13,7 +13,8 @@
 namespace coalprof {
 namespace {
 
-constexpr std::array<std::string_view, 3> variants{"naive", "tile", "padded"};
+constexpr std::array<std::string_view, 4> variants{"naive", "tile", "padded", "swizzled"};
+constexpr std::array<std::uint64_t, 3> tiles{16, 32, 64};
 
 struct Matrix {
     std::uint64_t width = 0;
@@ -30,11 +31,31 @@ Program naive_transpose(const Plan& plan, const Matrix& matrix) {
                              .contiguous = Columns{matrix.width, matrix.height}});
 }
 
+constexpr std::uint32_t bank_bytes = 4;
+constexpr std::uint32_t banks = 32;
+
 // A word of a bank, or one element where that is wider: either way neighbouring rows begin an odd
-// number of words or elements apart.
-std::uint64_t padding_elements(std::uint32_t element_bytes) {
-    constexpr std::uint32_t bank_bytes = 4;
+// number of words or elements apart. Where a warp goes down two columns of 16 words, 17 words to a
+// row would let lanes 0 and 31 meet both in a row and in a column; 18 part the columns.
+std::uint64_t padding_elements(std::uint64_t side, std::uint32_t element_bytes) {
+    if (side < warp_lanes && element_bytes == bank_bytes) return warp_lanes / side;
     return element_bytes < bank_bytes ? bank_bytes / element_bytes : 1;
+}
+
+// Rows that lie in the banks together trade columns alike, and the next ones by a step more: as
+// many columns as a pass takes of a row of the tile's transpose, or as share a word. Then a pass
+// meets each bank once, both along rows and down columns.
+SwizzledCells swizzled_cells(std::uint64_t side, std::uint32_t element_bytes, bool goes_down) {
+    const std::uint64_t row_bytes = side * element_bytes;
+    const std::uint64_t rows = std::max<std::uint64_t>(1, banks * bank_bytes / row_bytes);
+    const std::uint64_t lanes =  // of a pass
+        std::min<std::uint64_t>(warp_lanes, banks * bank_bytes / element_bytes);
+    const std::uint64_t of_a_word = std::max<std::uint64_t>(1, bank_bytes / element_bytes);
+    const std::uint64_t step = std::max(of_a_word, lanes / side);
+    const auto bits = [](std::uint64_t power) {
+        return static_cast<Index>(std::countr_zero(power));
+    };
+    return {goes_down ? Index{1} : Index{0}, bits(side), bits(rows), bits(step)};
 }
 
 // a -> tile row by row, tile -> b column by column: thread i holds one element on the way in and
@@ -43,7 +64,8 @@ std::uint64_t padding_elements(std::uint32_t element_bytes) {
 Program tiled_transpose(const Plan& plan, const Matrix& matrix, std::uint64_t side) {
     const auto& [width, height] = matrix;
     const std::uint32_t bytes = bytes_of(plan.type);
-    const std::uint64_t padding = plan.options.variant == "padded" ? padding_elements(bytes) : 0;
+    const std::uint64_t padding =
+        plan.options.variant == "padded" ? padding_elements(side, bytes) : 0;
     const auto side_bits = static_cast<Index>(std::countr_zero(side));
     const std::uint64_t pitch = side + padding;
     if (const std::uint64_t tile_bytes = ((side - 1) * pitch + side) * bytes;
@@ -53,6 +75,12 @@ Program tiled_transpose(const Plan& plan, const Matrix& matrix, std::uint64_t si
                         "shared memory; leave --tile out",
                         side, name_of(plan.type), tile_bytes, shared_bytes_of_block));
     const std::uint64_t down = height / side;
+    Formula cells_of_rows = TileCells{pitch, 1, side_bits};
+    Formula cells_of_columns = TileCells{1, pitch, side_bits};
+    if (plan.options.variant == "swizzled") {
+        cells_of_rows = swizzled_cells(side, bytes, false);
+        cells_of_columns = swizzled_cells(side, bytes, true);
+    }
     constexpr std::uint32_t a = 0, b = 1, tile = 2;
     constexpr std::uint32_t from_a = 0, from_tile = 2;  // instructions
 
@@ -69,18 +97,34 @@ Program tiled_transpose(const Plan& plan, const Matrix& matrix, std::uint64_t si
     program.instructions = {
         {AccessKind::load, Space::global, bytes, a,
          Tiles{down, side * width, side, width, side_bits}},
-        {AccessKind::store, Space::shared, bytes, tile, TileCells{pitch, 1, side_bits}, from_a},
-        {AccessKind::load, Space::shared, bytes, tile, TileCells{1, pitch, side_bits}, std::nullopt,
-         true},
+        {AccessKind::store, Space::shared, bytes, tile, cells_of_rows, from_a},
+        {AccessKind::load, Space::shared, bytes, tile, cells_of_columns, std::nullopt, true},
         {AccessKind::store, Space::global, bytes, b,
          Tiles{down, side, side * height, height, side_bits}, from_tile},
     };
     return program;
 }
 
-// What to say behind the first way out, where tiles of 32 would do.
-std::string_view or_smaller_tile(std::uint64_t side, bool smaller_fits) {
-    return side == 64 && smaller_fits ? ", or --tile 32" : "";
+// What to say behind the first way out: the largest of the smaller tiles that would do.
+template <typename Fits>
+std::string or_smaller_tile(std::uint64_t side, Fits fits) {
+    for (auto tile = tiles.rbegin(); tile != tiles.rend(); ++tile)
+        if (*tile < side && fits(*tile)) return fmt::format(", or --tile {}", *tile);
+    return {};
+}
+
+// Whole rows of a tile to each pass of a block, and a tile to each block.
+bool is_divided(std::uint64_t side, std::uint32_t block) {
+    return block % side == 0 && side * side % block == 0;
+}
+
+// "64, 128, 256, 512 or 1024": the powers of two from a row of the tile to all of it.
+std::string blocks_of(std::uint64_t side) {
+    const std::uint64_t most = std::min<std::uint64_t>(side * side, 1024);
+    std::string list;
+    for (std::uint64_t block = side; block < most; block *= 2)
+        list += fmt::format("{}{}", list.empty() ? "" : ", ", block);
+    return fmt::format("{} or {}", list, most);
 }
 
 // Whole tiles from left to right, and as many whole rows of tiles as --size holds.
@@ -89,13 +133,15 @@ Matrix tiled_matrix(const Plan& plan, std::uint64_t side) {
         throw UsageError(fmt::format(
             "transpose {0}: --variant {1} moves tiles of {2} x {2} elements; choose widths that "
             "are multiples of {2}{3}",
-            plan.value, plan.options.variant, side, or_smaller_tile(side, plan.value % 32 == 0)));
+            plan.value, plan.options.variant, side,
+            or_smaller_tile(side, [&](std::uint64_t tile) { return plan.value % tile == 0; })));
     const std::uint64_t rows = element_count(plan) / plan.value;
     if (rows < side)
         throw UsageError(fmt::format(
             "transpose {}: --size {} holds no {} rows of that many elements, a row of tiles; "
             "choose a larger --size{}",
-            plan.value, size_as_typed(plan.shape), side, or_smaller_tile(side, rows >= 32)));
+            plan.value, size_as_typed(plan.shape), side,
+            or_smaller_tile(side, [&](std::uint64_t tile) { return rows >= tile; })));
     return {plan.value, rows / side * side};
 }
 
@@ -111,19 +157,21 @@ Matrix naive_matrix(const Plan& plan) {
 
 std::vector<std::string_view> transpose_variants() { return {variants.begin(), variants.end()}; }
 
+bool has_tile(std::string_view variant) { return variant != "naive"; }
+
 std::optional<std::uint64_t> transpose_tile(const PatternOptions& options, ElementType type) {
     if (std::find(variants.begin(), variants.end(), options.variant) == variants.end())
         throw UsageError(unknown_word("--variant", options.variant, variants));
     const std::optional<std::uint64_t> chosen = options.tile;
-    if (options.variant == "naive") {
+    if (!has_tile(options.variant)) {
         if (chosen)
             throw UsageError("--tile: the naive transpose has no tile", {}, UsageError::no_caret,
-                             "use --variant tile or padded");
+                             "use --variant tile, padded or swizzled");
         return std::nullopt;
     }
-    if (chosen && *chosen != 32 && *chosen != 64)
+    if (chosen && std::find(tiles.begin(), tiles.end(), *chosen) == tiles.end())
         throw UsageError(
-            fmt::format("--tile {}: tiles of a transpose have 32 or 64 columns", *chosen));
+            fmt::format("--tile {}: tiles of a transpose have 16, 32 or 64 columns", *chosen));
     return chosen.value_or(bytes_of(type) <= 4 ? 64 : 32);
 }
 
@@ -132,12 +180,12 @@ std::uint32_t transpose_per_thread(const PatternOptions& options, ElementType ty
     const std::optional<std::uint64_t> tile = transpose_tile(options, type);
     if (!tile) return shape.per_thread;
     const std::uint64_t side = *tile;
-    if (shape.block % side != 0 || side * side % shape.block != 0)
-        throw UsageError(
-            fmt::format("--block {}: --variant {} gives a tile of {} elements to a block; choose "
-                        "{}64, 128, 256, 512 or 1024 threads{}",
-                        shape.block, options.variant, side * side, side == 32 ? "32, " : "",
-                        or_smaller_tile(side, shape.block == 32)));
+    if (!is_divided(side, shape.block))
+        throw UsageError(fmt::format(
+            "--block {}: --variant {} gives a tile of {} elements to a block; choose {} threads{}",
+            shape.block, options.variant, side * side, blocks_of(side),
+            or_smaller_tile(side,
+                            [&](std::uint64_t tile) { return is_divided(tile, shape.block); })));
     const auto needed = static_cast<std::uint32_t>(side * side / shape.block);
     if (shape.per_thread != 1 && shape.per_thread != needed)
         throw UsageError(

@@ -92,6 +92,8 @@ struct ResultHead {
     std::optional<std::uint64_t> points;  // how many will come, where that is known
     // The only counters that are to be shown; empty: all that there are.
     std::vector<Counter> columns;
+    // What the points are judged or ordered by: tables keep it where space is short.
+    std::vector<Counter> foremost;
 };
 
 // The key of what varies from point to point: what is swept, else what tells points apart.

@@ -181,8 +181,9 @@ struct Ranking {
     Basis basis = Basis::none;
     std::uint64_t values = 0;
     std::vector<std::size_t> best = {};  // candidates
+    std::size_t lead = 0;                // the cheapest, if only by what is likely
     std::size_t worst = 0;
-    double gain = 1;
+    double gain = 1;               // from the worst to the lead
     std::uint64_t exceptions = 0;  // values at which none of the best is as good as another
 };
 
@@ -202,7 +203,8 @@ std::optional<Ranking> ranked_by(const Contest& contest, Basis basis) {
         std::max_element(totals.begin(), totals.end(),
                          [](const Cost& a, const Cost& b) { return a.middle < b.middle; }) -
         totals.begin());
-    const double least = totals[cheapest(totals)].middle;
+    ranking.lead = cheapest(totals);
+    const double least = totals[ranking.lead].middle;
     if (least > 0) ranking.gain = totals[ranking.worst].middle / least;
     for (const auto& here : best_at) {
         const bool is_shared = std::any_of(here.begin(), here.end(), [&](std::size_t candidate) {
@@ -288,7 +290,14 @@ std::string text_of_best(const Contest& contest, const std::vector<std::size_t>&
 std::string text_of(const Contest& contest, const Ranking& ranking) {
     const std::string by = sentence_of(ranking.basis);
     const std::string values = plural(ranking.values, "value");
-    if (ranking.best.size() == contest.candidates.size())
+    const bool are_all_good = ranking.best.size() == contest.candidates.size();
+    const bool is_measured = ranking.basis == Basis::measured_time;
+    if (are_all_good && ranking.gain > (is_measured ? alike_when_measured : alike_when_predicted))
+        return fmt::format("not certain: by {} over {} {} is {:.3g} times better than {}, but {}",
+                           by, values, text_of(contest.candidates[ranking.lead].settings),
+                           ranking.gain, text_of(contest.candidates[ranking.worst].settings),
+                           is_measured ? "their quartiles overlap" : "their intervals overlap");
+    if (are_all_good)
         return fmt::format("no difference between the {} combinations by {} over {}",
                            contest.candidates.size(), by, values);
     std::string text = text_of_best(contest, ranking.best) + fmt::format(", by {}", by);

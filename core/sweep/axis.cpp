@@ -19,11 +19,14 @@ void choose(const std::vector<Axis>& axes, std::uint64_t number, ChosenLaunch& c
         const AxisValue& value = axis.values[number / left % axis.values.size()];
         value.choose(choice);
         parameters.emplace_back(axis.key, value.shown);
+        parameters.insert(parameters.end(), value.also.begin(), value.also.end());
     }
 }
 
 bool has_axis(const std::vector<Axis>& axes, std::string_view key) {
-    return std::any_of(axes.begin(), axes.end(), [&](const Axis& axis) { return axis.key == key; });
+    return std::any_of(axes.begin(), axes.end(), [&](const Axis& axis) {
+        return axis.key == key || find_value(axis.values.front().also, key);
+    });
 }
 
 }  // namespace coalprof

@@ -24,6 +24,7 @@ struct ChosenLaunch {
 struct AxisValue {
     Value shown;  // as a parameter of the point
     std::function<void(ChosenLaunch&)> choose;
+    NamedValues also = {};  // further parameters that it decides, the same keys in every value
 };
 
 struct Axis {
@@ -39,6 +40,7 @@ std::uint64_t count_of(const std::vector<Axis>& axes);
 void choose(const std::vector<Axis>& axes, std::uint64_t number, ChosenLaunch& choice,
             NamedValues& parameters);
 
+// Whether points say this key for themselves.
 bool has_axis(const std::vector<Axis>& axes, std::string_view key);
 
 }  // namespace coalprof

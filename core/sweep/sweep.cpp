@@ -53,6 +53,7 @@ std::uint64_t value_in(const Sweep& sweep, const PatternInfo& pattern, std::uint
 
 SweepPoints::SweepPoints(Sweep sweep)
     : sweep_(std::move(sweep)), pattern_(find_pattern(sweep_.pattern)) {
+    join_variants_with_tiles(sweep_);
     require_reasonable_count(sweep_, sweep_.values.size());
     launches_ = sweep_.values.size() * count_of(sweep_.axes);
     settings_ = combinations_of(sweep_);

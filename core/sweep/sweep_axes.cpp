@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/model/launch_sum.h"
 #include "core/model/transactions.h"
 #include "core/pattern/memory_settings.h"
+#include "core/pattern/transpose.h"
 #include "core/pattern/walk_limit.h"
 #include "core/text/error.h"
 #include "core/text/range.h"
@@ -35,7 +37,8 @@ void add_if_swept(NamedValues& parameters, const char* key, const List& list, co
 std::string name_of_point(const NamedValues& parameters) {
     std::string name;
     for (const auto& [key, value] : parameters)
-        name += fmt::format("{}{}={}", name.empty() ? "" : " ", key, text_of(value));
+        if (!std::holds_alternative<std::monostate>(value))
+            name += fmt::format("{}{}={}", name.empty() ? "" : " ", key, text_of(value));
     return name;
 }
 
@@ -109,6 +112,49 @@ bool has_swept_settings(const Sweep& sweep) {
 bool size_follows_axes(const Sweep& sweep) {
     return sweep.shape.grid && (has_axis(sweep.axes, "grid") || has_axis(sweep.axes, "block") ||
                                 has_axis(sweep.axes, "type"));
+}
+
+void join_variants_with_tiles(Sweep& sweep) {
+    const auto axis_of = [&](std::string_view key) {
+        return std::ranges::find(sweep.axes, key, &Axis::key);
+    };
+    const auto variants = axis_of("variant");
+    if (variants == sweep.axes.end()) return;
+    const auto takes_tile = [](const AxisValue& variant) {
+        return has_tile(text_of(variant.shown));
+    };
+    const auto with_tile = std::ranges::count_if(variants->values, takes_tile);
+    if (with_tile == 0 || std::cmp_equal(with_tile, variants->values.size())) return;
+
+    std::vector<AxisValue> tiles;
+    if (const auto swept = axis_of("tile"); swept != sweep.axes.end())
+        tiles = swept->values;
+    else if (sweep.options.tile)
+        tiles = {{Value{*sweep.options.tile}, [tile = sweep.options.tile](ChosenLaunch& choice) {
+                      choice.options.tile = tile;
+                  }}};
+    else
+        return;
+    std::vector<AxisValue> joined;
+    for (const AxisValue& variant : variants->values) {
+        if (!takes_tile(variant)) {
+            const auto without = [choose = variant.choose](ChosenLaunch& choice) {
+                choose(choice);
+                choice.options.tile.reset();
+            };
+            joined.push_back({variant.shown, without, {{"tile", {}}}});
+            continue;
+        }
+        for (const AxisValue& tile : tiles) {
+            const auto both = [variant = variant.choose, tile = tile.choose](ChosenLaunch& choice) {
+                variant(choice);
+                tile(choice);
+            };
+            joined.push_back({variant.shown, both, {{"tile", tile.shown}}});
+        }
+    }
+    variants->values = std::move(joined);
+    std::erase_if(sweep.axes, [](const Axis& axis) { return axis.key == "tile"; });
 }
 
 void finish_point(PlannedPoint& point, const Sweep& sweep, const SweptSettings& settings) {

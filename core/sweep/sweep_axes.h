@@ -17,6 +17,10 @@ bool has_swept_settings(const Sweep& sweep);
 // says its own.
 bool size_follows_axes(const Sweep& sweep);
 
+// Where variants with a tile and one without are swept and a tile is given: one axis of both, in
+// which the tile of the latter is null and its point stands once, not once for each tile.
+void join_variants_with_tiles(Sweep& sweep);
+
 // Completes a point whose plan has its program and whose parameters are those of the program: the
 // plan gets these settings, the point its machine and names. Throws UsageError where they do not
 // fit the program.

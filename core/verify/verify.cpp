@@ -35,11 +35,21 @@ bool is_in_scope(const List& list, const Item& item) {
 std::vector<PatternOptions> options_to_verify(const PatternInfo& pattern) {
     std::vector<PatternOptions> all;
     if (pattern.options.find("--variant") == std::string_view::npos) return {PatternOptions{}};
-    for (const std::string_view variant : transpose_variants())
-        all.emplace_back().variant = variant;
-    // The last variant with either tile, of which it chooses one for each type.
-    all.back().tile = 32;
-    all.emplace_back(all.back()).tile = 64;
+    const auto add = [&](std::string_view variant, std::optional<std::uint64_t> tile) {
+        PatternOptions& options = all.emplace_back();
+        options.variant = variant;
+        options.tile = tile;
+    };
+    // With every tile where it decides over the banks; of 16, where a warp takes two rows, always.
+    for (const std::string_view variant : transpose_variants()) {
+        const bool has_own_banks = variant == "padded" || variant == "swizzled";
+        if (!has_own_banks) add(variant, std::nullopt);
+        if (!has_tile(variant)) continue;
+        add(variant, 16);
+        if (!has_own_banks) continue;
+        add(variant, 32);
+        add(variant, 64);
+    }
     return all;
 }
 

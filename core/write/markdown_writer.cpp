@@ -44,8 +44,10 @@ class MarkdownWriter : public ResultSink {
  public:
     MarkdownWriter(ByteSink& out, const TableStyle& style)
         : out_(out),
-          style_{
-              .width = page_columns, .ascii = style.ascii, .takes_columns = style.takes_columns} {}
+          style_{.width = page_columns,
+                 .ascii = style.ascii,
+                 .takes_columns = style.takes_columns,
+                 .explains_all = style.explains_all} {}
 
     void begin(const ResultHead& head) override {
         head_ = head;

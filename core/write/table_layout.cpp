@@ -201,10 +201,12 @@ class ColumnMaker {
         return column;
     }
 
-    // Where settings are compared, what they are compared by comes first; where machines are, it
-    // comes before bytes per sector, which say the same as the efficiency. Of kernels that nobody
-    // predicted the time does: it says which of them matter.
+    // What --best and --sort ask for comes first. Where settings are compared, so does what they
+    // are compared by; where machines are, it comes before bytes per sector, which say the same as
+    // the efficiency. Of kernels that nobody predicted the time does: it says which of them matter.
     int importance_of(const ItemFacts& facts) const {
+        if (std::ranges::find_first_of(head_.foremost, facts.item.counters) != head_.foremost.end())
+            return 0;
         const bool is_predicted = !head_.machine.name.empty();
         if (facts.item.counters.front() == Counter::duration_seconds && !is_predicted) return 0;
         if (facts.item.counters.front() == Counter::bandwidth_bytes_per_second) {

@@ -85,7 +85,7 @@ std::string verdict_line(const Verdict& verdict) {
 }
 
 void TableNotes::look_at(const ResultHead& head) {
-    explains_all_ = !head.columns.empty();
+    explains_all_ = style_.explains_all || !head.columns.empty();
     if (const std::string& evidence = head.machine.evidence;
         !evidence.empty() && evidence != "measured" && evidence != "rules measured")
         evidence_ =
@@ -200,7 +200,7 @@ std::vector<std::string> TableNotes::lines(const ResultTail& tail) const {
     std::erase_if(never_there, [&](const GroupedText& text) { return contains(there_, text); });
     if (!never_there.empty())
         lines.push_back(
-            fmt::format("n/a in every row: {}. --json says why.", list_by_group(never_there)));
+            fmt::format("n/a in every row: {}. -v says why.", list_by_group(never_there)));
     lines.insert(lines.end(), failures_.begin(), failures_.end());
     if (failure_count_ > failures_.size())
         lines.push_back(fmt::format("{} more points failed", failure_count_ - failures_.size()));

@@ -13,6 +13,7 @@ struct TableStyle {
     bool color = false;
     bool ascii = false;            // no character above 127
     bool takes_columns = true;     // the command that writes it has --columns
+    bool explains_all = false;     // why each number that is not there is not
     FindPointWarp find_warp = {};  // for pages that draw a point
     FindSource find_source = {};   // for pages that show a program's lines
 };

@@ -6,8 +6,12 @@ import harness
 from harness import Case
 
 
+def points_of_result(result):
+    return [point["parameters"] for point in result["points"]]
+
+
 def points_of(ran):
-    return [point["parameters"] for point in ran.json["points"]]
+    return points_of_result(ran.json)
 
 
 class Axes(Case):
@@ -27,8 +31,8 @@ class Axes(Case):
 
     def test_options_of_patterns_are_axes_too(self):
         for arguments, key, values in (
-                (["transpose", "--range", "1024", "--variant", "naive,tile,padded"], "variant",
-                 ["naive", "tile", "padded"]),
+                (["transpose", "--range", "1024", "--variant", "naive,tile,padded,swizzled"], "variant",
+                 ["naive", "tile", "padded", "swizzled"]),
                 (["shared-pad", "--range", "1", "--tile", "16,32"], "tile", [16, 32]),
                 (["aos", "--range", "16", "--member", "0..2"], "member", [0, 1, 2]),
                 (["row", "--range", "1000", "--pitch", "none,auto,1024"], "pitch",
@@ -37,6 +41,37 @@ class Axes(Case):
                 (["scatter", "--range", "4096", "--seed", "1..3"], "seed", [1, 2, 3])):
             with self.subTest(key):
                 self.assertEqual([point[key] for point in self.swept(*arguments)], values)
+
+    # The naive one has no tile: one point, not one for each, and its tile is null, never 0.
+    def test_variants_and_tiles_mix(self):
+        result = self.run_ok("transpose", "--range", "64,128", "--variant", "naive,tile,padded",
+                             "--tile", "16,32", "--json").json
+        self.assertEqual([(p["variant"], p["tile"]) for p in points_of_result(result)[::2]],
+                         [("naive", None), ("tile", 16), ("tile", 32), ("padded", 16),
+                          ("padded", 32)])
+        names = [point["name"] for point in result["points"]]
+        self.assertEqual(len(set(names)), 10)
+        self.assertEqual(names[0], "width=64 variant=naive")
+
+    def test_one_tile_is_of_the_variants_that_have_one(self):
+        found = self.swept("transpose", "--range", "64", "--variant", "padded,naive", "--tile",
+                           "16")
+        self.assertEqual([(p["variant"], p["tile"]) for p in found],
+                         [("padded", 16), ("naive", None)])
+        for variant in ("naive", "naive,naive"):
+            self.assertIn("no tile", self.refuse("transpose", "--variant", variant, "--tile",
+                                                 "16").err_text)
+        self.assertIn("16, 32 or 64", self.refuse("transpose", "--variant", "naive,tile",
+                                                  "--tile", "16,48", "--range", "96").err_text)
+
+    def test_rows_without_a_tile_survive_csv_and_being_read_again(self):
+        arguments = ("transpose", "--range", "64", "--variant", "naive,padded", "--tile", "16")
+        rows = list(csv.DictReader(io.StringIO(
+            self.run_ok(*arguments, "--format", "csv").out_text)))
+        self.assertEqual([row["tile"] for row in rows], ["", "16"])
+        saved = self.run_ok(*arguments, "--json").out
+        again = self.run_ok("report", "-", "--format", "csv", stdin=saved).out_text
+        self.assertEqual([row["tile"] for row in csv.DictReader(io.StringIO(again))], ["", "16"])
 
     def test_an_axis_changes_what_is_launched(self):
         result = self.run_ok("offset", "--range", "0", "--op", "load", "--type", "f32,f64",
@@ -160,6 +195,13 @@ class Best(Case):
         self.assertGreater(verdict["gain"], 1)
         self.assertEqual(verdict["scope"], {"counter": "load_lines"})
 
+    # A naive transpose has no shared memory; the others have.
+    def test_may_be_a_counter_that_the_first_variant_has_not(self):
+        verdict = self.verdict_of("transpose", "--range", "64", "--variant", "naive,tile,padded",
+                                  "--tile", "32", "--best", "shared_load_wavefronts")
+        self.assertEqual(verdict["best"], [{"variant": "padded", "tile": 32}])
+        self.assertEqual(verdict["gain"], 32)
+
     def test_is_told_below_the_table(self):
         text = self.run_ok("formula", "i", "i*8", "--best", "load_sectors").out_text
         self.assertRegex(text, r"(?m)^Best: formula i, ")
@@ -167,6 +209,15 @@ class Best(Case):
     def test_of_a_counter_that_is_not_there_is_an_error(self):
         self.refuse("offset", "--best", "load_sector")
         self.refuse("offset", "--op", "load", "--best", "shared_load_wavefronts")
+
+    # L2 read requests are left out at 80 columns, unless they are what is asked for.
+    def test_stays_where_space_is_short(self):
+        def heading(*arguments):
+            return self.run_ok("offset", "--range", "0..3", "--op", "load", *arguments) \
+                .out_text.split("\nLeft out:")[0]
+        self.assertNotIn("requests", heading().split("\n\n")[1])
+        for option in ("--best", "--sort"):
+            self.assertIn("requests", heading(option, "l2_read_requests").split("\n\n")[1])
 
     def test_sort_puts_it_first(self):
         found = points_of(self.run_ok("stride", "--range", "1..4", "--sort",
@@ -218,6 +269,20 @@ class Formats(Case):
         self.assertIn("dlcm cg", title("offset", "--dlcm", "cg"))
         self.assertIn("blocks of 64", title("offset", "--block", "64"))
         self.assertIn("pitch auto", title("row", "--pitch", "auto"))
+
+    def test_so_does_a_drawing(self):
+        def heading(*arguments):
+            return self.run_ok("explain", *arguments, env=harness.environment(COLUMNS="200")) \
+                .out_text.split("\n\n")[0]
+        tile = ["transpose", "--variant", "padded", "--tile", "16", "--at", "64"]
+        self.assertIn("tile 16", heading(*tile))
+        self.assertIn("pitch 1024", heading("row", "--at", "1000", "--pitch", "1024"))
+        self.assertIn("blocks of 64", heading("offset", "--at", "1", "--block", "64"))
+        self.assertIn("blocks of 64", heading("formula", "i", "--block", "64"))
+        self.assertIn("dlcm cg", heading("offset", "--at", "1", "--dlcm", "cg"))
+        self.assertNotIn("dlcm", heading("offset", "--at", "1", "--machine", "c870"))
+        sweep = self.run_ok("explain", *tile, "--json").json["sweep"]
+        self.assertEqual((sweep["variant"], sweep["tile"]), ("padded", 16))
 
 
 if __name__ == "__main__":

@@ -28,6 +28,35 @@ class Lists(Case):
                 with self.subTest(command=command, options=options):
                     self.run_ok(*arguments, *options)
 
+    # What they print is no table of points, and takes the same words.
+    def test_common_options_are_taken_by_gates_and_verify(self):
+        saved = self.run_ok("offset", "--range", "1", "--json").out
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "x.json")
+            with open(path, "wb") as file:
+                file.write(saved)
+            for arguments in (["compare", path, path], ["check", path, "--budget",
+                                                        "load_sectors > 0"]):
+                for options in (["--plain"], ["--color", "never"], ["-q"], ["-v"],
+                                ["--format", "json"], ["--json"], ["--no-progress"]):
+                    with self.subTest(arguments=arguments[0], options=options):
+                        self.run_ok(*arguments, *options)
+                self.refuse(*arguments, "--color", "nevr")
+                self.assertIn("results read", self.run_ok(*arguments, "-v").err_text)
+        for options in (["--plain"], ["--color", "never"], ["-q"], ["--format", "json"]):
+            ran = harness.run("verify", *options)
+            self.assertNotEqual(ran.code, harness.USAGE, ran.err_text)
+        self.refuse("verify", "--format", "csv")
+
+    def test_csv_is_short_for_its_format(self):
+        for arguments in (["machines"], ["occupancy"], ["offset", "--range", "0..1"],
+                          ["formula", "i"]):
+            self.assertEqual(self.run_ok(*arguments, "--csv").out,
+                             self.run_ok(*arguments, "--format", "csv").out)
+        self.refuse("offset", "--csv", "--json")
+        self.refuse("offset", "--csv", "--format", "md")
+        self.refuse("explain", "offset", "--csv")
+
     def test_every_format_has_every_row(self):
         rows = self.run_ok("machines", "--json").json["machines"]
         lines = self.run_ok("machines", "--jsonl").out_text.splitlines()

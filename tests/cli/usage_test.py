@@ -307,7 +307,7 @@ class Words(Case):
 
     def test_that_belong_elsewhere_are_led_there(self):
         for arguments, meant in ((("offset", "11"), "coalprof offset --range 11"),
-                                 (("offset", "--csv"), "--format csv"),
+                                 (("offset", "--svg"), "--format svg"),
                                  (("machines", "a100"), "coalprof offset --machine a100"),
                                  (("histogram",), "coalprof formula"),
                                  (("offset", "--sort", "bandwith"), "bandwidth"),
@@ -441,7 +441,7 @@ class Results(Case):
                            "load_sectors,store_sectors,load_tag_wavefronts").out_text
         self.assertIn("n/a  store sectors: ", rows)
         self.assertIn("n/a  load tag wavefronts: ", rows)
-        self.assertNotIn("--json says why", rows)
+        self.assertNotIn("says why", rows)
 
     def test_with_no_counters_are_the_predictions(self):
         wanted = self.run_ok("offset", "--range", "1", "--json").json["points"]

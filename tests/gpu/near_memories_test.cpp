@@ -124,7 +124,7 @@ TEST_F(NearOnGpu, formulas_of_shared_memory_are_counted_as_predicted) {
 }
 
 TEST_F(NearOnGpu, a_tiled_transpose_is_a_transpose) {
-    for (const char* variant : {"tile", "padded"}) {
+    for (const char* variant : {"tile", "padded", "swizzled"}) {
         for (const std::string_view type : element_type_list())
             run_and_verify(launcher(),
                            tiled_transpose(variant, 96, *find_element_type(type), 1 << 20));
@@ -133,6 +133,12 @@ TEST_F(NearOnGpu, a_tiled_transpose_is_a_transpose) {
                            tiled_transpose(variant, 1024, ElementType::f32, 1 << 22, block));
         for (const ElementType type : {ElementType::u8, ElementType::f32, ElementType::f64})
             run_and_verify(launcher(), tiled_transpose(variant, 192, type, 1 << 20, 256, 64));
+        for (const std::string_view type : element_type_list())
+            run_and_verify(launcher(), tiled_transpose(variant, 48, *find_element_type(type),
+                                                       1 << 20, 256, 16));
+        for (const std::uint32_t block : {16u, 32u, 128u})
+            run_and_verify(launcher(),
+                           tiled_transpose(variant, 1040, ElementType::f32, 1 << 22, block, 16));
         // Compared where it lies.
         run_and_verify(launcher(), tiled_transpose(variant, 4096, ElementType::f32, 64 << 20));
     }
@@ -291,12 +297,14 @@ TEST_F(NearOnGpu, prints_the_bandwidth_of_the_three_transposes_beside_a_copy) {
                bandwidth(plan_of("offset", 0, Op::copy, ElementType::f32, 4, size_bytes)));
     fmt::print("naive     {:.0f} GB/s\n",
                bandwidth(plan_of("transpose", 8192, Op::copy, ElementType::f32, 4, size_bytes)));
-    for (const char* variant : {"tile", "padded"})
-        for (const std::uint64_t tile : {32u, 64u})
-            for (const std::uint32_t block : {128u, 256u, 512u, 1024u})
-                fmt::print("{:6} {} {:4} threads  {:.0f} GB/s\n", variant, tile, block,
+    for (const char* variant : {"tile", "padded", "swizzled"})
+        for (const std::uint64_t tile : {16u, 32u, 64u})
+            for (const std::uint32_t block : {128u, 256u, 512u, 1024u}) {
+                if (block > tile * tile) continue;
+                fmt::print("{:8} {} {:4} threads  {:.0f} GB/s\n", variant, tile, block,
                            bandwidth(tiled_transpose(variant, 8192, ElementType::f32, size_bytes,
                                                      block, tile)));
+            }
 }
 
 }  // namespace

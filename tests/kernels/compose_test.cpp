@@ -196,13 +196,13 @@ TEST(Compose, lets_a_block_meet_between_storing_a_tile_and_loading_it) {
 // What place_in_tile() makes of the formulas (kernels/source/access.cuh): the place of the thread's
 // first element, and from there so many rows down for each further one.
 TEST(Compose, finds_the_elements_of_a_tile_by_steps_of_whole_rows) {
-    for (const Index side_bits : {5u, 6u}) {
+    for (const Index side_bits : {4u, 5u, 6u}) {
         const Index side = Index{1} << side_bits;
         const Tiles tiles{3, side, side * 96, 96, side_bits};
         const Tiles turned{3, side * 160, side, 160, side_bits};
         const TileCells cells{side + 1, 1, side_bits};
         const TileCells columns{1, side + 1, side_bits};
-        for (std::uint64_t block = side; block <= 1024; block *= 2)
+        for (std::uint64_t block = side; block <= std::min<Index>(1024, side * side); block *= 2)
             for (std::uint64_t i = 0; i < 7 * side * side; ++i) {
                 const Index tile = i / (side * side);
                 const Index cell = i % (side * side);

@@ -129,7 +129,7 @@ TEST(NearKernel, jumps_over_its_constants_and_nothing_else_of_constant_memory) {
 
 TEST(TransposeKernel, goes_through_the_tile_with_one_barrier) {
     COALPROF_NEEDS_NVRTC();
-    for (const char* variant : {"tile", "padded"})
+    for (const char* variant : {"tile", "padded", "swizzled"})
         for (const ElementType type : {ElementType::u8, ElementType::f32, ElementType::f32x4}) {
             const Plan plan = tiled_transpose(variant, 96, type, 1 << 18);
             SCOPED_TRACE(near_case_name(plan));
@@ -159,6 +159,13 @@ TEST(TransposeKernel, is_made_for_every_block_that_divides_a_tile) {
         const auto code = compiled(plan);
         const SassCount global = count_in_sass(kernels_in(code->code).at(access_kernel));
         EXPECT_EQ(global.loads, 1024 / block);
+        EXPECT_EQ(global.generic_or_local, 0u) << "registers were spilled";
+    }
+    for (const std::uint32_t block : {16u, 64u, 256u}) {
+        const Plan plan = tiled_transpose("padded", 48, ElementType::f32, 1 << 16, block, 16);
+        const SassCount global = count_in_sass(kernels_in(compiled(plan)->code).at(access_kernel));
+        EXPECT_EQ(global.loads, 256 / block);
+        EXPECT_EQ(global.stores, 256 / block);
         EXPECT_EQ(global.generic_or_local, 0u) << "registers were spilled";
     }
 }

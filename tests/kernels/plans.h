@@ -48,7 +48,7 @@ inline std::vector<PatternInfo> near_patterns() {
     return patterns;
 }
 
-// transpose --variant tile or padded, 256 threads to a tile of 32 x 32.
+// transpose --variant tile, padded or swizzled, 256 threads to a tile of 32 x 32.
 inline Plan tiled_transpose(const std::string& variant, std::uint64_t width,
                             ElementType type = ElementType::f32, std::uint64_t size_bytes = 1 << 16,
                             std::uint32_t block = 256, std::optional<std::uint64_t> tile = 32) {

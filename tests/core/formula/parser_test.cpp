@@ -197,6 +197,7 @@ const Wrong wrong_formulas[] = {
     {"i + 1)", 5, "no opening sign", "remove"},
     {"i * / 2", 4, "found '/'", "an index looks like"},
     {"idx * 2", 0, "unknown name 'idx'", "is 'i'"},
+    {"tile[ty*16 + 1]", 5, "unknown name 'ty'", "threadIdx"},
     {"i + pich", 4, "unknown name 'pich'", "did you mean 'pitch'?"},
     {"i + lanes", 4, "unknown name 'lanes'", "did you mean 'lane'?"},
     {"row * 100", 0, "unknown name 'row'", "--var row=64"},

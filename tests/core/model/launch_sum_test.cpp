@@ -50,7 +50,7 @@ class LaunchMaker {
         return *(values.begin() + pick(0, values.size() - 1));
     }
     Formula make_formula() {
-        switch (pick(0, 9)) {
+        switch (pick(0, 10)) {
             case 0:
                 return Offset{pick(0, 300)};
             case 1:
@@ -73,7 +73,7 @@ class LaunchMaker {
                                one_of({1, 8, 32, 120, 512, 1 << 12, 1 << 16})};
             case 6: {  // a matrix in tiles, and at times its transpose
                 const std::uint64_t across = pick(1, 4);
-                const std::uint64_t side_bits = one_of({5, 6});
+                const std::uint64_t side_bits = one_of({4, 5, 6});
                 const std::uint64_t side = 1 << side_bits;
                 const std::uint64_t pitch = side * one_of({1, 2, 3, 4, 6});
                 return pick(0, 1)
@@ -81,9 +81,12 @@ class LaunchMaker {
                            : Tiles{across, side * pitch, side, pitch, side_bits};
             }
             case 7:  // tiles that may overlap
-                return Tiles{pick(1, 3), pick(0, 2000), pick(0, 2000), pick(0, 100)};
+                return Tiles{pick(1, 3), pick(0, 2000), pick(0, 2000), pick(0, 100),
+                             one_of({4, 5})};
             case 8:
-                return TileCells{pick(0, 40), pick(0, 40)};
+                return TileCells{pick(0, 40), pick(0, 40), one_of({4, 5})};
+            case 9:
+                return SwizzledCells{pick(0, 1), one_of({4, 5, 6}), pick(0, 3), pick(0, 3)};
             default:
                 return Scatter{pick(1, 5000), pick(0, 9)};
         }
@@ -333,6 +336,24 @@ TEST(LaunchSum, warps_of_wide_tiles_share_no_line) {
             program.arrays = {{"a", bytes, program.threads}};
             program.instructions = {{AccessKind::load, Space::global, bytes, 0, tiles}};
             EXPECT_EQ(warps_share_no_line(program, {}, program.instructions[0]), bytes == 4);
+        }
+}
+
+// The same in tiles of 16, two rows to a warp: a line has two of 4 bytes, but no sector has.
+TEST(LaunchSum, warps_of_tiles_of_16_share_no_sector_of_4_bytes_and_no_line_of_8) {
+    for (const Tiles& tiles : {Tiles{20, 16, 16 * 320, 320, 4}, Tiles{12, 16 * 320, 16, 320, 4}})
+        for (const std::uint32_t bytes : {1u, 2u, 4u, 8u}) {
+            Launch launch;
+            launch.program.threads = 320 * 192;
+            launch.program.arrays = {{"a", bytes, launch.program.threads}};
+            launch.program.instructions = {{AccessKind::load, Space::global, bytes, 0, tiles}};
+            launch.placement.base_addresses = {0};
+            const auto& [program, placement] = launch;
+            const Instruction& load = program.instructions[0];
+            EXPECT_EQ(warps_share_no_sector(program, placement, load), bytes >= 2);
+            EXPECT_EQ(warps_share_no_line(program, placement, load), bytes == 8);
+            EXPECT_EQ(truly_share(launch, sector_bytes), bytes < 2);
+            EXPECT_EQ(truly_share(launch, line_bytes), bytes < 8);
         }
 }
 

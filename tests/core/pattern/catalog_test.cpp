@@ -123,7 +123,14 @@ std::vector<std::uint64_t> moved_by(const Program& program, std::uint64_t of_one
 }
 
 TEST(TiledTranspose, is_a_transpose) {
-    for (const auto& [variant, tile] : {std::pair{"tile", 32u}, {"padded", 32u}, {"padded", 64u}})
+    for (const auto& [variant, tile] : {std::pair{"tile", 16u},
+                                        {"padded", 16u},
+                                        {"tile", 32u},
+                                        {"padded", 32u},
+                                        {"padded", 64u},
+                                        {"swizzled", 16u},
+                                        {"swizzled", 32u},
+                                        {"swizzled", 64u}})
         for (const std::uint64_t width : {1u, 2u, 10u}) {
             const Plan plan = transpose_of(variant, width * tile, ElementType::f32, 1 << 18, tile);
             const std::uint64_t height = plan.program.threads / plan.value;
@@ -179,6 +186,72 @@ TEST(TiledTranspose, is_free_of_conflicts_with_padding_for_every_type) {
     }
 }
 
+// Two rows of 16 floats to a warp. Unpadded, a column has two banks, and two columns of it four: 8
+// of 32 lanes to each. With 18 words to a row the two columns lie in the even and the odd banks,
+// but the last two of a warp's 16 + 2 + 16 words in a row are the banks of the first two. Both ways
+// the global accesses are 64 bytes of two lines each.
+TEST(TiledTranspose, of_16_columns_takes_two_rows_to_a_warp) {
+    const double warps = (1u << 20) / 128;
+    for (const char* variant : {"tile", "padded"}) {
+        const Readings readings =
+            predicted(transpose_of(variant, 1024, ElementType::f32, 1u << 20, 16));
+        for (const Counter counter : {Counter::load_sectors, Counter::l2_read_sectors,
+                                      Counter::store_sectors, Counter::l2_write_sectors})
+            EXPECT_EQ(number(readings, counter), 4 * warps) << key_of(counter);
+        EXPECT_EQ(number(readings, Counter::load_lines), 2 * warps);
+        EXPECT_EQ(number(readings, Counter::l1_hit_sectors), 0);
+        const bool is_padded = std::string(variant) == "padded";
+        EXPECT_EQ(number(readings, Counter::shared_load_wavefronts), (is_padded ? 1 : 8) * warps);
+        EXPECT_EQ(number(readings, Counter::shared_store_wavefronts), (is_padded ? 2 : 1) * warps);
+    }
+}
+
+// Passes of a warp that stores rows and loads columns of a tile of 16 with rows of so many
+// elements, by the banks alone: 32 lanes of up to 4 bytes go together, 16 of 8, 8 of 16.
+std::uint64_t passes_of_16_columns(std::uint64_t pitch, std::uint64_t bytes) {
+    const std::uint64_t together = std::min<std::uint64_t>(32, 128 / bytes);
+    std::uint64_t passes = 0;
+    for (const bool is_column : {false, true})
+        for (std::uint64_t first = 0; first < 32; first += together) {
+            std::array<std::set<std::uint64_t>, 32> words;  // of each bank
+            for (std::uint64_t lane = first; lane < first + together; ++lane) {
+                const std::uint64_t element =
+                    is_column ? lane % 16 * pitch + lane / 16 : lane / 16 * pitch + lane % 16;
+                for (std::uint64_t byte = 0; byte < bytes; ++byte)
+                    words[(element * bytes + byte) / 4 % 32].insert((element * bytes + byte) / 4);
+            }
+            passes += std::ranges::max_element(words, {}, &std::set<std::uint64_t>::size)->size();
+        }
+    return passes;
+}
+
+TEST(TiledTranspose, of_16_columns_has_the_padding_that_takes_the_fewest_passes) {
+    for (const std::string_view name : element_type_list()) {
+        const ElementType type = *find_element_type(name);
+        const Readings readings = predicted(transpose_of("padded", 1024, type, 1u << 20, 16));
+        const double passes = number(readings, Counter::shared_load_wavefronts) +
+                              number(readings, Counter::shared_store_wavefronts);
+        std::uint64_t fewest = ~0ull;
+        for (std::uint64_t padding = 0; padding <= 32; ++padding)
+            fewest = std::min(fewest, passes_of_16_columns(16 + padding, bytes_of(type)));
+        EXPECT_EQ(passes / number(readings, Counter::shared_load_requests), fewest) << name;
+    }
+}
+
+// Passes that the width needs and no more, in no more room than the tile itself.
+TEST(TiledTranspose, is_free_of_conflicts_with_a_swizzle_for_every_type_and_tile) {
+    for (const std::string_view name : element_type_list())
+        for (const std::uint64_t tile : {16u, 32u, 64u}) {
+            const ElementType type = *find_element_type(name);
+            if (tile == 64 && bytes_of(type) == 16) continue;  // more than shared memory holds
+            const Plan plan = transpose_of("swizzled", 1024, type, 1u << 20, tile);
+            EXPECT_EQ(plan.program.arrays[2].elements, tile * tile);
+            const Readings readings = predicted(plan);
+            EXPECT_EQ(number(readings, Counter::shared_load_conflicts), 0) << name << " " << tile;
+            EXPECT_EQ(number(readings, Counter::shared_store_conflicts), 0) << name << " " << tile;
+        }
+}
+
 // Device memory sees what it sees of a copy. Where the banks may be slower, it does not decide.
 TEST(TiledTranspose, is_as_fast_as_a_copy_when_padded) {
     constexpr std::uint64_t size_bytes = 64u << 20;  // more than L2 holds
@@ -230,10 +303,17 @@ TEST(TiledTranspose, takes_whole_tiles_and_blocks_that_divide_them) {
     EXPECT_THAT(refused("tile", 64, 256, 2), testing::HasSubstr("--per-thread 2"));
     EXPECT_THAT(refused("tile", 1 << 14, 256, 1), testing::HasSubstr("--size 1MiB"));
     EXPECT_THAT(refused("tyle", 64, 256, 1), testing::HasSubstr("Did you mean 'tile'"));
-    EXPECT_THAT(refused("tile", 64, 256, 1, 48), testing::HasSubstr("32 or 64 columns"));
+    EXPECT_THAT(refused("tile", 64, 256, 1, 48), testing::HasSubstr("16, 32 or 64 columns"));
     EXPECT_THAT(refused("naive", 64, 256, 1, 64), testing::HasSubstr("has no tile"));
     EXPECT_THAT(refused("tile", 96, 256, 1, 64), testing::HasSubstr("multiples of 64"));
     EXPECT_THAT(refused("tile", 64, 32, 1, 64), testing::HasSubstr("tile of 4096 elements"));
+    // A tile of 16 has rows for half a warp and elements for 256 threads.
+    EXPECT_EQ(refused("tile", 48, 16, 1, 16), "accepted");
+    EXPECT_EQ(refused("padded", 48, 256, 1, 16), "accepted");
+    EXPECT_THAT(refused("tile", 48, 256, 1), testing::HasSubstr("--tile 16"));
+    EXPECT_THAT(refused("tile", 48, 512, 1, 16),
+                testing::HasSubstr("choose 16, 32, 64, 128 or 256 threads"));
+    EXPECT_THAT(refused("tile", 48, 8, 1, 16), testing::HasSubstr("tile of 256 elements"));
     // 64 x 64 x 16 bytes.
     EXPECT_THAT([] { transpose_of("tile", 64, ElementType::f32x4, 1u << 20, 64); },
                 testing::ThrowsMessage<UsageError>(testing::HasSubstr("65536 bytes")));

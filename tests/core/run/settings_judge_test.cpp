@@ -97,6 +97,25 @@ TEST(SettingsJudge, falls_back_on_traffic_where_l2_holds_the_launch) {
     EXPECT_NEAR(verdicts[0].gain, 2, 0.001);
 }
 
+// Three times as fast, by estimates that are sure of a factor of three: the slower one may take
+// 1/1.1 of the time that the faster one may.
+TEST(SettingsJudge, says_which_is_likely_where_intervals_overlap) {
+    Sweep sweep = four_variants("stride", {16, 32}, "h200");
+    sweep.carveouts = {std::nullopt};
+    const auto verdicts = judged(sweep, [](const PlannedPoint& planned, Point& point) {
+        constexpr Counter bandwidth = Counter::bandwidth_bytes_per_second;
+        const double rate = planned.plan.cache.dlcm == LoadModifier::cg ? 3e9 : 1e9;
+        point.predicted[bandwidth] = rate;
+        point.estimates =
+            Estimates{.intervals = {{bandwidth, rate / 3, rate * 1.1}}, .limits = {Limit::dram}};
+    });
+    ASSERT_EQ(verdicts.size(), 1u);
+    EXPECT_EQ(verdicts[0].best.size(), 2u);
+    EXPECT_NEAR(verdicts[0].gain, 3, 0.01);
+    EXPECT_THAT(verdicts[0].text, HasSubstr("dlcm cg is 3 times better than dlcm ca"));
+    EXPECT_THAT(verdicts[0].text, HasSubstr("overlap"));
+}
+
 TEST(SettingsJudge, says_where_nothing_tells_combinations_apart) {
     // Offset 0: no warp shares a line with another, and every byte that is fetched is used.
     const auto verdicts = judged(four_variants("offset", {0}, "c2050"));

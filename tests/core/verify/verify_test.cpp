@@ -58,10 +58,20 @@ TEST(Verify, measures_every_variant_of_the_transpose_and_names_it) {
     EXPECT_THAT(names, testing::ElementsAre(
                            "transpose copy f32 width=64", "transpose copy f32 width=4096",
                            "transpose tile copy f32 width=64", "transpose tile copy f32 width=4096",
+                           "transpose tile tile=16 copy f32 width=64",
+                           "transpose tile tile=16 copy f32 width=4096",
+                           "transpose padded tile=16 copy f32 width=64",
+                           "transpose padded tile=16 copy f32 width=4096",
                            "transpose padded tile=32 copy f32 width=64",
                            "transpose padded tile=32 copy f32 width=4096",
                            "transpose padded tile=64 copy f32 width=64",
-                           "transpose padded tile=64 copy f32 width=4096"));
+                           "transpose padded tile=64 copy f32 width=4096",
+                           "transpose swizzled tile=16 copy f32 width=64",
+                           "transpose swizzled tile=16 copy f32 width=4096",
+                           "transpose swizzled tile=32 copy f32 width=64",
+                           "transpose swizzled tile=32 copy f32 width=4096",
+                           "transpose swizzled tile=64 copy f32 width=64",
+                           "transpose swizzled tile=64 copy f32 width=4096"));
     EXPECT_TRUE(points(scope, Op::load).empty());
 }
 

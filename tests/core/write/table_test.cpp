@@ -127,7 +127,7 @@ TEST(Table, each_reason_is_told_once) {
 }
 
 TEST(Table, what_no_row_has_is_named_without_a_column) {
-    EXPECT_THAT(table_of(sweep()), HasSubstr("n/a in every row: DRAM read. --json says why."));
+    EXPECT_THAT(table_of(sweep()), HasSubstr("n/a in every row: DRAM read. -v says why."));
 }
 
 TEST(Table, a_lone_point_is_a_list_with_everything) {
@@ -172,17 +172,36 @@ TEST(Table, colors_and_bars_are_for_efficiency_alone) {
     EXPECT_EQ(count_of(table, "\033[31m"), 0u);  // the share of 0.5 is hoisted, and never red
 }
 
-TEST(Table, what_settings_are_compared_by_is_never_left_out) {
+std::vector<Point> sweep_of_rates() {
     std::vector<Point> points = sweep();
     double rate = 1e9;
     for (Point& point : points) {
         (*point.measured)[Counter::bandwidth_share] = {};
         (*point.measured)[Counter::bandwidth_bytes_per_second] = rate += 1e8;
     }
+    return points;
+}
+
+TEST(Table, what_settings_are_compared_by_is_never_left_out) {
+    const std::vector<Point> points = sweep_of_rates();
     ResultHead head = synthetic::head();
     EXPECT_THAT(table_of(points, {.width = 36}, head), Not(HasSubstr("GB/s\n")));
     head.compares_settings = true;
     EXPECT_THAT(table_of(points, {.width = 36}, head), HasSubstr("GB/s\n"));
+}
+
+TEST(Table, what_points_are_judged_by_is_never_left_out) {
+    ResultHead head = synthetic::head();
+    const std::vector<Point> points = sweep_of_rates();
+    EXPECT_THAT(table_of(points, {.width = 36}, head), Not(HasSubstr("GB/s\n")));
+    head.foremost = {Counter::bandwidth_bytes_per_second};
+    EXPECT_THAT(table_of(points, {.width = 36}, head), HasSubstr("GB/s\n"));
+}
+
+TEST(Table, says_why_numbers_are_not_there_where_that_is_asked_for) {
+    const std::string table = table_of(sweep(), {.explains_all = true});
+    EXPECT_THAT(table, Not(HasSubstr("n/a in every row")));
+    EXPECT_THAT(table, HasSubstr("n/a  DRAM read: "));
 }
 
 // Interval of a bandwidth.
