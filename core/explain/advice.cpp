@@ -36,8 +36,10 @@ std::vector<Change> other_accesses(const Plan& plan) {
     if (plan.pattern == "stride" && plan.value != 1)
         change("elements side by side, a stride of 1").value = 1;
     if (plan.pattern == "aos") change("an array for each member, `coalprof soa`").pattern = "soa";
-    if (plan.pattern == "transpose" && plan.options.variant != "padded")
-        change("--variant padded").options.variant = "padded";
+    if (plan.pattern == "transpose" && plan.options.variant != "swizzled") {
+        if (plan.options.variant != "padded") change("--variant padded").options.variant = "padded";
+        change("--variant swizzled").options.variant = "swizzled";
+    }
     if (plan.pattern == "shared-pad" && plan.value == 0) change("a padding of 1 element").value = 1;
     if (plan.pattern == "shared-stride" && plan.value % 2 == 0)
         change(fmt::format("a stride of {} elements", plan.value + 1)).value = plan.value + 1;
@@ -150,19 +152,29 @@ bool is_longer(const Told& launch, const Told& before) {
     return launch.time && before.time && launch.time->seconds > before.time->high_seconds;
 }
 
+// None: it saves nothing, or costs more of what matters more.
+std::optional<Advice> saving(const Change& change, const Told& before, const Told& after) {
+    for (const Costs& costs : all_costs()) {
+        const auto now = sum_of(before.readings, costs);
+        const auto then = sum_of(after.readings, costs);
+        if (!now || !then || *now == *then) continue;
+        if (*then > *now) break;
+        return Advice{change.text, costs.what, *now, *then, after.time};
+    }
+    return std::nullopt;
+}
+
+// The first that helps, unless one after it leaves less of the same.
 std::optional<Advice> less_traffic(const Plan& plan, const Machine& machine, const Told& before) {
+    std::optional<Advice> best;
     for (const Change& change : other_accesses(plan)) {
         const auto after = told_if_it_fits(change.plan, machine, with_program);
         if (!after || is_longer(*after, before)) continue;
-        for (const Costs& costs : all_costs()) {
-            const auto now = sum_of(before.readings, costs);
-            const auto then = sum_of(after->readings, costs);
-            if (!now || !then || *now == *then) continue;
-            if (*then > *now) break;  // dearer in what matters more
-            return Advice{change.text, costs.what, *now, *then, after->time};
-        }
+        const auto advice = saving(change, before, *after);
+        if (advice && (!best || (advice->what == best->what && advice->after < best->after)))
+            best = advice;
     }
-    return std::nullopt;
+    return best;
 }
 
 struct Shorter {

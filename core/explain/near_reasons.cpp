@@ -43,8 +43,8 @@ Reasons conflicting(const WarpShape& shape, const BankUse& use) {
             one_word_lanes
                 ? "Let neighbouring lanes lie an odd number of words apart, for instance by one "
                   "word of padding to each row: then each has a bank of its own."
-                : "Spread the words over the banks: pad each row by a word, or exchange columns "
-                  "from row to row (a swizzle)."};
+                : "Spread the words over the banks: pad the rows, or exchange columns from row to "
+                  "row (a swizzle)."};
 }
 
 Reasons nothing_asked() {

@@ -31,6 +31,19 @@ TEST(Advice, says_what_the_launch_would_touch) {
     EXPECT_LT(advice.list.front().time->seconds, advice.time->seconds);
 }
 
+// 32,768 warps each way. Read down the columns of a tile of 16 floats each takes 8 passes; padded
+// rows take 2 to store, swizzled ones 1 either way.
+TEST(Advice, is_the_one_that_leaves_least) {
+    Plan plan = plan_of("transpose", 1024, Op::copy, ElementType::f32, 4 * mib);
+    plan.options.variant = "tile";
+    plan.options.tile = 16;
+    build_program(plan);
+    const LaunchAdvice advice = checked_advice(plan, find_machine("h200"));
+    ASSERT_FALSE(advice.list.empty());
+    EXPECT_EQ(advice.list.front().before, (8u + 1) * 32'768);
+    EXPECT_EQ(advice.list.front().after, 2u * 32'768);
+}
+
 // 2^24 aligned floats cannot touch less; 65,536 blocks take 38 us to start at 1.73e9 a second, and
 // a quarter of that with four elements a thread.
 TEST(Advice, of_a_perfect_access_may_still_save_time) {
