@@ -43,6 +43,7 @@ Attachment::Attachment(const Setup& setup)
              {.id = static_cast<std::uint64_t>(process_), .program = program_path()}),
       choice_(setup.orders.first_of_each, setup.orders.kernel, setup.ranges),
       work_(setup.work),
+      captures_(setup.work.stream_is_capturing),
       wait_for_kernel_(setup.longest_wait),
       wait_for_context_(setup.longest_wait),
       turn_(longest_launch) {
@@ -116,7 +117,7 @@ void Attachment::launch_begins(const SeenLaunch& launch) {
     if (turn_.is_mine()) return;  // called by the launch that is counted
     settle(lock);
     // The kernel of a launch that is lost could still come into the next one's range.
-    if (has_ended_ || captures_ > 0 || lost_ != std::thread::id()) return;
+    if (has_ended_ || captures_.any() || lost_ != std::thread::id()) return;
     fetch_if_due();
     count(launch);
 }
@@ -177,18 +178,13 @@ void Attachment::settle(Lock& lock) {
     if (has_ended) problem("a launch did not return in time: none is counted until it does");
 }
 
-void Attachment::capture_changes(int by) {
-    const Lock lock(mutex_);  // not while a context's work is marked
-    captures_ += by;
-}
-
 // A stream must not be asked while another is captured: that could spoil the capture.
 bool Attachment::kernel_has_ended(CUstream stream) const {
-    return captures_ > 0 || work_.has_ended(stream);
+    return captures_.any() || work_.has_ended(stream);
 }
 
 bool Attachment::is_idle(CUcontext context, std::chrono::milliseconds patience) {
-    return captures_ > 0 || work_.ends_within(context, patience);
+    return captures_.any() || work_.ends_within(context, patience);
 }
 
 // Whether CUPTI may be called where it waits for the context's work.
@@ -215,7 +211,7 @@ void Attachment::fetch_if_due() {
     const auto least = counts_lines() ? least_between_reads : setup_.least_between_fetches;
     if (!turn_.is_free() || Clock::now() - last_fetch_ < least) return;
     // Copying from the GPU would spoil a graph that is being recorded.
-    if (captures_ == 0) read_lines(false, short_wait);
+    if (!captures_.any()) read_lines(false, short_wait);
     for (auto& [handle, context] : contexts_)
         if (context.counter && context.counter->pending() > 0 && is_idle(handle, short_wait)) {
             context.counter->end(false);
@@ -267,6 +263,7 @@ void Attachment::context_ends(CUcontext handle) {
         contexts_.erase(found);
     }
     work_.context_ends(handle);
+    captures_.context_ends(handle);
 }
 
 void Attachment::program_ends() {

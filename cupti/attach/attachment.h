@@ -4,7 +4,6 @@
 
 #include <sys/types.h>
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -24,6 +23,7 @@
 #include "cupti/attach/line_probe.h"
 #include "cupti/attach/orders.h"
 #include "cupti/attach/running_work.h"
+#include "cupti/attach/stream_captures.h"
 #include "cupti/collector.h"
 
 namespace coalprof {
@@ -54,8 +54,12 @@ class Attachment {
     void count_lines(const ModuleDriver& driver);
     void launch_begins(const SeenLaunch& launch);
     void launch_ends(bool was_launched);
-    // Before a stream's launches are recorded into a graph, and when they no longer are.
-    void capture_changes(int by);
+    // Under the lock: not while a context's work is marked.
+    template <typename Change>
+    void change_captures(Change change) {
+        const std::lock_guard lock(mutex_);
+        change(captures_);
+    }
     // The program has waited for its kernels.
     void waited();
     // None: lines are not counted.
@@ -115,15 +119,15 @@ class Attachment {
     std::map<CUcontext, Context> contexts_;
     std::vector<Context> left_open_;  // of contexts that are gone; closing them would have waited
     RunningWork work_;
+    StreamCaptures captures_;
     std::chrono::milliseconds wait_for_kernel_;
     std::chrono::milliseconds wait_for_context_;
     bool has_told_of_waiting_ = false;
     LaunchTurn turn_;
-    SeenLaunch counting_;           // whose turn it is
-    std::thread::id lost_;          // whose turn was ended while it was in its launch
-    std::atomic<int> captures_{0};  // streams whose launches are recorded into graphs
-    std::uint64_t files_ = 0;       // that were written in place of the program's
-    std::uint64_t idle_ = 0;        // launches since the last one that was counted
+    SeenLaunch counting_;      // whose turn it is
+    std::thread::id lost_;     // whose turn was ended while it was in its launch
+    std::uint64_t files_ = 0;  // that were written in place of the program's
+    std::uint64_t idle_ = 0;   // launches since the last one that was counted
     Clock::time_point last_fetch_ = Clock::now();
     bool has_ended_ = false;
     std::set<std::string> libraries_;  // that were told

@@ -13,6 +13,7 @@
 #include <set>
 #include <thread>
 
+#include "cupti/attach/stream_captures.h"
 #include "cupti/fake_cupti.h"
 
 namespace coalprof {
@@ -29,6 +30,7 @@ struct FakeWork {
     int marks = 0;
     bool knows_context = true;
     std::function<bool(CUstream)> is_busy;  // in place of the set
+    std::set<CUstream> capturing;           // or invalidated since
 };
 FakeWork* work = nullptr;
 
@@ -40,6 +42,11 @@ CUresult pop(CUcontext* context) {
 CUresult query_stream(CUstream stream) {
     const bool is_busy = work->is_busy ? work->is_busy(stream) : work->busy.contains(stream);
     return is_busy ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+}
+CUresult is_capturing(CUstream stream, CUstreamCaptureStatus* status) {
+    *status = work->capturing.contains(stream) ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
+                                               : CU_STREAM_CAPTURE_STATUS_NONE;
+    return CUDA_SUCCESS;
 }
 CUresult create_event(CUevent* event, unsigned) {
     *event = reinterpret_cast<CUevent>(work);
@@ -74,6 +81,7 @@ class AttachedProgram : public ::testing::Test {
                               .work = {.context_push = push,
                                        .context_pop = pop,
                                        .stream_query = query_stream,
+                                       .stream_is_capturing = is_capturing,
                                        .event_create = create_event,
                                        .event_query = query_event,
                                        .record_all_work = record_all},
@@ -88,6 +96,17 @@ class AttachedProgram : public ::testing::Test {
                                    .stream = on});
         if (!ends) streams.busy.insert(on);
         attachment->launch_ends(true);
+    }
+    void begin_capture(CUstream on, bool succeeds = true) {
+        attachment->change_captures([](StreamCaptures& captures) { captures.begins(); });
+        if (succeeds) streams.capturing.insert(on);
+        attachment->change_captures(
+            [&](StreamCaptures& captures) { captures.has_begun(context, on, succeeds); });
+    }
+    // `ends`: it does so whether or not the call returns an error.
+    void end_capture(CUstream on, bool ends = true) {
+        if (ends) streams.capturing.erase(on);
+        attachment->change_captures([&](StreamCaptures& captures) { captures.may_have_ended(on); });
     }
     Trace trace() const {
         return read_trace(folder_ + '/' + trace_name(static_cast<std::uint64_t>(::getpid())));
@@ -193,12 +212,56 @@ TEST_F(AttachedProgram, is_counted_where_its_work_cannot_be_asked_for) {
     streams.knows_context = false;
     launch("k");
     const int marks = streams.marks;
-    attachment->capture_changes(1);
+    begin_capture(stream(16));
     attachment->waited();
     EXPECT_EQ(streams.marks, marks);
-    attachment->capture_changes(-1);
+    end_capture(stream(16));
     attachment->program_ends();
     EXPECT_THAT(counted(), ElementsAre("k"));
+}
+
+// Nothing is counted while a stream is recorded, and everything after.
+TEST_F(AttachedProgram, is_counted_again_whatever_ended_a_recording) {
+    begin_capture(stream(16));
+    launch("recorded", true, stream(16));
+    end_capture(stream(16), false);  // by a thread that did not begin it
+    launch("recorded", true, stream(16));
+    end_capture(stream(16));  // here the call may have returned an error
+    launch("after its end");
+    end_capture(stream(16));  // nothing to end
+    begin_capture(stream(16), false);
+    launch("after one that never began");
+    begin_capture(stream(16));
+    begin_capture(stream(24));
+    attachment->change_captures(
+        [&](StreamCaptures& captures) { captures.stream_ends(stream(16)); });
+    launch("recorded", true, stream(24));
+    end_capture(stream(24));
+    launch("after a stream's end");
+    attachment->program_ends();
+    EXPECT_THAT(counted(),
+                ElementsAre("after its end", "after one that never began", "after a stream's end"));
+    EXPECT_THAT(*trace().launches, SizeIs(3));
+}
+
+TEST_F(AttachedProgram, is_counted_in_other_contexts_when_one_that_is_recorded_has_gone) {
+    begin_capture(stream(16));
+    attachment->context_ends(context);
+    launch("k");
+    attachment->program_ends();
+    EXPECT_THAT(counted(), ElementsAre("k"));
+}
+
+// Each thread means another stream by the same word.
+TEST(StreamCaptures, tell_the_streams_of_threads_apart) {
+    StreamCaptures captures(nullptr);
+    captures.begins();
+    EXPECT_TRUE(captures.any());
+    captures.has_begun(nullptr, CU_STREAM_PER_THREAD, true);
+    std::thread([&] { captures.may_have_ended(CU_STREAM_PER_THREAD); }).join();
+    EXPECT_TRUE(captures.any());
+    captures.may_have_ended(CU_STREAM_PER_THREAD);
+    EXPECT_FALSE(captures.any());
 }
 
 TEST_F(AttachedProgram, a_context_that_goes_beside_a_running_kernel_is_left_as_it_is) {
