@@ -61,11 +61,13 @@ void Attachment::problem(const std::string& sentence) {
 }
 
 void Attachment::count_lines(const ModuleDriver& driver) {
-    lines_.emplace(
-        LineProbe::Setup{.driver = driver,
-                         .wants = [this](const std::string& name) { return choice_.wants(name); },
-                         .deliver = [this](const TracedSite& site) { trace_.site(site); },
-                         .problem = [this](const std::string& sentence) { problem(sentence); }});
+    lines_.emplace(LineProbe::Setup{
+        .driver = driver,
+        .wants = [this](const std::string& name) { return choice_.wants(name); },
+        .deliver = [this](const TracedSite& site) { trace_.site(site); },
+        .problem = [this](const std::string& sentence) { problem(sentence); },
+        .may_copy =
+            [this](CUcontext context) { return !captures_.any() && ends_in_time(context); }});
 }
 
 std::string Attachment::file_for(const std::string& bytes) {
@@ -128,10 +130,12 @@ void Attachment::count(const SeenLaunch& launch) {
     kernel.device = context.device;
     if (!choice_.takes(kernel)) return pass_over(launch.context, context);
     idle_ = 0;
-    if (!context.counter || !lets_cupti_wait(launch.context)) return;
+    if (!context.counter || context.counter->has_failed() || !lets_cupti_wait(launch.context))
+        return;
     context.counter->end(false);  // the range of a kernel that was given up
     context.counter->begin(choice_.total(), kernel);
     if (!context.counter->is_in_range()) return;  // it failed, and has told so
+    choice_.count(kernel);
     counting_ = launch;
     turn_.take();
 }
@@ -187,10 +191,18 @@ bool Attachment::is_idle(CUcontext context, std::chrono::milliseconds patience) 
     return captures_.any() || work_.ends_within(context, patience);
 }
 
-// Whether CUPTI may be called where it waits for the context's work.
-bool Attachment::lets_cupti_wait(CUcontext context) {
+// Each time that it does not, there is half the patience.
+bool Attachment::ends_in_time(CUcontext context) {
     if (is_idle(context, wait_for_context_)) return true;
     wait_for_context_ = std::max(wait_for_context_ / 2, short_wait);
+    return false;
+}
+
+// Whether CUPTI may be called where it waits for the context's work.
+bool Attachment::lets_cupti_wait(CUcontext context) {
+    if (Clock::now() < ask_again_) return false;
+    if (ends_in_time(context)) return true;
+    ask_again_ = Clock::now() + setup_.least_between_refusals;
     if (!has_told_of_waiting_)
         problem("launches were not counted while kernels of before them did not end");
     has_told_of_waiting_ = true;
@@ -210,8 +222,7 @@ void Attachment::waited() {
 void Attachment::fetch_if_due() {
     const auto least = counts_lines() ? least_between_reads : setup_.least_between_fetches;
     if (!turn_.is_free() || Clock::now() - last_fetch_ < least) return;
-    // Copying from the GPU would spoil a graph that is being recorded.
-    if (!captures_.any()) read_lines(false, short_wait);
+    read_lines(false, short_wait);
     for (auto& [handle, context] : contexts_)
         if (context.counter && context.counter->pending() > 0 && is_idle(handle, short_wait)) {
             context.counter->end(false);
@@ -222,11 +233,16 @@ void Attachment::fetch_if_due() {
     last_fetch_ = Clock::now();
 }
 
-void Attachment::read_lines(bool whole, std::chrono::milliseconds patience) {
-    if (lines_ && std::ranges::all_of(lines_->contexts(), [&](CUcontext context) {
+// Whether they could be read. A copy waits for kernels, and would spoil a graph that is being
+// recorded.
+bool Attachment::read_lines(bool whole, std::chrono::milliseconds patience) {
+    if (!lines_) return true;
+    if (captures_.any() || !std::ranges::all_of(lines_->contexts(), [&](CUcontext context) {
             return is_idle(context, patience);
         }))
-        lines_->read(whole);
+        return false;
+    lines_->read(whole);
+    return true;
 }
 
 void Attachment::tell_ranges() {
@@ -247,19 +263,30 @@ void Attachment::tell_libraries() {
         if (libraries_.insert(path).second) trace_.library(path);
 }
 
+// Whether what was counted in the context could be fetched.
+bool Attachment::fetch_last(CUcontext handle, const Context& context) {
+    if (is_idle(handle, last_wait())) {
+        context.counter->end(false);
+        return true;
+    }
+    if (context.counter->unfetched() > 0)
+        problem(
+            "counted launches are missing: a kernel ran on when their program or context ended");
+    return false;
+}
+
 void Attachment::context_ends(CUcontext handle) {
     Lock lock(mutex_);
     settle(lock);
-    if (lines()) lines()->context_ends(handle);
+    if (lines()) {
+        lines()->context_ends(handle);
+        read_lines(true, short_wait);
+    }
     const auto found = contexts_.find(handle);
     if (found != contexts_.end()) {
         Context& context = found->second;
-        if (context.counter && context.counter->is_open()) {
-            if (is_idle(handle, last_wait()))
-                context.counter->end(false);
-            else
-                left_open_.push_back(std::move(context));
-        }
+        if (context.counter && context.counter->is_open() && !fetch_last(handle, context))
+            left_open_.push_back(std::move(context));
         contexts_.erase(found);
     }
     work_.context_ends(handle);
@@ -271,12 +298,11 @@ void Attachment::program_ends() {
     settle(lock);
     if (has_ended_) return;
     has_ended_ = true;
-    read_lines(true, last_wait());
+    if (!read_lines(true, last_wait()))
+        problem("counts of lines may be missing: a kernel ran on when the program ended");
     for (auto& [handle, context] : contexts_)
-        if (context.counter && context.counter->is_open() && is_idle(handle, last_wait())) {
-            context.counter->end(false);
+        if (context.counter && context.counter->is_open() && fetch_last(handle, context))
             context.counter->close();
-        }
     tell_ranges();
     tell_libraries();
     trace_.end(choice_.launches());

@@ -46,6 +46,9 @@ class Attachment {
         // within a second or two. After each of them there is half the patience.
         std::chrono::milliseconds longest_wait = std::chrono::seconds(10);
         std::chrono::milliseconds least_between_fetches{250};
+        // A launch beside a kernel that runs on is not counted, and in the end waits no longer than
+        // a millisecond to know: a tenth of the program's time is spent so.
+        std::chrono::milliseconds least_between_refusals{10};
     };
     // Throws Error where the trace cannot be written.
     explicit Attachment(const Setup& setup);
@@ -102,9 +105,11 @@ class Attachment {
     void settle(Lock& lock);
     bool kernel_has_ended(CUstream stream) const;
     bool is_idle(CUcontext context, std::chrono::milliseconds patience);
+    bool ends_in_time(CUcontext context);
     bool lets_cupti_wait(CUcontext context);
+    bool fetch_last(CUcontext handle, const Context& context);
     std::chrono::milliseconds last_wait() const;
-    void read_lines(bool whole, std::chrono::milliseconds patience);
+    bool read_lines(bool whole, std::chrono::milliseconds patience);
     void fetch_if_due();
     void tell_ranges();
     void tell_libraries();
@@ -122,6 +127,7 @@ class Attachment {
     StreamCaptures captures_;
     std::chrono::milliseconds wait_for_kernel_;
     std::chrono::milliseconds wait_for_context_;
+    Clock::time_point ask_again_;  // whether kernels have ended
     bool has_told_of_waiting_ = false;
     LaunchTurn turn_;
     SeenLaunch counting_;      // whose turn it is

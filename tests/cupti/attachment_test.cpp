@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -58,6 +59,38 @@ CUresult record_all(CUcontext, CUevent) {
     return work->knows_context ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 }
 
+// Of a driver that hands out one counter for all: what a line executed.
+std::uint64_t executions = 0;
+int copies = 0;
+CUresult find_words(CUdeviceptr* address, std::size_t* bytes, CUmodule, const char*) {
+    *address = 0;
+    *bytes = 1 << 20;
+    return CUDA_SUCCESS;
+}
+CUresult copy_words(void* to, CUdeviceptr, std::size_t bytes) {
+    ++copies;
+    std::memset(to, 0, bytes);
+    std::memcpy(to, &executions, sizeof executions);
+    return CUDA_SUCCESS;
+}
+ModuleDriver driver_of_modules() {
+    ModuleDriver driver;
+    driver.context_get_device = [](CUdevice*) { return CUDA_ERROR_INVALID_CONTEXT; };
+    driver.device_get_count = [](int*) { return CUDA_ERROR_UNKNOWN; };
+    driver.device_get_attribute = [](int* value, CUdevice_attribute, CUdevice) {
+        *value = 9;
+        return CUDA_SUCCESS;
+    };
+    driver.context_push = push;
+    driver.context_pop = pop;
+    driver.link_create = [](unsigned, CUjit_option*, void**, CUlinkState*) {
+        return CUDA_ERROR_INVALID_CONTEXT;
+    };
+    driver.global_of_module = find_words;
+    driver.copy_to_host = copy_words;
+    return driver;
+}
+
 class AttachedProgram : public ::testing::Test {
  protected:
     AttachedProgram() {
@@ -72,10 +105,12 @@ class AttachedProgram : public ::testing::Test {
         std::filesystem::remove_all(folder_);
         work = nullptr;
     }
-    void begin(std::chrono::milliseconds longest_wait = std::chrono::milliseconds(2)) {
+    void begin(std::chrono::milliseconds longest_wait = std::chrono::milliseconds(2),
+               std::chrono::milliseconds least_between_refusals = {},
+               RunPass pass = RunPass::traffic) {
         attachment.reset();
         attachment.emplace(
-            Attachment::Setup{.orders = {.folder = folder_, .first_of_each = 3},
+            Attachment::Setup{.orders = {.folder = folder_, .first_of_each = 3, .pass = pass},
                               .api = [this]() -> const CuptiApi& { return api_; },
                               .device_of = [](CUcontext) { return 0u; },
                               .work = {.context_push = push,
@@ -86,7 +121,8 @@ class AttachedProgram : public ::testing::Test {
                                        .event_query = query_event,
                                        .record_all_work = record_all},
                               .longest_wait = longest_wait,
-                              .least_between_fetches = std::chrono::milliseconds(0)});
+                              .least_between_fetches = std::chrono::milliseconds(0),
+                              .least_between_refusals = least_between_refusals});
     }
     static CUstream stream(std::uintptr_t number) { return reinterpret_cast<CUstream>(number); }
     // `ends`: before the next launch.
@@ -197,14 +233,14 @@ TEST_F(AttachedProgram, is_not_counted_while_kernels_run_that_nobody_counts) {
     attachment->waited();
     streams.busy.insert(stream(24));
     const auto calls = fake.all_calls();
-    launch("beside it");
-    launch("beside it");
+    for (int i = 0; i < 5; ++i) launch("beside it");
     EXPECT_EQ(fake.all_calls(), calls);
     EXPECT_THAT(trace().problems, SizeIs(1));
     streams.busy.clear();
-    launch("beside it");
+    // Launches that were not counted do not use up the first three of a kernel.
+    for (int i = 0; i < 5; ++i) launch("beside it");
     attachment->program_ends();
-    EXPECT_THAT(counted(), ElementsAre("first", "beside it"));
+    EXPECT_THAT(counted(), ElementsAre("first", "beside it", "beside it", "beside it"));
 }
 
 // cuCtxRecordEvent came with CUDA 12.5, and would spoil what is being recorded.
@@ -262,6 +298,89 @@ TEST(StreamCaptures, tell_the_streams_of_threads_apart) {
     EXPECT_TRUE(captures.any());
     captures.may_have_ended(CU_STREAM_PER_THREAD);
     EXPECT_FALSE(captures.any());
+}
+
+// Asking costs time, at each of what may be a million launches.
+TEST_F(AttachedProgram, is_not_asked_at_every_launch_whether_kernels_run_on) {
+    begin(std::chrono::milliseconds(2), std::chrono::hours(1));
+    launch("first");
+    attachment->waited();
+    streams.busy.insert(stream(24));
+    launch("beside it");
+    const int marks = streams.marks;
+    launch("beside it");
+    EXPECT_EQ(streams.marks, marks);
+}
+
+TEST_F(AttachedProgram, is_asked_nothing_more_when_counting_has_failed) {
+    fake.fail("RangePush", 1, 1);
+    launch("k");
+    EXPECT_THAT(trace().problems, SizeIs(1));
+    const int marks = streams.marks;
+    launch("k");
+    EXPECT_EQ(streams.marks, marks);
+}
+
+TEST_F(AttachedProgram, is_told_which_counts_could_not_be_fetched) {
+    launch("k");
+    streams.busy.insert(stream(24));
+    attachment->program_ends();
+    EXPECT_THAT(counted(), IsEmpty());
+    EXPECT_THAT(trace().problems, SizeIs(1));
+}
+
+class ProgramWithLines : public AttachedProgram {
+ protected:
+    ProgramWithLines() {
+        executions = 5;
+        copies = 0;
+        begin(std::chrono::milliseconds(2), {}, RunPass::lines);
+        attachment->count_lines(driver_of_modules());
+        attachment->with_lines([&](LineProbe& lines) {
+            EXPECT_NE(lines.replacement(".version 8.0\n.target sm_80\n.address_size 64\n"
+                                        ".visible .entry k()\n{\n\t.reg .b64 %rd<2>;\n"
+                                        "\tst.global.f32 [%rd1], 0f00000000;\n\tret;\n}\n"),
+                      nullptr);
+            lines.loaded(CUmodule{}, context);
+            return true;
+        });
+        launch("k");
+    }
+    void unload() {
+        attachment->with_lines([](LineProbe& lines) {
+            lines.unloads(CUmodule{});
+            return true;
+        });
+    }
+};
+
+TEST_F(ProgramWithLines, has_them_read_before_their_module_goes) {
+    unload();
+    EXPECT_THAT(trace().sites, SizeIs(1));
+    EXPECT_THAT(trace().problems, IsEmpty());
+}
+
+// The copy would wait for the kernel, or spoil what is recorded.
+TEST_F(ProgramWithLines, goes_on_where_they_cannot_be_read_and_says_so) {
+    const auto cannot_be_read = [&](const std::function<void()>& ends) {
+        const std::size_t told = trace().problems.size();
+        ends();
+        EXPECT_EQ(copies, 0);
+        EXPECT_THAT(trace().problems, SizeIs(told + 1));
+    };
+    begin_capture(stream(16));
+    cannot_be_read([&] { unload(); });
+    end_capture(stream(16));
+    streams.busy.insert(stream(24));
+    cannot_be_read([&] { attachment->program_ends(); });
+}
+
+TEST_F(ProgramWithLines, may_unload_and_end_contexts_beside_a_kernel_that_waits) {
+    streams.busy.insert(stream(24));
+    unload();
+    attachment->context_ends(context);
+    EXPECT_EQ(copies, 0);
+    EXPECT_THAT(trace().problems, SizeIs(1));
 }
 
 TEST_F(AttachedProgram, a_context_that_goes_beside_a_running_kernel_is_left_as_it_is) {
