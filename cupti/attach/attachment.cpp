@@ -154,7 +154,11 @@ void Attachment::launch_ends(bool was_launched) {
         const CUstream stream = counting_.stream;
         const std::chrono::milliseconds patience = wait_for_kernel_;
         lock.unlock();  // the program may have to do something for the kernel to end
-        comes_true([&] { return kernel_has_ended(stream); }, patience);
+        const auto has_ended = [&] {
+            const std::lock_guard asking(mutex_);
+            return kernel_has_ended(stream);
+        };
+        comes_true(has_ended, patience);
         lock.lock();
     }
     if (turn_.is_mine()) end_counting(was_launched);
@@ -204,7 +208,7 @@ bool Attachment::lets_cupti_wait(CUcontext context) {
     if (ends_in_time(context)) return true;
     ask_again_ = Clock::now() + setup_.least_between_refusals;
     if (!has_told_of_waiting_)
-        problem("launches were not counted while kernels of before them did not end");
+        problem("launches were not counted while kernels that were launched before them still ran");
     has_told_of_waiting_ = true;
     return false;
 }
@@ -221,7 +225,7 @@ void Attachment::waited() {
 
 void Attachment::fetch_if_due() {
     const auto least = counts_lines() ? least_between_reads : setup_.least_between_fetches;
-    if (!turn_.is_free() || Clock::now() - last_fetch_ < least) return;
+    if (!turn_.is_free() || captures_.any() || Clock::now() - last_fetch_ < least) return;
     read_lines(false, short_wait);
     for (auto& [handle, context] : contexts_)
         if (context.counter && context.counter->pending() > 0 && is_idle(handle, short_wait)) {

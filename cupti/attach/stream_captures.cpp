@@ -7,15 +7,9 @@ StreamCaptures::Stream StreamCaptures::in_this_thread(CUstream stream) {
             stream == CU_STREAM_PER_THREAD ? std::this_thread::get_id() : std::thread::id()};
 }
 
-void StreamCaptures::begins() {
-    ++beginning_;
-    count_again();
-}
-
 void StreamCaptures::has_begun(CUcontext context, CUstream stream, bool succeeded) {
     --beginning_;
     if (succeeded) streams_[in_this_thread(stream)] = context;
-    count_again();
 }
 
 void StreamCaptures::may_have_ended(CUstream stream) {
@@ -27,14 +21,10 @@ void StreamCaptures::may_have_ended(CUstream stream) {
     stream_ends(stream);
 }
 
-void StreamCaptures::stream_ends(CUstream stream) {
-    streams_.erase(in_this_thread(stream));
-    count_again();
-}
+void StreamCaptures::stream_ends(CUstream stream) { streams_.erase(in_this_thread(stream)); }
 
 void StreamCaptures::context_ends(CUcontext context) {
     std::erase_if(streams_, [&](const auto& entry) { return entry.second == context; });
-    count_again();
 }
 
 }  // namespace coalprof

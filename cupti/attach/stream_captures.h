@@ -1,10 +1,10 @@
 // The streams whose launches are being recorded into graphs. While there is one, nothing may be
-// copied from the GPU and no other stream be asked: that could spoil the graph.
+// copied from the GPU and no other stream be asked: that could spoil the graph. Everything is
+// called under one lock, which whoever copies or asks holds meanwhile.
 #pragma once
 
 #include <cuda.h>
 
-#include <atomic>
 #include <cstddef>
 #include <map>
 #include <thread>
@@ -19,7 +19,7 @@ class StreamCaptures {
     explicit StreamCaptures(IsCapturing is_capturing) : is_capturing_(is_capturing) {}
 
     // Around a call of cuStreamBeginCapture: from its beginning on there is one.
-    void begins();
+    void begins() { ++beginning_; }
     void has_begun(CUcontext context, CUstream stream, bool succeeded);
     // After cuStreamEndCapture, whatever it returned: an error ends a recording that was
     // invalidated, but not one of another thread.
@@ -28,18 +28,16 @@ class StreamCaptures {
     void stream_ends(CUstream stream);
     void context_ends(CUcontext context);
 
-    bool any() const { return count_ > 0; }
+    bool any() const { return beginning_ > 0 || !streams_.empty(); }
 
  private:
     // CU_STREAM_PER_THREAD is another stream in each thread.
     using Stream = std::pair<CUstream, std::thread::id>;
     static Stream in_this_thread(CUstream stream);
-    void count_again() { count_ = beginning_ + streams_.size(); }
 
     IsCapturing is_capturing_;
     std::map<Stream, CUcontext> streams_;
-    std::size_t beginning_ = 0;          // calls that have not returned
-    std::atomic<std::size_t> count_{0};  // may be asked for while another thread changes it
+    std::size_t beginning_ = 0;  // calls that have not returned
 };
 
 }  // namespace coalprof
