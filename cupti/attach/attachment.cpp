@@ -23,10 +23,6 @@ constexpr std::chrono::milliseconds least_between_reads{1000};
 // Others wait for a launch that is counted. One that takes longer (its PTX is compiled) is not
 // counted: the program must never stand still because of us.
 constexpr std::chrono::seconds longest_launch{10};
-// Where there is another time to fetch what was counted.
-constexpr std::chrono::milliseconds short_wait{1};
-// Of the patience with kernels; without an end to it ordinary ones would be given up.
-constexpr int least_part_of_patience = 16;
 
 std::string program_path() {
     std::error_code error;
@@ -44,8 +40,7 @@ Attachment::Attachment(const Setup& setup)
       choice_(setup.orders.first_of_each, setup.orders.kernel, setup.ranges),
       work_(setup.work),
       captures_(setup.work.stream_is_capturing),
-      wait_for_kernel_(setup.longest_wait),
-      wait_for_context_(setup.longest_wait),
+      patience_(setup.longest_wait),
       turn_(longest_launch) {
     for (const std::string& name : setup.orders.left_out) choice_.leave_out(name);
 }
@@ -152,7 +147,7 @@ void Attachment::launch_ends(bool was_launched) {
     Lock lock(mutex_);
     if (turn_.is_mine() && was_launched) {
         const CUstream stream = counting_.stream;
-        const std::chrono::milliseconds patience = wait_for_kernel_;
+        const Patience::Time patience = patience_.with_kernel();
         lock.unlock();  // the program may have to do something for the kernel to end
         const auto has_ended = [&] {
             const std::lock_guard asking(mutex_);
@@ -172,8 +167,7 @@ void Attachment::end_counting(bool was_launched) {
     if (kernel_has_ended(counting_.stream)) return counter.end(was_launched);
     trace_.unfinished(counting_.kernel.name);
     choice_.leave_out(counting_.kernel.name);
-    wait_for_kernel_ = std::max(wait_for_kernel_ / 2, setup_.longest_wait / least_part_of_patience);
-    wait_for_context_ = std::min(wait_for_context_, std::max(setup_.longest_wait / 10, short_wait));
+    patience_.kernel_ran_on();
     has_told_of_waiting_ = true;
 }
 
@@ -191,14 +185,13 @@ bool Attachment::kernel_has_ended(CUstream stream) const {
     return captures_.any() || work_.has_ended(stream);
 }
 
-bool Attachment::is_idle(CUcontext context, std::chrono::milliseconds patience) {
+bool Attachment::is_idle(CUcontext context, Patience::Time patience) {
     return captures_.any() || work_.ends_within(context, patience);
 }
 
-// Each time that it does not, there is half the patience.
 bool Attachment::ends_in_time(CUcontext context) {
-    if (is_idle(context, wait_for_context_)) return true;
-    wait_for_context_ = std::max(wait_for_context_ / 2, short_wait);
+    if (is_idle(context, patience_.with_context())) return true;
+    patience_.context_ran_on();
     return false;
 }
 
@@ -213,11 +206,6 @@ bool Attachment::lets_cupti_wait(CUcontext context) {
     return false;
 }
 
-// There is no other time to fetch what was counted.
-std::chrono::milliseconds Attachment::last_wait() const {
-    return std::max(wait_for_context_, setup_.longest_wait / 10);
-}
-
 void Attachment::waited() {
     const Lock lock(mutex_);
     fetch_if_due();
@@ -226,9 +214,10 @@ void Attachment::waited() {
 void Attachment::fetch_if_due() {
     const auto least = counts_lines() ? least_between_reads : setup_.least_between_fetches;
     if (!turn_.is_free() || captures_.any() || Clock::now() - last_fetch_ < least) return;
-    read_lines(false, short_wait);
+    read_lines(false, Patience::short_wait);
     for (auto& [handle, context] : contexts_)
-        if (context.counter && context.counter->pending() > 0 && is_idle(handle, short_wait)) {
+        if (context.counter && context.counter->pending() > 0 &&
+            is_idle(handle, Patience::short_wait)) {
             context.counter->end(false);
             context.counter->drain();
         }
@@ -239,7 +228,7 @@ void Attachment::fetch_if_due() {
 
 // Whether they could be read. A copy waits for kernels, and would spoil a graph that is being
 // recorded.
-bool Attachment::read_lines(bool whole, std::chrono::milliseconds patience) {
+bool Attachment::read_lines(bool whole, Patience::Time patience) {
     if (!lines_) return true;
     if (captures_.any() || !std::ranges::all_of(lines_->contexts(), [&](CUcontext context) {
             return is_idle(context, patience);
@@ -269,7 +258,7 @@ void Attachment::tell_libraries() {
 
 // Whether what was counted in the context could be fetched.
 bool Attachment::fetch_last(CUcontext handle, const Context& context) {
-    if (is_idle(handle, last_wait())) {
+    if (is_idle(handle, patience_.at_the_end())) {
         context.counter->end(false);
         return true;
     }
@@ -284,7 +273,7 @@ void Attachment::context_ends(CUcontext handle) {
     settle(lock);
     if (lines()) {
         lines()->context_ends(handle);
-        read_lines(true, short_wait);
+        read_lines(true, Patience::short_wait);
     }
     const auto found = contexts_.find(handle);
     if (found != contexts_.end()) {
@@ -302,8 +291,10 @@ void Attachment::program_ends() {
     settle(lock);
     if (has_ended_) return;
     has_ended_ = true;
-    if (!read_lines(true, last_wait()))
-        problem("counts of lines may be missing: a kernel ran on when the program ended");
+    if (!read_lines(true, patience_.at_the_end()))
+        problem(
+            "counts of lines may be missing: the program ended while a kernel ran on or a graph "
+            "was recorded");
     for (auto& [handle, context] : contexts_)
         if (context.counter && context.counter->is_open() && fetch_last(handle, context))
             context.counter->close();

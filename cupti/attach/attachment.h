@@ -22,6 +22,7 @@
 #include "cupti/attach/launch_turn.h"
 #include "cupti/attach/line_probe.h"
 #include "cupti/attach/orders.h"
+#include "cupti/attach/patience.h"
 #include "cupti/attach/running_work.h"
 #include "cupti/attach/stream_captures.h"
 #include "cupti/collector.h"
@@ -42,12 +43,11 @@ class Attachment {
         std::function<const CuptiApi&()> api;  // asked for at the first launch
         std::function<std::uint32_t(CUcontext)> device_of;  // its index; throws CountersError
         WorkDriver work = {};
-        // A kernel that takes longer is taken for one that waits for something: ordinary ones end
-        // within a second or two. After each of them there is half the patience.
+        // For kernels: ordinary ones end within a second or two.
         std::chrono::milliseconds longest_wait = std::chrono::seconds(10);
         std::chrono::milliseconds least_between_fetches{250};
-        // A launch beside a kernel that runs on is not counted, and in the end waits no longer than
-        // a millisecond to know: a tenth of the program's time is spent so.
+        // A launch beside a kernel that runs on is not counted, and waits to know it, in the end
+        // for a millisecond: a tenth of the program's time.
         std::chrono::milliseconds least_between_refusals{10};
     };
     // Throws Error where the trace cannot be written.
@@ -104,12 +104,11 @@ class Attachment {
     void end_counting(bool was_launched);
     void settle(Lock& lock);
     bool kernel_has_ended(CUstream stream) const;
-    bool is_idle(CUcontext context, std::chrono::milliseconds patience);
+    bool is_idle(CUcontext context, Patience::Time patience);
     bool ends_in_time(CUcontext context);
     bool lets_cupti_wait(CUcontext context);
     bool fetch_last(CUcontext handle, const Context& context);
-    std::chrono::milliseconds last_wait() const;
-    bool read_lines(bool whole, std::chrono::milliseconds patience);
+    bool read_lines(bool whole, Patience::Time patience);
     void fetch_if_due();
     void tell_ranges();
     void tell_libraries();
@@ -125,8 +124,7 @@ class Attachment {
     std::vector<Context> left_open_;  // of contexts that are gone; closing them would have waited
     RunningWork work_;
     StreamCaptures captures_;
-    std::chrono::milliseconds wait_for_kernel_;
-    std::chrono::milliseconds wait_for_context_;
+    Patience patience_;
     Clock::time_point ask_again_;  // whether kernels have ended
     bool has_told_of_waiting_ = false;
     LaunchTurn turn_;

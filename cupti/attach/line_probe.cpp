@@ -208,8 +208,8 @@ std::vector<CUcontext> LineProbe::contexts_of(Handle handle, CUcontext loaded_in
 bool LineProbe::may_copy(CUcontext context) {
     if (setup_.may_copy(context)) return true;
     say_once(
-        "counts of lines may be missing: their module or context went while a kernel ran on, for "
-        "which reading them would have waited");
+        "counts of lines may be missing: their module or context went while a kernel ran on or a "
+        "graph was recorded");
     return false;
 }
 

@@ -51,8 +51,8 @@ class LineProbe {
         std::function<bool(const std::string&)> wants;  // by a kernel's mangled name
         std::function<void(const TracedSite&)> deliver;
         std::function<void(const std::string&)> problem;
-        // Whether it may be copied from the context's memory before that goes: not while a kernel
-        // runs on, for which a copy would wait.
+        // Whether counts may be copied from the context before they go: not while a kernel runs on,
+        // for which a copy would wait.
         std::function<bool(CUcontext)> may_copy = [](CUcontext) { return true; };
     };
     explicit LineProbe(Setup setup) : setup_(std::move(setup)) {}
