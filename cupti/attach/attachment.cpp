@@ -180,6 +180,12 @@ void Attachment::settle(Lock& lock) {
     if (has_ended) problem("a launch did not return in time: none is counted until it does");
 }
 
+void Attachment::capture_begins() {
+    Lock lock(mutex_);
+    if (!turn_.is_mine()) settle(lock);
+    captures_.begins();
+}
+
 // A stream must not be asked while another is captured: that could spoil the capture.
 bool Attachment::kernel_has_ended(CUstream stream) const {
     return captures_.any() || work_.has_ended(stream);

@@ -57,7 +57,9 @@ class Attachment {
     void count_lines(const ModuleDriver& driver);
     void launch_begins(const SeenLaunch& launch);
     void launch_ends(bool was_launched);
-    // Under the lock: not while a context's work is marked.
+    // Before a stream's launches are recorded: not while one is counted, or a context's work
+    // marked.
+    void capture_begins();
     template <typename Change>
     void change_captures(Change change) {
         const std::lock_guard lock(mutex_);

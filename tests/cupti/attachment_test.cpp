@@ -134,7 +134,7 @@ class AttachedProgram : public ::testing::Test {
         attachment->launch_ends(true);
     }
     void begin_capture(CUstream on, bool succeeds = true) {
-        attachment->change_captures([](StreamCaptures& captures) { captures.begins(); });
+        attachment->capture_begins();
         if (succeeds) streams.capturing.insert(on);
         attachment->change_captures(
             [&](StreamCaptures& captures) { captures.has_begun(context, on, succeeds); });
@@ -278,6 +278,29 @@ TEST_F(AttachedProgram, is_counted_again_whatever_ended_a_recording) {
     EXPECT_THAT(counted(),
                 ElementsAre("after its end", "after one that never began", "after a stream's end"));
     EXPECT_THAT(*trace().launches, SizeIs(3));
+}
+
+// CUPTI's calls could spoil the graph.
+TEST_F(AttachedProgram, is_recorded_when_the_launch_that_is_counted_has_returned) {
+    begin(std::chrono::seconds(10));
+    std::atomic<bool> is_asked{false};
+    std::atomic<bool> has_come{false};
+    int asked = 0;  // since then
+    streams.is_busy = [&](CUstream) {
+        is_asked = true;
+        return !has_come || ++asked < 100;
+    };
+    bool is_counting = true;
+    std::thread other([&] {
+        while (!is_asked) std::this_thread::yield();
+        has_come = true;
+        begin_capture(stream(16));
+        is_counting = fake.is_range_open();
+    });
+    launch("k");
+    other.join();
+    EXPECT_FALSE(is_counting);
+    EXPECT_THAT(trace().unfinished, IsEmpty());
 }
 
 TEST_F(AttachedProgram, is_counted_in_other_contexts_when_one_that_is_recorded_has_gone) {

@@ -67,10 +67,15 @@ thread_local bool is_inside = false;
 
 // Recording is reckoned with from before it begins: nobody may touch other streams meanwhile.
 void capture_called(const CaptureCall& call, CUcontext context, bool is_entered, bool succeeded) {
+    if (is_entered) {
+        if (call.is_begin) attachment->capture_begins();
+        return;
+    }
     attachment->change_captures([&](StreamCaptures& captures) {
-        if (call.is_begin && is_entered) captures.begins();
-        if (call.is_begin && !is_entered) captures.has_begun(context, call.stream, succeeded);
-        if (!call.is_begin && !is_entered) captures.may_have_ended(call.stream);
+        if (call.is_begin)
+            captures.has_begun(context, call.stream, succeeded);
+        else
+            captures.may_have_ended(call.stream);
     });
 }
 
