@@ -14,6 +14,7 @@ namespace {
 // Older ones lack match.sync.
 constexpr std::uint32_t least_capability = 70;
 constexpr std::string_view least_version = "6.3";
+
 std::uint64_t number_of(std::string_view text) {
     std::uint64_t number = 0;
     std::from_chars(text.data(), text.data() + text.size(), number);

@@ -23,10 +23,6 @@ constexpr std::chrono::milliseconds least_between_reads{1000};
 // Others wait for a launch that is counted. One that takes longer (its PTX is compiled) is not
 // counted: the program must never stand still because of us.
 constexpr std::chrono::seconds longest_launch{10};
-// Where there is another time to fetch what was counted.
-constexpr std::chrono::milliseconds short_wait{1};
-// Of the patience with kernels; without an end to it ordinary ones would be given up.
-constexpr int least_part_of_patience = 16;
 
 std::string program_path() {
     std::error_code error;
@@ -43,8 +39,8 @@ Attachment::Attachment(const Setup& setup)
              {.id = static_cast<std::uint64_t>(process_), .program = program_path()}),
       choice_(setup.orders.first_of_each, setup.orders.kernel, setup.ranges),
       work_(setup.work),
-      wait_for_kernel_(setup.longest_wait),
-      wait_for_context_(setup.longest_wait),
+      captures_(setup.work.stream_is_capturing),
+      patience_(setup.longest_wait),
       turn_(longest_launch) {
     for (const std::string& name : setup.orders.left_out) choice_.leave_out(name);
 }
@@ -60,11 +56,13 @@ void Attachment::problem(const std::string& sentence) {
 }
 
 void Attachment::count_lines(const ModuleDriver& driver) {
-    lines_.emplace(
-        LineProbe::Setup{.driver = driver,
-                         .wants = [this](const std::string& name) { return choice_.wants(name); },
-                         .deliver = [this](const TracedSite& site) { trace_.site(site); },
-                         .problem = [this](const std::string& sentence) { problem(sentence); }});
+    lines_.emplace(LineProbe::Setup{
+        .driver = driver,
+        .wants = [this](const std::string& name) { return choice_.wants(name); },
+        .deliver = [this](const TracedSite& site) { trace_.site(site); },
+        .problem = [this](const std::string& sentence) { problem(sentence); },
+        .may_copy =
+            [this](CUcontext context) { return !captures_.any() && ends_in_time(context); }});
 }
 
 std::string Attachment::file_for(const std::string& bytes) {
@@ -116,7 +114,7 @@ void Attachment::launch_begins(const SeenLaunch& launch) {
     if (turn_.is_mine()) return;  // called by the launch that is counted
     settle(lock);
     // The kernel of a launch that is lost could still come into the next one's range.
-    if (has_ended_ || captures_ > 0 || lost_ != std::thread::id()) return;
+    if (has_ended_ || captures_.any() || lost_ != std::thread::id()) return;
     fetch_if_due();
     count(launch);
 }
@@ -127,10 +125,12 @@ void Attachment::count(const SeenLaunch& launch) {
     kernel.device = context.device;
     if (!choice_.takes(kernel)) return pass_over(launch.context, context);
     idle_ = 0;
-    if (!context.counter || !lets_cupti_wait(launch.context)) return;
+    if (!context.counter || context.counter->has_failed() || !lets_cupti_wait(launch.context))
+        return;
     context.counter->end(false);  // the range of a kernel that was given up
     context.counter->begin(choice_.total(), kernel);
     if (!context.counter->is_in_range()) return;  // it failed, and has told so
+    choice_.count(kernel);
     counting_ = launch;
     turn_.take();
 }
@@ -147,9 +147,13 @@ void Attachment::launch_ends(bool was_launched) {
     Lock lock(mutex_);
     if (turn_.is_mine() && was_launched) {
         const CUstream stream = counting_.stream;
-        const std::chrono::milliseconds patience = wait_for_kernel_;
+        const Patience::Time patience = patience_.with_kernel();
         lock.unlock();  // the program may have to do something for the kernel to end
-        comes_true([&] { return kernel_has_ended(stream); }, patience);
+        const auto has_ended = [&] {
+            const std::lock_guard asking(mutex_);
+            return kernel_has_ended(stream);
+        };
+        comes_true(has_ended, patience);
         lock.lock();
     }
     if (turn_.is_mine()) end_counting(was_launched);
@@ -163,8 +167,7 @@ void Attachment::end_counting(bool was_launched) {
     if (kernel_has_ended(counting_.stream)) return counter.end(was_launched);
     trace_.unfinished(counting_.kernel.name);
     choice_.leave_out(counting_.kernel.name);
-    wait_for_kernel_ = std::max(wait_for_kernel_ / 2, setup_.longest_wait / least_part_of_patience);
-    wait_for_context_ = std::min(wait_for_context_, std::max(setup_.longest_wait / 10, short_wait));
+    patience_.kernel_ran_on();
     has_told_of_waiting_ = true;
 }
 
@@ -177,33 +180,36 @@ void Attachment::settle(Lock& lock) {
     if (has_ended) problem("a launch did not return in time: none is counted until it does");
 }
 
-void Attachment::capture_changes(int by) {
-    const Lock lock(mutex_);  // not while a context's work is marked
-    captures_ += by;
+void Attachment::capture_begins() {
+    Lock lock(mutex_);
+    if (!turn_.is_mine()) settle(lock);
+    captures_.begins();
 }
 
 // A stream must not be asked while another is captured: that could spoil the capture.
 bool Attachment::kernel_has_ended(CUstream stream) const {
-    return captures_ > 0 || work_.has_ended(stream);
+    return captures_.any() || work_.has_ended(stream);
 }
 
-bool Attachment::is_idle(CUcontext context, std::chrono::milliseconds patience) {
-    return captures_ > 0 || work_.ends_within(context, patience);
+bool Attachment::is_idle(CUcontext context, Patience::Time patience) {
+    return captures_.any() || work_.ends_within(context, patience);
+}
+
+bool Attachment::ends_in_time(CUcontext context) {
+    if (is_idle(context, patience_.with_context())) return true;
+    patience_.context_ran_on();
+    return false;
 }
 
 // Whether CUPTI may be called where it waits for the context's work.
 bool Attachment::lets_cupti_wait(CUcontext context) {
-    if (is_idle(context, wait_for_context_)) return true;
-    wait_for_context_ = std::max(wait_for_context_ / 2, short_wait);
+    if (Clock::now() < ask_again_) return false;
+    if (ends_in_time(context)) return true;
+    ask_again_ = Clock::now() + setup_.least_between_refusals;
     if (!has_told_of_waiting_)
-        problem("launches were not counted while kernels of before them did not end");
+        problem("launches were not counted while kernels that were launched before them still ran");
     has_told_of_waiting_ = true;
     return false;
-}
-
-// There is no other time to fetch what was counted.
-std::chrono::milliseconds Attachment::last_wait() const {
-    return std::max(wait_for_context_, setup_.longest_wait / 10);
 }
 
 void Attachment::waited() {
@@ -213,11 +219,11 @@ void Attachment::waited() {
 
 void Attachment::fetch_if_due() {
     const auto least = counts_lines() ? least_between_reads : setup_.least_between_fetches;
-    if (!turn_.is_free() || Clock::now() - last_fetch_ < least) return;
-    // Copying from the GPU would spoil a graph that is being recorded.
-    if (captures_ == 0) read_lines(false, short_wait);
+    if (!turn_.is_free() || captures_.any() || Clock::now() - last_fetch_ < least) return;
+    read_lines(false, Patience::short_wait);
     for (auto& [handle, context] : contexts_)
-        if (context.counter && context.counter->pending() > 0 && is_idle(handle, short_wait)) {
+        if (context.counter && context.counter->pending() > 0 &&
+            is_idle(handle, Patience::short_wait)) {
             context.counter->end(false);
             context.counter->drain();
         }
@@ -226,11 +232,16 @@ void Attachment::fetch_if_due() {
     last_fetch_ = Clock::now();
 }
 
-void Attachment::read_lines(bool whole, std::chrono::milliseconds patience) {
-    if (lines_ && std::ranges::all_of(lines_->contexts(), [&](CUcontext context) {
+// Whether they could be read. A copy waits for kernels, and would spoil a graph that is being
+// recorded.
+bool Attachment::read_lines(bool whole, Patience::Time patience) {
+    if (!lines_) return true;
+    if (captures_.any() || !std::ranges::all_of(lines_->contexts(), [&](CUcontext context) {
             return is_idle(context, patience);
         }))
-        lines_->read(whole);
+        return false;
+    lines_->read(whole);
+    return true;
 }
 
 void Attachment::tell_ranges() {
@@ -251,22 +262,34 @@ void Attachment::tell_libraries() {
         if (libraries_.insert(path).second) trace_.library(path);
 }
 
+// Whether what was counted in the context could be fetched.
+bool Attachment::fetch_last(CUcontext handle, const Context& context) {
+    if (is_idle(handle, patience_.at_the_end())) {
+        context.counter->end(false);
+        return true;
+    }
+    if (context.counter->unfetched() > 0)
+        problem(
+            "counted launches are missing: a kernel ran on when their program or context ended");
+    return false;
+}
+
 void Attachment::context_ends(CUcontext handle) {
     Lock lock(mutex_);
     settle(lock);
-    if (lines()) lines()->context_ends(handle);
+    if (lines()) {
+        lines()->context_ends(handle);
+        read_lines(true, Patience::short_wait);
+    }
     const auto found = contexts_.find(handle);
     if (found != contexts_.end()) {
         Context& context = found->second;
-        if (context.counter && context.counter->is_open()) {
-            if (is_idle(handle, last_wait()))
-                context.counter->end(false);
-            else
-                left_open_.push_back(std::move(context));
-        }
+        if (context.counter && context.counter->is_open() && !fetch_last(handle, context))
+            left_open_.push_back(std::move(context));
         contexts_.erase(found);
     }
     work_.context_ends(handle);
+    captures_.context_ends(handle);
 }
 
 void Attachment::program_ends() {
@@ -274,12 +297,13 @@ void Attachment::program_ends() {
     settle(lock);
     if (has_ended_) return;
     has_ended_ = true;
-    read_lines(true, last_wait());
+    if (!read_lines(true, patience_.at_the_end()))
+        problem(
+            "counts of lines may be missing: the program ended while a kernel ran on or a graph "
+            "was recorded");
     for (auto& [handle, context] : contexts_)
-        if (context.counter && context.counter->is_open() && is_idle(handle, last_wait())) {
-            context.counter->end(false);
+        if (context.counter && context.counter->is_open() && fetch_last(handle, context))
             context.counter->close();
-        }
     tell_ranges();
     tell_libraries();
     trace_.end(choice_.launches());

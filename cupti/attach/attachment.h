@@ -4,7 +4,6 @@
 
 #include <sys/types.h>
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -23,7 +22,9 @@
 #include "cupti/attach/launch_turn.h"
 #include "cupti/attach/line_probe.h"
 #include "cupti/attach/orders.h"
+#include "cupti/attach/patience.h"
 #include "cupti/attach/running_work.h"
+#include "cupti/attach/stream_captures.h"
 #include "cupti/collector.h"
 
 namespace coalprof {
@@ -42,10 +43,12 @@ class Attachment {
         std::function<const CuptiApi&()> api;  // asked for at the first launch
         std::function<std::uint32_t(CUcontext)> device_of;  // its index; throws CountersError
         WorkDriver work = {};
-        // A kernel that takes longer is taken for one that waits for something: ordinary ones end
-        // within a second or two. After each of them there is half the patience.
+        // For kernels: ordinary ones end within a second or two.
         std::chrono::milliseconds longest_wait = std::chrono::seconds(10);
         std::chrono::milliseconds least_between_fetches{250};
+        // A launch beside a kernel that runs on is not counted, and waits to know it, in the end
+        // for a millisecond: a tenth of the program's time.
+        std::chrono::milliseconds least_between_refusals{10};
     };
     // Throws Error where the trace cannot be written.
     explicit Attachment(const Setup& setup);
@@ -54,8 +57,14 @@ class Attachment {
     void count_lines(const ModuleDriver& driver);
     void launch_begins(const SeenLaunch& launch);
     void launch_ends(bool was_launched);
-    // Before a stream's launches are recorded into a graph, and when they no longer are.
-    void capture_changes(int by);
+    // Before a stream's launches are recorded: not while one is counted, or a context's work
+    // marked.
+    void capture_begins();
+    template <typename Change>
+    void change_captures(Change change) {
+        const std::lock_guard lock(mutex_);
+        change(captures_);
+    }
     // The program has waited for its kernels.
     void waited();
     // None: lines are not counted.
@@ -97,10 +106,11 @@ class Attachment {
     void end_counting(bool was_launched);
     void settle(Lock& lock);
     bool kernel_has_ended(CUstream stream) const;
-    bool is_idle(CUcontext context, std::chrono::milliseconds patience);
+    bool is_idle(CUcontext context, Patience::Time patience);
+    bool ends_in_time(CUcontext context);
     bool lets_cupti_wait(CUcontext context);
-    std::chrono::milliseconds last_wait() const;
-    void read_lines(bool whole, std::chrono::milliseconds patience);
+    bool fetch_last(CUcontext handle, const Context& context);
+    bool read_lines(bool whole, Patience::Time patience);
     void fetch_if_due();
     void tell_ranges();
     void tell_libraries();
@@ -115,15 +125,15 @@ class Attachment {
     std::map<CUcontext, Context> contexts_;
     std::vector<Context> left_open_;  // of contexts that are gone; closing them would have waited
     RunningWork work_;
-    std::chrono::milliseconds wait_for_kernel_;
-    std::chrono::milliseconds wait_for_context_;
+    StreamCaptures captures_;
+    Patience patience_;
+    Clock::time_point ask_again_;  // whether kernels have ended
     bool has_told_of_waiting_ = false;
     LaunchTurn turn_;
-    SeenLaunch counting_;           // whose turn it is
-    std::thread::id lost_;          // whose turn was ended while it was in its launch
-    std::atomic<int> captures_{0};  // streams whose launches are recorded into graphs
-    std::uint64_t files_ = 0;       // that were written in place of the program's
-    std::uint64_t idle_ = 0;        // launches since the last one that was counted
+    SeenLaunch counting_;      // whose turn it is
+    std::thread::id lost_;     // whose turn was ended while it was in its launch
+    std::uint64_t files_ = 0;  // that were written in place of the program's
+    std::uint64_t idle_ = 0;   // launches since the last one that was counted
     Clock::time_point last_fetch_ = Clock::now();
     bool has_ended_ = false;
     std::set<std::string> libraries_;  // that were told

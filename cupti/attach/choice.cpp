@@ -33,8 +33,15 @@ bool LaunchChoice::wants(const std::string& name) {
 bool LaunchChoice::takes(const TracedKernel& kernel) {
     ++total_;
     if (ranges_ && !ranges_->is_inside()) return false;
-    const std::uint64_t nth = ++launches_[kernel];
-    return nth <= first_of_each_ && wants(kernel.name);
+    Times& times = times_[kernel];
+    ++times.launched;
+    return times.counted < first_of_each_ && wants(kernel.name);
+}
+
+std::map<TracedKernel, std::uint64_t> LaunchChoice::launches() const {
+    std::map<TracedKernel, std::uint64_t> launched;
+    for (const auto& [kernel, times] : times_) launched.emplace(kernel, times.launched);
+    return launched;
 }
 
 }  // namespace coalprof

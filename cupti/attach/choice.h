@@ -24,13 +24,15 @@ class LaunchChoice {
     LaunchChoice(std::uint64_t first_of_each, const std::optional<std::string>& pattern,
                  const NvtxRanges* ranges = nullptr);
 
-    // Whether this launch is counted. Every launch is to be asked for, once, by its own thread.
+    // Whether this launch is to be counted. Every launch is to be asked for, once, by its own
+    // thread; of those that are counted count() is to be told.
     bool takes(const TracedKernel& kernel);
+    void count(const TracedKernel& kernel) { ++times_[kernel].counted; }
     // By its name alone.
     bool wants(const std::string& name);
     void leave_out(const std::string& name) { wanted_[name] = false; }
     // Those in the ranges.
-    const std::map<TracedKernel, std::uint64_t>& launches() const { return launches_; }
+    std::map<TracedKernel, std::uint64_t> launches() const;
     std::uint64_t total() const { return total_; }
 
  private:
@@ -38,7 +40,11 @@ class LaunchChoice {
     std::optional<std::regex> pattern_;
     const NvtxRanges* ranges_;
     std::map<std::string, bool> wanted_;  // by name: demangling takes longer than a launch
-    std::map<TracedKernel, std::uint64_t> launches_;
+    struct Times {
+        std::uint64_t launched = 0;
+        std::uint64_t counted = 0;
+    };
+    std::map<TracedKernel, Times> times_;
     std::uint64_t total_ = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "core/device/device.h"
@@ -78,6 +79,10 @@ void LaunchCounter::close() {
     session_.reset();
     is_in_range_ = false;
     is_started_ = false;
+}
+
+std::size_t LaunchCounter::unfetched() const {
+    return static_cast<std::size_t>(std::ranges::count(pending_, true, &Pending::was_launched));
 }
 
 void LaunchCounter::fail(const std::string& sentence) {

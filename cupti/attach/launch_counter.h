@@ -41,8 +41,11 @@ class LaunchCounter {
     // on again.
     void close();
     bool is_in_range() const { return is_in_range_; }
+    bool has_failed() const { return has_failed_; }
     bool is_open() const { return session_.has_value(); }
     std::size_t pending() const { return pending_.size(); }
+    // Of them, launches whose kernels have ended.
+    std::size_t unfetched() const;
 
  private:
     void fail(const std::string& sentence);

@@ -197,11 +197,20 @@ void LineProbe::add_counts_in(CUcontext context, const Image& image, Handle hand
     setup_.driver.context_pop(&popped);
 }
 
-void LineProbe::add_all_counts(const Image& image, Handle handle, CUcontext loaded_in,
-                               std::vector<TracedSite>& sites) {
+std::vector<CUcontext> LineProbe::contexts_of(Handle handle, CUcontext loaded_in) const {
+    std::vector<CUcontext> found;
     for (const CUcontext context : contexts_)
         if (std::holds_alternative<CUlibrary>(handle) || context == loaded_in)
-            add_counts_in(context, image, handle, sites);
+            found.push_back(context);
+    return found;
+}
+
+bool LineProbe::may_copy(CUcontext context) {
+    if (setup_.may_copy(context)) return true;
+    say_once(
+        "counts of lines may be missing: their module or context went while a kernel ran on or a "
+        "graph was recorded");
+    return false;
 }
 
 // A site's line with its samples takes up to 35 KB: of a program that runs for hours the file is
@@ -210,7 +219,8 @@ void LineProbe::deliver(const std::vector<TracedSite>& sites, bool whole) {
     for (const TracedSite& site : sites) {
         std::uint64_t& told = told_[site.id];
         const std::uint64_t executed = site.totals.executed;
-        if (executed == 0 || executed == told || (!whole && executed < 2 * told)) continue;
+        // Fewer: counts were lost with their context. What was told stays.
+        if (executed <= told || (!whole && executed < 2 * told)) continue;
         setup_.deliver(site);
         told = executed;
     }
@@ -219,31 +229,33 @@ void LineProbe::deliver(const std::vector<TracedSite>& sites, bool whole) {
 void LineProbe::read(bool whole) {
     for (const Image& image : images_) {
         std::vector<TracedSite> sites = image.sites;
-        for (const auto& [handle, context] : image.handles)
-            add_all_counts(image, handle, context, sites);
+        for (const auto& [handle, loaded_in] : image.handles)
+            for (const CUcontext context : contexts_of(handle, loaded_in))
+                add_counts_in(context, image, handle, sites);
         deliver(sites, whole);
     }
 }
 
 void LineProbe::context_ends(CUcontext context) {
     if (!contexts_.contains(context)) return;
+    const bool is_copied = !images_.empty() && may_copy(context);
     for (Image& image : images_)
         std::erase_if(image.handles, [&](const auto& entry) {
             const auto& [handle, loaded_in] = entry;
             const bool is_module = std::holds_alternative<CUmodule>(handle);
             if (is_module && loaded_in != context) return false;
-            add_counts_in(context, image, handle, image.sites);
+            if (is_copied) add_counts_in(context, image, handle, image.sites);
             return is_module;
         });
     contexts_.erase(context);
-    read(true);
 }
 
 void LineProbe::unloads(Handle handle) {
     for (Image& image : images_) {
         const auto found = image.handles.find(handle);
         if (found == image.handles.end()) continue;
-        add_all_counts(image, handle, found->second, image.sites);
+        for (const CUcontext context : contexts_of(handle, found->second))
+            if (may_copy(context)) add_counts_in(context, image, handle, image.sites);
         image.handles.erase(found);
         deliver(image.sites, true);
     }

@@ -51,6 +51,9 @@ class LineProbe {
         std::function<bool(const std::string&)> wants;  // by a kernel's mangled name
         std::function<void(const TracedSite&)> deliver;
         std::function<void(const std::string&)> problem;
+        // Whether counts may be copied from the context before they go: not while a kernel runs on,
+        // for which a copy would wait.
+        std::function<bool(CUcontext)> may_copy = [](CUcontext) { return true; };
     };
     explicit LineProbe(Setup setup) : setup_(std::move(setup)) {}
 
@@ -66,9 +69,10 @@ class LineProbe {
     const std::set<CUcontext>& contexts() const { return contexts_; }
 
     // Delivers what has been counted so far, of sites that have been executed twice as often as
-    // when they were told last; `whole`: of all that have been executed since.
+    // when they were told last; `whole`: of all that have been executed since. Copies from all
+    // contexts, whether or not kernels run.
     void read(bool whole);
-    // The same before the counts go with their context or their module.
+    // Before the counts go with their context or their module.
     void context_ends(CUcontext context);
     void unloads(Handle handle);
 
@@ -86,9 +90,9 @@ class LineProbe {
     bool compile(ProbedPtx& probed, std::string& bytes);
     std::uint32_t capability() const;
     bool gpus_differ() const;
-    // What `handle` of the image has counted: a library in all contexts of the program.
-    void add_all_counts(const Image& image, Handle handle, CUcontext loaded_in,
-                        std::vector<TracedSite>& sites);
+    // Where `handle` of an image counts: a library in all contexts of the program.
+    std::vector<CUcontext> contexts_of(Handle handle, CUcontext loaded_in) const;
+    bool may_copy(CUcontext context);
     void add_counts_in(CUcontext context, const Image& image, Handle handle,
                        std::vector<TracedSite>& sites);
     void add_counts(const Image& image, Handle handle, std::vector<TracedSite>& sites);

@@ -45,6 +45,7 @@ WorkDriver work_driver() {
     bind_if_there("cuCtxPushCurrent_v2", driver.context_push);
     bind_if_there("cuCtxPopCurrent_v2", driver.context_pop);
     bind_if_there("cuStreamQuery", driver.stream_query);
+    bind_if_there("cuStreamIsCapturing", driver.stream_is_capturing);
     bind_if_there("cuEventCreate", driver.event_create);
     bind_if_there("cuEventQuery", driver.event_query);
     bind_if_there("cuCtxRecordEvent", driver.record_all_work);

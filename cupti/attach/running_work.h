@@ -16,6 +16,7 @@ struct WorkDriver {
     decltype(&::cuCtxPushCurrent) context_push = nullptr;
     decltype(&::cuCtxPopCurrent) context_pop = nullptr;
     decltype(&::cuStreamQuery) stream_query = nullptr;
+    decltype(&::cuStreamIsCapturing) stream_is_capturing = nullptr;
     decltype(&::cuEventCreate) event_create = nullptr;
     decltype(&::cuEventQuery) event_query = nullptr;
     // cuCtxRecordEvent, of CUDA 12.5.

@@ -32,11 +32,14 @@ TEST(LaunchChoice, takes_the_first_of_each_kernel_and_shape) {
     TracedKernel wide = kernel_named("a");
     wide.block = {64, 1, 1};
     EXPECT_TRUE(choice.takes(kernel_named("a")));
+    EXPECT_TRUE(choice.takes(kernel_named("a")));  // the one before was not counted
+    choice.count(kernel_named("a"));
     EXPECT_TRUE(choice.takes(kernel_named("a")));
+    choice.count(kernel_named("a"));
     EXPECT_FALSE(choice.takes(kernel_named("a")));
     EXPECT_TRUE(choice.takes(wide));
-    EXPECT_EQ(choice.total(), 4u);
-    EXPECT_EQ(choice.launches().at(kernel_named("a")), 3u);
+    EXPECT_EQ(choice.total(), 5u);
+    EXPECT_EQ(choice.launches().at(kernel_named("a")), 4u);
 }
 
 TEST(LaunchChoice, leaves_kernels_alone_that_wait_for_other_gpus) {

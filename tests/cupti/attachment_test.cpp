@@ -7,12 +7,14 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <optional>
 #include <set>
 #include <thread>
 
+#include "cupti/attach/stream_captures.h"
 #include "cupti/fake_cupti.h"
 
 namespace coalprof {
@@ -29,6 +31,7 @@ struct FakeWork {
     int marks = 0;
     bool knows_context = true;
     std::function<bool(CUstream)> is_busy;  // in place of the set
+    std::set<CUstream> capturing;           // or invalidated since
 };
 FakeWork* work = nullptr;
 
@@ -41,6 +44,11 @@ CUresult query_stream(CUstream stream) {
     const bool is_busy = work->is_busy ? work->is_busy(stream) : work->busy.contains(stream);
     return is_busy ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
+CUresult is_capturing(CUstream stream, CUstreamCaptureStatus* status) {
+    *status = work->capturing.contains(stream) ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
+                                               : CU_STREAM_CAPTURE_STATUS_NONE;
+    return CUDA_SUCCESS;
+}
 CUresult create_event(CUevent* event, unsigned) {
     *event = reinterpret_cast<CUevent>(work);
     return CUDA_SUCCESS;
@@ -49,6 +57,38 @@ CUresult query_event(CUevent) { return work->busy.empty() ? CUDA_SUCCESS : CUDA_
 CUresult record_all(CUcontext, CUevent) {
     ++work->marks;
     return work->knows_context ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+}
+
+// Of a driver that hands out one counter for all: what a line executed.
+std::uint64_t executions = 0;
+int copies = 0;
+CUresult find_words(CUdeviceptr* address, std::size_t* bytes, CUmodule, const char*) {
+    *address = 0;
+    *bytes = 1 << 20;
+    return CUDA_SUCCESS;
+}
+CUresult copy_words(void* to, CUdeviceptr, std::size_t bytes) {
+    ++copies;
+    std::memset(to, 0, bytes);
+    std::memcpy(to, &executions, sizeof executions);
+    return CUDA_SUCCESS;
+}
+ModuleDriver driver_of_modules() {
+    ModuleDriver driver;
+    driver.context_get_device = [](CUdevice*) { return CUDA_ERROR_INVALID_CONTEXT; };
+    driver.device_get_count = [](int*) { return CUDA_ERROR_UNKNOWN; };
+    driver.device_get_attribute = [](int* value, CUdevice_attribute, CUdevice) {
+        *value = 9;
+        return CUDA_SUCCESS;
+    };
+    driver.context_push = push;
+    driver.context_pop = pop;
+    driver.link_create = [](unsigned, CUjit_option*, void**, CUlinkState*) {
+        return CUDA_ERROR_INVALID_CONTEXT;
+    };
+    driver.global_of_module = find_words;
+    driver.copy_to_host = copy_words;
+    return driver;
 }
 
 class AttachedProgram : public ::testing::Test {
@@ -65,20 +105,24 @@ class AttachedProgram : public ::testing::Test {
         std::filesystem::remove_all(folder_);
         work = nullptr;
     }
-    void begin(std::chrono::milliseconds longest_wait = std::chrono::milliseconds(2)) {
+    void begin(std::chrono::milliseconds longest_wait = std::chrono::milliseconds(2),
+               std::chrono::milliseconds least_between_refusals = {},
+               RunPass pass = RunPass::traffic) {
         attachment.reset();
         attachment.emplace(
-            Attachment::Setup{.orders = {.folder = folder_, .first_of_each = 3},
+            Attachment::Setup{.orders = {.folder = folder_, .first_of_each = 3, .pass = pass},
                               .api = [this]() -> const CuptiApi& { return api_; },
                               .device_of = [](CUcontext) { return 0u; },
                               .work = {.context_push = push,
                                        .context_pop = pop,
                                        .stream_query = query_stream,
+                                       .stream_is_capturing = is_capturing,
                                        .event_create = create_event,
                                        .event_query = query_event,
                                        .record_all_work = record_all},
                               .longest_wait = longest_wait,
-                              .least_between_fetches = std::chrono::milliseconds(0)});
+                              .least_between_fetches = std::chrono::milliseconds(0),
+                              .least_between_refusals = least_between_refusals});
     }
     static CUstream stream(std::uintptr_t number) { return reinterpret_cast<CUstream>(number); }
     // `ends`: before the next launch.
@@ -88,6 +132,17 @@ class AttachedProgram : public ::testing::Test {
                                    .stream = on});
         if (!ends) streams.busy.insert(on);
         attachment->launch_ends(true);
+    }
+    void begin_capture(CUstream on, bool succeeds = true) {
+        attachment->capture_begins();
+        if (succeeds) streams.capturing.insert(on);
+        attachment->change_captures(
+            [&](StreamCaptures& captures) { captures.has_begun(context, on, succeeds); });
+    }
+    // `ends`: it does so whether or not the call returns an error.
+    void end_capture(CUstream on, bool ends = true) {
+        if (ends) streams.capturing.erase(on);
+        attachment->change_captures([&](StreamCaptures& captures) { captures.may_have_ended(on); });
     }
     Trace trace() const {
         return read_trace(folder_ + '/' + trace_name(static_cast<std::uint64_t>(::getpid())));
@@ -178,14 +233,14 @@ TEST_F(AttachedProgram, is_not_counted_while_kernels_run_that_nobody_counts) {
     attachment->waited();
     streams.busy.insert(stream(24));
     const auto calls = fake.all_calls();
-    launch("beside it");
-    launch("beside it");
+    for (int i = 0; i < 5; ++i) launch("beside it");
     EXPECT_EQ(fake.all_calls(), calls);
     EXPECT_THAT(trace().problems, SizeIs(1));
     streams.busy.clear();
-    launch("beside it");
+    // Launches that were not counted do not use up the first three of a kernel.
+    for (int i = 0; i < 5; ++i) launch("beside it");
     attachment->program_ends();
-    EXPECT_THAT(counted(), ElementsAre("first", "beside it"));
+    EXPECT_THAT(counted(), ElementsAre("first", "beside it", "beside it", "beside it"));
 }
 
 // cuCtxRecordEvent came with CUDA 12.5, and would spoil what is being recorded.
@@ -193,12 +248,162 @@ TEST_F(AttachedProgram, is_counted_where_its_work_cannot_be_asked_for) {
     streams.knows_context = false;
     launch("k");
     const int marks = streams.marks;
-    attachment->capture_changes(1);
+    begin_capture(stream(16));
     attachment->waited();
     EXPECT_EQ(streams.marks, marks);
-    attachment->capture_changes(-1);
+    end_capture(stream(16));
     attachment->program_ends();
     EXPECT_THAT(counted(), ElementsAre("k"));
+}
+
+// Nothing is counted while a stream is recorded, and everything after.
+TEST_F(AttachedProgram, is_counted_again_whatever_ended_a_recording) {
+    begin_capture(stream(16));
+    launch("recorded", true, stream(16));
+    end_capture(stream(16), false);  // by a thread that did not begin it
+    launch("recorded", true, stream(16));
+    end_capture(stream(16));  // here the call may have returned an error
+    launch("after its end");
+    end_capture(stream(16));  // nothing to end
+    begin_capture(stream(16), false);
+    launch("after one that never began");
+    begin_capture(stream(16));
+    begin_capture(stream(24));
+    attachment->change_captures(
+        [&](StreamCaptures& captures) { captures.stream_ends(stream(16)); });
+    launch("recorded", true, stream(24));
+    end_capture(stream(24));
+    launch("after a stream's end");
+    attachment->program_ends();
+    EXPECT_THAT(counted(),
+                ElementsAre("after its end", "after one that never began", "after a stream's end"));
+    EXPECT_THAT(*trace().launches, SizeIs(3));
+}
+
+// CUPTI's calls could spoil the graph.
+TEST_F(AttachedProgram, is_recorded_when_the_launch_that_is_counted_has_returned) {
+    begin(std::chrono::seconds(10));
+    std::atomic<bool> is_asked{false};
+    std::atomic<bool> has_come{false};
+    int asked = 0;  // since then
+    streams.is_busy = [&](CUstream) {
+        is_asked = true;
+        return !has_come || ++asked < 100;
+    };
+    bool is_counting = true;
+    std::thread other([&] {
+        while (!is_asked) std::this_thread::yield();
+        has_come = true;
+        begin_capture(stream(16));
+        is_counting = fake.is_range_open();
+    });
+    launch("k");
+    other.join();
+    EXPECT_FALSE(is_counting);
+    EXPECT_THAT(trace().unfinished, IsEmpty());
+}
+
+TEST_F(AttachedProgram, is_counted_in_other_contexts_when_one_that_is_recorded_has_gone) {
+    begin_capture(stream(16));
+    attachment->context_ends(context);
+    launch("k");
+    attachment->program_ends();
+    EXPECT_THAT(counted(), ElementsAre("k"));
+}
+
+// Each thread means another stream by the same word.
+TEST(StreamCaptures, tell_the_streams_of_threads_apart) {
+    StreamCaptures captures(nullptr);
+    captures.begins();
+    EXPECT_TRUE(captures.any());
+    captures.has_begun(nullptr, CU_STREAM_PER_THREAD, true);
+    std::thread([&] { captures.may_have_ended(CU_STREAM_PER_THREAD); }).join();
+    EXPECT_TRUE(captures.any());
+    captures.may_have_ended(CU_STREAM_PER_THREAD);
+    EXPECT_FALSE(captures.any());
+}
+
+// Asking costs time, at each of what may be a million launches.
+TEST_F(AttachedProgram, is_not_asked_at_every_launch_whether_kernels_run_on) {
+    begin(std::chrono::milliseconds(2), std::chrono::hours(1));
+    launch("first");
+    attachment->waited();
+    streams.busy.insert(stream(24));
+    launch("beside it");
+    const int marks = streams.marks;
+    launch("beside it");
+    EXPECT_EQ(streams.marks, marks);
+}
+
+TEST_F(AttachedProgram, is_asked_nothing_more_when_counting_has_failed) {
+    fake.fail("RangePush", 1, 1);
+    launch("k");
+    EXPECT_THAT(trace().problems, SizeIs(1));
+    const int marks = streams.marks;
+    launch("k");
+    EXPECT_EQ(streams.marks, marks);
+}
+
+TEST_F(AttachedProgram, is_told_which_counts_could_not_be_fetched) {
+    launch("k");
+    streams.busy.insert(stream(24));
+    attachment->program_ends();
+    EXPECT_THAT(counted(), IsEmpty());
+    EXPECT_THAT(trace().problems, SizeIs(1));
+}
+
+class ProgramWithLines : public AttachedProgram {
+ protected:
+    ProgramWithLines() {
+        executions = 5;
+        copies = 0;
+        begin(std::chrono::milliseconds(2), {}, RunPass::lines);
+        attachment->count_lines(driver_of_modules());
+        attachment->with_lines([&](LineProbe& lines) {
+            EXPECT_NE(lines.replacement(".version 8.0\n.target sm_80\n.address_size 64\n"
+                                        ".visible .entry k()\n{\n\t.reg .b64 %rd<2>;\n"
+                                        "\tst.global.f32 [%rd1], 0f00000000;\n\tret;\n}\n"),
+                      nullptr);
+            lines.loaded(CUmodule{}, context);
+            return true;
+        });
+        launch("k");
+    }
+    void unload() {
+        attachment->with_lines([](LineProbe& lines) {
+            lines.unloads(CUmodule{});
+            return true;
+        });
+    }
+};
+
+TEST_F(ProgramWithLines, has_them_read_before_their_module_goes) {
+    unload();
+    EXPECT_THAT(trace().sites, SizeIs(1));
+    EXPECT_THAT(trace().problems, IsEmpty());
+}
+
+// The copy would wait for the kernel, or spoil what is recorded.
+TEST_F(ProgramWithLines, goes_on_where_they_cannot_be_read_and_says_so) {
+    const auto cannot_be_read = [&](const std::function<void()>& ends) {
+        const std::size_t told = trace().problems.size();
+        ends();
+        EXPECT_EQ(copies, 0);
+        EXPECT_THAT(trace().problems, SizeIs(told + 1));
+    };
+    begin_capture(stream(16));
+    cannot_be_read([&] { unload(); });
+    end_capture(stream(16));
+    streams.busy.insert(stream(24));
+    cannot_be_read([&] { attachment->program_ends(); });
+}
+
+TEST_F(ProgramWithLines, may_unload_and_end_contexts_beside_a_kernel_that_waits) {
+    streams.busy.insert(stream(24));
+    unload();
+    attachment->context_ends(context);
+    EXPECT_EQ(copies, 0);
+    EXPECT_THAT(trace().problems, SizeIs(1));
 }
 
 TEST_F(AttachedProgram, a_context_that_goes_beside_a_running_kernel_is_left_as_it_is) {

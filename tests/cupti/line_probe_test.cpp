@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "cupti/attach/ptx_image.h"
 
@@ -215,10 +216,12 @@ class CountedLines : public ::testing::Test {
     ScriptedDriver driver;
     std::vector<TracedSite> told;
     std::vector<std::string> problems;
+    std::set<CUcontext> busy;  // kernels run there that a copy would wait for
     LineProbe probe{{.driver = fake_driver(),
                      .wants = [](const std::string& name) { return name == "k"; },
                      .deliver = [this](const TracedSite& site) { told.push_back(site); },
-                     .problem = [this](const std::string& text) { problems.push_back(text); }}};
+                     .problem = [this](const std::string& text) { problems.push_back(text); },
+                     .may_copy = [this](CUcontext context) { return !busy.contains(context); }}};
 };
 
 TEST_F(CountedLines, are_told_with_what_the_gpu_counted) {
@@ -248,6 +251,41 @@ TEST_F(CountedLines, outlive_their_module) {
     EXPECT_EQ(told[0].totals.executed, 5u);
 }
 
+TEST_F(CountedLines, are_not_waited_for_when_their_module_goes_beside_a_kernel) {
+    load();
+    gpu_counts(5);
+    probe.launched_in(handle<CUcontext>(1));
+    busy = {handle<CUcontext>(1)};
+    probe.unloads(handle<CUmodule>(2));  // not one that counts
+    EXPECT_THAT(problems, IsEmpty());
+    probe.unloads(handle<CUmodule>(1));
+    EXPECT_EQ(driver.copies, 0);
+    EXPECT_THAT(told, IsEmpty());
+    EXPECT_THAT(problems, SizeIs(1));
+}
+
+// What was told of both contexts stays until the one that is left has come to more.
+TEST_F(CountedLines, are_not_waited_for_when_their_context_goes_beside_a_kernel) {
+    ASSERT_NE(probe.replacement(ptx.c_str()), nullptr);
+    probe.loaded(handle<CUlibrary>(1), handle<CUcontext>(1));
+    gpu_counts(5);
+    probe.launched_in(handle<CUcontext>(1));
+    probe.launched_in(handle<CUcontext>(2));
+    probe.read(true);
+    const int before = driver.copies;
+    busy = {handle<CUcontext>(1)};
+    probe.context_ends(handle<CUcontext>(1));
+    EXPECT_EQ(driver.copies, before);
+    EXPECT_THAT(problems, SizeIs(1));
+    for (const std::uint64_t executed : {6u, 12u}) {
+        gpu_counts(executed);
+        probe.read(true);
+    }
+    ASSERT_THAT(told, SizeIs(2));
+    EXPECT_EQ(told[0].totals.executed, 10u);
+    EXPECT_EQ(told[1].totals.executed, 12u);
+}
+
 TEST_F(CountedLines, of_a_library_are_added_up_over_contexts) {
     ASSERT_NE(probe.replacement(ptx.c_str()), nullptr);
     probe.loaded(handle<CUlibrary>(1), handle<CUcontext>(1));
@@ -269,6 +307,7 @@ TEST_F(CountedLines, of_modules_in_several_contexts_are_counted_once) {
     probe.launched_in(handle<CUcontext>(1));
     probe.launched_in(handle<CUcontext>(2));
     probe.context_ends(handle<CUcontext>(1));
+    probe.read(true);
     const auto told_of = [&](const std::string& id) {
         std::uint64_t executed = 0;
         for (const TracedSite& site : told)

@@ -163,6 +163,7 @@ TEST(LaunchChoice, takes_launches_inside_of_ranges_alone) {
     EXPECT_THAT(choice.launches(), IsEmpty());
     ranges.push(plain, "step");
     EXPECT_TRUE(choice.takes(kernel));  // the first in the range
+    choice.count(kernel);
     EXPECT_FALSE(choice.takes(kernel));
     ranges.pop(plain);
     EXPECT_FALSE(choice.takes(kernel));

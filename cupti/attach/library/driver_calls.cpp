@@ -20,6 +20,10 @@ struct GraphArguments {  // cuGraphLaunch
     CUstream hStream;
 };
 
+struct CaptureArguments {  // cuStreamBeginCapture, cuStreamEndCapture
+    CUstream hStream;
+};
+
 // `own`: of the calls that take each thread's own stream where none is named.
 CUstream stream_of(CUstream named, bool own) {
     if (named) return named;
@@ -38,6 +42,11 @@ SeenLaunch launch_with(const CUpti_CallbackData& data, const Params& params, boo
 template <typename Arguments>
 const Arguments& arguments_of(const CUpti_CallbackData& data) {
     return *static_cast<const Arguments*>(data.functionParams);
+}
+
+CaptureCall capture_call(const CUpti_CallbackData& data, bool is_begin, bool own) {
+    return {.stream = stream_of(arguments_of<CaptureArguments>(data).hStream, own),
+            .is_begin = is_begin};
 }
 
 }  // namespace
@@ -66,20 +75,22 @@ std::optional<SeenLaunch> launch_of(CUpti_CallbackId call, const CUpti_CallbackD
     }
 }
 
-int capture_change(CUpti_CallbackId call) {
+std::optional<CaptureCall> capture_of(CUpti_CallbackId call, const CUpti_CallbackData& data) {
     switch (call) {
         case CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture:
-        case CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_ptsz:
         case CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2:
-        case CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2_ptsz:
         case CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph:
+            return capture_call(data, true, false);
+        case CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_ptsz:
+        case CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2_ptsz:
         case CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph_ptsz:
-            return 1;
+            return capture_call(data, true, true);
         case CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture:
+            return capture_call(data, false, false);
         case CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz:
-            return -1;
+            return capture_call(data, false, true);
         default:
-            return 0;
+            return std::nullopt;
     }
 }
 

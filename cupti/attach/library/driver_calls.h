@@ -13,8 +13,13 @@ namespace coalprof {
 
 // None: no launch.
 std::optional<SeenLaunch> launch_of(CUpti_CallbackId call, const CUpti_CallbackData& data);
-// 1: a stream's launches are recorded from now on; -1: no longer; 0: neither.
-int capture_change(CUpti_CallbackId call);
+
+// A call that begins or ends the recording of a stream's launches into a graph.
+struct CaptureCall {
+    CUstream stream;
+    bool is_begin;
+};
+std::optional<CaptureCall> capture_of(CUpti_CallbackId call, const CUpti_CallbackData& data);
 
 inline constexpr std::array launch_calls{
     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,

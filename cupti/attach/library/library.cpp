@@ -66,18 +66,25 @@ Attachment* attachment =
 thread_local bool is_inside = false;
 
 // Recording is reckoned with from before it begins: nobody may touch other streams meanwhile.
-void capture_called(int change, bool is_entered, bool succeeded) {
-    if (change > 0 && is_entered) attachment->capture_changes(1);
-    if (change > 0 && !is_entered && !succeeded) attachment->capture_changes(-1);
-    if (change < 0 && succeeded) attachment->capture_changes(-1);
+void capture_called(const CaptureCall& call, CUcontext context, bool is_entered, bool succeeded) {
+    if (is_entered) {
+        if (call.is_begin) attachment->capture_begins();
+        return;
+    }
+    attachment->change_captures([&](StreamCaptures& captures) {
+        if (call.is_begin)
+            captures.has_begun(context, call.stream, succeeded);
+        else
+            captures.may_have_ended(call.stream);
+    });
 }
 
 void driver_called(CUpti_CallbackId call, const CUpti_CallbackData& data) {
     const bool is_entered = data.callbackSite == CUPTI_API_ENTER;
     const bool succeeded = !is_entered && data.functionReturnValue &&
                            *static_cast<const CUresult*>(data.functionReturnValue) == CUDA_SUCCESS;
-    if (const int change = capture_change(call); change != 0)
-        return capture_called(change, is_entered, succeeded);
+    if (const auto capture = capture_of(call, data))
+        return capture_called(*capture, data.context, is_entered, succeeded);
     if (attachment->counts_lines() && attachment->with_lines([&](LineProbe& lines) {
             return loading_called(call, data, succeeded, lines, [](const std::string& bytes) {
                 return attachment->file_for(bytes);
@@ -107,13 +114,20 @@ void inside(Work work) {
     is_inside = false;
 }
 
+void resource_ends(CUpti_CallbackId resource, const CUpti_ResourceData& data) {
+    if (resource == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
+        attachment->context_ends(data.context);
+    if (resource == CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING)
+        attachment->change_captures(
+            [&](StreamCaptures& captures) { captures.stream_ends(data.resourceHandle.stream); });
+}
+
 void CUPTIAPI called(void*, CUpti_CallbackDomain domain, CUpti_CallbackId call, const void* data) {
     inside([&] {
         if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
             driver_called(call, *static_cast<const CUpti_CallbackData*>(data));
-        else if (domain == CUPTI_CB_DOMAIN_RESOURCE &&
-                 call == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
-            attachment->context_ends(static_cast<const CUpti_ResourceData*>(data)->context);
+        else if (domain == CUPTI_CB_DOMAIN_RESOURCE)
+            resource_ends(call, *static_cast<const CUpti_ResourceData*>(data));
     });
 }
 
@@ -134,6 +148,7 @@ void subscribe(const CallbackApi& callbacks) {
     // An older CUPTI refuses it: there is nothing to be told of.
     callbacks.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, synchronize_from_cuda_13);
     enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+    enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING);
 }
 
 void at_exit() {

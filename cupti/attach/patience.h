@@ -1,0 +1,38 @@
+// How long it is waited for kernels. One that takes longer is taken for one that waits for another
+// kernel or for the program, and would wait for as long as we do.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+namespace coalprof {
+
+class Patience {
+ public:
+    using Time = std::chrono::milliseconds;
+    explicit Patience(Time longest) : longest_(longest), kernel_(longest), context_(longest) {}
+
+    // With a kernel that is counted.
+    Time with_kernel() const { return kernel_; }
+    // With all that a context was given.
+    Time with_context() const { return context_; }
+    // The same where there is no other time to fetch what was counted.
+    Time at_the_end() const { return std::max(context_, longest_ / 10); }
+
+    // Without an end to it ordinary kernels would be given up.
+    void kernel_ran_on() {
+        kernel_ = std::max(kernel_ / 2, longest_ / 16);
+        context_ = std::min(context_, std::max(longest_ / 10, short_wait));
+    }
+    void context_ran_on() { context_ = std::max(context_ / 2, short_wait); }
+
+    // Where there is another time.
+    static constexpr Time short_wait{1};
+
+ private:
+    Time longest_;
+    Time kernel_;
+    Time context_;
+};
+
+}  // namespace coalprof
