@@ -109,8 +109,10 @@ class Model {
                 ? 1
                 : std::clamp(reach.units[1] / reach.units[0] * (bytes / std::max(once, 1.0)), 0.5,
                              1.0);
+        Units fetched = reach.units;
+        if (inputs_.fetch_bytes == line_bytes) fetched[1] = 2 * fetched[2];
         add(traffic_.read, bytes, bytes / of_burst * bursts_each,
-            density_of(array, reach.units[1]));
+            density_of(array, fetched));
         read_once_ += once;
         traffic_.reused_bytes += again + (once - once * share_missing());
     }
@@ -160,14 +162,16 @@ class Model {
         const double over = (dirty + again) / std::max(dirty, 1.0);
         double bursts_each =
             reach.units[0] == 0 ? 1 : std::clamp(reach.units[1] / reach.units[0] * over, 0.5, 1.0);
-        double density = density_of(array, reach.units[1]);
+        double density = density_of(array, reach.units);
         // Whole sectors do not wait until those beside them are completed.
         const double whole = is_partial && !is_filled ? array.whole_share : 0;
         bursts_each = std::min(1.0, bursts_each / std::max(whole, 1 - whole));
         if (is_open) {
             // Neither the other half of a burst nor its neighbours are there by then.
             bursts_each = std::max(bursts_each, 1 - 1 / parts);
-            density = std::lerp(density_of(array, reach.of_period[1]), density, gone);
+            density = std::lerp(density_of(array, reach.of_period), density, gone);
+        } else {
+            join_lone_sectors(array, reach, bursts_each, density);
         }
         add(traffic_.write, written, written / sector * bursts_each, density);
         write_once_ += dirty;
@@ -191,9 +195,26 @@ class Model {
         read_once_ += filled;
     }
 
-    // The share of an array that so many bursts cover.
-    static double density_of(const ArrayReach& array, double bursts) {
+    // The share of an array that bursts cover. Two that lie on one line count as the line does:
+    // whole lines come as fast however far they are from each other.
+    static double density_of(const ArrayReach& array, const Units& units) {
+        return std::lerp(cover(array, units[1]), 1.0, paired(units));
+    }
+    static double cover(const ArrayReach& array, double bursts) {
         return std::min(1.0, bursts * burst_bytes / static_cast<double>(array.bytes));
+    }
+    // The share of lines with two bursts.
+    static double paired(const Units& units) {
+        return units[2] > 0 ? std::clamp(units[1] / units[2] - 1, 0.0, 1.0) : 0;
+    }
+
+    // Bursts of one sector each: two on a line take as long as one.
+    static void join_lone_sectors(const ArrayReach& array, const Reach& reach, double& bursts_each,
+                                  double& density) {
+        if (reach.at_random) return;
+        const double lone = std::max(0.0, 2 * bursts_each - 1);
+        bursts_each /= 1 + paired(reach.units) * lone;
+        density = std::lerp(density, cover(array, reach.units[2]), lone);
     }
 
     static void add(DramFlow& flow, double bytes, double bursts, double density) {
