@@ -47,6 +47,7 @@ class Model {
         : arrays_(arrays), inputs_(inputs), shares_(shares) {
         for (const ArrayReach& array : arrays) {
             footprint_bytes_ += array.lines() * line;
+            random_lines_ += array.random_lines();
             if (array.is_stored || array.is_atomic)
                 written_lines_ += array.lines();
             else if (!inputs.loads_leave_first)
@@ -86,7 +87,9 @@ class Model {
         const double units =
             population(reach.units[k], array.bytes, static_cast<double>(reach_unit_bytes[k]));
         const double lines = population(reach.units[2], array.bytes, line);
-        return again * gone_at_random(units, lines, kept * inputs_.l2_bytes / line);
+        // Arrays of which all places are drawn by lot share L2 by their size.
+        const double own = lines / std::max(lines, random_lines_);
+        return again * gone_at_random(units, lines, own * kept * inputs_.l2_bytes / line);
     }
 
     // What a launch before this one left in L2.
@@ -235,6 +238,7 @@ class Model {
     const DramInputs& inputs_;
     const L2Shares& shares_;
     double footprint_bytes_ = 0;
+    double random_lines_ = 0;
     double written_lines_ = 0;
     double read_lines_ = 0;
     double read_once_ = 0;
@@ -291,6 +295,14 @@ bool ArrayReach::is_partial(const Reach& stored) const {
 
 double ArrayReach::lines() const {
     return std::max({loads.units[2], stores.units[2], atomics.units[2]});
+}
+
+double ArrayReach::random_lines() const {
+    double most = 0;
+    for (const Reach* reach : {&loads, &stores, &atomics})
+        if (reach->at_random)
+            most = std::max(most, population(reach->units[2], bytes, line));
+    return most;
 }
 
 std::vector<ArrayReach> reaches_of(const Program& program) {

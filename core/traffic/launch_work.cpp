@@ -33,6 +33,12 @@ double hashes_of_element(const Program& program) {
     return std::accumulate(of_array.begin(), of_array.end(), 0.0);
 }
 
+double loads_of(const Program& program) {
+    return static_cast<double>(std::ranges::count_if(program.instructions, [](const Instruction& one) {
+        return one.kind == AccessKind::load && one.space == Space::global;
+    }));
+}
+
 void set_shape(const Plan& plan, std::uint32_t registers, const LaunchOrder& order,
                const Multiprocessor& one, Work& work) {
     const std::uint32_t of_block =
@@ -53,9 +59,13 @@ void set_shape(const Plan& plan, std::uint32_t registers, const LaunchOrder& ord
     }
 }
 
+// `loads`: of warps, whether a lane takes part or not.
 void set_lines(const std::vector<ArrayReach>& arrays, const Readings& readings,
-               const CacheTraffic& caches, Work& work) {
+               const CacheTraffic& caches, double loads, Work& work) {
     work.load_lines = number_or(readings[Counter::load_lines], 0);
+    if (loads > 0)
+        work.loading_share =
+            std::min(1.0, number_or(readings[Counter::load_requests], loads) / loads);
     for (const Counter counter :
          {Counter::shared_load_wavefronts, Counter::shared_store_wavefronts})
         work.shared_wavefronts += number_or(readings[counter], 0);
@@ -93,7 +103,7 @@ LaunchEstimate estimate_work(const Machine& machine, const Plan& plan, bool is_w
     const std::vector<ArrayReach> arrays = reaches_of(plan.program);
     set_shape(plan, machine.rules->occupancy.registers, order, multiprocessor, launch.work);
     launch.work.is_flushed = !is_warm;
-    set_lines(arrays, readings, launch.caches, launch.work);
+    set_lines(arrays, readings, launch.caches, loads_of(plan.program) * launch.work.warps * order.per_thread, launch.work);
     const double at_once = launch.work.resident_blocks * multiprocessor.count;
     const double read_sectors =
         number_or(readings[Counter::l2_read_sectors], launch.caches.l2_read_sectors);
