@@ -237,7 +237,8 @@ class Replay {
         const std::uint64_t first =
             order_.first_index(block.which, element) + std::uint64_t{which} * warp_lanes;
         touched_.set(access_of_warp(program_, placement_, one, first, lanes));
-        note_awaited(one, (block.place * order_.per_thread + element) * order_.block_warps() + which);
+        note_awaited(one,
+                     (block.place * order_.per_thread + element) * order_.block_warps() + which);
         for (const LineTouched& touched : touched_.lines()) visit(touched);
     }
 
@@ -267,8 +268,8 @@ class Replay {
                                                       : leaving_stores_;
         const auto before = leaving.join(touched, of_warp_);
         // What passes L1 by is held back only for the very same sectors.
-        if (!before || (is_load && !multiprocessor_.keeps_loads &&
-                        before->last_sectors != touched.sectors))
+        if (!before ||
+            (is_load && !multiprocessor_.keeps_loads && before->last_sectors != touched.sectors))
             return;
         sums.line_again += 1;
         sums.line_together += before->awaited.in_common(of_warp_);
@@ -293,9 +294,9 @@ class Replay {
     // loads of misaligned rows, whose first or last part comes again.
     double backward_share_ = 0;
     std::uint64_t compared_blocks_ = 0;
-    bool has_barrier_ = false;            // warps wait for each other between loads and stores
-    std::vector<AwaitedLines> awaited_;   // by each warp for each of its elements
-    AwaitedLines of_warp_;                // the one that runs
+    bool has_barrier_ = false;           // warps wait for each other between loads and stores
+    std::vector<AwaitedLines> awaited_;  // by each warp for each of its elements
+    AwaitedLines of_warp_;               // the one that runs
     TouchedLines touched_;
     Replayed replayed_;
 };

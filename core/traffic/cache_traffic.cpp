@@ -42,9 +42,9 @@ double joined_stores(const Replayed& replayed, const LaunchOrder& order) {
                             2.48 * stores.is_branched);
     // Warps store when their loads have come: together those that waited for the same lines.
     const double together = share(stores.line_together, stores.line_again);
-    return std::lerp(joined_share(-1.33 + 0.21 * block - 0.37 * elements),
-                     joined_share(1.75 - 0.31 * block - 1.08 * elements - 1.72 * stores.is_branched),
-                     together);
+    return std::lerp(
+        joined_share(-1.33 + 0.21 * block - 0.37 * elements),
+        joined_share(1.75 - 0.31 * block - 1.08 * elements - 1.72 * stores.is_branched), together);
 }
 
 }  // namespace
@@ -63,8 +63,8 @@ CacheTraffic cache_traffic(const Readings& readings, const Replayed& replayed,
     const double of_instruction = share(requests, number_or(readings[Counter::load_requests], 0));
     const double joined_reads =
         scale * (keeps_loads ? joined_loads(replayed, order, of_instruction) : joined_bypassing);
-    const double missed = loaded - traffic.l1_hit_sectors -
-                          (keeps_loads ? 0 : joined_reads * loads.sector_again);
+    const double missed =
+        loaded - traffic.l1_hit_sectors - (keeps_loads ? 0 : joined_reads * loads.sector_again);
     const double again =
         keeps_loads || replayed.is_near
             ? share(loads.shared_sectors, loads.block_sectors)

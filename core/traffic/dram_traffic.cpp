@@ -114,8 +114,7 @@ class Model {
                              1.0);
         Units fetched = reach.units;
         if (inputs_.fetch_bytes == line_bytes) fetched[1] = 2 * fetched[2];
-        add(traffic_.read, bytes, bytes / of_burst * bursts_each,
-            density_of(array, fetched));
+        add(traffic_.read, bytes, bytes / of_burst * bursts_each, density_of(array, fetched));
         read_once_ += once;
         traffic_.reused_bytes += again + (once - once * share_missing());
     }
@@ -300,8 +299,7 @@ double ArrayReach::lines() const {
 double ArrayReach::random_lines() const {
     double most = 0;
     for (const Reach* reach : {&loads, &stores, &atomics})
-        if (reach->at_random)
-            most = std::max(most, population(reach->units[2], bytes, line));
+        if (reach->at_random) most = std::max(most, population(reach->units[2], bytes, line));
     return most;
 }
 

@@ -34,9 +34,10 @@ double hashes_of_element(const Program& program) {
 }
 
 double loads_of(const Program& program) {
-    return static_cast<double>(std::ranges::count_if(program.instructions, [](const Instruction& one) {
-        return one.kind == AccessKind::load && one.space == Space::global;
-    }));
+    return static_cast<double>(
+        std::ranges::count_if(program.instructions, [](const Instruction& one) {
+            return one.kind == AccessKind::load && one.space == Space::global;
+        }));
 }
 
 void set_shape(const Plan& plan, std::uint32_t registers, const LaunchOrder& order,
@@ -103,7 +104,8 @@ LaunchEstimate estimate_work(const Machine& machine, const Plan& plan, bool is_w
     const std::vector<ArrayReach> arrays = reaches_of(plan.program);
     set_shape(plan, machine.rules->occupancy.registers, order, multiprocessor, launch.work);
     launch.work.is_flushed = !is_warm;
-    set_lines(arrays, readings, launch.caches, loads_of(plan.program) * launch.work.warps * order.per_thread, launch.work);
+    set_lines(arrays, readings, launch.caches,
+              loads_of(plan.program) * launch.work.warps * order.per_thread, launch.work);
     const double at_once = launch.work.resident_blocks * multiprocessor.count;
     const double read_sectors =
         number_or(readings[Counter::l2_read_sectors], launch.caches.l2_read_sectors);
