@@ -33,11 +33,14 @@ double hashes_of_element(const Program& program) {
     return std::accumulate(of_array.begin(), of_array.end(), 0.0);
 }
 
-double loads_of(const Program& program) {
-    return static_cast<double>(
-        std::ranges::count_if(program.instructions, [](const Instruction& one) {
+// Of all warps at each of their elements: those of which a lane loads.
+double loading_share(const Program& program, const Work& work, const Readings& readings) {
+    const auto loads =
+        static_cast<double>(std::ranges::count_if(program.instructions, [](const Instruction& one) {
             return one.kind == AccessKind::load && one.space == Space::global;
         }));
+    const double most = loads * work.warps * work.per_thread;
+    return most > 0 ? std::min(1.0, number_or(readings[Counter::load_requests], most) / most) : 1;
 }
 
 void set_shape(const Plan& plan, std::uint32_t registers, const LaunchOrder& order,
@@ -60,13 +63,9 @@ void set_shape(const Plan& plan, std::uint32_t registers, const LaunchOrder& ord
     }
 }
 
-// `loads`: of warps, whether a lane takes part or not.
 void set_lines(const std::vector<ArrayReach>& arrays, const Readings& readings,
-               const CacheTraffic& caches, double loads, Work& work) {
+               const CacheTraffic& caches, Work& work) {
     work.load_lines = number_or(readings[Counter::load_lines], 0);
-    if (loads > 0)
-        work.loading_share =
-            std::min(1.0, number_or(readings[Counter::load_requests], loads) / loads);
     for (const Counter counter :
          {Counter::shared_load_wavefronts, Counter::shared_store_wavefronts})
         work.shared_wavefronts += number_or(readings[counter], 0);
@@ -104,8 +103,8 @@ LaunchEstimate estimate_work(const Machine& machine, const Plan& plan, bool is_w
     const std::vector<ArrayReach> arrays = reaches_of(plan.program);
     set_shape(plan, machine.rules->occupancy.registers, order, multiprocessor, launch.work);
     launch.work.is_flushed = !is_warm;
-    set_lines(arrays, readings, launch.caches,
-              loads_of(plan.program) * launch.work.warps * order.per_thread, launch.work);
+    launch.work.loading_share = loading_share(plan.program, launch.work, readings);
+    set_lines(arrays, readings, launch.caches, launch.work);
     const double at_once = launch.work.resident_blocks * multiprocessor.count;
     const double read_sectors =
         number_or(readings[Counter::l2_read_sectors], launch.caches.l2_read_sectors);
