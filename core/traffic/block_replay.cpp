@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -39,28 +40,50 @@ bool is_replayed(const Instruction& one) {
 
 std::uint32_t ones(std::uint32_t bits) { return static_cast<std::uint32_t>(std::popcount(bits)); }
 
-// Lines whose requests wait to leave for L2: one that comes again while they do joins them.
+constexpr std::uint64_t nowhere = ~std::uint64_t{0};
+
+// The outermost lines of what a warp loaded, which it waits for before it stores.
+struct AwaitedLines {
+    std::uint64_t first = nowhere;
+    std::uint64_t last = nowhere;
+    // How far both wait for the same: 0, 0.5 or 1.
+    double in_common(const AwaitedLines& other) const {
+        if (first == nowhere) return 0;
+        return (first == other.first ? 0.5 : 0) + (last == other.last ? 0.5 : 0);
+    }
+};
+
+// Lines whose requests wait to leave for L2: one that comes again while they do may join them.
 class LeavingLines {
  public:
+    // What the request for a line that comes again finds.
+    struct Found {
+        std::uint32_t asked_sectors = 0;  // by all requests for it
+        std::uint32_t last_sectors = 0;   // by the last one
+        AwaitedLines awaited;             // by the warp that made that one
+    };
+
     explicit LeavingLines(std::uint32_t most) : entries_(most) {}
-    void clear() { std::ranges::fill(entries_, LineTouched{nowhere, 0}); }
-    // The sectors that the line's request asks for already; none where none is on its way, but this
-    // one from now on.
-    std::optional<std::uint32_t> join(const LineTouched& touched) {
-        for (LineTouched& entry : entries_)
+    void clear() { std::ranges::fill(entries_, Entry{}); }
+    // None where no request for the line is on its way, but this one from now on.
+    std::optional<Found> join(const LineTouched& touched, const AwaitedLines& awaited) {
+        for (Entry& entry : entries_)
             if (entry.line == touched.line) {
-                const std::uint32_t before = entry.sectors;
-                entry.sectors |= touched.sectors;
-                return before & touched.sectors;
+                const Found before = entry.found;
+                entry.found = {before.asked_sectors | touched.sectors, touched.sectors, awaited};
+                return before;
             }
-        entries_[next_] = touched;
+        entries_[next_] = {touched.line, {touched.sectors, touched.sectors, awaited}};
         next_ = next_ + 1 == entries_.size() ? 0 : next_ + 1;
         return std::nullopt;
     }
 
  private:
-    static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
-    std::vector<LineTouched> entries_;
+    struct Entry {
+        std::uint64_t line = nowhere;
+        Found found;
+    };
+    std::vector<Entry> entries_;
     std::size_t next_ = 0;
 };
 
@@ -83,6 +106,7 @@ class Replay {
         for (const Instruction& one : program.instructions) {
             replayed_.instructions += 1;
             if (is_pointer_load(program, one)) replayed_.pointer_loads += 1;
+            has_barrier_ = has_barrier_ || one.space == Space::shared;
             if (!is_replayed(one)) continue;
             instructions_.push_back(&one);
             const bool is_load = one.kind == AccessKind::load;
@@ -93,6 +117,7 @@ class Replay {
         // Arrays never share a line, and where they lie to each other is not known.
         for (std::size_t k = 0; k < program.arrays.size(); ++k)
             placement_.base_addresses.push_back(k << 44);
+        backward_share_ = 0.5 * std::sqrt(std::min(1.0, order.block / 1024.0));
         lines_of_block_ = lines_of_some_warps() * static_cast<double>(warps_of_block());
     }
 
@@ -114,11 +139,13 @@ class Replay {
     // elements, so that a block has made all its loads before the next one comes.
     void run_together(const std::vector<std::uint64_t>& blocks) {
         for (const Instruction* one : instructions_)
-            for (const std::uint64_t block : blocks)
+            for (std::uint32_t place = 0; place < blocks.size(); ++place) {
+                const BlockInTime block{blocks[place], place, runs_backward(blocks[place])};
                 for (std::uint32_t element = 0; element < order_.per_thread; ++element)
                     for (std::uint32_t warp = 0; warp < order_.block_warps(); ++warp)
                         each_line(*one, element, block, warp,
                                   [&](const LineTouched& touched) { run(*one, touched); });
+            }
     }
 
     // How much neighbouring blocks share: each touches its sectors once, then all of them do.
@@ -145,6 +172,12 @@ class Replay {
     Replayed& result() { return replayed_; }
 
  private:
+    struct BlockInTime {
+        std::uint64_t which = 0;   // of the grid
+        std::uint32_t place = 0;   // among those that run together
+        bool is_backward = false;  // its warps come from its end
+    };
+
     static void add(const UnitTally& compared, ReplayedKind& sums) {
         const double of_blocks = compared.of_groups()[0];
         sums.compared_sectors += static_cast<double>(compared.touched_sectors());
@@ -174,7 +207,8 @@ class Replay {
 
     // A warp makes all its loads, one behind the other, before it waits for what it stores.
     template <typename Visit>
-    void each_line_of_block(std::uint64_t block, Visit visit) {
+    void each_line_of_block(std::uint64_t which, Visit visit) {
+        const BlockInTime block{which, 0, runs_backward(++compared_blocks_)};
         const auto each = [&](const Instruction& one, std::uint32_t element, std::uint32_t warp) {
             each_line(one, element, block, warp,
                       [&](const LineTouched& touched) { visit(one, touched); });
@@ -188,17 +222,35 @@ class Replay {
                     each(*one, element, warp);
     }
 
-    // Of the block's warp number `warp` in time: every second block runs from its end.
+    // Hashes of consecutive numbers are spread evenly.
+    bool runs_backward(std::uint64_t number) const {
+        return static_cast<double>(hash_of(number) >> 32) < backward_share_ * 0x1p32;
+    }
+
+    // Of the block's warp number `warp` in time.
     template <typename Visit>
-    void each_line(const Instruction& one, std::uint32_t element, std::uint64_t block,
+    void each_line(const Instruction& one, std::uint32_t element, const BlockInTime& block,
                    std::uint32_t warp, Visit visit) {
-        const std::uint32_t which = block % 2 == 1 ? order_.block_warps() - 1 - warp : warp;
-        const std::uint32_t lanes = order_.lanes_of(block, element, which);
+        const std::uint32_t which = block.is_backward ? order_.block_warps() - 1 - warp : warp;
+        const std::uint32_t lanes = order_.lanes_of(block.which, element, which);
         if (lanes == 0) return;
         const std::uint64_t first =
-            order_.first_index(block, element) + std::uint64_t{which} * warp_lanes;
+            order_.first_index(block.which, element) + std::uint64_t{which} * warp_lanes;
         touched_.set(access_of_warp(program_, placement_, one, first, lanes));
+        note_awaited(one,
+                     (block.place * order_.per_thread + element) * order_.block_warps() + which);
         for (const LineTouched& touched : touched_.lines()) visit(touched);
+    }
+
+    // `thread_element`: of those that run together, a warp's.
+    void note_awaited(const Instruction& one, std::size_t thread_element) {
+        if (loads_.empty() || stores_.empty() || has_barrier_) return;
+        if (awaited_.size() <= thread_element) awaited_.resize(thread_element + 1);
+        AwaitedLines& awaited = awaited_[thread_element];
+        const std::span<const LineTouched> lines = touched_.lines();
+        if (one.kind == AccessKind::load && !lines.empty())
+            awaited = {lines.front().line, lines.back().line};
+        of_warp_ = awaited;
     }
 
     void run(const Instruction& one, const LineTouched& touched) {
@@ -214,10 +266,14 @@ class Replay {
         LeavingLines& leaving = is_load               ? leaving_loads_
                                 : one.width_bytes < 4 ? leaving_bytes_
                                                       : leaving_stores_;
-        if (const auto again = leaving.join(touched)) {
-            sums.line_again += 1;
-            sums.sector_again += ones(*again);
-        }
+        const auto before = leaving.join(touched, of_warp_);
+        // What passes L1 by is held back only for the very same sectors.
+        if (!before ||
+            (is_load && !multiprocessor_.keeps_loads && before->last_sectors != touched.sectors))
+            return;
+        sums.line_again += 1;
+        sums.line_together += before->awaited.in_common(of_warp_);
+        sums.sector_again += ones(before->asked_sectors & touched.sectors);
     }
 
     const Program& program_;
@@ -234,6 +290,13 @@ class Replay {
     std::vector<const Instruction*> loads_;  // of these
     std::vector<const Instruction*> stores_;
     double lines_of_block_ = 0;
+    // Of blocks: warps come to L1 in their order, less so the more of them there are. Fitted to
+    // loads of misaligned rows, whose first or last part comes again.
+    double backward_share_ = 0;
+    std::uint64_t compared_blocks_ = 0;
+    bool has_barrier_ = false;           // warps wait for each other between loads and stores
+    std::vector<AwaitedLines> awaited_;  // by each warp for each of its elements
+    AwaitedLines of_warp_;               // the one that runs
     TouchedLines touched_;
     Replayed replayed_;
 };
@@ -337,7 +400,7 @@ void replay_near(Replay& replay, const LaunchOrder& order) {
 void ReplayedKind::go_on_since(const ReplayedKind& before, double times) {
     for (double ReplayedKind::*sum :
          {&ReplayedKind::sectors, &ReplayedKind::hit_sectors, &ReplayedKind::requests,
-          &ReplayedKind::line_again, &ReplayedKind::sector_again})
+          &ReplayedKind::line_again, &ReplayedKind::line_together, &ReplayedKind::sector_again})
         this->*sum += (this->*sum - before.*sum) * times;
 }
 

@@ -24,6 +24,7 @@ struct ReplayedKind {
     double hit_sectors = 0;    // those that L1 held
     double requests = 0;       // lines with a sector that L1 did not hold
     double line_again = 0;     // of these: lines whose last request may still be on its way
+    double line_together = 0;  // of these: where both warps had waited for the same loads
     double sector_again = 0;   // sectors that these have in common with it
     bool is_branched = false;  // some lanes pass the instruction by
     // Of some neighbouring blocks: sectors of their warps, each sector once for each block, and of

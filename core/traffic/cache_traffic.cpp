@@ -28,13 +28,23 @@ double joined_loads(const Replayed& replayed, const LaunchOrder& order, double o
                         0.71 * replayed.pointer_loads - 1.06 * replayed.is_near);
 }
 
+// Loads that pass L1 by: of those that ask for the very same sectors as the one before.
+constexpr double joined_bypassing = 0.5;
+
 double joined_stores(const Replayed& replayed, const LaunchOrder& order) {
     const ReplayedKind& stores = replayed.stores;
     if (stores.line_again == 0) return 0;
-    return joined_share(3.69 - 0.38 * std::log2(order.block / 256.0) -
-                        0.62 * std::log2(static_cast<double>(order.per_thread)) -
-                        0.32 * std::log2(stores.requests / stores.sectors) -
-                        4.1 * (replayed.loads.sectors > 0) - 2.48 * stores.is_branched);
+    const double block = std::log2(order.block / 256.0);
+    const double elements = std::log2(static_cast<double>(order.per_thread));
+    if (replayed.loads.sectors == 0)
+        return joined_share(3.69 - 0.38 * block - 0.62 * elements -
+                            0.32 * std::log2(stores.requests / stores.sectors) -
+                            2.48 * stores.is_branched);
+    // Warps store when their loads have come: together those that waited for the same lines.
+    const double together = share(stores.line_together, stores.line_again);
+    return std::lerp(
+        joined_share(-1.33 + 0.21 * block - 0.37 * elements),
+        joined_share(1.75 - 0.31 * block - 1.08 * elements - 1.72 * stores.is_branched), together);
 }
 
 }  // namespace
@@ -44,21 +54,24 @@ CacheTraffic cache_traffic(const Readings& readings, const Replayed& replayed,
     // Requests of several multiprocessors for one sector meet on the way to L2, if they are near
     // each other in time.
     const double met = !keeps_loads ? 0.1 : replayed.is_near ? 0.17 : 0.055;
+    const ReplayedKind& loads = replayed.loads;
     CacheTraffic traffic{.is_near = replayed.is_near};
     const double loaded = number_or(readings[Counter::load_sectors], 0);
-    const double scale = share(loaded, replayed.loads.sectors);
-    traffic.l1_hit_sectors = replayed.loads.hit_sectors * scale;
-    const double missed = loaded - traffic.l1_hit_sectors;
-    const double again =
-        keeps_loads ? share(replayed.loads.shared_sectors, replayed.loads.block_sectors)
-                    : 1 - share(replayed.loads.block_sectors - replayed.loads.shared_sectors,
-                                replayed.loads.compared_sectors);
-    traffic.l2_read_sectors = missed * (1 - met * std::max(0.0, again));
-    const double requests = scale * replayed.loads.requests;
+    const double scale = share(loaded, loads.sectors);
+    traffic.l1_hit_sectors = loads.hit_sectors * scale;
+    const double requests = scale * loads.requests;
     const double of_instruction = share(requests, number_or(readings[Counter::load_requests], 0));
     const double joined_reads =
-        keeps_loads ? joined_loads(replayed, order, of_instruction) * replayed.loads.line_again : 0;
-    traffic.l2_read_requests = std::min(traffic.l2_read_sectors, requests - scale * joined_reads);
+        scale * (keeps_loads ? joined_loads(replayed, order, of_instruction) : joined_bypassing);
+    const double missed =
+        loaded - traffic.l1_hit_sectors - (keeps_loads ? 0 : joined_reads * loads.sector_again);
+    const double again =
+        keeps_loads || replayed.is_near
+            ? share(loads.shared_sectors, loads.block_sectors)
+            : 1 - share(loads.block_sectors - loads.shared_sectors, loads.compared_sectors);
+    traffic.l2_read_sectors = missed * (1 - met * std::max(0.0, again));
+    traffic.l2_read_requests =
+        std::min(traffic.l2_read_sectors, requests - joined_reads * loads.line_again);
     const double stored = number_or(readings[Counter::store_sectors], 0);
     const double store_scale = share(stored, replayed.stores.sectors);
     const double joined = store_scale * joined_stores(replayed, order);

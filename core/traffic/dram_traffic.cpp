@@ -47,6 +47,7 @@ class Model {
         : arrays_(arrays), inputs_(inputs), shares_(shares) {
         for (const ArrayReach& array : arrays) {
             footprint_bytes_ += array.lines() * line;
+            random_lines_ += array.random_lines();
             if (array.is_stored || array.is_atomic)
                 written_lines_ += array.lines();
             else if (!inputs.loads_leave_first)
@@ -86,7 +87,9 @@ class Model {
         const double units =
             population(reach.units[k], array.bytes, static_cast<double>(reach_unit_bytes[k]));
         const double lines = population(reach.units[2], array.bytes, line);
-        return again * gone_at_random(units, lines, kept * inputs_.l2_bytes / line);
+        // Arrays of which all places are drawn by lot share L2 by their size.
+        const double own = lines / std::max(lines, random_lines_);
+        return again * gone_at_random(units, lines, own * kept * inputs_.l2_bytes / line);
     }
 
     // What a launch before this one left in L2.
@@ -109,8 +112,9 @@ class Model {
                 ? 1
                 : std::clamp(reach.units[1] / reach.units[0] * (bytes / std::max(once, 1.0)), 0.5,
                              1.0);
-        add(traffic_.read, bytes, bytes / of_burst * bursts_each,
-            density_of(array, reach.units[1]));
+        Units fetched = reach.units;
+        if (inputs_.fetch_bytes == line_bytes) fetched[1] = 2 * fetched[2];
+        add(traffic_.read, bytes, bytes / of_burst * bursts_each, density_of(array, fetched));
         read_once_ += once;
         traffic_.reused_bytes += again + (once - once * share_missing());
     }
@@ -160,14 +164,16 @@ class Model {
         const double over = (dirty + again) / std::max(dirty, 1.0);
         double bursts_each =
             reach.units[0] == 0 ? 1 : std::clamp(reach.units[1] / reach.units[0] * over, 0.5, 1.0);
-        double density = density_of(array, reach.units[1]);
+        double density = density_of(array, reach.units);
         // Whole sectors do not wait until those beside them are completed.
         const double whole = is_partial && !is_filled ? array.whole_share : 0;
         bursts_each = std::min(1.0, bursts_each / std::max(whole, 1 - whole));
         if (is_open) {
             // Neither the other half of a burst nor its neighbours are there by then.
             bursts_each = std::max(bursts_each, 1 - 1 / parts);
-            density = std::lerp(density_of(array, reach.of_period[1]), density, gone);
+            density = std::lerp(density_of(array, reach.of_period), density, gone);
+        } else {
+            join_lone_sectors(array, reach, bursts_each, density);
         }
         add(traffic_.write, written, written / sector * bursts_each, density);
         write_once_ += dirty;
@@ -191,9 +197,26 @@ class Model {
         read_once_ += filled;
     }
 
-    // The share of an array that so many bursts cover.
-    static double density_of(const ArrayReach& array, double bursts) {
+    // The share of an array that bursts cover. Two that lie on one line count as the line does:
+    // whole lines come as fast however far they are from each other.
+    static double density_of(const ArrayReach& array, const Units& units) {
+        return std::lerp(cover(array, units[1]), 1.0, paired(units));
+    }
+    static double cover(const ArrayReach& array, double bursts) {
         return std::min(1.0, bursts * burst_bytes / static_cast<double>(array.bytes));
+    }
+    // The share of lines with two bursts.
+    static double paired(const Units& units) {
+        return units[2] > 0 ? std::clamp(units[1] / units[2] - 1, 0.0, 1.0) : 0;
+    }
+
+    // Bursts of one sector each: two on a line take as long as one.
+    static void join_lone_sectors(const ArrayReach& array, const Reach& reach, double& bursts_each,
+                                  double& density) {
+        if (reach.at_random) return;
+        const double lone = std::max(0.0, 2 * bursts_each - 1);
+        bursts_each /= 1 + paired(reach.units) * lone;
+        density = std::lerp(density, cover(array, reach.units[2]), lone);
     }
 
     static void add(DramFlow& flow, double bytes, double bursts, double density) {
@@ -214,6 +237,7 @@ class Model {
     const DramInputs& inputs_;
     const L2Shares& shares_;
     double footprint_bytes_ = 0;
+    double random_lines_ = 0;
     double written_lines_ = 0;
     double read_lines_ = 0;
     double read_once_ = 0;
@@ -270,6 +294,13 @@ bool ArrayReach::is_partial(const Reach& stored) const {
 
 double ArrayReach::lines() const {
     return std::max({loads.units[2], stores.units[2], atomics.units[2]});
+}
+
+double ArrayReach::random_lines() const {
+    double most = 0;
+    for (const Reach* reach : {&loads, &stores, &atomics})
+        if (reach->at_random) most = std::max(most, population(reach->units[2], bytes, line));
+    return most;
 }
 
 std::vector<ArrayReach> reaches_of(const Program& program) {

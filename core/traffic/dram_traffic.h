@@ -24,7 +24,8 @@ struct ArrayReach {
     Reach loads;
     Reach stores;
     Reach atomics;
-    double lines() const;  // distinct ones, whatever is done there
+    double lines() const;         // distinct ones, whatever is done there
+    double random_lines() const;  // of these: on arrays of which places are drawn by lot
     // Whether much of the sectors that are stored to is not stored.
     bool is_partial(const Reach& stored) const;
 };

@@ -114,13 +114,13 @@ std::optional<Estimates> add_estimates(const Machine& machine, const Plan& plan,
     fill(Counter::l1_hit_sectors, caches.l1_hit_sectors,
          is_near ? Spread{0.97, 1.05} : Spread{0.48, 1.9});
     fill(Counter::l2_read_requests, caches.l2_read_requests,
-         is_near ? Spread{0.79, 1.21} : Spread{0.8, 1.08});
+         is_near ? Spread{0.77, 1.24} : Spread{0.8, 1.08});
     fill(Counter::l2_read_sectors, caches.l2_read_sectors,
-         is_near ? Spread{0.95, 1.02} : Spread{0.88, 1.12});
+         is_near ? Spread{0.94, 1.03} : Spread{0.87, 1.15});
     fill(Counter::l2_write_requests, caches.l2_write_requests,
          is_near ? Spread{0.74, 1.4} : Spread{0.6, 1.5});
     fill(Counter::l2_write_sectors, caches.l2_write_sectors,
-         is_near ? Spread{0.905, 1.19} : Spread{0.87, 1.155});
+         is_near ? Spread{0.9, 1.22} : Spread{0.87, 1.155});
     fill_dram(collected, launch.work.dram, *machine.board);
 
     if (!has_time) {

@@ -33,6 +33,16 @@ double hashes_of_element(const Program& program) {
     return std::accumulate(of_array.begin(), of_array.end(), 0.0);
 }
 
+// Of all warps at each of their elements: those of which a lane loads.
+double loading_share(const Program& program, const Work& work, const Readings& readings) {
+    const auto loads =
+        static_cast<double>(std::ranges::count_if(program.instructions, [](const Instruction& one) {
+            return one.kind == AccessKind::load && one.space == Space::global;
+        }));
+    const double most = loads * work.warps * work.per_thread;
+    return most > 0 ? std::min(1.0, number_or(readings[Counter::load_requests], most) / most) : 1;
+}
+
 void set_shape(const Plan& plan, std::uint32_t registers, const LaunchOrder& order,
                const Multiprocessor& one, Work& work) {
     const std::uint32_t of_block =
@@ -93,6 +103,7 @@ LaunchEstimate estimate_work(const Machine& machine, const Plan& plan, bool is_w
     const std::vector<ArrayReach> arrays = reaches_of(plan.program);
     set_shape(plan, machine.rules->occupancy.registers, order, multiprocessor, launch.work);
     launch.work.is_flushed = !is_warm;
+    launch.work.loading_share = loading_share(plan.program, launch.work, readings);
     set_lines(arrays, readings, launch.caches, launch.work);
     const double at_once = launch.work.resident_blocks * multiprocessor.count;
     const double read_sectors =

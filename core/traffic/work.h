@@ -17,6 +17,7 @@ struct Work {
     double dependent_loads = 0;
     double per_thread = 1;      // elements
     bool has_branches = false;  // around loads: an element waits for the one before
+    double loading_share = 1;   // of warps: those of which a lane loads
     bool is_flushed = false;    // L2, before the launch
     // Bursts of device memory for each L2 sector that loads ask for, 1 at most: of a plain stream
     // 0.5.
