@@ -1,6 +1,7 @@
 // What the composed kernels do to memory, read from PTX and machine code.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdio>
@@ -244,7 +245,8 @@ TEST(AccessKernel, jumps_over_its_report_instead_of_predicating_it) {
 // The disassembler's own list of one cubin's operations, to hold our reading of machine code
 // against.
 std::map<std::string, std::uint64_t> disassembled(const std::string& cubin) {
-    const std::string path = testing::TempDir() + "coalprof_access_kernel.cubin";
+    const std::string path =
+        testing::TempDir() + "access_kernel_" + std::to_string(::getpid()) + ".cubin";
     std::ofstream(path, std::ios::binary) << cubin;
     std::map<std::string, std::uint64_t> operations;
     if (FILE* listing = popen(("cuobjdump -sass " + path + " 2>/dev/null").c_str(), "r")) {
@@ -261,6 +263,7 @@ std::map<std::string, std::uint64_t> disassembled(const std::string& cubin) {
         }
         pclose(listing);
     }
+    ::unlink(path.c_str());
     return operations;
 }
 
