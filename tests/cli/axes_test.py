@@ -1,6 +1,7 @@
 """Every option an axis: lists and ranges sweep, several formulas are one table, one is called best."""
 import csv
 import io
+import re
 
 import harness
 from harness import Case
@@ -229,6 +230,13 @@ class Best(Case):
         result = self.run_ok("stride", "--range", "1", "--columns", "load_lines", "--json").json
         self.assertEqual(list(result["points"][0]["predicted"]), ["load_lines"])
         self.refuse("stride", "--columns", "load_line")
+
+    def test_columns_that_are_asked_for_stay_where_all_rows_are_alike(self):
+        for command in (["formula", "a[i]", "--grid", "600", "--machine", "c2050,k80"],
+                        ["stride", "--dlcm", "ca,cg", "--range", "4"]):
+            rows = [line for line in self.run_ok(*command, "--columns", "load_sectors")
+                    .out_text.splitlines() if re.search(r" [\d,]+$", line)]
+            self.assertEqual(len(rows), 2, rows)
 
 
 class Formats(Case):
