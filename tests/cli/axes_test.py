@@ -315,6 +315,23 @@ class Formats(Case):
         self.assertIn("blocks of 64", title("offset", "--block", "64"))
         self.assertIn("pitch auto", title("row", "--pitch", "auto"))
 
+    def test_a_drawing_says_how_far_rows_are_padded(self):
+        # Two lanes of a bank would meet at 17 floats to a row of 16; 1000 floats go to 4096 bytes.
+        for at, elements in ((["transpose", "--at", "1024", "--variant", "padded", "--tile", "16"], 18),
+                             (["row", "--at", "1000", "--pitch", "auto"], 1024)):
+            self.assertEqual(
+                self.run_ok("explain", *at, "--json").json["sweep"]["row_pitch_elements"], elements)
+            self.assertRegex(self.run_ok("explain", *at).out_text, rf"pitch {elements} elements")
+
+    def test_a_fix_is_not_to_pad_rows_that_are_padded(self):
+        def fixes(variant):
+            accesses = self.run_ok("explain", "transpose", "--at", "1024", "--variant", variant,
+                                   "--tile", "16", "--json").json["explanation"]["accesses"]
+            return " ".join(access["mend"] for access in accesses)
+        self.assertIn("pad the rows", fixes("tile"))
+        self.assertNotIn("pad the rows", fixes("padded"))
+        self.assertIn("swizzled", fixes("padded"))
+
     def test_so_does_a_drawing(self):
         def heading(*arguments):
             return self.run_ok("explain", *arguments, env=harness.environment(COLUMNS="200")) \
