@@ -334,8 +334,8 @@ Explanation explanation_of(const Plan& plan, const Machine& machine,
     for (const auto& [key, value] : chosen) explanation.settings += as_in_titles(key, value) + ", ";
     const auto pitch = padded_row_elements(plan);
     if (pitch)
-        explanation.settings += fmt::format("row pitch {} elements ({} bytes), ", *pitch,
-                                            *pitch * bytes_of(plan.type));
+        explanation.settings +=
+            fmt::format("row pitch {} elements ({} bytes), ", *pitch, *pitch * bytes_of(plan.type));
     explanation.settings += fmt::format("op {}, type {}", name_of(plan.op), name_of(plan.type));
     explanation.sweep = {{"pattern", plan.pattern}};
     if (const PatternInfo* pattern = find_built_in(plan.pattern)) {
