@@ -89,10 +89,10 @@ struct Contender {
 };
 
 // Contenders from the best to the worst, and what is said of them.
-class Ranking {
+class BestRanking {
  public:
-    Ranking(Counter counter, bool is_measured, std::uint64_t values,
-            std::vector<Contender> contenders)
+    BestRanking(Counter counter, bool is_measured, std::uint64_t values,
+                std::vector<Contender> contenders)
         : counter_(counter),
           tolerance_(tolerance_of(counter, is_measured)),
           source_(fmt::format("{}{} {}", values > 1 ? "mean " : "",
@@ -100,8 +100,10 @@ class Ranking {
           overlap_(is_measured ? "quartiles" : "intervals"),
           all_(std::move(contenders)) {
         const bool is_more = better_of(counter_) == Better::more;
-        std::stable_sort(all_.begin(), all_.end(), [&](const Contender& a, const Contender& b) {
-            return is_more ? a.mean > b.mean : a.mean < b.mean;
+        // Of equals the first: they point into one list.
+        std::sort(all_.begin(), all_.end(), [&](const Contender& a, const Contender& b) {
+            if (a.mean != b.mean) return is_more ? a.mean > b.mean : a.mean < b.mean;
+            return a.name < b.name;
         });
     }
 
@@ -290,7 +292,7 @@ Verdict BestSink::verdict() const {
                               of_one.high / count});
         verdict.values = of_one.count;
     }
-    const Ranking ranking{counter_, is_measured, verdict.values, std::move(contenders)};
+    const BestRanking ranking{counter_, is_measured, verdict.values, std::move(contenders)};
     if (without.empty() || ranking.size() > 1) {
         verdict.best = ranking.best();
         verdict.gain = ranking.gain();
