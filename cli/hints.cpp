@@ -6,6 +6,7 @@
 #include <array>
 
 #include "cli/parse.h"
+#include "core/pattern/catalog.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/write/formats.h"
@@ -69,6 +70,13 @@ std::string hint_for_argument(const CLI::App& command, const std::string& typed)
     if (is_number && has_option(command, "--range"))
         return fmt::format("values go by --range: {}",
                            typed_again({command.get_name(), "--range", typed}));
+    const auto is_named = [](std::string_view name) {
+        return std::ranges::any_of(pattern_catalog(),
+                                   [&](const PatternInfo& known) { return known.name == name; });
+    };
+    if (is_named(command.get_name()) && is_named(typed))
+        return "one pattern at a time; side by side go formulas: coalprof formula 'a[i*3]' "
+               "'a[i]', or saved results: coalprof compare A.json B.json --across pattern";
     if (command.get_name() == "machines")
         return fmt::format("it lists them all; a prediction is made for one: {}",
                            typed_again({"offset", "--machine", typed}));

@@ -221,6 +221,16 @@ std::vector<ExplainedAccess> accesses_of(const Program& program, const LaunchWar
     return accesses;
 }
 
+// The general advice is to pad.
+void tell_that_rows_are_padded(std::vector<ExplainedAccess>& accesses, std::uint64_t pitch) {
+    for (ExplainedAccess& access : accesses)
+        if (access.reasons.cause == Cause::bank_conflict)
+            access.reasons.mend = fmt::format(
+                "The rows are padded to {} elements already, which does not part these lanes: "
+                "exchange columns from row to row instead (--variant swizzled).",
+                pitch);
+}
+
 const PatternInfo* find_built_in(std::string_view name) {
     for (const PatternInfo& pattern : pattern_catalog())
         if (pattern.name == name) return &pattern;
@@ -322,6 +332,10 @@ Explanation explanation_of(const Plan& plan, const Machine& machine,
     explanation.first_thread = drawn.first_thread;
     const NamedValues chosen = chosen_options(plan, *machine.rules);
     for (const auto& [key, value] : chosen) explanation.settings += as_in_titles(key, value) + ", ";
+    const auto pitch = padded_row_elements(plan);
+    if (pitch)
+        explanation.settings +=
+            fmt::format("row pitch {} elements ({} bytes), ", *pitch, *pitch * bytes_of(plan.type));
     explanation.settings += fmt::format("op {}, type {}", name_of(plan.op), name_of(plan.type));
     explanation.sweep = {{"pattern", plan.pattern}};
     if (const PatternInfo* pattern = find_built_in(plan.pattern)) {
@@ -335,6 +349,7 @@ Explanation explanation_of(const Plan& plan, const Machine& machine,
             explanation.sweep.emplace_back("variant", plan.options.variant);
         for (const auto& [key, value] : chosen)
             if (key != "variant") explanation.sweep.emplace_back(key, value);
+        if (pitch) explanation.sweep.emplace_back("row_pitch_elements", *pitch);
     } else {
         explanation.name = plan.pattern;
         explanation.formula = text_of_formula(plan.program);
@@ -342,6 +357,7 @@ Explanation explanation_of(const Plan& plan, const Machine& machine,
     explanation.sweep.emplace_back("op", name_of(plan.op));
     explanation.sweep.emplace_back("type", name_of(plan.type));
     explanation.accesses = accesses_of(plan.program, drawn, machine);
+    if (pitch) tell_that_rows_are_padded(explanation.accesses, *pitch);
     explanation.warnings = obstacle_warnings(machine, plan);
     return explanation;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <utility>
 
 #include "core/formula/complaint.h"
@@ -93,7 +94,35 @@ class FormulaProgramBuilder {
             formula_->text, first->begin,
             fmt::format("{} bytes of shared memory ({}), and a block has at most {}", bytes, arrays,
                         most_bytes),
-            "each block has its own: let the index count within the block, by tid rather than i");
+            shared_memory_hint(most_bytes));
+    }
+
+    // What fits: words of 4 bytes, as banks have them.
+    std::string shared_memory_hint(std::uint64_t most_bytes) const {
+        const std::uint64_t threads = std::max<std::uint64_t>(program_.block, 1);
+        std::string hint = fmt::format(
+            "each block has its own: with {} threads at most {} words of 4 bytes for each", threads,
+            most_bytes / threads / 4);
+        return is_shared_indexed_by_i()
+                   ? hint + "; let the index count within the block, by tid rather than i"
+                   : hint + "; a smaller --block leaves more";
+    }
+
+    // By the text: nodes of a subtree are not together.
+    bool is_shared_indexed_by_i() const {
+        const auto is_of_name = [](char c) {
+            return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+        };
+        const std::string& text = formula_->text;
+        for (const FormulaAccess& access : formula_->accesses) {
+            if (access.space != Space::shared) continue;
+            for (std::size_t k = access.begin; k < access.end; ++k) {
+                const bool begins = k == 0 || !is_of_name(text[k - 1]);
+                const bool ends = k + 1 == text.size() || !is_of_name(text[k + 1]);
+                if (text[k] == 'i' && begins && ends) return true;
+            }
+        }
+        return false;
     }
 
     // The formula with one more node, `i`: the index of the contiguous store of copy and add.

@@ -65,6 +65,128 @@ std::string distance_text(double ratio) {
     return fmt::format(" ({:.3g} % {})", 100 * std::abs(ratio - 1), ratio < 1 ? "less" : "more");
 }
 
+// A prediction that is no exact count.
+std::optional<Interval> predicted_interval(Counter counter, const Point& point) {
+    const Interval* interval = point.estimates ? point.estimates->of(counter) : nullptr;
+    return interval ? std::optional(*interval) : std::nullopt;
+}
+
+// Times are repeated; half of the repeats are in it.
+std::optional<Interval> measured_interval(Counter counter, const Point& point) {
+    if (counter != Counter::duration_seconds || !point.timing) return std::nullopt;
+    return Interval{counter, point.timing->low_seconds, point.timing->high_seconds};
+}
+
+constexpr std::size_t most_told = 4;  // names in one list
+
+// A combination that has a number at each of its points.
+struct Contender {
+    const std::string* name;
+    const NamedValues* values;
+    double mean;
+    double low;  // of exact numbers the mean, as the other end
+    double high;
+};
+
+// Contenders from the best to the worst, and what is said of them.
+class BestRanking {
+ public:
+    BestRanking(Counter counter, bool is_measured, std::uint64_t values,
+                std::vector<Contender> contenders)
+        : counter_(counter),
+          tolerance_(tolerance_of(counter, is_measured)),
+          source_(fmt::format("{}{} {}", values > 1 ? "mean " : "",
+                              is_measured ? "measured" : "predicted", key_of(counter))),
+          overlap_(is_measured ? "quartiles" : "intervals"),
+          all_(std::move(contenders)) {
+        const bool is_more = better_of(counter_) == Better::more;
+        // Of equals the first: they point into one list.
+        std::sort(all_.begin(), all_.end(), [&](const Contender& a, const Contender& b) {
+            if (a.mean != b.mean) return is_more ? a.mean > b.mean : a.mean < b.mean;
+            return a.name < b.name;
+        });
+    }
+
+    std::size_t size() const { return all_.size(); }
+
+    // Those that nothing tells from the best.
+    std::vector<NamedValues> best() const {
+        std::vector<NamedValues> best;
+        for (const Contender& one : all_)
+            if (are_equal(one, all_.front()) || overlap(one, all_.front()))
+                best.push_back(*one.values);
+        return best;
+    }
+
+    double gain() const {
+        const double best = all_.front().mean;
+        const double worst = all_.back().mean;
+        if (best == worst) return 1;
+        return better_of(counter_) == Better::more ? best / worst : worst / best;
+    }
+
+    std::string text() const {
+        if (all_.size() == 1) return fmt::format("{} has {}", *all_.front().name, number_of_best());
+        const std::size_t alike = end_of_equals(0);
+        if (alike == all_.size())
+            return fmt::format("all {} are equal: {}", alike, number_of_best());
+        const auto doubtful = static_cast<std::size_t>(
+            std::count_if(all_.begin() + static_cast<std::ptrdiff_t>(alike), all_.end(),
+                          [&](const Contender& one) { return overlap(one, all_.front()); }));
+        std::string text = fmt::format("{}{}, {}; next: {}", doubtful > 0 ? "not certain: " : "",
+                                       names(0, alike), number_of_best(), told(alike));
+        if (end_of_equals(alike) < all_.size()) text += "; worst: " + told(begin_of_worst());
+        if (doubtful == all_.size() - alike)
+            text += fmt::format("; their {} overlap", overlap_);
+        else if (doubtful > 0)
+            text += fmt::format("; the {} of {} overlap with the best", overlap_, doubtful);
+        return text;
+    }
+
+ private:
+    bool are_equal(const Contender& a, const Contender& b) const {
+        return std::abs(a.mean - b.mean) <=
+               tolerance_ * std::max(std::abs(a.mean), std::abs(b.mean));
+    }
+    static bool overlap(const Contender& a, const Contender& b) {
+        return a.low <= b.high && b.low <= a.high;
+    }
+    std::size_t end_of_equals(std::size_t begin) const {
+        std::size_t end = begin;
+        while (end < all_.size() && are_equal(all_[end], all_[begin])) ++end;
+        return end;
+    }
+    std::size_t begin_of_worst() const {
+        std::size_t begin = all_.size() - 1;
+        while (begin > 0 && are_equal(all_[begin - 1], all_.back())) --begin;
+        return begin;
+    }
+
+    std::string number_of_best() const {
+        return fmt::format("{} {}", source_, number_text(counter_, all_.front().mean));
+    }
+    std::string names(std::size_t begin, std::size_t end) const {
+        std::string names;
+        for (std::size_t i = begin; i < std::min(end, begin + most_told); ++i)
+            names += fmt::format("{}{}", i == begin ? "" : " and ", *all_[i].name);
+        const std::size_t told = std::min(end - begin, most_told);
+        return told == end - begin ? names
+                                   : fmt::format("{} and {} more", names, end - begin - told);
+    }
+    // Of a contender and its equals behind it.
+    std::string told(std::size_t begin) const {
+        return fmt::format("{} {}{}", names(begin, end_of_equals(begin)),
+                           number_text(counter_, all_[begin].mean),
+                           distance_text(all_[begin].mean / all_.front().mean));
+    }
+
+    Counter counter_;
+    double tolerance_;
+    std::string source_;  // "mean predicted load_sectors"
+    std::string_view overlap_;
+    std::vector<Contender> all_;
+};
+
 // Keys of counters that a point has, for a message.
 std::string counters_of(const Point& point) {
     std::string list;
@@ -104,16 +226,28 @@ void BestSink::require_counter(const Point& point) const {
 void BestSink::add(Candidates& candidates, NamedValues values, const Point& point) const {
     std::string name = text_of(values);
     const auto [place, is_new] = candidates.places.emplace(name, candidates.all.size());
-    if (is_new) candidates.all.push_back({std::move(name), std::move(values), 0, {}, {}});
+    if (is_new) candidates.all.push_back({.name = std::move(name), .values = std::move(values)});
     Candidate* known = &candidates.all[place->second];
     ++known->points;
-    const auto sum_up = [&](Sum& sum, const Reading& reading) {
+    const auto sum_up = [&](Sum& sum, const Reading& reading, std::optional<Interval> interval) {
+        if (const auto* none = std::get_if<Unavailable>(&reading); none && known->reason.empty())
+            known->reason = none->reason;
         if (!is_finite(reading)) return;
-        sum.total += number_in(reading);
+        const double number = number_in(reading);
+        sum.total += number;
+        sum.low += interval ? interval->low : number;
+        sum.high += interval ? interval->high : number;
         ++sum.count;
     };
-    sum_up(known->predicted, point.predicted[counter_]);
-    if (point.measured) sum_up(known->measured, (*point.measured)[counter_]);
+    sum_up(known->predicted, point.predicted[counter_], predicted_interval(counter_, point));
+    if (point.measured)
+        sum_up(known->measured, (*point.measured)[counter_], measured_interval(counter_, point));
+}
+
+std::string BestSink::reason_of(const Candidate& candidate) const {
+    const std::string& why = candidate.reason;
+    return fmt::format("{} has no {} ({})", candidate.name, key_of(counter_),
+                       why.empty() ? "none of its instructions is counted by it" : why);
 }
 
 void BestSink::point(const Point& point) {
@@ -121,8 +255,6 @@ void BestSink::point(const Point& point) {
     const Reading& predicted = point.predicted[counter_];
     const bool is_measured = point.measured && is_finite((*point.measured)[counter_]);
     was_there_ = was_there_ || is_measured || is_finite(predicted);
-    if (const auto* none = std::get_if<Unavailable>(&predicted); none && reason_.empty())
-        reason_ = none->reason;
     NamedValues others = point.parameters;
     NamedValues own;
     const bool has_grid = has_grid_ || find_value(others, "grid");
@@ -140,74 +272,40 @@ Verdict BestSink::verdict() const {
     const std::vector<Candidate>& all =
         combinations_.all.size() > 1 ? combinations_.all : values_.all;
     Verdict verdict{.scope = {{"counter", key_of(counter_)}}, .combinations = all.size()};
-    const auto has_all = [&](Sum Candidate::*sum) {
-        return std::all_of(all.begin(), all.end(),
-                           [&](const Candidate& one) { return (one.*sum).count == one.points; });
+    const auto has_all = [](const Candidate& one, Sum Candidate::*sum) {
+        return (one.*sum).count > 0 && (one.*sum).count == one.points;
     };
-    const bool is_measured = !all.empty() && has_all(&Candidate::measured);
-    const auto sum = is_measured ? &Candidate::measured : &Candidate::predicted;
-    const std::string_view source = is_measured ? "measured" : "predicted";
-    const std::string_view key = key_of(counter_);
-    std::vector<const Candidate*> ranked;
-    for (const Candidate& one : all)
-        if ((one.*sum).count > 0 && (one.*sum).count == one.points) ranked.push_back(&one);
-    if (ranked.empty()) {
-        verdict.text = fmt::format("not known: no combination has {} at all of its points{}", key,
-                                   reason_.empty() ? "" : fmt::format(" ({})", reason_));
-        return verdict;
-    }
-    const auto mean_of = [&](const Candidate* one) {
-        return (one->*sum).total / static_cast<double>((one->*sum).count);
-    };
-    const bool is_more = better_of(counter_) == Better::more;
-    // Of equals the first: by a number that no two have.
-    std::sort(ranked.begin(), ranked.end(), [&](const Candidate* a, const Candidate* b) {
-        const double of_a = mean_of(a);
-        const double of_b = mean_of(b);
-        if (of_a != of_b) return is_more ? of_a > of_b : of_a < of_b;
-        return a < b;
+    const bool is_measured = std::all_of(all.begin(), all.end(), [&](const Candidate& one) {
+        return has_all(one, &Candidate::measured);
     });
-    const double best = mean_of(ranked.front());
-    const double worst = mean_of(ranked.back());
-    const double tolerance = tolerance_of(counter_, is_measured);
-    const auto is_alike = [&](const Candidate* one) {
-        return std::abs(mean_of(one) - best) <=
-               tolerance * std::max(std::abs(best), std::abs(mean_of(one)));
-    };
-    const auto behind = std::find_if_not(ranked.begin(), ranked.end(), is_alike);
-    verdict.values = (ranked.front()->*sum).count;
-    for (auto one = ranked.begin(); one != behind; ++one) verdict.best.push_back((*one)->values);
-    const auto times = [](double larger, double smaller) { return larger / smaller; };
-    verdict.gain = best == worst ? 1 : is_more ? times(best, worst) : times(worst, best);
-
-    const auto told = [&](const Candidate* one) {
-        const double mean = mean_of(one);
-        return fmt::format("{} {}{}", one->name, number_text(counter_, mean),
-                           distance_text(mean / best));
-    };
-    const std::string mean = verdict.values > 1 ? "mean " : "";
-    if (all.size() == 1) {
-        verdict.text = fmt::format("nothing to compare; {} has {}{} {} {}", ranked.front()->name,
-                                   mean, source, key, number_text(counter_, best));
-    } else if (ranked.size() == 1) {
-        verdict.text = fmt::format("{}, {}{} {} {}", ranked.front()->name, mean, source, key,
-                                   number_text(counter_, best));
-    } else if (behind == ranked.end()) {
-        verdict.text = fmt::format("all {} are equal: {}{} {} {}", ranked.size(), mean, source, key,
-                                   number_text(counter_, best));
-    } else {
-        std::string names;
-        const auto alike = static_cast<std::size_t>(behind - ranked.begin());
-        for (std::size_t i = 0; i < std::min<std::size_t>(alike, 4); ++i)
-            names += fmt::format("{}{}", i == 0 ? "" : "; ", ranked[i]->name);
-        if (alike > 4) names += fmt::format(" and {} more", alike - 4);
-        verdict.text = fmt::format("{}, {}{} {} {}; next: {}", names, mean, source, key,
-                                   number_text(counter_, best), told(*behind));
-        if (*behind != ranked.back()) verdict.text += "; worst: " + told(ranked.back());
+    const auto sum = is_measured ? &Candidate::measured : &Candidate::predicted;
+    std::vector<Contender> contenders;
+    std::vector<std::string> without;
+    for (const Candidate& one : all) {
+        if (!has_all(one, sum)) {
+            without.push_back(reason_of(one));
+            continue;
+        }
+        const Sum& of_one = one.*sum;
+        const auto count = static_cast<double>(of_one.count);
+        contenders.push_back({&one.name, &one.values, of_one.total / count, of_one.low / count,
+                              of_one.high / count});
+        verdict.values = of_one.count;
     }
-    if (const std::size_t others = all.size() - ranked.size(); others > 0)
-        verdict.text += fmt::format("; {} {} no such counter", others,
-                                    others == 1 ? "other has" : "others have");
+    const BestRanking ranking{counter_, is_measured, verdict.values, std::move(contenders)};
+    if (without.empty() || ranking.size() > 1) {
+        verdict.best = ranking.best();
+        verdict.gain = ranking.gain();
+        verdict.text = (all.size() == 1 ? "nothing to compare; " : "") + ranking.text();
+    } else if (ranking.size() == 1) {
+        verdict.text = "not ranked: only " + ranking.text();
+    } else {
+        verdict.text = "not known";
+    }
+    for (std::size_t i = 0; i < std::min(without.size(), most_told); ++i)
+        verdict.text += "; " + without[i];
+    if (without.size() > most_told)
+        verdict.text += fmt::format("; {} more have none", without.size() - most_told);
     return verdict;
 }
 

@@ -14,8 +14,8 @@ namespace coalprof {
 
 // Passes a result on and adds a verdict at its end: the combination of everything but the swept
 // parameter that has the best mean of the counter; where nothing else varies, the best value of
-// that parameter. By measurement where every point has one. The verdict's scope names the counter;
-// its basis is none of the others.
+// that parameter. Nothing is best of one, and nothing where intervals overlap. By measurement where
+// every point has one. The verdict's scope names the counter; its basis is none of the others.
 class BestSink : public ResultSink {
  public:
     BestSink(ResultSink& next, Counter counter);
@@ -30,14 +30,17 @@ class BestSink : public ResultSink {
  private:
     struct Sum {
         double total = 0;
+        double low = 0;  // of exact numbers the same
+        double high = 0;
         std::uint64_t count = 0;
     };
     struct Candidate {
         std::string name;  // "pitch auto, block 64"
         NamedValues values;
         std::uint64_t points = 0;
-        Sum predicted;
-        Sum measured;
+        Sum predicted = {};
+        Sum measured = {};
+        std::string reason = {};  // why a point has no number
     };
 
     struct Candidates {
@@ -48,6 +51,7 @@ class BestSink : public ResultSink {
     void require_counter(const Point& point) const;
     void add(Candidates& candidates, NamedValues values, const Point& point) const;
     Verdict verdict() const;
+    std::string reason_of(const Candidate& candidate) const;
 
     ResultSink& next_;
     Counter counter_;
@@ -55,7 +59,6 @@ class BestSink : public ResultSink {
     bool has_grid_ = false;  // of the whole sweep
     bool is_first_ = true;
     bool was_there_ = false;
-    std::string reason_;       // why a point had no number
     Candidates combinations_;  // of everything but the parameter
     Candidates values_;        // of the parameter, while nothing else varies
 };

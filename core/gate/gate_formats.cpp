@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/text/describe.h"
+#include "core/text/fold.h"
 #include "core/text/suggest.h"
 #include "core/text/units.h"
 #include "core/text/utf8.h"
@@ -115,6 +116,8 @@ std::string_view heading_of(Kind kind) {
     return "";
 }
 
+constexpr std::size_t text_columns = 80;  // of running text, as in --help
+
 std::vector<std::string> remarks_of(const GateReport& report) {
     std::vector<std::string> remarks = report.losses;
     remarks.insert(remarks.end(), report.notes.begin(), report.notes.end());
@@ -202,7 +205,8 @@ std::string gate_text(const GateReport& report) {
     }
     const std::vector<std::string> remarks = remarks_of(report);
     if (!remarks.empty()) text += '\n';
-    for (const std::string& remark : remarks) text += fmt::format("note: {}\n", remark);
+    for (const std::string& remark : remarks)
+        text += folded_text("note: " + remark, {.columns = text_columns, .hanging = 2});
     return text;
 }
 

@@ -39,8 +39,10 @@ std::string too_large(const Abilities& abilities, const Dimensions& grid) {
     const std::array<std::uint64_t, 3> blocks{grid.x, grid.y, grid.z};
     for (std::size_t axis = 0; axis < blocks.size(); ++axis)
         if (blocks[axis] > abilities.grid_blocks[axis])
-            return fmt::format("a grid has {} blocks along {}, the most is {}", blocks[axis],
-                               "xyz"[axis], abilities.grid_blocks[axis]);
+            return fmt::format(
+                "a grid has {} blocks along {}, the most is {} (spread them over the other "
+                "dimensions, or take larger blocks)",
+                blocks[axis], "xyz"[axis], abilities.grid_blocks[axis]);
     return {};
 }
 
@@ -52,8 +54,10 @@ std::vector<std::string> obstacles(const Rules& rules, const Plan& plan) {
         const bool is_new = std::find(found.begin(), found.end(), clause) == found.end();
         if (!clause.empty() && is_new) found.push_back(clause);
     };
-    add(occupancy(rules, {.block = plan.shape.block, .shared_bytes = shared_bytes_of(plan.program)})
-            .impossible);
+    const std::string of_block =
+        occupancy(rules, {.block = plan.shape.block, .shared_bytes = shared_bytes_of(plan.program)})
+            .impossible;
+    if (!of_block.empty()) add(of_block + " (a smaller --block may do)");
     if (plan.shape.grid) add(too_large(rules.abilities, *plan.shape.grid));
     for (const Instruction& instruction : plan.program.instructions)
         add(missing(rules.abilities, instruction));

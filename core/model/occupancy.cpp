@@ -81,7 +81,7 @@ std::string why_impossible(const OccupancyLimits& limits, const KernelNeeds& nee
         return fmt::format("a thread uses {} registers, the most is {}", needs.registers_per_thread,
                            limits.registers_per_thread);
     if (needs.shared_bytes > limits.shared_bytes_per_block)
-        return fmt::format("a block uses {} bytes of shared memory, the most is {}",
+        return fmt::format("a block uses {} bytes of shared memory, the most is {} bytes",
                            needs.shared_bytes, limits.shared_bytes_per_block);
     if (registers_of_block(limits, needs) > limits.registers_per_block)
         return fmt::format("a block takes {} registers, the most is {}",

@@ -299,6 +299,13 @@ LaunchShape launch_shape(std::string_view pattern, const PatternOptions& options
     return shape;
 }
 
+std::optional<std::uint64_t> padded_row_elements(const Plan& plan) {
+    if (plan.pattern == "transpose") return padded_tile_row(plan.options, plan.type);
+    const bool has_rows = plan.pattern == "row" || plan.pattern == "column";
+    if (!has_rows || plan.options.pitch == "none") return std::nullopt;
+    return pitch_elements(plan);
+}
+
 std::optional<std::uint64_t> tile_columns(std::string_view pattern, const PatternOptions& options,
                                           ElementType type) {
     if (pattern == "transpose") return transpose_tile(options, type);

@@ -37,6 +37,9 @@ const PatternInfo& find_pattern(std::string_view name);
 LaunchShape launch_shape(std::string_view pattern, const PatternOptions& options, ElementType type,
                          const LaunchShape& asked);
 
+// Elements from one padded row to the next, of a matrix or a tile; none: nothing is padded.
+std::optional<std::uint64_t> padded_row_elements(const Plan& plan);
+
 // Columns of the tile that the pattern takes with these options, chosen or by itself. None: it has
 // no tile. Throws UsageError for one that is not there.
 std::optional<std::uint64_t> tile_columns(std::string_view pattern, const PatternOptions& options,

@@ -155,6 +155,12 @@ Matrix naive_matrix(const Plan& plan) {
 
 }  // namespace
 
+std::optional<std::uint64_t> padded_tile_row(const PatternOptions& options, ElementType type) {
+    const auto side = transpose_tile(options, type);
+    if (!side || options.variant != "padded") return std::nullopt;
+    return *side + padding_elements(*side, bytes_of(type));
+}
+
 std::vector<std::string_view> transpose_variants() { return {variants.begin(), variants.end()}; }
 
 bool has_tile(std::string_view variant) { return variant != "naive"; }

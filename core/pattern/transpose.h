@@ -15,6 +15,9 @@ Program make_transpose(const Plan& plan);
 // there.
 std::optional<std::uint64_t> transpose_tile(const PatternOptions& options, ElementType type);
 
+// Elements from one row of a tile to the next, where the rows are padded.
+std::optional<std::uint64_t> padded_tile_row(const PatternOptions& options, ElementType type);
+
 // Elements that each thread handles: a tile takes a whole block, which decides it. Throws
 // UsageError for a block that a tile cannot be divided among, and as transpose_tile() does.
 std::uint32_t transpose_per_thread(const PatternOptions& options, ElementType type,

@@ -70,7 +70,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
     COUNTER(shared_load_conflicts, one, true,
             "Passes of reads above those that the width needs without bank conflicts."),
     COUNTER(shared_load_conflict_degree, one, false,
-            "Passes of reads for each request: the n of an n-way bank conflict."),
+            "Passes of reads for each request: 1 without conflicts (2 and 4 for lanes of 8 and 16 bytes), "
+            "n times that in an n-way bank conflict."),
     COUNTER(shared_store_requests, one, true,
             "Warp instructions that wrote shared memory."),
     COUNTER(shared_store_wavefronts, one, true,
@@ -78,7 +79,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
     COUNTER(shared_store_conflicts, one, true,
             "Passes of writes above those that the width needs without bank conflicts."),
     COUNTER(shared_store_conflict_degree, one, false,
-            "Passes of writes for each request: the n of an n-way bank conflict."),
+            "Passes of writes for each request: 1 without conflicts (2 and 4 for lanes of 8 and 16 bytes), "
+            "n times that in an n-way bank conflict."),
     COUNTER(shared_atomic_requests, one, true,
             "Warp instructions that were atomics on shared memory."),
     COUNTER(shared_atomic_wavefronts, one, true,

@@ -28,7 +28,10 @@ constexpr std::array words{
     Word{"bytes/sector", "load_bytes_per_sector or store_bytes_per_sector"},
     Word{"efficiency", "load_efficiency or store_efficiency"},
     Word{"conflicts", "shared_load_conflicts or shared_store_conflicts"},
-    Word{"passes/req", "shared_load_conflict_degree or shared_store_conflict_degree"},
+    Word{"passes/request", "shared_load_conflict_degree or shared_store_conflict_degree"},
+    Word{"shared_load_passes_per_request", "shared_load_conflict_degree"},
+    Word{"shared_store_passes_per_request", "shared_store_conflict_degree"},
+    Word{"shared_atomic_passes_per_request", "shared_atomic_conflict_degree"},
 };
 
 }  // namespace

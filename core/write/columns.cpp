@@ -33,8 +33,6 @@ PrintedColumns columns_of(const ResultHead& head, const std::vector<Point>& poin
         columns.limits |= point.estimates && !point.estimates->limits.empty();
         columns.timing |= point.timing.has_value();
     }
-    columns.name = std::find(columns.parameters.begin(), columns.parameters.end(), "name") ==
-                   columns.parameters.end();
     columns.predicted = head.columns.empty() ? predicted.in_output_order() : head.columns;
     // Which of them are exact differs from point to point, and the first few decide.
     if (has_estimates)

@@ -15,7 +15,6 @@ namespace coalprof {
 inline constexpr std::size_t settling_points = 1000;
 
 struct PrintedColumns {
-    bool name = false;                    // the point's own name: no parameter is called so
     std::vector<std::string> parameters;  // keys, in order of appearance
     std::vector<Counter> predicted;       // in output order
     std::vector<Counter> measured;

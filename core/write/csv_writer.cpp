@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <utility>
 
 #include "core/text/describe.h"
 #include "core/text/error.h"
@@ -74,6 +76,13 @@ std::string text_of_setting(const SweepFacts& sweep, std::string_view key) {
     return {};
 }
 
+// What was run, as points or the head say it.
+struct OriginColumn {
+    std::string key;
+    std::size_t place = 0;  // among the points' parameters, if it is one
+    std::string same = {};  // the cell of points that do not say it themselves
+};
+
 class CsvWriter : public ResultSink {
  public:
     explicit CsvWriter(ByteSink& out) : out_(out) {}
@@ -104,55 +113,94 @@ class CsvWriter : public ResultSink {
         first_points_ = {};
     }
 
-    // What rows of several files that are put together are told apart by, where points do not say
-    // it themselves: the same columns for all sweeps of a pattern, whatever was given.
+    // What rows of several files that are put together are told apart by: the same columns in the
+    // same order for all sweeps of a pattern, whatever was given and whatever is swept.
     void settle_origin() {
         const SweepFacts& sweep = head_.sweep;
-        if (sweep.pattern.empty()) return;
-        const auto text_or_none = [](const std::optional<std::uint64_t>& number) {
-            return number ? fmt::to_string(*number) : std::string();
-        };
-        const auto add = [&](const char* key, const std::string& text) {
-            const std::vector<std::string>& own = columns_->parameters;
-            if (std::find(own.begin(), own.end(), key) != own.end()) return;
-            origin_names_ += std::string(key) + ',';
-            TextBuffer cell;
-            put_text(cell, text);
-            cell.put(',');
-            origin_ += cell.view();
-        };
-        add("pattern", sweep.pattern);
-        add("formula", sweep.pattern == "formula" ? sweep.formula : std::string());
-        add("op", sweep.op);
-        add("type", sweep.type);
-        add("size_bytes", text_or_none(sweep.size_bytes));
-        add("machine", head_.machine.name);
-        if (!has_launch_options(sweep)) return;
-        add("grid", grid_text(sweep));
-        add("block", block_text(sweep));
-        add("per_thread", text_or_none(sweep.per_thread));
-        for (const char* key : memory_settings) add(key, text_of_setting(sweep, key));
+        add_origin("name", "");
+        if (!sweep.pattern.empty()) {
+            add_origin("pattern", sweep.pattern);
+            add_origin("formula_name", "");
+            add_origin("formula", sweep.formula);
+            add_origin("op", sweep.op);
+            add_origin("type", sweep.type);
+            add_origin("size_bytes", text_or_none(sweep.size_bytes));
+            add_origin("machine", head_.machine.name);
+        }
+        if (has_launch_options(sweep)) return add_launch_options();
+        for (const std::string& key : columns_->parameters) add_origin(key, "");
+    }
+
+    void add_launch_options() {
+        const SweepFacts& sweep = head_.sweep;
+        add_origin("grid", grid_text(sweep));
+        add_origin("block", block_text(sweep));
+        add_origin("per_thread", text_or_none(sweep.per_thread));
+        for (const char* key : memory_settings) add_origin(key, text_of_setting(sweep, key));
+        if (!sweep.parameter.empty()) add_origin(sweep.parameter, "");
+        std::map<std::string, std::string> others;  // by key: axes have no order of their own
+        for (const std::string& key : columns_->parameters) others.emplace(key, "");
         if (sweep.pattern == "transpose") {
-            add("variant", sweep.variant);
-            add("tile", text_or_none(sweep.tile));
+            others.emplace("variant", sweep.variant);
+            others.emplace("tile", text_or_none(sweep.tile));
         }
         // Which list holds what is lost in files, so that the names decide.
         for (const NamedValues* list : {&sweep.settings, &sweep.more})
             for (const auto& [key, value] : *list)
                 if (key.find('.') == std::string::npos && !is_memory_setting(key) &&
                     !key.starts_with("shard"))
-                    add(key.c_str(), text_of(value));
-        if (sweep.repeat) add("repeat", text_or_none(sweep.repeat));
-        if (!sweep.cache.empty()) add("cache", sweep.cache);
+                    others.emplace(key, text_of(value));
+        if (sweep.repeat) others.emplace("repeat", text_or_none(sweep.repeat));
+        if (!sweep.cache.empty()) others.emplace("cache", sweep.cache);
+        for (const auto& [key, text] : others) add_origin(key, text);
+    }
+
+    static std::string text_or_none(const std::optional<std::uint64_t>& number) {
+        return number ? fmt::to_string(*number) : std::string();
+    }
+
+    // `same`: of points that do not say it themselves.
+    void add_origin(const std::string& key, const std::string& same) {
+        const auto has_key = [&](const OriginColumn& known) { return known.key == key; };
+        if (std::any_of(origin_.begin(), origin_.end(), has_key)) return;
+        const std::vector<std::string>& own = columns_->parameters;
+        const auto place = std::find(own.begin(), own.end(), key);
+        OriginColumn column{.key = key, .place = static_cast<std::size_t>(place - own.begin())};
+        TextBuffer cell;
+        put_text(cell, same);
+        column.same = cell.view();
+        origin_.push_back(std::move(column));
+    }
+
+    // A formula that has a name is known by it in its points; its text stands in the head.
+    void put_origin(const OriginColumn& column, const Point& point) {
+        const bool is_name = column.key == "formula_name";
+        if (is_name || column.key == "formula") {
+            const Value* known_as = find_value(point.parameters, "formula");
+            const Value* text =
+                known_as ? find_value(head_.sweep.more, "formula." + text_of(*known_as)) : nullptr;
+            if (is_name) {
+                if (text) put_value(text_, known_as);
+                return;
+            }
+            if (text) return put_value(text_, text);
+        }
+        const bool is_own = column.place < columns_->parameters.size();
+        const Value* own =
+            is_own ? find_value(point.parameters, column.key, column.place) : nullptr;
+        if (own)
+            put_value(text_, own);
+        else if (column.key == "name")
+            put_text(text_, point.name);
+        else
+            text_.put(column.same);
     }
 
     void put_header() {
-        if (columns_->name) text_.put("name,");
-        for (const std::string& key : columns_->parameters) {
-            put_text(text_, key);
+        for (const OriginColumn& column : origin_) {
+            put_text(text_, column.key);
             text_.put(',');
         }
-        text_.put(origin_names_);
         for (const Counter counter : columns_->predicted) {
             text_.put(key_of(counter));
             text_.put(',');
@@ -191,15 +239,10 @@ class CsvWriter : public ResultSink {
 
     void put_row(const Point& point) {
         refuse_what_has_no_column(point);
-        if (columns_->name) {
-            put_text(text_, point.name);
+        for (const OriginColumn& column : origin_) {
+            put_origin(column, point);
             text_.put(',');
         }
-        for (std::size_t i = 0; i < columns_->parameters.size(); ++i) {
-            put_value(text_, find_value(point.parameters, columns_->parameters[i], i));
-            text_.put(',');
-        }
-        text_.put(origin_);
         put_readings(columns_->predicted, &point.predicted);
         put_estimates(point.estimates);
         put_readings(columns_->measured, point.measured ? &*point.measured : nullptr);
@@ -244,8 +287,7 @@ class CsvWriter : public ResultSink {
     ResultHead head_;
     std::vector<Point> first_points_;
     std::optional<PrintedColumns> columns_;
-    std::string origin_names_;  // of the columns that all rows have alike, each with its comma
-    std::string origin_;
+    std::vector<OriginColumn> origin_;
     std::array<bool, counter_count> has_predicted_{};
     std::array<bool, counter_count> has_measured_{};
 };

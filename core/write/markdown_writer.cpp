@@ -2,6 +2,7 @@
 // Points are held back as there.
 #include "core/write/columns.h"
 #include "core/write/table_cell.h"
+#include "core/write/table_instructions.h"
 #include "core/write/table_layout.h"
 #include "core/write/table_notes.h"
 #include "core/write/table_title.h"
@@ -94,7 +95,27 @@ class MarkdownWriter : public ResultSink {
             put_row(layout, point);
             text_.hand_over_when_full(out_);
         }
+        put_instructions();
         page_.clear();
+    }
+
+    // As in the table for terminals.
+    void put_instructions() {
+        if (head_.sweep.pattern != "formula") return;
+        const auto& [rows, notes] = instruction_rows(page_, style_);
+        if (rows.empty()) return;
+        text_.put("\nEach instruction, predicted:\n\n");
+        text_.put("| point | instruction | cost | efficiency |\n| :-- | :-- | --: | --: |\n");
+        for (const auto& [point, instruction, cost, unit, efficiency] : rows) {
+            text_.put('|');
+            for (const std::string& cell : {point, instruction, cost + ' ' + unit, efficiency})
+                text_.put(' ' + escaped(cell) + " |");
+            text_.put('\n');
+        }
+        for (const std::string& note : notes) {
+            text_.put('\n');
+            put_line("", note);
+        }
     }
 
     std::string table_heading(const TableLayout& layout, std::string_view facts_begin) const {

@@ -9,6 +9,7 @@
 
 #include "core/text/utf8.h"
 #include "core/write/table_cell.h"
+#include "core/write/table_rows.h"
 #include "core/write/terminal_text.h"
 
 namespace coalprof {
@@ -56,7 +57,19 @@ bool are_different(const Point& point) {
     });
 }
 
-using Row = std::array<std::string, 5>;  // point, instruction, cost, its unit, efficiency
+using Row = InstructionRows::Row;
+constexpr std::size_t most_rows = 16;  // the whole of a point is shown, or nothing of it
+constexpr std::size_t most_listed = 4;
+
+// "pad=1, pad=3 and 12 more"
+std::string names_of(const std::vector<std::string>& points) {
+    std::string names;
+    for (std::size_t i = 0; i < std::min(points.size(), most_listed); ++i)
+        names += (i == 0 ? "" : ", ") + points[i];
+    if (points.size() > most_listed)
+        names += fmt::format(" and {} more", points.size() - most_listed);
+    return names;
+}
 
 Row row_of(const Point& point, const InstructionResult& one, bool is_first, bool is_lone,
            const TableStyle& style) {
@@ -77,16 +90,39 @@ Row row_of(const Point& point, const InstructionResult& one, bool is_first, bool
 
 }  // namespace
 
-std::string instructions_text(const std::vector<Point>& points, const TableStyle& style) {
-    std::vector<Row> rows;
+InstructionRows instruction_rows(const std::vector<Point>& points, const TableStyle& style) {
+    InstructionRows told;
+    std::vector<std::string> alike;
+    std::size_t left_out = 0;
     for (const Point& point : points) {
-        if (!are_different(point)) continue;
+        if (point.instructions.size() < 2) continue;
+        if (!are_different(point)) {
+            alike.push_back(cell_text(point.name, text_cell_columns, style.ascii));
+            continue;
+        }
+        const bool has_room =
+            told.rows.empty() || told.rows.size() + point.instructions.size() <= most_rows;
+        if (left_out > 0 || !has_room) {
+            ++left_out;
+            continue;
+        }
         bool is_first = true;
         for (const InstructionResult& one : point.instructions) {
-            rows.push_back(row_of(point, one, is_first, points.size() == 1, style));
+            told.rows.push_back(row_of(point, one, is_first, points.size() == 1, style));
             is_first = false;
         }
     }
+    if (told.rows.empty()) return {};
+    if (!alike.empty())
+        told.notes.push_back(fmt::format("Instructions that cost the same: {}", names_of(alike)));
+    if (left_out > 0)
+        told.notes.push_back(
+            fmt::format("{} more points: --json has their instructions", left_out));
+    return told;
+}
+
+std::string instructions_text(const std::vector<Point>& points, const TableStyle& style) {
+    const auto& [rows, notes] = instruction_rows(points, style);
     if (rows.empty()) return {};
     std::array<std::size_t, std::tuple_size_v<Row>> widths{};
     for (const Row& row : rows)
@@ -104,6 +140,7 @@ std::string instructions_text(const std::vector<Point>& points, const TableStyle
         line.erase(line.find_last_not_of(' ') + 1);
         text += "  " + line + "\n";
     }
+    for (const std::string& note : notes) text += prose(note, style);
     return text;
 }
 

@@ -40,7 +40,7 @@ constexpr std::array counter_headings{
     CounterHeading{Counter::shared_load_conflicts,
                    {"shared load", "conflicts", "shared load conflicts", 21}},
     CounterHeading{Counter::shared_load_conflict_degree,
-                   {"shared load", "passes/req", "shared load passes/req (conflict degree)", 20}},
+                   {"shared load", "passes/req", "shared load passes/request", 20}},
     CounterHeading{Counter::shared_load_requests,
                    {"shared load", "requests", "shared load requests", 44}},
     CounterHeading{Counter::shared_store_wavefronts,
@@ -48,12 +48,11 @@ constexpr std::array counter_headings{
     CounterHeading{Counter::shared_store_conflicts,
                    {"shared store", "conflicts", "shared store conflicts", 21}},
     CounterHeading{Counter::shared_store_conflict_degree,
-                   {"shared store", "passes/req", "shared store passes/req (conflict degree)", 20}},
+                   {"shared store", "passes/req", "shared store passes/request", 20}},
     CounterHeading{Counter::shared_store_requests,
                    {"shared store", "requests", "shared store requests", 44}},
-    CounterHeading{
-        Counter::shared_atomic_conflict_degree,
-        {"shared atomic", "passes/req", "shared atomic passes/req (conflict degree)", 22}},
+    CounterHeading{Counter::shared_atomic_conflict_degree,
+                   {"shared atomic", "passes/req", "shared atomic passes/request", 22}},
     CounterHeading{Counter::shared_atomic_wavefronts,
                    {"shared atomic", "wavefronts", "shared atomic wavefronts", 21}},
     CounterHeading{Counter::shared_atomic_requests,
@@ -100,7 +99,7 @@ constexpr std::array merged_shared{
               ItemHeading{"shared", "conflicts", "shared conflicts", 21}},
     std::pair{
         std::array{Counter::shared_load_conflict_degree, Counter::shared_store_conflict_degree},
-        ItemHeading{"shared", "passes/req", "shared passes/req (conflict degree)", 20}},
+        ItemHeading{"shared", "passes/req", "shared passes/request", 20}},
     std::pair{std::array{Counter::shared_load_requests, Counter::shared_store_requests},
               ItemHeading{"shared", "requests", "shared requests", 44}},
 };

@@ -46,6 +46,11 @@ struct Candidate {
     std::string parameter = {};  // that it describes points by; empty: none
 };
 
+// By --columns: such a column stays in the table, whether its numbers vary or not.
+bool is_asked_for(const ResultHead& head, const ItemFacts& facts) {
+    return std::ranges::find_first_of(head.columns, facts.item.counters) != head.columns.end();
+}
+
 // Makes the columns of these points.
 class ColumnMaker {
  public:
@@ -207,6 +212,7 @@ class ColumnMaker {
     int importance_of(const ItemFacts& facts) const {
         if (std::ranges::find_first_of(head_.foremost, facts.item.counters) != head_.foremost.end())
             return 0;
+        if (is_asked_for(head_, facts)) return 1;
         const bool is_predicted = !head_.machine.name.empty();
         if (facts.item.counters.front() == Counter::duration_seconds && !is_predicted) return 0;
         if (facts.item.counters.front() == Counter::bandwidth_bytes_per_second) {
@@ -299,7 +305,8 @@ TableLayout layout_of(const ResultHead& head, const std::vector<Point>& points,
     for (PlacedItem& item : layout.items) {
         if (item.facts.relation == Relation::none)
             item.place = Place::nowhere;
-        else if (item.facts.is_constant && !item.facts.item.heading->never_hoisted)
+        else if (item.facts.is_constant && !item.facts.item.heading->never_hoisted &&
+                 !is_asked_for(head, item.facts))
             item.place = Place::above;
         else
             make.add_candidates(item, candidates);

@@ -110,7 +110,9 @@ void TableNotes::look_at(const TableLayout& layout) {
         const TableItem& item = facts.item;
         has_agreement_ |= facts.relation == Relation::agreed;
         has_unmarked_ |= facts.relation == Relation::measured;
-        if (place == Place::left_out) add_once(left_out_, text_of(item));
+        if (place == Place::left_out)
+            for (const Counter counter : item.counters)
+                add_once(left_out_, {{}, std::string(key_of(counter))});
         if (facts.relation != Relation::none)
             add_once(there_, text_of(item));
         else if (!explains_all_ && !shows_no_counter(layout))

@@ -1,6 +1,7 @@
 """Every option an axis: lists and ranges sweep, several formulas are one table, one is called best."""
 import csv
 import io
+import re
 
 import harness
 from harness import Case
@@ -230,6 +231,29 @@ class Best(Case):
         self.assertEqual(list(result["points"][0]["predicted"]), ["load_lines"])
         self.refuse("stride", "--columns", "load_line")
 
+    def test_what_is_left_out_is_named_by_what_columns_takes(self):
+        command = ["formula", "atomic.u32: h[hash(i,256)]", "shared.atomic.u32: h[hash(i,256)]"]
+        text = self.run_ok(*command, env=harness.environment(COLUMNS="80")).out_text
+        keys = re.findall(r"[a-z0-9_]+", re.search(r"Left out: ([^.]*)", text)[1])
+        self.assertGreater(len(keys), 2)
+        self.run_ok(*command, "--columns", ",".join(keys))
+        refused = self.refuse("stride", "--columns", "shared_load_passes_per_request")
+        self.assertIn("shared_load_conflict_degree", refused.err_text)
+
+    def test_passes_of_wide_lanes_without_conflicts_are_not_called_a_conflict_degree(self):
+        command = ["formula", "shared.load.f64: t[tid]"]
+        predicted = self.run_ok(*command, "--json").json["points"][0]["predicted"]
+        self.assertEqual(predicted["shared_load_conflicts"], 0)
+        self.assertEqual(predicted["shared_load_conflict_degree"], 2)
+        self.assertNotIn("degree", self.run_ok(*command).out_text)
+
+    def test_columns_that_are_asked_for_stay_where_all_rows_are_alike(self):
+        for command in (["formula", "a[i]", "--grid", "600", "--machine", "c2050,k80"],
+                        ["stride", "--dlcm", "ca,cg", "--range", "4"]):
+            rows = [line for line in self.run_ok(*command, "--columns", "load_sectors")
+                    .out_text.splitlines() if re.search(r" [\d,]+$", line)]
+            self.assertEqual(len(rows), 2, rows)
+
 
 class Formats(Case):
     def test_rows_of_csv_say_what_they_belong_to(self):
@@ -254,6 +278,27 @@ class Formats(Case):
         self.assertEqual(len(names), len(set(names)))
         self.assertEqual([row[names.index("type")] for row in rows], ["f32", "f64", "f32", "f64"])
 
+    def test_rows_of_csv_have_the_text_of_formulas(self):
+        def rows(*arguments):
+            return [(row["formula_name"], row["formula"]) for row in csv.DictReader(
+                io.StringIO(self.run_ok(*arguments, "--csv").out_text))]
+        self.assertEqual(rows("formula", "p[i*3]", "x[i]", "--name", "aos", "--name", "soa"),
+                         [("aos", "p[i*3]"), ("soa", "x[i]")])
+        self.assertEqual(rows("formula", "p[i*3]", "x[i]"), [("", "p[i*3]"), ("", "x[i]")])
+        pattern = self.run_ok("stride", "--range", "3", "--json").json["sweep"]["formula"]
+        self.assertEqual(rows("stride", "--range", "3"), [("", pattern)])
+
+    def test_what_was_run_stands_in_one_order_in_csv_whatever_is_swept(self):
+        def names(*arguments):
+            first = self.run_ok(*arguments, "--csv", "--columns", "load_sectors").out_text
+            return first.splitlines()[0]
+        for pattern, axes in ((["stride", "--range", "3"], ["--dlcm", "ca,cg", "--type", "f32,f64"]),
+                              (["row", "--range", "64"], ["--pitch", "none,auto", "--block", "64,128"]),
+                              (["transpose", "--range", "64"], ["--variant", "naive,tile"]),
+                              (["formula", "i"], ["--op", "load,store", "--grid", "8,16"])):
+            self.assertEqual(names(*pattern), names(*pattern, *axes))
+        self.assertTrue(names("formula", "i").startswith("name,pattern,formula_name,formula,op,type,"))
+
     def test_markdown_has_a_row_a_point_and_as_many_cells_in_each(self):
         lines = self.run_ok("formula", "i|1", "i", "--format", "md").out_text.splitlines()
         rows = [line.replace("\\|", "") for line in lines if line.startswith("|")]
@@ -269,6 +314,23 @@ class Formats(Case):
         self.assertIn("dlcm cg", title("offset", "--dlcm", "cg"))
         self.assertIn("blocks of 64", title("offset", "--block", "64"))
         self.assertIn("pitch auto", title("row", "--pitch", "auto"))
+
+    def test_a_drawing_says_how_far_rows_are_padded(self):
+        # Two lanes of a bank would meet at 17 floats to a row of 16; 1000 floats go to 4096 bytes.
+        for at, elements in ((["transpose", "--at", "1024", "--variant", "padded", "--tile", "16"], 18),
+                             (["row", "--at", "1000", "--pitch", "auto"], 1024)):
+            self.assertEqual(
+                self.run_ok("explain", *at, "--json").json["sweep"]["row_pitch_elements"], elements)
+            self.assertRegex(self.run_ok("explain", *at).out_text, rf"pitch {elements} elements")
+
+    def test_a_fix_is_not_to_pad_rows_that_are_padded(self):
+        def fixes(variant):
+            accesses = self.run_ok("explain", "transpose", "--at", "1024", "--variant", variant,
+                                   "--tile", "16", "--json").json["explanation"]["accesses"]
+            return " ".join(access["mend"] for access in accesses)
+        self.assertIn("pad the rows", fixes("tile"))
+        self.assertNotIn("pad the rows", fixes("padded"))
+        self.assertIn("swizzled", fixes("padded"))
 
     def test_so_does_a_drawing(self):
         def heading(*arguments):

@@ -1,4 +1,6 @@
 """coalprof formula: typed and saved formulas, and one warp of them drawn."""
+import csv
+import io
 import json
 import os
 import tempfile
@@ -75,11 +77,12 @@ class SavedFormulas(Folder):
     def test_come_in_every_format(self):
         path = self.write("set.json", JSON)
         self.assertEqual(len(check_lines(self.run_ok("formula", "--file", path, "--jsonl").out)), 3)
-        csv = self.run_ok("formula", "--file", path, "--format", "csv").out_text.splitlines()
-        self.assertEqual(len(csv), 4)
-        self.assertTrue(csv[0].startswith("name,formula,k,op,type,"), csv[0])
-        self.assertTrue(csv[1].startswith("formula=row k=1,row,1,load,f32,"), csv[1])
-        self.assertTrue(csv[3].startswith("formula=tile,tile,,store,f64,"), csv[3])
+        rows = list(csv.DictReader(io.StringIO(
+            self.run_ok("formula", "--file", path, "--format", "csv").out_text)))
+        self.assertEqual(len(rows), 3)
+        told = ("name", "formula_name", "k", "op", "type")
+        self.assertEqual([rows[0][key] for key in told], ["formula=row k=1", "row", "1", "load", "f32"])
+        self.assertEqual([rows[2][key] for key in told], ["formula=tile", "tile", "", "store", "f64"])
         table = self.run_ok("formula", "--file", path).out_text
         for word in ("row", "tile", "f64"):
             self.assertIn(word, table)
@@ -156,6 +159,26 @@ class CommandLines(Folder):
         both = self.refuse("formula", "i", "--file", path)
         self.assertIn("give one of the two", both.err_text)
         self.assertIn("there is no formula", self.refuse("formula").err_text)
+
+    def test_are_told_how_many_words_of_shared_memory_a_thread_may_have(self):
+        # 227 KiB of 1024 threads: 227 bytes each, 56 words.
+        ran = self.refuse("formula", "shared.load: t[tid*200]", "--block", "1024")
+        self.assertIn("56 words", ran.err_text)
+        self.assertNotIn("rather than i", ran.err_text)
+
+    def test_show_which_points_have_no_instruction_of_their_own(self):
+        command = ["formula", "shared.load: t[tid.y*(32+pad)+tid.x]; shared.store: t[tid.x*(32+pad)+tid.y]",
+                   "--block", "32x8"]
+        def block(*arguments):
+            return self.run_ok(*command, *arguments).out_text.split("Each instruction", 1)[1]
+        told = block("--var", "pad=0..2")
+        for pad in (0, 1, 2):
+            self.assertIn(f"pad={pad}", told)
+        many = block("--var", "pad=" + ",".join(str(pad) for pad in range(2, 82, 2)))
+        self.assertLess(len(many.splitlines()), 30)
+        self.assertRegex(many, r"32 more points")  # of 40, 8 of two rows are shown
+        markdown = block("--var", "pad=0..2", "--format", "md")
+        self.assertEqual(markdown.count("passes/request"), 4)  # two of pad 0 and two of pad 2
 
     def test_name_parameters_that_have_no_place(self):
         path = self.write("set.json", JSON)

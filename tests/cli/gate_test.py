@@ -139,6 +139,8 @@ class Compare(Files):
         self.assertIn("machine (h200 and c2050)", refusal)
         self.assertIn("--across machine", refusal)
         self.compare(h200, c2050, "--across", "all", code=harness.FINDING)
+        told = self.check(harness.run("compare", h200, c2050, "--across", "all"), harness.FINDING)
+        self.assertLessEqual(max(len(line) for line in told.out_text.splitlines()), 80)
 
     def test_of_two_patterns_matches_points_by_their_values(self):
         offset = self.sweep("a.json", "offset", "--range", "1..4", "--op", "load")

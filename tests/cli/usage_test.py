@@ -206,6 +206,13 @@ class WithoutAGpu(Case):
                 self.refuse(*arguments, code=harness.ENVIRONMENT)
 
 
+class TwoPatterns(Case):
+    def test_are_shown_the_ways_to_compare(self):
+        refused = self.refuse("aos", "soa", "--range", "12").err_text
+        self.assertIn("coalprof formula", refused)
+        self.assertIn("compare", refused)
+
+
 class ImpossibleLaunches(Case):
     LAUNCH = ("offset", "--range", "0,1", "--machine", "c870,c1060,h200", "--type", "f64")
     WARNING = "c870 could not run this launch: it has no f64 arithmetic"
@@ -217,6 +224,17 @@ class ImpossibleLaunches(Case):
                          [("W-IMPOSSIBLE", self.WARNING)])
         self.assertIn("warning W-IMPOSSIBLE:",
                       self.run_ok(*self.LAUNCH, "--format", "table").out_text)
+
+    def test_say_both_numbers_and_a_way_out_and_let_the_possible_go_on(self):
+        for arguments, numbers in ((["a[i]", "--grid", "100000"], ["100000 blocks", "65535", "dimensions"]),
+                                   (["a[i]", "--block", "1024"], ["1024 threads", "512", "--block"]),
+                                   (["shared.load: t[tid*56]", "--block", "512"],
+                                    ["bytes", "16384 bytes", "--block"])):
+            result = self.run_ok("formula", *arguments, "--machine", "c1060,h200", "--json").json
+            self.assertEqual(len(result["points"]), 2)
+            (warning,) = result["warnings"]
+            for number in numbers:
+                self.assertIn(number, warning["text"])
 
     def test_are_told_on_stderr_where_no_output_can(self):
         for output in (("--format", "csv"), ("--jsonl",)):

@@ -113,6 +113,50 @@ TEST(Best, what_cannot_be_had_is_no_best) {
     EXPECT_TRUE(collected.tail.verdicts.at(0).best.empty());
 }
 
+// One has 5 sectors, of the other nothing is known: that is no contest.
+TEST(Best, one_with_a_number_is_not_best_of_those_without) {
+    Point unknown = point_of({{"stride", 2}}, 0);
+    unknown.predicted[Counter::load_sectors] = Unavailable{"it is atomic"};
+    Point absent;
+    absent.parameters = {{"stride", 3}};
+    for (const Point& other : {unknown, absent}) {
+        const Verdict verdict =
+            best_of({point_of({{"stride", 1}}, 5), other}, Counter::load_sectors);
+        EXPECT_TRUE(verdict.best.empty());
+        EXPECT_NE(verdict.text.find(text_of(other.parameters.front().second)), std::string::npos)
+            << "it names the one without: " << verdict.text;
+    }
+    EXPECT_NE(best_of({point_of({{"stride", 1}}, 5), unknown}, Counter::load_sectors)
+                  .text.find("it is atomic"),
+              std::string::npos);
+}
+
+Point estimated(NamedValues parameters, double low, double seconds, double high) {
+    Point point = point_of(std::move(parameters), 1);
+    point.predicted[Counter::duration_seconds] = seconds;
+    point.estimates.emplace().intervals = {{Counter::duration_seconds, low, high}};
+    return point;
+}
+
+TEST(Best, estimates_whose_intervals_overlap_are_not_told_apart) {
+    const Point a = estimated({{"stride", 1}}, 1e-5, 2e-5, 3e-5);
+    const Point b = estimated({{"stride", 2}}, 2.9e-5, 4e-5, 5e-5);
+    const Point c = estimated({{"stride", 3}}, 6e-5, 7e-5, 8e-5);
+    EXPECT_EQ(best_of({a, b, c}, Counter::duration_seconds).best.size(), 2u);
+    EXPECT_TRUE(best_of({a, b}, Counter::duration_seconds).text.starts_with("not certain"));
+    EXPECT_EQ(best_of({a, c}, Counter::duration_seconds).best.size(), 1u);
+}
+
+// 12 and 12 behind 4: neither of the two is worse than the other.
+TEST(Best, equals_behind_the_best_are_not_ranked_among_themselves) {
+    const std::string text = best_of({point_of({{"stride", 3}}, 12), point_of({{"stride", 1}}, 4),
+                                      point_of({{"stride", 5}}, 12)},
+                                     Counter::load_sectors)
+                                 .text;
+    EXPECT_NE(text.find("stride 3 and stride 5 12"), std::string::npos) << text;
+    EXPECT_EQ(text.find("worst"), std::string::npos) << text;
+}
+
 std::vector<std::uint64_t> sorted_by(const std::string& key, std::vector<Point> points) {
     Collected collected;
     SortedSink sorted(collected, key);

@@ -108,9 +108,9 @@ TEST(Occupancy, says_why_not_one_block_fits) {
     EXPECT_EQ(why("h200", {.block = 1024, .registers_per_thread = 65}),
               "a block takes 73728 registers, the most is 65536");
     EXPECT_EQ(why("h200", {.shared_bytes = 228 * 1024}),
-              "a block uses 233472 bytes of shared memory, the most is 232448");
+              "a block uses 233472 bytes of shared memory, the most is 232448 bytes");
     EXPECT_EQ(why("h200", {.shared_bytes = ~0ull}),
-              "a block uses 18446744073709551615 bytes of shared memory, the most is 232448");
+              "a block uses 18446744073709551615 bytes of shared memory, the most is 232448 bytes");
     EXPECT_FALSE(why("h200", {.barriers = 1000}).empty());
     EXPECT_TRUE(occupancy(rules_of("h200"), {}).impossible.empty());
 }

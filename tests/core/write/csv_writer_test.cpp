@@ -59,9 +59,10 @@ TEST(Csv, rows_say_every_setting_of_their_sweep) {
     Point swept = named("a");
     swept.parameters = {{"alloc", std::string("host")}};
     EXPECT_THAT(lines_of(csv_of({swept}, head)),
-                ElementsAre("name,alloc,pattern,formula,op,type,size_bytes,machine,grid,block,per_"
-                            "thread,dlcm,dscm,carveout,l2_fetch,path,pitch,load_sectors,failure",
-                            "a,host,row,,,,,,,32x8,,cg,,,,,auto,4,"));
+                ElementsAre("name,pattern,formula_name,formula,op,type,size_bytes,machine,grid,"
+                            "block,per_thread,dlcm,dscm,carveout,l2_fetch,alloc,path,pitch,"
+                            "load_sectors,failure",
+                            "a,row,,,,,,,,32x8,,cg,,,,host,,auto,4,"));
 }
 
 TEST(Csv, quotes_what_would_break_a_row) {

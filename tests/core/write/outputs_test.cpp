@@ -74,7 +74,7 @@ TEST(Outputs, several_formats_get_the_same_points) {
                      target(folder / "a.jsonl"), target(folder / "a.txt")});
     write_all_points(outputs);
     EXPECT_THAT(folder.read("a.json"), StartsWith("{\"schema\":\"coalprof/1\""));
-    EXPECT_THAT(folder.read("a.csv"), StartsWith("name,offset,"));
+    EXPECT_THAT(folder.read("a.csv"), StartsWith("name,pattern,"));
     EXPECT_THAT(folder.read("a.jsonl"), HasSubstr("offset=0"));
     EXPECT_THAT(folder.read("a.txt"), StartsWith("offset"));
 }
@@ -213,7 +213,7 @@ TEST(StandardOutput, gets_what_is_written) {
         write_all_points(outputs);
     }
     ::close(fd);
-    EXPECT_THAT(folder.read("out"), StartsWith("name,offset,"));
+    EXPECT_THAT(folder.read("out"), StartsWith("name,pattern,"));
 }
 
 TEST(StandardOutput, whose_reader_left_ends_a_run_that_nobody_else_reads) {
