@@ -61,6 +61,11 @@ TEST(Size, a_fraction_that_is_not_whole_bytes_is_refused) {
     EXPECT_THAT(refused_size("1.GiB"), HasSubstr(": expected digits after '.'\n  1.GiB\n    ^\n"));
 }
 
+// 10^64 is 0 in 64 bits, by which nothing may be divided.
+TEST(Size, more_digits_than_a_number_holds_are_refused) {
+    EXPECT_THROW(bytes("1." + std::string(63, '0') + "1KiB"), UsageError);
+}
+
 TEST(Size, a_size_of_nothing_is_refused) {
     for (const std::string text : {"0", "0MiB", "0.0GiB", "000"})
         EXPECT_THAT(refused_size(text),

@@ -52,6 +52,22 @@ Point predicted_load(const std::string& name, std::uint64_t sectors) {
     return point;
 }
 
+// What holds anyway is not told, whatever it is called.
+TEST(Table, is_headed_by_the_settings_that_somebody_chose) {
+    ResultHead head = synthetic::head();
+    const auto settings = [](const char* carveout, const char* pitch, std::uint64_t seed) {
+        return NamedValues{
+            {"carveout", std::string(carveout)}, {"pitch", std::string(pitch)}, {"seed", seed}};
+    };
+    head.sweep.settings = settings("driver", "none", 1);
+    const std::string usual = table_of(sweep(), {}, head);
+    head.sweep.settings = settings("prefer-l1", "auto", 7);
+    const std::string chosen = table_of(sweep(), {}, head);
+    for (const char* text : {"carveout", "pitch", "seed"}) EXPECT_THAT(usual, Not(HasSubstr(text)));
+    for (const char* text : {"carveout prefer-l1", "pitch auto", "seed 7"})
+        EXPECT_THAT(chosen, HasSubstr(text));
+}
+
 TEST(Table, no_line_is_wider_than_asked) {
     for (const std::size_t width : {40u, 60u, 80u, 100u, 200u})
         for (const bool ascii : {false, true})
