@@ -89,7 +89,7 @@ void GateReportOptions::add_to(CLI::App& command) {
 
 void GateReportOptions::check(const std::vector<std::string>& inputs) const {
     find_gate_format(format);
-    static_cast<void>(telling.look.style());  // throws where --color is none
+    telling.look.check();
     if (!output.empty()) refuse_inputs({{output, nullptr, {}}}, inputs);
 }
 

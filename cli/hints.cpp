@@ -9,6 +9,7 @@
 #include "core/pattern/catalog.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
+#include "core/text/shell_quote.h"
 #include "core/write/formats.h"
 
 namespace coalprof {
@@ -70,11 +71,7 @@ std::string hint_for_argument(const CLI::App& command, const std::string& typed)
     if (is_number && has_option(command, "--range"))
         return fmt::format("values go by --range: {}",
                            typed_again({command.get_name(), "--range", typed}));
-    const auto is_named = [](std::string_view name) {
-        return std::ranges::any_of(pattern_catalog(),
-                                   [&](const PatternInfo& known) { return known.name == name; });
-    };
-    if (is_named(command.get_name()) && is_named(typed))
+    if (known_pattern(command.get_name()) && known_pattern(typed))
         return "one pattern at a time; side by side go formulas: coalprof formula 'a[i*3]' "
                "'a[i]', or saved results: coalprof compare A.json B.json --across pattern";
     if (command.get_name() == "machines")

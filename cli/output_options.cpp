@@ -124,10 +124,14 @@ void OutputOptions::add_telling_to(CLI::App& command) {
         ->group(group);
 }
 
-TableStyle LookOptions::style() const {
+void LookOptions::check() const {
     constexpr std::array<std::string_view, 3> choices{"auto", "always", "never"};
     if (std::find(choices.begin(), choices.end(), color) == choices.end())
         throw UsageError(unknown_word("--color", color, choices));
+}
+
+TableStyle LookOptions::style() const {
+    check();
     return {.width = terminal_width(),
             .color = !plain && wants_color(color),
             .ascii = plain,

@@ -18,6 +18,7 @@ struct LookOptions {
 
     void add_to(CLI::App& command);
     // Throws UsageError for an unknown choice.
+    void check() const;  // throws UsageError where --color is none
     TableStyle style() const;
 };
 

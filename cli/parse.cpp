@@ -241,12 +241,6 @@ std::string folded_help(std::string_view help) {
 
 }  // namespace
 
-std::string within_single_quotes(std::string_view text) {
-    std::string escaped;
-    for (const char c : text) escaped += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return escaped;
-}
-
 const CLI::App* find_command(const CLI::App& app, std::string_view name) {
     for (const CLI::App* command : app.get_subcommands({}))
         if (command->get_name() == name) return command;

@@ -21,9 +21,6 @@ const CLI::App* find_command(const CLI::App& app, std::string_view name);
 // The same, coalprof itself for an empty name; throws as refuse_command() does.
 const CLI::App& command_or_app(const CLI::App& app, const std::string& name);
 
-// `text` as it stands between single quotes of a shell.
-std::string within_single_quotes(std::string_view text);
-
 // The text of --help of coalprof itself or of one command, no line longer than 80 columns.
 std::string help_of(const CLI::App& command);
 

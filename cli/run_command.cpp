@@ -200,16 +200,16 @@ std::vector<Warning> problems_of_counting(const std::vector<Trace>& traces) {
     return warnings;
 }
 
-std::set<std::string> unfinished_kernels(const std::vector<Trace>& traces) {
-    std::set<std::string> names;
-    for (const Trace& trace : traces)
-        names.insert(trace.unfinished.begin(), trace.unfinished.end());
-    return names;
+std::set<std::string> names_in(const std::vector<Trace>& traces,
+                               std::set<std::string> Trace::*part) {
+    std::set<std::string> all;
+    for (const Trace& trace : traces) all.insert((trace.*part).begin(), (trace.*part).end());
+    return all;
 }
 
 std::vector<Warning> kernels_that_wait(const std::vector<Trace>& traces) {
     std::vector<Warning> warnings;
-    for (const std::string& name : unfinished_kernels(traces))
+    for (const std::string& name : names_in(traces, &Trace::unfinished))
         warnings.push_back(
             {.code = "W-KERNEL-WAITS",
              .point = {},
@@ -240,8 +240,7 @@ std::vector<Warning> missing_ranges(const std::vector<std::string>& wanted,
     const bool all_ended =
         std::ranges::all_of(traces, [](const Trace& trace) { return trace.launches.has_value(); });
     if (traces.empty() || !all_ended) return {};
-    std::set<std::string> opened;
-    for (const Trace& trace : traces) opened.insert(trace.ranges.begin(), trace.ranges.end());
+    const std::set<std::string> opened = names_in(traces, &Trace::ranges);
     constexpr std::size_t most_shown = 8;
     std::vector<std::string> others;
     for (const std::string& name : opened)
@@ -300,12 +299,6 @@ std::optional<MeasuredDevice> device_of(const std::optional<DeviceFacts>& facts)
     return device;
 }
 
-std::set<std::string> libraries_of(const std::vector<Trace>& traces) {
-    std::set<std::string> paths;
-    for (const Trace& trace : traces) paths.insert(trace.libraries.begin(), trace.libraries.end());
-    return paths;
-}
-
 // `before`: of its first run.
 int run_once(const RunCommand& command, const std::string& library, RunPass pass,
              std::vector<Trace>& traces, const std::vector<Trace>& before = {}) {
@@ -315,14 +308,14 @@ int run_once(const RunCommand& command, const std::string& library, RunPass pass
                         .pass = pass};
     if (!command.kernel.empty()) orders.kernel = command.kernel;
     orders.ranges = command.ranges;
-    if (pass == RunPass::use) orders.left_out = unfinished_kernels(before);
+    if (pass == RunPass::use) orders.left_out = names_in(before, &Trace::unfinished);
     Variables variables = variables_of(orders);
     variables.emplace_back(injection_variable, library);
     if (!orders.ranges.empty()) variables.emplace_back(nvtx_variable, library);
     if (pass == RunPass::lines)
-        std::ranges::move(
-            variables_for_ptx(folder.path(), take_inventory().driver_version, libraries_of(before)),
-            std::back_inserter(variables));
+        std::ranges::move(variables_for_ptx(folder.path(), take_inventory().driver_version,
+                                            names_in(before, &Trace::libraries)),
+                          std::back_inserter(variables));
     const int code = run_program(command.program, variables);
     for (Trace& trace : folder.traces()) traces.push_back(std::move(trace));
     return code;

@@ -14,6 +14,7 @@
 #include "core/pattern/catalog.h"
 #include "core/pattern/transpose.h"
 #include "core/result/counter.h"
+#include "core/text/shell_quote.h"
 #include "core/text/suggest.h"
 #include "core/write/formats.h"
 

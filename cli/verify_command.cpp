@@ -112,7 +112,7 @@ NamedValues describe_scope(const VerifyCommand& command, const VerifyScope& scop
 
 ExitCode run_verify(const VerifyCommand& command, const Invocation& invocation) {
     const StepLines steps(command.telling.verbose);
-    static_cast<void>(command.telling.look.style());  // throws where --color is none
+    command.telling.look.check();
     const bool is_json = wants_json(command);
     const VerifyScope scope = scope_of(command);
     const std::unique_ptr<ResultSink> points = open_points(command.output);

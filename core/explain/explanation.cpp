@@ -231,12 +231,6 @@ void tell_that_rows_are_padded(std::vector<ExplainedAccess>& accesses, std::uint
                 pitch);
 }
 
-const PatternInfo* find_built_in(std::string_view name) {
-    for (const PatternInfo& pattern : pattern_catalog())
-        if (pattern.name == name) return &pattern;
-    return nullptr;
-}
-
 std::string text_of_formula(const Program& program) {
     for (const Instruction& instruction : program.instructions)
         if (const CustomFormula* custom = custom_formula_of(instruction))
@@ -252,7 +246,7 @@ std::string as_in_titles(std::string_view key, const Value& value) {
 
 // What the pattern's options and those of the launch are, where not at their default.
 NamedValues chosen_options(const Plan& plan, const Rules& rules) {
-    const PatternInfo* pattern = find_built_in(plan.pattern);
+    const PatternInfo* pattern = known_pattern(plan.pattern);
     if (!pattern) return {};
     const PatternOptions& options = plan.options;
     const PatternOptions usual;
@@ -338,7 +332,7 @@ Explanation explanation_of(const Plan& plan, const Machine& machine,
             fmt::format("row pitch {} elements ({} bytes), ", *pitch, *pitch * bytes_of(plan.type));
     explanation.settings += fmt::format("op {}, type {}", name_of(plan.op), name_of(plan.type));
     explanation.sweep = {{"pattern", plan.pattern}};
-    if (const PatternInfo* pattern = find_built_in(plan.pattern)) {
+    if (const PatternInfo* pattern = known_pattern(plan.pattern)) {
         explanation.name = fmt::format("{}={}", pattern->parameter, plan.value);
         if (pattern->parameter != pattern->name)
             explanation.name = fmt::format("{} {}", pattern->name, explanation.name);

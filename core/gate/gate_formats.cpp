@@ -116,8 +116,6 @@ std::string_view heading_of(Kind kind) {
     return "";
 }
 
-constexpr std::size_t text_columns = 80;  // of running text, as in --help
-
 std::vector<std::string> remarks_of(const GateReport& report) {
     std::vector<std::string> remarks = report.losses;
     remarks.insert(remarks.end(), report.notes.begin(), report.notes.end());
@@ -206,7 +204,7 @@ std::string gate_text(const GateReport& report) {
     const std::vector<std::string> remarks = remarks_of(report);
     if (!remarks.empty()) text += '\n';
     for (const std::string& remark : remarks)
-        text += folded_text("note: " + remark, {.columns = text_columns, .hanging = 2});
+        text += folded_text("note: " + remark, {.columns = shown_columns, .hanging = 2});
     return text;
 }
 

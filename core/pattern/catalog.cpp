@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 
 #include "core/pattern/builder.h"
@@ -279,12 +280,15 @@ constexpr std::array catalog{
 
 std::span<const PatternInfo> pattern_catalog() { return catalog; }
 
+const PatternInfo* known_pattern(std::string_view name) {
+    const auto found = std::ranges::find(catalog, name, &PatternInfo::name);
+    return found != catalog.end() ? &*found : nullptr;
+}
+
 const PatternInfo& find_pattern(std::string_view name) {
+    if (const PatternInfo* known = known_pattern(name)) return *known;
     std::array<std::string_view, catalog.size()> names;
-    for (std::size_t i = 0; i < catalog.size(); ++i) {
-        if (catalog[i].name == name) return catalog[i];
-        names[i] = catalog[i].name;
-    }
+    std::ranges::transform(catalog, names.begin(), &PatternInfo::name);
     throw UsageError(unknown_word("pattern", name, names));
 }
 

@@ -29,6 +29,8 @@ struct PatternInfo {
 };
 
 std::span<const PatternInfo> pattern_catalog();
+// nullptr: none of them has that name.
+const PatternInfo* known_pattern(std::string_view name);
 // Throws UsageError with the nearest name.
 const PatternInfo& find_pattern(std::string_view name);
 

@@ -196,7 +196,7 @@ void TraceWriter::range(std::string_view name) { line(text_of({{"range", name}})
 
 void TraceWriter::unfinished(std::string_view kernel) { line(text_of({{"unfinished", kernel}})); }
 
-void TraceWriter::library(std::string_view path) { line(text_of({{"library", path}})); }
+void TraceWriter::loaded(std::string_view path) { line(text_of({{"library", path}})); }
 
 void TraceWriter::site(const TracedSite& traced) {
     const PtxSite& site = traced.site;

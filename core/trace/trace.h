@@ -77,8 +77,8 @@ class TraceWriter {
     void problem(std::string_view sentence);
     void range(std::string_view name);
     void unfinished(std::string_view kernel);
-    void library(std::string_view path);
-    void site(const TracedSite& site);  // takes the place of what was told of it before
+    void loaded(std::string_view path);  // a library
+    void site(const TracedSite& site);   // takes the place of what was told of it before
     void end(const std::map<TracedKernel, std::uint64_t>& launches);
 
  private:

@@ -259,7 +259,7 @@ void Attachment::tell_libraries() {
     std::set<std::string> loaded;
     ::dl_iterate_phdr(note, &loaded);
     for (const std::string& path : loaded)
-        if (libraries_.insert(path).second) trace_.library(path);
+        if (libraries_.insert(path).second) trace_.loaded(path);
 }
 
 // Whether what was counted in the context could be fetched.

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <utility>
 
+#include "core/text/shell_quote.h"
+
 namespace coalprof {
 namespace {
 
@@ -40,7 +42,7 @@ done
 
 constexpr const char* code_for_others = R"(for word in "$@"; do
     case $word in
-        *.ptx|-c|--compile-only|--input-as-string) exec {} "$@" ;;
+        *.ptx|-c|--compile-only|--input-as-string) exec '{}' "$@" ;;
     esac
 done
 )";
@@ -56,12 +58,6 @@ std::string ptx_version_of(int release) {
     return "8.0";
 }
 
-std::string quoted_for_shell(const std::string& text) {
-    std::string quoted = "'";
-    for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return quoted + "'";
-}
-
 }  // namespace
 
 bool write_stand_in(const std::string& path, const StandIn& stand_in) {
@@ -69,7 +65,7 @@ bool write_stand_in(const std::string& path, const StandIn& stand_in) {
     const std::string others =
         stand_in.compiler_of_others.empty()
             ? std::string()
-            : fmt::format(code_for_others, quoted_for_shell(stand_in.compiler_of_others));
+            : fmt::format(code_for_others, within_single_quotes(stand_in.compiler_of_others));
     std::ofstream file(path);
     file << fmt::format(code, fmt::format("{}.{}", release / 1000, release % 1000 / 10),
                         ptx_version_of(release), others);

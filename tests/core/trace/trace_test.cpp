@@ -43,7 +43,7 @@ TEST_F(TraceFile, is_read_as_it_was_written) {
         writer.problem("no counters");
         writer.range("step");
         writer.unfinished("_Z5waitsPi");
-        writer.library("/site/xla_cuda_plugin.so");
+        writer.loaded("/site/xla_cuda_plugin.so");
         writer.end({{scale, 7}});
     }
     const Trace trace = read_trace(path);
