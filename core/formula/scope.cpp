@@ -7,7 +7,7 @@
 namespace coalprof {
 namespace {
 
-using Counter = VariablePart::Counter;
+using Numbering = VariablePart::Counter;
 
 std::uint64_t value_in(const VariablePart& part, std::uint64_t counter) {
     const std::uint64_t value = counter / part.divisor;
@@ -16,16 +16,16 @@ std::uint64_t value_in(const VariablePart& part, std::uint64_t counter) {
 
 // The number along one axis, of threads or blocks that are counted with x fastest. Along the last
 // axis that there is, nothing wraps around.
-VariablePart along_x(Counter counter, const Dimensions& shape) {
+VariablePart along_x(Numbering counter, const Dimensions& shape) {
     if (shape.is_flat()) return {.counter = counter};
     return {.counter = counter, .modulus = shape.x};
 }
-VariablePart along_y(Counter counter, const Dimensions& shape) {
+VariablePart along_y(Numbering counter, const Dimensions& shape) {
     if (shape.y == 1) return {};
     if (shape.z == 1) return {.counter = counter, .divisor = shape.x};
     return {.counter = counter, .divisor = shape.x, .modulus = shape.y};
 }
-VariablePart along_z(Counter counter, const Dimensions& shape) {
+VariablePart along_z(Numbering counter, const Dimensions& shape) {
     if (shape.z == 1) return {};
     return {.counter = counter, .divisor = shape.x * shape.y};
 }
@@ -36,33 +36,33 @@ VariablePart part_of(Variable variable, const Scope& scope) {
     const auto number = [](std::uint64_t value) { return VariablePart{.number = value}; };
     switch (variable) {
         case Variable::i:
-            return {.counter = Counter::thread};
+            return {.counter = Numbering::thread};
         case Variable::n:
             return number(scope.threads);
         case Variable::tid:
-            return {.counter = Counter::thread_in_block};
+            return {.counter = Numbering::thread_in_block};
         case Variable::bid:
-            return {.counter = Counter::block};
+            return {.counter = Numbering::block};
         case Variable::lane:
-            return {.counter = Counter::thread_in_block, .modulus = warp_lanes};
+            return {.counter = Numbering::thread_in_block, .modulus = warp_lanes};
         case Variable::warp:
-            return {.counter = Counter::thread_in_block, .divisor = warp_lanes};
+            return {.counter = Numbering::thread_in_block, .divisor = warp_lanes};
         case Variable::bdim:
             return number(scope.block);
         case Variable::gdim:
             return number(scope.blocks());
         case Variable::tid_x:
-            return along_x(Counter::thread_in_block, scope.block_shape);
+            return along_x(Numbering::thread_in_block, scope.block_shape);
         case Variable::tid_y:
-            return along_y(Counter::thread_in_block, scope.block_shape);
+            return along_y(Numbering::thread_in_block, scope.block_shape);
         case Variable::tid_z:
-            return along_z(Counter::thread_in_block, scope.block_shape);
+            return along_z(Numbering::thread_in_block, scope.block_shape);
         case Variable::bid_x:
-            return along_x(Counter::block, scope.grid_shape);
+            return along_x(Numbering::block, scope.grid_shape);
         case Variable::bid_y:
-            return along_y(Counter::block, scope.grid_shape);
+            return along_y(Numbering::block, scope.grid_shape);
         case Variable::bid_z:
-            return along_z(Counter::block, scope.grid_shape);
+            return along_z(Numbering::block, scope.grid_shape);
         case Variable::bdim_x:
             return number(scope.block_shape.x);
         case Variable::bdim_y:
@@ -82,13 +82,13 @@ VariablePart part_of(Variable variable, const Scope& scope) {
 std::int64_t value_of(Variable variable, const Scope& scope, std::uint64_t thread) {
     const VariablePart part = part_of(variable, scope);
     switch (part.counter) {
-        case Counter::none:
+        case Numbering::none:
             return static_cast<std::int64_t>(part.number);
-        case Counter::thread:
+        case Numbering::thread:
             return static_cast<std::int64_t>(value_in(part, thread));
-        case Counter::thread_in_block:
+        case Numbering::thread_in_block:
             return static_cast<std::int64_t>(value_in(part, thread % scope.block));
-        case Counter::block:
+        case Numbering::block:
             return static_cast<std::int64_t>(value_in(part, thread / scope.block));
     }
     return 0;
@@ -96,14 +96,14 @@ std::int64_t value_of(Variable variable, const Scope& scope, std::uint64_t threa
 
 ValueRange range_of(Variable variable, const Scope& scope) {
     const VariablePart part = part_of(variable, scope);
-    if (part.counter == Counter::none) {
+    if (part.counter == Numbering::none) {
         const auto number = static_cast<std::int64_t>(part.number);
         return {number, number};
     }
     std::uint64_t last = scope.threads - 1;
-    if (part.counter == Counter::thread_in_block)
+    if (part.counter == Numbering::thread_in_block)
         last = std::min<std::uint64_t>(last, scope.block - 1);
-    if (part.counter == Counter::block) last /= scope.block;
+    if (part.counter == Numbering::block) last /= scope.block;
     last /= part.divisor;
     if (part.modulus) last = std::min(last, *part.modulus - 1);
     return {0, static_cast<std::int64_t>(last)};
