@@ -114,7 +114,8 @@ class Replay {
             ReplayedKind& kind = is_load ? replayed_.loads : replayed_.stores;
             kind.is_branched = kind.is_branched || may_idle(one.formula);
             replayed_.divides = replayed_.divides || divides(one.formula);
-            if (is_load) replayed_.load_bytes = std::max(replayed_.load_bytes, one.width_bytes);
+            if (!is_pointer_load(program, one))
+                replayed_.element_bytes = std::max(replayed_.element_bytes, one.width_bytes);
         }
         // Arrays never share a line, and where they lie to each other is not known.
         for (std::size_t k = 0; k < program.arrays.size(); ++k)

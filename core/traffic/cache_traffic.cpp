@@ -34,7 +34,7 @@ double joined_near(const Replayed& replayed, const LaunchOrder& order, double of
         1.14 + 0.98 * std::log2(1 + 256.0 / order.block) - 0.99 * (warps_of_scheduler(order) > 1) -
         0.53 * elements + 0.41 * std::log2(loads.requests / loads.sectors) +
         0.38 * std::log2(std::max(1.0, of_instruction)) - 0.56 * std::log2(replayed.instructions) -
-        1.06 * loads.is_branched + 0.58 * (replayed.load_bytes == 1) -
+        1.06 * loads.is_branched + 0.58 * (replayed.element_bytes == 1) -
         replayed.divides * (0.35 + 0.61 * elements));
     return std::lerp(later, joined_at_start(replayed, order), replayed.started_together);
 }
@@ -76,11 +76,15 @@ double joined_stores(const Replayed& replayed, const LaunchOrder& order) {
                             0.32 * std::log2(stores.requests / stores.sectors) -
                             2.48 * stores.is_branched);
     }
-    // Warps store when their loads have come: together those that waited for the same lines.
+    // Warps store when their loads have come: together those that waited for the same lines, unless
+    // they had to wait for more besides.
     const double together = share(stores.line_together, stores.line_again);
+    const double instructions = std::log2(replayed.instructions);
     return std::lerp(
-        joined_share(-1.33 + 0.21 * block - 0.37 * elements),
-        joined_share(1.75 - 0.31 * block - 1.08 * elements - 1.72 * stores.is_branched), together);
+        joined_share(-1.3 + 0.26 * block - 0.3 * elements - 0.5 * (replayed.element_bytes == 1)),
+        joined_share(4.16 - 0.73 * block - 1.17 * elements - 2.38 * stores.is_branched -
+                     0.95 * replayed.pointer_loads - 1.63 * instructions),
+        together);
 }
 
 }  // namespace
