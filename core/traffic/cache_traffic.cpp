@@ -13,8 +13,9 @@ namespace {
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 // The share of requests for a line whose last one may still be on its way to L2 that join it.
-// Fitted to launches of both GPUs (tests/data): warps that ask at the same time are served
-// together, less often the more there is that keeps them apart.
+// Fitted to launches of both GPUs (tests/data: of launches.jsonl.gz the half `fit`, of the others
+// all from blocks near each other): warps that ask at the same time are served together, less often
+// the more there is that keeps them apart.
 double joined_share(double odds) { return 1 / (1 + std::exp(-odds)); }
 
 // A multiprocessor has four schedulers. Blocks of up to four warps run in step, one on each.
