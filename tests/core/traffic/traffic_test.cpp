@@ -213,6 +213,13 @@ TEST(CacheTraffic, of_stores_joins_those_of_warps_that_waited_for_the_same_line)
     EXPECT_NEAR(caches_of(apart).l2_write_requests, 452'504, 0.15 * 452'504);
 }
 
+// Measured on an H200: 78,552 requests of 131,014 warps, of which most waited for the pointer to
+// one row, then for the row. As if they had waited once, 67,160 would leave.
+TEST(CacheTraffic, of_stores_joins_fewer_of_warps_that_waited_more_than_once) {
+    const Plan plan = shaped(plan_of("indirect", 2852, Op::copy, 4 * mib), ElementType::u8, 256);
+    EXPECT_NEAR(caches_of(plan).l2_write_requests, 78'552, 0.1 * 78'552);
+}
+
 // Measured on an H200: stores to random floats of 16 lines leave as 69,600 requests of 262,144
 // warps, as those of a multiprocessor wait until lines are whole; of 64 lines one in five joins
 // another (5.40 million requests), and of 64 lines of 16-bit words next to none: 24.67 of 25.3 a
@@ -542,6 +549,21 @@ TEST(Estimates, leave_exact_counters_alone_and_hold_what_they_estimate) {
         EXPECT_LE(interval.low, number_in(readings[interval.counter]));
         EXPECT_GE(interval.high, number_in(readings[interval.counter]));
     }
+}
+
+// Measured on an H200: 520,400 hits of 24.7 million sectors, down columns of which L1 holds too few
+// lines for any.
+TEST(Estimates, of_hits_in_l1_hold_those_by_chance) {
+    const Plan plan = shaped(plan_of("column", 64'236, Op::copy, 96 * mib), ElementType::f32, 256);
+    const Machine machine = find_machine("h200");
+    Readings readings = Predictor(machine).predict_launch(plan, {});
+    const auto estimates = add_estimates(machine, plan, CacheState::cold, readings);
+    ASSERT_TRUE(estimates);
+    const auto hits =
+        std::ranges::find(estimates->intervals, Counter::l1_hit_sectors, &Interval::counter);
+    ASSERT_NE(hits, estimates->intervals.end());
+    EXPECT_GE(hits->high, 520'400);
+    EXPECT_EQ(hits->low, 0);
 }
 
 // A compute capability has neither bandwidth nor caches of a known size. Of a C2050 (144 GB/s, of
