@@ -29,14 +29,26 @@ void UserFormula::evaluate(std::uint64_t first, std::uint32_t count,
     std::copy_n(all.begin(), count, elements);
 }
 
-std::uint32_t UserFormula::hashes() const {
+// Of its index and its condition.
+template <typename Is>
+std::uint32_t UserFormula::nodes_that(Is is) const {
     const auto in_tree = [&](NodeId root) {
         const auto& nodes = formula_->nodes;
-        return std::count_if(nodes.begin() + nodes[root].first, nodes.begin() + root + 1,
-                             [](const Node& node) { return node.kind == NodeKind::hash; });
+        return std::count_if(nodes.begin() + nodes[root].first, nodes.begin() + root + 1, is);
     };
     const auto of_condition = access_.condition ? in_tree(*access_.condition) : 0;
     return static_cast<std::uint32_t>(in_tree(access_.index) + of_condition);
+}
+
+std::uint32_t UserFormula::hashes() const {
+    return nodes_that([](const Node& node) { return node.kind == NodeKind::hash; });
+}
+
+bool UserFormula::divides() const {
+    return nodes_that([this](const Node& node) {
+               return (node.kind == NodeKind::divide || node.kind == NodeKind::remainder) &&
+                      formula_->nodes[node.children[1]].kind != NodeKind::literal;
+           }) != 0;
 }
 
 std::string UserFormula::cuda_source(const std::string& type_name) const {

@@ -24,6 +24,7 @@ class UserFormula : public CustomFormula {
     std::optional<Period> period() const override { return period_; }
     bool may_idle() const override { return access_.condition.has_value(); }
     std::uint32_t hashes() const override;
+    bool divides() const override;
     std::string cuda_source(const std::string& type_name) const override;
     std::string text() const override;
     std::vector<std::string> notes(std::uint32_t width_bytes, std::uint64_t first_thread,
@@ -34,6 +35,9 @@ class UserFormula : public CustomFormula {
     const Scope& scope() const { return program_.scope(); }
 
  private:
+    template <typename Is>
+    std::uint32_t nodes_that(Is is) const;
+
     std::shared_ptr<const ParsedFormula> formula_;
     FormulaAccess access_;
     LaneProgram program_;

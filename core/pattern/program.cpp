@@ -107,6 +107,12 @@ std::uint32_t hashes_of(const Formula& formula) {
     return std::holds_alternative<Scatter>(formula) ? 1 : 0;
 }
 
+bool divides(const Formula& formula) {
+    if (const auto* custom = std::get_if<Custom>(&formula)) return (*custom)->divides();
+    return std::holds_alternative<Groups>(formula) || std::holds_alternative<Rows>(formula) ||
+           std::holds_alternative<Columns>(formula) || std::holds_alternative<Tiles>(formula);
+}
+
 std::uint32_t blocks_in_turn(const Program& program, std::uint32_t per_thread) {
     constexpr std::uint64_t most = 32;
     const bool is_free = std::ranges::all_of(program.instructions, [](const Instruction& one) {

@@ -37,6 +37,8 @@ class CustomFormula {
     virtual bool may_idle() const { return true; }
     // Random words that a thread computes for one element.
     virtual std::uint32_t hashes() const { return 0; }
+    // Whether it divides by a number that its text does not spell out.
+    virtual bool divides() const { return false; }
     // CUDA source of a functor type named `type_name` with `Index operator()(Index i) const`.
     virtual std::string cuda_source(const std::string& type_name) const = 0;
     // For messages and drawings: the text as the user typed it.
@@ -126,6 +128,10 @@ bool may_idle(const Formula& formula);
 
 // Random words that a thread computes for one element.
 std::uint32_t hashes_of(const Formula& formula);
+
+// Whether an index takes a division by a number of the launch: dozens of instructions, after which
+// the warps of a block are less in step.
+bool divides(const Formula& formula);
 
 // Neighbouring blocks that take their elements in turn, where each thread has `per_thread`, all of
 // them: 1 where none do. Where every array is global and no tile belongs

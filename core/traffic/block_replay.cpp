@@ -113,11 +113,20 @@ class Replay {
             (is_load ? loads_ : stores_).push_back(&one);
             ReplayedKind& kind = is_load ? replayed_.loads : replayed_.stores;
             kind.is_branched = kind.is_branched || may_idle(one.formula);
+            replayed_.divides = replayed_.divides || divides(one.formula);
+            if (!is_pointer_load(program, one))
+                replayed_.element_bytes = std::max(replayed_.element_bytes, one.width_bytes);
         }
         // Arrays never share a line, and where they lie to each other is not known.
         for (std::size_t k = 0; k < program.arrays.size(); ++k)
             placement_.base_addresses.push_back(k << 44);
         backward_share_ = 0.5 * std::sqrt(std::min(1.0, order.block / 1024.0));
+        const double at_once =
+            static_cast<double>(multiprocessor.count) * multiprocessor.resident_blocks;
+        const auto blocks = static_cast<double>(order.blocks);
+        replayed_.started_together = std::min(1.0, at_once / blocks);
+        replayed_.blocks_of_processor =
+            std::max(1.0, std::min(blocks, at_once) / multiprocessor.count);
         lines_of_block_ = lines_of_some_warps() * static_cast<double>(warps_of_block());
     }
 

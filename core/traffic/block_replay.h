@@ -42,6 +42,10 @@ struct Replayed {
     double instructions = 0;   // of an element, whatever they do
     double pointer_loads = 0;  // of these: loads whose result is an address
     bool is_near = true;       // blocks share next to nothing: a few of them tell the whole launch
+    bool divides = false;      // for an index; divides(Formula)
+    std::uint32_t element_bytes = 0;  // of a lane, at most; pointers are none
+    double started_together = 1;      // of the blocks: those for which an idle GPU has room
+    double blocks_of_processor = 1;   // that start together on one multiprocessor
 };
 
 // Of the global-memory loads and stores of `program`; atomics pass L1 by.

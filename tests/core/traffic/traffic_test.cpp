@@ -213,6 +213,13 @@ TEST(CacheTraffic, of_stores_joins_those_of_warps_that_waited_for_the_same_line)
     EXPECT_NEAR(caches_of(apart).l2_write_requests, 452'504, 0.15 * 452'504);
 }
 
+// Measured on an H200: 78,552 requests of 131,014 warps, of which most waited for the pointer to
+// one row, then for the row. As if they had waited once, 67,160 would leave.
+TEST(CacheTraffic, of_stores_joins_fewer_of_warps_that_waited_more_than_once) {
+    const Plan plan = shaped(plan_of("indirect", 2852, Op::copy, 4 * mib), ElementType::u8, 256);
+    EXPECT_NEAR(caches_of(plan).l2_write_requests, 78'552, 0.1 * 78'552);
+}
+
 // Measured on an H200: stores to random floats of 16 lines leave as 69,600 requests of 262,144
 // warps, as those of a multiprocessor wait until lines are whole; of 64 lines one in five joins
 // another (5.40 million requests), and of 64 lines of 16-bit words next to none: 24.67 of 25.3 a
@@ -228,6 +235,62 @@ TEST(CacheTraffic, of_stores_to_few_lines_joins_those_that_wait) {
     EXPECT_NEAR(requests(8 << 10, ElementType::f32, 32 * mib), 5.40e6, 0.1 * 5.40e6);
     EXPECT_NEAR(requests(8 << 10, ElementType::u16, 48 * mib), 24.67 * 786'432,
                 0.02 * 24.67 * 786'432);
+}
+
+// Warps at most as many as schedulers run in step. Measured, requests: 263,248 of u8 in blocks of
+// 128 threads (H100), where all join that could; 986,619 of f32 in blocks of 256 (H200), 345,640
+// in blocks of 512 (H100), where warps of a scheduler take turns.
+TEST(CacheTraffic, of_stores_joins_warps_that_run_in_step) {
+    const auto requests = [](std::uint64_t offset, ElementType type, std::uint32_t block,
+                             std::uint64_t bytes) {
+        const Plan plan = shaped(plan_of("offset", offset, Op::store, bytes), type, block);
+        return caches_of(plan).l2_write_requests;
+    };
+    EXPECT_NEAR(requests(15, ElementType::u8, 128, 16 * mib), 263'248, 0.02 * 263'248);
+    EXPECT_NEAR(requests(60, ElementType::f32, 256, 96 * mib), 986'619, 0.02 * 986'619);
+    EXPECT_NEAR(requests(107, ElementType::f32, 512, 32 * mib), 345'640, 0.06 * 345'640);
+}
+
+// Measured on an H200: 7,251 requests. Up to 8,192 leave where none joins; by the rate at which
+// they join later in a long launch 5,879 would, but these blocks all start at once.
+TEST(CacheTraffic, of_blocks_that_start_together_joins_less) {
+    const Plan plan = shaped(plan_of("offset", 34, Op::add, mib / 4), ElementType::f32, 128);
+    EXPECT_NEAR(caches_of(plan).l2_read_requests, 7'251, 0.08 * 7'251);
+}
+
+Plan formula_of(const std::string& text, std::int64_t value, Op op, ElementType type,
+                std::uint64_t bytes, std::uint32_t block) {
+    Plan plan = shaped(plan_of("offset", 0, op, bytes), type, block);
+    plan.program =
+        make_formula_program(std::make_shared<ParsedFormula>(parse_formula(text, {"K"})),
+                             {.op = op, .type = type, .shape = plan.shape, .values = {value}});
+    return plan;
+}
+
+// Measured on an H100: 61,200 requests, of 67,000 warps that find the line of an 8-byte word. Five
+// blocks share each sector, and what meets on the way is a request less.
+TEST(CacheTraffic, of_sectors_that_meet_on_the_way_to_l2_is_a_request_less) {
+    const Plan plan = formula_of("i/K", 78, Op::copy, ElementType::f64, 32 * mib, 64);
+    EXPECT_NEAR(caches_of(plan).l2_read_requests, 61'200, 0.05 * 61'200);
+}
+
+// A number that the text spells out is multiplied by or shifted. One that divides keeps the warps
+// of a large block apart: 8,192 sectors of a launch of one wave are 6,226 requests (H200).
+TEST(CacheTraffic, of_warps_that_divide_joins_less) {
+    const auto divides_in = [](const std::string& text) {
+        const Plan plan = formula_of(text, 4, Op::load, ElementType::f32, mib, 256);
+        return divides(plan.program.instructions.front().formula);
+    };
+    EXPECT_TRUE(divides_in("i / K"));
+    EXPECT_TRUE(divides_in("a[i] if i % K == 0"));
+    EXPECT_FALSE(divides_in("i / 32 * K"));
+    EXPECT_FALSE(divides(plan_of("offset", 1, Op::load, mib).program.instructions[0].formula));
+    EXPECT_TRUE(divides(plan_of("broadcast", 8, Op::load, mib).program.instructions[0].formula));
+    const auto requests = [](const std::string& text) {
+        return caches_of(formula_of(text, 19, Op::load, ElementType::u8, mib / 4, 512))
+            .l2_read_requests;
+    };
+    EXPECT_GT(requests("a[i] if i % K == 0"), 1.05 * requests("a[i] if i % 19 == 0"));
 }
 
 DramTraffic dram_of(const Plan& plan, bool is_warm = false) {
@@ -486,6 +549,21 @@ TEST(Estimates, leave_exact_counters_alone_and_hold_what_they_estimate) {
         EXPECT_LE(interval.low, number_in(readings[interval.counter]));
         EXPECT_GE(interval.high, number_in(readings[interval.counter]));
     }
+}
+
+// Measured on an H200: 520,400 hits of 24.7 million sectors, down columns of which L1 holds too few
+// lines for any.
+TEST(Estimates, of_hits_in_l1_hold_those_by_chance) {
+    const Plan plan = shaped(plan_of("column", 64'236, Op::copy, 96 * mib), ElementType::f32, 256);
+    const Machine machine = find_machine("h200");
+    Readings readings = Predictor(machine).predict_launch(plan, {});
+    const auto estimates = add_estimates(machine, plan, CacheState::cold, readings);
+    ASSERT_TRUE(estimates);
+    const auto hits =
+        std::ranges::find(estimates->intervals, Counter::l1_hit_sectors, &Interval::counter);
+    ASSERT_NE(hits, estimates->intervals.end());
+    EXPECT_GE(hits->high, 520'400);
+    EXPECT_EQ(hits->low, 0);
 }
 
 // A compute capability has neither bandwidth nor caches of a known size. Of a C2050 (144 GB/s, of
