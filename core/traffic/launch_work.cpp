@@ -108,7 +108,8 @@ LaunchEstimate estimate_work(const Machine& machine, const Plan& plan, bool is_w
     const double at_once = launch.work.resident_blocks * multiprocessor.count;
     const double read_sectors =
         number_or(readings[Counter::l2_read_sectors], launch.caches.l2_read_sectors);
-    DramInputs inputs{.l2_bytes = static_cast<double>(machine.board->l2_bytes.value_or(0)),
+    DramInputs inputs{.threads = static_cast<double>(order.threads),
+                      .l2_bytes = static_cast<double>(machine.board->l2_bytes.value_or(0)),
                       .fetch_bytes = fetch_bytes(machine, plan.cache),
                       .is_warm = is_warm,
                       .loads_leave_first = plan.cache.dlcm == LoadModifier::cs,
