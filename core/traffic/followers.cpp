@@ -57,14 +57,15 @@ std::array<double, 2> candidates(const Program& program, const Instruction& ahea
 // formulas are held to the array, need not agree.
 bool follows(const Program& program, const Instruction& ahead, const Instruction& behind,
              std::uint64_t lag, const Places& places) {
-    std::uint64_t seen = 0;
+    constexpr std::uint64_t most_others = Places::count / 4;
     std::uint64_t alike = 0;
+    std::uint64_t others = 0;
     for (const std::uint64_t first : places.firsts()) {
         if (first + lag + warp_lanes > program.threads) continue;
-        seen += 1;
-        alike += elements_at(ahead, first) == elements_at(behind, first + lag) ? 1 : 0;
+        (elements_at(ahead, first) == elements_at(behind, first + lag) ? alike : others) += 1;
+        if (others > most_others) return false;
     }
-    return seen > 0 && alike * 4 >= seen * 3;
+    return alike >= 3 * others && alike > 0;
 }
 
 Lag lag_between(const Program& program, const Instruction& ahead, const Instruction& behind,
