@@ -123,14 +123,16 @@ class Model {
         const double bytes = once * share_missing() + again;
         // A fetch of one sector takes a burst_bytes as one of two does.
         const double of_burst = std::min(unit, burst_bytes);
-        const double bursts_each =
+        double bursts_each =
             unit >= burst_bytes || reach.units[0] == 0
                 ? 1
                 : std::clamp(reach.units[1] / reach.units[0] * (bytes / std::max(once, 1.0)), 0.5,
                              1.0);
         Units fetched = reach.units;
         if (inputs_.fetch_bytes == line_bytes) fetched[1] = 2 * fetched[2];
-        add(traffic_.read, bytes, bytes / of_burst * bursts_each, density_of(array, fetched));
+        double density = density_of(array, fetched);
+        if (unit < burst_bytes) join_lone_sectors(array, reach, bursts_each, density);
+        add(traffic_.read, bytes, bytes / of_burst * bursts_each, density);
         read_once_ += once;
         traffic_.reused_bytes += again + (once - once * share_missing());
     }

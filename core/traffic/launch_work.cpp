@@ -137,6 +137,10 @@ LaunchEstimate estimate_work(const Machine& machine, const Plan& plan, bool is_w
     const double share_in_flight =
         std::min(1.0, launch.work.resident_blocks * multiprocessor.count / launch.work.blocks);
     set_lines(plan.program, arrays, readings, launch.caches, share_in_flight, launch.work);
+    if (multiprocessor.keeps_loads)
+        launch.work.l1_fills = launch.work.l2_read_requests /
+                               (launch.work.busy_share * multiprocessor.count *
+                                static_cast<double>(multiprocessor.l1_bytes / line_bytes));
     const double read_sectors =
         number_or(readings[Counter::l2_read_sectors], launch.caches.l2_read_sectors);
     DramInputs inputs{.threads = static_cast<double>(order.threads),

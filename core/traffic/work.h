@@ -20,6 +20,8 @@ struct Work {
     bool has_branches = false;  // around loads: an element waits for the one before
     double loading_share = 1;   // of warps: those of which a lane loads
     bool is_flushed = false;    // L2, before the launch
+    // How many times over loads fill all L1s with lines that wait for L2.
+    double l1_fills = 0;
     // Bursts of device memory for each L2 sector that loads ask for, 1 at most: of a plain stream
     // 0.5.
     double missing = 0;
