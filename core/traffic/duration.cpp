@@ -78,11 +78,17 @@ Duration duration_of(const Work& work, const Rates& rates) {
         far_latency + rates.dram_latency_seconds * std::min(work.missing, most_missing);
     // Of a block that loads nothing. From loads behind `i % K == 0` on both GPUs (tests/data).
     constexpr double idle_latency = 0.4;
-    const double of_waves = work.waves * std::lerp(idle_latency, 1.0, work.loading_share) *
-                            (latency * (work.has_branches ? serial : 1) +
-                             rates.dependent_latency_seconds * work.dependent_loads * serial +
-                             (work.has_branches ? rates.branch_latency_seconds : 0) +
-                             (work.store_lines > 0 ? rates.store_latency_seconds : 0));
+    // A barrier: all warps of a block wait for its slowest load from device memory, for each burst
+    // an L2 sector. From transposes by tiles of 16 and 32 on an H100, an element a thread
+    // (docs/measurements/h100/transpose_tiles.txt); out of L2 they wait no longer than others.
+    constexpr double barrier_seconds = 1e-6;
+    const double slowest = barrier_seconds * std::min(work.missing, most_missing);
+    const double of_waves =
+        work.waves * std::lerp(idle_latency, 1.0, work.loading_share) *
+        (latency * (work.has_branches ? serial : 1) +
+         rates.dependent_latency_seconds * work.dependent_loads * serial +
+         (work.has_branches ? rates.branch_latency_seconds : 0) + (work.has_barrier ? slowest : 0) +
+         (work.store_lines > 0 ? rates.store_latency_seconds : 0));
     // A line that is waited for has its place in L1 already: a small one holds up further loads.
     term(Limit::latency) = std::max(of_waves, work.l1_fills * latency);
     term(Limit::l1) = work.load_lines / rates.l1_lines_per_second +

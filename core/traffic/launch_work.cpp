@@ -61,6 +61,7 @@ void set_shape(const Plan& plan, std::uint32_t registers, const LaunchOrder& ord
     for (const Instruction& one_of : plan.program.instructions) {
         if (is_pointer_load(plan.program, one_of)) work.dependent_loads += 1;
         if (one_of.kind == AccessKind::load && may_idle(one_of.formula)) work.has_branches = true;
+        work.has_barrier = work.has_barrier || one_of.after_barrier;
     }
 }
 

@@ -18,6 +18,7 @@ struct Work {
     double dependent_loads = 0;
     double per_thread = 1;      // elements
     bool has_branches = false;  // around loads: an element waits for the one before
+    bool has_barrier = false;   // threads of a block wait for each other
     double loading_share = 1;   // of warps: those of which a lane loads
     bool is_flushed = false;    // L2, before the launch
     // How many times over loads fill all L1s with lines that wait for L2.

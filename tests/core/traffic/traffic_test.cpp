@@ -503,6 +503,20 @@ TEST(Duration, of_a_full_l1_is_a_latency_for_each_time_it_fills) {
     EXPECT_EQ(latency(10, 1), latency(10, 0));
 }
 
+// Measured on an H100: 1.25 to 1.33 ms by tiles of 16 that blocks of 256 threads wait for, 0.74 to
+// 0.76 by tiles of 64, which device memory limits.
+TEST(Duration, of_tiles_is_longer_where_each_wave_waits_at_a_barrier) {
+    const auto tiled = [](std::uint32_t tile) {
+        Plan plan = plan_of("transpose", 4096, Op::copy, 1024 * mib);
+        plan.options.variant = "padded";
+        plan.options.tile = tile;
+        build_program(plan);
+        return launch_seconds(plan, "h100", CacheState::warm);
+    };
+    EXPECT_NEAR(tiled(16), 1.25e-3, 0.1 * 1.25e-3);
+    EXPECT_NEAR(tiled(64), 0.75e-3, 0.1 * 0.75e-3);
+}
+
 // Measured on an H200: 280 us with as little L1 as can be, 28 KiB, 224 lines of a column at a time.
 // A large one does not hold them up.
 TEST(Duration, of_columns_through_a_small_l1_is_what_an_h200_took) {
