@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/pattern/memory_settings.h"
+#include "core/traffic/followers.h"
 #include "core/traffic/line_hash.h"
 
 namespace coalprof {
@@ -92,6 +93,19 @@ class Model {
         return again * gone_at_random(units, lines, own * kept * inputs_.l2_bytes / line);
     }
 
+    // Units that L2 has lost when a load comes to them that follows another one. Its first places
+    // nobody was at before.
+    double followers_miss(const ArrayReach& array, const Reach& reach, std::size_t k) const {
+        if (array.lags.empty() || &reach != &array.loads) return 0;
+        const double each = reach.units[k] / (inputs_.threads + array.longest_lag());
+        double missed = 0;
+        for (const double lag : array.lags) {
+            const double between = footprint_bytes_ * lag / inputs_.threads;
+            missed += each * (inputs_.threads - lag) * gone_after(in_l2(between), shares_);
+        }
+        return missed;
+    }
+
     // What a launch before this one left in L2.
     double share_missing() const {
         if (!inputs_.is_warm) return 1;
@@ -103,18 +117,22 @@ class Model {
         const std::size_t k = index_of(inputs_.fetch_bytes);
         const auto unit = static_cast<double>(inputs_.fetch_bytes);
         const double once = reach.units[k] * unit;
-        const double again = comes_again(array, reach, k, accesses, shares_.random_reads) * unit;
+        const double again = (comes_again(array, reach, k, accesses, shares_.random_reads) +
+                              followers_miss(array, reach, k)) *
+                             unit;
         const double bytes = once * share_missing() + again;
         // A fetch of one sector takes a burst_bytes as one of two does.
         const double of_burst = std::min(unit, burst_bytes);
-        const double bursts_each =
+        double bursts_each =
             unit >= burst_bytes || reach.units[0] == 0
                 ? 1
                 : std::clamp(reach.units[1] / reach.units[0] * (bytes / std::max(once, 1.0)), 0.5,
                              1.0);
         Units fetched = reach.units;
         if (inputs_.fetch_bytes == line_bytes) fetched[1] = 2 * fetched[2];
-        add(traffic_.read, bytes, bytes / of_burst * bursts_each, density_of(array, fetched));
+        double density = density_of(array, fetched);
+        if (unit < burst_bytes) join_lone_sectors(array, reach, bursts_each, density);
+        add(traffic_.read, bytes, bytes / of_burst * bursts_each, density);
         read_once_ += once;
         traffic_.reused_bytes += again + (once - once * share_missing());
     }
@@ -284,6 +302,26 @@ double share_of_whole(const Program& program, std::span<const Instruction* const
     return sectors > 0 ? whole / sectors : 0;
 }
 
+// Loads that follow others come to no places of their own but the first ones.
+void set_loads(const Program& program, const std::vector<const Instruction*>& loads,
+               ArrayReach& array) {
+    const std::vector<std::optional<std::uint64_t>> lags = lags_of(program, loads);
+    std::vector<const Instruction*> leading;
+    for (std::size_t k = 0; k < loads.size(); ++k)
+        if (lags[k])
+            array.lags.push_back(static_cast<double>(*lags[k]));
+        else
+            leading.push_back(loads[k]);
+    array.loads = reach_of(program, leading);
+    const double threads = static_cast<double>(program.threads);
+    for (std::size_t k = 0; k < reach_unit_bytes.size(); ++k) {
+        const double all =
+            std::ceil(static_cast<double>(array.bytes) / static_cast<double>(reach_unit_bytes[k]));
+        array.loads.units[k] =
+            std::min(all, array.loads.units[k] * (1 + array.longest_lag() / threads));
+    }
+}
+
 }  // namespace
 
 bool ArrayReach::is_partial(const Reach& stored) const {
@@ -291,6 +329,8 @@ bool ArrayReach::is_partial(const Reach& stored) const {
     // Sectors at the ends of rows are few beside the others.
     return elements * width_bytes < 0.9 * stored.units[0] * sector;
 }
+
+double ArrayReach::longest_lag() const { return lags.empty() ? 0 : std::ranges::max(lags); }
 
 double ArrayReach::lines() const {
     return std::max({loads.units[2], stores.units[2], atomics.units[2]});
@@ -321,7 +361,7 @@ std::vector<ArrayReach> reaches_of(const Program& program) {
         reach.is_loaded = !loads.empty();
         reach.is_stored = !stores.empty();
         reach.is_atomic = !atomics.empty();
-        if (reach.is_loaded) reach.loads = reach_of(program, loads);
+        if (reach.is_loaded) set_loads(program, loads, reach);
         if (reach.is_stored) {
             reach.stores = reach_of(program, stores);
             if (reach.is_partial(reach.stores)) reach.whole_share = share_of_whole(program, stores);

@@ -21,7 +21,9 @@ struct ArrayReach {
     bool is_stored = false;
     bool is_atomic = false;
     double whole_share = 0;  // of the sectors that a warp stores to: those it stores every byte of
-    Reach loads;
+    Reach loads;             // without those that follow others
+    std::vector<double> lags;    // of these: threads that each comes behind
+    double longest_lag() const;  // 0: none follows
     Reach stores;
     Reach atomics;
     double lines() const;         // distinct ones, whatever is done there
@@ -32,6 +34,7 @@ struct ArrayReach {
 std::vector<ArrayReach> reaches_of(const Program& program);
 
 struct DramInputs {
+    double threads = 1;
     double l2_bytes = 0;
     std::uint64_t fetch_bytes = 64;
     bool is_warm = false;            // the same launch before this one left in L2 what it could

@@ -51,6 +51,7 @@ void set_shape(const Plan& plan, std::uint32_t registers, const LaunchOrder& ord
         std::max(1u, std::min(one.resident_blocks, registers / std::max(of_block, 1u)));
     work.blocks = static_cast<double>(order.blocks);
     work.resident_blocks = resident;
+    work.busy_share = std::min(1.0, work.blocks / one.count);
     work.waves = work.blocks / (static_cast<double>(one.count) * resident);
     work.warps = work.blocks * order.block_warps();
     work.instructions =
@@ -60,11 +61,48 @@ void set_shape(const Plan& plan, std::uint32_t registers, const LaunchOrder& ord
     for (const Instruction& one_of : plan.program.instructions) {
         if (is_pointer_load(plan.program, one_of)) work.dependent_loads += 1;
         if (one_of.kind == AccessKind::load && may_idle(one_of.formula)) work.has_branches = true;
+        work.has_barrier = work.has_barrier || one_of.after_barrier;
     }
 }
 
-void set_lines(const std::vector<ArrayReach>& arrays, const Readings& readings,
-               const CacheTraffic& caches, Work& work) {
+// Of the instructions that load global memory, those whose array is stored to.
+double updating_share(const Program& program) {
+    const auto has = [&](AccessKind kind, std::uint32_t array) {
+        return std::ranges::any_of(program.instructions, [&](const Instruction& one) {
+            return one.kind == kind && one.space == Space::global && one.array == array;
+        });
+    };
+    double loads = 0;
+    double updating = 0;
+    for (const Instruction& one : program.instructions) {
+        if (one.kind != AccessKind::load || one.space != Space::global) continue;
+        loads += 1;
+        updating += has(AccessKind::store, one.array) ? 1 : 0;
+    }
+    return loads > 0 ? updating / loads : 0;
+}
+
+// `share_in_flight`: of the launch's blocks those that run at the same time.
+void set_stores_of_line(const std::vector<ArrayReach>& arrays, double writes,
+                        double share_in_flight, Work& work) {
+    double lines = 0;
+    double lines_in_flight = 0;
+    for (const ArrayReach& array : arrays) {
+        if (!array.is_stored) continue;
+        lines += array.stores.units[2];
+        // Places drawn by lot gather nowhere.
+        lines_in_flight += array.stores.at_random ? array.stores.units[2]
+                                                  : array.stores.lines_of_share(share_in_flight);
+    }
+    if (lines == 0) return;
+    work.stores_of_line = writes / lines;
+    work.stores_of_busy_line = writes / lines_in_flight - work.stores_of_line;
+    if (work.updating_reads > 0) work.updates_of_line = (writes + work.l2_read_requests) / lines;
+}
+
+void set_lines(const Program& program, const std::vector<ArrayReach>& arrays,
+               const Readings& readings, const CacheTraffic& caches, double share_in_flight,
+               Work& work) {
     work.load_lines = number_or(readings[Counter::load_lines], 0);
     for (const Counter counter :
          {Counter::shared_load_wavefronts, Counter::shared_store_wavefronts})
@@ -77,17 +115,10 @@ void set_lines(const std::vector<ArrayReach>& arrays, const Readings& readings,
     work.reductions = number_or(readings[Counter::l2_reduce_requests], 0) +
                       number_or(readings[Counter::l2_atomic_requests], 0);
     const double writes = number_or(readings[Counter::l2_write_requests], caches.l2_write_requests);
-    double stored_lines = 0;
-    bool is_updated = false;
-    for (const ArrayReach& array : arrays) {
+    for (const ArrayReach& array : arrays)
         if (array.is_atomic) work.reduced_lines += array.atomics.units[2];
-        if (!array.is_stored) continue;
-        stored_lines += array.stores.units[2];
-        is_updated = is_updated || array.is_loaded;
-    }
-    if (stored_lines == 0) return;
-    work.stores_of_line = writes / stored_lines;
-    if (is_updated) work.updates_of_line = (writes + work.l2_read_requests) / stored_lines;
+    work.updating_reads = work.l2_read_requests * updating_share(program);
+    set_stores_of_line(arrays, writes, share_in_flight, work);
 }
 
 }  // namespace
@@ -104,18 +135,24 @@ LaunchEstimate estimate_work(const Machine& machine, const Plan& plan, bool is_w
     set_shape(plan, machine.rules->occupancy.registers, order, multiprocessor, launch.work);
     launch.work.is_flushed = !is_warm;
     launch.work.loading_share = loading_share(plan.program, launch.work, readings);
-    set_lines(arrays, readings, launch.caches, launch.work);
-    const double at_once = launch.work.resident_blocks * multiprocessor.count;
+    const double share_in_flight =
+        std::min(1.0, launch.work.resident_blocks * multiprocessor.count / launch.work.blocks);
+    set_lines(plan.program, arrays, readings, launch.caches, share_in_flight, launch.work);
+    if (multiprocessor.keeps_loads)
+        launch.work.l1_fills = launch.work.l2_read_requests /
+                               (launch.work.busy_share * multiprocessor.count *
+                                static_cast<double>(multiprocessor.l1_bytes / line_bytes));
     const double read_sectors =
         number_or(readings[Counter::l2_read_sectors], launch.caches.l2_read_sectors);
-    DramInputs inputs{.l2_bytes = static_cast<double>(machine.board->l2_bytes.value_or(0)),
+    DramInputs inputs{.threads = static_cast<double>(order.threads),
+                      .l2_bytes = static_cast<double>(machine.board->l2_bytes.value_or(0)),
                       .fetch_bytes = fetch_bytes(machine, plan.cache),
                       .is_warm = is_warm,
                       .loads_leave_first = plan.cache.dlcm == LoadModifier::cs,
                       .l2_read_sectors = read_sectors,
                       .l2_write_sectors = number_or(readings[Counter::l2_write_sectors],
                                                     launch.caches.l2_write_sectors),
-                      .share_in_flight = std::min(1.0, at_once / launch.work.blocks)};
+                      .share_in_flight = share_in_flight};
     launch.work.dram = dram_traffic(arrays, inputs, rates.l2);
     const Duration first = duration_of(launch.work, rates);
     inputs.busy_share = first.term_seconds[static_cast<std::size_t>(Limit::dram)] / first.seconds;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/parallel/spares.h"
+#include "core/traffic/line_hash.h"
 #include "core/traffic/touched_lines.h"
 
 namespace coalprof {
@@ -290,7 +291,10 @@ Reach sampled_reach(const Program& program, Instructions instructions) {
     constexpr auto windows = static_cast<double>(sampled_windows);
     Walk walk(program, instructions);
     for (std::uint64_t k = 0; k < sampled_windows; ++k) {
-        const std::uint64_t begin = (program.threads - length) / (sampled_windows - 1) * k;
+        // Drawn from equal shares of the launch: what happens at its ends only is rare in it.
+        const std::uint64_t low = program.threads / sampled_windows * k;
+        const std::uint64_t share = program.threads / sampled_windows - length;
+        const std::uint64_t begin = low + (hash_of(k + 1) >> 32) % (share + 1);
         walk.walk(begin, begin + length);
     }
     Reach reach{.at_random = true};
@@ -319,6 +323,13 @@ Reach sampled_reach(const Program& program, Instructions instructions) {
 }
 
 }  // namespace
+
+double Reach::lines_of_share(double share) const {
+    const double periods_of_share = share * periods;
+    if (periods <= 1 || periods_of_share <= 1) return std::min(units[2], of_period[2]);
+    const double further = (units[2] - of_period[2]) / (periods - 1);
+    return std::min(units[2], of_period[2] + further * (periods_of_share - 1));
+}
 
 Reach reach_of(const Program& program, Instructions instructions) {
     if (const auto period = common_period(instructions)) {

@@ -15,6 +15,8 @@ struct Reach {
     double periods = 1;      // in the launch
     double accesses = 0;     // lanes that take part
     bool at_random = false;  // nothing repeats: places are as good as drawn by lot
+    // Lines that a share of the launch's threads touches, neighbours of each other.
+    double lines_of_share(double share) const;
 };
 
 // `instructions` touch one array. Exact where they repeat soon, or within each period, or are

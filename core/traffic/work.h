@@ -11,14 +11,18 @@ struct Work {
     double blocks = 0;
     double waves = 0;  // of blocks that run at the same time; the last one counts as far as it goes
     double resident_blocks = 1;  // on one multiprocessor
+    double busy_share = 1;       // of the multiprocessors: those that have a block
     double warps = 0;
     double instructions = 0;  // of warps
     double hashes = 0;        // of warps: a random word for each lane
     double dependent_loads = 0;
     double per_thread = 1;      // elements
     bool has_branches = false;  // around loads: an element waits for the one before
+    bool has_barrier = false;   // threads of a block wait for each other
     double loading_share = 1;   // of warps: those of which a lane loads
     bool is_flushed = false;    // L2, before the launch
+    // How many times over loads fill all L1s with lines that wait for L2.
+    double l1_fills = 0;
     // Bursts of device memory for each L2 sector that loads ask for, 1 at most: of a plain stream
     // 0.5.
     double missing = 0;
@@ -29,8 +33,12 @@ struct Work {
     double l2_read_requests = 0;
     double l2_sectors = 0;
     DramTraffic dram;
-    double stores_of_line = 0;   // mean of the lines that are stored to
+    double stores_of_line = 0;  // mean of the lines that are stored to
+    // The same of the lines that blocks store to that run at the same time, as far as there are
+    // fewer of these.
+    double stores_of_busy_line = 0;
     double updates_of_line = 0;  // loads and stores, where both go to one array
+    double updating_reads = 0;   // of the read requests: those of arrays that are stored to
     double reductions = 0;
     double reduced_lines = 0;
 };

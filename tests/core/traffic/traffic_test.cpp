@@ -415,6 +415,17 @@ TEST(DramTraffic, of_sectors_alone_in_their_bursts_is_a_burst_for_each_line) {
     EXPECT_NEAR(read.density, 0.5, 0.01);
 }
 
+// Measured on an H100: floats 64 bytes apart, a sector each, come at 2.9 TB/s, as a stream does:
+// two sectors of a line take as long as one burst.
+TEST(DramTraffic, of_lone_sectors_fetched_is_a_burst_for_each_line) {
+    const std::vector<ArrayReach> arrays =
+        reaches_of(plan_of("stride", 16, Op::load, 64 * mib).program);
+    const DramFlow read =
+        dram_traffic(arrays, {.l2_bytes = 60.0 * mib, .fetch_bytes = 32}, L2Shares{}).read;
+    EXPECT_EQ(read.bytes, 512.0 * mib);
+    EXPECT_EQ(read.bursts, 512.0 * mib / 64);
+}
+
 // Measured on an H100: 363.6 MB are read (2 of 3 arrays of 32 MiB, drawn by lot). One alone would
 // stay in L2 and be read once: 67 MB both.
 TEST(DramTraffic, of_arrays_drawn_by_lot_shares_l2_among_them) {
@@ -505,6 +516,107 @@ TEST(Duration, of_a_wave_is_what_its_blocks_wait_for) {
     EXPECT_NEAR(latency(work),
                 streamed + 10 * (rates.branch_latency_seconds + rates.store_latency_seconds),
                 1e-12);
+}
+
+double l2_seconds(const Work& work) {
+    return duration_on_h200(work).term_seconds[static_cast<std::size_t>(Limit::l2)];
+}
+
+// A read of a line that the launch stores to takes as long as a store, so that of 1e6 reads none is
+// as fast as others are.
+TEST(Duration, of_reads_of_what_is_stored_to_is_that_of_stores) {
+    const Rates rates = *rates_of(find_machine("h200"));
+    Work reads;
+    reads.l2_read_requests = 1e6;
+    EXPECT_DOUBLE_EQ(l2_seconds(reads), 1e6 / rates.l2_read_requests_per_second);
+    reads.updating_reads = 1e6;
+    EXPECT_DOUBLE_EQ(l2_seconds(reads), 1e6 / rates.l2_write_requests_per_second);
+}
+
+// 2 of 132 multiprocessors ask for no more than 3 shares of 132.
+TEST(Duration, of_few_blocks_is_what_their_multiprocessors_can_ask_for) {
+    Work work;
+    work.l2_sectors = 1e6;
+    const double of_all = l2_seconds(work);
+    work.busy_share = 2.0 / 132;
+    EXPECT_DOUBLE_EQ(l2_seconds(work), of_all * 132 / 3);
+    work.busy_share = 0.75;
+    EXPECT_EQ(l2_seconds(work), of_all);
+}
+
+// Seconds that a whole launch is predicted to take.
+double launch_seconds(const Plan& plan, const char* machine_name, CacheState cache) {
+    const Machine machine = find_machine(machine_name);
+    Readings readings = Predictor(machine).predict_launch(plan, {});
+    EXPECT_TRUE(add_estimates(machine, plan, cache, readings));
+    return number_in(readings[Counter::duration_seconds]);
+}
+
+// Lines that are waited for have their places in L1: 10 times all of them are 10 times as long as
+// one line is waited for, unless the waves of blocks take longer.
+TEST(Duration, of_a_full_l1_is_a_latency_for_each_time_it_fills) {
+    const auto latency = [](double waves, double fills) {
+        Work work;
+        work.l2_read_requests = 1;
+        work.waves = waves;
+        work.l1_fills = fills;
+        return duration_on_h200(work).term_seconds[static_cast<std::size_t>(Limit::latency)];
+    };
+    EXPECT_DOUBLE_EQ(latency(1, 10), 10 * latency(1, 0));
+    EXPECT_EQ(latency(10, 1), latency(10, 0));
+}
+
+// Measured on an H100: 1.25 to 1.33 ms by tiles of 16 that blocks of 256 threads wait for, 0.74 to
+// 0.76 by tiles of 64, which device memory limits.
+TEST(Duration, of_tiles_is_longer_where_each_wave_waits_at_a_barrier) {
+    const auto tiled = [](std::uint32_t tile) {
+        Plan plan = plan_of("transpose", 4096, Op::copy, 1024 * mib);
+        plan.options.variant = "padded";
+        plan.options.tile = tile;
+        build_program(plan);
+        return launch_seconds(plan, "h100", CacheState::warm);
+    };
+    EXPECT_NEAR(tiled(16), 1.25e-3, 0.1 * 1.25e-3);
+    EXPECT_NEAR(tiled(64), 0.75e-3, 0.1 * 0.75e-3);
+}
+
+// Measured on an H200: 280 us with as little L1 as can be, 28 KiB, 224 lines of a column at a time.
+// A large one does not hold them up.
+TEST(Duration, of_columns_through_a_small_l1_is_what_an_h200_took) {
+    Plan plan = shaped(plan_of("column", 116'096, Op::copy, 96 * mib), ElementType::f32, 256);
+    plan.cache.carveout = Carveout{100, "prefer-shared"};
+    EXPECT_NEAR(launch_seconds(plan, "h200", CacheState::cold), 280e-6, 0.1 * 280e-6);
+    plan.cache.carveout = std::nullopt;
+    EXPECT_LT(launch_seconds(plan, "h200", CacheState::cold), 0.7 * 280e-6);
+}
+
+// Measured on an H200: 805 and 859 us, each element loaded and stored for itself. Were reads as
+// fast as of what nobody stores to, 580.
+TEST(Duration, of_columns_that_are_updated_is_what_an_h200_took) {
+    const Plan plan = shaped(plan_of("column", 32'896, Op::rmw, 96 * mib), ElementType::f32, 256);
+    EXPECT_NEAR(launch_seconds(plan, "h200", CacheState::cold), 859e-6, 0.1 * 859e-6);
+}
+
+// Measured on an H200: 10.5 us, of which 6 after the start. Two blocks have two multiprocessors.
+TEST(Duration, of_two_blocks_is_longer_than_a_start) {
+    const Plan plan =
+        shaped(plan_of("broadcast", 8, Op::add, 256 << 10, 8), ElementType::f32x4, 1024);
+    EXPECT_NEAR(launch_seconds(plan, "h200", CacheState::cold), 10.5e-6, 0.4 * 10.5e-6);
+}
+
+// Measured on an H100: 515 us, where L2 could serve as many stores to lines of their own in 240.
+// Each warp stores to 32 lines, and the next one to the same: those that run at a time to 309 of
+// 12,332.
+TEST(Duration, of_stores_that_gather_is_what_their_lines_take) {
+    Plan plan;
+    plan.program = make_formula_program(
+        std::make_shared<ParsedFormula>(parse_formula("lane*45 + i/32", {})),
+        {.op = Op::store, .shape = {.size_bytes = 48 * mib, .block = 64}, .values = {}});
+    const Reach reach = reaches_of(plan.program).front().stores;
+    EXPECT_NEAR(reach.lines_of_share(132.0 * 32 / 196'608), 309, 3);
+    EXPECT_EQ(reach.lines_of_share(1), reach.units[2]);
+    EXPECT_EQ(reach.lines_of_share(1e-6), 45);
+    EXPECT_NEAR(launch_seconds(plan, "h100", CacheState::cold), 515e-6, 0.2 * 515e-6);
 }
 
 // Measured on an H100 by `coalprof calibrate` (docs/measurements/h100/calibrate/h100.json): 52.7
