@@ -226,6 +226,19 @@ Estimates within(double low, double high) {
             .limits = {Limit::dram}};
 }
 
+// 4 sectors, of which one hit and two were read: the fourth was on its way.
+TEST(Table, says_with_v_where_hits_and_reads_are_fewer_than_sectors) {
+    const auto note = [](std::uint64_t reads, bool explains_all) {
+        Point point = predicted_load("a", 4);
+        point.predicted[Counter::l1_hit_sectors] = std::uint64_t{1};
+        point.predicted[Counter::l2_read_sectors] = reads;
+        return count_of(table_of({point}, {.explains_all = explains_all}), "on its way");
+    };
+    EXPECT_EQ(note(2, true), 1u);
+    EXPECT_EQ(note(3, true), 0u);
+    EXPECT_EQ(note(2, false), 0u);
+}
+
 TEST(Table, an_estimate_is_marked_and_has_three_digits) {
     std::vector<Point> points{predicted_load("a", 4), predicted_load("b", 8)};
     points[0].predicted[Counter::bandwidth_bytes_per_second] = 4253.205e9;
