@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/text/utf8.h"
+#include "core/write/labels.h"
 #include "core/write/table_cell.h"
 #include "core/write/table_rows.h"
 #include "core/write/terminal_text.h"
@@ -71,15 +72,13 @@ std::string names_of(const std::vector<std::string>& points) {
     return names;
 }
 
-Row row_of(const Point& point, const InstructionResult& one, bool is_first, bool is_lone,
-           const TableStyle& style) {
+Row row_of(const InstructionResult& one, const TableStyle& style) {
     const Cost cost = cost_of(one);
     const auto text = [](const Reading& reading, double factor, const char* unit) {
         return is_number(reading) ? fmt::format("{:.2f}{}", number_in(reading) * factor, unit)
                                   : std::string("n/a");
     };
     Row row;
-    if (is_first && !is_lone) row[0] = cell_text(point.name, text_cell_columns, style.ascii);
     row[1] = fmt::format("{} {} ({})", one.op, cell_text(one.array, text_cell_columns, style.ascii),
                          one.type);
     if (is_present(cost.of_request)) row[2] = text(cost.of_request, 1, "");
@@ -94,10 +93,14 @@ InstructionRows instruction_rows(const std::vector<Point>& points, const TableSt
     InstructionRows told;
     std::vector<std::string> alike;
     std::size_t left_out = 0;
-    for (const Point& point : points) {
+    const std::vector<std::string> names = names_by_what_varies(points);
+    const Labels labels = distinct_labels(names, text_cell_columns, style.ascii);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        const Point& point = points[i];
+        const std::string& label = labels.at(names[i]);
         if (point.instructions.size() < 2) continue;
         if (!are_different(point)) {
-            alike.push_back(cell_text(point.name, text_cell_columns, style.ascii));
+            alike.push_back(label);
             continue;
         }
         const bool has_room =
@@ -106,11 +109,10 @@ InstructionRows instruction_rows(const std::vector<Point>& points, const TableSt
             ++left_out;
             continue;
         }
-        bool is_first = true;
-        for (const InstructionResult& one : point.instructions) {
-            told.rows.push_back(row_of(point, one, is_first, points.size() == 1, style));
-            is_first = false;
-        }
+        const std::size_t first = told.rows.size();
+        for (const InstructionResult& one : point.instructions)
+            told.rows.push_back(row_of(one, style));
+        if (points.size() > 1) told.rows[first][0] = label;
     }
     if (told.rows.empty()) return {};
     if (!alike.empty())

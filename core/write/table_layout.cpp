@@ -195,7 +195,19 @@ class ColumnMaker {
         return numbers;
     }
 
+    // Of names and texts that are too long for a cell.
+    Labels labels_of(const TableColumn& column) const {
+        std::vector<std::string> texts;
+        for (const Point& point : points_)
+            if (const std::string* text = text_in(column, point)) texts.push_back(*text);
+        if (std::ranges::all_of(
+                texts, [](const std::string& text) { return text.size() <= text_cell_columns; }))
+            return {};
+        return distinct_labels(texts, text_cell_columns, style_.ascii);
+    }
+
     TableColumn sized(TableColumn column) const {
+        column.labels = labels_of(column);
         for (const std::string& line : column.heading)
             column.width = std::max(column.width, terminal_columns(line));
         TextBuffer text;
