@@ -188,7 +188,7 @@ class CommandLines(Folder):
         table, instructions = text.split("Each instruction", 1)
         rows = [line.split()[0] for line in table.splitlines() if line.startswith("a[")]
         self.assertEqual((len(rows), len(set(rows))), (4, 2))  # each with both pitches
-        of_points = re.findall(r"(?m)^  (a\[\S+ P=\d+)  load a", instructions)
+        of_points = re.findall(r"(?m)^  (a\[.+ P=\d+)  load a", instructions)
         self.assertEqual(len(set(of_points)), 4)
 
     def test_name_parameters_that_have_no_place(self):
