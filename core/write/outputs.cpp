@@ -34,6 +34,14 @@ Unavailable why_absent(Counter counter, bool is_measured) {
     return {"it does not concern this launch, or this machine does not count so"};
 }
 
+// Whether several instructions of the launch are counted by one counter.
+bool sums_instructions(const Point& point) {
+    const auto& all = point.instructions;
+    return std::ranges::any_of(all, [&](const InstructionResult& one) {
+        return std::ranges::count(all, one.op, &InstructionResult::op) > 1;
+    });
+}
+
 Readings only(const std::vector<Counter>& counters, const Readings& readings, bool explains,
               bool is_measured) {
     Readings some;
@@ -115,7 +123,7 @@ class Outputs::Output {
 Outputs::Outputs(const std::vector<OutputTarget>& targets,
                  std::function<void(const std::vector<Warning>&)> untold,
                  std::function<void(std::string_view)> note)
-    : untold_(std::move(untold)), note_(std::move(note)) {
+    : untold_(std::move(untold)), note_(std::move(note)), has_csv_(has_csv(targets)) {
     for (const OutputTarget& target : targets) {
         if (target.format->tells_warnings) untold_ = nullptr;
         auto output = std::make_unique<Output>(target);
@@ -170,6 +178,7 @@ void Outputs::begin(const ResultHead& head) {
 
 void Outputs::point(const Point& point) {
     ++points_;
+    has_sums_ = has_sums_ || (has_csv_ && sums_instructions(point));
     const auto deliver = [this](const Point& shown) {
         for_each([&](Output& output) { output.format().point(shown); });
     };
@@ -195,6 +204,8 @@ void Outputs::finish(const ResultTail& tail) {
                                                   : output.commit_part(points_);
         if (note_ && !remark.empty()) note_(remark);
     });
+    if (note_ && has_sums_)
+        note_("csv: a row is the sum over its launch's instructions; --json has each of them");
     if (untold_) untold_(tail.warnings);
     throw_failures();
 }

@@ -191,6 +191,17 @@ class CommandLines(Folder):
         of_points = re.findall(r"(?m)^  (a\[.+ P=\d+)  load a", instructions)
         self.assertEqual(len(set(of_points)), 4)
 
+    def test_tell_instructions_apart_by_what_they_index(self):
+        command = ["formula", "load: a[i*3]; load: a[(i + 1)*4] if i < 7; store: b[i]"]
+        point, = self.run_ok(*command, "--json").json["points"]
+        self.assertEqual([one["index"] for one in point["instructions"]],
+                         ["i*3", "(i + 1)*4 if i < 7", "i"])
+        copy, = self.run_ok("formula", "a[i*2]", "--op", "copy", "--json").json["points"]
+        self.assertEqual([one["index"] for one in copy["instructions"]], ["i*2", "i"])
+        text = self.run_ok(*command).out_text
+        for shown in ("load a[i*3] (f32)", "load a[(i + 1)*4 if i < 7] (f32)", "store b (f32)"):
+            self.assertIn(shown, text)
+
     def test_name_parameters_that_have_no_place(self):
         path = self.write("set.json", JSON)
         self.assertIn("no formula of", self.refuse("formula", "--file", path, "--var",
