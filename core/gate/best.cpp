@@ -14,15 +14,11 @@
 #include "core/text/error.h"
 #include "core/text/suggest.h"
 #include "core/text/units.h"
+#include "core/write/columns.h"
 #include "core/write/number_text.h"
 
 namespace coalprof {
 namespace {
-
-// Parameters that follow from others tell no combinations apart. A size does where there is a grid.
-bool follows_from_others(std::string_view key, bool has_grid) {
-    return key == "l1_kib" || key == "row_elements" || (key == "size_bytes" && has_grid);
-}
 
 std::string text_of(const NamedValues& values) {
     std::string text;

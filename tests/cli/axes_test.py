@@ -260,7 +260,7 @@ class Best(Case):
         for command in (["formula", "a[i]", "--grid", "600", "--machine", "c2050,k80"],
                         ["stride", "--dlcm", "ca,cg", "--range", "4"]):
             rows = [line for line in self.run_ok(*command, "--columns", "load_sectors")
-                    .out_text.splitlines() if re.search(r" [\d,]+$", line)]
+                    .out_text.splitlines() if re.search(r"  [\d,]+$", line)]
             self.assertEqual(len(rows), 2, rows)
 
 
