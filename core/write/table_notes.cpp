@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "core/write/columns.h"
 #include "core/write/finding_text.h"
@@ -132,6 +134,7 @@ void TableNotes::look_at(const TableLayout& layout) {
 
 void TableNotes::look_at(const TableLayout& layout, const Point& point, bool explains_all) {
     if (!point.failure.empty()) look_at_failure(point);
+    look_at_passes(point.predicted);
     look_at_reads(point.predicted);
     if (point.measured) look_at_reads(*point.measured);
     const bool shows_nothing = shows_no_counter(layout);
@@ -150,6 +153,15 @@ void TableNotes::look_at(const TableLayout& layout, const Point& point, bool exp
             explain(item, point.predicted);
         if (point.measured) explain(item, *point.measured);
     }
+}
+
+void TableNotes::look_at_passes(const Readings& readings) {
+    constexpr std::array degrees{
+        std::pair{Counter::shared_load_conflict_degree, Counter::shared_load_conflicts},
+        std::pair{Counter::shared_store_conflict_degree, Counter::shared_store_conflicts}};
+    for (const auto& [degree, conflicts] : degrees)
+        has_wide_passes_ |= is_finite_number(readings[degree]) && number_in(readings[degree]) > 1 &&
+                            readings[conflicts] == Reading{std::uint64_t{0}};
 }
 
 void TableNotes::look_at_reads(const Readings& readings) {
@@ -217,6 +229,10 @@ std::vector<std::string> TableNotes::lines(const ResultTail& tail) const {
             "The start of the launch takes longer than its memory accesses, so the times say "
             "nothing about memory: a larger --size, such as 256MiB, does.");
     if (!evidence_.empty()) lines.push_back(evidence_);
+    if (has_wide_passes_)
+        lines.emplace_back(
+            "Lanes of 8 or 16 bytes take 2 or 4 passes a request at best: shared conflicts are "
+            "what is above.");
     if (shares_requests_ && style_.explains_all)
         lines.emplace_back(
             "L1 hit and L2 read sectors are fewer than load sectors: loads of a sector that is "

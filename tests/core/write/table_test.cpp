@@ -249,6 +249,20 @@ TEST(Table, variants_are_compared_by_time_and_passes_a_request) {
     EXPECT_THAT(shown, HasSubstr("passes/req"));
 }
 
+// 32 lanes of 8 bytes are two passes of 128, which nothing can better.
+TEST(Table, says_where_several_passes_are_no_conflict) {
+    const auto notes = [](std::uint64_t conflicts) {
+        Point point = predicted_load("a", 4);
+        point.predicted[Counter::shared_load_requests] = std::uint64_t{1};
+        point.predicted[Counter::shared_load_wavefronts] = std::uint64_t{2};
+        point.predicted[Counter::shared_load_conflicts] = conflicts;
+        point.predicted[Counter::shared_load_conflict_degree] = 2.0;
+        return count_of(table_of({point}), "at best");
+    };
+    EXPECT_EQ(notes(0), 1u);
+    EXPECT_EQ(notes(1), 0u);
+}
+
 // 4 sectors, of which one hit and two were read: the fourth was on its way.
 TEST(Table, says_with_v_where_hits_and_reads_are_fewer_than_sectors) {
     const auto note = [](std::uint64_t reads, bool explains_all) {
