@@ -54,6 +54,13 @@ class Axes(Case):
         self.assertEqual(len(set(names)), 10)
         self.assertEqual(names[0], "width=64 variant=naive")
 
+    # A word more, or two where a warp stores two rows at once.
+    def test_how_far_rows_of_a_tile_are_padded_is_told(self):
+        found = self.swept("transpose", "--range", "64", "--variant", "naive,tile,padded", "--tile", "16,32")
+        self.assertEqual([p.get("tile_pitch") for p in found], [None, 16, 32, 18, 33])
+        for point in self.swept("transpose", "--range", "64", "--variant", "padded"):
+            self.assertEqual(point["tile_pitch"], 65)
+
     def test_one_tile_is_of_the_variants_that_have_one(self):
         found = self.swept("transpose", "--range", "64", "--variant", "padded,naive", "--tile",
                            "16")
