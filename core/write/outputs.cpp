@@ -25,13 +25,17 @@ std::optional<FileIdentity> identity_of_input(const std::string& path) {
 }
 
 // Why a counter that was asked for is not there at all.
-Unavailable why_absent(Counter counter, bool is_measured) {
+Unavailable why_absent(Counter counter, const Readings& there, bool is_measured) {
     const std::string_view key = key_of(counter);
     if (counter == Counter::duration_seconds && !is_measured)
         return {"time is predicted of launches in device memory, on boards whose rates are known"};
     if (key.ends_with("_transactions") || key.ends_with("_transaction_bytes"))
-        return {"transactions are counted of what a launch executes before compute capability 7.0"};
-    return {"it does not concern this launch, or this machine does not count so"};
+        return {"machines before compute capability 7.0 have transactions, of what a launch does"};
+    if (key.starts_with("atomic_") && is_present(there[Counter::reduce_requests]))
+        return {"nothing reads what its atomics return, and counters of reduce_ have them"};
+    if (key.starts_with("reduce_") && is_present(there[Counter::atomic_requests]))
+        return {"its atomics return a value, and counters of atomic_ have them"};
+    return {"this launch has no such access, or this machine no such counter"};
 }
 
 // Whether several instructions of the launch are counted by one counter.
@@ -48,7 +52,7 @@ Readings only(const std::vector<Counter>& counters, const Readings& readings, bo
     for (const Counter counter : counters) {
         some[counter] = readings[counter];
         if (explains && !is_present(some[counter]))
-            some[counter] = why_absent(counter, is_measured);
+            some[counter] = why_absent(counter, readings, is_measured);
     }
     return some;
 }

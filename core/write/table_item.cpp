@@ -25,7 +25,7 @@ constexpr std::array field_headings{
     FieldHeading{AccessField::tag_wavefronts, {"tag", "wavefronts", "tag wavefronts", 42}},
     FieldHeading{AccessField::data_wavefronts, {"data", "wavefronts", "data wavefronts", 43}},
     FieldHeading{AccessField::ideal_sectors, {"ideal", "sectors", "ideal sectors", 50}},
-    FieldHeading{AccessField::unique_bytes, {"distinct", "", "distinct bytes", 51}},
+    FieldHeading{AccessField::unique_bytes, {"touched", "", "bytes touched", 51}},
 };
 static_assert(field_headings.size() == access_field_count, "a field has no heading");
 

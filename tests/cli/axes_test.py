@@ -247,6 +247,18 @@ class Best(Case):
         self.assertEqual(list(result["points"][0]["predicted"]), ["load_lines"])
         self.refuse("stride", "--columns", "load_line")
 
+    def test_of_a_counter_that_is_not_there_names_the_one_that_is(self):
+        for op, asked, there in (("reduce", "atomic_sectors", "reduce_"),
+                                 ("atomic", "reduce_sectors", "atomic_")):
+            ran = self.run_ok("offset", "--range", "1", "--type", "u32", "--op", op, "--counters", asked, "--json")
+            self.assertIn(there, ran.json["points"][0]["unavailable"][asked])
+
+    # Names of two settings have commas: where one ends is seen.
+    def test_of_equals_with_several_settings_tells_them_apart(self):
+        text = self.verdict_of("transpose", "--range", "64", "--variant", "tile,padded,swizzled", "--tile",
+                               "16,32", "--best", "shared_load_wavefronts")["text"]
+        self.assertEqual(text.split(":")[0].split("; or ")[:2], ["variant padded, tile 16", "variant padded, tile 32"])
+
     def test_what_is_left_out_is_named_by_what_columns_takes(self):
         command = ["formula", "atomic.u32: h[hash(i,256)]", "shared.atomic.u32: h[hash(i,256)]"]
         text = self.run_ok(*command, env=harness.environment(COLUMNS="80")).out_text
