@@ -1,8 +1,12 @@
 // Commands that list what there is: patterns, counters, machines.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "cli/invocation.h"
 #include "cli/list_output.h"
@@ -10,9 +14,12 @@
 #include "core/machine/board_facts.h"
 #include "core/pattern/catalog.h"
 #include "core/result/counter.h"
+#include "core/result/counter_words.h"
 #include "core/result/estimates.h"
+#include "core/text/describe.h"
 #include "core/text/fold.h"
 #include "core/text/units.h"
+#include "core/text/utf8.h"
 
 namespace coalprof {
 namespace {
@@ -42,9 +49,30 @@ Listing list_patterns() {
     return listing;
 }
 
-Listing list_counters() {
+// Those that have the word in what is said of them; all of them without one.
+std::vector<CounterInfo> counters_with(std::string_view word) {
+    const auto has_word = [&](std::string_view text) {
+        return std::ranges::search(text, word, {}, ascii_lower, ascii_lower).begin() !=
+                   text.end() ||
+               word.empty();
+    };
+    std::vector<CounterInfo> counters;
+    for (const CounterInfo& counter : all_counters())
+        if (has_word(counter.key) || has_word(counter.meaning) ||
+            has_word(nsight_name_of(counter.counter)))
+            counters.push_back(counter);
+    if (counters.empty())
+        throw UsageError(fmt::format("counters: none has '{}' in its key, meaning or Nsight "
+                                     "Compute name",
+                                     shown(word)),
+                         {}, UsageError::no_caret, hint_for_counter(word));
+    return counters;
+}
+
+Listing list_counters(const std::string& word) {
     Listing listing{.document = {.key = "counters", .rows = {}}};
-    for (const CounterInfo& counter : all_counters()) {
+    const std::vector<CounterInfo> counters = counters_with(word);
+    for (const CounterInfo& counter : counters) {
         const std::string_view metric = nsight_name_of(counter.counter);
         listing.document.rows.push_back(
             {{{"key", counter.key},
@@ -53,10 +81,10 @@ Listing list_counters() {
               {"may_be_estimated", may_be_estimated(counter.counter)},
               {"nsight_compute", metric.empty() ? Value{} : Value{metric}}}});
     }
-    listing.text = [](const TableStyle& style) {
+    listing.text = [counters](const TableStyle& style) {
         std::string text;
-        for (const CounterInfo& counter : all_counters()) {
-            text += fmt::format("{:<28} {}{}\n", counter.key, name_of(counter.unit),
+        for (const CounterInfo& counter : counters) {
+            text += fmt::format("{:<30} {}{}\n", counter.key, name_of(counter.unit),
                                 may_be_estimated(counter.counter) ? "  ~" : "");
             text += folded_text(counter.meaning, {.columns = style.width, .indent = 4});
             if (const std::string_view metric = nsight_name_of(counter.counter); !metric.empty())
@@ -139,8 +167,11 @@ Listing list_machines() {
 
 void add_list_commands(CLI::App& app, Invocation& invocation) {
     add_list(app, invocation, "patterns", "The built-in access patterns", list_patterns);
+    auto word = std::make_shared<std::string>();
     add_list(app, invocation, "counters", "Every counter: key, unit, meaning, Nsight Compute name",
-             list_counters);
+             [word] { return list_counters(*word); })
+        .add_option("WORD", *word,
+                    "Only counters that have it in their key, meaning or Nsight Compute name");
     add_list(app, invocation, "machines", "The GPUs that the model knows", list_machines);
 }
 

@@ -57,8 +57,8 @@ ExitCode print_listing(const std::function<Listing()>& make, const OutputOptions
     return ExitCode::done;
 }
 
-void add_list(CLI::App& app, Invocation& invocation, const char* name, const char* help,
-              Listing (*make)()) {
+CLI::App& add_list(CLI::App& app, Invocation& invocation, const char* name, const char* help,
+                   const std::function<Listing()>& make) {
     CLI::App* sub = app.add_subcommand(name, help);
     sub->group("Lists");
     auto output = std::make_shared<OutputOptions>();
@@ -75,6 +75,7 @@ void add_list(CLI::App& app, Invocation& invocation, const char* name, const cha
             return print_listing(make, *output, invocation);
         };
     });
+    return *sub;
 }
 
 }  // namespace coalprof

@@ -25,7 +25,7 @@ ExitCode print_listing(const std::function<Listing()>& make, const OutputOptions
                        const Invocation& invocation);
 
 // A command that prints what `make` lists.
-void add_list(CLI::App& app, Invocation& invocation, const char* name, const char* help,
-              Listing (*make)());
+CLI::App& add_list(CLI::App& app, Invocation& invocation, const char* name, const char* help,
+                   const std::function<Listing()>& make);
 
 }  // namespace coalprof

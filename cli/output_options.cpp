@@ -1,7 +1,6 @@
 #include "cli/output_options.h"
 
 #include <fmt/core.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,34 +11,16 @@
 #include "cli/print.h"
 #include "cli/source_files.h"
 #include "core/text/describe.h"
-#include "core/text/number.h"
 #include "core/text/suggest.h"
 
 namespace coalprof {
 namespace {
-
-constexpr std::size_t usual_width = 80;
-constexpr std::size_t least_width = 20;
 
 std::string format_list() {
     std::string list;
     for (const Format& format : all_formats())
         list += fmt::format("{}{}", list.empty() ? "" : ", ", format.name);
     return list;
-}
-
-std::size_t terminal_width() {
-    if (const char* columns = std::getenv("COLUMNS")) {
-        const std::string_view text(columns);
-        const ReadNumber width = read_integer(text);
-        if (width.status == NumberStatus::ok && width.length == text.size() &&
-            width.value >= least_width && width.value <= 10'000)
-            return static_cast<std::size_t>(width.value);
-    }
-    winsize size{};
-    if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= least_width)
-        return size.ws_col;
-    return usual_width;
 }
 
 bool wants_color(const std::string& choice) {
@@ -132,7 +113,7 @@ void LookOptions::check() const {
 
 TableStyle LookOptions::style() const {
     check();
-    return {.width = terminal_width(),
+    return {.width = terminal_width(STDOUT_FILENO),
             .color = !plain && wants_color(color),
             .ascii = plain,
             .find_warp = find_point_warp};

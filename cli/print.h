@@ -2,13 +2,18 @@
 // rest. A reader of standard output that has left ends the program quietly.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace coalprof {
 
 // Throws ReaderGone or Error (ExitCode::output).
 void print_out(std::string_view text);
-// Never throws: there is nowhere left to say it. Takes the place of the status.
+// Columns of the terminal behind this descriptor: what COLUMNS says, else the terminal, else 80.
+std::size_t terminal_width(int descriptor);
+
+// Never throws: there is nowhere left to say it. Takes the place of the status. On a terminal,
+// sentences that are wider are folded; lines that begin with a blank show something, and stay.
 void print_err(std::string_view text) noexcept;
 
 // One line on standard error, a terminal, that stands until other text or another status takes its

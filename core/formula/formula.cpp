@@ -65,6 +65,7 @@ class FormulaProgramBuilder {
             if (parts.contiguous_store) {
                 FormulaAccess contiguous = access;
                 contiguous.index = thread_index_;
+                contiguous.index_end = contiguous.index_begin;
                 add(AccessKind::store, free_name(), contiguous);
             }
         }

@@ -124,9 +124,10 @@ class Parser {
         if (token_.kind == TokenKind::name && peek().is("[")) {
             parse_array(access);
         } else {
-            access.index = parse_expression(0).node;
+            parse_index(access);
         }
         if (token_.kind == TokenKind::name && token_.text == "if") {
+            access.condition_begin = position(token_.at);
             advance();
             access.condition = parse_expression(0).node;
         }
@@ -178,6 +179,13 @@ class Parser {
         advance();
     }
 
+    void parse_index(FormulaAccess& access) {
+        const Operand index = parse_expression(0);
+        access.index = index.node;
+        access.index_begin = position(index.begin);
+        access.index_end = position(index.end);
+    }
+
     void parse_array(FormulaAccess& access) {
         const std::string reason = reason_against_name(token_.text);
         if (!reason.empty())
@@ -187,7 +195,7 @@ class Parser {
         advance();
         const std::size_t open = token_.at;
         advance();
-        access.index = parse_expression(0).node;
+        parse_index(access);
         if (!token_.is("]"))
             throw error(token_.at,
                         fmt::format("expected ']' for the '[' in column {}, found {}", open + 1,

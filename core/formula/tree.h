@@ -84,6 +84,9 @@ struct FormulaAccess {
     std::optional<NodeId> condition;  // lanes where it is zero take no part
     std::uint16_t begin = 0;          // its text, prefix included: [begin, end)
     std::uint16_t end = 0;
+    std::uint16_t index_begin = 0;  // the index within it; the same twice: i, which nobody wrote
+    std::uint16_t index_end = 0;
+    std::uint16_t condition_begin = 0;  // "if ...", where there is a condition
 };
 
 struct ParsedFormula {

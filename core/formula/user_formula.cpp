@@ -59,6 +59,16 @@ std::string UserFormula::text() const {
     return formula_->text.substr(access_.begin, std::size_t{access_.end} - access_.begin);
 }
 
+std::string UserFormula::index_text() const {
+    const auto part = [&](std::size_t begin, std::size_t end) {
+        return formula_->text.substr(begin, end - begin);
+    };
+    const bool is_written = access_.index_begin != access_.index_end;
+    std::string text = is_written ? part(access_.index_begin, access_.index_end) : "i";
+    if (access_.condition) text += ' ' + part(access_.condition_begin, access_.end);
+    return text;
+}
+
 std::vector<std::string> UserFormula::notes(std::uint32_t width_bytes, std::uint64_t first_thread,
                                             std::uint32_t lanes) const {
     return formula_notes(*this, width_bytes, first_thread, lanes);

@@ -27,6 +27,7 @@ class UserFormula : public CustomFormula {
     bool divides() const override;
     std::string cuda_source(const std::string& type_name) const override;
     std::string text() const override;
+    std::string index_text() const override;
     std::vector<std::string> notes(std::uint32_t width_bytes, std::uint64_t first_thread,
                                    std::uint32_t lanes) const override;
 

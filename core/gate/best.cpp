@@ -14,15 +14,11 @@
 #include "core/text/error.h"
 #include "core/text/suggest.h"
 #include "core/text/units.h"
+#include "core/write/columns.h"
 #include "core/write/number_text.h"
 
 namespace coalprof {
 namespace {
-
-// Parameters that follow from others tell no combinations apart. A size does where there is a grid.
-bool follows_from_others(std::string_view key, bool has_grid) {
-    return key == "l1_kib" || key == "row_elements" || (key == "size_bytes" && has_grid);
-}
 
 std::string text_of(const NamedValues& values) {
     std::string text;
@@ -129,12 +125,15 @@ class BestRanking {
         if (all_.size() == 1) return fmt::format("{} has {}", *all_.front().name, number_of_best());
         const std::size_t alike = end_of_equals(0);
         if (alike == all_.size())
-            return fmt::format("all {} are equal: {}", alike, number_of_best());
+            return fmt::format("{} equal: {}",
+                               alike == 2 ? "both are" : fmt::format("all {} are", alike),
+                               number_of_best());
         const auto doubtful = static_cast<std::size_t>(
             std::count_if(all_.begin() + static_cast<std::ptrdiff_t>(alike), all_.end(),
                           [&](const Contender& one) { return overlap(one, all_.front()); }));
-        std::string text = fmt::format("{}{}, {}; next: {}", doubtful > 0 ? "not certain: " : "",
-                                       names(0, alike), number_of_best(), told(alike));
+        std::string text =
+            fmt::format("{}{}{} {}; next: {}", doubt(doubtful > 0, alike), names(0, alike),
+                        alike > 1 ? ":" : ",", number_of_best(), told(alike));
         if (end_of_equals(alike) < all_.size()) text += "; worst: " + told(begin_of_worst());
         if (doubtful == all_.size() - alike)
             text += fmt::format("; their {} overlap", overlap_);
@@ -162,20 +161,32 @@ class BestRanking {
         return begin;
     }
 
+    // A difference that is large is likely, though the intervals overlap.
+    std::string_view doubt(bool is_doubtful, std::size_t next) const {
+        constexpr double large = 1.25;
+        if (!is_doubtful) return "";
+        const double a = std::abs(all_.front().mean);
+        const double b = std::abs(all_[next].mean);
+        return std::max(a, b) >= large * std::min(a, b) ? "likely " : "not certain: ";
+    }
+
     std::string number_of_best() const {
         return fmt::format("{} {}", source_, number_text(counter_, all_.front().mean));
     }
     std::string names(std::size_t begin, std::size_t end) const {
+        // A name of several settings has commas of its own.
+        const bool has_commas = all_[begin].name->find(", ") != std::string::npos;
+        const std::string_view between = has_commas ? "; or " : " and ";
         std::string names;
         for (std::size_t i = begin; i < std::min(end, begin + most_told); ++i)
-            names += fmt::format("{}{}", i == begin ? "" : " and ", *all_[i].name);
+            names += fmt::format("{}{}", i == begin ? "" : between, *all_[i].name);
         const std::size_t told = std::min(end - begin, most_told);
         return told == end - begin ? names
-                                   : fmt::format("{} and {} more", names, end - begin - told);
+                                   : fmt::format("{}{}{} more", names, between, end - begin - told);
     }
     // Of a contender and its equals behind it.
     std::string told(std::size_t begin) const {
-        return fmt::format("{} {}{}", names(begin, end_of_equals(begin)),
+        return fmt::format("{}: {}{}", names(begin, end_of_equals(begin)),
                            number_text(counter_, all_[begin].mean),
                            distance_text(all_[begin].mean / all_.front().mean));
     }
@@ -319,8 +330,9 @@ SortedSink::SortedSink(ResultSink& next, const std::string& key) : next_(next), 
     const std::size_t colon = key.rfind(':');
     const std::string order = colon == std::string::npos ? "" : key.substr(colon + 1);
     if (!order.empty() && order != "asc" && order != "desc")
-        throw UsageError(fmt::format("--sort {}: behind the key stands asc or desc", shown(key)),
-                         {}, UsageError::no_caret, "for example --sort load_sectors:desc");
+        throw UsageError(fmt::format("--sort {}: '{}' is no order", shown(key), shown(order)), {},
+                         UsageError::no_caret,
+                         "write KEY:asc or KEY:desc, such as --sort load_sectors:desc");
     key_ = key.substr(0, colon);
     counter_ = find_counter(key_);
     is_descending_ =

@@ -53,25 +53,6 @@ std::string count_text(std::uint64_t count, std::string_view noun) {
     return fmt::format("{} {}{}", grouped(count), noun, count == 1 ? "" : "s");
 }
 
-std::string headline(const GateReport& report) {
-    const auto broken = report.count(Kind::broken);
-    const auto missing = report.count(Kind::missing);
-    if (is_check(report)) {
-        std::uint64_t kept = 0;
-        for (const GateCase& one : report.cases)
-            kept += one.count(Kind::broken) + one.count(Kind::missing) == 0 ? 1 : 0;
-        return fmt::format("{} of {} kept at {}", kept, count_text(report.cases.size(), "budget"),
-                           count_text(report.points, "point"));
-    }
-    std::string text =
-        fmt::format("{} compared: {} worse, {} better", count_text(report.points, "point"),
-                    count_text(broken, "value"), grouped(report.count(Kind::better)));
-    if (report.count(Kind::changed) > 0)
-        text += fmt::format(", {} changed", grouped(report.count(Kind::changed)));
-    if (missing > 0) text += fmt::format(", {} missing", grouped(missing));
-    return text;
-}
-
 // "broken", "missing", "kept"
 std::string_view outcome_of(const GateCase& one) {
     if (one.count(Kind::broken) > 0) return "broken";
@@ -89,6 +70,27 @@ std::string outcome_line(const GateCase& one) {
                    : fmt::format("no number at {} of {}", grouped(one.count(Kind::missing)),
                                  count_text(all, "point"));
     return fmt::format("kept at {}", count_text(all, "point"));
+}
+
+std::string headline(const GateReport& report) {
+    const auto broken = report.count(Kind::broken);
+    const auto missing = report.count(Kind::missing);
+    if (is_check(report) && report.cases.size() == 1)
+        return "1 budget: " + outcome_line(report.cases.front());
+    if (is_check(report)) {
+        std::uint64_t kept = 0;
+        for (const GateCase& one : report.cases)
+            kept += one.count(Kind::broken) + one.count(Kind::missing) == 0 ? 1 : 0;
+        return fmt::format("{} of {} kept at {}", kept, count_text(report.cases.size(), "budget"),
+                           count_text(report.points, "point"));
+    }
+    std::string text =
+        fmt::format("{} compared: {} worse, {} better", count_text(report.points, "point"),
+                    count_text(broken, "value"), grouped(report.count(Kind::better)));
+    if (report.count(Kind::changed) > 0)
+        text += fmt::format(", {} changed", grouped(report.count(Kind::changed)));
+    if (missing > 0) text += fmt::format(", {} missing", grouped(missing));
+    return text;
 }
 
 void put_lines(std::string& text, const std::vector<GateFinding>& findings, std::uint64_t all,

@@ -204,6 +204,12 @@ std::string op_of(const Instruction& instruction) {
         .append(name_of(instruction.kind));
 }
 
+// Of a user's formula as it was written; empty for those of patterns.
+std::string index_text_of(const Formula& formula) {
+    const auto* custom = std::get_if<std::shared_ptr<const CustomFormula>>(&formula);
+    return custom ? (*custom)->index_text() : std::string();
+}
+
 // The program's instructions, nothing known of them yet.
 std::vector<InstructionResult> described(const Program& program) {
     std::vector<InstructionResult> instructions;
@@ -211,6 +217,7 @@ std::vector<InstructionResult> described(const Program& program) {
         instructions.push_back({.array = program.arrays[one.array].name,
                                 .op = op_of(one),
                                 .type = std::string(name_of(one.type)),
+                                .index = index_text_of(one.formula),
                                 .predicted = {}});
     return instructions;
 }

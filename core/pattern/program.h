@@ -43,6 +43,8 @@ class CustomFormula {
     virtual std::string cuda_source(const std::string& type_name) const = 0;
     // For messages and drawings: the text as the user typed it.
     virtual std::string text() const = 0;
+    // Of that the index alone, with the condition: "i*3", "i + 1 if i < n - 1".
+    virtual std::string index_text() const { return text(); }
     // How the index moves from lane to lane in the warp whose lane 0 is `first_thread`, part by
     // part; elements are `width_bytes` wide.
     virtual std::vector<std::string> notes(std::uint32_t width_bytes, std::uint64_t first_thread,

@@ -161,6 +161,11 @@ std::optional<std::uint64_t> padded_tile_row(const PatternOptions& options, Elem
     return *side + padding_elements(*side, bytes_of(type));
 }
 
+std::optional<std::uint64_t> tile_pitch(const PatternOptions& options, ElementType type) {
+    const auto padded = padded_tile_row(options, type);
+    return padded ? padded : transpose_tile(options, type);
+}
+
 std::vector<std::string_view> transpose_variants() { return {variants.begin(), variants.end()}; }
 
 bool has_tile(std::string_view variant) { return variant != "naive"; }

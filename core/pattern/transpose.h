@@ -18,6 +18,9 @@ std::optional<std::uint64_t> transpose_tile(const PatternOptions& options, Eleme
 // Elements from one row of a tile to the next, where the rows are padded.
 std::optional<std::uint64_t> padded_tile_row(const PatternOptions& options, ElementType type);
 
+// The same of every tile, its columns where it is not padded; none without a tile.
+std::optional<std::uint64_t> tile_pitch(const PatternOptions& options, ElementType type);
+
 // Elements that each thread handles: a tile takes a whole block, which decides it. Throws
 // UsageError for a block that a tile cannot be divided among, and as transpose_tile() does.
 std::uint32_t transpose_per_thread(const PatternOptions& options, ElementType type,

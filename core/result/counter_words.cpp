@@ -1,8 +1,11 @@
 #include "core/result/counter_words.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
+#include <string_view>
 #include <vector>
 
 #include "core/result/counter.h"
@@ -34,6 +37,32 @@ constexpr std::array words{
     Word{"shared_atomic_passes_per_request", "shared_atomic_conflict_degree"},
 };
 
+std::vector<std::string_view> keys_with(std::string_view part) {
+    std::vector<std::string_view> keys;
+    for (const CounterInfo& counter : all_counters())
+        if (counter.key.find(part) != counter.key.npos) keys.push_back(counter.key);
+    return keys;
+}
+
+// "a, b, c and 4 more"
+std::string list_of(const std::vector<std::string_view>& keys) {
+    constexpr std::size_t most = 6;
+    std::string list = fmt::format(
+        "{}",
+        fmt::join(keys.begin(),
+                  keys.begin() + static_cast<std::ptrdiff_t>(std::min(keys.size(), most)), ", "));
+    return keys.size() > most ? fmt::format("{} and {} more", list, keys.size() - most) : list;
+}
+
+// The longest part of the word, from some '_' on, that keys have; empty: none does.
+std::string_view known_part_of(std::string_view word) {
+    while (word.size() >= 3 && keys_with(word).empty()) {
+        const std::size_t end = word.find('_');
+        word.remove_prefix(end == word.npos ? word.size() : end + 1);
+    }
+    return word.size() >= 3 ? word : std::string_view{};
+}
+
 }  // namespace
 
 std::string unknown_counter(std::string_view what, std::string_view word) {
@@ -50,6 +79,9 @@ std::string hint_for_counter(std::string_view word) {
         if (known.word == meant)
             return fmt::format("'{}' is {}; `coalprof counters` lists them all", known.word,
                                known.keys);
+    if (const std::string_view part = known_part_of(word); !part.empty())
+        return fmt::format("with '{}' there are {}; `coalprof counters` lists them all", part,
+                           list_of(keys_with(part)));
     return "`coalprof counters` lists them";
 }
 

@@ -42,6 +42,7 @@ struct InstructionResult {
     std::string array;   // "tile"
     std::string op;      // "load", "shared_store"
     std::string type;    // "f32"
+    std::string index;   // "i*3", as it was written; empty: nobody wrote one
     Readings predicted;  // what the launch has of it alone, up to L1; L2 sees them all together
 };
 

@@ -184,6 +184,7 @@ struct Ranking {
     std::size_t lead = 0;                // the cheapest, if only by what is likely
     std::size_t worst = 0;
     double gain = 1;               // from the worst to the lead
+    bool best_differ = false;      // in what is likely; their intervals overlap
     std::uint64_t exceptions = 0;  // values at which none of the best is as good as another
 };
 
@@ -205,6 +206,10 @@ std::optional<Ranking> ranked_by(const Contest& contest, Basis basis) {
         totals.begin());
     ranking.lead = cheapest(totals);
     const double least = totals[ranking.lead].middle;
+    ranking.best_differ =
+        std::any_of(ranking.best.begin(), ranking.best.end(), [&](std::size_t candidate) {
+            return totals[candidate].middle > alike_when_predicted * least;
+        });
     if (least > 0) ranking.gain = totals[ranking.worst].middle / least;
     for (const auto& here : best_at) {
         const bool is_shared = std::any_of(here.begin(), here.end(), [&](std::size_t candidate) {
@@ -215,9 +220,10 @@ std::optional<Ranking> ranked_by(const Contest& contest, Basis basis) {
     return ranking;
 }
 
-// Of candidates with the same traffic from memory those whose L1 loses shared lines at the fewest
-// values.
+// Of candidates that nothing else tells apart those whose L1 loses shared lines at the fewest
+// values. Where one of them is likely to be faster, if not certain, that is the verdict.
 void prefer_l1_reuse(const Contest& contest, Ranking& ranking) {
+    if (ranking.best_differ) return;
     const auto losses_of = [&](std::size_t candidate) {
         const auto& samples = contest.candidates[candidate].samples;
         return std::count_if(samples.begin(), samples.end(),
@@ -248,7 +254,7 @@ std::string sentence_of(Basis basis) {
         case Basis::predicted_traffic:
             return "predicted traffic";
         case Basis::predicted_l1_reuse:
-            return "what L1 keeps of the lines that warps share, by its documented sizes";
+            return "what L1 can keep of the lines that are read more than once";
         case Basis::none:
             break;
     }

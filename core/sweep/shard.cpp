@@ -149,8 +149,7 @@ Shard parse_shard(std::string_view text, const GetVariable& variable, std::strin
         value.refuse(UsageError::no_caret, fmt::format("there are at most {} shards", most_shards));
     if (shard.index == 0) value.refuse(0, "shards are counted from 1");
     if (shard.index > shard.count)
-        value.refuse(0, fmt::format("there are {} shards, and {} is none of them", shard.count,
-                                    shard.index));
+        value.refuse(0, fmt::format("the last of {0} shards is {0}/{0}", shard.count));
     return shard;
 }
 

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/pattern/transpose.h"
 #include "core/sweep/sweep_axes.h"
 #include "core/text/error.h"
 
@@ -84,9 +85,12 @@ void SweepPoints::make(PlannedPoint& point) const {
     require_grid(plan);
     require_walkable(plan);
     finish_point(point, sweep_, settings);
-    // The same in the other unit, which is no part of the name.
+    // What follows from the rest is no part of the name.
     if (pattern_.typed_in_elements)
         point.parameters.emplace_back("row_elements", value / bytes_of(plan.type));
+    if (const auto pitch = plan.pattern == "transpose" ? tile_pitch(plan.options, plan.type)
+                                                       : std::optional<std::uint64_t>())
+        point.parameters.emplace_back("tile_pitch", *pitch);
     if (size_follows_axes(sweep_))
         point.parameters.emplace_back("size_bytes", plan.shape.size_bytes);
     add_device(point, sweep_);

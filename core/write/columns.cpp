@@ -20,6 +20,11 @@ std::vector<std::string> parameter_keys(const std::vector<Point>& points) {
     return keys;
 }
 
+bool follows_from_others(std::string_view key, bool has_grid) {
+    return key == "l1_kib" || key == "row_elements" || key == "tile_pitch" ||
+           (key == "size_bytes" && has_grid);
+}
+
 PrintedColumns columns_of(const ResultHead& head, const std::vector<Point>& points) {
     PrintedColumns columns;
     columns.parameters = parameter_keys(points);

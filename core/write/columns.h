@@ -5,6 +5,7 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/result/result.h"
@@ -38,6 +39,10 @@ class SeenCounters {
 
 // The keys of the points' parameters, in order of appearance.
 std::vector<std::string> parameter_keys(const std::vector<Point>& points);
+
+// Whether a parameter says the same as another one and tells no points apart. A size does where
+// there is a grid.
+bool follows_from_others(std::string_view key, bool has_grid);
 
 PrintedColumns columns_of(const ResultHead& head, const std::vector<Point>& points);
 

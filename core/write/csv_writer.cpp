@@ -143,6 +143,7 @@ class CsvWriter : public ResultSink {
         if (sweep.pattern == "transpose") {
             others.emplace("variant", sweep.variant);
             others.emplace("tile", text_or_none(sweep.tile));
+            others.emplace("tile_pitch", "");
         }
         // Which list holds what is lost in files, so that the names decide.
         for (const NamedValues* list : {&sweep.settings, &sweep.more})

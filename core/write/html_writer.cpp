@@ -234,7 +234,8 @@ class HtmlWriter : public ResultSink {
         if (!head.machine.evidence.empty())
             facts.push_back(
                 fmt::format("machine {}: {}", head.machine.name, head.machine.evidence));
-        for (const Verdict& verdict : result.tail.verdicts) facts.push_back(verdict_line(verdict));
+        for (std::string& line : verdict_lines(result.tail.verdicts))
+            facts.push_back(std::move(line));
         if (!result.failed.empty())
             facts.push_back(fmt::format("{} of them failed", result.failed.size()));
         return facts;

@@ -99,7 +99,7 @@ std::string list_as_csv(const ListDocument& list) {
     std::string text;
     const auto add_line = [&](auto cell) {
         for (std::size_t i = 0; i < columns.size(); ++i)
-            text += (i == 0 ? "" : ",") + csv_cell(cell(columns[i]));
+            text.append(i == 0 ? "" : ",").append(csv_cell(cell(columns[i])));
         text += '\n';
     };
     add_line([](const std::string& key) { return key; });

@@ -11,9 +11,6 @@
 namespace coalprof {
 namespace {
 
-// Pages show what fits; every column of a sweep would not.
-constexpr std::size_t page_columns = 110;
-
 // Nothing of a name is markup, and no name ends its cell.
 std::string escaped(std::string_view text) {
     constexpr std::string_view markup = "\\`*_{}[]<>#|~$&";
@@ -45,7 +42,7 @@ class MarkdownWriter : public ResultSink {
  public:
     MarkdownWriter(ByteSink& out, const TableStyle& style)
         : out_(out),
-          style_{.width = page_columns,
+          style_{.width = 0,  // a page scrolls
                  .ascii = style.ascii,
                  .takes_columns = style.takes_columns,
                  .explains_all = style.explains_all} {}

@@ -25,13 +25,25 @@ std::optional<FileIdentity> identity_of_input(const std::string& path) {
 }
 
 // Why a counter that was asked for is not there at all.
-Unavailable why_absent(Counter counter, bool is_measured) {
+Unavailable why_absent(Counter counter, const Readings& there, bool is_measured) {
     const std::string_view key = key_of(counter);
     if (counter == Counter::duration_seconds && !is_measured)
         return {"time is predicted of launches in device memory, on boards whose rates are known"};
     if (key.ends_with("_transactions") || key.ends_with("_transaction_bytes"))
-        return {"transactions are counted of what a launch executes before compute capability 7.0"};
-    return {"it does not concern this launch, or this machine does not count so"};
+        return {"machines before compute capability 7.0 have transactions, of what a launch does"};
+    if (key.starts_with("atomic_") && is_present(there[Counter::reduce_requests]))
+        return {"nothing reads what its atomics return, and counters of reduce_ have them"};
+    if (key.starts_with("reduce_") && is_present(there[Counter::atomic_requests]))
+        return {"its atomics return a value, and counters of atomic_ have them"};
+    return {"this launch has no such access, or this machine no such counter"};
+}
+
+// Whether several instructions of the launch are counted by one counter.
+bool sums_instructions(const Point& point) {
+    const auto& all = point.instructions;
+    return std::ranges::any_of(all, [&](const InstructionResult& one) {
+        return std::ranges::count(all, one.op, &InstructionResult::op) > 1;
+    });
 }
 
 Readings only(const std::vector<Counter>& counters, const Readings& readings, bool explains,
@@ -40,7 +52,7 @@ Readings only(const std::vector<Counter>& counters, const Readings& readings, bo
     for (const Counter counter : counters) {
         some[counter] = readings[counter];
         if (explains && !is_present(some[counter]))
-            some[counter] = why_absent(counter, is_measured);
+            some[counter] = why_absent(counter, readings, is_measured);
     }
     return some;
 }
@@ -115,7 +127,7 @@ class Outputs::Output {
 Outputs::Outputs(const std::vector<OutputTarget>& targets,
                  std::function<void(const std::vector<Warning>&)> untold,
                  std::function<void(std::string_view)> note)
-    : untold_(std::move(untold)), note_(std::move(note)) {
+    : untold_(std::move(untold)), note_(std::move(note)), has_csv_(has_csv(targets)) {
     for (const OutputTarget& target : targets) {
         if (target.format->tells_warnings) untold_ = nullptr;
         auto output = std::make_unique<Output>(target);
@@ -170,6 +182,7 @@ void Outputs::begin(const ResultHead& head) {
 
 void Outputs::point(const Point& point) {
     ++points_;
+    has_sums_ = has_sums_ || (has_csv_ && sums_instructions(point));
     const auto deliver = [this](const Point& shown) {
         for_each([&](Output& output) { output.format().point(shown); });
     };
@@ -195,6 +208,8 @@ void Outputs::finish(const ResultTail& tail) {
                                                   : output.commit_part(points_);
         if (note_ && !remark.empty()) note_(remark);
     });
+    if (note_ && has_sums_)
+        note_("csv: a row is the sum over its launch's instructions; --json has each of them");
     if (untold_) untold_(tail.warnings);
     throw_failures();
 }

@@ -44,7 +44,7 @@ class Outputs : public ResultSink {
     // Opens every target at once, so that a bad one fails before anything is measured: Error
     // (ExitCode::output) naming the path, UsageError when two of them are the same file.
     // `untold` gets the result's warnings where no target tells them, `note` what became of the
-    // files where it is not what was asked for: a sentence each.
+    // files where it is not what was asked for, and that rows of csv are sums: a sentence each.
     explicit Outputs(const std::vector<OutputTarget>& targets,
                      std::function<void(const std::vector<Warning>&)> untold = {},
                      std::function<void(std::string_view)> note = {});
@@ -74,6 +74,8 @@ class Outputs : public ResultSink {
     std::function<void(std::string_view)> note_;
     std::function<bool()> keeps_parts_;
     std::uint64_t points_ = 0;
+    bool has_csv_ = false;
+    bool has_sums_ = false;  // over several instructions that count the same
     std::string failures_;
     std::vector<Counter> listed_;  // empty: all
     bool tells_time_ = false;      // of those listed one does

@@ -9,6 +9,7 @@
 
 #include "core/text/describe.h"
 #include "core/write/curves.h"
+#include "core/write/labels.h"
 #include "core/write/number_text.h"
 #include "core/write/table_item.h"
 #include "core/write/terminal_text.h"
@@ -152,6 +153,7 @@ class PlotWriter : public ResultSink {
     void put_legend() {
         text_.put('\n');
         const std::vector<std::string> labels = curves_.labels();
+        const Labels shown = distinct_labels(labels, width_ - 15, ascii_);
         for (std::size_t color = 0; color < std::min(labels.size(), most_curves); ++color)
             for (const bool is_measured : {true, false}) {
                 if (!sides_[is_measured]) continue;
@@ -160,8 +162,7 @@ class PlotWriter : public ResultSink {
                 curve.is_measured = is_measured;
                 std::string line =
                     fmt::format("{} {}", mark_of(curve), is_measured ? "measured" : "predicted");
-                if (!labels[color].empty())
-                    line += ", " + cell_text(labels[color], width_ - 15, ascii_);
+                if (!labels[color].empty()) line += ", " + shown.at(labels[color]);
                 put_line(line);
             }
         if (labels.size() > most_curves)

@@ -175,6 +175,10 @@ void PointJson::put_instructions(TextBuffer& out,
         put_json_text(out, one.op);
         out.put(R"(,"type":)");
         put_json_text(out, one.type);
+        if (!one.index.empty()) {
+            out.put(R"(,"index":)");
+            put_json_text(out, one.index);
+        }
         out.put(R"(,"predicted":{)");
         nulls_.clear();
         put_readings(out, one.predicted);

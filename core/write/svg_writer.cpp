@@ -9,6 +9,7 @@
 #include "core/text/describe.h"
 #include "core/text/units.h"
 #include "core/write/curves.h"
+#include "core/write/labels.h"
 #include "core/write/number_text.h"
 #include "core/write/text_buffer.h"
 #include "core/write/writers.h"
@@ -146,9 +147,11 @@ class SvgWriter : public ResultSink {
         };
         top += 4;
         const std::vector<std::string> labels = curves_.labels();
+        const Labels distinct = distinct_labels(labels, shown_columns, false);
         for (std::size_t color = 0; color < std::min(labels.size(), most_curves); ++color)
             if (!labels[color].empty())
-                put(stroke(fmt::format("measured s{}", color)), xml_text(shown(labels[color])));
+                put(stroke(fmt::format("measured s{}", color)),
+                    xml_text(distinct.at(labels[color])));
         if (labels.size() > most_curves)
             put("", fmt::format("{} more are left out", labels.size() - most_curves));
         if (has_predicted_)

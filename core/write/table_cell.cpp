@@ -64,6 +64,13 @@ std::string_view kind_of(const Point& point) {
 
 }  // namespace
 
+const std::string* text_in(const TableColumn& column, const Point& point) {
+    if (column.shows == TableColumn::Shows::name) return &point.name;
+    if (column.shows != TableColumn::Shows::parameter) return nullptr;
+    const Value* value = find_value(point.parameters, column.parameter);
+    return value ? std::get_if<std::string>(value) : nullptr;
+}
+
 std::string_view limit_of(const Point& point) {
     return point.estimates && !point.estimates->limits.empty()
                ? word_of(point.estimates->limits.front())
@@ -106,6 +113,12 @@ std::size_t put_cell(TextBuffer& out, const TableColumn& column, const Point& po
                      const TableStyle& style) {
     using Shows = TableColumn::Shows;
     const std::size_t begin = out.view().size();
+    if (!column.labels.empty())
+        if (const std::string* text = text_in(column, point))
+            if (const auto label = column.labels.find(*text); label != column.labels.end()) {
+                out.put(label->second);
+                return terminal_columns(label->second);
+            }
     switch (column.shows) {
         case Shows::reading:
             // No measurement where others have one: this point failed.

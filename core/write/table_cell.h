@@ -21,6 +21,8 @@ inline constexpr std::string_view not_there = "n/a";
 // Appends the text of the cell, without padding; answers its width in columns.
 std::size_t put_cell(TextBuffer& out, const TableColumn& column, const Point& point,
                      const TableStyle& style);
+// The name or the text parameter that a column shows; nullptr where it shows something else.
+const std::string* text_in(const TableColumn& column, const Point& point);
 // What the point's time is limited by, as a word.
 std::string_view limit_of(const Point& point);
 std::string value_text(const Value& value, std::size_t columns, bool ascii);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/text/utf8.h"
+#include "core/write/labels.h"
 #include "core/write/table_cell.h"
 #include "core/write/table_rows.h"
 #include "core/write/terminal_text.h"
@@ -58,8 +59,10 @@ bool are_different(const Point& point) {
 }
 
 using Row = InstructionRows::Row;
+constexpr std::size_t row_indent = 2;
 constexpr std::size_t most_rows = 16;  // the whole of a point is shown, or nothing of it
 constexpr std::size_t most_listed = 4;
+constexpr std::size_t longest_instruction = 400;  // columns, where the width has no limit
 
 // "pad=1, pad=3 and 12 more"
 std::string names_of(const std::vector<std::string>& points) {
@@ -71,17 +74,40 @@ std::string names_of(const std::vector<std::string>& points) {
     return names;
 }
 
-Row row_of(const Point& point, const InstructionResult& one, bool is_first, bool is_lone,
-           const TableStyle& style) {
+// What is left of a line for the instruction: the other cells and the blanks take this much.
+constexpr std::size_t other_cell_columns = 40;
+constexpr std::size_t least_instruction_columns = 28;
+
+// "load a (f32)", and "load a[i*3] (f32)" where the point has another load of a.
+std::vector<std::string> instruction_texts(const std::vector<InstructionResult>& all,
+                                           const TableStyle& style) {
+    std::vector<std::string> texts;
+    for (const InstructionResult& one : all) {
+        const auto is_like = [&](const InstructionResult& other) {
+            return other.op == one.op && other.array == one.array;
+        };
+        const bool is_alone = std::ranges::count_if(all, is_like) == 1;
+        const std::string index =
+            is_alone || one.index.empty() ? std::string() : fmt::format("[{}]", one.index);
+        texts.push_back(fmt::format("{} {}{} ({})", one.op, one.array, index, one.type));
+    }
+    const std::size_t columns =
+        style.width == 0 ? longest_instruction
+                         : std::max(style.width, other_cell_columns + least_instruction_columns) -
+                               other_cell_columns;
+    const Labels labels = distinct_labels(texts, columns, style.ascii);
+    for (std::string& text : texts) text = labels.at(text);
+    return texts;
+}
+
+Row row_of(const InstructionResult& one, std::string instruction) {
     const Cost cost = cost_of(one);
     const auto text = [](const Reading& reading, double factor, const char* unit) {
         return is_number(reading) ? fmt::format("{:.2f}{}", number_in(reading) * factor, unit)
                                   : std::string("n/a");
     };
     Row row;
-    if (is_first && !is_lone) row[0] = cell_text(point.name, text_cell_columns, style.ascii);
-    row[1] = fmt::format("{} {} ({})", one.op, cell_text(one.array, text_cell_columns, style.ascii),
-                         one.type);
+    row[1] = std::move(instruction);
     if (is_present(cost.of_request)) row[2] = text(cost.of_request, 1, "");
     row[3] = cost.unit;
     if (is_present(cost.efficiency)) row[4] = text(cost.efficiency, 100, " %");
@@ -94,10 +120,14 @@ InstructionRows instruction_rows(const std::vector<Point>& points, const TableSt
     InstructionRows told;
     std::vector<std::string> alike;
     std::size_t left_out = 0;
-    for (const Point& point : points) {
+    const std::vector<std::string> names = names_by_what_varies(points);
+    const Labels labels = distinct_labels(names, text_cell_columns, style.ascii);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        const Point& point = points[i];
+        const std::string& label = labels.at(names[i]);
         if (point.instructions.size() < 2) continue;
         if (!are_different(point)) {
-            alike.push_back(cell_text(point.name, text_cell_columns, style.ascii));
+            alike.push_back(label);
             continue;
         }
         const bool has_room =
@@ -106,11 +136,11 @@ InstructionRows instruction_rows(const std::vector<Point>& points, const TableSt
             ++left_out;
             continue;
         }
-        bool is_first = true;
-        for (const InstructionResult& one : point.instructions) {
-            told.rows.push_back(row_of(point, one, is_first, points.size() == 1, style));
-            is_first = false;
-        }
+        const std::size_t first = told.rows.size();
+        std::vector<std::string> texts = instruction_texts(point.instructions, style);
+        for (std::size_t k = 0; k < texts.size(); ++k)
+            told.rows.push_back(row_of(point.instructions[k], std::move(texts[k])));
+        if (points.size() > 1) told.rows[first][0] = label;
     }
     if (told.rows.empty()) return {};
     if (!alike.empty())
@@ -128,17 +158,22 @@ std::string instructions_text(const std::vector<Point>& points, const TableStyle
     for (const Row& row : rows)
         for (std::size_t k = 0; k < row.size(); ++k)
             widths[k] = std::max(widths[k], terminal_columns(row[k]));
+    std::size_t width = row_indent;
+    for (const std::size_t column : widths) width += column + (column == 0 ? 0 : column_gap.size());
+    // A line that would be too long has its point's name above it.
+    const bool is_below = style.width != 0 && width - column_gap.size() > style.width;
     std::string text = "Each instruction, predicted:\n";
     for (const Row& row : rows) {
-        std::string line;
-        for (std::size_t k = 0; k < row.size(); ++k) {
+        std::string line(is_below ? 2 * row_indent : row_indent, ' ');
+        if (is_below && !row[0].empty()) text += std::string(row_indent, ' ') + row[0] + ":\n";
+        for (std::size_t k = is_below ? 1 : 0; k < row.size(); ++k) {
             if (widths[k] == 0) continue;
             const std::string padding(widths[k] - terminal_columns(row[k]), ' ');
             const bool is_number = k == 2 || k == 4;
             line += (is_number ? padding + row[k] : row[k] + padding) + (k == 2 ? " " : "  ");
         }
         line.erase(line.find_last_not_of(' ') + 1);
-        text += "  " + line + "\n";
+        text += line + "\n";
     }
     for (const std::string& note : notes) text += prose(note, style);
     return text;

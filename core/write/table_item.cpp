@@ -25,7 +25,7 @@ constexpr std::array field_headings{
     FieldHeading{AccessField::tag_wavefronts, {"tag", "wavefronts", "tag wavefronts", 42}},
     FieldHeading{AccessField::data_wavefronts, {"data", "wavefronts", "data wavefronts", 43}},
     FieldHeading{AccessField::ideal_sectors, {"ideal", "sectors", "ideal sectors", 50}},
-    FieldHeading{AccessField::unique_bytes, {"distinct", "", "distinct bytes", 51}},
+    FieldHeading{AccessField::unique_bytes, {"touched", "", "bytes touched", 51}},
 };
 static_assert(field_headings.size() == access_field_count, "a field has no heading");
 
@@ -35,20 +35,20 @@ struct CounterHeading {
 };
 
 constexpr std::array counter_headings{
+    CounterHeading{Counter::shared_load_conflict_degree,
+                   {"shared load", "passes/req", "shared load passes/request", 15, true}},
     CounterHeading{Counter::shared_load_wavefronts,
-                   {"shared load", "wavefronts", "shared load wavefronts", 15, true}},
+                   {"shared load", "wavefronts", "shared load wavefronts", 20}},
     CounterHeading{Counter::shared_load_conflicts,
                    {"shared load", "conflicts", "shared load conflicts", 21}},
-    CounterHeading{Counter::shared_load_conflict_degree,
-                   {"shared load", "passes/req", "shared load passes/request", 20}},
     CounterHeading{Counter::shared_load_requests,
                    {"shared load", "requests", "shared load requests", 44}},
+    CounterHeading{Counter::shared_store_conflict_degree,
+                   {"shared store", "passes/req", "shared store passes/request", 15, true}},
     CounterHeading{Counter::shared_store_wavefronts,
-                   {"shared store", "wavefronts", "shared store wavefronts", 15, true}},
+                   {"shared store", "wavefronts", "shared store wavefronts", 20}},
     CounterHeading{Counter::shared_store_conflicts,
                    {"shared store", "conflicts", "shared store conflicts", 21}},
-    CounterHeading{Counter::shared_store_conflict_degree,
-                   {"shared store", "passes/req", "shared store passes/request", 20}},
     CounterHeading{Counter::shared_store_requests,
                    {"shared store", "requests", "shared store requests", 44}},
     CounterHeading{Counter::shared_atomic_conflict_degree,
@@ -84,7 +84,7 @@ constexpr std::array counter_headings{
     CounterHeading{Counter::dram_read_bytes, {"DRAM read", "", "DRAM read", 31}},
     CounterHeading{Counter::dram_write_bytes, {"DRAM write", "", "DRAM write", 34}},
     CounterHeading{Counter::useful_bytes, {"useful", "", "useful bytes", 52}},
-    CounterHeading{Counter::duration_seconds, {"time", "", "time", 23, true}},
+    CounterHeading{Counter::duration_seconds, {"time", "", "time", 17, true}},
     CounterHeading{Counter::bandwidth_bytes_per_second, {"", "", "bandwidth", 16, true}},
     CounterHeading{Counter::bandwidth_share, {"% of", "ceiling", "share of the ceiling", 22, true}},
 };
@@ -93,13 +93,13 @@ static_assert(counter_headings.size() == counter_count - access_kinds.size() * a
 
 // Shared memory's loads and stores, where each point has one of them.
 constexpr std::array merged_shared{
-    std::pair{std::array{Counter::shared_load_wavefronts, Counter::shared_store_wavefronts},
-              ItemHeading{"shared", "wavefronts", "shared wavefronts", 15, true}},
-    std::pair{std::array{Counter::shared_load_conflicts, Counter::shared_store_conflicts},
-              ItemHeading{"shared", "conflicts", "shared conflicts", 21}},
     std::pair{
         std::array{Counter::shared_load_conflict_degree, Counter::shared_store_conflict_degree},
-        ItemHeading{"shared", "passes/req", "shared passes/request", 20}},
+        ItemHeading{"shared", "passes/req", "shared passes/request", 15, true}},
+    std::pair{std::array{Counter::shared_load_wavefronts, Counter::shared_store_wavefronts},
+              ItemHeading{"shared", "wavefronts", "shared wavefronts", 20}},
+    std::pair{std::array{Counter::shared_load_conflicts, Counter::shared_store_conflicts},
+              ItemHeading{"shared", "conflicts", "shared conflicts", 21}},
     std::pair{std::array{Counter::shared_load_requests, Counter::shared_store_requests},
               ItemHeading{"shared", "requests", "shared requests", 44}},
 };

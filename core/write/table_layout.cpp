@@ -141,16 +141,25 @@ class ColumnMaker {
             {.shows = shows, .is_left_aligned = true, .heading = {"", std::move(heading)}});
     }
 
-    // The swept parameter always has a column.
-    const Value* constant_value(const std::string& key) const {
+    bool varies(const std::string& key) const {
         const Value* first = find_value(points_.front().parameters, key);
-        if (points_.size() == 1 || key == parameter_of(head_.sweep) || !first) return nullptr;
-        const bool is_constant =
-            std::all_of(points_.begin(), points_.end(), [&](const Point& point) {
-                const Value* value = find_value(point.parameters, key);
-                return value && *value == *first;
-            });
-        return is_constant ? first : nullptr;
+        return std::any_of(points_.begin(), points_.end(), [&](const Point& point) {
+            const Value* value = find_value(point.parameters, key);
+            return !value || !first || !(*value == *first);
+        });
+    }
+    // Of variants, settings, machines: what other than the swept parameter tells points apart.
+    bool compares() const {
+        return std::ranges::any_of(parameter_keys(points_), [&](const std::string& key) {
+            return key != parameter_of(head_.sweep) &&
+                   !follows_from_others(key, head_.sweep.grid_x.has_value()) && varies(key);
+        });
+    }
+    // The swept parameter has a column, unless others are compared at one value of it.
+    const Value* constant_value(const std::string& key) const {
+        const bool is_kept = key == parameter_of(head_.sweep) && !compares_;
+        if (points_.size() == 1 || is_kept || varies(key)) return nullptr;
+        return find_value(points_.front().parameters, key);
     }
 
     TableColumn parameter_column(const std::string& key) const {
@@ -195,7 +204,19 @@ class ColumnMaker {
         return numbers;
     }
 
+    // Of names and texts that are too long for a cell.
+    Labels labels_of(const TableColumn& column) const {
+        std::vector<std::string> texts;
+        for (const Point& point : points_)
+            if (const std::string* text = text_in(column, point)) texts.push_back(*text);
+        if (std::ranges::all_of(
+                texts, [](const std::string& text) { return text.size() <= text_cell_columns; }))
+            return {};
+        return distinct_labels(texts, text_cell_columns, style_.ascii);
+    }
+
     TableColumn sized(TableColumn column) const {
+        column.labels = labels_of(column);
         for (const std::string& line : column.heading)
             column.width = std::max(column.width, terminal_columns(line));
         TextBuffer text;
@@ -219,6 +240,10 @@ class ColumnMaker {
             if (head_.compares_settings) return 0;
             if (find_value(points_.front().parameters, "machine")) return 11;
         }
+        // By their time variants are compared, more than by any count.
+        if (facts.item.counters.front() == Counter::duration_seconds && compares_ &&
+            !facts.is_constant)
+            return 9;
         // What is the same in every row can be said once above; what varies answers the question.
         constexpr int of_minor = 30;
         constexpr int of_constant = 40;
@@ -244,6 +269,7 @@ class ColumnMaker {
     const ResultHead& head_;
     const std::vector<Point>& points_;
     const TableStyle& style_;
+    bool compares_ = compares();
     bool has_measurements_ = std::any_of(points_.begin(), points_.end(), [](const Point& point) {
         return point.measured.has_value();
     });

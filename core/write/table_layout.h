@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/write/labels.h"
 #include "core/write/number_text.h"
 #include "core/write/table_facts.h"
 #include "core/write/table_style.h"
@@ -23,6 +24,7 @@ struct TableColumn {
     bool is_colored = false;
     std::array<std::string, 3> heading = {};  // name, name or unit, where the numbers come from
     std::size_t width = 0;
+    Labels labels = {};  // of texts, where some are too long for a cell
 };
 
 enum class Place : std::uint8_t {

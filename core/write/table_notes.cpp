@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "core/write/columns.h"
 #include "core/write/finding_text.h"
@@ -73,15 +75,25 @@ std::string_view chooser_of(const TableStyle& style) {
                : "`coalprof report FILE --columns KEY,...` of a saved result (-o FILE.json)";
 }
 
-}  // namespace
-
-std::string verdict_line(const Verdict& verdict) {
-    // Of --best, which names a counter.
-    if (find_value(verdict.scope, "counter")) return fmt::format("Best: {}.", verdict.text);
+std::string settings_line(const Verdict& verdict) {
     std::string scope;
     for (const auto& [key, value] : verdict.scope)
         scope += fmt::format(" {} {}", key, value_text(value, whole_text, false));
     return fmt::format("Best settings{}{}: {}.", scope.empty() ? "" : " on", scope, verdict.text);
+}
+
+}  // namespace
+
+std::vector<std::string> verdict_lines(const std::vector<Verdict>& verdicts) {
+    std::vector<std::string> asked;
+    std::vector<std::string> others;
+    for (const Verdict& verdict : verdicts) {
+        // Of --best, which names a counter.
+        const bool is_asked = find_value(verdict.scope, "counter");
+        (is_asked ? asked : others)
+            .push_back(is_asked ? fmt::format("Best: {}.", verdict.text) : settings_line(verdict));
+    }
+    return asked.empty() ? others : asked;
 }
 
 void TableNotes::look_at(const ResultHead& head) {
@@ -122,6 +134,9 @@ void TableNotes::look_at(const TableLayout& layout) {
 
 void TableNotes::look_at(const TableLayout& layout, const Point& point, bool explains_all) {
     if (!point.failure.empty()) look_at_failure(point);
+    look_at_passes(point.predicted);
+    look_at_reads(point.predicted);
+    if (point.measured) look_at_reads(*point.measured);
     const bool shows_nothing = shows_no_counter(layout);
     for (const auto& [facts, place] : layout.items) {
         const TableItem& item = facts.item;
@@ -138,6 +153,23 @@ void TableNotes::look_at(const TableLayout& layout, const Point& point, bool exp
             explain(item, point.predicted);
         if (point.measured) explain(item, *point.measured);
     }
+}
+
+void TableNotes::look_at_passes(const Readings& readings) {
+    constexpr std::array degrees{
+        std::pair{Counter::shared_load_conflict_degree, Counter::shared_load_conflicts},
+        std::pair{Counter::shared_store_conflict_degree, Counter::shared_store_conflicts}};
+    for (const auto& [degree, conflicts] : degrees)
+        has_wide_passes_ |= is_finite_number(readings[degree]) && number_in(readings[degree]) > 1 &&
+                            readings[conflicts] == Reading{std::uint64_t{0}};
+}
+
+void TableNotes::look_at_reads(const Readings& readings) {
+    const Reading& sectors = readings[Counter::load_sectors];
+    const Reading& hits = readings[Counter::l1_hit_sectors];
+    const Reading& reads = readings[Counter::l2_read_sectors];
+    if (is_finite_number(sectors) && is_finite_number(hits) && is_finite_number(reads))
+        shares_requests_ |= number_in(hits) + number_in(reads) < 0.999 * number_in(sectors);
 }
 
 void TableNotes::look_at_failure(const Point& point) {
@@ -185,7 +217,7 @@ std::vector<std::string> TableNotes::lines(const ResultTail& tail) const {
     if (tail.findings.size() > most_findings)
         lines.push_back(fmt::format("{} more lines that waste traffic: --json tells of each",
                                     tail.findings.size() - most_findings));
-    for (const Verdict& verdict : tail.verdicts) lines.push_back(verdict_line(verdict));
+    for (std::string& line : verdict_lines(tail.verdicts)) lines.push_back(std::move(line));
     if (has_agreement_)
         lines.push_back(std::string("=  prediction and measurement agree") +
                         (has_unmarked_ ? "; columns without a mark are measured" : ""));
@@ -197,6 +229,14 @@ std::vector<std::string> TableNotes::lines(const ResultTail& tail) const {
             "The start of the launch takes longer than its memory accesses, so the times say "
             "nothing about memory: a larger --size, such as 256MiB, does.");
     if (!evidence_.empty()) lines.push_back(evidence_);
+    if (has_wide_passes_)
+        lines.emplace_back(
+            "Lanes of 8 or 16 bytes take 2 or 4 passes a request at best: shared conflicts are "
+            "what is above.");
+    if (shares_requests_ && style_.explains_all)
+        lines.emplace_back(
+            "L1 hit and L2 read sectors are fewer than load sectors: loads of a sector that is "
+            "already on its way share one request.");
     put_missing(lines);
     std::vector<GroupedText> never_there = never_there_;
     std::erase_if(never_there, [&](const GroupedText& text) { return contains(there_, text); });

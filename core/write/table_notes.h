@@ -11,8 +11,9 @@
 
 namespace coalprof {
 
-// As a line of its own: "Best settings on machine h200: ...".
-std::string verdict_line(const Verdict& verdict);
+// As lines of their own: "Best settings on machine h200: ...". Who asked for the best by a counter
+// is told nothing else.
+std::vector<std::string> verdict_lines(const std::vector<Verdict>& verdicts);
 
 class TableNotes {
  public:
@@ -38,6 +39,8 @@ class TableNotes {
         std::bitset<counter_count> counters;
     };
     void look_at_failure(const Point& point);
+    void look_at_passes(const Readings& readings);
+    void look_at_reads(const Readings& readings);
     void explain(const TableItem& item, const Readings& readings);
     void put_missing(std::vector<std::string>& lines) const;
 
@@ -55,6 +58,8 @@ class TableNotes {
     bool has_agreement_ = false;
     bool has_unmarked_ = false;  // columns that are only measured
     bool has_estimate_ = false;
+    bool has_wide_passes_ = false;        // of lanes so wide that several are no conflict
+    bool shares_requests_ = false;        // fewer L1 hits and L2 reads than load sectors
     std::optional<bool> is_start_alone_;  // what limits the time of every point
     bool explains_all_ = false;           // the counters were asked for by name
 };

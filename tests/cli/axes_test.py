@@ -54,6 +54,13 @@ class Axes(Case):
         self.assertEqual(len(set(names)), 10)
         self.assertEqual(names[0], "width=64 variant=naive")
 
+    # A word more, or two where a warp stores two rows at once.
+    def test_how_far_rows_of_a_tile_are_padded_is_told(self):
+        found = self.swept("transpose", "--range", "64", "--variant", "naive,tile,padded", "--tile", "16,32")
+        self.assertEqual([p.get("tile_pitch") for p in found], [None, 16, 32, 18, 33])
+        for point in self.swept("transpose", "--range", "64", "--variant", "padded"):
+            self.assertEqual(point["tile_pitch"], 65)
+
     def test_one_tile_is_of_the_variants_that_have_one(self):
         found = self.swept("transpose", "--range", "64", "--variant", "padded,naive", "--tile",
                            "16")
@@ -207,6 +214,15 @@ class Best(Case):
         text = self.run_ok("formula", "i", "i*8", "--best", "load_sectors").out_text
         self.assertRegex(text, r"(?m)^Best: formula i, ")
 
+    # Settings that are compared have a verdict of their own, which stays in JSON.
+    def test_is_the_only_verdict_where_it_is_asked_for(self):
+        sweep = ["formula", "a[i*2]; a[i*2+1]", "--dlcm=ca,cg"]
+        def told(*arguments):
+            return self.run_ok(*sweep, *arguments).out_text.count("\nBest")
+        asked = ("--best", "l2_read_sectors")
+        self.assertEqual((told(), told(*asked)), (1, 1))
+        self.assertEqual(len(self.run_ok(*sweep, *asked, "--json").json["verdicts"]), 2)
+
     def test_of_a_counter_that_is_not_there_is_an_error(self):
         self.refuse("offset", "--best", "load_sector")
         self.refuse("offset", "--op", "load", "--best", "shared_load_wavefronts")
@@ -231,6 +247,18 @@ class Best(Case):
         self.assertEqual(list(result["points"][0]["predicted"]), ["load_lines"])
         self.refuse("stride", "--columns", "load_line")
 
+    def test_of_a_counter_that_is_not_there_names_the_one_that_is(self):
+        for op, asked, there in (("reduce", "atomic_sectors", "reduce_"),
+                                 ("atomic", "reduce_sectors", "atomic_")):
+            ran = self.run_ok("offset", "--range", "1", "--type", "u32", "--op", op, "--counters", asked, "--json")
+            self.assertIn(there, ran.json["points"][0]["unavailable"][asked])
+
+    # Names of two settings have commas: where one ends is seen.
+    def test_of_equals_with_several_settings_tells_them_apart(self):
+        text = self.verdict_of("transpose", "--range", "64", "--variant", "tile,padded,swizzled", "--tile",
+                               "16,32", "--best", "shared_load_wavefronts")["text"]
+        self.assertEqual(text.split(":")[0].split("; or ")[:2], ["variant padded, tile 16", "variant padded, tile 32"])
+
     def test_what_is_left_out_is_named_by_what_columns_takes(self):
         command = ["formula", "atomic.u32: h[hash(i,256)]", "shared.atomic.u32: h[hash(i,256)]"]
         text = self.run_ok(*command, env=harness.environment(COLUMNS="80")).out_text
@@ -251,7 +279,7 @@ class Best(Case):
         for command in (["formula", "a[i]", "--grid", "600", "--machine", "c2050,k80"],
                         ["stride", "--dlcm", "ca,cg", "--range", "4"]):
             rows = [line for line in self.run_ok(*command, "--columns", "load_sectors")
-                    .out_text.splitlines() if re.search(r" [\d,]+$", line)]
+                    .out_text.splitlines() if re.search(r"  [\d,]+$", line)]
             self.assertEqual(len(rows), 2, rows)
 
 

@@ -3,6 +3,7 @@ import csv
 import io
 import json
 import os
+import re
 import tempfile
 
 import harness
@@ -179,6 +180,27 @@ class CommandLines(Folder):
         self.assertRegex(many, r"32 more points")  # of 40, 8 of two rows are shown
         markdown = block("--var", "pad=0..2", "--format", "md")
         self.assertEqual(markdown.count("passes/request"), 4)  # two of pad 0 and two of pad 2
+
+    def test_that_begin_alike_are_told_apart(self):
+        row = "a[(blockIdx.y*16+threadIdx.y)*P+t+threadIdx.x*{}]; b[i]"
+        sweep = ["--var", "t=0", "--var", "P=1024,1056", "--block", "16x16", "--grid", "1x64"]
+        text = self.run_ok("formula", row.format(2), row.format(3), *sweep).out_text
+        table, instructions = text.split("Each instruction", 1)
+        rows = [line.split()[0] for line in table.splitlines() if line.startswith("a[")]
+        self.assertEqual((len(rows), len(set(rows))), (4, 2))  # each with both pitches
+        of_points = re.findall(r"(?m)^  (a\[.+ P=\d+)  load a", instructions)
+        self.assertEqual(len(set(of_points)), 4)
+
+    def test_tell_instructions_apart_by_what_they_index(self):
+        command = ["formula", "load: a[i*3]; load: a[(i + 1)*4] if i < 7; store: b[i]"]
+        point, = self.run_ok(*command, "--json").json["points"]
+        self.assertEqual([one["index"] for one in point["instructions"]],
+                         ["i*3", "(i + 1)*4 if i < 7", "i"])
+        copy, = self.run_ok("formula", "a[i*2]", "--op", "copy", "--json").json["points"]
+        self.assertEqual([one["index"] for one in copy["instructions"]], ["i*2", "i"])
+        text = self.run_ok(*command).out_text
+        for shown in ("load a[i*3] (f32)", "load a[(i + 1)*4 if i < 7] (f32)", "store b (f32)"):
+            self.assertIn(shown, text)
 
     def test_name_parameters_that_have_no_place(self):
         path = self.write("set.json", JSON)

@@ -91,6 +91,19 @@ class Counters(Case):
         self.assertEqual(list(shown["predicted"]), ["load_sectors"])
 
 
+    def test_are_found_by_a_word(self):
+        keys = {row["key"] for row in self.run_ok("counters", "conflict_deg", "--json").json["counters"]}
+        self.assertEqual(keys, {f"shared_{op}_conflict_degree" for op in ("load", "store", "atomic")})
+        self.assertEqual(self.run_ok("counters", "CONFLICT_DEG").out_text.count("_conflict_degree"), 3)
+        self.refuse("counters", "nothing-like-it")
+
+    def test_are_suggested_by_a_part_of_their_key(self):
+        for part, key in (("conflict_degree", "shared_store_conflict_degree"),
+                          ("bank_conflicts", "shared_load_conflicts"), ("hit", "l1_hit_sectors")):
+            ran = self.refuse("transpose", "--variant", "tile", "--columns", part)
+            self.assertIn(key, ran.err_text)
+
+
 class Machines(Case):
     def test_are_found_by_what_their_makers_and_drivers_call_them(self):
         for name, key in (("RTX 3080", "rtx3080"), ("NVIDIA GeForce RTX 4070 Ti SUPER", "rtx4070tis"),

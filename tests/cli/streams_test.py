@@ -40,6 +40,35 @@ def on_terminal(*arguments, env):
     return b"".join(seen)
 
 
+def errors_on_terminal(*arguments, columns):
+    """The lines that the program writes to a terminal as standard error."""
+    ours, theirs = pty.openpty()
+    subprocess.run([harness.PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                   stderr=theirs, env=environment(COLUMNS=str(columns)), timeout=harness.PATIENCE)
+    os.close(theirs)
+    text = os.read(ours, 65536).decode()
+    os.close(ours)
+    return text.replace("\r\n", "\n").splitlines()
+
+
+class StandardError(Case):
+    WRONG = ("offset", "--columns", "conflict_degree")
+
+    def test_is_folded_on_a_terminal_and_nowhere_else(self):
+        for columns in (40, 100):
+            lines = errors_on_terminal(*self.WRONG, columns=columns)
+            # A word that is longer has a line of its own.
+            self.assertLessEqual(max(map(len, lines)), columns)
+            self.assertGreater(len(lines), 2)
+        piped = harness.run(*self.WRONG, env=environment(COLUMNS="40")).err_text.splitlines()
+        self.assertEqual(len(piped), 2)
+
+    def test_keeps_carets_below_what_they_point_to(self):
+        lines = errors_on_terminal("formula", "a[i*]; b[i]; c[i + 1 + 2 + 3 + 4 + 5 + 6]", columns=40)
+        caret = next(line for line in lines if line.strip() == "^")
+        self.assertEqual(lines[lines.index(caret) - 1][caret.index("^")], "]")
+
+
 class Colour(Case):
     def test_never_reaches_a_pipe_or_file(self):
         for arguments in (SHORT, ("--help",), ("patterns",), ("counters",), ("machines",),

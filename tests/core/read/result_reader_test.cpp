@@ -82,6 +82,11 @@ KeptResult rich_result() {
                                 .occupancy = 0.875,
                                 .l2_fetch_bytes = 64};
     result.points[0].launch = LaunchSettings{.architecture = "sm_90", .carveout_percent = 100};
+    InstructionResult load{
+        .array = "a", .op = "load", .type = "f32", .index = "i*2\n+1", .predicted = {}};
+    load.predicted[Counter::load_sectors] = std::uint64_t{8};
+    result.points[0].instructions = {load, load};
+    result.points[0].instructions[1].index.clear();  // as earlier versions wrote it
     result.tail = {
         .status = Status::partial,
         .warnings = {{"W-MISMATCH", "offset=1", "load_sectors: 1 and 2"},
@@ -145,6 +150,9 @@ TEST(SavedResult, keeps_the_kind_of_every_reading) {
     EXPECT_EQ((*point.measured)[Counter::dram_read_bytes],
               Reading{Unavailable{"this \"GPU\" has no such counter"}});
     EXPECT_FALSE(is_present(point.predicted[Counter::atomic_sectors]));
+    ASSERT_EQ(point.instructions.size(), 2u);
+    EXPECT_EQ(point.instructions[0].index, "i*2\n+1");
+    EXPECT_EQ(point.instructions[1].index, "");
     EXPECT_EQ(point.timing->repeats, 20u);
     EXPECT_FALSE(result.points[2].measured);
 }

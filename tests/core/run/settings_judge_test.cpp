@@ -116,6 +116,24 @@ TEST(SettingsJudge, says_which_is_likely_where_intervals_overlap) {
     EXPECT_THAT(verdicts[0].text, HasSubstr("overlap"));
 }
 
+// Past L1 a tenth faster, as the times of the same output say, if not for certain: what L1 could
+// keep is no reason against them.
+TEST(SettingsJudge, does_not_contradict_the_likely_times_by_what_l1_keeps) {
+    Sweep sweep = four_variants("offset", {1}, "h200");
+    sweep.carveouts = {std::nullopt};
+    const auto verdicts = judged(sweep, [](const PlannedPoint& planned, Point& point) {
+        constexpr Counter bandwidth = Counter::bandwidth_bytes_per_second;
+        const double rate = planned.plan.cache.dlcm == LoadModifier::cg ? 1.1e9 : 1e9;
+        point.predicted[bandwidth] = rate;
+        point.estimates =
+            Estimates{.intervals = {{bandwidth, rate / 2, rate * 2}}, .limits = {Limit::dram}};
+    });
+    ASSERT_EQ(verdicts.size(), 1u);
+    EXPECT_EQ(verdicts[0].basis, Basis::predicted_bandwidth);
+    EXPECT_EQ(verdicts[0].best.size(), 2u);
+    EXPECT_NEAR(verdicts[0].gain, 1.1, 0.01);
+}
+
 TEST(SettingsJudge, says_where_nothing_tells_combinations_apart) {
     // Offset 0: no warp shares a line with another, and every byte that is fetched is used.
     const auto verdicts = judged(four_variants("offset", {0}, "c2050"));

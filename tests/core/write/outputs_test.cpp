@@ -52,6 +52,27 @@ int pipe_without_reader() {
     return ends[1];
 }
 
+// Two loads are one load_sectors; a load and a store are told apart.
+TEST(Outputs, say_that_rows_of_csv_are_sums_where_they_are) {
+    const TemporaryFolder folder;
+    const auto notes = [&](const std::string& file, const std::string& second_op) {
+        std::vector<std::string> said;
+        Outputs outputs({target(folder / file)}, {},
+                        [&](std::string_view note) { said.emplace_back(note); });
+        Point point = synthetic::point(1);
+        for (const std::string& op : {std::string("load"), second_op})
+            point.instructions.push_back(
+                {.array = "a", .op = op, .type = "f32", .index = {}, .predicted = {}});
+        outputs.begin(synthetic::head());
+        outputs.point(point);
+        outputs.finish({});
+        return said.size();
+    };
+    EXPECT_EQ(notes("a.csv", "load"), 1u);
+    EXPECT_EQ(notes("b.csv", "store"), 0u);
+    EXPECT_EQ(notes("c.json", "load"), 0u);
+}
+
 TEST(Outputs, hand_on_the_warnings_that_no_format_tells) {
     const TemporaryFolder folder;
     const ResultTail tail{Status::complete, {{"W-MISMATCH", "offset=1", "4 is not 5"}}};

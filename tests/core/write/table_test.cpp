@@ -226,6 +226,56 @@ Estimates within(double low, double high) {
             .limits = {Limit::dram}};
 }
 
+// Variants of one width: what compares them stays at 80 columns, and the width stands above.
+TEST(Table, variants_are_compared_by_time_and_passes_a_request) {
+    ResultHead head = synthetic::head();
+    head.sweep.parameter = "width";
+    std::vector<Point> points;
+    for (const std::uint64_t passes : {1u, 8u, 32u}) {
+        Point point = synthetic::estimated_point(static_cast<int>(passes));
+        point.measured.reset();
+        point.parameters = {{"width", std::uint64_t{1024}}, {"variant", std::to_string(passes)}};
+        point.predicted[Counter::duration_seconds] = 1e-6 * static_cast<double>(passes);
+        point.predicted[Counter::shared_load_requests] = std::uint64_t{2};
+        point.predicted[Counter::shared_load_wavefronts] = 2 * passes;
+        derive_ratios(point.predicted);
+        points.push_back(point);
+    }
+    const std::string text = table_of(points, {.width = 80}, head);
+    const std::string above = text.substr(0, text.find("variant"));
+    const std::string shown = text.substr(0, text.find("Left out"));
+    EXPECT_THAT(above, HasSubstr("width 1024"));
+    EXPECT_THAT(shown, HasSubstr("time"));
+    EXPECT_THAT(shown, HasSubstr("passes/req"));
+}
+
+// 32 lanes of 8 bytes are two passes of 128, which nothing can better.
+TEST(Table, says_where_several_passes_are_no_conflict) {
+    const auto notes = [](std::uint64_t conflicts) {
+        Point point = predicted_load("a", 4);
+        point.predicted[Counter::shared_load_requests] = std::uint64_t{1};
+        point.predicted[Counter::shared_load_wavefronts] = std::uint64_t{2};
+        point.predicted[Counter::shared_load_conflicts] = conflicts;
+        point.predicted[Counter::shared_load_conflict_degree] = 2.0;
+        return count_of(table_of({point}), "at best");
+    };
+    EXPECT_EQ(notes(0), 1u);
+    EXPECT_EQ(notes(1), 0u);
+}
+
+// 4 sectors, of which one hit and two were read: the fourth was on its way.
+TEST(Table, says_with_v_where_hits_and_reads_are_fewer_than_sectors) {
+    const auto note = [](std::uint64_t reads, bool explains_all) {
+        Point point = predicted_load("a", 4);
+        point.predicted[Counter::l1_hit_sectors] = std::uint64_t{1};
+        point.predicted[Counter::l2_read_sectors] = reads;
+        return count_of(table_of({point}, {.explains_all = explains_all}), "on its way");
+    };
+    EXPECT_EQ(note(2, true), 1u);
+    EXPECT_EQ(note(3, true), 0u);
+    EXPECT_EQ(note(2, false), 0u);
+}
+
 TEST(Table, an_estimate_is_marked_and_has_three_digits) {
     std::vector<Point> points{predicted_load("a", 4), predicted_load("b", 8)};
     points[0].predicted[Counter::bandwidth_bytes_per_second] = 4253.205e9;
