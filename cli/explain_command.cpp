@@ -324,8 +324,9 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
                     "The formula, as for `coalprof formula`; or a warps file");
     sub->add_option(
            "--at", command->at,
-           "Value of the pattern's parameter (default: the worst of those that it sweeps); "
-           "of a warps file a line, by name or number")
+           "Value of the pattern's parameter, 3 or stride=3 (default: the worst of those that it "
+           "sweeps); of row, column and indirect in elements, or row_bytes=4000, 4000B; of a warps "
+           "file a line, by name or number")
         ->type_name("K");
     sub->add_option(
            "--warp", command->warp,

@@ -384,6 +384,14 @@ class Explain(Case):
                 self.assertIn(f"coalprof: {option} ", ran.err_text)
         self.assertNotIn("..1", self.run_ok("help", "explain").out_text)
 
+    def test_takes_a_value_as_it_is_printed(self):
+        def drawn(*at):
+            return self.run_ok("explain", *at, "--json").json["explanation"]["name"]
+        self.assertEqual(drawn("row", "--at", "row_bytes=4000"), drawn("row", "--at", "1000"))
+        self.assertEqual(drawn("row", "--at", "row_elements=1000"), drawn("row", "--at", "4000B"))
+        self.assertEqual(drawn("stride", "--at", "stride=3"), drawn("stride", "--at", "3"))
+        self.refuse("explain", "stride", "--at", "row_bytes=3")
+
     def test_has_the_options_of_a_result(self):
         with tempfile.TemporaryDirectory() as folder:
             ran = self.run_ok("explain", "offset", "--at", "1", "-q", "--format", "json",
