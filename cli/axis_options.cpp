@@ -222,7 +222,13 @@ void set_values(Sweep& sweep, const PatternInfo& pattern, const std::string& tex
             value.choose(choice);
             width = std::max(width, bytes_of(choice.type));
         }
-    const std::string range = text.empty() ? pattern.default_range(width) : text;
+    std::string range = text.empty() ? pattern.default_range(width) : text;
+    // As points are named: row_bytes=4000, row_elements=1000.
+    const std::size_t equals = range.find('=');
+    const std::string name = range.substr(0, equals == range.npos ? 0 : equals);
+    const bool is_named = name == pattern.parameter;
+    if (is_named || (pattern.typed_in_elements && name == "row_elements"))
+        range.erase(0, equals + 1);
     if (!are_elements && !are_bytes) {
         sweep.values = parse_range(range, option).values();
         return;
@@ -230,7 +236,8 @@ void set_values(Sweep& sweep, const PatternInfo& pattern, const std::string& tex
     SizedRange typed = parse_sized_range(range, option);
     sweep.values = std::move(typed.values);
     if (are_elements && typed.are_bytes) sweep.values_unit = ValueUnit::bytes;
-    if (pattern.typed_in_elements && !typed.are_bytes) sweep.values_unit = ValueUnit::elements;
+    if (pattern.typed_in_elements && !typed.are_bytes && !is_named)
+        sweep.values_unit = ValueUnit::elements;
 }
 
 }  // namespace coalprof

@@ -44,7 +44,7 @@ struct ExplainCommand {
 };
 
 // One warp of one launch is drawn: a list that a sweep would take has no meaning here.
-void refuse_lists(const SweepOptions& options) {
+void refuse_lists(const SweepOptions& options, const std::string& machine) {
     const auto refuse_list = [](const char* name, const std::string& text) {
         if (text.find(',') != std::string::npos)
             throw UsageError(
@@ -56,6 +56,7 @@ void refuse_lists(const SweepOptions& options) {
     refuse_list("--l2-fetch", options.l2_fetch);
     refuse_list("--alloc", options.alloc);
     refuse_list("--path", options.path);
+    refuse_list("--machine", machine);
 }
 
 // The option that sets an axis: --size for size_bytes.
@@ -266,12 +267,12 @@ Drawn explain_formula(const CLI::App& app, const ExplainCommand& command, const 
 
 ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
                      const Invocation& invocation) {
+    refuse_lists(command.sweep, command.machine);
     const Machine machine = machine_named(command.machine);
     std::optional<std::uint64_t> warp;
     if (!command.warp.empty()) warp = parse_integer(command.warp, "--warp");
     const std::vector<OutputTarget> targets = command.output.targets();
     for (const OutputTarget& target : targets) is_json(target);  // refuses the others
-    refuse_lists(command.sweep);
     const Drawn drawn =
         command.pattern == formula_word ? explain_formula(app, command, machine, warp)
         : command.pattern == warps_word ? explain_line(app, command, machine)
@@ -323,8 +324,9 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
                     "The formula, as for `coalprof formula`; or a warps file");
     sub->add_option(
            "--at", command->at,
-           "Value of the pattern's parameter (default: the worst of those that it sweeps); "
-           "of a warps file a line, by name or number")
+           "Value of the pattern's parameter, 3 or stride=3 (default: the worst of those that it "
+           "sweeps); of row, column and indirect in elements, or row_bytes=4000, 4000B; of a warps "
+           "file a line, by name or number")
         ->type_name("K");
     sub->add_option(
            "--warp", command->warp,

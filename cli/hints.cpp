@@ -35,6 +35,19 @@ bool makes_or_reads_results(const CLI::App& command) {
     return std::ranges::find(names, command.get_name()) != names.end();
 }
 
+// "256 MiB" arrives as two words.
+std::string hint_for_unit(const CLI::App& command, const std::string& typed) {
+    constexpr std::array<std::string_view, 9> units{"B",  "KiB", "MiB", "GiB", "TiB",
+                                                    "kB", "MB",  "GB",  "TB"};
+    if (std::ranges::find(units, typed) == units.end()) return {};
+    for (const CLI::Option* option : command.get_options())
+        if (option->nonpositional() && !option->results().empty())
+            if (const std::string& number = option->results().back();
+                !number.empty() && number.find_first_not_of("0123456789.") == number.npos)
+                return fmt::format("without a blank: {} {}{}", option->get_name(), number, typed);
+    return {};
+}
+
 }  // namespace
 
 std::string typed_again(const std::vector<std::string>& words) {
@@ -53,6 +66,9 @@ std::string typed_again(const std::vector<std::string>& words) {
 }
 
 std::string hint_for_option(const CLI::App& command, std::string_view option) {
+    // What nvcc calls it: -Xptxas -dlcm=cg, and -dlcm=cg alone is -d of nothing.
+    if (option == "-Xptxas" && has_option(command, "--dlcm"))
+        return "here it is an option of its own: --dlcm cg, --dscm wt";
     if (const CLI::Option* format = command.get_option_no_throw("--format"))
         for (const Format& known : all_formats())
             if (option == fmt::format("--{}", known.name) &&
@@ -74,6 +90,10 @@ std::string hint_for_argument(const CLI::App& command, const std::string& typed)
     if (known_pattern(command.get_name()) && known_pattern(typed))
         return "one pattern at a time; side by side go formulas: coalprof formula 'a[i*3]' "
                "'a[i]', or saved results: coalprof compare A.json B.json --across pattern";
+    if (const std::string unit = hint_for_unit(command, typed); !unit.empty()) return unit;
+    if (command.get_name() == "help")
+        return fmt::format("one command at a time: coalprof help {}",
+                           shown(command.get_option("COMMAND")->results().front()));
     if (command.get_name() == "machines")
         return fmt::format("it lists them all; a prediction is made for one: {}",
                            typed_again({"offset", "--machine", typed}));

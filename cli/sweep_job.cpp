@@ -83,7 +83,9 @@ Devices devices_for(const MachineOptions& machine, const OutputOptions& output,
     DeviceAccess access =
         open_device(request_for(machine, first, indices.empty() ? 0 : indices.front()));
     if (!access.launcher) {
-        if (demanded) throw Error(fmt::format("--backend device: {}", access.no_gpu));
+        if (demanded)
+            throw Error(fmt::format("--backend device: {}; `coalprof doctor` says what is there",
+                                    access.no_gpu));
         // The result says that it is predicted; whoever watches is told why.
         if (output.verbose || is_watched())
             output.note(fmt::format("{}; the model answers alone", access.no_gpu));

@@ -57,7 +57,7 @@ std::vector<std::optional<Item>> as_optional(const std::vector<Item>& items) {
 void set_block(LaunchShape& shape, const Dimensions& block) {
     shape.block = static_cast<std::uint32_t>(block.count());
     shape.block_shape.reset();
-    if (!block.is_flat()) shape.block_shape = block;
+    if (!block.is_flat() || block.is_shape) shape.block_shape = block;
 }
 
 Carveout read_carveout(const std::string& word) {

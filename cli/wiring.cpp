@@ -7,6 +7,7 @@
 #include "cli/nsight_names.h"
 #include "cli/sweep_options.h"
 #include "core/parallel/background.h"
+#include "core/result/counter_words.h"
 #include "core/text/suggest.h"
 
 #ifdef COALPROF_HAS_CUDA
@@ -38,7 +39,9 @@ std::vector<Counter> counters_listed(const std::string& text) {
                 UsageError::no_caret, fmt::format("use --counters {}, or list keys only", key));
         auto counter = find_counter(key);
         if (!counter) counter = find_nsight_name(key);
-        if (!counter) throw UsageError(unknown_word("counter", key, words));
+        if (!counter)
+            throw UsageError(unknown_word("--counters", key, words), {}, UsageError::no_caret,
+                             hint_for_counter(key));
         counters.push_back(*counter);
     }
     return counters;

@@ -250,24 +250,76 @@ class FormulaProgramBuilder {
     std::uint64_t useful_shared_bytes_ = 0;  // what counts where nothing else is touched
 };
 
-// Without a grid of its own a launch has one dimension: bid.y would be 0 everywhere, which is not
-// what its author means.
-void require_no_grid_rows(const ParsedFormula& formula) {
-    constexpr std::array of_rows{Variable::bid_y, Variable::bid_z, Variable::gdim_y,
-                                 Variable::gdim_z};
-    for (const Node& node : formula.nodes) {
-        const bool is_of_rows = node.kind == NodeKind::variable &&
-                                std::find(of_rows.begin(), of_rows.end(),
-                                          static_cast<Variable>(node.value)) != of_rows.end();
-        if (!is_of_rows) continue;
-        const bool is_of_layers = formula.text_of(node).back() == 'z';
-        throw formula_error(formula.text, node.at,
-                            fmt::format("the grid has one dimension, and '{}' is of a {} one",
-                                        formula.text_of(node), is_of_layers ? "third" : "second"),
-                            fmt::format("say how many blocks there are each way: --grid {}",
-                                        is_of_layers ? "8x8x8" : "64x64"));
+// What a variable counts along the second or third dimension of; none: along no such one.
+enum class Owner : std::uint8_t { none, block, grid };
+Owner owner_of_rows(const Node& node) {
+    if (node.kind != NodeKind::variable) return Owner::none;
+    switch (static_cast<Variable>(node.value)) {
+        case Variable::tid_y:
+        case Variable::tid_z:
+        case Variable::bdim_y:
+        case Variable::bdim_z:
+            return Owner::block;
+        case Variable::bid_y:
+        case Variable::bid_z:
+        case Variable::gdim_y:
+        case Variable::gdim_z:
+            return Owner::grid;
+        default:
+            return Owner::none;
     }
 }
+
+// A block or a grid that nobody gave a shape has one dimension: tid.y would be 0 everywhere, which
+// is not what its author means. One row can be had by asking for it: --block 256x1.
+class ShapeCheck {
+ public:
+    ShapeCheck(const ParsedFormula& formula, const LaunchShape& shape)
+        : formula_(formula), shape_(shape) {}
+
+    void require() const {
+        for (const Node& node : formula_.nodes) {
+            const Owner owner = owner_of_rows(node);
+            if (!is_missing(owner)) continue;
+            throw formula_error(
+                formula_.text, node.at,
+                fmt::format("the {} has one dimension, and '{}' is of a {} one",
+                            owner == Owner::grid ? "grid" : "block", formula_.text_of(node),
+                            is_of_layers(node) ? "third" : "second"),
+                hint());
+        }
+    }
+
+ private:
+    bool is_missing(Owner owner) const {
+        return (owner == Owner::grid && !shape_.grid) ||
+               (owner == Owner::block && !shape_.block_shape);
+    }
+    bool is_of_layers(const Node& node) const { return formula_.text_of(node).back() == 'z'; }
+    bool has_rows(Owner owner) const {
+        return std::ranges::any_of(formula_.nodes,
+                                   [&](const Node& node) { return owner_of_rows(node) == owner; });
+    }
+    bool has_layers(Owner owner) const {
+        return std::ranges::any_of(formula_.nodes, [&](const Node& node) {
+            return owner_of_rows(node) == owner && is_of_layers(node);
+        });
+    }
+    // All that is missing at once.
+    std::string hint() const {
+        std::string options;
+        if (is_missing(Owner::block) && has_rows(Owner::block))
+            options += has_layers(Owner::block) ? " --block 8x8x4" : " --block 16x16";
+        const bool is_of_block = !options.empty();
+        if (is_missing(Owner::grid) && has_rows(Owner::grid))
+            options += has_layers(Owner::grid) ? " --grid 8x8x8" : " --grid 64x64";
+        return fmt::format("say how many there are each way:{}{}", options,
+                           is_of_block ? fmt::format("; of one row: {}x1", shape_.block) : "");
+    }
+
+    const ParsedFormula& formula_;
+    const LaunchShape& shape_;
+};
 
 }  // namespace
 
@@ -294,7 +346,7 @@ Scope scope_of(const ParsedFormula& formula, const FormulaLaunch& launch) {
     if (scope.threads > most_threads)
         throw UsageError(fmt::format("--size {}: more than 2^48 threads; choose a smaller size",
                                      size_as_typed(shape)));
-    if (!shape.grid) require_no_grid_rows(formula);
+    ShapeCheck(formula, shape).require();
     scope.block = shape.block;
     scope.block_shape = shape.block_shape.value_or(Dimensions{shape.block});
     scope.grid_shape = shape.grid.value_or(Dimensions{scope.blocks()});

@@ -35,7 +35,8 @@ std::string hint_for_sign(std::string_view sign) {
         return "to compare, write ==; to name a part, give it an instruction of its "
                "own: row = i / 64; a[row * 100]";
     if (sign == "**") return "there are no powers: write i*i, or 1 << k for a power of two";
-    if (sign == "//") return "/ already divides to a whole number (towards zero, as in C)";
+    if (sign == "//")
+        return "/ already divides to a whole number (towards zero, as in C); there are no comments";
     if (sign == "->") return "one member of a structure has an index, e.g. i*3 + 1";
     if (sign == "=<") return "write <=";
     if (sign == "=>") return "write >=";
@@ -194,19 +195,69 @@ class Parser {
         access.array = token_.text;
         advance();
         const std::size_t open = token_.at;
+        refuse_second_index(access.array, open);
         advance();
         parse_index(access);
         if (!token_.is("]"))
             throw error(token_.at,
                         fmt::format("expected ']' for the '[' in column {}, found {}", open + 1,
                                     named(token_)),
-                        token_.is(",") ? hint_for_dimensions()
-                                       : hint_to_close("an array is written a[index]"));
+                        token_.is(",") ? hint_for_dimensions() : hint_to_close(closed(open)));
         advance_past_operand();
-        if (token_.is("[")) throw error(token_.at, "an array has one index", hint_for_dimensions());
     }
     static std::string hint_for_dimensions() {
         return "flatten it as the hardware does: a[row*pitch + column]";
+    }
+    // Before the first index is read: what is wrong with it depends on there being two.
+    void refuse_second_index(const std::string& array, std::size_t open) const {
+        const std::size_t close = closing_bracket(open);
+        const std::size_t second = text().find_first_not_of(" \t\n", close + 1);
+        if (close == text().size() || second == text().npos || text()[second] != '[') return;
+        const std::size_t end = closing_bracket(second);
+        const bool is_plain = text().find('[', open + 1) == second && end < text().size() &&
+                              text().find('[', second + 1) > end;
+        throw error(second, "an array has one index",
+                    is_plain ? "flatten it as the hardware does: " +
+                                   flattened(array, {open + 1, close}, {second + 1, end})
+                             : hint_for_dimensions());
+    }
+    struct Part {
+        std::size_t begin = 0;
+        std::size_t end = 0;
+    };
+    // "row = i / 1024; A[row*1024 + tid.x]": what has no meaning yet is given one.
+    std::string flattened(const std::string& array, Part row, Part column) const {
+        const std::string rows(text_between(row.begin, row.end));
+        const bool is_word = rows.find_first_of(" +-*/%()<>&|^?:,") == rows.npos;
+        return shown(fmt::format(
+            "{}{}{}[{}*1024 + {}]", meanings(row, "i / 1024"), meanings(column, "i % 1024"), array,
+            is_word ? rows : fmt::format("({})", rows), text_between(column.begin, column.end)));
+    }
+    std::string meanings(Part part, std::string_view meaning) const {
+        std::string definitions;
+        for (Token token = next_token(text(), part.begin); token.at < part.end;
+             token = next_token(text(), token.end()))
+            if (token.kind == TokenKind::name && is_unknown(token.text))
+                definitions += fmt::format("{} = {}; ", token.text, meaning);
+        return definitions;
+    }
+    bool is_unknown(std::string_view name) const {
+        return !is_known(name) && reason_against_name(name).empty();
+    }
+    // The end of the text where there is none.
+    std::size_t closing_bracket(std::size_t open) const {
+        std::size_t depth = 0;
+        for (std::size_t at = open; at < text().size(); ++at) {
+            if (text()[at] == '[') ++depth;
+            if (text()[at] == ']' && --depth == 0) return at;
+        }
+        return text().size();
+    }
+    // What was read from the name before `open` on, with the bracket that it lacks.
+    std::string closed(std::size_t open) const {
+        return token_.kind == TokenKind::end
+                   ? fmt::format("add ]: {}]", shown(text_between(open - 1, last_end_)))
+                   : "an array is written a[index]";
     }
 
     [[noreturn]] void fail_after_statement() {
@@ -539,7 +590,7 @@ class Parser {
         throw error(token_.at, fmt::format("expected an operator or ';', found {}", named(token_)),
                     starts_operand ? hint_for_two_operands() : hint_for_sign(token_.text));
     }
-    std::string hint_to_close(const char* at_the_end) const {
+    std::string hint_to_close(const std::string& at_the_end) const {
         if (token_.kind == TokenKind::end || token_.is(")") || token_.is("]") || token_.is(";"))
             return at_the_end;
         return token_.kind == TokenKind::sign && !token_.is("(") ? hint_for_sign(token_.text)

@@ -97,6 +97,11 @@ bool is_name(std::string_view text) {
                        [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
 
+// N, M, K, W, H: what kernels call sizes, and not a variable of the language (n counts threads).
+bool is_capital(std::string_view name) {
+    return name.size() == 1 && name.front() >= 'A' && name.front() <= 'Z' && name != "I";
+}
+
 // Whether the language has taken the name.
 bool is_reserved(std::string_view name) {
     return find_variable(name) || find_function(name) || find_access_kind(name) || name == "if";
@@ -152,6 +157,11 @@ std::string hint_for_name(std::string_view name, std::span<const std::string> ow
         return fmt::format("it is written {}", function->usage);
     if (find_access_kind(name)) return fmt::format("an instruction is written {}: a[...]", name);
     std::vector<std::string_view> known(own_names.begin(), own_names.end());
+    if (is_capital(name)) {
+        if (const auto near = nearest(name, known)) return fmt::format("did you mean '{}'?", *near);
+        return fmt::format("a size of your own has its value from you: --var {}=1024{}", name,
+                           name == "N" ? "; 'n' is the number of all threads" : "");
+    }
     for (const VariableName& variable : variable_names) {
         known.push_back(variable.own);
         if (!variable.cuda.empty()) known.push_back(variable.cuda);

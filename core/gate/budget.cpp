@@ -18,6 +18,7 @@
 #include "core/text/describe.h"
 #include "core/text/option_text.h"
 #include "core/text/range.h"
+#include "core/text/suggest.h"
 
 namespace coalprof {
 namespace {
@@ -30,6 +31,8 @@ constexpr std::string_view budget_hint =
     "stride=1..8'";
 constexpr std::size_t most_budget_bytes = 4096;
 constexpr std::size_t most_budgets = 1000;
+constexpr std::size_t most_values = 5;    // that points have, named where none fits
+constexpr std::size_t most_names = 1000;  // of parameters that are remembered
 
 struct Sign {
     std::string_view text;
@@ -172,6 +175,10 @@ class BudgetParser {
         if (words.find_first_not_of("0123456789.,:*-") == words.npos &&
             words.find_first_of("0123456789") != words.npos)
             read_numbers(condition, words);
+        else if (condition.name.ends_with("_bytes") && words.front() >= '0' && words.front() <= '9')
+            for (const std::uint64_t bytes : parse_sized_range(words, option_of(condition)).values)
+                condition.numbers.push_back(static_cast<std::int64_t>(bytes));
+        std::ranges::sort(condition.numbers);
         for (std::size_t at = 0; at <= words.size();) {
             const std::size_t end = std::min(words.find(',', at), words.size());
             condition.words.emplace_back(words.substr(at, end - at));
@@ -182,10 +189,10 @@ class BudgetParser {
     void read_numbers(BudgetCondition& condition, std::string_view words) const {
         // A machine is called 9.0: what is no range is a word.
         if (words.find('.') != words.npos && words.find("..") == words.npos) return;
-        const std::string option =
-            fmt::format("{} {}: {}=", value_.option, shown(value_.text), condition.name);
-        condition.numbers = parse_signed_range(words, option).signed_values();
-        std::sort(condition.numbers.begin(), condition.numbers.end());
+        condition.numbers = parse_signed_range(words, option_of(condition)).signed_values();
+    }
+    std::string option_of(const BudgetCondition& condition) const {
+        return fmt::format("{} {}: {}=", value_.option, shown(value_.text), condition.name);
     }
     bool accept_and() {
         skip_blanks();
@@ -289,7 +296,11 @@ std::vector<Budget> read_budget_file(const std::string& path) {
 BudgetJudge::BudgetJudge(std::vector<Budget> budgets, ResultSink* next)
     : budgets_(std::move(budgets)), next_(next) {
     report_.command = "check";
-    for (const Budget& budget : budgets_) report_.cases.emplace_back(budget.text);
+    for (const Budget& budget : budgets_) {
+        report_.cases.emplace_back(budget.text);
+        seen_.emplace_back(budget.conditions.size());
+        has_point_.push_back(false);
+    }
 }
 
 void BudgetJudge::begin(const ResultHead& head) {
@@ -301,8 +312,11 @@ void BudgetJudge::begin(const ResultHead& head) {
 
 void BudgetJudge::point(const Point& point) {
     ++report_.points;
+    for (const auto& [name, value] : point.parameters)
+        if (names_.size() < most_names && std::ranges::find(names_, name) == names_.end())
+            names_.push_back(name);
     for (std::size_t i = 0; i < budgets_.size(); ++i)
-        if (holds_at(budgets_[i], point)) judge(budgets_[i], point, report_.cases[i]);
+        if (holds_at(i, point)) judge(budgets_[i], point, report_.cases[i]);
     if (next_) next_->point(point);
 }
 
@@ -311,14 +325,60 @@ void BudgetJudge::finish(const ResultTail& tail) {
     if (next_) next_->finish(tail);
 }
 
-bool BudgetJudge::holds_at(const Budget& budget, const Point& point) const {
-    return std::all_of(budget.conditions.begin(), budget.conditions.end(),
-                       [&](const BudgetCondition& condition) {
-                           if (condition.name == "name") return allows(condition, point.name);
-                           const Value* value = find_value(point.parameters, condition.name);
-                           if (!value) value = find_value(facts_, condition.name);
-                           return value && allows(condition, *value);
-                       });
+const Value* BudgetJudge::fact_of(const std::string& name, const Point& point) const {
+    const Value* value = find_value(point.parameters, name);
+    return value ? value : find_value(facts_, name);
+}
+
+bool BudgetJudge::holds_at(std::size_t budget, const Point& point) {
+    bool holds = true;
+    for (std::size_t k = 0; k < budgets_[budget].conditions.size(); ++k) {
+        const BudgetCondition& condition = budgets_[budget].conditions[k];
+        Seen& seen = seen_[budget][k];
+        const Value name = condition.name == "name" ? Value{point.name} : Value{};
+        const Value* value = condition.name == "name" ? &name : fact_of(condition.name, point);
+        const bool is_kept = value && allows(condition, *value);
+        seen.kept += is_kept ? 1 : 0;
+        holds &= is_kept;
+        if (is_kept || !value) continue;
+        const std::string text = text_of(*value);
+        if (std::ranges::find(seen.values, text) != seen.values.end()) continue;
+        if (seen.values.size() < most_values)
+            seen.values.push_back(text);
+        else
+            seen.has_more = true;
+    }
+    if (holds) has_point_[budget] = true;
+    return holds;
+}
+
+std::string BudgetJudge::unknown_fact(const std::string& name) const {
+    std::vector<std::string_view> known(names_.begin(), names_.end());
+    for (const auto& [fact, value] : facts_) known.push_back(fact);
+    known.push_back("name");
+    return unknown_word("parameter", name, known);
+}
+
+// Why a budget was held against nothing.
+std::string BudgetJudge::why_nowhere(std::size_t budget) const {
+    const std::vector<BudgetCondition>& conditions = budgets_[budget].conditions;
+    for (std::size_t k = 0; k < conditions.size(); ++k) {
+        const Seen& seen = seen_[budget][k];
+        if (seen.kept > 0) continue;
+        const std::string& name = conditions[k].name;
+        if (seen.values.empty()) return unknown_fact(name);
+        std::string values;
+        for (const std::string& value : seen.values)
+            values += fmt::format("{}{}", values.empty() ? "" : ", ", shown(value));
+        return fmt::format("no point has {}={}: there {} {}{}", name,
+                           shown(fmt::format("{}", fmt::join(conditions[k].words, ","))),
+                           seen.values.size() == 1 ? "is" : "are", values,
+                           seen.has_more ? ", ..." : "");
+    }
+    return conditions.size() > 1 && !has_point_[budget]
+               ? "each condition is fulfilled at some point, but no point fulfils all"
+               : fmt::format("no point{} has {}", conditions.empty() ? "" : " of these conditions",
+                             key_of(budgets_[budget].counter));
 }
 
 void BudgetJudge::judge(const Budget& budget, const Point& point, GateCase& found) const {
@@ -362,10 +422,10 @@ void BudgetJudge::judge(const Budget& budget, const Point& point, GateCase& foun
 }
 
 GateReport BudgetJudge::report() && {
-    for (GateCase& one : report_.cases)
-        if (one.held() == 0 && one.count(Kind::broken) == 0 && one.count(Kind::missing) == 0)
-            one.add({.kind = Kind::missing,
-                     .text = "no point has this counter, or fulfils the conditions"});
+    for (std::size_t i = 0; i < budgets_.size(); ++i)
+        if (GateCase& one = report_.cases[i];
+            one.held() == 0 && one.count(Kind::broken) == 0 && one.count(Kind::missing) == 0)
+            one.add({.kind = Kind::missing, .text = why_nowhere(i)});
     return std::move(report_);
 }
 

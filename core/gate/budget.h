@@ -52,12 +52,24 @@ class BudgetJudge : public ResultSink {
     GateReport report() &&;
 
  private:
-    bool holds_at(const Budget& budget, const Point& point) const;
+    // What the points had where a condition asked, to say which one no point fulfils.
+    struct Seen {
+        std::uint64_t kept = 0;                // points that fulfil it
+        std::vector<std::string> values = {};  // different ones, the first few
+        bool has_more = false;
+    };
+    bool holds_at(std::size_t budget, const Point& point);
+    const Value* fact_of(const std::string& name, const Point& point) const;
+    std::string why_nowhere(std::size_t budget) const;
+    std::string unknown_fact(const std::string& name) const;
     void judge(const Budget& budget, const Point& point, GateCase& found) const;
 
     std::vector<Budget> budgets_;
     ResultSink* next_;
-    NamedValues facts_;  // of the head, that conditions may ask for
+    NamedValues facts_;                    // of the head, that conditions may ask for
+    std::vector<std::vector<Seen>> seen_;  // of each budget's conditions
+    std::vector<bool> has_point_;          // for each budget: that fulfils all its conditions
+    std::vector<std::string> names_;       // of parameters that points had
     GateReport report_;
 };
 

@@ -14,6 +14,8 @@
 #include "core/gate/direction.h"
 #include "core/gate/packed_points.h"
 #include "core/gate/value_text.h"
+#include "core/machine/machine.h"
+#include "core/model/transactions.h"
 #include "core/result/same_sweep.h"
 #include "core/stop/signal.h"
 #include "core/text/describe.h"
@@ -66,6 +68,21 @@ bool is_exact(Counter counter, const Point& point) {
     if (const auto parts = parts_of(counter))
         return is_exact(parts->above, point) && is_exact(parts->below, point);
     return std::holds_alternative<std::uint64_t>(reading) && !is_estimate(counter, point);
+}
+
+// Whether loads go as they do on that machine without --dlcm; of several machines results say both.
+bool has_usual_modifier(const ResultHead& head) {
+    const NamedValues sweep = values_of(head.sweep);
+    const Value* value = find_value(sweep, "dlcm");
+    if (!value) return false;
+    const std::string text = text_of(*value);
+    if (text.find(" on ") != text.npos) return true;
+    try {
+        const Machine machine = find_machine(head.machine.compute_capability);
+        return text == name_of(usual_load_modifier(*machine.rules));
+    } catch (const UsageError&) {  // of a later version's machine
+        return false;
+    }
 }
 
 }  // namespace
@@ -142,14 +159,23 @@ class Comparison::Impl {
         std::vector<std::string> refused;
         std::vector<std::string> allowed;
         std::vector<std::string> names;
-        for (const auto& [name, text] : differences(older_head_, newer)) {
-            const bool is_allowed = may_differ(name);
+        const std::vector<HeadDifference> found = differences(older_head_, newer);
+        const bool are_machines_apart = std::ranges::any_of(
+            found, [](const HeadDifference& one) { return one.name == "machine"; });
+        for (const auto& [name, text] : found) {
+            // Nobody chose it: it follows from the machines.
+            const bool follows = name == "dlcm" && are_machines_apart &&
+                                 has_usual_modifier(older_head_) && has_usual_modifier(newer);
+            const bool is_allowed = may_differ(follows ? "machine" : name);
+            if (follows && !is_allowed) continue;
             (is_allowed ? allowed : refused).push_back(text);
-            if (!is_allowed) names.push_back(shown(name));
+            if (!is_allowed) names.push_back(name);
         }
         if (!refused.empty()) {
-            std::string list;
-            for (const std::string& name : names) list += (list.empty() ? "" : ",") + name;
+            std::string list;  // with what was given, which the new one takes the place of
+            for (const std::vector<std::string>& part : {options_.across, names})
+                for (const std::string& name : part)
+                    list += (list.empty() ? "" : ",") + shown(name);
             throw UsageError(fmt::format("compare: the results differ in {}", joined(refused)), {},
                              UsageError::no_caret,
                              fmt::format("if that is what is to be compared: --across {}", list));

@@ -22,20 +22,68 @@ using Kind = GateFinding::Kind;
 constexpr std::size_t most_shown = 20;
 constexpr std::array kinds{Kind::broken, Kind::missing, Kind::changed, Kind::better};
 
-// Those of one kind of all cases, the worst first.
-std::vector<GateFinding> findings_of(const GateReport& report, Kind kind) {
+// What every point lacks, for one reason; empty: the case is another one.
+std::string lacked_everywhere(const GateReport& report, const GateCase& one) {
+    if (report.points < 2 || one.count(Kind::missing) != report.points) return {};
+    const std::vector<GateFinding> findings = one.findings();
+    const std::string& text = findings.front().text;
+    const auto is_alike = [&](const GateFinding& finding) {
+        return finding.counter && finding.text == text;
+    };
+    return std::all_of(findings.begin(), findings.end(), is_alike) ? text : std::string();
+}
+
+// Findings of one kind as they are listed: `all` counts those that are not kept, too.
+struct Listed {
+    std::vector<GateFinding> findings = {};
+    std::uint64_t all = 0;
+};
+
+// One line for each reason in place of one for each point and counter.
+std::vector<GateFinding> joined_everywhere(const GateReport& report) {
+    struct Lacked {
+        std::string reason;
+        std::vector<std::string_view> keys;
+    };
+    std::vector<Lacked> all;
+    for (const GateCase& one : report.cases) {
+        const std::string text = lacked_everywhere(report, one);
+        if (text.empty()) continue;
+        const std::string_view key = key_of(*one.findings().front().counter);
+        const std::string reason = text.substr(std::min(key.size(), text.size()));
+        auto known = std::ranges::find(all, reason, &Lacked::reason);
+        if (known == all.end()) known = all.insert(known, {reason, {}});
+        if (std::ranges::find(known->keys, key) == known->keys.end()) known->keys.push_back(key);
+    }
+    std::vector<GateFinding> joined;
+    for (const auto& [reason, keys] : all)
+        joined.push_back({.kind = Kind::missing,
+                          .text = fmt::format("at all {} points: {}{}", grouped(report.points),
+                                              fmt::join(keys, ", "), reason)});
+    return joined;
+}
+
+// Those of one kind of all cases, the worst first; what no point has in front.
+Listed findings_of(const GateReport& report, Kind kind) {
+    Listed listed{.all = report.count(kind)};
     std::vector<GateFinding> found;
-    for (const GateCase& one : report.cases)
+    if (kind == Kind::missing) listed.findings = joined_everywhere(report);
+    listed.all += listed.findings.size();
+    for (const GateCase& one : report.cases) {
+        if (kind == Kind::missing && !lacked_everywhere(report, one).empty()) {
+            listed.all -= one.count(kind);
+            continue;
+        }
         for (GateFinding& finding : one.findings())
             if (finding.kind == kind) found.push_back(std::move(finding));
+    }
     std::vector<std::size_t> order(found.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
         return found[a].weight != found[b].weight ? found[a].weight > found[b].weight : a < b;
     });
-    std::vector<GateFinding> sorted;
-    for (const std::size_t i : order) sorted.push_back(std::move(found[i]));
-    return sorted;
+    for (const std::size_t i : order) listed.findings.push_back(std::move(found[i]));
+    return listed;
 }
 
 bool is_check(const GateReport& report) { return report.command == "check"; }
@@ -99,8 +147,12 @@ void put_lines(std::string& text, const std::vector<GateFinding>& findings, std:
     const bool are_missing = !findings.empty() && findings.front().kind == Kind::missing;
     const std::size_t shown_count = std::min(findings.size(), are_missing ? 3 : most_shown);
     // A bullet, so that no name begins a line: services read commands there.
-    for (std::size_t i = 0; i < shown_count; ++i)
-        text += fmt::format("  - {}\n", sentence_of(findings[i], says_side));
+    for (std::size_t i = 0; i < shown_count; ++i) {
+        const std::string line = fmt::format("  - {}", sentence_of(findings[i], says_side));
+        text += findings[i].point.empty()
+                    ? folded_text(line, {.columns = shown_columns, .hanging = 4})
+                    : line + "\n";
+    }
     if (all > shown_count) text += fmt::format("  - {} more\n", grouped(all - shown_count));
 }
 
@@ -197,10 +249,10 @@ std::string gate_text(const GateReport& report) {
         }
     } else {
         for (const Kind kind : kinds) {
-            const std::uint64_t all = report.count(kind);
-            if (all == 0) continue;
+            const Listed listed = findings_of(report, kind);
+            if (listed.all == 0) continue;
             text += fmt::format("\n{}\n", heading_of(kind));
-            put_lines(text, findings_of(report, kind), all, true);
+            put_lines(text, listed.findings, listed.all, true);
         }
     }
     const std::vector<std::string> remarks = remarks_of(report);
@@ -299,19 +351,22 @@ std::string gate_github(const GateReport& report) {
     };
     std::vector<std::string> broken;
     std::vector<std::string> missing = report.losses;
+    std::uint64_t all_missing = report.count(Kind::missing);
     if (is_check(report)) {
         for (const GateCase& one : report.cases)
             for (const GateFinding& finding : one.findings())
                 (finding.kind == Kind::broken ? broken : missing)
                     .push_back(shown(one.name()) + ": " + sentence_of(finding, false));
     } else {
-        for (const GateFinding& finding : findings_of(report, Kind::broken))
+        for (const GateFinding& finding : findings_of(report, Kind::broken).findings)
             broken.push_back(sentence_of(finding, true));
-        for (const GateFinding& finding : findings_of(report, Kind::missing))
+        const Listed listed = findings_of(report, Kind::missing);
+        for (const GateFinding& finding : listed.findings)
             missing.push_back(sentence_of(finding, true));
+        all_missing = listed.all;
     }
     put("error", broken, report.count(Kind::broken));
-    put("warning", missing, report.count(Kind::missing) + report.losses.size());
+    put("warning", missing, all_missing + report.losses.size());
     text += fmt::format("::notice title=coalprof {}::{}\n", report.command,
                         annotation_text(headline(report)));
     return text;
@@ -330,14 +385,14 @@ std::string gate_markdown(const GateReport& report) {
         }
     } else {
         for (const Kind kind : kinds) {
-            const auto findings = findings_of(report, kind);
+            const auto [findings, all] = findings_of(report, kind);
             for (std::size_t i = 0; i < std::min(findings.size(), most_shown); ++i)
                 text += fmt::format("| {} | {} | {} |\n", name_of(kind),
                                     markdown_text(shown(findings[i].point)),
                                     markdown_text(findings[i].text));
-            if (report.count(kind) > most_shown)
-                text += fmt::format("| {} | | {} more |\n", name_of(kind),
-                                    grouped(report.count(kind) - most_shown));
+            if (all > most_shown)
+                text +=
+                    fmt::format("| {} | | {} more |\n", name_of(kind), grouped(all - most_shown));
         }
     }
     for (const std::string& remark : remarks_of(report))

@@ -35,6 +35,7 @@ class DimensionsReader {
             if (axis + 1 == into.size() || text[at] != 'x')
                 value_.refuse(at, axis + 1 == into.size() ? "there are three dimensions at most"
                                                           : "expected 'x' and the next dimension");
+            dimensions.is_shape = true;
             ++at;
         }
     }
@@ -46,9 +47,9 @@ class DimensionsReader {
 }  // namespace
 
 std::string text_of(const Dimensions& dimensions) {
-    const auto& [x, y, z] = dimensions;
-    if (z != 1) return fmt::format("{}x{}x{}", x, y, z);
-    return y != 1 ? fmt::format("{}x{}", x, y) : fmt::format("{}", x);
+    const Dimensions& d = dimensions;
+    if (d.z != 1) return fmt::format("{}x{}x{}", d.x, d.y, d.z);
+    return d.y != 1 ? fmt::format("{}x{}", d.x, d.y) : fmt::format("{}", d.x);
 }
 
 Dimensions parse_block(std::string_view text, std::string_view option) {

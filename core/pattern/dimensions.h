@@ -14,9 +14,12 @@ struct Dimensions {
     std::uint64_t x = 1;
     std::uint64_t y = 1;
     std::uint64_t z = 1;
+    bool is_shape = false;  // typed with an 'x': "256x1" says that there is one row, "256" nothing
     constexpr std::uint64_t count() const { return x * y * z; }
     constexpr bool is_flat() const { return y == 1 && z == 1; }
-    friend bool operator==(const Dimensions&, const Dimensions&) = default;
+    friend constexpr bool operator==(const Dimensions& a, const Dimensions& b) {
+        return a.x == b.x && a.y == b.y && a.z == b.z;
+    }
 };
 std::string text_of(const Dimensions& dimensions);  // "256", "32x8", "8x8x4"
 

@@ -128,7 +128,13 @@ std::string hint_for_element_type(std::string_view word) {
     std::vector<std::string_view> known = element_type_list();
     for (const TypeInfo& type : types)
         for (const std::string_view name : words_of(type.cuda_names)) known.push_back(name);
-    if (const auto near = nearest(word, known)) return fmt::format("did you mean '{}'?", *near);
+    const auto near = nearest(word, known);
+    // int3, float3, u32x3: a load is 1, 2 or 4 elements wide.
+    if (near && word.size() > 3 && word.ends_with('3') &&
+        (word[word.size() - 2] < '0' || word[word.size() - 2] > '9'))
+        return "no load is three elements wide: members of such structures are a[i*3], "
+               "a[i*3 + 1] and a[i*3 + 2]";
+    if (near) return fmt::format("did you mean '{}'?", *near);
     std::string list = "types are";
     for (const std::string_view name : element_type_list()) list.append(" ").append(name);
     return list + ", or as CUDA calls them: float, half2, int4";

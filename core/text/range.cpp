@@ -13,6 +13,7 @@ namespace coalprof {
 namespace {
 
 constexpr std::string_view range_hint = "ranges look like 0..32, 0..128:4, 1..1024*2 or 1,2,4";
+constexpr std::string_view value_hint = "one value: 3, or with its name, stride=3";
 constexpr std::string_view signed_hint =
     "values look like 0..32, -4..4, 0..128:4, 1..1024*2 or -1,0,1";
 
@@ -33,7 +34,10 @@ class RangeParser {
  public:
     RangeParser(std::string_view text, std::string_view option, Signs signs = Signs::none,
                 Units units = Units::none)
-        : value_{option, text, signs == Signs::none ? range_hint : signed_hint},
+        : value_{option, text,
+                 option == "--at"       ? value_hint
+                 : signs == Signs::none ? range_hint
+                                        : signed_hint},
           signs_(signs),
           units_(units) {}
 

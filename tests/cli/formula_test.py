@@ -101,6 +101,29 @@ class SavedFormulas(Folder):
         self.assertEqual(len(points), 1000)
 
 
+class Hints(Case):
+    def options_of_hint(self, *arguments):
+        """What the hint tells to add: its options and their values."""
+        hint = self.refuse(*arguments).err_text.split("hint: ")[1].replace(";", "")
+        words = hint.split()
+        return [word for at, word in enumerate(words)
+                if word.startswith("--") or words[at - 1].startswith("--")]
+
+    def test_for_what_is_missing_can_be_typed(self):
+        for command in (("formula", "a[threadIdx.y*32 + threadIdx.x]"),
+                        ("formula", "a[blockDim.z + tid.z + blockIdx.y*99]"),
+                        ("explain", "formula", "shared.load: tile[threadIdx.y*17 + threadIdx.x]"),
+                        ("formula", "a[i*N]"), ("formula", "a[gridDim.z + i]")):
+            with self.subTest(command):
+                self.run_ok(*command, *self.options_of_hint(*command))
+
+    def test_lets_a_block_of_one_row_be_said(self):
+        refused = ("formula", "a[tid.y*512 + tid.x]", "--block", "32x8,256")
+        self.refuse(*refused)
+        points = self.run_ok(*refused[:-1], "32x8,256x1", "--json").json["points"]
+        self.assertEqual([point["predicted"]["load_lines"] for point in points], [32768, 32768])
+
+
 class WrongFiles(Folder):
     def refused(self, text, *arguments, name="set.json"):
         path = self.write(name, text)

@@ -142,6 +142,36 @@ class Compare(Files):
         told = self.check(harness.run("compare", h200, c2050, "--across", "all"), harness.FINDING)
         self.assertLessEqual(max(len(line) for line in told.out_text.splitlines()), 80)
 
+    def test_hints_lead_to_a_comparison_at_once(self):
+        base = ("stride", "--range", "1..8", "--op", "load")
+        k80 = self.sweep("a.json", *base, "--machine", "k80")
+        h200 = self.sweep("b.json", *base, "--machine", "h200")
+        other_type = self.sweep("c.json", *base, "--machine", "h200", "--type", "f64")
+        chosen = self.sweep("d.json", *base, "--machine", "h200", "--dlcm", "cg")
+        for files, given, hinted in (((k80, h200), [], "machine"), ((k80, h200), ["dlcm"], "dlcm,machine"),
+                                     ((k80, other_type), ["machine"], "machine,type"),
+                                     ((h200, chosen), [], "dlcm")):
+            with self.subTest(hinted):
+                across = [word for name in given for word in ("--across", name)]
+                refusal = self.refuse("compare", *files, *across).err_text
+                self.assertEqual(refusal.split("--across ")[-1].split()[0], hinted)
+                ran = harness.run("compare", *files, "--across", hinted)
+                self.assertNotEqual(ran.code, harness.USAGE)
+        # A modifier of one's own is a difference of its own: cg is not what an H200 does.
+        self.assertIn("--across machine,dlcm", self.refuse("compare", k80, self.sweep(
+            "e.json", *base, "--machine", "h200", "--dlcm", "cs"), "--across", "machine").err_text)
+
+    def test_says_in_one_line_what_no_point_has(self):
+        base = ("stride", "--range", "1..8", "--op", "load")
+        k80 = self.sweep("a.json", *base, "--machine", "k80")
+        h200 = self.sweep("b.json", *base, "--machine", "h200")
+        for form in ("text", "md", "github"):
+            with self.subTest(form):
+                told = harness.run("compare", k80, h200, "--across", "machine", "--format", form).out_text
+                lines = [line for line in told.splitlines() if "load_transactions" in line.replace("\\", "")]
+                self.assertEqual(len(lines), 1)
+                self.assertIn("8 points", lines[0])
+
     def test_of_two_patterns_matches_points_by_their_values(self):
         offset = self.sweep("a.json", "offset", "--range", "1..4", "--op", "load")
         stride = self.sweep("b.json", "stride", "--range", "1..4", "--op", "load")
@@ -194,6 +224,26 @@ class Check(Files):
                        "load_sectors >= 1 if stride=1"):   # no such parameter
             with self.subTest(budget):
                 self.assertEqual(self.judge(self.path, budget, code=harness.PARTIAL)["outcome"], "missing")
+
+    def test_says_which_condition_no_point_fulfils(self):
+        path = self.sweep("rows.json", "row", "--op", "load")
+        for budget, facts in (("load_sectors > 0 if row_byts=384", ("row_byts", "'row_bytes'")),
+                              ("load_sectors > 0 if row_bytes=96", ("row_bytes=96", "384, 416")),
+                              ("load_sectors > 0 if row_bytes=384 and dlcm=cg", ("dlcm=cg", "ca")),
+                              ("store_sectors > 0 if row_bytes=384", ("store_sectors",)),
+                              ("load_sectors > 0 if row_bytes=384 and row_elements=128", ("all",))):
+            with self.subTest(budget):
+                check = self.judge(path, budget, code=harness.PARTIAL)
+                for fact in facts:
+                    self.assertIn(fact, check["budgets"][0]["findings"][0]["text"])
+
+    def test_takes_sizes_in_conditions(self):
+        path = self.sweep("rows.json", "row", "--op", "load", "--range", "1000,1024")
+        for condition, held in (("row_bytes=4000B", 1), ("row_bytes=4KiB", 1), ("row_elements=1000", 1),
+                                ("row_bytes=4000", 1), ("row_bytes=1KiB..1MiB*2", 1)):
+            with self.subTest(condition):
+                check = self.judge(path, f"load_sectors > 0 if {condition}", code=harness.DONE)
+                self.assertEqual(check["budgets"][0]["held"], held)
 
     def test_prefers_what_was_measured(self):
         document = golden("measured.json")

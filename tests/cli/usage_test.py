@@ -313,6 +313,23 @@ class Words(Case):
         self.assertIn("--json: it is given without a value",
                       self.refuse("offset", "--json=x").err_text)
 
+    def test_that_cuda_writes_otherwise_lead_to_what_is_written_here(self):
+        for command, fix in ((("row", "--size", "256", "MiB"), "--size 256MiB"),
+                             (("row", "-Xptxas", "-dlcm=cg"), "--dlcm cg"),
+                             (("help", "explain", "transpose"), "coalprof help explain"),
+                             (("row", "--counters", "requests"), "load_requests"),
+                             (("row", "--type", "float3"), "a[i*3]"),
+                             (("row", "--backend", "device"), "doctor")):
+            with self.subTest(command):
+                ran = harness.run(*command)
+                self.assertNotEqual(ran.code, harness.DONE)
+                self.assertIn(fix, ran.err_text)
+
+    def test_of_a_drawing_take_one_machine(self):
+        refusal = self.refuse("explain", "row", "--machine", "k80,h200").err_text
+        self.assertIn("--machine", refusal)
+        self.assertIn("one value", refusal)
+
     def test_of_options_that_take_lists_are_joined(self):
         for arguments, list_ in ((("offset", "--machine", "k80", "--machine", "h200"), "--machine k80,h200"),
                                  (("offset", "-r", "1", "-r", "4"), "--range 1,4"),
@@ -366,6 +383,14 @@ class Explain(Case):
                 ran = self.refuse("explain", "offset", option, value)
                 self.assertIn(f"coalprof: {option} ", ran.err_text)
         self.assertNotIn("..1", self.run_ok("help", "explain").out_text)
+
+    def test_takes_a_value_as_it_is_printed(self):
+        def drawn(*at):
+            return self.run_ok("explain", *at, "--json").json["explanation"]["name"]
+        self.assertEqual(drawn("row", "--at", "row_bytes=4000"), drawn("row", "--at", "1000"))
+        self.assertEqual(drawn("row", "--at", "row_elements=1000"), drawn("row", "--at", "4000B"))
+        self.assertEqual(drawn("stride", "--at", "stride=3"), drawn("stride", "--at", "3"))
+        self.refuse("explain", "stride", "--at", "row_bytes=3")
 
     def test_has_the_options_of_a_result(self):
         with tempfile.TemporaryDirectory() as folder:

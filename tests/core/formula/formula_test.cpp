@@ -140,6 +140,12 @@ TEST(FormulaProgram, sees_blocks_and_grids_of_three_dimensions) {
     EXPECT_EQ(elements_of(program, 0, 37 * 64 + 32)[13], 221u * 1000 + 131);
 }
 
+TEST(FormulaProgram, takes_one_row_for_a_block_of_which_that_was_said) {
+    FormulaLaunch launch = Launch();
+    launch.shape.block_shape = {256, 1};
+    EXPECT_EQ(program_of("tid.y*32 + tid.x", launch).arrays[0].elements, 256u);
+}
+
 // CUDA's grid has a size of its own: what --size says must be the same.
 TEST(FormulaProgram, takes_its_threads_from_the_grid) {
     FormulaLaunch launch = Launch();
@@ -185,6 +191,11 @@ const Failing failing_launches[] = {
     {"a[blockIdx.y*1001 + i]", 2, "the grid has one dimension", "--grid 64x64"},
     {"row = bid.y; a[i + row]", 6, "the grid has one dimension", "--grid 64x64"},
     {"i % gdim.y", 4, "the grid has one dimension", "--grid 64x64"},
+    {"a[threadIdx.y*32 + tid.x]", 2, "the block has one dimension", "--block 16x16"},
+    {"i + tid.y", 4, "the block has one dimension", "256x1"},
+    {"i*blockDim.y", 2, "the block has one dimension", "--block 16x16"},
+    {"tid.z", 0, "'tid.z' is of a third one", "--block 8x8x4"},
+    {"bid.y + tid.y + tid.z", 0, "the grid has one dimension", "--block 8x8x4 --grid 64x64"},
     {"i + gridDim.z", 4, "'gridDim.z' is of a third one", "--grid 8x8x8"},
     {"i - 1", 0, "the index 'i - 1' is negative (-1), first in thread 0 ", "max(i - 1, 0)"},
     {"1000 - i", 0, "(-1), first in thread 1001 (block 3, tid 233), where i = 1001", "if i >= 1"},

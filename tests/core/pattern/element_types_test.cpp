@@ -44,7 +44,9 @@ TEST(ElementTypes, are_known_by_the_names_of_cuda) {
 
 TEST(ElementTypes, are_suggested_for_words_that_are_none) {
     EXPECT_NE(hint_for_element_type("flaot").find("'float'"), std::string::npos);
-    EXPECT_NE(hint_for_element_type("half3").find("half"), std::string::npos);
+    EXPECT_NE(hint_for_element_type("haff").find("half"), std::string::npos);
+    for (const char* of_three : {"half3", "float3", "int3", "f32x3"})
+        EXPECT_NE(hint_for_element_type(of_three).find("a[i*3"), std::string::npos) << of_three;
     EXPECT_NE(hint_for_element_type("rgba").find("bf16x2"), std::string::npos);
 }
 
