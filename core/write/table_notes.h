@@ -55,6 +55,7 @@ class TableNotes {
     bool has_agreement_ = false;
     bool has_unmarked_ = false;  // columns that are only measured
     bool has_estimate_ = false;
+    bool has_grid_ = false;               // that was asked for, and leaves no size to choose
     std::optional<bool> is_start_alone_;  // what limits the time of every point
     bool explains_all_ = false;           // the counters were asked for by name
 };
