@@ -123,8 +123,6 @@ void TableNotes::look_at(const TableLayout& layout) {
 
 void TableNotes::look_at(const TableLayout& layout, const Point& point, bool explains_all) {
     if (!point.failure.empty()) look_at_failure(point);
-    has_grid_ |= find_value(point.parameters, "grid") != nullptr ||
-                 find_value(point.parameters, "grid_x") != nullptr;
     const bool shows_nothing = shows_no_counter(layout);
     for (const auto& [facts, place] : layout.items) {
         const TableItem& item = facts.item;
@@ -141,6 +139,8 @@ void TableNotes::look_at(const TableLayout& layout, const Point& point, bool exp
             explain(item, point.predicted);
         if (point.measured) explain(item, *point.measured);
     }
+    has_grid_ |= find_value(point.parameters, "grid") != nullptr ||
+                 find_value(point.parameters, "grid_x") != nullptr;
 }
 
 void TableNotes::look_at_failure(const Point& point) {
