@@ -47,13 +47,13 @@ void add_pattern_commands(CLI::App& app, Invocation& invocation) {
         command->machine.add_to(*sub);
         command->output.add_to(*sub);
         command->output.view.add_to(*sub);
-        sub->footer(
-            fmt::format("Examples:\n"
-                        "  coalprof {0} --type f32,f64\n"
-                        "  coalprof {0} --machine k80,h200 --format md\n"
-                        "  coalprof {0} --block 64..1024*2 -o {0}.json\n"
-                        "  coalprof explain {0}\n",
-                        pattern.name));
+        sub->footer(fmt::format(
+            "{1}Examples:\n"
+            "  coalprof {0} --type f32,f64\n"
+            "  coalprof {0} --machine k80,h200 --format md\n"
+            "  coalprof {0} --block 64..1024*2 -o {0}.json\n"
+            "  coalprof explain {0}\n",
+            pattern.name, pattern.mapping.empty() ? "" : fmt::format("{}\n\n", pattern.mapping)));
         sub->callback([&invocation, &pattern, command] {
             invocation.run = [&invocation, &pattern, command] {
                 return run_pattern(pattern, *command, invocation);

@@ -140,7 +140,7 @@ class Drawing {
             const MapStyle map_style{width_, style_.ascii, style_.all_lines};
             switch (access.access.space) {
                 case Space::shared:
-                    banks(*access.banks, map_style);
+                    access.banks ? banks(*access.banks, map_style) : unknown_passes(access.shape);
                     break;
                 case Space::constant:
                     constant(access, map_style);
@@ -185,6 +185,13 @@ class Drawing {
         square_row("wavefronts", use.counts.wavefronts, use.counts.ideal_wavefronts);
         put_row("conflicts", fmt::format("{}", use.counts.conflicts()),
                 "wavefronts above the ideal");
+    }
+
+    // Of atomics on shared memory.
+    void unknown_passes(const WarpShape& shape) {
+        put_row("words", fmt::format("{}", shape.places), "different ones");
+        put_row("lanes on one", fmt::format("{}", shape.most_lanes_a_place), "at most");
+        put_row("wavefronts", "n/a", "not known");
     }
 
     void constant(const ExplainedAccess& access, const MapStyle& map_style) {

@@ -25,11 +25,6 @@ bool counts_sectors(const Machine& machine) {
 }
 
 void require_drawable(const WarpAccess& access, const Machine& machine) {
-    const bool is_atomic = access.kind == AccessKind::atomic || access.kind == AccessKind::reduce;
-    if (access.space == Space::shared && is_atomic)
-        throw UsageError(
-            "how atomics on shared memory pass through its banks is not known, so they are not "
-            "drawn");
     if (access.space == Space::global || counts_sectors(machine)) return;
     throw UsageError(
         fmt::format("--machine {}: explain draws {} memory from compute capability 7.0 on",
@@ -84,6 +79,10 @@ void finish(ExplainedAccess& explained, const Machine& machine) {
             finish_global(explained, machine);
             break;
         case Space::shared:
+            if (!is_load_or_store(access.kind)) {
+                explained.reasons = shared_atomic_reasons_of(explained.shape);
+                break;
+            }
             explained.banks = bank_use_of(access, *machine.rules);
             explained.reasons = shared_reasons_of(explained.shape, *explained.banks);
             break;

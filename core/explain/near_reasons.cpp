@@ -71,6 +71,23 @@ Reasons shared_reasons_of(const WarpShape& shape, const BankUse& use) {
     return use.counts.conflicts() == 0 ? free_of_conflicts(shape, use) : conflicting(shape, use);
 }
 
+Reasons shared_atomic_reasons_of(const WarpShape& shape) {
+    if (shape.active_lanes == 0) return nothing_asked();
+    if (shape.most_lanes_a_place < 2)
+        return {Cause::not_documented,
+                fmt::format("{} update different words. In how many passes atomics go through the "
+                            "banks is not known; only a measurement tells.",
+                            lanes_alone(shape)),
+                "No two lanes meet on a word: there is nothing to combine."};
+    return {Cause::not_documented,
+            fmt::format("{} update {} word{}, up to {} of them the same one: these take turns. In "
+                        "how many passes is not known; only a measurement tells.",
+                        lanes_alone(shape), shape.places, shape.places == 1 ? "" : "s",
+                        shape.most_lanes_a_place),
+            "Let lanes that meet on a word combine their values first (a warp reduction), or give "
+            "each warp words of its own and add these up at the end."};
+}
+
 Reasons constant_reasons_of(const WarpShape& shape, std::size_t passes, std::size_t instructions) {
     if (shape.active_lanes == 0) return nothing_asked();
     const std::string each =

@@ -11,6 +11,8 @@
 namespace coalprof {
 
 Reasons shared_reasons_of(const WarpShape& shape, const BankUse& use);
+// Of atomics and reductions, whose passes through the banks are not known.
+Reasons shared_atomic_reasons_of(const WarpShape& shape);
 // `instructions`: how many a lane's element takes.
 Reasons constant_reasons_of(const WarpShape& shape, std::size_t passes, std::size_t instructions);
 // `shape` is the lanes' own addresses', `lines` where they lie.

@@ -10,6 +10,7 @@
 #include "core/formula/complaint.h"
 #include "core/formula/launch_check.h"
 #include "core/formula/user_formula.h"
+#include "core/result/counter.h"
 
 namespace coalprof {
 namespace {
@@ -189,7 +190,7 @@ class FormulaProgramBuilder {
                 fmt::format("an atomic on shared memory adds u32 and s32 only, not {}, which is a "
                             "loop of several instructions there",
                             name_of(type)),
-                "write shared.reduce.u32: tile[...]");
+                fmt::format("write shared.{}.u32: {}[...]", name_of(kind), access.array));
     }
 
     // An access is checked once, though an op like rmw makes several instructions of it.

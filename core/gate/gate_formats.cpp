@@ -56,10 +56,12 @@ std::vector<GateFinding> joined_everywhere(const GateReport& report) {
         if (std::ranges::find(known->keys, key) == known->keys.end()) known->keys.push_back(key);
     }
     std::vector<GateFinding> joined;
-    for (const auto& [reason, keys] : all)
+    for (auto& [reason, keys] : all) {
+        if (keys.size() > 1 && reason.starts_with(" is ")) reason.replace(0, 4, " are ");
         joined.push_back({.kind = Kind::missing,
                           .text = fmt::format("at all {} points: {}{}", grouped(report.points),
                                               fmt::join(keys, ", "), reason)});
+    }
     return joined;
 }
 
@@ -149,9 +151,10 @@ void put_lines(std::string& text, const std::vector<GateFinding>& findings, std:
     // A bullet, so that no name begins a line: services read commands there.
     for (std::size_t i = 0; i < shown_count; ++i) {
         const std::string line = fmt::format("  - {}", sentence_of(findings[i], says_side));
-        text += findings[i].point.empty()
-                    ? folded_text(line, {.columns = shown_columns, .hanging = 4})
-                    : line + "\n";
+        text +=
+            findings[i].point.empty()
+                ? folded_text(line.substr(2), {.columns = shown_columns, .indent = 2, .hanging = 2})
+                : line + "\n";
     }
     if (all > shown_count) text += fmt::format("  - {} more\n", grouped(all - shown_count));
 }

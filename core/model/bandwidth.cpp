@@ -127,7 +127,8 @@ Reading predict_bandwidth(const Machine& machine, const Traffic& traffic) {
     if (traffic.footprint_bytes <= l2_bytes && traffic.footprint_bytes != 0)
         return Unavailable{
             keep_reason(fmt::format("all that the launch touches fits in L2 ({}): the estimate, "
-                                    "which is of device memory, needs a larger --size",
+                                    "which is of device memory, needs a larger --size "
+                                    "or --grid",
                                     bytes_text(l2_bytes)))};
     return traffic.efficiency() * machine.rules->memory.sustained_fraction *
            machine.board->peak_bytes_per_second;

@@ -26,6 +26,8 @@ struct PatternInfo {
     // Of a parameter in bytes: plain numbers are typed in elements all the same, as the widths of
     // rows are; sizes with a unit are bytes.
     bool typed_in_elements = false;
+    // Which thread touches what, where blocks and rows could be taken for one another; for --help.
+    std::string_view mapping = {};
 };
 
 std::span<const PatternInfo> pattern_catalog();

@@ -19,7 +19,9 @@ void require_grid(const Plan& plan) {
     throw UsageError(fmt::format("--grid {}: {} threads, and {} of as many elements takes {}",
                                  text_of(*shape.grid), shape.grid->count() * shape.block,
                                  plan.pattern, plan.program.threads),
-                     {}, UsageError::no_caret, "say how large its data are: --size");
+                     {}, UsageError::no_caret,
+                     fmt::format("without --grid, say how large its data are: --size {}",
+                                 size_as_typed({.size_bytes = shape.size_bytes})));
 }
 
 std::tuple<std::uint64_t, std::uint64_t, std::uint64_t> numbers_of(const Dimensions& dimensions) {

@@ -98,6 +98,7 @@ std::vector<std::string> verdict_lines(const std::vector<Verdict>& verdicts) {
 
 void TableNotes::look_at(const ResultHead& head) {
     explains_all_ = style_.explains_all || !head.columns.empty();
+    has_grid_ = head.sweep.grid_x.has_value();
     if (const std::string& evidence = head.machine.evidence;
         !evidence.empty() && evidence != "measured" && evidence != "rules measured")
         evidence_ =
@@ -153,6 +154,8 @@ void TableNotes::look_at(const TableLayout& layout, const Point& point, bool exp
             explain(item, point.predicted);
         if (point.measured) explain(item, *point.measured);
     }
+    has_grid_ |= find_value(point.parameters, "grid") != nullptr ||
+                 find_value(point.parameters, "grid_x") != nullptr;
 }
 
 void TableNotes::look_at_passes(const Readings& readings) {
@@ -225,9 +228,10 @@ std::vector<std::string> TableNotes::lines(const ResultTail& tail) const {
     if (has_estimate_)
         lines.emplace_back("~  an estimate: its interval (--json) holds nine of ten measurements");
     if (is_start_alone_.value_or(false))
-        lines.emplace_back(
-            "The start of the launch takes longer than its memory accesses, so the times say "
-            "nothing about memory: a larger --size, such as 256MiB, does.");
+        lines.push_back(
+            fmt::format("The start of the launch takes longer than its memory accesses, so the "
+                        "times say nothing about memory: a larger {} does.",
+                        has_grid_ ? "--grid" : "--size, such as 256MiB,"));
     if (!evidence_.empty()) lines.push_back(evidence_);
     if (has_wide_passes_)
         lines.emplace_back(

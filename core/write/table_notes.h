@@ -53,6 +53,7 @@ class TableNotes {
     std::vector<GroupedText> never_there_;  // in the rows below some heading
     std::vector<GroupedText> there_;        // in others
     std::string ceilings_;
+    bool has_grid_ = false;    // that was asked for, and leaves no size to choose
     std::string evidence_;     // of the machines' rules, where it is not measured
     bool has_shares_ = false;  // of a ceiling
     bool has_agreement_ = false;

@@ -330,6 +330,28 @@ class Words(Case):
         self.assertIn("--machine", refusal)
         self.assertIn("one value", refusal)
 
+    def test_of_grids_have_a_way_out_that_can_be_typed(self):
+        refused = self.refuse("row", "--grid", "67108", "--block", "1000").err_text
+        size = refused.split("--size ")[1].split()[0]
+        self.run_ok("row", "--size", size, "--block", "1000", "--range", "1000")
+
+    def test_of_atomics_on_shared_memory_lead_to_a_formula(self):
+        for op in ("atomic", "reduce"):
+            refused = self.refuse("shared-random", "--op", op).err_text
+            command = refused.split("coalprof formula ")[1].split("'")[1]
+            self.run_ok("formula", command)
+        refused = self.refuse("formula", "shared.atomic: hist[hash(i, 256)]").err_text
+        self.assertIn("shared.atomic.u32: hist[", refused)
+        self.run_ok("formula", "shared.atomic.u32: hist[hash(i, 256)]")
+
+    def test_of_times_that_say_nothing_name_what_can_be_larger(self):
+        of_grid = ("formula", "a[blockIdx.y*1024 + threadIdx.x]", "a[blockIdx.x]", "--grid", "64x64")
+        for command, option in (((*of_grid,), "larger --grid"), (("formula", "a[i]", "a[i*2]"), "larger --size"),
+                                ((*of_grid[:-1], "64x64,64x32"), "larger --grid")):
+            with self.subTest(command):
+                note = " ".join(self.run_ok(*command).out_text.split())
+                self.assertIn(option, note)
+
     def test_of_options_that_take_lists_are_joined(self):
         for arguments, list_ in ((("offset", "--machine", "k80", "--machine", "h200"), "--machine k80,h200"),
                                  (("offset", "-r", "1", "-r", "4"), "--range 1,4"),
@@ -383,6 +405,20 @@ class Explain(Case):
                 ran = self.refuse("explain", "offset", option, value)
                 self.assertIn(f"coalprof: {option} ", ran.err_text)
         self.assertNotIn("..1", self.run_ok("help", "explain").out_text)
+
+    def test_draws_what_can_be_drawn_beside_atomics_on_shared_memory(self):
+        command = ("explain", "formula", "load: a[i*3]; shared.atomic: h[hash(i, 256)]", "--type", "u32")
+        accesses = self.run_ok(*command, "--json").json["explanation"]["accesses"]
+        # 32 lanes, 12 bytes apart, are 12 sectors.
+        self.assertEqual(accesses[0]["instructions"][0]["predicted"]["load_sectors"], 12)
+        self.assertEqual(accesses[1]["space"], "shared")
+        self.assertEqual(accesses[1]["cause"], "not_documented")
+        self.assertEqual(accesses[1]["passes"], [])
+        atomic = accesses[1]["instructions"][0]["predicted"]
+        self.assertEqual(atomic["shared_atomic_requests"], 1)
+        self.assertIsNone(atomic["shared_atomic_wavefronts"])
+        self.assertNotIn("shared_store_requests", atomic)
+        self.assertIn("n/a", self.run_ok(*command).out_text)
 
     def test_takes_a_value_as_it_is_printed(self):
         def drawn(*at):
