@@ -60,6 +60,8 @@ class ModelledGpu : public KernelLauncher {
     std::map<const Plan*, std::size_t> rounds;
     std::size_t timed = 0;
     bool is_short_of_memory = false;
+    std::uint64_t largest_array_bytes = 0;
+    DeviceFacts& facts() { return facts_; }
 
  private:
     double modelled_seconds(const Plan& plan, CacheState cache) const {
@@ -99,6 +101,8 @@ class ModelledLaunch : public PreparedLaunch {
 std::unique_ptr<PreparedLaunch> ModelledGpu::prepare(const Plan& plan) {
     if (is_short_of_memory && plan.shape.size_bytes > (32u << 20))
         throw PointError("no memory for it");
+    for (const Array& array : plan.program.arrays)
+        largest_array_bytes = std::max(largest_array_bytes, array.bytes());
     return std::make_unique<ModelledLaunch>(*this, plan);
 }
 
@@ -185,6 +189,15 @@ TEST(Calibration, goes_on_without_launches_that_fail_and_names_them) {
     EXPECT_FALSE(found.failed.empty());
     EXPECT_THAT(found.failed.front(), HasSubstr("no memory for it"));
     EXPECT_GE(ratios(found, h200_rates()).size(), 10u);
+}
+
+// Other programs need some of it, and a launch has up to three arrays.
+TEST(Calibration, takes_at_most_a_quarter_of_the_memory_that_is_free_for_an_array) {
+    ModelledGpu gpu("h200", h200_rates());
+    gpu.facts().free_memory_bytes = 512ull << 20;
+    calibrate(gpu);
+    EXPECT_LE(gpu.largest_array_bytes, 128ull << 20);
+    EXPECT_GT(gpu.largest_array_bytes, 0u);
 }
 
 TEST(Calibration, is_refused_where_time_is_not_modelled) {

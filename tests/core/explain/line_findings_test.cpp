@@ -1,5 +1,6 @@
 #include "core/explain/line_findings.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -60,6 +61,18 @@ TEST(LineFindings, come_in_the_order_of_what_they_could_save) {
     EXPECT_EQ(finding->cause, "strided");
     EXPECT_EQ(finding->like, "stride --at 32 --type f32");
     EXPECT_FALSE(finding_of(reports[2], "app.cu:2", h100));
+}
+
+TEST(LineFindings, name_a_pattern_of_elements_of_the_accesss_width) {
+    for (const auto& [width_bytes, type] :
+         {std::pair{1u, "u8"}, {2u, "u16"}, {4u, "f32"}, {8u, "f64"}, {16u, "f32x4"}}) {
+        WarpAccess warp = warp_of(32ull * width_bytes);
+        warp.width_bytes = width_bytes;
+        const auto reports = report_lines({line_of("a", 1, 320, 40, warp)}, {}, h100);
+        const auto finding = finding_of(reports[0], "app.cu:1", h100);
+        ASSERT_TRUE(finding) << type;
+        EXPECT_EQ(finding->like, fmt::format("stride --at 32 --type {}", type));
+    }
 }
 
 TEST(LineFindings, of_shared_memory_are_bank_conflicts) {

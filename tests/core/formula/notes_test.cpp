@@ -80,6 +80,8 @@ TEST(LaneSteps, are_recognised_by_their_differences) {
     // The first group may be cut short by the warp's start, but not be longer than the others.
     EXPECT_EQ(kind_of({2, 0, 1, 2, 0, 1, 2}), Kind::restarting);
     EXPECT_EQ(kind_of({0, 1, 2, 3, 4, 0, 1, 0, 1}), Kind::irregular);
+    EXPECT_EQ(kind_of({0, 1, 2, 3, 4, 5, 10, 11, 16, 17}), Kind::irregular);
+    EXPECT_EQ(kind_of({0, 1, 6, 7, 12, 13, 14, 15}), Kind::irregular);  // nor the last
 }
 
 }  // namespace

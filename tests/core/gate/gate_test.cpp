@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include "core/gate/compare.h"
 #include "core/gate/direction.h"
 #include "core/gate/packed_points.h"
+#include "core/stop/signal.h"
 #include "core/write/synthetic.h"
 
 namespace coalprof {
@@ -70,6 +72,13 @@ TEST(PackedPoints, hold_every_number_of_a_point) {
         EXPECT_EQ(before.index(), now.index()) << row.key;
         EXPECT_TRUE(!is_number(before) || before == now) << row.key;
     }
+}
+
+// Its reader has the reason; the newer one waits for nothing and compares with nothing.
+TEST(Comparison, with_a_result_that_ended_before_its_head_is_given_up) {
+    Comparison comparison({});
+    comparison.end_older();
+    EXPECT_THROW(comparison.newer().begin({}), Stopped);
 }
 
 }  // namespace
