@@ -7,6 +7,7 @@
 #include <bit>
 #include <map>
 
+#include "core/explain/launch_sample.h"
 #include "core/explain/launch_warps.h"
 #include "core/explain/near_reasons.h"
 #include "core/model/launch_sum.h"
@@ -16,6 +17,7 @@
 #include "core/pattern/catalog.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
+#include "core/text/units.h"
 
 namespace coalprof {
 namespace {
@@ -189,9 +191,18 @@ const CustomFormula* custom_formula_of(const Instruction& instruction) {
     return custom ? custom->get() : nullptr;
 }
 
+void tell_how_many_take_turns(ExplainedAccess& explained, const TurnCensus& census,
+                              bool is_whole_launch) {
+    if (census.warps < 2 || explained.shape.active_lanes == 0) return;
+    explained.reasons.why += fmt::format(
+        " {} of the {}{} warps {} as many lanes on one word as this one.", grouped(census.alike),
+        is_whole_launch ? "" : "first ", grouped(census.warps), census.alike == 1 ? "has" : "have");
+}
+
 std::vector<ExplainedAccess> accesses_of(const Program& program, const LaunchWarp& warp,
                                          const Machine& machine) {
     std::vector<ExplainedAccess> accesses;
+    std::vector<const Instruction*> first_of;  // of each access
     // Data that go through several memories are followed step by step.
     const bool has_steps = std::any_of(
         program.instructions.begin(), program.instructions.end(),
@@ -206,6 +217,7 @@ std::vector<ExplainedAccess> accesses_of(const Program& program, const LaunchWar
         if (home == accesses.end()) {
             require_drawable(access, machine);
             home = accesses.emplace(accesses.end());
+            first_of.push_back(&instruction);
             home->access = access;
             if (const CustomFormula* custom = custom_formula_of(instruction))
                 home->notes = custom->notes(instruction.width_bytes, warp.first_thread, warp.lanes);
@@ -215,7 +227,12 @@ std::vector<ExplainedAccess> accesses_of(const Program& program, const LaunchWar
         home->instructions.push_back(
             explained(access, program.arrays[instruction.array].name, machine));
     }
-    for (ExplainedAccess& access : accesses) finish(access, machine);
+    for (std::size_t i = 0; i < accesses.size(); ++i) {
+        finish(accesses[i], machine);
+        if (!takes_turns(*first_of[i])) continue;
+        const TurnCensus census = census_of_turns(program, *first_of[i], accesses[i].access);
+        tell_how_many_take_turns(accesses[i], census, census.warps == warp_count(program));
+    }
     tell_what_loads_share(accesses, machine);
     return accesses;
 }

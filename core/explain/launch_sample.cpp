@@ -5,13 +5,15 @@
 #include <bit>
 #include <map>
 
+#include "core/access/lane_set.h"
 #include "core/explain/launch_warps.h"
 #include "core/model/coalescer.h"
 
 namespace coalprof {
 namespace {
 
-// Sectors, lines, active lanes of all instructions together.
+// Sectors, or turns on the words of shared memory; lines; active lanes: of all instructions
+// together.
 using Cost = std::array<std::uint64_t, 3>;
 
 struct Sort {
@@ -19,26 +21,64 @@ struct Sort {
     std::uint64_t count = 0;
 };
 
-bool counts_sectors(const Program& program, const Machine& machine) {
+bool is_comparable(const Program& program, const Machine& machine) {
     return machine.rules->global == GlobalRule::sectors_by_warp &&
            std::all_of(program.instructions.begin(), program.instructions.end(),
-                       [](const Instruction& one) { return one.space == Space::global; });
+                       [](const Instruction& one) {
+                           return one.space == Space::global || takes_turns(one);
+                       });
+}
+
+std::uint32_t turns_of(const WarpAccess& access) {
+    std::array<std::uint64_t, warp_lanes> words{};
+    std::size_t count = 0;
+    each_lane(access.active_lanes,
+              [&](std::uint32_t lane) { words[count++] = access.addresses[lane]; });
+    std::sort(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(count));
+    std::uint32_t most = 0;
+    std::uint32_t here = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        here = i > 0 && words[i] == words[i - 1] ? here + 1 : 1;
+        most = std::max(most, here);
+    }
+    return most;
 }
 
 }  // namespace
 
+bool takes_turns(const Instruction& instruction) {
+    return instruction.space == Space::shared &&
+           (instruction.kind == AccessKind::atomic || instruction.kind == AccessKind::reduce);
+}
+
+TurnCensus census_of_turns(const Program& program, const Instruction& instruction,
+                           const WarpAccess& drawn) {
+    const std::uint32_t turns = turns_of(drawn);
+    TurnCensus census{.warps = std::min(warp_count(program), most_warps_looked_at)};
+    for (std::uint64_t i = 0; i < census.warps; ++i) {
+        const LaunchWarp warp = warp_at(program, i);
+        census.alike += turns == turns_of(access_of_warp(program, {}, instruction,
+                                                         warp.first_thread, warp.lanes));
+    }
+    return census;
+}
+
 WarpSample sample_of(const Program& program, const Machine& machine, std::uint64_t most_looked_at) {
     const std::uint64_t whole = first_whole_warp(program).index;
-    if (!counts_sectors(program, machine)) return {.common = whole};
+    if (!is_comparable(program, machine)) return {.common = whole};
     const Coalescer coalescer(*machine.rules);
     const auto cost_of = [&](const LaunchWarp& warp) {
         Cost cost{};
         for (const Instruction& instruction : program.instructions) {
             const WarpAccess access =
                 access_of_warp(program, {}, instruction, warp.first_thread, warp.lanes);
-            const GlobalCounts counts = coalescer.count(access);
-            cost[0] += counts.sectors;
-            cost[1] += counts.lines;
+            if (takes_turns(instruction)) {
+                cost[0] += turns_of(access);
+            } else {
+                const GlobalCounts counts = coalescer.count(access);
+                cost[0] += counts.sectors;
+                cost[1] += counts.lines;
+            }
             cost[2] += static_cast<std::uint64_t>(std::popcount(access.active_lanes));
         }
         return cost;

@@ -18,9 +18,20 @@ struct WarpSample {
 // Counting one takes about a microsecond: nobody waits for more.
 inline constexpr std::uint64_t most_warps_looked_at = 1ull << 16;
 
-// Warps are alike whose instructions take as many sectors and lines. Of launches with more warps
-// than are looked at, the first ones decide. Where sectors of global memory are not what counts,
-// the first whole warp stands for all.
+// Atomics on shared memory, of which as many lanes as meet on a word take turns.
+bool takes_turns(const Instruction& instruction);
+
+// Of the warps that were looked at: how many have as many lanes on one word as the drawn one.
+struct TurnCensus {
+    std::uint64_t warps = 0;
+    std::uint64_t alike = 0;
+};
+TurnCensus census_of_turns(const Program& program, const Instruction& instruction,
+                           const WarpAccess& drawn);
+
+// Warps are alike whose instructions take as many sectors and lines, or turns. Of launches with
+// more warps than are looked at, the first ones decide. Where neither sectors of global memory nor
+// turns are what counts, the first whole warp stands for all.
 WarpSample sample_of(const Program& program, const Machine& machine,
                      std::uint64_t most_looked_at = most_warps_looked_at);
 

@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "core/gate/direction.h"
@@ -19,6 +20,7 @@
 #include "core/result/same_sweep.h"
 #include "core/stop/signal.h"
 #include "core/text/describe.h"
+#include "core/text/suggest.h"
 
 namespace coalprof {
 namespace {
@@ -149,6 +151,13 @@ class Comparison::Impl {
         if (missing > 0) report_.losses.push_back(only_in("old", named, missing));
         if (only_newer_count_ > 0)
             report_.notes.push_back(only_in("new", only_newer_, only_newer_count_));
+        if (!only_older_machine_.empty()) {
+            std::vector<std::string> keys;
+            for (const Counter counter : only_older_machine_)
+                keys.emplace_back(coalprof::key_of(counter));
+            report_.notes.push_back(
+                fmt::format("only on {}: {}", shown(older_head_.machine.name), joined(keys)));
+        }
         report_.command = "compare";
         for (auto& [key, one] : cases_) report_.cases.push_back(std::move(one));
         return std::move(report_);
@@ -156,15 +165,16 @@ class Comparison::Impl {
 
  private:
     void require_same_sweep(const ResultHead& newer) {
+        require_known_names(newer);
         std::vector<std::string> refused;
         std::vector<std::string> allowed;
         std::vector<std::string> names;
         const std::vector<HeadDifference> found = differences(older_head_, newer);
-        const bool are_machines_apart = std::ranges::any_of(
+        are_machines_apart_ = std::ranges::any_of(
             found, [](const HeadDifference& one) { return one.name == "machine"; });
         for (const auto& [name, text] : found) {
             // Nobody chose it: it follows from the machines.
-            const bool follows = name == "dlcm" && are_machines_apart &&
+            const bool follows = name == "dlcm" && are_machines_apart_ &&
                                  has_usual_modifier(older_head_) && has_usual_modifier(newer);
             const bool is_allowed = may_differ(follows ? "machine" : name);
             if (follows && !is_allowed) continue;
@@ -187,6 +197,13 @@ class Comparison::Impl {
         });
         if (matches_values_) rekey();
     }
+    void require_known_names(const ResultHead& newer) const {
+        std::vector<std::string> known = comparable_names(older_head_, newer);
+        known.emplace_back("all");
+        const std::vector<std::string_view> words(known.begin(), known.end());
+        for (const std::string& name : options_.across)
+            if (!holds(known, name)) throw UsageError(unknown_word("--across", name, words));
+    }
     bool may_differ(std::string_view name) const {
         const bool follows = name == "formula" || name == "parameter";
         return holds(options_.across, "all") || holds(options_.across, name) ||
@@ -195,7 +212,7 @@ class Comparison::Impl {
     void note_difference(std::string_view what, const std::string& before, const std::string& now) {
         if (before != now)
             report_.notes.push_back(
-                fmt::format("{} differs: {} and {}", what, shown(before), shown(now)));
+                fmt::format("{} differs: '{}' and '{}'", what, shown(before), shown(now)));
     }
 
     // The names of points begin with that of the parameter, which is another one there.
@@ -322,6 +339,11 @@ class Comparison::Impl {
 
     void judge(std::string_view side, Counter counter, const Pair& pair, const Point& point) {
         if (!is_number(pair.older)) return;
+        const bool was_asked = side != "measured" || point.measured;
+        if (are_machines_apart_ && was_asked && !is_number(pair.newer)) {
+            only_older_machine_.insert(counter);
+            return;
+        }
         GateCase& here = case_of(side, counter);
         const double before = number_in(pair.older);
         if (is_number(pair.newer) && is_same(side, counter, before, number_in(pair.newer), point))
@@ -386,7 +408,9 @@ class Comparison::Impl {
     std::vector<std::uint32_t> by_key_;  // indices, sorted; empty until one is out of order
     std::size_t next_ = 0;
     bool matches_values_ = false;
-    Point old_;  // the one that is compared
+    bool are_machines_apart_ = false;
+    std::set<Counter> only_older_machine_;  // what the newer one cannot have is no loss
+    Point old_;                             // the one that is compared
     std::map<std::pair<std::string_view, int>, GateCase> cases_;
     std::vector<std::string> only_newer_;
     std::uint64_t only_newer_count_ = 0;

@@ -102,6 +102,8 @@ std::string_view parameter_of(const SweepFacts& sweep);
 // Whether a setting of this name says how memory is accessed: "dlcm", "carveout". Those become
 // parameters of points where they are swept.
 bool is_memory_setting(std::string_view name);
+// Of everything that a sweep of any pattern may say: "op", "dlcm".
+std::vector<std::string_view> names_in_sweeps();
 
 // As they stand in files: one value for each member that is there, in a fixed order.
 NamedValues values_of(const MachineFacts& machine);

@@ -16,4 +16,7 @@ struct HeadDifference {
 // What differs. Files, repetitions and what tells the shards of one sweep apart do not count.
 std::vector<HeadDifference> differences(const ResultHead& one, const ResultHead& other);
 
+// What two results may differ in: every setting that a sweep can have, and what else these say.
+std::vector<std::string> comparable_names(const ResultHead& one, const ResultHead& other);
+
 }  // namespace coalprof

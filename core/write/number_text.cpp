@@ -12,6 +12,8 @@ namespace coalprof {
 namespace {
 
 constexpr int estimate_digits = 3;
+constexpr std::array<double, 6> powers{1, 10, 100, 1000, 1e4, 1e5};
+constexpr int most_decimals = powers.size() - 1;
 
 constexpr std::array rate_steps{UnitStep{1, "B/s"}, UnitStep{1e3, "kB/s"}, UnitStep{1e6, "MB/s"},
                                 UnitStep{1e9, "GB/s"}};
@@ -28,6 +30,23 @@ int decimals_for(const std::vector<double>& numbers, double divisor, int most) {
     return needed;
 }
 
+// Times of several machines lie decades apart: in the unit of the fastest each keeps its digits.
+double sets_the_unit(Unit unit, const std::vector<double>& numbers) {
+    const double largest = numbers.empty() ? 0 : *std::max_element(numbers.begin(), numbers.end());
+    if (unit != Unit::second) return largest;
+    double smallest = largest;
+    for (const double number : numbers)
+        if (number > 0) smallest = std::min(smallest, number);
+    return smallest;
+}
+
+// Of an estimate that is `shown` so: as many as its digits take.
+int decimals_of_estimate(double shown) {
+    if (shown == 0) return estimate_digits - 1;
+    const int power = static_cast<int>(std::floor(std::log10(shown)));
+    return std::clamp(estimate_digits - 1 - power, 0, most_decimals);
+}
+
 double to_significant(double value, int digits) {
     if (value == 0) return 0;
     const double power = std::pow(10, digits - 1 - std::floor(std::log10(value)));
@@ -37,13 +56,11 @@ double to_significant(double value, int digits) {
 }  // namespace
 
 void put_number(TextBuffer& out, double value, const NumberStyle& style) {
-    constexpr std::array<double, 4> powers{1, 10, 100, 1000};
     int decimals = style.decimals;
     if (style.is_estimate) {
         value = to_significant(value, estimate_digits);
-        const double shown = value / style.divisor;
         const bool is_count = style.divisor == 1 && style.decimals == 0;
-        decimals = is_count || shown >= 100 ? 0 : shown >= 10 ? 1 : 2;
+        decimals = is_count ? 0 : decimals_of_estimate(value / style.divisor);
     }
     const double power = powers[static_cast<std::size_t>(decimals)];
     const double scaled = std::round(value / style.divisor * power);
@@ -95,12 +112,12 @@ NumberStyle scale_for(Unit unit, double largest, std::string_view microseconds) 
 }
 
 NumberStyle style_for(const CounterInfo& counter, const std::vector<double>& numbers, bool ascii) {
-    const double largest = numbers.empty() ? 0 : *std::max_element(numbers.begin(), numbers.end());
+    const double scaled_by = sets_the_unit(counter.unit, numbers);
     const bool is_plain_ratio = !counter.is_integer && counter.unit != Unit::ratio &&
                                 counter.unit != Unit::second &&
                                 counter.unit != Unit::byte_per_second;
     NumberStyle number = is_plain_ratio ? NumberStyle{1, 2, {}}
-                                        : scale_for(counter.unit, largest, ascii ? "us" : "µs");
+                                        : scale_for(counter.unit, scaled_by, ascii ? "us" : "µs");
     const bool is_counted = counter.unit != Unit::second && counter.unit != Unit::byte_per_second;
     if (is_counted) number.decimals = decimals_for(numbers, number.divisor, number.decimals);
     return number;

@@ -36,7 +36,7 @@ struct CounterHeading {
 
 constexpr std::array counter_headings{
     CounterHeading{Counter::shared_load_conflict_degree,
-                   {"shared load", "passes/req", "shared load passes/request", 15, true}},
+                   {"shared load", "passes/req", "shared load passes/request", 10, true}},
     CounterHeading{Counter::shared_load_wavefronts,
                    {"shared load", "wavefronts", "shared load wavefronts", 20}},
     CounterHeading{Counter::shared_load_conflicts,
@@ -44,7 +44,7 @@ constexpr std::array counter_headings{
     CounterHeading{Counter::shared_load_requests,
                    {"shared load", "requests", "shared load requests", 44}},
     CounterHeading{Counter::shared_store_conflict_degree,
-                   {"shared store", "passes/req", "shared store passes/request", 15, true}},
+                   {"shared store", "passes/req", "shared store passes/request", 10, true}},
     CounterHeading{Counter::shared_store_wavefronts,
                    {"shared store", "wavefronts", "shared store wavefronts", 20}},
     CounterHeading{Counter::shared_store_conflicts,
@@ -95,7 +95,7 @@ static_assert(counter_headings.size() == counter_count - access_kinds.size() * a
 constexpr std::array merged_shared{
     std::pair{
         std::array{Counter::shared_load_conflict_degree, Counter::shared_store_conflict_degree},
-        ItemHeading{"shared", "passes/req", "shared passes/request", 15, true}},
+        ItemHeading{"shared", "passes/req", "shared passes/request", 10, true}},
     std::pair{std::array{Counter::shared_load_wavefronts, Counter::shared_store_wavefronts},
               ItemHeading{"shared", "wavefronts", "shared wavefronts", 20}},
     std::pair{std::array{Counter::shared_load_conflicts, Counter::shared_store_conflicts},

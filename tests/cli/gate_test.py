@@ -161,16 +161,38 @@ class Compare(Files):
         self.assertIn("--across machine,dlcm", self.refuse("compare", k80, self.sweep(
             "e.json", *base, "--machine", "h200", "--dlcm", "cs"), "--across", "machine").err_text)
 
+    def test_refuses_words_that_nothing_is_called_by(self):
+        base = ("stride", "--range", "1..8", "--op", "load")
+        files = [self.sweep(f"{name}.json", *base, "--machine", name) for name in ("k80", "h200")]
+        self.assertIn("'machine'", self.refuse("compare", *files, "--across", "machne").err_text)
+        self.refuse("compare", files[0], files[0], "--across", "machine,machne")
+        # What these two do not differ in, or do not have, others do.
+        for name in ("op", "pitch", "carveout", "device", "repeat", "all"):
+            self.assertNotEqual(harness.run("compare", files[0], files[0], "--across", name).code, harness.USAGE)
+
     def test_says_in_one_line_what_no_point_has(self):
+        older = self.sweep("old.json", "stride", "--range", "1..8", "--op", "load")
+        with open(older, encoding="utf-8") as file:
+            document = json.load(file)
+        for point in document["points"]:
+            point["predicted"]["load_lines"] = None
+        files = older, self.save("new.json", document)
+        for form in ("text", "md", "github"):
+            with self.subTest(form):
+                told = harness.run("compare", *files, "--format", form).out_text
+                lines = [line for line in told.splitlines() if "load_lines" in line.replace("\\", "")]
+                self.assertEqual(len(lines), 1)
+                self.assertIn("8 points", lines[0])
+
+    def test_what_the_other_machine_cannot_have_is_no_loss(self):
         base = ("stride", "--range", "1..8", "--op", "load")
         k80 = self.sweep("a.json", *base, "--machine", "k80")
         h200 = self.sweep("b.json", *base, "--machine", "h200")
-        for form in ("text", "md", "github"):
-            with self.subTest(form):
-                told = harness.run("compare", k80, h200, "--across", "machine", "--format", form).out_text
-                lines = [line for line in told.splitlines() if "load_transactions" in line.replace("\\", "")]
-                self.assertEqual(len(lines), 1)
-                self.assertIn("8 points", lines[0])
+        comparison = self.compare(k80, h200, "--across", "machine", code=harness.DONE)
+        self.assertNotIn("missing", [kind for _, kind, _ in self.findings(comparison)])
+        told = [note for note in comparison["notes"] if "load_transactions" in note]
+        self.assertEqual(len(told), 1)
+        self.assertIn("k80", told[0])
 
     def test_of_two_patterns_matches_points_by_their_values(self):
         offset = self.sweep("a.json", "offset", "--range", "1..4", "--op", "load")

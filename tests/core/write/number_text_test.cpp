@@ -42,6 +42,18 @@ TEST(NumberText, of_an_estimate_has_three_digits) {
     EXPECT_EQ(number_text(9.996e9, style), "10.0");
     EXPECT_EQ(number_text(3.375e9, style), "3.38");
     EXPECT_EQ(number_text(0, style), "0.00");
+    EXPECT_EQ(number_text(0.9996e9, style), "1.00");
+    EXPECT_EQ(number_text(0.0123e9, style), "0.0123");
+}
+
+// 6.85 us of one machine beside 1.2 ms of another; what took no time tells nothing.
+TEST(NumberText, times_of_a_column_have_the_unit_of_the_fastest) {
+    const CounterInfo& time = info(Counter::duration_seconds);
+    const NumberStyle style = style_for(time, {1.24e-3, 0, 6.85e-6}, true);
+    EXPECT_EQ(style.unit, "us");
+    EXPECT_EQ(number_text(6.85e-6, estimate_style(style)), "6.85");
+    EXPECT_EQ(number_text(1.24e-3, estimate_style(style)), "1,240");
+    EXPECT_EQ(style_for(time, {}, true).unit, "ns");
 }
 
 }  // namespace

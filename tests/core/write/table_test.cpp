@@ -249,6 +249,32 @@ TEST(Table, variants_are_compared_by_time_and_passes_a_request) {
     EXPECT_THAT(shown, HasSubstr("passes/req"));
 }
 
+// A tile that is padded and one that is swizzled read alike: the stores tell them apart, and bytes
+// per sector say again what the efficiency says.
+TEST(Table, conflicts_that_differ_stand_before_bytes_a_sector) {
+    ResultHead head = synthetic::head();
+    head.sweep.parameter = "width";
+    std::vector<Point> points;
+    for (const std::uint64_t passes : {1u, 2u, 16u}) {
+        Point point = synthetic::point(static_cast<int>(passes));
+        point.measured.reset();
+        point.parameters = {{"width", std::uint64_t{1024}}, {"variant", std::to_string(passes)}};
+        point.predicted[Counter::store_sectors] = 999 + passes;
+        for (const auto& [requests, wavefronts] :
+             {std::pair(Counter::shared_load_requests, Counter::shared_load_wavefronts),
+              {Counter::shared_store_requests, Counter::shared_store_wavefronts}}) {
+            point.predicted[requests] = std::uint64_t{2};
+            point.predicted[wavefronts] = 2 * passes;
+        }
+        derive_ratios(point.predicted);
+        points.push_back(point);
+    }
+    const std::string text = table_of(points, {.width = 80}, head);
+    const std::string shown = text.substr(0, text.find("Left out"));
+    EXPECT_EQ(count_of(shown, "passes/req"), 2u) << text;
+    EXPECT_NE(text.find("_bytes_per_sector"), text.npos) << text;
+}
+
 // 32 lanes of 8 bytes are two passes of 128, which nothing can better.
 TEST(Table, says_where_several_passes_are_no_conflict) {
     const auto notes = [](std::uint64_t conflicts) {

@@ -1,0 +1,44 @@
+#include "core/explain/launch_sample.h"
+
+#include <gtest/gtest.h>
+
+#include "core/explain/formula_explanation.h"
+#include "core/sweep/formula_sweep.h"
+
+namespace coalprof {
+namespace {
+
+FormulaSweep eight_warps(std::string text) {
+    FormulaSweep sweep{
+        .name = {}, .text = std::move(text), .place = {}, .parameters = {}, .settings = {}};
+    sweep.settings.op = Op::load;
+    sweep.settings.type = ElementType::u32;
+    sweep.settings.shape.size_bytes = 1024;
+    sweep.settings.machines = {find_machine("h200")};
+    return sweep;
+}
+
+// Warp 0 updates 32 words, warp 7 one; the six between them 16, each with two lanes.
+TEST(LaunchSample, of_atomics_on_shared_memory_goes_by_lanes_on_one_word) {
+    const FormulaSweep sweep =
+        eight_warps("shared.atomic: h[warp == 0 ? lane : warp == 7 ? 0 : lane / 2]");
+    const Machine machine = find_machine("h200");
+    const Program program = FormulaPoints({sweep}).at(0).plan.program;
+    const WarpSample sample = sample_of(program, machine);
+    EXPECT_EQ(sample.common, 1u);
+    EXPECT_EQ(sample.worst, 7u);
+    const auto alike = [&](std::uint64_t warp) {
+        const Explanation drawn = explanation_of(sweep, machine, warp);
+        const WarpAccess& access = drawn.accesses.front().access;
+        const TurnCensus census = census_of_turns(program, program.instructions.front(), access);
+        EXPECT_EQ(census.warps, 8u);
+        EXPECT_NE(drawn.accesses.front().reasons.why.find("8 warps"), std::string::npos);
+        return census.alike;
+    };
+    EXPECT_EQ(alike(0), 1u);
+    EXPECT_EQ(alike(1), 6u);
+    EXPECT_EQ(alike(7), 1u);
+}
+
+}  // namespace
+}  // namespace coalprof
