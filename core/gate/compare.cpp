@@ -156,6 +156,8 @@ class Comparison::Impl {
 
  private:
     void require_same_sweep(const ResultHead& newer) {
+        for (const std::string& name : options_.across)
+            if (name != "all") require_name_of_difference(name, older_head_, newer);
         std::vector<std::string> refused;
         std::vector<std::string> allowed;
         std::vector<std::string> names;

@@ -68,6 +68,9 @@ void each_member(Part& sweep, Visit visit) {
     visit("cache", sweep.cache);
 }
 
+constexpr std::array<std::string_view, 6> memory_settings{"alloc", "path",     "dlcm",
+                                                          "dscm",  "carveout", "l2_fetch"};
+
 struct Put {
     NamedValues& values;
     void operator()(const char* name, const std::string& text) const {
@@ -167,9 +170,16 @@ std::string_view parameter_of(const SweepFacts& sweep) {
 }
 
 bool is_memory_setting(std::string_view name) {
-    constexpr std::array<std::string_view, 6> settings{"alloc", "path",     "dlcm",
-                                                       "dscm",  "carveout", "l2_fetch"};
-    return std::find(settings.begin(), settings.end(), name) != settings.end();
+    return std::find(memory_settings.begin(), memory_settings.end(), name) != memory_settings.end();
+}
+
+std::vector<std::string_view> sweep_names() {
+    std::vector<std::string_view> names(memory_settings.begin(), memory_settings.end());
+    const SweepFacts facts;
+    each_member(facts, [&](std::string_view name, const auto&) {
+        if (!name.empty()) names.push_back(name);
+    });
+    return names;
 }
 
 NamedValues values_of(const MachineFacts& machine) { return named(machine); }

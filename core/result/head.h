@@ -103,6 +103,9 @@ std::string_view parameter_of(const SweepFacts& sweep);
 // parameters of points where they are swept.
 bool is_memory_setting(std::string_view name);
 
+// The names that values_of() may give those of a sweep, but for what is open.
+std::vector<std::string_view> sweep_names();
+
 // As they stand in files: one value for each member that is there, in a fixed order.
 NamedValues values_of(const MachineFacts& machine);
 NamedValues values_of(const MeasuredDevice& device);

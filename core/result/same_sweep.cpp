@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/text/describe.h"
+#include "core/text/error.h"
+#include "core/text/suggest.h"
 
 namespace coalprof {
 namespace {
@@ -40,6 +44,19 @@ std::vector<HeadDifference> differences(const ResultHead& one, const ResultHead&
     for (const auto& [name, value] : second)
         if (!find_value(first, name)) look(name);
     return found;
+}
+
+void require_name_of_difference(std::string_view name, const ResultHead& one,
+                                const ResultHead& other) {
+    std::vector<std::string_view> known = sweep_names();
+    const NamedValues first = identity_of(one);
+    const NamedValues second = identity_of(other);
+    for (const NamedValues* facts : {&first, &second})
+        for (const auto& [fact, value] : *facts) known.push_back(fact);
+    if (std::find(known.begin(), known.end(), name) != known.end()) return;
+    throw UsageError(unknown_word("--across", name, known), {}, UsageError::no_caret,
+                     "what can differ has the names that a result's head has: machine, device, "
+                     "type, pattern, dlcm, ...");
 }
 
 }  // namespace coalprof
