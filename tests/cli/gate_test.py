@@ -161,6 +161,21 @@ class Compare(Files):
         self.assertIn("--across machine,dlcm", self.refuse("compare", k80, self.sweep(
             "e.json", *base, "--machine", "h200", "--dlcm", "cs"), "--across", "machine").err_text)
 
+    def test_refuses_to_compare_across_what_no_result_has(self):
+        base = ("offset", "--range", "0..3", "--op", "load")
+        files = (self.sweep("a.json", *base), self.sweep("b.json", *base))
+        self.assertIn("'machine'", self.refuse("compare", *files, "--across", "machne").err_text)
+        for name in ("machine", "dlcm", "grid_x", "type,all"):
+            self.compare(*files, "--across", name, code=harness.DONE)
+
+    def test_refuses_a_ratio_that_lacks_its_percent(self):
+        file = self.sweep("a.json", "offset", "--range", "0", "--op", "load")
+        refusal = self.refuse("check", file, "--budget", "load_efficiency >= 80 if offset=0").err_text
+        corrected = refusal.split("of a hundred: ")[1].strip()
+        self.assertEqual(corrected, "load_efficiency >= 80% if offset=0")
+        for budget in (corrected, "load_efficiency >= 1", "load_sectors_per_request <= 80"):
+            self.assertEqual(harness.run("check", file, "--budget", budget).code, harness.DONE)
+
     def test_says_in_one_line_what_no_point_has(self):
         base = ("stride", "--range", "1..8", "--op", "load")
         k80 = self.sweep("a.json", *base, "--machine", "k80")
