@@ -82,7 +82,9 @@ void require_that_all_occur(const ParsedFormula& formula) {
 ParsedFormula tree_of(const FormulaSweep& sweep) {
     std::vector<std::string> names;
     for (const FormulaParameter& parameter : sweep.parameters) names.push_back(parameter.name);
-    return parse_formula(sweep.text, names);
+    const LaunchShape& shape = sweep.settings.shape;
+    return shape.block_shape ? parse_formula(sweep.text, names, shape.block_shape->x)
+                             : parse_formula(sweep.text, names);
 }
 
 std::shared_ptr<const ParsedFormula> parsed(const FormulaSweep& sweep) {
