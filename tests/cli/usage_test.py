@@ -369,6 +369,13 @@ class Words(Case):
                 for hint in refused.split("each way: ")[1].split("; of one row: "):
                     self.run_ok("formula", text, *hint.split())
 
+    def test_of_an_op_that_decides_nothing(self):
+        for command in ("formula", "explain formula"):
+            self.refuse(*command.split(), "load: a[i]", "--op", "store")
+            self.refuse(*command.split(), "atomic.u32: h[i%256]; load: a[i]", "--op", "load")
+        for text in (("a[i]",), ("load: a[i]; b[i]",), ("load: a[i]", "a[i]")):
+            self.run_ok("formula", *text, "--op", "store")
+
     def test_of_times_that_say_nothing_name_what_can_be_larger(self):
         of_grid = ("formula", "a[blockIdx.y*1024 + threadIdx.x]", "a[blockIdx.x]", "--grid", "64x64")
         for command, option in (((*of_grid,), "larger --grid"), (("formula", "a[i]", "a[i*2]"), "larger --size"),
