@@ -271,8 +271,9 @@ Owner owner_of_rows(const Node& node) {
     }
 }
 
-// A block or a grid that nobody gave a shape has one dimension: tid.y would be 0 everywhere, which
-// is not what its author means. One row can be had by asking for it: --block 256x1.
+// A block or a grid to which nobody gave a shape, or one number, has one dimension: tid.y would be
+// 0 everywhere, which is not what its author means. One row can be had by asking for it: --block
+// 256x1.
 class ShapeCheck {
  public:
     ShapeCheck(const ParsedFormula& formula, const LaunchShape& shape)
@@ -293,7 +294,8 @@ class ShapeCheck {
 
  private:
     bool is_missing(Owner owner) const {
-        return (owner == Owner::grid && !shape_.grid) ||
+        return (owner == Owner::grid &&
+                (!shape_.grid || (shape_.grid->is_flat() && !shape_.grid->is_shape))) ||
                (owner == Owner::block && !shape_.block_shape);
     }
     bool is_of_layers(const Node& node) const { return formula_.text_of(node).back() == 'z'; }
@@ -311,11 +313,14 @@ class ShapeCheck {
         std::string options;
         if (is_missing(Owner::block) && has_rows(Owner::block))
             options += has_layers(Owner::block) ? " --block 8x8x4" : " --block 16x16";
-        const bool is_of_block = !options.empty();
+        std::string row;
+        if (!options.empty()) row += fmt::format(" --block {}x1", shape_.block);
         if (is_missing(Owner::grid) && has_rows(Owner::grid))
             options += has_layers(Owner::grid) ? " --grid 8x8x8" : " --grid 64x64";
-        return fmt::format("say how many there are each way:{}{}", options,
-                           is_of_block ? fmt::format("; of one row: {}x1", shape_.block) : "");
+        if (is_missing(Owner::grid) && has_rows(Owner::grid) && shape_.grid)
+            row += fmt::format(" --grid {}x1", shape_.grid->x);
+        return fmt::format("say how many there are each way:{}{}{}", options,
+                           row.empty() ? "" : "; of one row:", row);
     }
 
     const ParsedFormula& formula_;

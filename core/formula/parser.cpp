@@ -71,7 +71,9 @@ struct Definition {
 
 class Parser {
  public:
-    Parser(std::string_view text, const std::vector<std::string>& parameters) {
+    Parser(std::string_view text, const std::vector<std::string>& parameters,
+           std::uint64_t tile_width)
+        : tile_width_(tile_width) {
         formula_.text = text;
         formula_.parameters = parameters;
         formula_.uses_parameter.resize(parameters.size());
@@ -193,9 +195,10 @@ class Parser {
             throw error(token_.at, fmt::format("'{}' cannot be an array", shown(token_.text)),
                         reason + ": call it a, b, table, ...");
         access.array = token_.text;
+        const std::size_t name_at = token_.at;
         advance();
         const std::size_t open = token_.at;
-        refuse_second_index(access.array, open);
+        refuse_second_index(access, name_at, open);
         advance();
         parse_index(access);
         if (!token_.is("]"))
@@ -209,7 +212,8 @@ class Parser {
         return "flatten it as the hardware does: a[row*pitch + column]";
     }
     // Before the first index is read: what is wrong with it depends on there being two.
-    void refuse_second_index(const std::string& array, std::size_t open) const {
+    void refuse_second_index(const FormulaAccess& access, std::size_t name_at,
+                             std::size_t open) const {
         const std::size_t close = closing_bracket(open);
         const std::size_t second = text().find_first_not_of(" \t\n", close + 1);
         if (close == text().size() || second == text().npos || text()[second] != '[') return;
@@ -217,21 +221,37 @@ class Parser {
         const bool is_plain = text().find('[', open + 1) == second && end < text().size() &&
                               text().find('[', second + 1) > end;
         throw error(second, "an array has one index",
-                    is_plain ? "flatten it as the hardware does: " +
-                                   flattened(array, {open + 1, close}, {second + 1, end})
+                    is_plain ? flattened(access, name_at, {open + 1, close}, {second + 1, end})
                              : hint_for_dimensions());
     }
     struct Part {
         std::size_t begin = 0;
         std::size_t end = 0;
     };
-    // "row = i / 1024; A[row*1024 + tid.x]": what has no meaning yet is given one.
-    std::string flattened(const std::string& array, Part row, Part column) const {
+    // "W = 1024; row = i / W; load: A[row*W + tid.x]": the whole formula, where what has no meaning
+    // yet is given one. The length of a row decides about conflicts and only its author knows it.
+    std::string flattened(const FormulaAccess& access, std::size_t name_at, Part row,
+                          Part column) const {
         const std::string rows(text_between(row.begin, row.end));
         const bool is_word = rows.find_first_of(" +-*/%()<>&|^?:,") == rows.npos;
-        return shown(fmt::format(
-            "{}{}{}[{}*1024 + {}]", meanings(row, "i / 1024"), meanings(column, "i % 1024"), array,
-            is_word ? rows : fmt::format("({})", rows), text_between(column.begin, column.end)));
+        const std::uint64_t length = access.space == Space::shared ? tile_width_ : 1024;
+        const std::string width = free_width();
+        return fmt::format(
+            "flatten it as the hardware does, with the length that a row has in your program for "
+            "{1}, which is {2} only as an example: {0}",
+            shown(fmt::format("{1} = {2}; {3}{4}{5}{0}[{6}*{1} + {7}]{8}", access.array, width,
+                              length, meanings(row, fmt::format("i / {}", width)),
+                              meanings(column, fmt::format("i % {}", width)),
+                              text().substr(0, name_at), is_word ? rows : fmt::format("({})", rows),
+                              text_between(column.begin, column.end),
+                              text().substr(column.end + 1))),
+            width, length);
+    }
+    std::string free_width() const {
+        std::string name = "W";
+        for (int number = 2; is_known(name) || text().find(name) != text().npos; ++number)
+            name = fmt::format("W{}", number);
+        return name;
     }
     std::string meanings(Part part, std::string_view meaning) const {
         std::string definitions;
@@ -605,6 +625,7 @@ class Parser {
     ParsedFormula formula_;
     std::vector<Definition> definitions_;
     std::vector<std::string> names_;  // of parameters and definitions
+    std::uint64_t tile_width_;
     Token token_;
     std::size_t last_end_ = 0;
     std::size_t nesting_ = 0;
@@ -612,13 +633,14 @@ class Parser {
 
 }  // namespace
 
-ParsedFormula parse_formula(std::string_view text, const std::vector<std::string>& parameters) {
+ParsedFormula parse_formula(std::string_view text, const std::vector<std::string>& parameters,
+                            std::uint64_t tile_width) {
     if (text.size() > max_formula_bytes)
         throw formula_error(text.substr(0, max_formula_bytes), max_formula_bytes,
                             fmt::format("longer than {} characters", max_formula_bytes),
                             "measure its parts in several formulas");
     for (const std::string& name : parameters) require_parameter_name(name);
-    return Parser(text, parameters).parse();
+    return Parser(text, parameters, tile_width).parse();
 }
 
 void require_parameter_name(std::string_view name) {

@@ -102,8 +102,10 @@ struct ParsedFormula {
 };
 
 // Text to tree. `parameters` are the names given by --var; each is a valid_parameter_name().
-// Throws UsageError with the text, a caret and a hint.
-ParsedFormula parse_formula(std::string_view text, const std::vector<std::string>& parameters);
+// `tile_width` is the example of a row's length that hints give for shared memory. Throws
+// UsageError with the text, a caret and a hint.
+ParsedFormula parse_formula(std::string_view text, const std::vector<std::string>& parameters,
+                            std::uint64_t tile_width = 32);
 
 // Throws UsageError where `name` cannot be a parameter: not a name, too long, or taken.
 void require_parameter_name(std::string_view name);

@@ -151,7 +151,11 @@ class BudgetParser {
         const std::size_t unit_at = at_;
         at_ = std::min(value_.text.find_first_of(" \t", at_), value_.text.size());
         const std::string_view unit = value_.text.substr(unit_at, at_ - unit_at);
-        if (unit.empty()) return number;
+        if (unit.empty()) {
+            if (info(counter).unit == Unit::ratio && number > 1)
+                refuse_percent(begin, counter, number);
+            return number;
+        }
         const auto units = units_of(info(counter).unit);
         for (const BudgetUnit& known : units)
             if (known.name == unit) return number * known.factor;
@@ -160,6 +164,15 @@ class BudgetParser {
             list += fmt::format("{}{}", list.empty() ? "" : ", ", known.name);
         value_.refuse(unit_at, fmt::format("'{}' is no unit of {}{}", shown(unit), key_of(counter),
                                            list.empty() ? ", which takes none" : ": use " + list));
+    }
+
+    [[noreturn]] void refuse_percent(std::size_t at, Counter counter, double number) const {
+        std::string corrected(value_.text);
+        corrected.insert(at_, "%");
+        value_.refuse(at,
+                      fmt::format("{} is a ratio, and {} of it would be {} %", key_of(counter),
+                                  number, number * 100),
+                      "of a hundred: " + shown(corrected));
     }
 
     BudgetCondition read_condition() {

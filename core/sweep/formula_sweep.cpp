@@ -79,10 +79,28 @@ void require_that_all_occur(const ParsedFormula& formula) {
                              "every point would be the same: leave it out");
 }
 
+// Of formulas that were typed: those of a file need not all follow what was typed for the set.
+void require_that_op_decides(const std::vector<FormulaSweep>& set,
+                             const std::vector<std::shared_ptr<const ParsedFormula>>& formulas) {
+    const FormulaSweep& first = set.front();
+    if (first.place.is_in_file() || (!first.settings.op && !has_axis(first.settings.axes, "op")))
+        return;
+    for (const auto& formula : formulas)
+        for (const FormulaAccess& access : formula->accesses)
+            if (!access.kind) return;
+    const FormulaAccess& access = formulas.front()->accesses.front();
+    throw UsageError(
+        fmt::format("--op: the formula says itself what it does, {}", name_of(*access.kind)),
+        formulas.front()->text, access.begin,
+        "leave out --op, or have the formula start with the array: a[i]");
+}
+
 ParsedFormula tree_of(const FormulaSweep& sweep) {
     std::vector<std::string> names;
     for (const FormulaParameter& parameter : sweep.parameters) names.push_back(parameter.name);
-    return parse_formula(sweep.text, names);
+    const LaunchShape& shape = sweep.settings.shape;
+    return shape.block_shape ? parse_formula(sweep.text, names, shape.block_shape->x)
+                             : parse_formula(sweep.text, names);
 }
 
 std::shared_ptr<const ParsedFormula> parsed(const FormulaSweep& sweep) {
@@ -200,6 +218,7 @@ FormulaPoints::FormulaPoints(const std::vector<FormulaSweep>& set,
     const SetSettings settings = settings_of(set);
     tells_sizes_ = !ToldShapes(set).sizes;
     std::uint64_t cells = 0;
+    std::vector<std::shared_ptr<const ParsedFormula>> formulas;
     for (std::size_t i = 0; i < set.size(); ++i) {
         Member& member = members_.emplace_back();
         member.sweep = set[i];
@@ -211,6 +230,7 @@ FormulaPoints::FormulaPoints(const std::vector<FormulaSweep>& set,
             require_reasonable_count(set[i].settings, count);
             return count * count_of(set[i].settings.axes);
         });
+        formulas.push_back(member.formula);
         member.settings = combinations_of(set[i].settings);
         for (std::size_t k = 0; k < settings.are_shared.size(); ++k)
             if (const auto& own = settings.of_each[i][k];
@@ -224,6 +244,7 @@ FormulaPoints::FormulaPoints(const std::vector<FormulaSweep>& set,
                             "formulas or values",
                             most_range_points));
     }
+    require_that_op_decides(set, formulas);
 }
 
 bool FormulaPoints::compares_settings() const {

@@ -104,7 +104,7 @@ class SavedFormulas(Folder):
 class Hints(Case):
     def options_of_hint(self, *arguments):
         """What the hint tells to add: its options and their values."""
-        hint = self.refuse(*arguments).err_text.split("hint: ")[1].replace(";", "")
+        hint = self.refuse(*arguments).err_text.split("hint: ")[1].split(";")[0]
         words = hint.split()
         return [word for at, word in enumerate(words)
                 if word.startswith("--") or words[at - 1].startswith("--")]

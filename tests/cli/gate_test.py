@@ -170,6 +170,14 @@ class Compare(Files):
         for name in ("op", "pitch", "carveout", "device", "repeat", "all"):
             self.assertNotEqual(harness.run("compare", files[0], files[0], "--across", name).code, harness.USAGE)
 
+    def test_refuses_a_ratio_that_lacks_its_percent(self):
+        file = self.sweep("a.json", "offset", "--range", "0", "--op", "load")
+        refusal = self.refuse("check", file, "--budget", "load_efficiency >= 80 if offset=0").err_text
+        corrected = refusal.split("of a hundred: ")[1].strip()
+        self.assertEqual(corrected, "load_efficiency >= 80% if offset=0")
+        for budget in (corrected, "load_efficiency >= 1", "load_sectors_per_request <= 80"):
+            self.assertEqual(harness.run("check", file, "--budget", budget).code, harness.DONE)
+
     def test_says_in_one_line_what_no_point_has(self):
         older = self.sweep("old.json", "stride", "--range", "1..8", "--op", "load")
         with open(older, encoding="utf-8") as file:

@@ -1,4 +1,5 @@
 """Version, help, mistyped words and exit codes."""
+import json
 import re
 import shlex
 import tempfile
@@ -343,6 +344,37 @@ class Words(Case):
         refused = self.refuse("formula", "shared.atomic: hist[hash(i, 256)]").err_text
         self.assertIn("shared.atomic.u32: hist[", refused)
         self.run_ok("formula", "shared.atomic.u32: hist[hash(i, 256)]")
+
+    def test_of_arrays_with_two_indices_can_be_typed(self):
+        # Rows of 16 words in blocks of 16x16: two rows fill the banks once. The prefix and what
+        # follows stay.
+        for text, words, block in (("shared.load: As[threadIdx.y][k]; load: b[i]", 1, "16x16"),
+                                   ("shared.load: As [threadIdx.y][threadIdx.x]", 1, "32x8"),
+                                   ("shared.load: As[threadIdx.x][k] if k < 8", 8, "16x16")):
+            with self.subTest(text):
+                arguments = ("--block", block, "--grid", "64x64", *(("--var", "k=0") if "k" in text else ()))
+                refused = self.refuse("formula", text, *arguments).err_text
+                typed = "W = " + refused.split(": W = ")[1].strip()
+                self.assertIn(text.split("]")[-1], typed)
+                told = json.loads(self.run_ok("formula", typed, *arguments, "--json").out_text)
+                degree = told["points"][0]["predicted"]["shared_load_conflict_degree"]
+                self.assertEqual(degree, words)
+
+    def test_of_shapes_that_are_missing_can_be_typed(self):
+        for text, given in (("a[blockIdx.y*64 + tid]", ("--grid", "64")),
+                            ("a[gridDim.y*64 + tid]", ()),
+                            ("a[blockIdx.y*64 + threadIdx.y]", ("--block", "256", "--grid", "64"))):
+            with self.subTest(text):
+                refused = " ".join(self.refuse("formula", text, *given).err_text.split())
+                for hint in refused.split("each way: ")[1].split("; of one row: "):
+                    self.run_ok("formula", text, *hint.split())
+
+    def test_of_an_op_that_decides_nothing(self):
+        for command in ("formula", "explain formula"):
+            self.refuse(*command.split(), "load: a[i]", "--op", "store")
+            self.refuse(*command.split(), "atomic.u32: h[i%256]; load: a[i]", "--op", "load")
+        for text in (("a[i]",), ("load: a[i]; b[i]",), ("load: a[i]", "a[i]")):
+            self.run_ok("formula", *text, "--op", "store")
 
     def test_of_times_that_say_nothing_name_what_can_be_larger(self):
         of_grid = ("formula", "a[blockIdx.y*1024 + threadIdx.x]", "a[blockIdx.x]", "--grid", "64x64")

@@ -53,6 +53,7 @@ class RandomGrids {
         plan.shape.block_shape = block();
         plan.shape.block = static_cast<std::uint32_t>(plan.shape.block_shape->count());
         Dimensions grid = first_grid();
+        grid.is_shape = true;  // of one row too
         std::string text;
         for (std::size_t k = 0; k < instructions.size(); ++k)
             text += (k == 0 ? "" : "; ") + instruction(instructions[k], k);

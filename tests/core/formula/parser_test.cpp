@@ -210,10 +210,10 @@ const Wrong wrong_formulas[] = {
     {"min(i)", 5, "too few arguments for 'min'", "min(a, b)"},
     {"abs(i, 2)", 5, "too many arguments for 'abs'", "abs(a)"},
     {"abs i", 0, "unknown name 'abs'", "abs(a)"},
-    {"a[i][k]", 4, "one index", "a[i*1024 + k]"},
+    {"a[i][k]", 4, "one index", "W = 1024; a[i*W + k]"},
     // Both at once, and with a meaning for the names that have none: the hint can be typed.
-    {"A[row][col]", 6, "one index", "row = i / 1024; col = i % 1024; A[row*1024 + col]"},
-    {"A[i + 1] [k]", 9, "one index", "A[(i + 1)*1024 + k]"},
+    {"A[row][col]", 6, "one index", "W = 1024; row = i / W; col = i % W; A[row*W + col]"},
+    {"A[i + 1] [k]", 9, "one index", "W = 1024; A[(i + 1)*W + k]"},
     {"a[k*2 + i", 9, "expected ']'", "a[k*2 + i]"},
     {"a[i]; // mine", 6, "found '//'", "comments"},
     // A size, and not the number of all threads.

@@ -54,6 +54,7 @@ class RandomLaunches {
         if (!one_in(4)) launch.block.y = from_1_to(8);
         if (one_in(2)) launch.block.z = from_1_to(4);
         while (launch.block.count() > 1024) launch.block.z = launch.block.y = 2;
+        launch.grid.is_shape = true;  // of one row too
         if (!one_in(4)) launch.grid.y = from_1_to(5);
         if (one_in(2)) launch.grid.z = from_1_to(3);
         return launch;
