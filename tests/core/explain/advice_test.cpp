@@ -82,7 +82,6 @@ TEST(Advice, of_machines_without_rates_tells_traffic) {
 FormulaSweep formula_of(std::string text, std::uint64_t size_bytes, std::uint32_t block = 256) {
     FormulaSweep sweep{
         .name = {}, .text = std::move(text), .place = {}, .parameters = {}, .settings = {}};
-    sweep.settings.op = Op::load;
     sweep.settings.shape.size_bytes = size_bytes;
     sweep.settings.shape.block = block;
     return sweep;
