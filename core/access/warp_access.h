@@ -17,6 +17,9 @@ inline constexpr std::uint64_t line_bytes = 128;
 
 // How an instruction is counted. `atomic` returns its result, `reduce` does not.
 enum class AccessKind : std::uint8_t { load, store, atomic, reduce };
+constexpr bool is_load_or_store(AccessKind kind) {
+    return kind == AccessKind::load || kind == AccessKind::store;
+}
 inline constexpr std::array access_kinds{AccessKind::load, AccessKind::store, AccessKind::atomic,
                                          AccessKind::reduce};
 

@@ -33,10 +33,6 @@ void require_drawable(const WarpAccess& access, const Machine& machine) {
                     machine.name, name_of(access.space)));
 }
 
-bool is_load_or_store(AccessKind kind) {
-    return kind == AccessKind::load || kind == AccessKind::store;
-}
-
 bool touch_alike(const WarpAccess& a, const WarpAccess& b, const Machine& machine) {
     if (a.space != b.space) return false;
     // Loads and stores of the same places count alike in global memory from 7.0 on; elsewhere they

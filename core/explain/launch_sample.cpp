@@ -29,6 +29,7 @@ bool is_comparable(const Program& program, const Machine& machine) {
                        });
 }
 
+// As shape_of() would say, in a third of its time: a census asks this of every warp.
 std::uint32_t turns_of(const WarpAccess& access) {
     std::array<std::uint64_t, warp_lanes> words{};
     std::size_t count = 0;
@@ -47,8 +48,7 @@ std::uint32_t turns_of(const WarpAccess& access) {
 }  // namespace
 
 bool takes_turns(const Instruction& instruction) {
-    return instruction.space == Space::shared &&
-           (instruction.kind == AccessKind::atomic || instruction.kind == AccessKind::reduce);
+    return instruction.space == Space::shared && !is_load_or_store(instruction.kind);
 }
 
 TurnCensus census_of_turns(const Program& program, const Instruction& instruction,

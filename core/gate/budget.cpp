@@ -351,7 +351,7 @@ bool BudgetJudge::holds_at(std::size_t budget, const Point& point) {
         const Value name = condition.name == "name" ? Value{point.name} : Value{};
         const Value* value = condition.name == "name" ? &name : fact_of(condition.name, point);
         const bool is_kept = value && allows(condition, *value);
-        seen.kept += is_kept ? 1 : 0;
+        seen.is_kept |= is_kept;
         holds &= is_kept;
         if (is_kept || !value) continue;
         const std::string text = text_of(*value);
@@ -377,7 +377,7 @@ std::string BudgetJudge::why_nowhere(std::size_t budget) const {
     const std::vector<BudgetCondition>& conditions = budgets_[budget].conditions;
     for (std::size_t k = 0; k < conditions.size(); ++k) {
         const Seen& seen = seen_[budget][k];
-        if (seen.kept > 0) continue;
+        if (seen.is_kept) continue;
         const std::string& name = conditions[k].name;
         if (seen.values.empty()) return unknown_fact(name);
         std::string values;

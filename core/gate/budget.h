@@ -54,7 +54,7 @@ class BudgetJudge : public ResultSink {
  private:
     // What the points had where a condition asked, to say which one no point fulfils.
     struct Seen {
-        std::uint64_t kept = 0;                // points that fulfil it
+        bool is_kept = false;                  // by some point
         std::vector<std::string> values = {};  // different ones, the first few
         bool has_more = false;
     };

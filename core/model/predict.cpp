@@ -242,7 +242,7 @@ bool Predictor::counts_transactions() const {
 void Predictor::predict_warp(const WarpAccess& access, Readings& readings) const {
     readings.clear();
     if (access.space == Space::shared) {
-        if (access.kind == AccessKind::load || access.kind == AccessKind::store)
+        if (is_load_or_store(access.kind))
             set_shared(readings, access.kind, shared_memory_.count(access));
         else
             set_shared_atomics(readings, *machine_.rules, access.active_lanes != 0 ? 1 : 0);

@@ -46,10 +46,9 @@ class DimensionsReader {
 
 }  // namespace
 
-std::string text_of(const Dimensions& dimensions) {
-    const Dimensions& d = dimensions;
-    if (d.z != 1) return fmt::format("{}x{}x{}", d.x, d.y, d.z);
-    return d.y != 1 ? fmt::format("{}x{}", d.x, d.y) : fmt::format("{}", d.x);
+std::string text_of(const Dimensions& shape) {
+    if (shape.z != 1) return fmt::format("{}x{}x{}", shape.x, shape.y, shape.z);
+    return shape.y != 1 ? fmt::format("{}x{}", shape.x, shape.y) : fmt::format("{}", shape.x);
 }
 
 Dimensions parse_block(std::string_view text, std::string_view option) {

@@ -51,6 +51,19 @@ std::string text_in(const NamedValues& values, const std::string& key) {
     return "not there";
 }
 
+// Loads past L1 are `faster` times as fast as the others, by estimates whose intervals reach from
+// `low` to `high` times what is likely.
+std::vector<Verdict> judged_past_l1(Sweep sweep, double faster, double low, double high) {
+    sweep.carveouts = {std::nullopt};
+    return judged(sweep, [=](const PlannedPoint& planned, Point& point) {
+        constexpr Counter bandwidth = Counter::bandwidth_bytes_per_second;
+        const double rate = planned.plan.cache.dlcm == LoadModifier::cg ? faster * 1e9 : 1e9;
+        point.predicted[bandwidth] = rate;
+        point.estimates =
+            Estimates{.intervals = {{bandwidth, rate * low, rate * high}}, .limits = {Limit::dram}};
+    });
+}
+
 // A point that took so long, with a spread of 1 %.
 void took(Point& point, double seconds) {
     point.timing = Timing{.repeats = 20,
@@ -100,15 +113,8 @@ TEST(SettingsJudge, falls_back_on_traffic_where_l2_holds_the_launch) {
 // Three times as fast, by estimates that are sure of a factor of three: the slower one may take
 // 1/1.1 of the time that the faster one may.
 TEST(SettingsJudge, says_which_is_likely_where_intervals_overlap) {
-    Sweep sweep = four_variants("stride", {16, 32}, "h200");
-    sweep.carveouts = {std::nullopt};
-    const auto verdicts = judged(sweep, [](const PlannedPoint& planned, Point& point) {
-        constexpr Counter bandwidth = Counter::bandwidth_bytes_per_second;
-        const double rate = planned.plan.cache.dlcm == LoadModifier::cg ? 3e9 : 1e9;
-        point.predicted[bandwidth] = rate;
-        point.estimates =
-            Estimates{.intervals = {{bandwidth, rate / 3, rate * 1.1}}, .limits = {Limit::dram}};
-    });
+    const auto verdicts =
+        judged_past_l1(four_variants("stride", {16, 32}, "h200"), 3, 1.0 / 3, 1.1);
     ASSERT_EQ(verdicts.size(), 1u);
     EXPECT_EQ(verdicts[0].best.size(), 2u);
     EXPECT_NEAR(verdicts[0].gain, 3, 0.01);
@@ -119,15 +125,7 @@ TEST(SettingsJudge, says_which_is_likely_where_intervals_overlap) {
 // Past L1 a tenth faster, as the times of the same output say, if not for certain: what L1 could
 // keep is no reason against them.
 TEST(SettingsJudge, does_not_contradict_the_likely_times_by_what_l1_keeps) {
-    Sweep sweep = four_variants("offset", {1}, "h200");
-    sweep.carveouts = {std::nullopt};
-    const auto verdicts = judged(sweep, [](const PlannedPoint& planned, Point& point) {
-        constexpr Counter bandwidth = Counter::bandwidth_bytes_per_second;
-        const double rate = planned.plan.cache.dlcm == LoadModifier::cg ? 1.1e9 : 1e9;
-        point.predicted[bandwidth] = rate;
-        point.estimates =
-            Estimates{.intervals = {{bandwidth, rate / 2, rate * 2}}, .limits = {Limit::dram}};
-    });
+    const auto verdicts = judged_past_l1(four_variants("offset", {1}, "h200"), 1.1, 0.5, 2);
     ASSERT_EQ(verdicts.size(), 1u);
     EXPECT_EQ(verdicts[0].basis, Basis::predicted_bandwidth);
     EXPECT_EQ(verdicts[0].best.size(), 2u);

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <sstream>
 
 #include "core/text/utf8.h"
@@ -226,22 +227,32 @@ Estimates within(double low, double high) {
             .limits = {Limit::dram}};
 }
 
-// Variants of one width: what compares them stays at 80 columns, and the width stands above.
-TEST(Table, variants_are_compared_by_time_and_passes_a_request) {
+// Of variants of one width that take so many passes, 80 columns wide.
+std::string table_of_variants(const std::vector<std::uint64_t>& all_passes,
+                              const std::function<Point(int)>& point_of,
+                              const std::function<void(Point&, std::uint64_t)>& set) {
     ResultHead head = synthetic::head();
     head.sweep.parameter = "width";
     std::vector<Point> points;
-    for (const std::uint64_t passes : {1u, 8u, 32u}) {
-        Point point = synthetic::estimated_point(static_cast<int>(passes));
+    for (const std::uint64_t passes : all_passes) {
+        Point point = point_of(static_cast<int>(passes));
         point.measured.reset();
         point.parameters = {{"width", std::uint64_t{1024}}, {"variant", std::to_string(passes)}};
-        point.predicted[Counter::duration_seconds] = 1e-6 * static_cast<double>(passes);
-        point.predicted[Counter::shared_load_requests] = std::uint64_t{2};
-        point.predicted[Counter::shared_load_wavefronts] = 2 * passes;
+        set(point, passes);
         derive_ratios(point.predicted);
         points.push_back(point);
     }
-    const std::string text = table_of(points, {.width = 80}, head);
+    return table_of(points, {.width = 80}, head);
+}
+
+// Variants of one width: what compares them stays at 80 columns, and the width stands above.
+TEST(Table, variants_are_compared_by_time_and_passes_a_request) {
+    const std::string text =
+        table_of_variants({1, 8, 32}, synthetic::estimated_point, [](Point& point, auto passes) {
+            point.predicted[Counter::duration_seconds] = 1e-6 * static_cast<double>(passes);
+            point.predicted[Counter::shared_load_requests] = std::uint64_t{2};
+            point.predicted[Counter::shared_load_wavefronts] = 2 * passes;
+        });
     const std::string above = text.substr(0, text.find("variant"));
     const std::string shown = text.substr(0, text.find("Left out"));
     EXPECT_THAT(above, HasSubstr("width 1024"));
@@ -252,24 +263,16 @@ TEST(Table, variants_are_compared_by_time_and_passes_a_request) {
 // A tile that is padded and one that is swizzled read alike: the stores tell them apart, and bytes
 // per sector say again what the efficiency says.
 TEST(Table, conflicts_that_differ_stand_before_bytes_a_sector) {
-    ResultHead head = synthetic::head();
-    head.sweep.parameter = "width";
-    std::vector<Point> points;
-    for (const std::uint64_t passes : {1u, 2u, 16u}) {
-        Point point = synthetic::point(static_cast<int>(passes));
-        point.measured.reset();
-        point.parameters = {{"width", std::uint64_t{1024}}, {"variant", std::to_string(passes)}};
-        point.predicted[Counter::store_sectors] = 999 + passes;
-        for (const auto& [requests, wavefronts] :
-             {std::pair(Counter::shared_load_requests, Counter::shared_load_wavefronts),
-              {Counter::shared_store_requests, Counter::shared_store_wavefronts}}) {
-            point.predicted[requests] = std::uint64_t{2};
-            point.predicted[wavefronts] = 2 * passes;
-        }
-        derive_ratios(point.predicted);
-        points.push_back(point);
-    }
-    const std::string text = table_of(points, {.width = 80}, head);
+    const std::string text =
+        table_of_variants({1, 2, 16}, synthetic::point, [](Point& point, auto passes) {
+            point.predicted[Counter::store_sectors] = 999 + passes;
+            for (const auto& [requests, wavefronts] :
+                 {std::pair(Counter::shared_load_requests, Counter::shared_load_wavefronts),
+                  {Counter::shared_store_requests, Counter::shared_store_wavefronts}}) {
+                point.predicted[requests] = std::uint64_t{2};
+                point.predicted[wavefronts] = 2 * passes;
+            }
+        });
     const std::string shown = text.substr(0, text.find("Left out"));
     EXPECT_EQ(count_of(shown, "passes/req"), 2u) << text;
     EXPECT_NE(text.find("_bytes_per_sector"), text.npos) << text;
