@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "core/device/device.h"
 #include "cupti/attach/xla.h"
@@ -76,31 +77,46 @@ std::string Attachment::file_for(const std::string& bytes) {
 
 Attachment::Context& Attachment::context_of(CUcontext handle) {
     const auto [found, is_new] = contexts_.try_emplace(handle);
-    Context& context = found->second;
-    if (!is_new) return context;
     try {
-        const CuptiApi& api = setup_.api();
-        if (!profiler_) profiler_.emplace(api);
-        context.device = setup_.device_of(handle);
-        const std::string chip = chip_of_device(api, static_cast<int>(context.device));
-        const ChipMetrics known(api, chip);
-        const RunMetrics metrics(setup_.orders.pass, chip,
-                                 [&](std::string_view metric) { return known.has(metric); });
-        context.chip = std::make_unique<ChipConfig>(api, chip, metrics);
-        if (context.chip->config.passes() > 1)
-            throw CountersError(fmt::format("cannot read counters: {} needs {} passes for them",
-                                            chip, context.chip->config.passes()));
+        if (is_new) found->second.device = setup_.device_of(handle);
+    } catch (const Error& error) {
+        problem(error.what());
+        found->second.is_set_up = true;  // without a counter
+    }
+    return found->second;
+}
+
+const Attachment::ChipConfig& Attachment::config_for(std::uint32_t device) {
+    const auto known = configs_.find(device);
+    if (known != configs_.end()) return known->second;
+    const CuptiApi& api = setup_.api();
+    if (!profiler_) profiler_.emplace(api);
+    const std::string chip = chip_of_device(api, static_cast<int>(device));
+    const ChipMetrics metrics(api, chip);
+    const auto has = [&](std::string_view metric) { return metrics.has(metric); };
+    const ChipConfig& made =
+        configs_.try_emplace(device, api, chip, RunMetrics(setup_.orders.pass, chip, has))
+            .first->second;
+    return made;
+}
+
+void Attachment::set_up(CUcontext handle, Context& context) {
+    if (std::exchange(context.is_set_up, true)) return;
+    try {
+        const ChipConfig& chip = config_for(context.device);
+        if (chip.config.passes() > 1)
+            throw CountersError(fmt::format(
+                "cannot read counters: this GPU needs {} passes for them", chip.config.passes()));
         context.counter = std::make_unique<LaunchCounter>(LaunchCounter::Setup{
-            .api = api,
+            .api = setup_.api(),
             .context = handle,
-            .config = context.chip->config,
-            .metrics = context.chip->metrics,
+            .config = chip.config,
+            .metrics = chip.metrics,
             .deliver = [this](const CountedLaunch& launch) { trace_.counted(launch); },
             .problem = [this](const std::string& sentence) { problem(sentence); }});
     } catch (const Error& error) {
         problem(error.what());
     }
-    return context;
 }
 
 void Attachment::launch_begins(const SeenLaunch& launch) {
@@ -125,6 +141,7 @@ void Attachment::count(const SeenLaunch& launch) {
     kernel.device = context.device;
     if (!choice_.takes(kernel)) return pass_over(launch.context, context);
     idle_ = 0;
+    set_up(launch.context, context);
     if (!context.counter || context.counter->has_failed() || !lets_cupti_wait(launch.context))
         return;
     context.counter->end(false);  // the range of a kernel that was given up

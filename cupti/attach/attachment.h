@@ -86,7 +86,7 @@ class Attachment {
     using Clock = std::chrono::steady_clock;
     using Lock = std::unique_lock<std::mutex>;
 
-    // What is counted in one context, by its chip.
+    // What is counted on one GPU, in all of its contexts.
     struct ChipConfig {
         ChipConfig(const CuptiApi& api, const std::string& chip, RunMetrics chosen)
             : metrics(std::move(chosen)), config(api, chip, metrics.names()) {}
@@ -95,12 +95,14 @@ class Attachment {
     };
     struct Context {
         std::uint32_t device = 0;
-        std::unique_ptr<ChipConfig> chip;
-        std::unique_ptr<LaunchCounter> counter;  // none: its set-up failed
+        bool is_set_up = false;                  // or cannot be
+        std::unique_ptr<LaunchCounter> counter;  // none: no launch was chosen, or set-up failed
     };
 
     LineProbe* lines() { return lines_ && !has_ended_ ? &*lines_ : nullptr; }
     Context& context_of(CUcontext context);
+    const ChipConfig& config_for(std::uint32_t device);
+    void set_up(CUcontext handle, Context& context);
     void count(const SeenLaunch& launch);
     void pass_over(CUcontext handle, Context& context);
     void end_counting(bool was_launched);
@@ -122,6 +124,7 @@ class Attachment {
     LaunchChoice choice_;
     std::optional<LineProbe> lines_;
     std::optional<StartedProfiler> profiler_;
+    std::map<std::uint32_t, ChipConfig> configs_;  // by GPU; a second takes 0.1 s
     std::map<CUcontext, Context> contexts_;
     std::vector<Context> left_open_;  // of contexts that are gone; closing them would have waited
     RunningWork work_;

@@ -352,6 +352,22 @@ TEST_F(AttachedProgram, is_told_which_counts_could_not_be_fetched) {
     EXPECT_THAT(trace().problems, SizeIs(1));
 }
 
+TEST_F(AttachedProgram, is_set_up_once_for_all_its_contexts) {
+    launch("in one context");
+    attachment->context_ends(context);
+    const int hosts = fake.calls("HostInitialize");
+    launch("in the next");
+    attachment->context_ends(context);
+    EXPECT_GT(hosts, 0);
+    EXPECT_EQ(fake.calls("HostInitialize"), hosts);
+    EXPECT_THAT(counted(), ElementsAre("in one context", "in the next"));
+}
+
+TEST_F(AttachedProgram, is_left_to_itself_while_no_launch_of_it_is_chosen) {
+    launch("nccl_all_reduce");
+    EXPECT_THAT(fake.all_calls(), IsEmpty());
+}
+
 class ProgramWithLines : public AttachedProgram {
  protected:
     ProgramWithLines() {
