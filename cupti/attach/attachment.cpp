@@ -18,6 +18,10 @@ namespace {
 
 // After so many launches in a row that nobody wants counted the profiler is switched off.
 constexpr std::uint64_t idle_launches = 200;
+// Launches that wait to be fetched: room for each takes 1.7 ms to make, and each fetch 50 ms, in
+// which counting stops and starts again (H100, 2026-11-23).
+constexpr std::uint64_t least_pending = 128;
+constexpr std::uint64_t most_pending = 512;
 // The same as Setup::least_between_fetches for the counts of lines, of which each time all are
 // fetched.
 constexpr std::chrono::milliseconds least_between_reads{1000};
@@ -112,6 +116,7 @@ void Attachment::set_up(CUcontext handle, Context& context) {
             .context = handle,
             .config = chip.config,
             .metrics = chip.metrics,
+            .most_pending = std::clamp(setup_.orders.first_of_each, least_pending, most_pending),
             .deliver = [this](const CountedLaunch& launch) { trace_.counted(launch); },
             .problem = [this](const std::string& sentence) { problem(sentence); }});
     } catch (const Error& error) {
@@ -147,6 +152,8 @@ void Attachment::count(const SeenLaunch& launch) {
     context.counter->end(false);  // the range of a kernel that was given up
     context.counter->begin(choice_.total(), kernel);
     if (!context.counter->is_in_range()) return;  // it failed, and has told so
+    // It had no room left, and fetched all.
+    if (context.counter->pending() == 1 && contexts_.size() == 1) last_fetch_ = Clock::now();
     choice_.count(kernel);
     counting_ = launch;
     turn_.take();

@@ -45,7 +45,7 @@ class Attachment {
         WorkDriver work = {};
         // For kernels: ordinary ones end within a second or two.
         std::chrono::milliseconds longest_wait = std::chrono::seconds(10);
-        std::chrono::milliseconds least_between_fetches{250};
+        std::chrono::milliseconds least_between_fetches{500};
         // A launch beside a kernel that runs on is not counted, and waits to know it, in the end
         // for a millisecond: a tenth of the program's time.
         std::chrono::milliseconds least_between_refusals{10};

@@ -23,8 +23,7 @@ class LaunchCounter {
         CUcontext context;
         const MetricConfig& config;
         const RunMetrics& metrics;
-        // An image of 1,000 ranges takes 43 MB and a second to make (H200): fetched in between.
-        std::size_t most_pending = 128;
+        std::size_t most_pending = 0;  // until they are fetched
         std::function<void(const CountedLaunch&)> deliver;
         std::function<void(const std::string&)> problem;  // after it nothing more is counted
     };

@@ -107,22 +107,22 @@ class AttachedProgram : public ::testing::Test {
     }
     void begin(std::chrono::milliseconds longest_wait = std::chrono::milliseconds(2),
                std::chrono::milliseconds least_between_refusals = {},
-               RunPass pass = RunPass::traffic) {
+               RunPass pass = RunPass::traffic, std::uint64_t first_of_each = 3) {
         attachment.reset();
-        attachment.emplace(
-            Attachment::Setup{.orders = {.folder = folder_, .first_of_each = 3, .pass = pass},
-                              .api = [this]() -> const CuptiApi& { return api_; },
-                              .device_of = [](CUcontext) { return 0u; },
-                              .work = {.context_push = push,
-                                       .context_pop = pop,
-                                       .stream_query = query_stream,
-                                       .stream_is_capturing = is_capturing,
-                                       .event_create = create_event,
-                                       .event_query = query_event,
-                                       .record_all_work = record_all},
-                              .longest_wait = longest_wait,
-                              .least_between_fetches = std::chrono::milliseconds(0),
-                              .least_between_refusals = least_between_refusals});
+        attachment.emplace(Attachment::Setup{
+            .orders = {.folder = folder_, .first_of_each = first_of_each, .pass = pass},
+            .api = [this]() -> const CuptiApi& { return api_; },
+            .device_of = [](CUcontext) { return 0u; },
+            .work = {.context_push = push,
+                     .context_pop = pop,
+                     .stream_query = query_stream,
+                     .stream_is_capturing = is_capturing,
+                     .event_create = create_event,
+                     .event_query = query_event,
+                     .record_all_work = record_all},
+            .longest_wait = longest_wait,
+            .least_between_fetches = std::chrono::milliseconds(0),
+            .least_between_refusals = least_between_refusals});
     }
     static CUstream stream(std::uintptr_t number) { return reinterpret_cast<CUstream>(number); }
     // `ends`: before the next launch.
@@ -361,6 +361,18 @@ TEST_F(AttachedProgram, is_set_up_once_for_all_its_contexts) {
     EXPECT_GT(hosts, 0);
     EXPECT_EQ(fake.calls("HostInitialize"), hosts);
     EXPECT_THAT(counted(), ElementsAre("in one context", "in the next"));
+}
+
+// Room takes time to make, and so does fetching.
+TEST_F(AttachedProgram, has_more_room_where_more_launches_of_a_kernel_are_wanted) {
+    const auto room_for = [&](std::uint64_t first_of_each) {
+        begin(std::chrono::milliseconds(2), {}, RunPass::traffic, first_of_each);
+        launch("k");
+        return fake.session_sizes.back();
+    };
+    const std::size_t usual = room_for(5);
+    EXPECT_GT(room_for(300), usual);
+    EXPECT_EQ(room_for(1'000'000'000), room_for(1000));
 }
 
 TEST_F(AttachedProgram, is_left_to_itself_while_no_launch_of_it_is_chosen) {
