@@ -13,6 +13,7 @@
 #include "core/explain/styled_text.h"
 #include "core/model/truth.h"
 #include "core/text/utf8.h"
+#include "fewer_cases.h"
 #include "test_data.h"
 
 namespace coalprof {
@@ -59,7 +60,7 @@ TEST(Drawing, keeps_to_its_width_without_tabs_or_blanks_at_line_ends_for_every_p
     std::uint32_t number = 0;
     explain_cases::each_plan([&](const Plan& plan) {
         // One in a few plans: styles and warps vary along.
-        if (++number % 7 != 0 || ::testing::Test::HasFailure()) return;
+        if (++number % (7 * fewer_cases) != 0 || ::testing::Test::HasFailure()) return;
         const auto warps = explain_cases::some_warps(plan.program);
         const Explanation explanation =
             explanation_of(plan, h200(), warps[number / 7 % warps.size()].index);

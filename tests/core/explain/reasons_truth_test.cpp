@@ -11,6 +11,7 @@
 #include "core/explain/naive.h"
 #include "core/explain/reasons.h"
 #include "core/model/truth.h"
+#include "fewer_cases.h"
 #include "sentence_facts.h"
 
 namespace coalprof {
@@ -232,8 +233,9 @@ class EverySentence : public ::testing::Test {
 };
 
 TEST_F(EverySentence, is_true_for_every_pattern_op_and_type_with_many_parameters) {
+    unsigned number = 0;
     explain_cases::each_plan([&](const Plan& plan) {
-        if (HasFailure()) return;
+        if (++number % fewer_cases != 0 || HasFailure()) return;
         for (const LaunchWarp& warp : explain_cases::some_warps(plan.program))
             for (const Instruction& instruction : plan.program.instructions) {
                 if (instruction.space != Space::global) continue;
