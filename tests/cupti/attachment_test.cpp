@@ -2,8 +2,10 @@
 // kernels end when the test says so.
 #include "cupti/attach/attachment.h"
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <link.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -16,6 +18,7 @@
 
 #include "cupti/attach/stream_captures.h"
 #include "cupti/fake_cupti.h"
+#include "cupti/planted_folder.h"
 
 namespace coalprof {
 namespace {
@@ -90,6 +93,33 @@ ModuleDriver driver_of_modules() {
     driver.copy_to_host = copy_words;
     return driver;
 }
+
+// A copy, under another name, of a library that this program has loaded anyway.
+class LoadedLibrary {
+ public:
+    explicit LoadedLibrary(const std::string& name) : path_(folder_.path(name)) {
+        std::string original;
+        const auto find = [](dl_phdr_info* library, std::size_t, void* found) {
+            const std::string path = library->dlpi_name;
+            if (path.find("/libm.so") != path.npos) *static_cast<std::string*>(found) = path;
+            return 0;
+        };
+        ::dl_iterate_phdr(find, &original);
+        std::filesystem::copy_file(original, path_);
+        handle_ = ::dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL);
+    }
+    ~LoadedLibrary() {
+        if (handle_) ::dlclose(handle_);
+    }
+    LoadedLibrary(const LoadedLibrary&) = delete;
+    LoadedLibrary& operator=(const LoadedLibrary&) = delete;
+    const std::string& path() const { return path_; }
+
+ private:
+    PlantedFolder folder_;
+    std::string path_;
+    void* handle_ = nullptr;
+};
 
 class AttachedProgram : public ::testing::Test {
  protected:
@@ -342,6 +372,16 @@ TEST_F(AttachedProgram, is_asked_nothing_more_when_counting_has_failed) {
     const int marks = streams.marks;
     launch("k");
     EXPECT_EQ(streams.marks, marks);
+}
+
+// Others are nobody's business, and the program itself has no name there.
+TEST_F(AttachedProgram, tells_of_its_libraries_those_of_xla) {
+    attachment->program_ends();
+    EXPECT_THAT(trace().libraries, IsEmpty());
+    begin();
+    const LoadedLibrary xla("libjax_common.so");
+    attachment->program_ends();
+    EXPECT_THAT(trace().libraries, ElementsAre(xla.path()));
 }
 
 TEST_F(AttachedProgram, is_told_which_counts_could_not_be_fetched) {

@@ -1,5 +1,6 @@
 #include "kernels/launcher.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -369,7 +370,19 @@ TEST_F(Launcher, calls_a_kernel_that_does_not_compile_a_bug_of_ours) {
     }
 }
 
-}  // namespace
+// The check runs the kernel once more, and its atomics must add nothing.
+TEST_F(Launcher, counts_in_global_memory_what_the_launches_did_and_not_what_their_check_does) {
+    std::size_t checks = 0;
+    for (const char* type : {"u32", "u64", "f32"}) {
+        SCOPED_TRACE(type);
+        const auto launch = prepare(formula_plan(fmt::format(
+            "shared.store: tile[tid]; shared.load: tile[tid]; reduce.{}: all[tid]", type)));
+        launch->launch();
+        EXPECT_EQ(message_of([&] { launch->verify(); }), "no PointError");
+        EXPECT_EQ(launches_of(near_check_kernel), ++checks);
+    }
+}
+
 // The check itself runs the kernel, and stores to b.
 TEST_F(Launcher, verifies_shared_beside_global_memory_before_any_launch) {
     const auto launch =
@@ -381,4 +394,5 @@ TEST_F(Launcher, verifies_shared_beside_global_memory_before_any_launch) {
     EXPECT_EQ(message_of([&] { launch->verify(); }), "no PointError");
 }
 
+}  // namespace
 }  // namespace coalprof

@@ -117,6 +117,20 @@ TEST_F(Memory, comes_from_plain_allocations_where_the_device_cannot_map) {
     EXPECT_NE(arena.address(0), 0u);
 }
 
+// The driver gives managed memory beyond what the GPU has, and memory of the host until the system
+// ends somebody: neither is asked for.
+TEST_F(Memory, of_a_buffer_is_not_asked_for_where_it_is_not_free) {
+    start();
+    EXPECT_EQ(message_of([&] { Buffer(device(), 600 * mebibyte, "a test", BufferKind::managed); }),
+              "not enough GPU memory for a test: needs 600 MiB, 512 MiB free");
+    EXPECT_NE(message_of([&] {
+                  Buffer(device(), 1ull << 46, "a test", BufferKind::host);
+              }).find("not enough host memory for a test: needs 64 TiB"),
+              std::string::npos);
+    EXPECT_EQ(gpu_.managed, 0);
+    EXPECT_EQ(gpu_.host_allocations, 0);
+}
+
 TEST_F(Memory, is_all_given_back) {
     {
         start();

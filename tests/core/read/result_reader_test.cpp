@@ -235,6 +235,19 @@ TEST(SavedResult, is_refused_before_it_begins_where_it_is_none) {
     EXPECT_THAT(refusal_of("{\"schema\":\"coalprof/1\",\"explanation\":{}}"), HasSubstr("explain"));
 }
 
+// Nobody was told of a result, so that none can end.
+TEST(SavedResult, is_refused_where_it_ends_or_breaks_before_it_begins) {
+    const std::string json = written(rich_result(), "json");
+    EXPECT_THAT(refusal_of(json.substr(0, json.find("\"machine\""))), HasSubstr("x.json:2: "));
+    const std::string broken = json + "{]";
+    const auto source = bytes_of_text(broken);
+    ResultReader reader(*source, "x.json");
+    KeptResult first;
+    EXPECT_EQ(reader.next(first), ReadOutcome::whole);
+    KeptResult second;
+    EXPECT_THROW(reader.next(second), UsageError);
+}
+
 TEST(SavedResult, of_a_newer_schema_is_refused_and_of_a_newer_minor_one_read) {
     std::string json = written(rich_result(), "json");
     const std::string schema = "coalprof/1";
