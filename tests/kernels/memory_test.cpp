@@ -158,6 +158,14 @@ TEST_F(Memory, of_replayed_warps_is_mapped_where_a_warp_touches_it) {
     EXPECT_EQ(gpu_.mappings, 3);
 }
 
+TEST_F(Memory, of_replayed_warps_that_is_not_there_is_refused_with_both_numbers) {
+    gpu_.memory_bytes = 32 * mebibyte;
+    start();
+    WarpMemory memory(device());
+    EXPECT_EQ(message_of([&] { memory.touch(0, 4); }),
+              "not enough GPU memory for the warps to replay: needs 64 MiB, 32 MiB free");
+}
+
 TEST_F(Memory, of_replayed_warps_is_shared_when_it_runs_short) {
     start();
     WarpMemory memory(device());
