@@ -74,6 +74,21 @@ TEST(PackedPoints, hold_every_number_of_a_point) {
     }
 }
 
+TEST(PackedPoints, leave_nothing_of_the_point_that_was_unpacked_before) {
+    PackedPoints packed;
+    Point measured = synthetic::point(1);
+    measured.estimates = synthetic::estimated_point(32).estimates;
+    packed.add("measured", measured);
+    packed.add("bare", Point{});
+    Point point;
+    packed.unpack(0, point);
+    EXPECT_TRUE(point.measured && point.timing && point.estimates);
+    packed.unpack(1, point);
+    EXPECT_FALSE(point.measured || point.timing || point.estimates);
+    EXPECT_FALSE(is_present(point.predicted[Counter::load_sectors]));
+    EXPECT_EQ(point.name, "bare");
+}
+
 // Its reader has the reason; the newer one waits for nothing and compares with nothing.
 TEST(Comparison, with_a_result_that_ended_before_its_head_is_given_up) {
     Comparison comparison({});
