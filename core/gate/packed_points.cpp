@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <stdexcept>
+
+#include "core/read/json_tree.h"
 
 namespace coalprof {
 namespace {
@@ -14,6 +15,9 @@ constexpr std::uint8_t is_measured = 1;
 constexpr std::uint8_t is_timed = 2;
 constexpr std::uint8_t has_failed = 4;
 constexpr std::uint8_t has_estimates = 8;
+
+// Names have lengths of 32 bits: points come from files, and of one no more text than this is read.
+static_assert(most_json_bytes <= std::numeric_limits<std::uint32_t>::max() / 64);
 
 template <typename T>
 T take(const char*& at) {
@@ -73,8 +77,6 @@ void PackedPoints::pack(const Readings& readings) {
 
 void PackedPoints::add(std::string_view key, const Point& point) {
     const bool has_name = key != point.name;
-    if (point.name.size() > std::numeric_limits<std::uint32_t>::max() || key.size() > UINT32_MAX)
-        throw std::length_error("the name of a point");
     places_.push_back({bytes_.size(), static_cast<std::uint32_t>(key.size()),
                        has_name ? static_cast<std::uint32_t>(point.name.size()) : 0});
     bytes_.append(key);

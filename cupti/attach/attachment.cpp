@@ -25,9 +25,6 @@ constexpr std::uint64_t most_pending = 512;
 // The same as Setup::least_between_fetches for the counts of lines, of which each time all are
 // fetched.
 constexpr std::chrono::milliseconds least_between_reads{1000};
-// Others wait for a launch that is counted. One that takes longer (its PTX is compiled) is not
-// counted: the program must never stand still because of us.
-constexpr std::chrono::seconds longest_launch{10};
 
 std::string program_path() {
     std::error_code error;
@@ -46,7 +43,7 @@ Attachment::Attachment(const Setup& setup)
       work_(setup.work),
       captures_(setup.work.stream_is_capturing),
       patience_(setup.longest_wait),
-      turn_(longest_launch) {
+      turn_(setup.longest_launch) {
     for (const std::string& name : setup.orders.left_out) choice_.leave_out(name);
 }
 

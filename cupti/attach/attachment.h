@@ -45,6 +45,9 @@ class Attachment {
         WorkDriver work = {};
         // For kernels: ordinary ones end within a second or two.
         std::chrono::milliseconds longest_wait = std::chrono::seconds(10);
+        // Others wait for a launch that is counted. One that takes longer (its PTX is compiled) is
+        // not counted: the program must never stand still because of us.
+        std::chrono::milliseconds longest_launch = std::chrono::seconds(10);
         std::chrono::milliseconds least_between_fetches{500};
         // A launch beside a kernel that runs on is not counted, and waits to know it, in the end
         // for a millisecond: a tenth of the program's time.

@@ -63,8 +63,8 @@ void LaunchCounter::fetch() {
     for (const CollectedRange& range : session_->ranges()) {
         std::size_t index = 0;
         const char* end = range.name.data() + range.name.size();
-        if (std::from_chars(range.name.data(), end, index).ptr != end || index >= pending_.size())
-            continue;
+        const auto read = std::from_chars(range.name.data(), end, index);
+        if (read.ec != std::errc{} || read.ptr != end || index >= pending_.size()) continue;
         if (!pending_[index].was_launched) continue;
         CountedLaunch& launch = pending_[index].launch;
         launch.measured =

@@ -150,8 +150,6 @@ void LineProbe::loaded(Handle handle, CUcontext context) {
     being_loaded_ = 0;
 }
 
-void LineProbe::not_loaded() { being_loaded_ = 0; }
-
 std::vector<std::uint64_t> LineProbe::words_at(Handle handle, const char* symbol,
                                                std::size_t count) {
     CUdeviceptr address = 0;

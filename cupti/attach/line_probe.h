@@ -62,9 +62,8 @@ class LineProbe {
     const void* replacement(const void* image);
     // The same of a file; what is to stand in the one that is loaded in its place.
     const std::string* replacement_of_file(const char* path);
-    // The replacement was loaded; or it was not.
+    // The replacement that was answered last was loaded.
     void loaded(Handle handle, CUcontext context);
-    void not_loaded();
     void launched_in(CUcontext context) { contexts_.insert(context); }
     const std::set<CUcontext>& contexts() const { return contexts_; }
 

@@ -230,6 +230,7 @@ TEST_P(FailingCall, is_told_once_and_ends_the_counting) {
     for (std::uint64_t number = 1; number <= 6; ++number) launch(number);
     counting.close();
     EXPECT_THAT(problems, SizeIs(1));
+    EXPECT_THAT(delivered, IsEmpty());
     EXPECT_THAT(breaches(), IsEmpty());
 }
 INSTANTIATE_TEST_SUITE_P(Calls, FailingCall,
@@ -237,6 +238,14 @@ INSTANTIATE_TEST_SUITE_P(Calls, FailingCall,
                                            "RangeImageInitialize", "RangeSetConfig", "RangeStart",
                                            "RangePush", "RangePop", "RangeStop", "RangeDecode",
                                            "RangeGetCounterDataInfo", "HostEvaluateToGpuValues"));
+
+TEST_F(Attached, ranges_that_nobody_asked_for_are_no_launches) {
+    LaunchCounter& counting = counter();
+    launch(1);
+    for (const char* name : {"0x", "", "9"}) fake.ranges_of_pass.emplace_back(name);
+    counting.close();
+    EXPECT_THAT(numbers(), ElementsAre(1));
+}
 
 TEST_F(Attached, ranges_that_cupti_loses_are_told) {
     fake.dropped = 1;

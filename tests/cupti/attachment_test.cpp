@@ -2,8 +2,10 @@
 // kernels end when the test says so.
 #include "cupti/attach/attachment.h"
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <link.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -16,11 +18,13 @@
 
 #include "cupti/attach/stream_captures.h"
 #include "cupti/fake_cupti.h"
+#include "cupti/planted_folder.h"
 
 namespace coalprof {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -29,6 +33,7 @@ using ::testing::SizeIs;
 struct FakeWork {
     std::set<CUstream> busy;
     int marks = 0;
+    int events = 0;
     bool knows_context = true;
     std::function<bool(CUstream)> is_busy;  // in place of the set
     std::set<CUstream> capturing;           // or invalidated since
@@ -50,6 +55,7 @@ CUresult is_capturing(CUstream stream, CUstreamCaptureStatus* status) {
     return CUDA_SUCCESS;
 }
 CUresult create_event(CUevent* event, unsigned) {
+    ++work->events;
     *event = reinterpret_cast<CUevent>(work);
     return CUDA_SUCCESS;
 }
@@ -91,6 +97,33 @@ ModuleDriver driver_of_modules() {
     return driver;
 }
 
+// A copy, under another name, of a library that this program has loaded anyway.
+class LoadedLibrary {
+ public:
+    explicit LoadedLibrary(const std::string& name) : path_(folder_.path(name)) {
+        std::string original;
+        const auto find = [](dl_phdr_info* library, std::size_t, void* found) {
+            const std::string path = library->dlpi_name;
+            if (path.find("/libm.so") != path.npos) *static_cast<std::string*>(found) = path;
+            return 0;
+        };
+        ::dl_iterate_phdr(find, &original);
+        std::filesystem::copy_file(original, path_);
+        handle_ = ::dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL);
+    }
+    ~LoadedLibrary() {
+        if (handle_) ::dlclose(handle_);
+    }
+    LoadedLibrary(const LoadedLibrary&) = delete;
+    LoadedLibrary& operator=(const LoadedLibrary&) = delete;
+    const std::string& path() const { return path_; }
+
+ private:
+    PlantedFolder folder_;
+    std::string path_;
+    void* handle_ = nullptr;
+};
+
 class AttachedProgram : public ::testing::Test {
  protected:
     AttachedProgram() {
@@ -109,27 +142,33 @@ class AttachedProgram : public ::testing::Test {
                std::chrono::milliseconds least_between_refusals = {},
                RunPass pass = RunPass::traffic, std::uint64_t first_of_each = 3) {
         attachment.reset();
-        attachment.emplace(Attachment::Setup{
-            .orders = {.folder = folder_, .first_of_each = first_of_each, .pass = pass},
-            .api = [this]() -> const CuptiApi& { return api_; },
-            .device_of = [](CUcontext) { return 0u; },
-            .work = {.context_push = push,
-                     .context_pop = pop,
-                     .stream_query = query_stream,
-                     .stream_is_capturing = is_capturing,
-                     .event_create = create_event,
-                     .event_query = query_event,
-                     .record_all_work = record_all},
-            .longest_wait = longest_wait,
-            .least_between_fetches = std::chrono::milliseconds(0),
-            .least_between_refusals = least_between_refusals});
+        attachment.emplace(Attachment::Setup{.orders = {.folder = folder_,
+                                                        .first_of_each = first_of_each,
+                                                        .pass = pass,
+                                                        .left_out = left_out},
+                                             .api = [this]() -> const CuptiApi& { return api_; },
+                                             .device_of = [](CUcontext) { return 0u; },
+                                             .work = {.context_push = push,
+                                                      .context_pop = pop,
+                                                      .stream_query = query_stream,
+                                                      .stream_is_capturing = is_capturing,
+                                                      .event_create = create_event,
+                                                      .event_query = query_event,
+                                                      .record_all_work = record_all},
+                                             .longest_wait = longest_wait,
+                                             .longest_launch = longest_launch,
+                                             .least_between_fetches = std::chrono::milliseconds(0),
+                                             .least_between_refusals = least_between_refusals});
     }
     static CUstream stream(std::uintptr_t number) { return reinterpret_cast<CUstream>(number); }
-    // `ends`: before the next launch.
-    void launch(const std::string& name, bool ends = true, CUstream on = stream(8)) {
+    void launch_begins(const std::string& name, CUstream on = stream(8)) {
         attachment->launch_begins({.kernel = {.name = name, .grid = {1, 1, 1}, .block = {32, 1, 1}},
                                    .context = context,
                                    .stream = on});
+    }
+    // `ends`: before the next launch.
+    void launch(const std::string& name, bool ends = true, CUstream on = stream(8)) {
+        launch_begins(name, on);
         if (!ends) streams.busy.insert(on);
         attachment->launch_ends(true);
     }
@@ -153,13 +192,15 @@ class AttachedProgram : public ::testing::Test {
         return names;
     }
 
+    const std::string folder_ = ::testing::TempDir() + "attached_" + std::to_string(::getpid());
+    std::set<std::string> left_out;
+    std::chrono::milliseconds longest_launch = std::chrono::seconds(10);
     FakeCupti fake;
     FakeWork streams;
     CUcontext context = nullptr;
     std::optional<Attachment> attachment;
 
  private:
-    const std::string folder_ = ::testing::TempDir() + "attached_" + std::to_string(::getpid());
     CuptiApi api_;
 };
 
@@ -187,6 +228,7 @@ TEST_F(AttachedProgram, goes_on_beside_a_kernel_that_waits_for_another) {
     EXPECT_EQ(fake.all_calls(), calls);
     EXPECT_THAT(counted(), ElementsAre("before"));
     EXPECT_THAT(*trace().launches, SizeIs(3));
+    EXPECT_THAT(trace().problems, IsEmpty());  // that one ran on has been told
 }
 
 TEST_F(AttachedProgram, is_counted_again_when_such_a_kernel_has_ended) {
@@ -197,13 +239,112 @@ TEST_F(AttachedProgram, is_counted_again_when_such_a_kernel_has_ended) {
     attachment->waited();
     EXPECT_THAT(counted(), ElementsAre("before"));
     launch("after");
-    launch("waits", false);  // nobody waits for it again
-    streams.busy.clear();
+    launch("waits");  // nobody waits for it again
     attachment->program_ends();
     EXPECT_THAT(counted(), ElementsAre("before", "after"));
     EXPECT_THAT(trace().unfinished, SizeIs(1));
     attachment.reset();
     EXPECT_THAT(fake.breaches(), IsEmpty());
+}
+
+// As those that ran on while another pass counted.
+TEST_F(AttachedProgram, is_not_counted_in_kernels_that_are_to_be_left_out) {
+    left_out = {"waits"};
+    begin();
+    launch("waits");
+    launch("k");
+    attachment->program_ends();
+    EXPECT_THAT(counted(), ElementsAre("k"));
+    EXPECT_THAT(*trace().launches, SizeIs(2));
+}
+
+TEST_F(AttachedProgram, is_counted_once_where_one_call_launches_by_another) {
+    launch_begins("k");
+    launch("k");
+    attachment->launch_ends(true);
+    attachment->program_ends();
+    EXPECT_THAT(counted(), ElementsAre("k"));
+    EXPECT_EQ(trace().launches->begin()->second, 1u);
+    EXPECT_THAT(trace().problems, IsEmpty());
+}
+
+// Its kernel may come at any time until then, into the range of another.
+TEST_F(AttachedProgram, is_counted_again_when_a_launch_that_was_given_up_returns) {
+    longest_launch = std::chrono::milliseconds(1);
+    begin();
+    std::atomic<bool> is_stuck{false};
+    std::atomic<bool> goes_on{false};
+    std::thread other([&] {
+        launch_begins("stuck");
+        is_stuck = true;
+        while (!goes_on) std::this_thread::yield();
+        attachment->launch_ends(true);
+    });
+    while (!is_stuck) std::this_thread::yield();
+    launch("beside it");
+    launch("beside it");
+    EXPECT_THAT(trace().problems, SizeIs(1));
+    goes_on = true;
+    other.join();
+    launch("after");
+    attachment->program_ends();
+    EXPECT_THAT(counted(), ElementsAre("after"));
+}
+
+// Another context may get the same handle, and knows no event of this one.
+TEST_F(AttachedProgram, marks_the_work_of_each_context_with_an_event_of_its_own) {
+    launch("k");
+    launch("k");
+    EXPECT_EQ(streams.events, 1);
+    attachment->context_ends(context);
+    launch("k");
+    EXPECT_EQ(streams.events, 2);
+}
+
+// 200 in a row.
+TEST_F(AttachedProgram, is_left_alone_after_many_launches_that_nobody_counts) {
+    const auto launch_often = [&](int times) {
+        for (int i = 0; i < times; ++i) launch("k");
+    };
+    launch_often(3 + 199);
+    EXPECT_TRUE(fake.is_enabled);
+    launch("another");
+    launch_often(199);
+    EXPECT_TRUE(fake.is_enabled);
+    launch_often(1);
+    EXPECT_FALSE(fake.is_enabled);
+    launch("a third");
+    attachment->program_ends();
+    EXPECT_THAT(counted(), ElementsAre("k", "k", "k", "another", "a third"));
+}
+
+TEST_F(AttachedProgram, is_not_counted_where_that_takes_several_passes) {
+    fake.passes = 2;
+    launch("k");
+    launch("k");
+    attachment->program_ends();
+    EXPECT_THAT(counted(), IsEmpty());
+    EXPECT_THAT(trace().problems, ElementsAre(HasSubstr("needs 2 passes")));
+}
+
+// CUPTI's calls could spoil the graph.
+TEST_F(AttachedProgram, is_not_asked_for_its_counts_while_a_stream_is_recorded) {
+    launch("k");
+    begin_capture(stream(16));
+    const auto calls = fake.all_calls();
+    attachment->waited();
+    EXPECT_EQ(fake.all_calls(), calls);
+    end_capture(stream(16));
+    attachment->waited();
+    EXPECT_THAT(counted(), ElementsAre("k"));
+}
+
+TEST_F(AttachedProgram, gets_no_file_in_place_of_its_own_where_none_can_be_written) {
+    const std::string file = attachment->file_for("code");
+    EXPECT_EQ(std::filesystem::file_size(file), 4u);
+    EXPECT_NE(attachment->file_for("code"), file);
+    std::filesystem::remove_all(folder_);
+    EXPECT_EQ(attachment->file_for("code"), "");
 }
 
 // A launch that waits for its kernel holds nobody else up.
@@ -342,6 +483,16 @@ TEST_F(AttachedProgram, is_asked_nothing_more_when_counting_has_failed) {
     const int marks = streams.marks;
     launch("k");
     EXPECT_EQ(streams.marks, marks);
+}
+
+// Others are nobody's business, and the program itself has no name there.
+TEST_F(AttachedProgram, tells_of_its_libraries_those_of_xla) {
+    attachment->program_ends();
+    EXPECT_THAT(trace().libraries, IsEmpty());
+    begin();
+    const LoadedLibrary xla("libjax_common.so");
+    attachment->program_ends();
+    EXPECT_THAT(trace().libraries, ElementsAre(xla.path()));
 }
 
 TEST_F(AttachedProgram, is_told_which_counts_could_not_be_fetched) {

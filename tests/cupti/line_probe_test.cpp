@@ -386,10 +386,50 @@ TEST_F(CountedLines, leave_code_as_it_is_that_cannot_count) {
               nullptr);
     EXPECT_EQ(probe.replacement(nullptr), nullptr);
     EXPECT_THAT(problems, SizeIs(2));  // each reason once
-    probe.not_loaded();
     probe.read(true);
     EXPECT_THAT(told, IsEmpty());
     EXPECT_EQ(driver.copies, 0);
+}
+
+// The driver refused to load the first; of the second it has code that counts nothing.
+TEST_F(CountedLines, of_code_that_was_not_loaded_are_not_looked_for_in_the_next) {
+    ASSERT_NE(probe.replacement(ptx.c_str()), nullptr);
+    EXPECT_EQ(probe.replacement(nullptr), nullptr);
+    probe.loaded(handle<CUmodule>(1), handle<CUcontext>(1));
+    ASSERT_NE(probe.replacement(ptx.c_str()), nullptr);
+    EXPECT_EQ(probe.replacement_of_file(nullptr), nullptr);
+    probe.loaded(handle<CUmodule>(2), handle<CUcontext>(1));
+    probe.launched_in(handle<CUcontext>(1));
+    gpu_counts(5);
+    probe.read(true);
+    EXPECT_EQ(driver.copies, 0);
+}
+
+// 64 samples in each of two contexts.
+TEST_F(CountedLines, are_told_with_so_many_of_their_warps) {
+    ASSERT_NE(probe.replacement(ptx.c_str()), nullptr);
+    probe.loaded(handle<CUlibrary>(1), handle<CUcontext>(1));
+    gpu_counts(5);
+    for (std::size_t at = 0; at < driver.samples.size(); at += sample_words) {
+        driver.samples[at] = 1;
+        driver.samples[at + 1] = 1;
+        driver.samples[at + 2] = std::uint64_t{0x8000} << 48 | 4 * at;
+    }
+    probe.launched_in(handle<CUcontext>(1));
+    probe.launched_in(handle<CUcontext>(2));
+    probe.read(true);
+    ASSERT_THAT(told, SizeIs(1));
+    EXPECT_EQ(told[0].totals.executed, 10u);
+    EXPECT_THAT(told[0].samples, SizeIs(64));
+}
+
+// A program that makes code for ever is followed so far.
+TEST_F(CountedLines, are_those_of_the_first_4096_images) {
+    for (int i = 0; i < 4096; ++i) ASSERT_NE(probe.replacement(ptx.c_str()), nullptr);
+    EXPECT_THAT(problems, IsEmpty());
+    EXPECT_EQ(probe.replacement(ptx.c_str()), nullptr);
+    EXPECT_EQ(probe.replacement(ptx.c_str()), nullptr);
+    EXPECT_THAT(problems, SizeIs(1));
 }
 
 }  // namespace

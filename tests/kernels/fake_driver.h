@@ -51,6 +51,7 @@ class FakeGpu {
 
     // --- the script
     std::uint64_t fail_call = 0;  // the number of the call that fails, from 1; 0: none
+    std::string failing;          // a call that fails as long as its name stands here
     CUresult fail_code = CUDA_ERROR_UNKNOWN;
     CUresult init_answer = CUDA_SUCCESS;
     int devices = 1;
@@ -91,6 +92,7 @@ class FakeGpu {
     std::size_t fetch_limit = 64;
     std::map<CUfunction_attribute, int> function_attributes{
         {CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, CU_SHAREDMEM_CARVEOUT_DEFAULT}};
+    int settings_made = 0;  // limits of the context, attributes of functions
     std::uint64_t used_bytes = 0;
     // Of the thread that asks.
     CUcontext& current_context() {
@@ -211,7 +213,7 @@ struct FakeTable {
         FakeGpu& gpu = *FakeGpu::current();
         const std::lock_guard lock(gpu.driving_);  // several GPUs, a thread each
         gpu.last_call = name;
-        if (++gpu.calls == gpu.fail_call) {
+        if (++gpu.calls == gpu.fail_call || gpu.failing == name) {
             gpu.failed_call = name;
             return gpu.fail_code;
         }
@@ -333,6 +335,7 @@ inline void FakeTable::fill_context(DriverApi& api) {
     };
     api.context_set_limit = [](CUlimit, std::size_t value) {
         return call("cuCtxSetLimit", [=](FakeGpu& g) {
+            ++g.settings_made;
             g.fetch_limit = value;
             return CUDA_SUCCESS;
         });
@@ -385,6 +388,7 @@ inline void FakeTable::fill_code(DriverApi& api) {
     };
     api.function_set_attribute = [](CUfunction, CUfunction_attribute which, int value) {
         return call("cuFuncSetAttribute", [=](FakeGpu& g) {
+            ++g.settings_made;
             g.function_attributes[which] = value;
             return CUDA_SUCCESS;
         });

@@ -1,5 +1,6 @@
 #include "kernels/launcher.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -120,13 +121,14 @@ TEST_F(Launcher, names_the_element_that_is_wrong) {
 }
 
 TEST_F(Launcher, notices_a_kernel_that_stores_nothing) {
-    for (const Op op : {Op::store, Op::rmw, Op::copy, Op::atomic, Op::reduce}) {
-        const auto launch = prepare(plan_of("stride", 2, op));
-        kernels_.loses_stores = true;
-        launch->launch();
-        EXPECT_NE(message_of([&] { launch->verify(); }), "no PointError") << name_of(op);
-        kernels_.loses_stores = false;
-    }
+    for (const Op op : {Op::store, Op::rmw, Op::copy, Op::atomic, Op::reduce})
+        for (const int launches : {1, 2}) {
+            const auto launch = prepare(plan_of("stride", 2, op));
+            kernels_.loses_stores = true;
+            for (int k = 0; k < launches; ++k) launch->launch();
+            EXPECT_NE(message_of([&] { launch->verify(); }), "no PointError") << name_of(op);
+            kernels_.loses_stores = false;
+        }
 }
 
 TEST_F(Launcher, tells_of_a_value_that_only_the_kernel_saw_wrong) {
@@ -160,9 +162,11 @@ TEST_F(Launcher, verifies_large_arrays_where_they_are) {
 
 TEST_F(Launcher, undoes_atomics_on_large_arrays_to_verify_them) {
     const auto launch = prepare(plan_of("stride", 3, Op::reduce, ElementType::u64, 1, 8 << 20));
-    launch->launch();
-    EXPECT_NO_THROW(launch->verify());
-    EXPECT_EQ(launches_of("coalprof_undo_0"), 1u);
+    for (std::size_t k = 1; k <= 3; ++k) {
+        launch->launch();
+        EXPECT_NO_THROW(launch->verify());
+        EXPECT_EQ(launches_of("coalprof_undo_0"), k);
+    }
     kernels_.loses_stores = true;
     launch->launch();
     EXPECT_NE(message_of([&] { launch->verify(); }), "no PointError");
@@ -180,6 +184,38 @@ TEST_F(Launcher, empties_l2_before_each_cold_launch_and_only_then) {
     launch->time(5, CacheState::warm);
     EXPECT_EQ(launches_of("coalprof_flush"), 0u);
     EXPECT_EQ(launches_of("coalprof_pause"), 7u);
+}
+
+// Each thread could add to one word, and up to 2^23 a float surely counts.
+TEST_F(Launcher, adds_nothing_where_a_float_would_stop_counting) {
+    for (const auto& [threads, increment] : {std::pair{1u << 23, 1.0}, {(1u << 23) + 1, 0.0}}) {
+        const auto launch = prepare(
+            formula_plan("reduce.f32: a[i / 65536]", {1024}, {}, ElementType::u8, 1, threads));
+        LaunchArgument given;
+        gpu_.play = [&](const FakeLaunch& one) {
+            std::memcpy(&given, one.parameters[1], sizeof given);
+        };
+        launch->launch();
+        EXPECT_EQ(given.real_increment, increment);
+    }
+}
+
+TEST_F(Launcher, sets_nothing_that_nobody_asked_for_and_the_rest_once) {
+    gpu_.play = [](const FakeLaunch&) {};
+    const auto count_settings = [&](const Plan& plan) {
+        gpu_.settings_made = 0;
+        for (int k = 0; k < 2; ++k) {
+            const auto launch = launcher().prepare(plan);
+            launch->launch();
+            launch->time(1, CacheState::warm);
+        }
+        return gpu_.settings_made;
+    };
+    EXPECT_EQ(count_settings(plan_of("offset", 3, Op::load)), 0);
+    Plan plan = formula_plan("shared.load: tile[tid*50]");  // 255 * 50 + 1 words, 51,004 bytes
+    plan.cache.carveout = Carveout{.shared_percent = 100, .text = "prefer-shared"};
+    plan.cache.l2_fetch_bytes = 128;
+    EXPECT_EQ(count_settings(plan), 3);
 }
 
 TEST_F(Launcher, reports_what_was_set) {
@@ -287,6 +323,87 @@ TEST_F(Launcher, says_how_much_memory_a_point_needs) {
     EXPECT_NO_THROW(prepare(plan_of("stride", 2, Op::load))) << "the next point goes on";
 }
 
+// Of 512 MiB the one has 300, and the other needs as many.
+TEST_F(Launcher, gives_one_kind_of_memory_what_points_in_another_left_behind) {
+    Plan plan = formula_plan("store.u32: a[i * 65536]", {256}, {}, ElementType::u32, 1, 4800);
+    gpu_.play = [](const FakeLaunch&) {};
+    prepare(plan);
+    plan.allocation = Allocation::managed;
+    EXPECT_EQ(message_of([&] { prepare(plan); }), "no PointError");
+}
+
+TEST_F(Launcher, says_what_a_row_needs_that_the_gpu_has_not) {
+    EXPECT_EQ(message_of([&] { launcher().pitch_bytes(1ull << 30); }),
+              "not enough GPU memory for one row: needs 1 GiB, 512 MiB free");
+}
+
+TEST_F(Launcher, says_how_much_memory_was_free_before_its_own) {
+    EXPECT_EQ(launcher().device().free_memory_bytes, 512ull << 20);
+}
+
+// As a driver does that is older than the compiler.
+TEST_F(Launcher, names_the_remedy_where_the_driver_does_not_know_the_code) {
+    for (const CUresult code : {CUDA_ERROR_UNSUPPORTED_PTX_VERSION, CUDA_ERROR_INVALID_IMAGE,
+                                CUDA_ERROR_NO_BINARY_FOR_GPU}) {
+        launcher();
+        gpu_.failing = "cuModuleLoadDataEx";
+        gpu_.fail_code = code;
+        try {
+            prepare(plan_of("offset", 3, Op::load));
+            ADD_FAILURE();
+        } catch (const Error& error) {
+            EXPECT_NE(std::string(error.what()).find("update the driver"), std::string::npos);
+        }
+        gpu_.failing.clear();
+    }
+}
+
+TEST_F(Launcher, compiles_again_what_could_not_be_compiled_once) {
+    launcher();
+    gpu_.compile_answer = NVRTC_ERROR_OUT_OF_MEMORY;
+    const Plan plan = plan_of("offset", 3, Op::load);
+    EXPECT_THROW(prepare(plan), PointError);
+    gpu_.compile_answer = NVRTC_SUCCESS;
+    EXPECT_NO_THROW(prepare(plan));
+}
+
+TEST_F(Launcher, shows_the_beginning_of_what_the_compiler_says_without_its_escapes) {
+    gpu_.compile_log = "\x1b[31mred\n" + std::string(5000, 'x');
+    launcher();
+    gpu_.compile_answer = NVRTC_ERROR_COMPILATION;
+    try {
+        prepare(plan_of("offset", 3, Op::load));
+        ADD_FAILURE();
+    } catch (const Error& error) {
+        const std::string text = error.what();
+        EXPECT_NE(text.find(" [31mred\nxxx"), std::string::npos);
+        EXPECT_EQ(text.find('\x1b'), std::string::npos);
+        EXPECT_LT(text.size(), 2200u);
+    }
+}
+
+// Modules belong to the context that they were loaded in.
+TEST_F(Launcher, gives_back_in_its_own_context_beside_another_gpu) {
+    gpu_.devices = 2;
+    prepare(plan_of("offset", 3, Op::load))->launch();
+    LauncherOptions second;
+    second.device = 1;
+    const auto other = make_launcher(FakeGpu::driver(), FakeGpu::nvrtc(), second);
+    other->activate();
+    launcher_.reset();
+    EXPECT_EQ(gpu_.strays, std::vector<std::string>{});
+}
+
+TEST_F(Launcher, measures_its_ceilings_without_the_memory_of_points) {
+    for (const auto ceiling : {&KernelLauncher::read_ceiling, &KernelLauncher::copy_ceiling}) {
+        launcher_.reset();
+        prepare(plan_of("offset", 3, Op::load));
+        const std::uint64_t used = gpu_.used_bytes;
+        (launcher().*ceiling)();
+        EXPECT_LT(gpu_.used_bytes, used);
+    }
+}
+
 TEST_F(Launcher, asks_the_driver_for_the_pitch_once) {
     EXPECT_EQ(launcher().pitch_bytes(480), 512u);
     const std::uint64_t calls = gpu_.calls;
@@ -369,7 +486,19 @@ TEST_F(Launcher, calls_a_kernel_that_does_not_compile_a_bug_of_ours) {
     }
 }
 
-}  // namespace
+// The check runs the kernel once more, and its atomics must add nothing.
+TEST_F(Launcher, counts_in_global_memory_what_the_launches_did_and_not_what_their_check_does) {
+    std::size_t checks = 0;
+    for (const char* type : {"u32", "u64", "f32"}) {
+        SCOPED_TRACE(type);
+        const auto launch = prepare(formula_plan(fmt::format(
+            "shared.store: tile[tid]; shared.load: tile[tid]; reduce.{}: all[tid]", type)));
+        launch->launch();
+        EXPECT_EQ(message_of([&] { launch->verify(); }), "no PointError");
+        EXPECT_EQ(launches_of(near_check_kernel), ++checks);
+    }
+}
+
 // The check itself runs the kernel, and stores to b.
 TEST_F(Launcher, verifies_shared_beside_global_memory_before_any_launch) {
     const auto launch =
@@ -381,4 +510,5 @@ TEST_F(Launcher, verifies_shared_beside_global_memory_before_any_launch) {
     EXPECT_EQ(message_of([&] { launch->verify(); }), "no PointError");
 }
 
+}  // namespace
 }  // namespace coalprof

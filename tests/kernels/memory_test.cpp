@@ -117,6 +117,20 @@ TEST_F(Memory, comes_from_plain_allocations_where_the_device_cannot_map) {
     EXPECT_NE(arena.address(0), 0u);
 }
 
+// The driver gives managed memory beyond what the GPU has, and memory of the host until the system
+// ends somebody: neither is asked for.
+TEST_F(Memory, of_a_buffer_is_not_asked_for_where_it_is_not_free) {
+    start();
+    EXPECT_EQ(message_of([&] { Buffer(device(), 600 * mebibyte, "a test", BufferKind::managed); }),
+              "not enough GPU memory for a test: needs 600 MiB, 512 MiB free");
+    EXPECT_NE(message_of([&] {
+                  Buffer(device(), 1ull << 46, "a test", BufferKind::host);
+              }).find("not enough host memory for a test: needs 64 TiB"),
+              std::string::npos);
+    EXPECT_EQ(gpu_.managed, 0);
+    EXPECT_EQ(gpu_.host_allocations, 0);
+}
+
 TEST_F(Memory, is_all_given_back) {
     {
         start();
@@ -142,6 +156,14 @@ TEST_F(Memory, of_replayed_warps_is_mapped_where_a_warp_touches_it) {
     EXPECT_EQ(gpu_.handles, 1);
     memory.touch((1ull << 34) - 2, (1ull << 34) + 2);  // two chunks
     EXPECT_EQ(gpu_.mappings, 3);
+}
+
+TEST_F(Memory, of_replayed_warps_that_is_not_there_is_refused_with_both_numbers) {
+    gpu_.memory_bytes = 32 * mebibyte;
+    start();
+    WarpMemory memory(device());
+    EXPECT_EQ(message_of([&] { memory.touch(0, 4); }),
+              "not enough GPU memory for the warps to replay: needs 64 MiB, 32 MiB free");
 }
 
 TEST_F(Memory, of_replayed_warps_is_shared_when_it_runs_short) {

@@ -28,8 +28,6 @@ void load_called(const CUpti_CallbackData& data, bool succeeded, LineProbe& line
         if (const void* image = lines.replacement(arguments->image)) arguments->image = image;
     } else if (succeeded) {
         lines.loaded(*arguments->handle, data.context);
-    } else {
-        lines.not_loaded();
     }
 }
 
@@ -54,10 +52,7 @@ void file_load_called(const CUpti_CallbackData& data, bool succeeded, LineProbe&
         return;
     }
     const bool was_replaced = file_in_place[0] != '\0';
-    if (succeeded && was_replaced)
-        lines.loaded(*arguments->handle, data.context);
-    else
-        lines.not_loaded();
+    if (succeeded && was_replaced) lines.loaded(*arguments->handle, data.context);
     if (was_replaced) ::unlink(file_in_place.data());
     file_in_place[0] = '\0';
 }

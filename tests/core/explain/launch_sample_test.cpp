@@ -17,6 +17,27 @@ FormulaSweep eight_warps(std::string text) {
     return sweep;
 }
 
+// Every load uses half of its 8 sectors, 128 of 256 bytes. The two of a take the two halves; of the
+// three of b, 12 bytes apart, two are there: two thirds of 12 sectors, 256 of 384 bytes.
+TEST(Explanation, says_what_the_other_loads_of_an_array_use_of_its_sectors) {
+    const auto mends = [](std::string text) {
+        std::vector<std::string> found;
+        for (const ExplainedAccess& access :
+             explanation_of(eight_warps(std::move(text)), find_machine("h200")).accesses)
+            found.push_back(access.reasons.mend);
+        return found;
+    };
+    const auto has = [](const std::string& text, const char* part) {
+        return text.find(part) != std::string::npos;
+    };
+    for (const std::string& mend : mends("load: a[2*i]; load: a[2*i + 1]"))
+        EXPECT_TRUE(has(mend, "Nothing is wasted")) << mend;
+    for (const std::string& mend : mends("load: b[3*i]; load: b[3*i + 1]"))
+        EXPECT_TRUE(has(mend, "256 of the 384 bytes")) << mend;
+    for (const std::string& mend : mends("load: a[2*i]; load: b[2*i + 1]"))
+        EXPECT_FALSE(has(mend, "other loads")) << mend;
+}
+
 // Warp 0 updates 32 words, warp 7 one; the six between them 16, each with two lanes.
 TEST(LaunchSample, of_atomics_on_shared_memory_goes_by_lanes_on_one_word) {
     const FormulaSweep sweep =

@@ -12,9 +12,10 @@ namespace {
 
 class Collected : public ResultSink {
  public:
-    void begin(const ResultHead&) override {}
+    void begin(const ResultHead& its_head) override { head = its_head; }
     void point(const Point& point) override { points.push_back(point); }
     void finish(const ResultTail& end) override { tail = end; }
+    ResultHead head;
     std::vector<Point> points;
     ResultTail tail;
 };
@@ -159,6 +160,30 @@ TEST(Best, equals_behind_the_best_are_not_ranked_among_themselves) {
     EXPECT_EQ(text.find("worst"), std::string::npos) << text;
 }
 
+// What a point that failed would have had is not known.
+TEST(Best, a_first_point_that_failed_refuses_no_counter) {
+    Point failed;
+    failed.parameters = {{"stride", 1}};
+    EXPECT_THROW(best_of({failed}, Counter::load_sectors), UsageError);
+    failed.failure = "not enough memory";
+    EXPECT_NE(best_of({failed, point_of({{"stride", 2}}, 8)}, Counter::load_sectors)
+                  .text.find("only stride 2"),
+              std::string::npos);
+}
+
+TEST(Best, of_many_without_a_number_some_are_named_and_the_others_counted) {
+    std::vector<Point> points{point_of({{"stride", 1}}, 5)};
+    for (std::int64_t stride = 2; stride < 9; ++stride) {
+        Point& unknown = points.emplace_back();
+        unknown.parameters = {{"stride", stride}};
+        unknown.predicted[Counter::load_sectors] = Unavailable{"for a reason"};
+    }
+    const std::string text = best_of(points, Counter::load_sectors).text;
+    EXPECT_NE(text.find("stride 5 has no"), std::string::npos) << text;
+    EXPECT_EQ(text.find("stride 6"), std::string::npos) << text;
+    EXPECT_NE(text.find("3 more have none"), std::string::npos) << text;
+}
+
 std::vector<std::uint64_t> sorted_by(const std::string& key, std::vector<Point> points) {
     Collected collected;
     SortedSink sorted(collected, key);
@@ -184,6 +209,14 @@ TEST(Sorted, the_best_comes_first_and_what_has_no_number_last) {
     std::vector<Point> with_gap = points;
     with_gap[1].predicted[Counter::load_sectors] = Unavailable{"for a reason"};
     EXPECT_EQ(sorted_by("load_sectors", with_gap), (Strides{3, 1, 2}));
+}
+
+TEST(Sorted, results_show_the_counter_that_they_are_sorted_by) {
+    Collected collected;
+    SortedSink(collected, "load_sectors").begin(head_of_strides());
+    EXPECT_EQ(collected.head.foremost, std::vector{Counter::load_sectors});
+    SortedSink(collected, "stride").begin(head_of_strides());
+    EXPECT_TRUE(collected.head.foremost.empty());
 }
 
 TEST(Sorted, keys_that_nothing_has_are_refused) {

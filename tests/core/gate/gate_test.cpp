@@ -74,11 +74,76 @@ TEST(PackedPoints, hold_every_number_of_a_point) {
     }
 }
 
+TEST(PackedPoints, leave_nothing_of_the_point_that_was_unpacked_before) {
+    PackedPoints packed;
+    Point measured = synthetic::point(1);
+    measured.estimates = synthetic::estimated_point(32).estimates;
+    packed.add("measured", measured);
+    packed.add("bare", Point{});
+    Point point;
+    packed.unpack(0, point);
+    EXPECT_TRUE(point.measured && point.timing && point.estimates);
+    packed.unpack(1, point);
+    EXPECT_FALSE(point.measured || point.timing || point.estimates);
+    EXPECT_FALSE(is_present(point.predicted[Counter::load_sectors]));
+    EXPECT_EQ(point.name, "bare");
+}
+
 // Its reader has the reason; the newer one waits for nothing and compares with nothing.
 TEST(Comparison, with_a_result_that_ended_before_its_head_is_given_up) {
     Comparison comparison({});
     comparison.end_older();
     EXPECT_THROW(comparison.newer().begin({}), Stopped);
+}
+
+GateReport compared(ResultHead older, std::vector<Point> before, ResultHead newer,
+                    std::vector<Point> now) {
+    Comparison comparison({.across = {"machine"}});
+    const auto feed = [](ResultSink& sink, const ResultHead& head,
+                         const std::vector<Point>& points) {
+        sink.begin(head);
+        for (const Point& point : points) sink.point(point);
+        sink.finish({});
+    };
+    feed(comparison.older(), older, before);
+    feed(comparison.newer(), newer, now);
+    return comparison.report();
+}
+
+TEST(Comparison, loses_the_points_that_are_gone_and_notes_those_that_are_new) {
+    const ResultHead head = synthetic::head();
+    const std::vector<Point> two{synthetic::point(0), synthetic::point(1)};
+    const GateReport fewer = compared(head, two, head, {synthetic::point(1)});
+    EXPECT_EQ(fewer.losses.size(), 1u);
+    EXPECT_EQ(fewer.code(), ExitCode::partial);
+    const GateReport more = compared(head, {synthetic::point(1)}, head, two);
+    EXPECT_EQ(more.notes.size(), 1u);
+    EXPECT_EQ(more.code(), ExitCode::done);
+}
+
+// "measured" was written for "rules measured" once.
+TEST(Comparison, notes_that_more_is_known_of_the_machine_now) {
+    const auto notes_of = [](const char* before, const char* now) {
+        ResultHead older = synthetic::head();
+        ResultHead newer = older;
+        older.machine.evidence = before;
+        newer.machine.evidence = now;
+        return compared(older, {synthetic::point(1)}, newer, {synthetic::point(1)}).notes.size();
+    };
+    EXPECT_EQ(notes_of("rules documented", "rules measured"), 1u);
+    EXPECT_EQ(notes_of("measured", "rules measured"), 0u);
+}
+
+// The other machine may not have it; on the same one it was lost.
+TEST(Comparison, misses_a_counter_only_where_the_machine_is_the_same) {
+    Point older = synthetic::point(1);
+    older.measured.reset();
+    Point newer = older;
+    newer.predicted[Counter::load_sectors] = Unavailable{"for a reason"};
+    ResultHead head = synthetic::head();
+    EXPECT_EQ(compared(head, {older}, head, {newer}).code(), ExitCode::partial);
+    head.machine.name = "c2050";
+    EXPECT_EQ(compared(synthetic::head(), {older}, head, {newer}).code(), ExitCode::done);
 }
 
 }  // namespace

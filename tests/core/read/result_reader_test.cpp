@@ -203,6 +203,83 @@ TEST(SavedResult, of_lines_loses_only_those_that_are_damaged) {
                 HasSubstr("x.json:2: a line is left out"));
 }
 
+// The last line says how the run ended.
+std::string without_the_last(const std::string& lines) {
+    return lines.substr(0, lines.rfind('\n', lines.size() - 2) + 1);
+}
+// Points that were measured, each on a line of its own.
+std::string points_in_lines(std::size_t count, const char* machine = "h200") {
+    KeptResult result = rich_result();
+    result.head.machine.name = machine;
+    result.points.assign(count, synthetic::point(1));
+    return without_the_last(written(result, "jsonl"));
+}
+// As points_in_lines() gives them, without the first, which says what the run was.
+std::string behind_the_first(const std::string& lines) {
+    return lines.substr(lines.find('\n') + 1);
+}
+
+TEST(SavedResult, of_many_damages_names_twenty_and_counts_the_others) {
+    std::string lines = points_in_lines(31);
+    for (std::size_t at = lines.find('\n'); at + 1 < lines.size(); at = lines.find('\n', at + 1))
+        lines[at + 1] = '?';
+    const Read damaged = read(lines);
+    EXPECT_EQ(damaged.result.points.size(), 1u);
+    const std::vector<Warning>& warnings = damaged.result.tail.warnings;
+    ASSERT_EQ(warnings.size(), 21u);
+    // 30 lines, and that of how the run ended, which is missing.
+    EXPECT_EQ(warnings.back().text, "11 more places are damaged");
+}
+
+TEST(SavedResult, of_lines_that_end_within_one_is_said_to_once) {
+    const std::string lines = points_in_lines(3);
+    const Read cut = read(lines.substr(0, lines.size() - 20));
+    EXPECT_EQ(cut.result.points.size(), 2u);
+    ASSERT_EQ(cut.result.tail.warnings.size(), 1u);
+    EXPECT_THAT(cut.result.tail.warnings[0].text, HasSubstr("the file ends within a value"));
+}
+
+TEST(SavedResult, in_lines_of_its_middle_is_as_good_as_its_points) {
+    const std::string lines = behind_the_first(points_in_lines(3));
+    EXPECT_EQ(read(lines).result.tail.status, Status::complete);
+    // Of these the last failed.
+    const std::string some = without_the_last(written(rich_result(), "jsonl"));
+    EXPECT_EQ(read(behind_the_first(some)).result.tail.status, Status::partial);
+}
+
+TEST(SavedResult, of_another_machine_is_another_one) {
+    const std::string lines =
+        behind_the_first(points_in_lines(3)) + behind_the_first(points_in_lines(2, "a100"));
+    const auto source = bytes_of_text(lines);
+    ResultReader reader(*source, "x.jsonl");
+    KeptResult first;
+    KeptResult second;
+    EXPECT_EQ(reader.next(first), ReadOutcome::whole);
+    EXPECT_EQ(reader.next(second), ReadOutcome::whole);
+    EXPECT_EQ(first.points.size(), 2u);
+    EXPECT_EQ(second.points.size(), 1u);
+    EXPECT_EQ(second.head.machine.name, "a100");
+}
+
+TEST(SavedResult, says_that_how_its_run_ended_makes_no_sense) {
+    std::string json = written(rich_result(), "json");
+    const std::string good = "\"status\":\"partial\"";
+    json.replace(json.find(good), good.size(), "\"status\":\"happy\"");
+    const Read damaged = read(json);
+    EXPECT_EQ(damaged.outcome, ReadOutcome::damaged);
+    EXPECT_EQ(damaged.result.points.size(), 3u);
+    EXPECT_THAT(damaged.result.tail.warnings.back().text, HasSubstr("how the run ended is lost"));
+}
+
+TEST(SavedResult, compares_settings_where_its_points_have_them) {
+    KeptResult result = rich_result();
+    for (Point& point : result.points) point.parameters = {{"offset", 1}};
+    EXPECT_FALSE(read(written(result, "json")).result.head.compares_settings);
+    for (Point& point : result.points) point.parameters.emplace_back("dlcm", "cg");
+    for (const char* format : {"json", "jsonl"})
+        EXPECT_TRUE(read(written(result, format)).result.head.compares_settings);
+}
+
 TEST(SavedResult, leaves_out_a_point_that_makes_no_sense_and_says_where) {
     std::string json = written(rich_result(), "json");
     const std::string good = "\"load_requests\":32";
@@ -233,6 +310,19 @@ TEST(SavedResult, is_refused_before_it_begins_where_it_is_none) {
     EXPECT_THAT(refusal_of("{\"schema\":\"coalprof/1\",\"points\":[]}"),
                 HasSubstr("meta is missing"));
     EXPECT_THAT(refusal_of("{\"schema\":\"coalprof/1\",\"explanation\":{}}"), HasSubstr("explain"));
+}
+
+// Nobody was told of a result, so that none can end.
+TEST(SavedResult, is_refused_where_it_ends_or_breaks_before_it_begins) {
+    const std::string json = written(rich_result(), "json");
+    EXPECT_THAT(refusal_of(json.substr(0, json.find("\"machine\""))), HasSubstr("x.json:2: "));
+    const std::string broken = json + "{]";
+    const auto source = bytes_of_text(broken);
+    ResultReader reader(*source, "x.json");
+    KeptResult first;
+    EXPECT_EQ(reader.next(first), ReadOutcome::whole);
+    KeptResult second;
+    EXPECT_THROW(reader.next(second), UsageError);
 }
 
 TEST(SavedResult, of_a_newer_schema_is_refused_and_of_a_newer_minor_one_read) {
@@ -268,6 +358,15 @@ TEST(SavedResult, may_stand_in_any_order) {
     sorted.erase(points, end + 4 - points);
     sorted.insert(1, list + ",");
     EXPECT_EQ(written(read(sorted).result, "json"), json);
+    // The one behind it has a head of its own.
+    const std::string both = sorted + json;
+    const auto source = bytes_of_text(both);
+    ResultReader reader(*source, "x.json");
+    KeptResult first;
+    EXPECT_EQ(reader.next(first), ReadOutcome::whole);
+    KeptResult second;
+    EXPECT_EQ(reader.next(second), ReadOutcome::whole);
+    EXPECT_EQ(written(second, "json"), json);
 }
 
 TEST(SavedResult, of_several_runs_in_one_file_is_read_one_after_the_other) {

@@ -269,6 +269,27 @@ TEST(SeveralDevices, measure_at_the_same_time) {
     EXPECT_EQ(two.run(), ExitCode::done);
 }
 
+// Its points are predicted, and say why they were not measured.
+TEST(SeveralDevices, go_on_when_one_of_them_cannot_be_activated) {
+    TwoDevices two;
+    two.scripts[0].on_activate = [] { throw Error("its context is gone"); };
+    two.scripts[0].on_time = [](std::uint64_t) { ADD_FAILURE() << "it is asked all the same"; };
+    EXPECT_EQ(two.run(), ExitCode::partial);
+    ASSERT_EQ(two.result.points.size(), 2 * sweep_points);
+    for (std::size_t i = 0; i < sweep_points; ++i) {
+        EXPECT_EQ(two.result.points[2 * i].failure, "its context is gone");
+        EXPECT_TRUE(is_whole(two.result.points[2 * i + 1]));
+    }
+}
+
+TEST(SeveralDevices, tell_the_most_passes_that_one_of_them_took) {
+    TwoDevices two;
+    two.scripts[0].passes = 3;
+    two.scripts[1].passes = 2;
+    two.run();
+    EXPECT_EQ(two.result.head.passes, 3u);
+}
+
 TEST(SeveralDevices, say_whose_a_warning_is) {
     TwoDevices two;
     two.scripts[1].on_collect = [] { throw CountersError("another profiler has them"); };
@@ -293,6 +314,58 @@ TEST(DeviceRun, delivers_time_and_prediction_where_counters_are_refused) {
         ASSERT_EQ(outcome.result.tail.warnings.size(), 1u);
         EXPECT_EQ(outcome.result.tail.warnings.front().code, "W-NO-COUNTERS");
     }
+}
+
+// 33 points, ten at a time.
+TEST(DeviceRun, warns_once_of_counters_that_fail_for_every_batch) {
+    fake::Script script;
+    int sessions = 0;
+    script.on_collect = [&] {
+        ++sessions;
+        throw CountersError("another profiler has them");
+    };
+    fake::Launcher launcher(script);
+    fake::Collector collector(script, launcher);
+    fake::Recorder result;
+    SweepPoints points = offsets();
+    run_on_device(points,
+                  {.launcher = launcher,
+                   .collector = &collector,
+                   .no_counters = {},
+                   .wanted = wants({Counter::load_sectors}),
+                   .repeats = 3,
+                   .points_together = 10},
+                  result);
+    EXPECT_EQ(sessions, 4);
+    EXPECT_EQ(result.tail.warnings.size(), 1u);
+}
+
+// Of which the third cannot be made.
+class BreakingPoints : public SweptPoints {
+ public:
+    std::uint64_t count() const override { return sweep_.count(); }
+    void make(PlannedPoint& point) const override {
+        if (breaks && point.number == 2) throw UsageError("it cannot be made");
+        sweep_.make(point);
+    }
+    bool breaks = false;
+
+ private:
+    SweepPoints sweep_ = offsets();
+};
+
+TEST(DeviceRun, delivers_the_points_before_one_that_cannot_be_made_and_no_other) {
+    fake::Script script;
+    fake::Launcher launcher(script);
+    fake::Recorder result;
+    BreakingPoints points;
+    DeviceBackend device(
+        {.launcher = launcher, .wanted = wants({}), .accesses = points.check(), .repeats = 3});
+    points.breaks = true;
+    EXPECT_THROW(run_points({{points, device}}, {}, result), UsageError);
+    ASSERT_EQ(result.points.size(), 2u);
+    EXPECT_EQ(result.points[1].name, "offset=1");
+    EXPECT_EQ(result.tail.status, Status::interrupted);
 }
 
 Outcome run_constants(fake::Script& script) {

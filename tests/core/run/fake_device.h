@@ -23,6 +23,7 @@ struct Script {
     std::function<void()> on_activate = [] {};
     // What the counters say of a plan (of a warp: value 0); by default what the model predicts.
     std::function<void(std::uint64_t value, Readings& readings)> distort = [](auto, auto&) {};
+    std::uint64_t passes = 1;
     std::string log;
     // What a kernel loads from constant memory besides; counted with its constants and alone.
     std::uint64_t constant_overhead = 0;
@@ -110,7 +111,7 @@ class Launcher : public KernelLauncher {
 class Collector : public CounterCollector {
  public:
     Collector(Script& script, const Launcher& launcher) : script_(script), launcher_(launcher) {}
-    std::uint64_t passes(std::span<const Counter>) override { return 1; }
+    std::uint64_t passes(std::span<const Counter>) override { return script_.passes; }
     std::vector<Readings> collect(std::span<const Counter> wanted, std::size_t points,
                                   const std::function<void(std::size_t)>& before,
                                   const std::function<void(std::size_t)>& work) override {

@@ -67,6 +67,12 @@ TEST(Fleet, of_two_names_the_slower) {
     expect_told(judged({{}, {.factor = 1.5}}), "device 1", "1.50");
 }
 
+// A clock that saw no time pass.
+TEST(Fleet, leaves_alone_what_has_no_time) {
+    EXPECT_TRUE(judged({{}, {}, {.factor = 0}}).empty());
+    EXPECT_TRUE(judged({{.factor = 0}, {.factor = 0}}).empty());
+}
+
 // 5 % apart, and the quartiles 10 % around each.
 TEST(Fleet, leaves_alone_what_lies_within_the_spread) {
     EXPECT_TRUE(judged({{}, {}, {.factor = 1.05}}, 8, 0.1).empty());

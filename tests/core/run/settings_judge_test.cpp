@@ -89,6 +89,21 @@ TEST(SettingsJudge, prefers_segments_to_lines_for_scattered_loads_on_fermi) {
         "better than dlcm ca, carveout prefer-l1");
 }
 
+// What was timed before the data turned out wrong is no measurement: one value of two is left.
+TEST(SettingsJudge, does_not_go_by_times_of_points_that_failed) {
+    Sweep sweep = four_variants("stride", {1, 32}, "h200");
+    sweep.carveouts = {std::nullopt};
+    const auto verdicts = judged(sweep, [](const PlannedPoint& planned, Point& point) {
+        const bool is_cg = planned.plan.cache.dlcm == LoadModifier::cg;
+        took(point, planned.plan.value == 1 ? (is_cg ? 2e-6 : 1e-6) : (is_cg ? 1e-6 : 9e-6));
+        if (planned.plan.value == 32 && is_cg) point.failure = "wrong data";
+    });
+    ASSERT_EQ(verdicts.size(), 1u);
+    EXPECT_EQ(verdicts[0].basis, Basis::measured_time);
+    EXPECT_EQ(verdicts[0].values, 1u);
+    EXPECT_NEAR(verdicts[0].gain, 2, 0.001);
+}
+
 // A bare compute capability has no bandwidth, but the same traffic.
 TEST(SettingsJudge, falls_back_on_traffic_where_no_board_is_named) {
     const auto verdicts = judged(four_variants("stride", {1, 32}, "2.0"));

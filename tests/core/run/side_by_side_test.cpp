@@ -87,6 +87,18 @@ std::vector<std::string> names_of(const std::vector<Point>& points) {
     return names;
 }
 
+TEST(SideBySide, are_interrupted_where_one_of_them_says_so) {
+    for (const bool is_said : {false, true}) {
+        SideBySide all(2, [=](std::size_t of, Delivery& delivery) {
+            if (of == 1 && is_said) delivery.interrupted();
+        });
+        all.take_all({.point = [](std::size_t, PlannedPoint, Point) {},
+                      .end = [](std::size_t) {},
+                      .waiting = [](std::size_t) { return std::size_t{0}; }});
+        EXPECT_EQ(all.was_interrupted(), is_said);
+    }
+}
+
 TEST(SideBySide, deliver_point_by_point_whichever_is_ahead) {
     for (const int slow : {0, 1}) {
         Two two(3);

@@ -120,6 +120,16 @@ TEST(FormulaSet, tells_settings_once_where_all_formulas_share_them_else_at_each_
             Pair("block_y.wide", Value{std::int64_t{8}})));
 }
 
+TEST(FormulaSet, of_one_list_of_parameters_each_formula_keeps_those_that_occur_in_it) {
+    std::vector<bool> occurs(3);
+    FormulaSweep sweep = sweep_of("i*b", {{"a", {1, 2}}, {"b", {3, 4}}, {"c", {5}}});
+    keep_occurring(sweep, occurs);
+    ASSERT_EQ(sweep.parameters.size(), 1u);
+    EXPECT_EQ(sweep.parameters[0].name, "b");
+    EXPECT_THAT(sweep.parameters[0].values, ElementsAre(3, 4));
+    EXPECT_THAT(occurs, ElementsAre(false, true, false));
+}
+
 // A thread that fails is found long after the file was read.
 TEST(FormulaSet, points_into_the_file_where_a_thread_fails) {
     const std::string text =

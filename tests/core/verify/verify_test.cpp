@@ -40,6 +40,23 @@ TEST(Verify, counts_the_intervals_that_hold_and_compares_no_estimate_exactly) {
     EXPECT_FALSE(report.totals.estimated.contains(Counter::load_sectors));
 }
 
+TEST(Verify, finds_points_that_failed_and_warnings_of_the_whole_run) {
+    const Point failed = synthetic::failed_point(8);
+    VerifyReport report;
+    Tally tally(report, nullptr);
+    tally.begin({});
+    tally.point(failed);
+    tally.finish({.status = Status::partial,
+                  .warnings = {{"W-MISMATCH", "a point", "told with it"},
+                               {"W-NO-COUNTERS", "", "of no point"}}});
+    EXPECT_EQ(report.totals.failed_points, 1u);
+    ASSERT_EQ(report.totals.findings.size(), 2u);
+    EXPECT_EQ(report.totals.findings[0].point, failed.name);
+    EXPECT_EQ(report.totals.findings[0].text, failed.failure);
+    EXPECT_EQ(report.totals.findings[1].text, "of no point");
+    EXPECT_EQ(report.status, Status::partial);
+}
+
 TEST(Verify, leaves_no_pattern_of_the_catalog_out) {
     std::set<std::string> seen = patterns_of(points({}, Op::load));
     seen.merge(patterns_of(points({}, Op::copy)));

@@ -100,6 +100,34 @@ TEST(Outputs, several_formats_get_the_same_points) {
     EXPECT_THAT(folder.read("a.txt"), StartsWith("offset"));
 }
 
+// What was not asked for is not told by its interval either; what limits a launch goes with times.
+TEST(Outputs, tell_of_estimates_those_of_the_counters_that_were_asked_for) {
+    const auto written = [](std::vector<Counter> counters) {
+        const TemporaryFolder folder;
+        Outputs outputs({target(folder / "a.json")});
+        ResultHead head = synthetic::head();
+        head.columns = std::move(counters);
+        outputs.begin(head);
+        outputs.point(synthetic::estimated_point(32));
+        outputs.finish({});
+        const std::string text = folder.read("a.json");
+        return std::pair{text.find("133.5") != text.npos,  // the end of an interval
+                         text.find("\"limits\":[\"") != text.npos};
+    };
+    EXPECT_EQ(written({}), std::pair(true, true));
+    EXPECT_EQ(written({Counter::load_sectors}), std::pair(false, false));
+    EXPECT_EQ(written({Counter::l2_read_sectors}), std::pair(true, false));
+    EXPECT_EQ(written({Counter::duration_seconds}), std::pair(false, true));
+}
+
+TEST(Outputs, that_are_one_file_by_two_names_are_refused) {
+    const TemporaryFolder folder;
+    folder.write("a.json", "");
+    std::filesystem::create_hard_link(folder / "a.json", folder / "b.json");
+    const std::vector<OutputTarget> targets{target(folder / "a.json"), target(folder / "b.json")};
+    EXPECT_THROW(Outputs{targets}, UsageError);
+}
+
 TEST(Outputs, a_bad_path_fails_before_anything_is_written) {
     const TemporaryFolder folder;
     const std::vector<OutputTarget> targets{target(folder / "good.json"),

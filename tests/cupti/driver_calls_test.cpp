@@ -1,0 +1,121 @@
+// What CUPTI's callbacks say of the driver's calls: the arguments as cuda.h has them.
+#include "cupti/attach/library/driver_calls.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace coalprof {
+namespace {
+
+using ::testing::ElementsAre;
+
+CUstream stream_number(std::uintptr_t number) { return reinterpret_cast<CUstream>(number); }
+
+CUpti_CallbackData with_arguments(const void* arguments) {
+    CUpti_CallbackData data{};
+    data.functionParams = arguments;
+    data.context = reinterpret_cast<CUcontext>(std::uintptr_t{64});
+    data.symbolName = "kernel";
+    return data;
+}
+
+struct PlainLaunch {
+    CUfunction function = nullptr;
+    unsigned numbers[7] = {2, 3, 4, 32, 8, 1, 100};  // grid, block, bytes of shared memory
+    CUstream stream = nullptr;
+};
+
+void expect_whole(const std::optional<SeenLaunch>& seen, CUstream stream) {
+    ASSERT_TRUE(seen);
+    EXPECT_EQ(seen->kernel.name, "kernel");
+    EXPECT_THAT(seen->kernel.grid, ElementsAre(2u, 3u, 4u));
+    EXPECT_THAT(seen->kernel.block, ElementsAre(32u, 8u, 1u));
+    EXPECT_EQ(seen->context, reinterpret_cast<CUcontext>(std::uintptr_t{64}));
+    EXPECT_EQ(seen->stream, stream);
+}
+
+// Where no stream is named, some calls take the one that all threads share, others each thread's.
+TEST(DriverCalls, of_launches_are_told_with_shape_and_stream) {
+    const CUstream named = stream_number(8);
+    for (const auto& [call, unnamed] :
+         {std::pair{CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CU_STREAM_LEGACY},
+          {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz, CU_STREAM_PER_THREAD},
+          {CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel, CU_STREAM_LEGACY},
+          {CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz, CU_STREAM_PER_THREAD}}) {
+        PlainLaunch arguments;
+        expect_whole(launch_of(call, with_arguments(&arguments)), unnamed);
+        arguments.stream = named;
+        expect_whole(launch_of(call, with_arguments(&arguments)), named);
+    }
+    for (const auto& [call, unnamed] :
+         {std::pair{CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, CU_STREAM_LEGACY},
+          {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz, CU_STREAM_PER_THREAD}}) {
+        CUlaunchConfig config{};
+        config.gridDimX = 2, config.gridDimY = 3, config.gridDimZ = 4;
+        config.blockDimX = 32, config.blockDimY = 8, config.blockDimZ = 1;
+        const CUlaunchConfig* const arguments = &config;
+        expect_whole(launch_of(call, with_arguments(&arguments)), unnamed);
+        config.hStream = named;
+        expect_whole(launch_of(call, with_arguments(&arguments)), named);
+    }
+}
+
+TEST(DriverCalls, of_graphs_are_launches_without_a_shape) {
+    struct {
+        CUgraphExec graph = nullptr;
+        CUstream stream = nullptr;
+    } const arguments;
+    for (const auto& [call, unnamed] :
+         {std::pair{CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, CU_STREAM_LEGACY},
+          {CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz, CU_STREAM_PER_THREAD}}) {
+        const auto seen = launch_of(call, with_arguments(&arguments));
+        ASSERT_TRUE(seen);
+        EXPECT_THAT(seen->kernel.grid, ElementsAre(0u, 0u, 0u));
+        EXPECT_THAT(seen->kernel.block, ElementsAre(0u, 0u, 0u));
+        EXPECT_EQ(seen->stream, unnamed);
+    }
+}
+
+TEST(DriverCalls, that_begin_and_end_a_recording_are_told_apart) {
+    struct RecordingCall {
+        CUpti_CallbackId call;
+        bool is_begin;
+        CUstream unnamed;
+    };
+    const CUstream none = nullptr;
+    for (const auto& [call, is_begin, unnamed] :
+         {RecordingCall{CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture, true, CU_STREAM_LEGACY},
+          {CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, true, CU_STREAM_LEGACY},
+          {CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph, true, CU_STREAM_LEGACY},
+          {CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_ptsz, true, CU_STREAM_PER_THREAD},
+          {CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2_ptsz, true, CU_STREAM_PER_THREAD},
+          {CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph_ptsz, true, CU_STREAM_PER_THREAD},
+          {CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, false, CU_STREAM_LEGACY},
+          {CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz, false, CU_STREAM_PER_THREAD}}) {
+        const auto seen = capture_of(call, with_arguments(&none));
+        ASSERT_TRUE(seen);
+        EXPECT_EQ(seen->is_begin, is_begin);
+        EXPECT_EQ(seen->stream, unnamed);
+        EXPECT_FALSE(launch_of(call, with_arguments(&none)));
+    }
+}
+
+// The library asks to be told of more calls than launches.
+TEST(DriverCalls, that_wait_or_load_code_are_neither) {
+    const auto is_neither = [](CUpti_CallbackId call) {
+        return !launch_of(call, with_arguments(nullptr)) &&
+               !capture_of(call, with_arguments(nullptr));
+    };
+    for (const CUpti_CallbackId call : waiting_calls) EXPECT_TRUE(is_neither(call)) << call;
+    for (const CUpti_CallbackId call : loading_calls) EXPECT_TRUE(is_neither(call)) << call;
+}
+
+TEST(DriverCalls, of_kernels_without_a_name_say_so) {
+    const PlainLaunch arguments;
+    CUpti_CallbackData data = with_arguments(&arguments);
+    data.symbolName = nullptr;
+    EXPECT_EQ(launch_of(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, data)->kernel.name, "(unnamed)");
+}
+
+}  // namespace
+}  // namespace coalprof
