@@ -12,10 +12,10 @@ constexpr double clocks_per_second = 132 * 1.98e9;  // of all multiprocessors
 constexpr double hashes_per_second = 6.7e9;
 constexpr double constant_requests_per_second = clocks_per_second / 2.25;
 
-// How long a launch takes to start differs from host to host by more than from GPU to GPU: 3.3 and
-// 4.6 us on two with an H200, 4.1 and 5.0 us on two with an H100 (fits and `coalprof calibrate`,
-// 2026-11-22 and 23).
-constexpr double start_doubt = 1.5;
+// How long a launch takes to start differs from host to host by more than from GPU to GPU: 3.3, 3.9
+// and 4.6 us on three with an H200, 3.5, 4.1 and 5.0 us on three with an H100 (fits, shortest
+// launches and `coalprof calibrate`, 2026-11-22 and 23).
+constexpr StartRange starts_seen{.least_seconds = 3.28e-6, .most_seconds = 5.01e-6};
 
 // Fitted to 308 launches of an H200 (tests/data/h200, 2026-11-22). They do not tell how long a load
 // that hits L2 takes, only together with device memory: that is the H100's, the same chip at the
@@ -52,7 +52,7 @@ constexpr Rates h200{
     .overlap = 6,
     .l2 = {},
     .doubt = 1,
-    .start_doubt = start_doubt,
+    .starts = starts_seen,
 };
 // Fitted to 204 launches of an H100 SXM (tests/data/h100, 2026-11-22) and to the 125 of `coalprof
 // calibrate` on another one (docs/measurements/h100/calibrate), which starts launches 0.95 us
@@ -89,7 +89,7 @@ constexpr Rates h100{
     .overlap = 6,
     .l2 = {},
     .doubt = 1,
-    .start_doubt = start_doubt,
+    .starts = starts_seen,
 };
 
 // A board that nobody measured: the H200's rates for each multiprocessor, and for each byte a
@@ -111,7 +111,6 @@ Rates scaled(const Board& board) {
     rates.dram_read_bursts_per_second *= memory;
     rates.dram_write_bursts_per_second *= memory;
     rates.doubt = 3;
-    rates.start_doubt = 1;
     return rates;
 }
 

@@ -6,10 +6,16 @@
 namespace coalprof {
 namespace {
 
+// Of measured durations to predicted ones.
+struct DurationSpread {
+    double low = 1;
+    double high = 1;
+};
+
 // Nine of ten measured / predicted lie between, of the launches of tests/data on both GPUs, by what
 // limits them; wider where few were measured (l1, same_line), and so that nine of ten of others do,
 // on a GPU of the kind that was calibrated as well.
-constexpr std::array<Spread, limit_count> spreads{{
+constexpr std::array<DurationSpread, limit_count> spreads{{
     {0.84, 1.28},  // start
     {0.87, 1.15},  // blocks
     {0.75, 1.4},   // instructions
@@ -116,10 +122,17 @@ Duration duration_of(const Work& work, const Rates& rates) {
     return duration;
 }
 
-Spread spread_of(Limit longest, const Rates& rates) {
-    const Spread spread = spreads[static_cast<std::size_t>(longest)];
-    const double doubt = rates.doubt * (longest == Limit::start ? rates.start_doubt : 1);
-    return {std::pow(spread.low, doubt), std::pow(spread.high, doubt)};
+DurationRange range_of(const Duration& duration, const Rates& rates) {
+    const DurationSpread spread = spreads[static_cast<std::size_t>(duration.longest())];
+    // Another host starts launches sooner or later, whatever else they do.
+    const StartRange starts =
+        rates.starts.value_or(StartRange{rates.start_seconds, rates.start_seconds});
+    const double sooner = std::max(0.0, rates.start_seconds - starts.least_seconds);
+    const double later = std::max(0.0, starts.most_seconds - rates.start_seconds);
+    const double below = duration.seconds * (1 - std::pow(spread.low, rates.doubt));
+    const double above = duration.seconds * (std::pow(spread.high, rates.doubt) - 1);
+    return {.low_seconds = duration.seconds - std::hypot(below, sooner),
+            .high_seconds = duration.seconds + std::hypot(above, later)};
 }
 
 }  // namespace coalprof
