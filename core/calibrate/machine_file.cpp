@@ -100,7 +100,9 @@ void take_rates(const ListDocument& list, Rates& rates) {
         if (!kind || text_of(*kind) != kind_of_rate) continue;
         const std::string name = text_at(row.values, "name");
         const auto known = std::ranges::find(all_rates(), std::string_view(name), &RateInfo::key);
-        if (known != all_rates().end()) rates.*known->value = positive_at(row.values, "value");
+        if (known == all_rates().end()) continue;
+        rates.*known->value = positive_at(row.values, "value");
+        if (known->value == &Rates::start_seconds) rates.starts.reset();
     }
 }
 
@@ -123,7 +125,6 @@ Machine machine_from(const ListDocument& list, const std::string& path) {
     measured->rates = *known;
     // The rates are this GPU's own, as those of the shipped machines are theirs.
     measured->rates.doubt = 1;
-    measured->rates.start_doubt = 1;
     take_rates(list, measured->rates);
     machine.name = path;
     machine.board->key = "file";

@@ -81,6 +81,13 @@ void add_small(Probes& probes) {
             probes.add("offset", 0, load, f32, size, {.is_warm = is_warm});
     probes.add("offset", 0, rmw, f32, 64 * kibibyte, {.is_warm = true});
     probes.add("offset", 0, load, f32, 64 * kibibyte, {.block = 1024, .is_warm = true});
+    // What a flush before a launch adds is little: several tell it.
+    probes.add("offset", 0, load, u8, 64 * kibibyte);
+    probes.add("offset", 0, load, f64, 64 * kibibyte, {.block = 64});
+    probes.add("offset", 0, load, f32x4, 64 * kibibyte, {.per_thread = 2});
+    probes.add("offset", 0, copy, f32, 64 * kibibyte, {.block = 512});
+    probes.add("stride", 4, load, f32, 64 * kibibyte);
+    probes.add("broadcast", 8, load, f32, 256 * kibibyte);
 }
 
 void add_blocks_and_latency(Probes& probes, const Sizes& sizes) {

@@ -17,15 +17,20 @@ constexpr double model_error = 0.05;
 // Errors from here on count by their size and not by its square: the model is wrong there, and not
 // the rates.
 constexpr double largest_error = 2 * model_error;
-// How far rates of two GPUs are apart, as a logarithm: a guess, a factor of 1.6.
-constexpr double prior_width = 0.5;
+// How far rates of two GPUs are apart, as a logarithm: a guess, a factor of 1.6. How long a launch
+// takes to start belongs to the host, of which another one tells less.
+double prior_width(const RateInfo& rate) {
+    const bool is_of_host =
+        rate.value == &Rates::start_seconds || rate.value == &Rates::flushed_seconds;
+    return is_of_host ? 1 : 0.5;
+}
 
 // Never measured. They decide next to nothing of any launch of the catalog, so that what launches
 // told of them would be noise.
-constexpr std::array<double Rates::*, 7> kept{
-    &Rates::flushed_seconds, &Rates::warps_per_second,    &Rates::instructions_per_second,
-    &Rates::exposed_latency, &Rates::l1_lines_per_second, &Rates::scattered,
-    &Rates::overlap,
+constexpr std::array<double Rates::*, 6> kept{
+    &Rates::warps_per_second, &Rates::instructions_per_second,
+    &Rates::exposed_latency,  &Rates::l1_lines_per_second,
+    &Rates::scattered,        &Rates::overlap,
 };
 
 std::vector<RateInfo> fitted_rates() {
@@ -75,7 +80,7 @@ class Problem {
 
     double cost(const Rates& at) const {
         double sum = 0;
-        for (const RateInfo& rate : rates_) sum += square(from_prior(at, rate) / prior_width);
+        for (const RateInfo& rate : rates_) sum += square(from_prior(at, rate) / prior_width(rate));
         for (const TimedWork& launch : launches_) {
             const double error = std::abs(error_of(launch, at));
             sum += error < largest_error
@@ -113,8 +118,9 @@ class Problem {
             }
         }
         for (std::size_t i = 0; i < n; ++i) {
-            squares[i][i] += 1 / square(prior_width);
-            pull[i] -= from_prior(at, rates_[i]) / square(prior_width);
+            const double width = prior_width(rates_[i]);
+            squares[i][i] += 1 / square(width);
+            pull[i] -= from_prior(at, rates_[i]) / square(width);
         }
     }
 
@@ -204,7 +210,7 @@ std::vector<RateInfo> told_rates(const Problem& problem, const Rates& at) {
     const Vector doubts = doubts_at(problem, at);
     std::vector<RateInfo> told;
     for (std::size_t k = 0; k < doubts.size(); ++k)
-        if (doubts[k] < prior_width / 2) told.push_back(problem.rates()[k]);
+        if (doubts[k] < prior_width(problem.rates()[k]) / 2) told.push_back(problem.rates()[k]);
     return told;
 }
 

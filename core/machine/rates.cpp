@@ -9,13 +9,15 @@ namespace {
 // elements of shared memory take as long whatever their conflicts, and 32 constants of a warp 32
 // turns of 2.25 clocks.
 constexpr double clocks_per_second = 132 * 1.98e9;  // of all multiprocessors
+// Lines looked up in L1: a fit. `lane*31 + i/32 --per-thread 4` takes 88 us for 65 million (H100).
+constexpr double l1_lines_per_second = 3 * clocks_per_second;
 constexpr double hashes_per_second = 6.7e9;
 constexpr double constant_requests_per_second = clocks_per_second / 2.25;
 
-// How long a launch takes to start differs from host to host by more than from GPU to GPU: 3.3 and
-// 4.6 us on two with an H200, 4.1 and 5.0 us on two with an H100 (fits and `coalprof calibrate`,
-// 2026-11-22 and 23).
-constexpr double start_doubt = 1.5;
+// How long a launch takes to start differs from host to host by more than from GPU to GPU: 3.3, 3.9
+// and 4.6 us on three with an H200, 3.5, 4.1 and 5.0 us on three with an H100 (fits, shortest
+// launches and `coalprof calibrate`, 2026-11-22 and 23).
+constexpr StartRange starts_seen{.least_seconds = 3.28e-6, .most_seconds = 5.01e-6};
 
 // Fitted to 308 launches of an H200 (tests/data/h200, 2026-11-22). They do not tell how long a load
 // that hits L2 takes, only together with device memory: that is the H100's, the same chip at the
@@ -34,7 +36,7 @@ constexpr Rates h200{
     .dependent_latency_seconds = 0.651e-6,
     .serial_share = 0.45,
     .exposed_latency = 1.21,
-    .l1_lines_per_second = clocks_per_second,  // fits went beyond what the hardware can do
+    .l1_lines_per_second = l1_lines_per_second,
     .shared_wavefronts_per_second = clocks_per_second,
     .constant_requests_per_second = constant_requests_per_second,
     .l2_read_requests_per_second = 2.29e11,
@@ -52,7 +54,7 @@ constexpr Rates h200{
     .overlap = 6,
     .l2 = {},
     .doubt = 1,
-    .start_doubt = start_doubt,
+    .starts = starts_seen,
 };
 // Fitted to 204 launches of an H100 SXM (tests/data/h100, 2026-11-22) and to the 125 of `coalprof
 // calibrate` on another one (docs/measurements/h100/calibrate), which starts launches 0.95 us
@@ -71,7 +73,7 @@ constexpr Rates h100{
     .dependent_latency_seconds = 0.537e-6,
     .serial_share = 0.618,
     .exposed_latency = 1.54,
-    .l1_lines_per_second = clocks_per_second,  // fits went beyond what the hardware can do
+    .l1_lines_per_second = l1_lines_per_second,
     .shared_wavefronts_per_second = 2.38e11,
     .constant_requests_per_second = 1.11e11,
     .l2_read_requests_per_second = 2.04e11,
@@ -89,7 +91,7 @@ constexpr Rates h100{
     .overlap = 6,
     .l2 = {},
     .doubt = 1,
-    .start_doubt = start_doubt,
+    .starts = starts_seen,
 };
 
 // A board that nobody measured: the H200's rates for each multiprocessor, and for each byte a
@@ -111,7 +113,6 @@ Rates scaled(const Board& board) {
     rates.dram_read_bursts_per_second *= memory;
     rates.dram_write_bursts_per_second *= memory;
     rates.doubt = 3;
-    rates.start_doubt = 1;
     return rates;
 }
 

@@ -30,6 +30,12 @@ struct L2Shares {
     double warm_all_writes = 0.85;  // and where all of them do
 };
 
+// Between which an empty launch takes on the hosts that a GPU may be in.
+struct StartRange {
+    double least_seconds = 0;
+    double most_seconds = 0;
+};
+
 // Of the whole GPU.
 struct Rates {
     double start_seconds = 0;            // of an empty launch, as events see it
@@ -66,8 +72,8 @@ struct Rates {
     L2Shares l2;
     // Intervals are widened by this power: 1 where launches of this very GPU were measured.
     double doubt = 1;
-    // The same, of launches that do little but start: where this host was not measured.
-    double start_doubt = 1;
+    // None where start_seconds was measured on this very host.
+    std::optional<StartRange> starts = {};
 };
 
 // A rate as machine files name it.

@@ -6,10 +6,16 @@
 namespace coalprof {
 namespace {
 
+// Of measured durations to predicted ones.
+struct DurationSpread {
+    double low = 1;
+    double high = 1;
+};
+
 // Nine of ten measured / predicted lie between, of the launches of tests/data on both GPUs, by what
 // limits them; wider where few were measured (l1, same_line), and so that nine of ten of others do,
 // on a GPU of the kind that was calibrated as well.
-constexpr std::array<Spread, limit_count> spreads{{
+constexpr std::array<DurationSpread, limit_count> spreads{{
     {0.84, 1.28},  // start
     {0.87, 1.15},  // blocks
     {0.75, 1.4},   // instructions
@@ -38,15 +44,50 @@ double atomic_seconds(const Work& work, const Rates& rates) {
 }
 
 double request_seconds(const Work& work, const Rates& rates) {
-    // A multiprocessor gets through so many times its share of what L2 serves to all of them. From
-    // launches of up to 64 blocks on both GPUs (tests/data).
+    // A multiprocessor gets through so many times its share of what L2 serves to all of them; of
+    // lines that are stored to, which cost L2 three times as much, more. From launches of up to 64
+    // blocks on both GPUs (tests/data).
     constexpr double most_of_share = 1.5;
+    constexpr double most_of_stores = 2.4;
     // Reads of what is being stored to take as long as stores.
     const double plain_reads = work.l2_read_requests - work.updating_reads;
     return (plain_reads / rates.l2_read_requests_per_second +
-            (work.store_lines + work.updating_reads) / rates.l2_write_requests_per_second +
             work.l2_sectors / rates.l2_sectors_per_second) /
-           std::min(1.0, most_of_share * work.busy_share);
+               std::min(1.0, most_of_share * work.busy_share) +
+           (work.store_lines + work.updating_reads) / rates.l2_write_requests_per_second /
+               std::min(1.0, most_of_stores * work.busy_share);
+}
+
+// Work that meets on one line, wherever the others are.
+double line_seconds(const Work& work, const Rates& rates) {
+    // Reads: from `scatter --range 4096B --op load --dlcm cv` on an H200, 82,000 of each line in
+    // 118 us. Sectors of reductions: from `scatter --range 4096B --op reduce` on both GPUs, 29,800
+    // of each line in 87 us (tests/data, docs/measurements/h100/calibrate).
+    constexpr double line_reads_per_second = 7e8;
+    constexpr double line_reductions_per_second = 3.5e8;
+    // The blocks that run first have loaded all before they store: no load waits for a store.
+    const double later = std::max(0.0, 1 - 1 / work.waves);
+    return work.stores_of_line / rates.line_stores_per_second +
+           later * work.updates_of_line / rates.line_updates_per_second +
+           work.reads_of_line / line_reads_per_second +
+           work.reductions / std::max(work.reduced_lines, 1.0) / line_reductions_per_second;
+}
+
+// Of the bursts of device memory that a wave of loads waits for.
+struct WaveMisses {
+    double mean = 0;  // for each L2 sector of the launch
+    double wave = 0;  // with those that are on their way when a load comes to them
+};
+WaveMisses misses_of(const Work& work) {
+    // Of a plain stream a burst brings two sectors. A warp that misses all of its own waits no
+    // longer than one that misses half of them.
+    constexpr double most_missing = 0.5;
+    // Who comes later waits for what is left of it. From loads of one place by many warps on both
+    // GPUs (tests/data).
+    constexpr double rest = 0.7;
+    const double mean = std::min(work.missing, most_missing);
+    const double arriving = std::min(work.arriving, most_missing);
+    return {.mean = mean, .wave = mean + rest * std::max(0.0, arriving - mean)};
 }
 
 }  // namespace
@@ -71,18 +112,15 @@ Duration duration_of(const Work& work, const Rates& rates) {
     const double serial = 1 + rates.serial_share * (work.per_thread - 1);
     // Shared, constant and local memory answer at once.
     const double far_latency = waits ? rates.latency_seconds : 0;
-    // Of a plain stream a burst brings two sectors. A warp that misses all of its own waits no
-    // longer than one that misses half of them.
-    constexpr double most_missing = 0.5;
-    const double latency =
-        far_latency + rates.dram_latency_seconds * std::min(work.missing, most_missing);
+    const WaveMisses misses = misses_of(work);
+    const double latency = far_latency + rates.dram_latency_seconds * misses.wave;
     // Of a block that loads nothing. From loads behind `i % K == 0` on both GPUs (tests/data).
     constexpr double idle_latency = 0.4;
     // A barrier: all warps of a block wait for its slowest load from device memory, for each burst
     // an L2 sector. From transposes by tiles of 16 and 32 on an H100, an element a thread
     // (docs/measurements/h100/transpose_tiles.txt); out of L2 they wait no longer than others.
     constexpr double barrier_seconds = 1e-6;
-    const double slowest = barrier_seconds * std::min(work.missing, most_missing);
+    const double slowest = barrier_seconds * misses.wave;
     const double of_waves =
         work.waves * std::lerp(idle_latency, 1.0, work.loading_share) *
         (latency * (work.has_branches ? serial : 1) +
@@ -90,7 +128,8 @@ Duration duration_of(const Work& work, const Rates& rates) {
          (work.has_branches ? rates.branch_latency_seconds : 0) + (work.has_barrier ? slowest : 0) +
          (work.store_lines > 0 ? rates.store_latency_seconds : 0));
     // A line that is waited for has its place in L1 already: a small one holds up further loads.
-    term(Limit::latency) = std::max(of_waves, work.l1_fills * latency);
+    const double of_line = far_latency + rates.dram_latency_seconds * misses.mean;
+    term(Limit::latency) = std::max(of_waves, work.l1_fills * of_line);
     term(Limit::l1) = work.load_lines / rates.l1_lines_per_second +
                       work.shared_wavefronts / rates.shared_wavefronts_per_second +
                       work.constant_requests / rates.constant_requests_per_second;
@@ -102,10 +141,7 @@ Duration duration_of(const Work& work, const Rates& rates) {
                                       rates.read_sparseness, rates.scattered) +
                         burst_seconds(work.dram.write, rates.dram_write_bursts_per_second,
                                       rates.write_sparseness, rates.scattered);
-    // The blocks that run first have loaded all before they store: no load waits for a store.
-    const double later = std::max(0.0, 1 - 1 / work.waves);
-    term(Limit::same_line) = work.stores_of_line / rates.line_stores_per_second +
-                             later * work.updates_of_line / rates.line_updates_per_second;
+    term(Limit::same_line) = line_seconds(work, rates);
     term(Limit::atomics) = atomic_seconds(work, rates);
 
     double sum = 0;
@@ -116,10 +152,17 @@ Duration duration_of(const Work& work, const Rates& rates) {
     return duration;
 }
 
-Spread spread_of(Limit longest, const Rates& rates) {
-    const Spread spread = spreads[static_cast<std::size_t>(longest)];
-    const double doubt = rates.doubt * (longest == Limit::start ? rates.start_doubt : 1);
-    return {std::pow(spread.low, doubt), std::pow(spread.high, doubt)};
+DurationRange range_of(const Duration& duration, const Rates& rates) {
+    const DurationSpread spread = spreads[static_cast<std::size_t>(duration.longest())];
+    // Another host starts launches sooner or later, whatever else they do.
+    const StartRange starts =
+        rates.starts.value_or(StartRange{rates.start_seconds, rates.start_seconds});
+    const double sooner = std::max(0.0, rates.start_seconds - starts.least_seconds);
+    const double later = std::max(0.0, starts.most_seconds - rates.start_seconds);
+    const double below = duration.seconds * (1 - std::pow(spread.low, rates.doubt));
+    const double above = duration.seconds * (std::pow(spread.high, rates.doubt) - 1);
+    return {.low_seconds = duration.seconds - std::hypot(below, sooner),
+            .high_seconds = duration.seconds + std::hypot(above, later)};
 }
 
 }  // namespace coalprof

@@ -19,12 +19,11 @@ struct Duration {
 
 Duration duration_of(const Work& work, const Rates& rates);
 
-// Of measured durations to predicted ones: nine of ten launches that were measured lie between, by
-// what limits them.
-struct Spread {
-    double low = 1;
-    double high = 1;
+// Nine of ten launches that were measured lie between.
+struct DurationRange {
+    double low_seconds = 0;
+    double high_seconds = 0;
 };
-Spread spread_of(Limit longest, const Rates& rates);
+DurationRange range_of(const Duration& duration, const Rates& rates);
 
 }  // namespace coalprof

@@ -13,6 +13,12 @@
 namespace coalprof {
 namespace {
 
+// Of what was measured to what is predicted.
+struct Spread {
+    double low = 1;
+    double high = 1;
+};
+
 // Collects what is estimated.
 class Collected {
  public:
@@ -133,10 +139,8 @@ std::optional<Estimates> add_estimates(const Machine& machine, const Plan& plan,
         return collected.estimates();
     }
     const Duration duration = duration_of(launch.work, *rates);
-    const Spread spread = spread_of(duration.longest(), *rates);
+    const auto [low, high] = range_of(duration, *rates);
     const double useful = static_cast<double>(plan.program.useful_bytes);
-    const double low = duration.seconds * spread.low;
-    const double high = duration.seconds * spread.high;
     collected.set(Counter::duration_seconds, duration.seconds, low, high);
     collected.set(Counter::bandwidth_bytes_per_second, useful / duration.seconds, useful / high,
                   useful / low);

@@ -112,13 +112,38 @@ void set_lines(const Program& program, const std::vector<ArrayReach>& arrays,
     work.l2_read_requests = number_or(readings[Counter::l2_read_requests], caches.l2_read_requests);
     work.l2_sectors = number_or(readings[Counter::l2_read_sectors], caches.l2_read_sectors) +
                       number_or(readings[Counter::l2_write_sectors], caches.l2_write_sectors);
-    work.reductions = number_or(readings[Counter::l2_reduce_requests], 0) +
-                      number_or(readings[Counter::l2_atomic_requests], 0);
+    work.reductions = number_or(readings[Counter::reduce_sectors], 0) +
+                      number_or(readings[Counter::atomic_sectors], 0);
     const double writes = number_or(readings[Counter::l2_write_requests], caches.l2_write_requests);
-    for (const ArrayReach& array : arrays)
+    double loaded_lines = 0;
+    for (const ArrayReach& array : arrays) {
         if (array.is_atomic) work.reduced_lines += array.atomics.units[2];
+        if (array.is_loaded) loaded_lines += array.loads.units[2];
+    }
     work.updating_reads = work.l2_read_requests * updating_share(program);
+    if (loaded_lines > 0)
+        work.reads_of_line = (work.l2_read_requests - work.updating_reads) / loaded_lines;
     set_stores_of_line(arrays, writes, share_in_flight, work);
+}
+
+void set_missing(const std::vector<ArrayReach>& arrays, double read_sectors, double share_in_flight,
+                 Work& work) {
+    const double bursts = work.dram.read.bytes / burst_bytes;
+    if (read_sectors > 0) work.missing = std::min(1.0, bursts / read_sectors);
+    double sectors = 0;
+    double lines = 0;
+    double lines_in_flight = 0;
+    for (const ArrayReach& array : arrays) {
+        if (!array.is_loaded) continue;
+        sectors += array.loads.units[0];
+        lines += array.loads.units[2];
+        // Places drawn by lot may be anywhere.
+        lines_in_flight += array.loads.at_random ? array.loads.units[2]
+                                                 : array.loads.lines_of_share(share_in_flight);
+    }
+    if (lines == 0) return;
+    const double fresh = std::min(1.0, lines / (lines_in_flight * std::max(1.0, work.waves)));
+    work.arriving = fresh * bursts / sectors;
 }
 
 }  // namespace
@@ -157,9 +182,7 @@ LaunchEstimate estimate_work(const Machine& machine, const Plan& plan, bool is_w
     const Duration first = duration_of(launch.work, rates);
     inputs.busy_share = first.term_seconds[static_cast<std::size_t>(Limit::dram)] / first.seconds;
     launch.work.dram = dram_traffic(arrays, inputs, rates.l2);
-    if (read_sectors > 0)
-        launch.work.missing =
-            std::min(1.0, launch.work.dram.read.bytes / burst_bytes / read_sectors);
+    set_missing(arrays, read_sectors, share_in_flight, launch.work);
     return launch;
 }
 

@@ -26,6 +26,9 @@ struct Work {
     // Bursts of device memory for each L2 sector that loads ask for, 1 at most: of a plain stream
     // 0.5.
     double missing = 0;
+    // The same of loads to places that no wave of blocks before theirs was at: many of one wave may
+    // come to a place while it is on its way.
+    double arriving = 0;
     double load_lines = 0;
     double shared_wavefronts = 0;
     double constant_requests = 0;  // an address of a warp each
@@ -39,7 +42,8 @@ struct Work {
     double stores_of_busy_line = 0;
     double updates_of_line = 0;  // loads and stores, where both go to one array
     double updating_reads = 0;   // of the read requests: those of arrays that are stored to
-    double reductions = 0;
+    double reads_of_line = 0;    // the others, mean of the lines that are loaded
+    double reductions = 0;       // sectors of them, and of atomics
     double reduced_lines = 0;
 };
 

@@ -147,6 +147,18 @@ TEST(Calibration, finds_the_rates_of_a_gpu_that_is_the_model_with_other_rates) {
         EXPECT_NEAR(launch.predicted_seconds / launch.seconds, 1, 0.02) << launch.command;
 }
 
+// How long a launch takes to start is the host's: half of what a flush adds elsewhere is found, by
+// launches that it makes a tenth longer.
+TEST(Calibration, finds_what_a_launch_takes_to_start_on_this_host) {
+    Rates wanted = h200_rates();
+    wanted.start_seconds *= 1.2;
+    wanted.flushed_seconds /= 2;
+    ModelledGpu gpu("h200", wanted);
+    const auto all = ratios(calibrate(gpu), wanted);
+    EXPECT_NEAR(all.at("start_seconds"), 1, 0.02);
+    EXPECT_NEAR(all.at("flushed_seconds"), 1, 0.15);
+}
+
 TEST(Calibration, leaves_what_it_does_not_measure_as_it_was_and_says_whose_it_is) {
     ModelledGpu gpu("h200", h200_rates());
     const Calibration found = calibrate(gpu);
@@ -256,7 +268,7 @@ TEST_F(MachineFile, predicts_as_the_gpu_that_it_was_measured_on) {
     for (const FittedRate& rate : found.fit.by_rate)
         EXPECT_DOUBLE_EQ(rates.*rate.info.value, rate.value) << rate.info.key;
     EXPECT_EQ(rates.doubt, 1);
-    EXPECT_EQ(rates.start_doubt, 1);
+    EXPECT_FALSE(rates.starts);  // this host's was measured
 }
 
 TEST_F(MachineFile, of_a_newer_version_keeps_what_is_known_of_the_rest) {
@@ -270,6 +282,7 @@ TEST_F(MachineFile, of_a_newer_version_keeps_what_is_known_of_the_rest) {
     const Rates rates = *rates_of(machine_named(path));
     EXPECT_EQ(rates.blocks_per_second, 1e9);
     EXPECT_EQ(rates.overlap, h200_rates().overlap);
+    EXPECT_TRUE(rates.starts);
 }
 
 TEST_F(MachineFile, that_is_none_is_refused_with_what_is_wrong) {
