@@ -10,6 +10,7 @@
 #include "core/pattern/memory_settings.h"
 #include "core/traffic/line_hash.h"
 #include "core/traffic/sector_cache.h"
+#include "core/traffic/store_merge.h"
 #include "core/traffic/touched_lines.h"
 #include "core/traffic/unit_tally.h"
 
@@ -271,6 +272,7 @@ class Replay {
             sums.hit_sectors += ones(held);
             if (held == touched.sectors) return;
         }
+        if (!is_load) l1_.drop(touched.line, touched.sectors);
         sums.requests += 1;
         LeavingLines& leaving = is_load               ? leaving_loads_
                                 : one.width_bytes < 4 ? leaving_bytes_
@@ -421,7 +423,10 @@ Replayed replay_blocks(const Program& program, const LaunchOrder& order,
         replay_near(replay, order);
     else
         replay_history(replay, order, multiprocessor);
-    return replay.result();
+    Replayed& result = replay.result();
+    if (result.loads.sectors == 0 && result.stores.line_again > 0)
+        result.leaving = leaving_of_stores(program, order, multiprocessor, result);
+    return result;
 }
 
 }  // namespace coalprof

@@ -36,9 +36,16 @@ struct ReplayedKind {
     void go_on_since(const ReplayedKind& before, double times);
 };
 
+// Of the requests and sectors of all warps: what leaves for L2.
+struct LeavingShare {
+    double requests = 1;
+    double sectors = 1;
+};
+
 struct Replayed {
     ReplayedKind loads;
     ReplayedKind stores;
+    LeavingShare leaving;      // of stores, where nothing is loaded
     double instructions = 0;   // of an element, whatever they do
     double pointer_loads = 0;  // of these: loads whose result is an address
     bool is_near = true;       // blocks share next to nothing: a few of them tell the whole launch
