@@ -3,6 +3,7 @@
 // warps ask for one line.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "core/machine/machine.h"
@@ -53,6 +54,11 @@ struct Replayed {
     std::uint32_t element_bytes = 0;  // of a lane, at most; pointers are none
     double started_together = 1;      // of the blocks: those for which an idle GPU has room
     double blocks_of_processor = 1;   // that start together on one multiprocessor
+    // Of the blocks: those that run side by side with others that started with the launch, and so
+    // in step with it: in the first two waves, where a multiprocessor has more than one block.
+    double at_once() const {
+        return std::min(1.0, 2 * started_together) * std::min(1.0, blocks_of_processor - 1);
+    }
 };
 
 // Of the global-memory loads and stores of `program`; atomics pass L1 by.

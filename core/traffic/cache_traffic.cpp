@@ -18,6 +18,12 @@ double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 // the more there is that keeps them apart.
 double joined_share(double odds) { return 1 / (1 + std::exp(-odds)); }
 
+// Doublings of the requests that there are for one line, up to 32.
+double doublings_of_line(const ReplayedKind& kind) {
+    const double first = kind.requests - kind.line_again;
+    return first * 32 > kind.requests ? std::log2(kind.requests / first) : 5;
+}
+
 // A multiprocessor has four schedulers. Blocks of up to four warps run in step, one on each.
 double warps_of_scheduler(const LaunchOrder& order) { return (order.block_warps() + 3) / 4; }
 
@@ -56,19 +62,21 @@ double joined_loads(const Replayed& replayed, const LaunchOrder& order, double o
 constexpr double joined_bypassing = 0.5;
 
 // Of launches that load as well. Warps store when their loads have come: together those that waited
-// for the same lines, unless they had to wait for more besides.
+// for the same lines, unless they had to wait for more besides; the more of them there are for a
+// line, the fewer others come between.
 double joined_stores(const Replayed& replayed, const LaunchOrder& order) {
     const ReplayedKind& stores = replayed.stores;
     if (stores.line_again == 0) return 0;
     const double block = std::log2(order.block / 256.0);
     const double elements = std::log2(static_cast<double>(order.per_thread));
-    const double together = share(stores.line_together, stores.line_again);
-    const double instructions = std::log2(replayed.instructions);
-    return std::lerp(
-        joined_share(-1.3 + 0.26 * block - 0.3 * elements - 0.5 * (replayed.element_bytes == 1)),
-        joined_share(4.16 - 0.73 * block - 1.17 * elements - 2.38 * stores.is_branched -
-                     0.95 * replayed.pointer_loads - 1.63 * instructions),
-        together);
+    const double in_turn = replayed.blocks_of_processor > 1.2 ? elements : 0;
+    const double apart =
+        joined_share(-1.24 + 0.19 * block - 0.22 * elements - 0.68 * (replayed.element_bytes == 1));
+    const double together =
+        joined_share(3 - 1.01 * block - 1.26 * in_turn - 2.11 * stores.is_branched -
+                     1.07 * replayed.pointer_loads - 1.37 * std::log2(replayed.instructions) +
+                     0.82 * (doublings_of_line(stores) - 1) + 0.43 * replayed.at_once());
+    return std::lerp(apart, together, share(stores.line_together, stores.line_again));
 }
 
 // What of stores leaves for L2.

@@ -156,20 +156,17 @@ class Merging {
 };
 
 // `lines`: of a store, in one pass of the warp's data.
-double disorder_of(const Replayed& replayed, const LaunchOrder& order, const Multiprocessor& one,
-                   double lines) {
+double disorder_of(const Replayed& replayed, const LaunchOrder& order, double lines) {
     // Warps of a block start in order and store in order, less so the more of them share a
-    // scheduler. Blocks that all start with the launch wait for the same instructions, and store
-    // at once: those of the first waves, where a multiprocessor has more than one.
+    // scheduler. Blocks that start with the launch wait for the same instructions to come, and
+    // store at once.
     const double warps = std::log2(std::max(0.5, order.block / 128.0));
-    const double waves = static_cast<double>(order.blocks) / one.count / one.resident_blocks;
-    const double at_once =
-        std::min(1.0, 2 / waves) * std::min(1.0, replayed.blocks_of_processor - 1);
     const double further = std::max(0.0, std::log2(order.per_thread) - 1);
     const double doublings = std::log2(std::max(1.0, lines));
     const double odds = -3.32 + 0.86 * warps - 0.44 * warps * std::min(1.0, doublings) +
-                        1.82 * at_once - 1.41 * (order.per_thread > 1) +
-                        1.13 * further * std::sqrt(at_once) + 2.81 * std::max(0.0, doublings - 1);
+                        1.82 * replayed.at_once() - 1.41 * (order.per_thread > 1) +
+                        1.13 * further * std::sqrt(replayed.at_once()) +
+                        2.81 * std::max(0.0, doublings - 1);
     return 1 / (1 + std::exp(-odds));
 }
 
@@ -220,7 +217,7 @@ LeavingShare leaving_of_stores(const Program& program, const LaunchOrder& order,
         const Group group = group_from(gathering, lot % starts, blocks, one);
         const double lines = lines_of_pass(group, replayed);
         if (lines > many_lines) return leaving_when_piled_up(replayed.stores);
-        merging.run(group, disorder_of(replayed, order, one, lines));
+        merging.run(group, disorder_of(replayed, order, lines));
     }
     return merging.share();
 }
