@@ -10,6 +10,7 @@
 #include "core/pattern/memory_settings.h"
 #include "core/traffic/line_hash.h"
 #include "core/traffic/sector_cache.h"
+#include "core/traffic/store_merge.h"
 #include "core/traffic/touched_lines.h"
 #include "core/traffic/unit_tally.h"
 
@@ -271,6 +272,7 @@ class Replay {
             sums.hit_sectors += ones(held);
             if (held == touched.sectors) return;
         }
+        if (!is_load) l1_.drop(touched.line, touched.sectors);
         sums.requests += 1;
         LeavingLines& leaving = is_load               ? leaving_loads_
                                 : one.width_bytes < 4 ? leaving_bytes_
@@ -311,8 +313,8 @@ class Replay {
 };
 
 // Whether every period of the instruction lies behind the one before it, so that only neighbouring
-// blocks can share lines.
-bool moves_on(const Instruction& one, const LaunchOrder& order) {
+// blocks can share lines: none that one multiprocessor of `count` has one after the other.
+bool moves_on(const Instruction& one, const LaunchOrder& order, std::uint32_t count) {
     constexpr std::uint64_t most_threads = 1 << 14;
     const std::optional<Period> period = period_of(one.formula);
     if (!period || period->threads > most_threads) return false;
@@ -332,12 +334,15 @@ bool moves_on(const Instruction& one, const LaunchOrder& order) {
     if (period->threads >= order.threads || low > high) return true;
     const auto advance = static_cast<std::int64_t>(period->advance);
     const std::uint64_t step = static_cast<std::uint64_t>(advance < 0 ? -advance : advance);
-    return (high - low) * one.width_bytes < step * one.width_bytes + line_bytes && step != 0;
+    const double of_turn = static_cast<double>(step) / static_cast<double>(period->threads) *
+                           order.block * order.per_thread * count * one.width_bytes;
+    return (high - low) * one.width_bytes < step * one.width_bytes + line_bytes && step != 0 &&
+           of_turn >= sector_bytes;
 }
 
-bool all_move_on(const Program& program, const LaunchOrder& order) {
+bool all_move_on(const Program& program, const LaunchOrder& order, std::uint32_t count) {
     for (const Instruction& one : program.instructions)
-        if (is_replayed(one) && !moves_on(one, order)) return false;
+        if (is_replayed(one) && !moves_on(one, order, count)) return false;
     return true;
 }
 
@@ -416,12 +421,15 @@ void ReplayedKind::go_on_since(const ReplayedKind& before, double times) {
 Replayed replay_blocks(const Program& program, const LaunchOrder& order,
                        const Multiprocessor& multiprocessor) {
     Replay replay(program, order, multiprocessor);
-    replay.result().is_near = all_move_on(program, order);
+    replay.result().is_near = all_move_on(program, order, multiprocessor.count);
     if (replay.result().is_near)
         replay_near(replay, order);
     else
         replay_history(replay, order, multiprocessor);
-    return replay.result();
+    Replayed& result = replay.result();
+    if (result.loads.sectors == 0 && result.stores.line_again > 0)
+        result.leaving = leaving_of_stores(program, order, multiprocessor, result);
+    return result;
 }
 
 }  // namespace coalprof

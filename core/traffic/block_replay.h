@@ -3,6 +3,7 @@
 // warps ask for one line.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "core/machine/machine.h"
@@ -36,9 +37,16 @@ struct ReplayedKind {
     void go_on_since(const ReplayedKind& before, double times);
 };
 
+// Of the requests and sectors of all warps: what leaves for L2.
+struct LeavingShare {
+    double requests = 1;
+    double sectors = 1;
+};
+
 struct Replayed {
     ReplayedKind loads;
     ReplayedKind stores;
+    LeavingShare leaving;      // of stores, where nothing is loaded
     double instructions = 0;   // of an element, whatever they do
     double pointer_loads = 0;  // of these: loads whose result is an address
     bool is_near = true;       // blocks share next to nothing: a few of them tell the whole launch
@@ -46,6 +54,11 @@ struct Replayed {
     std::uint32_t element_bytes = 0;  // of a lane, at most; pointers are none
     double started_together = 1;      // of the blocks: those for which an idle GPU has room
     double blocks_of_processor = 1;   // that start together on one multiprocessor
+    // Of the blocks: those that run side by side with others that started with the launch, and so
+    // in step with it: in the first two waves, where a multiprocessor has more than one block.
+    double at_once() const {
+        return std::min(1.0, 2 * started_together) * std::min(1.0, blocks_of_processor - 1);
+    }
 };
 
 // Of the global-memory loads and stores of `program`; atomics pass L1 by.

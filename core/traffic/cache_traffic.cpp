@@ -18,6 +18,12 @@ double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 // the more there is that keeps them apart.
 double joined_share(double odds) { return 1 / (1 + std::exp(-odds)); }
 
+// Doublings of the requests that there are for one line, up to 32.
+double doublings_of_line(const ReplayedKind& kind) {
+    const double first = kind.requests - kind.line_again;
+    return first * 32 > kind.requests ? std::log2(kind.requests / first) : 5;
+}
+
 // A multiprocessor has four schedulers. Blocks of up to four warps run in step, one on each.
 double warps_of_scheduler(const LaunchOrder& order) { return (order.block_warps() + 3) / 4; }
 
@@ -55,37 +61,31 @@ double joined_loads(const Replayed& replayed, const LaunchOrder& order, double o
 // Loads that pass L1 by: of those that ask for the very same sectors as the one before.
 constexpr double joined_bypassing = 0.5;
 
-// Nothing holds up stores but the warps that share a scheduler. Measured on both GPUs, whatever the
-// type: all of blocks of 128 threads, 85 % of those of 256, 73 % of those of 512.
-double joined_stores_in_step(const Replayed& replayed, const LaunchOrder& order) {
-    const double warps = warps_of_scheduler(order);
-    if (warps <= 1) return 0.99;
-    return joined_share(2.25 - 0.5 * std::log2(warps) - 0.8 * replayed.divides);
-}
-
+// Of launches that load as well. Warps store when their loads have come: together those that waited
+// for the same lines, unless they had to wait for more besides; the more of them there are for a
+// line, the fewer others come between.
 double joined_stores(const Replayed& replayed, const LaunchOrder& order) {
     const ReplayedKind& stores = replayed.stores;
     if (stores.line_again == 0) return 0;
     const double block = std::log2(order.block / 256.0);
     const double elements = std::log2(static_cast<double>(order.per_thread));
-    if (replayed.loads.sectors == 0) {
-        // Up to four requests for a line: what wait for it are the warps of one block. More of them
-        // come from many blocks and wait for each other.
-        if (replayed.is_near && stores.line_again <= 0.76 * stores.requests)
-            return joined_stores_in_step(replayed, order);
-        return joined_share(3.69 - 0.38 * block - 0.62 * elements -
-                            0.32 * std::log2(stores.requests / stores.sectors) -
-                            2.48 * stores.is_branched);
-    }
-    // Warps store when their loads have come: together those that waited for the same lines, unless
-    // they had to wait for more besides.
-    const double together = share(stores.line_together, stores.line_again);
-    const double instructions = std::log2(replayed.instructions);
-    return std::lerp(
-        joined_share(-1.3 + 0.26 * block - 0.3 * elements - 0.5 * (replayed.element_bytes == 1)),
-        joined_share(4.16 - 0.73 * block - 1.17 * elements - 2.38 * stores.is_branched -
-                     0.95 * replayed.pointer_loads - 1.63 * instructions),
-        together);
+    const double in_turn = replayed.blocks_of_processor > 1.2 ? elements : 0;
+    const double apart =
+        joined_share(-1.24 + 0.19 * block - 0.22 * elements - 0.68 * (replayed.element_bytes == 1));
+    const double together =
+        joined_share(3 - 1.01 * block - 1.26 * in_turn - 2.11 * stores.is_branched -
+                     1.07 * replayed.pointer_loads - 1.37 * std::log2(replayed.instructions) +
+                     0.82 * (doublings_of_line(stores) - 1) + 0.43 * replayed.at_once());
+    return std::lerp(apart, together, share(stores.line_together, stores.line_again));
+}
+
+// What of stores leaves for L2.
+LeavingShare leaving_of(const Replayed& replayed, const LaunchOrder& order) {
+    const ReplayedKind& stores = replayed.stores;
+    if (replayed.loads.sectors == 0) return replayed.leaving;
+    const double joined = joined_stores(replayed, order);
+    return {1 - joined * share(stores.line_again, stores.requests),
+            1 - joined * share(stores.sector_again, stores.sectors)};
 }
 
 }  // namespace
@@ -119,11 +119,10 @@ CacheTraffic cache_traffic(const Readings& readings, const Replayed& replayed,
                                         requests - joined_reads * loads.line_again - met_requests);
     const double stored = number_or(readings[Counter::store_sectors], 0);
     const double store_scale = share(stored, replayed.stores.sectors);
-    const double joined = store_scale * joined_stores(replayed, order);
-    traffic.l2_write_sectors = stored - replayed.stores.sector_again * joined;
-    traffic.l2_write_requests =
-        std::min(traffic.l2_write_sectors,
-                 store_scale * replayed.stores.requests - replayed.stores.line_again * joined);
+    const LeavingShare leaving = leaving_of(replayed, order);
+    traffic.l2_write_sectors = stored * leaving.sectors;
+    traffic.l2_write_requests = std::min(traffic.l2_write_sectors,
+                                         store_scale * replayed.stores.requests * leaving.requests);
     return traffic;
 }
 

@@ -19,10 +19,14 @@ SectorCache::SectorCache(std::uint64_t bytes)
           static_cast<std::uint32_t>(std::max<std::uint64_t>(1, bytes / line_bytes / ways_of_set))),
       ways_(std::size_t{sets_} * ways_of_set) {}
 
+std::vector<SectorCache::Way>::iterator SectorCache::set_of(std::uint64_t line) {
+    return ways_.begin() +
+           static_cast<std::ptrdiff_t>((hash_of(line) >> 32) * sets_ >> 32) * ways_of_set;
+}
+
 std::uint32_t SectorCache::touch(std::uint64_t line, std::uint32_t sectors) {
     ++clock_;
-    const auto set = ways_.begin() +
-                     static_cast<std::ptrdiff_t>((hash_of(line) >> 32) * sets_ >> 32) * ways_of_set;
+    const auto set = set_of(line);
     auto oldest = set;
     for (auto way = set; way != set + ways_of_set; ++way) {
         if (way->line == line) {
@@ -35,6 +39,12 @@ std::uint32_t SectorCache::touch(std::uint64_t line, std::uint32_t sectors) {
     }
     *oldest = {line, sectors, clock_};
     return 0;
+}
+
+void SectorCache::drop(std::uint64_t line, std::uint32_t sectors) {
+    const auto set = set_of(line);
+    for (auto way = set; way != set + ways_of_set; ++way)
+        if (way->line == line) way->sectors &= ~sectors;
 }
 
 }  // namespace coalprof

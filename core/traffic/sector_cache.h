@@ -11,6 +11,8 @@ class SectorCache {
     explicit SectorCache(std::uint64_t bytes);
     // Which of `sectors` it held; from now on it holds them all.
     std::uint32_t touch(std::uint64_t line, std::uint32_t sectors);
+    // Takes `sectors` out, where it holds them.
+    void drop(std::uint64_t line, std::uint32_t sectors);
     void clear() { born_ = clock_ + 1; }
 
  private:
@@ -19,6 +21,8 @@ class SectorCache {
         std::uint32_t sectors = 0;
         std::uint32_t last_use = 0;
     };
+    std::vector<Way>::iterator set_of(std::uint64_t line);
+
     std::uint32_t sets_;
     std::uint32_t clock_ = 0;
     std::uint32_t born_ = 1;  // what was used before is gone

@@ -1,0 +1,225 @@
+#include "core/traffic/store_merge.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <vector>
+
+#include "core/traffic/line_hash.h"
+#include "core/traffic/touched_lines.h"
+
+namespace coalprof {
+namespace {
+
+constexpr std::uint32_t schedulers = 4;  // of a multiprocessor since 5.0
+// Warps that are replayed together, no more than a multiprocessor holds, and how many in all.
+constexpr std::uint32_t most_together = 64;
+constexpr std::uint64_t most_stores = 1024;
+constexpr std::uint64_t most_groups = 4;
+
+// Drawn anew for each launch, always the same.
+class Lots {
+ public:
+    bool says_yes(double probability) { return static_cast<double>(next()) < probability * 0x1p32; }
+    std::size_t below(std::size_t count) { return next() % count; }
+
+ private:
+    std::uint64_t next() {
+        const std::uint64_t spread = hash_of(++drawn_);
+        return hash_of(spread ^ spread >> 29) >> 32;
+    }
+    std::uint64_t drawn_ = 0;
+};
+
+// The lines that one warp's store touches: some of Group::lines.
+struct Store {
+    std::size_t first = 0;
+    std::size_t count = 0;
+};
+
+// Blocks that run on one multiprocessor at the same time.
+struct Group {
+    std::vector<LineTouched> lines;
+    // For each scheduler what its warps store; a warp stores all its elements before the next one.
+    std::array<std::vector<Store>, schedulers> stores;
+};
+
+class Gathering {
+ public:
+    Gathering(const Program& program, const LaunchOrder& order, bool mixes_warps)
+        : program_(program), order_(order), mixes_warps_(mixes_warps) {
+        for (const Instruction& one : program.instructions)
+            if (one.kind == AccessKind::store && one.space == Space::global)
+                instructions_.push_back(&one);
+        for (std::size_t k = 0; k < program.arrays.size(); ++k)
+            placement_.base_addresses.push_back(k << 44);
+    }
+
+    std::uint64_t stores_of_block() const {
+        return std::uint64_t{order_.block_warps()} * order_.per_thread * instructions_.size();
+    }
+
+    // The scheduler of a warp follows from its place on the multiprocessor.
+    void add_block(std::uint64_t which, Group& group) {
+        for (std::uint32_t scheduler = 0; scheduler < schedulers; ++scheduler) {
+            std::vector<std::uint32_t> warps;
+            for (std::uint32_t warp = 0; warp < order_.block_warps(); ++warp)
+                if ((placed_ + warp) % schedulers == scheduler) warps.push_back(warp);
+            while (!warps.empty()) {
+                const auto next = warps.begin() + static_cast<std::ptrdiff_t>(place_of(warps));
+                add_warp(which, *next, group, scheduler);
+                warps.erase(next);
+            }
+        }
+        placed_ += order_.block_warps();
+    }
+
+ private:
+    // Warps that divide for their indices are done with it in an order of their own.
+    std::size_t place_of(const std::vector<std::uint32_t>& warps) {
+        return mixes_warps_ && lots_.says_yes(0.3) ? lots_.below(warps.size()) : 0;
+    }
+
+    void add_warp(std::uint64_t which, std::uint32_t warp, Group& group, std::uint32_t scheduler) {
+        for (std::uint32_t element = 0; element < order_.per_thread; ++element) {
+            const std::uint32_t lanes = order_.lanes_of(which, element, warp);
+            if (lanes == 0) continue;
+            const std::uint64_t first =
+                order_.first_index(which, element) + std::uint64_t{warp} * warp_lanes;
+            for (const Instruction* one : instructions_) {
+                touched_.set(access_of_warp(program_, placement_, *one, first, lanes));
+                const auto lines = touched_.lines();
+                group.stores[scheduler].push_back({group.lines.size(), lines.size()});
+                group.lines.insert(group.lines.end(), lines.begin(), lines.end());
+            }
+        }
+    }
+
+    const Program& program_;
+    const LaunchOrder& order_;
+    bool mixes_warps_;
+    std::vector<const Instruction*> instructions_;
+    Placement placement_;
+    TouchedLines touched_;
+    std::uint32_t placed_ = 0;  // warps
+    Lots lots_;
+};
+
+// Requests and sectors of the groups, before and after requests joined.
+class Merging {
+ public:
+    // `disorder`: how often it is not the turn of the scheduler that stores next.
+    void run(const Group& group, double disorder) {
+        std::array<std::size_t, schedulers> done{};
+        line_ = nowhere;
+        for (;;) {
+            std::array<std::uint32_t, schedulers> busy;
+            std::uint32_t count = 0;
+            for (std::uint32_t scheduler = 0; scheduler < schedulers; ++scheduler)
+                if (done[scheduler] < group.stores[scheduler].size()) busy[count++] = scheduler;
+            if (count == 0) return;
+            const std::uint32_t next =
+                lots_.says_yes(disorder) ? busy[lots_.below(count)]
+                                         : *std::min_element(busy.begin(), busy.begin() + count,
+                                                             [&](std::uint32_t a, std::uint32_t b) {
+                                                                 return done[a] < done[b];
+                                                             });
+            const Store& store = group.stores[next][done[next]++];
+            for (std::size_t k = 0; k < store.count; ++k) leave(group.lines[store.first + k]);
+        }
+    }
+
+    LeavingShare share() const {
+        if (made_.requests == 0) return {};
+        return {left_.requests / made_.requests, left_.sectors / made_.sectors};
+    }
+
+ private:
+    static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
+
+    void leave(const LineTouched& touched) {
+        const bool joins = touched.line == line_;
+        made_.requests += 1;
+        made_.sectors += std::popcount(touched.sectors);
+        left_.requests += joins ? 0 : 1;
+        left_.sectors += std::popcount(joins ? touched.sectors & ~sectors_ : touched.sectors);
+        sectors_ = joins ? sectors_ | touched.sectors : touched.sectors;
+        line_ = touched.line;
+    }
+
+    Lots lots_;
+    std::uint64_t line_ = nowhere;  // of the last request, and its sectors
+    std::uint32_t sectors_ = 0;
+    LeavingShare made_{0, 0};
+    LeavingShare left_{0, 0};
+};
+
+// `lines`: of a store, in one pass of the warp's data.
+double disorder_of(const Replayed& replayed, const LaunchOrder& order, double lines) {
+    // Warps of a block start in order and store in order, less so the more of them share a
+    // scheduler. Blocks that start with the launch wait for the same instructions to come, and
+    // store at once.
+    const double warps = std::log2(std::max(0.5, order.block / 128.0));
+    const double further = std::max(0.0, std::log2(order.per_thread) - 1);
+    const double doublings = std::log2(std::max(1.0, lines));
+    const double odds = -3.32 + 0.86 * warps - 0.44 * warps * std::min(1.0, doublings) +
+                        1.82 * replayed.at_once() - 1.41 * (order.per_thread > 1) +
+                        1.13 * further * std::sqrt(replayed.at_once()) +
+                        2.81 * std::max(0.0, doublings - 1);
+    return 1 / (1 + std::exp(-odds));
+}
+
+// Stores of more lines than these take so long that requests pile up before L2, and join while they
+// wait: what comes again among the last few lines (block_replay.cpp).
+constexpr double many_lines = 10;
+LeavingShare leaving_when_piled_up(const ReplayedKind& stores) {
+    constexpr double joined = 0.99;
+    return {1 - joined * stores.line_again / stores.requests,
+            1 - joined * stores.sector_again / stores.sectors};
+}
+
+// The blocks that one multiprocessor has from its block `first` on.
+Group group_from(Gathering& gathering, std::uint64_t first, std::uint64_t blocks,
+                 const Multiprocessor& one) {
+    Group group;
+    for (std::uint64_t k = 0; k < blocks; ++k) gathering.add_block(first + k * one.count, group);
+    return group;
+}
+
+// Of one store, in one pass of the warp's data: 128 bytes.
+double lines_of_pass(const Group& group, const Replayed& replayed) {
+    std::size_t stores = 0;
+    for (const std::vector<Store>& of_one : group.stores) stores += of_one.size();
+    return stores == 0 ? 0
+                       : static_cast<double>(group.lines.size()) / static_cast<double>(stores) /
+                             std::max(1.0, replayed.element_bytes / 4.0);
+}
+
+}  // namespace
+
+LeavingShare leaving_of_stores(const Program& program, const LaunchOrder& order,
+                               const Multiprocessor& one, const Replayed& replayed) {
+    const bool mixes_warps =
+        replayed.divides && order.per_thread > 1 && replayed.blocks_of_processor >= 1.5;
+    Gathering gathering(program, order, mixes_warps);
+    const std::uint64_t most_blocks = std::max(1u, most_together / order.block_warps());
+    const std::uint64_t blocks = std::min({std::uint64_t{one.resident_blocks}, most_blocks,
+                                           (order.blocks + one.count - 1) / one.count});
+    const std::uint64_t groups = std::clamp<std::uint64_t>(
+        most_stores / std::max<std::uint64_t>(1, blocks * gathering.stores_of_block()), 1,
+        most_groups);
+    const std::uint64_t starts =
+        order.blocks - std::min(order.blocks - 1, (blocks - 1) * one.count);
+    Merging merging;
+    for (std::uint64_t number = 0; number < groups; ++number) {
+        const std::uint64_t lot = hash_of(number + 1) >> 40;
+        const Group group = group_from(gathering, lot % starts, blocks, one);
+        const double lines = lines_of_pass(group, replayed);
+        if (lines > many_lines) return leaving_when_piled_up(replayed.stores);
+        merging.run(group, disorder_of(replayed, order, lines));
+    }
+    return merging.share();
+}
+
+}  // namespace coalprof
