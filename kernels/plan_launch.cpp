@@ -409,12 +409,12 @@ void PlanLaunch::report_first_wrong(std::size_t array, bool touched) {
     gpu.check(gpu.api().copy_to_host(found.data(),
                                      placement_.base_addresses[array] + element * bytes, bytes),
               "read a wrong element");
-    ArrayState state = state_of(array);
-    state.added = 0;  // undone
-    refuse_element(plan_.program, array,
-                   {.element = element,
-                    .expected = expected_text(plan_.program, shape_, state, element, touched),
-                    .found = hexadecimal(std::span(found).first(bytes))});
+    // Of an array that counts no element is touched any more: all was undone.
+    refuse_element(
+        plan_.program, array,
+        {.element = element,
+         .expected = expected_text(plan_.program, shape_, state_of(array), element, touched),
+         .found = hexadecimal(std::span(found).first(bytes))});
 }
 
 WrongResult PlanLaunch::read_fault() {

@@ -59,7 +59,7 @@ void DeviceBackend::begin(ResultHead& head) {
         run_.collector = nullptr;
         run_.no_counters = error.what();
     }
-    head.passes = std::max(head.passes, passes_);
+    head.passes = passes_;
     if ((!run_.collector || wanted.empty()) && !run_.no_counters.empty())
         warn("W-NO-COUNTERS", run_.no_counters);
     activate();

@@ -61,6 +61,23 @@ TEST_F(Memory, aligns_by_itself_where_the_driver_does_not) {
     const std::array<std::uint64_t, 1> sizes{5 * mebibyte};
     arena.fit(sizes);
     EXPECT_EQ(arena.address(0) % (8 * mebibyte), 0u);
+    EXPECT_EQ(gpu_.reservations, 1);  // what was tried first is given back
+}
+
+// Nothing helps then, and a second try would hide why.
+TEST_F(Memory, is_not_reserved_anew_on_a_gpu_that_is_lost) {
+    start();
+    gpu_.fail_call = gpu_.calls + 1;
+    gpu_.fail_code = CUDA_ERROR_ILLEGAL_ADDRESS;
+    EXPECT_THROW(MappedRange(device(), 2 * mebibyte), DeviceLostError);
+    EXPECT_EQ(gpu_.failed_call, "cuMemAddressReserve");
+}
+
+TEST_F(Memory, that_no_address_reaches_is_refused) {
+    start();
+    Arena arena(shop());
+    for (const std::uint64_t bytes : {(std::uint64_t{1} << 46) + 1, ~std::uint64_t{0}})
+        EXPECT_NE(message_of([&] { arena.fit(std::array{bytes}); }), "no PointError");
 }
 
 TEST_F(Memory, stays_where_it_is_while_points_need_no_more) {

@@ -268,6 +268,7 @@ TEST(SavedResult, says_that_how_its_run_ended_makes_no_sense) {
     const Read damaged = read(json);
     EXPECT_EQ(damaged.outcome, ReadOutcome::damaged);
     EXPECT_EQ(damaged.result.points.size(), 3u);
+    ASSERT_FALSE(damaged.result.tail.warnings.empty());
     EXPECT_THAT(damaged.result.tail.warnings.back().text, HasSubstr("how the run ended is lost"));
 }
 

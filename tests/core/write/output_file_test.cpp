@@ -1,6 +1,7 @@
 #include "core/write/output_file.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <deque>
 
 #include "core/stop/signal.h"
 #include "core/text/error.h"
@@ -63,6 +65,24 @@ TEST(OutputFile, while_it_is_written_has_no_name_where_the_system_knows_such_fil
     EXPECT_THAT(folder.names(), ElementsAre("old.json"));
     file.commit();
     EXPECT_THAT(folder.names(), ElementsAre("old.json", "result.json"));
+}
+
+// There is room for 16 files to be removed. A name that stayed there after its file is in place
+// would take the place of another one's.
+TEST(OutputFile, that_is_in_place_is_not_removed_when_the_process_is_killed) {
+    const TemporaryFolder folder;
+    std::deque<OutputFile> files;
+    for (int i = 0; i < 16; ++i) {
+        files.emplace_back(folder / fmt::format("{}.json", i));
+        files.back().commit();
+    }
+    folder.write("unfinished", "");
+    const std::string unfinished = folder / "unfinished";
+    remove_when_killed(unfinished);
+    remove_unfinished_files();
+    keep_when_killed(unfinished);
+    EXPECT_EQ(folder.names().count("unfinished"), 0u);
+    EXPECT_EQ(folder.names().size(), 16u);
 }
 
 TEST(OutputFile, without_commit_leaves_the_old_file_and_no_litter) {
