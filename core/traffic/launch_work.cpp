@@ -40,7 +40,7 @@ double hashes_of_element(const Program& program) {
 // GPUs (tests/data). Indices of one element are mostly parts of one another.
 double divisions_of_element(const Program& program) {
     constexpr double by_known = 0.23;
-    constexpr double by_other = 0.15;
+    constexpr double by_other = 0.08;
     double most = 0;
     for (const Instruction& one : program.instructions) {
         const bool is_known =
