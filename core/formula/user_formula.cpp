@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
+#include <set>
+#include <string_view>
+#include <utility>
 
 #include "core/formula/emit.h"
 #include "core/formula/notes.h"
@@ -42,6 +46,29 @@ std::uint32_t UserFormula::nodes_that(Is is) const {
 
 std::uint32_t UserFormula::hashes() const {
     return nodes_that([](const Node& node) { return node.kind == NodeKind::hash; });
+}
+
+std::optional<std::int64_t> UserFormula::number_of(const Node& node) const {
+    if (node.kind == NodeKind::literal) return node.value;
+    if (node.kind == NodeKind::parameter)
+        return scope().values[static_cast<std::size_t>(node.value)];
+    if (node.kind != NodeKind::variable) return std::nullopt;
+    const ValueRange range = range_of(static_cast<Variable>(node.value), scope());
+    return range.is_single() ? std::optional(range.low) : std::nullopt;
+}
+
+std::uint32_t UserFormula::divisions() const {
+    const auto& nodes = formula_->nodes;
+    std::set<std::pair<std::string_view, std::string_view>> seen;
+    return nodes_that([&](const Node& node) {
+        if (node.kind != NodeKind::divide && node.kind != NodeKind::remainder) return false;
+        const Node& divisor = nodes[node.children[1]];
+        const auto number = number_of(divisor);
+        if (number && *number > 0 && std::has_single_bit(static_cast<std::uint64_t>(*number)))
+            return false;
+        return seen.emplace(formula_->text_of(nodes[node.children[0]]), formula_->text_of(divisor))
+            .second;
+    });
 }
 
 bool UserFormula::divides() const {

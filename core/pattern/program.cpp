@@ -107,6 +107,11 @@ std::uint32_t hashes_of(const Formula& formula) {
     return std::holds_alternative<Scatter>(formula) ? 1 : 0;
 }
 
+std::uint32_t divisions_of(const Formula& formula) {
+    if (const auto* custom = std::get_if<Custom>(&formula)) return (*custom)->divisions();
+    return divides(formula) ? 1 : 0;
+}
+
 bool divides(const Formula& formula) {
     if (const auto* custom = std::get_if<Custom>(&formula)) return (*custom)->divides();
     return std::holds_alternative<Groups>(formula) || std::holds_alternative<Rows>(formula) ||

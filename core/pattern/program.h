@@ -37,6 +37,9 @@ class CustomFormula {
     virtual bool may_idle() const { return true; }
     // Random words that a thread computes for one element.
     virtual std::uint32_t hashes() const { return 0; }
+    // Divisions by anything but a power of two that a thread computes for one element; the quotient
+    // and the remainder of one division count once.
+    virtual std::uint32_t divisions() const { return 0; }
     // Whether it divides by a number that its text does not spell out.
     virtual bool divides() const { return false; }
     // CUDA source of a functor type named `type_name` with `Index operator()(Index i) const`.
@@ -130,6 +133,8 @@ bool may_idle(const Formula& formula);
 
 // Random words that a thread computes for one element.
 std::uint32_t hashes_of(const Formula& formula);
+// Divisions likewise.
+std::uint32_t divisions_of(const Formula& formula);
 
 // Whether an index takes a division by a number of the launch: dozens of instructions, after which
 // the warps of a block are less in step.

@@ -1,7 +1,9 @@
 #include "core/traffic/launch_work.h"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
+#include <variant>
 #include <vector>
 
 #include "core/model/bandwidth.h"
@@ -33,6 +35,21 @@ double hashes_of_element(const Program& program) {
     return std::accumulate(of_array.begin(), of_array.end(), 0.0);
 }
 
+// What divisions take, in random words: by a number that the compiler knows, as a formula's, all 64
+// bits of a product; by one of the launch mostly less. From `i % M`, `i/K` and broadcasts on both
+// GPUs (tests/data). Indices of one element are mostly parts of one another.
+double divisions_of_element(const Program& program) {
+    constexpr double by_known = 0.23;
+    constexpr double by_other = 0.08;
+    double most = 0;
+    for (const Instruction& one : program.instructions) {
+        const bool is_known =
+            std::holds_alternative<std::shared_ptr<const CustomFormula>>(one.formula);
+        most = std::max(most, (is_known ? by_known : by_other) * divisions_of(one.formula));
+    }
+    return most;
+}
+
 // Of all warps at each of their elements: those of which a lane loads.
 double loading_share(const Program& program, const Work& work, const Readings& readings) {
     const auto loads =
@@ -56,7 +73,8 @@ void set_shape(const Plan& plan, std::uint32_t registers, const LaunchOrder& ord
     work.warps = work.blocks * order.block_warps();
     work.instructions =
         work.warps * order.per_thread * static_cast<double>(plan.program.instructions.size());
-    work.hashes = work.warps * order.per_thread * hashes_of_element(plan.program);
+    work.hashes = work.warps * order.per_thread *
+                  (hashes_of_element(plan.program) + divisions_of_element(plan.program));
     work.per_thread = order.per_thread;
     for (const Instruction& one_of : plan.program.instructions) {
         if (is_pointer_load(plan.program, one_of)) work.dependent_loads += 1;

@@ -318,6 +318,9 @@ Reach sampled_reach(const Program& program, Instructions instructions) {
         double there = std::min(population(distinct, each, windows), array_units);
         if (there > 0.7 * array_units) there = array_units;  // as many as a sample can tell
         reach.units[k] = there * (1 - std::pow(1 - std::min(1.0, each / there), reach.periods));
+        // Windows that meet by a rule of the formula say too little: a unit holds two of the
+        // smaller ones.
+        if (k > 0) reach.units[k] = std::max(reach.units[k], reach.units[k - 1] / 2);
     }
     return reach;
 }

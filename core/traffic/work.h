@@ -14,7 +14,7 @@ struct Work {
     double busy_share = 1;       // of the multiprocessors: those that have a block
     double warps = 0;
     double instructions = 0;  // of warps
-    double hashes = 0;        // of warps: a random word for each lane
+    double hashes = 0;        // of warps: a random word for each lane; divisions as parts of one
     double dependent_loads = 0;
     double per_thread = 1;      // elements
     bool has_branches = false;  // around loads: an element waits for the one before
