@@ -40,19 +40,19 @@ class Collected {
     Estimates estimates_;
 };
 
-// Stores are the less certain the more of them join on their way to L2: about half of what joins
-// may leave by itself, or 40 % fewer may leave. So much nine of ten measured launches needed
+// Stores are the less certain the more of them join on their way to L2: up to half of these may
+// leave by themselves, or half as many more join. So much nine of ten measured launches needed
 // (tests/data).
 void fill_writes(Collected& collected, const CacheTraffic& caches) {
-    const auto fill = [&](Counter counter, double value, double joined, double beside,
-                          double less) {
-        collected.fill(counter, value, value * (1 - beside) - 0.4 * std::min(value, joined),
-                       value * (1 + beside) + less * joined);
+    const auto fill = [&](Counter counter, double value, double joined, Spread beside,
+                          double unsure) {
+        collected.fill(counter, value, value * beside.low - unsure * std::min(value, joined),
+                       value * beside.high + unsure * joined);
     };
-    fill(Counter::l2_write_requests, caches.l2_write_requests, caches.joined_write_requests, 0.05,
-         0.5);
-    fill(Counter::l2_write_sectors, caches.l2_write_sectors, caches.joined_write_sectors, 0.02,
-         0.4);
+    fill(Counter::l2_write_requests, caches.l2_write_requests, caches.joined_write_requests,
+         {0.94, 1.06}, 0.5);
+    fill(Counter::l2_write_sectors, caches.l2_write_sectors, caches.joined_write_sectors,
+         {0.98, 1.02}, 0.4);
 }
 
 // What stays dirty in L2 when a launch ends is known to a share of 1/28 of its size; what other
