@@ -63,7 +63,7 @@ constexpr double joined_bypassing = 0.5;
 
 // Of launches that load as well. Warps store when their loads have come: together those that waited
 // for the same lines, unless they had to wait for more besides; the more of them there are for a
-// line, the fewer others come between.
+// line, the fewer others come between. Fitted to all launches of tests/data.
 double joined_stores(const Replayed& replayed, const LaunchOrder& order) {
     const ReplayedKind& stores = replayed.stores;
     if (stores.line_again == 0) return 0;
@@ -119,10 +119,13 @@ CacheTraffic cache_traffic(const Readings& readings, const Replayed& replayed,
                                         requests - joined_reads * loads.line_again - met_requests);
     const double stored = number_or(readings[Counter::store_sectors], 0);
     const double store_scale = share(stored, replayed.stores.sectors);
+    const double store_requests = store_scale * replayed.stores.requests;
     const LeavingShare leaving = leaving_of(replayed, order);
     traffic.l2_write_sectors = stored * leaving.sectors;
-    traffic.l2_write_requests = std::min(traffic.l2_write_sectors,
-                                         store_scale * replayed.stores.requests * leaving.requests);
+    traffic.l2_write_requests =
+        std::min(traffic.l2_write_sectors, store_requests * leaving.requests);
+    traffic.joined_write_sectors = stored - traffic.l2_write_sectors;
+    traffic.joined_write_requests = store_requests - traffic.l2_write_requests;
     return traffic;
 }
 

@@ -13,6 +13,9 @@ struct CacheTraffic {
     double l2_read_requests = 0;
     double l2_write_sectors = 0;
     double l2_write_requests = 0;
+    // What of the stores joined others on its way there.
+    double joined_write_sectors = 0;
+    double joined_write_requests = 0;
     bool is_near = true;  // Replayed::is_near
 };
 

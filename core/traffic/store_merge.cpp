@@ -17,6 +17,7 @@ constexpr std::uint32_t schedulers = 4;  // of a multiprocessor since 5.0
 constexpr std::uint32_t most_together = 64;
 constexpr std::uint64_t most_stores = 1024;
 constexpr std::uint64_t most_groups = 4;
+constexpr int times_of_group = 4;
 
 // Drawn anew for each launch, always the same.
 class Lots {
@@ -157,16 +158,18 @@ class Merging {
 
 // `lines`: of a store, in one pass of the warp's data.
 double disorder_of(const Replayed& replayed, const LaunchOrder& order, double lines) {
-    // Warps of a block start in order and store in order, less so the more of them share a
-    // scheduler. Blocks that start with the launch wait for the same instructions to come, and
-    // store at once.
+    // Warps of a block start in order and store in order, if each has a scheduler of its own; less
+    // so the more of them share one. Blocks that start with the launch wait for the same
+    // instructions to come, and store at once. Fitted to launches of both GPUs that do nothing but
+    // store (tests/data, all of them).
     const double warps = std::log2(std::max(0.5, order.block / 128.0));
+    const double at_once = replayed.at_once();
     const double further = std::max(0.0, std::log2(order.per_thread) - 1);
     const double doublings = std::log2(std::max(1.0, lines));
-    const double odds = -3.32 + 0.86 * warps - 0.44 * warps * std::min(1.0, doublings) +
-                        1.82 * replayed.at_once() - 1.41 * (order.per_thread > 1) +
-                        1.13 * further * std::sqrt(replayed.at_once()) +
-                        2.81 * std::max(0.0, doublings - 1);
+    const double odds = -3.08 + 0.76 * warps - 0.42 * warps * std::min(1.0, doublings) -
+                        2.52 * (order.block <= 128) * (1 - at_once) + 2.15 * at_once -
+                        2.5 * (order.per_thread > 1) + 1.36 * further * std::sqrt(at_once) +
+                        5.08 * std::max(0.0, doublings - 1);
     return 1 / (1 + std::exp(-odds));
 }
 
@@ -217,7 +220,8 @@ LeavingShare leaving_of_stores(const Program& program, const LaunchOrder& order,
         const Group group = group_from(gathering, lot % starts, blocks, one);
         const double lines = lines_of_pass(group, replayed);
         if (lines > many_lines) return leaving_when_piled_up(replayed.stores);
-        merging.run(group, disorder_of(replayed, order, lines));
+        for (int time = 0; time < times_of_group; ++time)
+            merging.run(group, disorder_of(replayed, order, lines));
     }
     return merging.share();
 }
