@@ -173,9 +173,11 @@ double disorder_of(const Replayed& replayed, const LaunchOrder& order, double li
     return 1 / (1 + std::exp(-odds));
 }
 
-// Stores of more lines than these take so long that requests pile up before L2, and join while they
-// wait: what comes again among the last few lines (block_replay.cpp).
-constexpr double many_lines = 10;
+// Stores of more lines than aligned and misaligned runs touch take so long that requests pile up
+// before L2, and join while they wait: what comes again among the last few lines
+// (block_replay.cpp). Stores to 4 lines of 32 warps each leave as an eighth of their requests
+// (H100).
+constexpr double many_lines = 3;
 LeavingShare leaving_when_piled_up(const ReplayedKind& stores) {
     constexpr double joined = 0.99;
     return {1 - joined * stores.line_again / stores.requests,
