@@ -9,14 +9,15 @@ namespace {
 // elements of shared memory take as long whatever their conflicts, and 32 constants of a warp 32
 // turns of 2.25 clocks.
 constexpr double clocks_per_second = 132 * 1.98e9;  // of all multiprocessors
-// Lines looked up in L1: a fit. `lane*31 + i/32 --per-thread 4` takes 88 us for 65 million (H100).
+// Lines looked up in L1: a fit. `lane*31 + i/32 --per-thread 4` takes 97 us with its start for
+// 65 million (H100).
 constexpr double l1_lines_per_second = 3 * clocks_per_second;
 constexpr double hashes_per_second = 6.7e9;
 constexpr double constant_requests_per_second = clocks_per_second / 2.25;
 
-// How long a launch takes to start differs from host to host by more than from GPU to GPU: 3.3, 3.9
-// and 4.6 us on three with an H200, 3.5, 4.1 and 5.0 us on three with an H100 (fits, shortest
-// launches and `coalprof calibrate`, 2026-11-22 and 23).
+// How long a launch takes to start differs from host to host by more than from GPU to GPU. From
+// fits of whole launches: 3.3 and 4.6 us on two with an H200, 3.5, 4.1 and 5.0 us on three with an
+// H100 (2026-11-22 and 23). `coalprof calibrate` says up to 0.6 us more than they do.
 constexpr StartRange starts_seen{.least_seconds = 3.28e-6, .most_seconds = 5.01e-6};
 
 // Fitted to 308 launches of an H200 (tests/data/h200, 2026-11-22). They do not tell how long a load

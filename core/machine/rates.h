@@ -1,6 +1,6 @@
 // How fast a GPU is at each thing that a launch asks of it, and how much of its caches a launch can
-// count on: data of a board, each with its source. The model of time reads these records; it has no
-// rate of its own.
+// count on: data of a board, each with its source. The model of time reads these records; of its
+// own it has but what few launches tell.
 #pragma once
 
 #include <optional>
@@ -72,7 +72,7 @@ struct Rates {
     L2Shares l2;
     // Intervals are widened by this power: 1 where launches of this very GPU were measured.
     double doubt = 1;
-    // None where start_seconds was measured on this very host.
+    // What start_seconds may be on other hosts; narrower where it was measured on this one.
     std::optional<StartRange> starts = {};
 };
 

@@ -63,7 +63,8 @@ constexpr double joined_bypassing = 0.5;
 
 // Of launches that load as well. Warps store when their loads have come: together those that waited
 // for the same lines, unless they had to wait for more besides; the more of them there are for a
-// line, the fewer others come between. Fitted to all launches of tests/data.
+// line, the fewer others come between. Fitted to all launches of tests/data but
+// newest.jsonl.gz.
 double joined_stores(const Replayed& replayed, const LaunchOrder& order) {
     const ReplayedKind& stores = replayed.stores;
     if (stores.line_again == 0) return 0;

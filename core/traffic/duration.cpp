@@ -12,9 +12,9 @@ struct DurationSpread {
     double high = 1;
 };
 
-// Nine of ten measured / predicted lie between, of the launches of tests/data on both GPUs, by what
-// limits them; wider where few were measured (l1, same_line), and so that nine of ten of others do,
-// on a GPU of the kind that was calibrated as well.
+// Nine of ten measured / predicted lie between, of the launches of tests/data (but newest.jsonl.gz)
+// on both GPUs, by what limits them; wider where few were measured (l1, same_line), and so that
+// nine of ten of others do, on a GPU of the kind that was calibrated as well.
 constexpr std::array<DurationSpread, limit_count> spreads{{
     {0.84, 1.28},  // start
     {0.87, 1.15},  // blocks
@@ -61,8 +61,9 @@ double request_seconds(const Work& work, const Rates& rates) {
 // Work that meets on one line, wherever the others are.
 double line_seconds(const Work& work, const Rates& rates) {
     // Reads: from `scatter --range 4096B --op load --dlcm cv` on an H200, 82,000 of each line in
-    // 118 us. Sectors of reductions: from `scatter --range 4096B --op reduce` on both GPUs, 29,800
-    // of each line in 87 us (tests/data, docs/measurements/h100/calibrate).
+    // 118 us after the start. Sectors of reductions: from `scatter --range 4096B --op reduce` on
+    // both GPUs, 29,800 of each line in 87 us after it (tests/data,
+    // docs/measurements/h100/calibrate).
     constexpr double line_reads_per_second = 7e8;
     constexpr double line_reductions_per_second = 3.5e8;
     // The blocks that run first have loaded all before they store: no load waits for a store.

@@ -13,7 +13,8 @@ namespace coalprof {
 namespace {
 
 constexpr std::uint32_t schedulers = 4;  // of a multiprocessor since 5.0
-// Warps that are replayed together, no more than a multiprocessor holds, and how many in all.
+// Warps that are replayed together, no more than a multiprocessor holds; and stores in all, but
+// that the first group is replayed whole.
 constexpr std::uint32_t most_together = 64;
 constexpr std::uint64_t most_stores = 1024;
 constexpr std::uint64_t most_groups = 4;
@@ -161,7 +162,7 @@ double disorder_of(const Replayed& replayed, const LaunchOrder& order, double li
     // Warps of a block start in order and store in order, if each has a scheduler of its own; less
     // so the more of them share one. Blocks that start with the launch wait for the same
     // instructions to come, and store at once. Fitted to launches of both GPUs that do nothing but
-    // store (tests/data, all of them).
+    // store (tests/data, all but newest.jsonl.gz).
     const double warps = std::log2(std::max(0.5, order.block / 128.0));
     const double at_once = replayed.at_once();
     const double further = std::max(0.0, std::log2(order.per_thread) - 1);
@@ -175,8 +176,8 @@ double disorder_of(const Replayed& replayed, const LaunchOrder& order, double li
 
 // Stores of more lines than aligned and misaligned runs touch take so long that requests pile up
 // before L2, and join while they wait: what comes again among the last few lines
-// (block_replay.cpp). Stores to 4 lines of 32 warps each leave as an eighth of their requests
-// (H100).
+// (block_replay.cpp). Stores of 32 warps to the same 5 lines leave as an eighth of their
+// requests (H100).
 constexpr double many_lines = 3;
 LeavingShare leaving_when_piled_up(const ReplayedKind& stores) {
     constexpr double joined = 0.99;

@@ -147,10 +147,9 @@ void Attachment::count(const SeenLaunch& launch) {
     if (!context.counter || context.counter->has_failed() || !lets_cupti_wait(launch.context))
         return;
     context.counter->end(false);  // the range of a kernel that was given up
-    context.counter->begin(choice_.total(), kernel);
+    const bool has_fetched = context.counter->begin(choice_.total(), kernel);
     if (!context.counter->is_in_range()) return;  // it failed, and has told so
-    // It had no room left, and fetched all.
-    if (context.counter->pending() == 1 && contexts_.size() == 1) last_fetch_ = Clock::now();
+    if (has_fetched && contexts_.size() == 1) last_fetch_ = Clock::now();
     choice_.count(kernel);
     counting_ = launch;
     turn_.take();

@@ -8,6 +8,11 @@
 #include "core/device/device.h"
 
 namespace coalprof {
+namespace {
+
+constexpr std::size_t least_room = 128;
+
+}  // namespace
 
 LaunchCounter::~LaunchCounter() {
     try {
@@ -17,10 +22,11 @@ LaunchCounter::~LaunchCounter() {
     }
 }
 
-void LaunchCounter::begin(std::uint64_t number, const TracedKernel& kernel) {
-    if (has_failed_) return;
-    if (pending_.size() >= setup_.most_pending) drain();
-    if (has_failed_) return;
+bool LaunchCounter::begin(std::uint64_t number, const TracedKernel& kernel) {
+    if (has_failed_) return false;
+    const bool is_full = pending_.size() >= setup_.most_pending;
+    if (is_full) drain();
+    if (has_failed_) return is_full;
     try {
         if (!session_)
             session_.emplace(setup_.api, setup_.context, setup_.config, setup_.most_pending);
@@ -29,9 +35,11 @@ void LaunchCounter::begin(std::uint64_t number, const TracedKernel& kernel) {
         session_->push(fmt::format("{}", pending_.size()));
         is_in_range_ = true;
         pending_.push_back({.launch = {.number = number, .kernel = kernel, .measured = {}}});
+        most_held_ = std::max(most_held_, pending_.size());
     } catch (const CountersError& error) {
         fail(error.what());
     }
+    return is_full;
 }
 
 void LaunchCounter::end(bool was_launched) {
@@ -76,6 +84,8 @@ void LaunchCounter::fetch() {
 
 void LaunchCounter::close() {
     drain();
+    // Room that nobody needed is not made again.
+    setup_.most_pending = std::min(setup_.most_pending, std::max(most_held_, least_room));
     session_.reset();
     is_in_range_ = false;
     is_started_ = false;

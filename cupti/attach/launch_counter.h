@@ -23,7 +23,7 @@ class LaunchCounter {
         CUcontext context;
         const MetricConfig& config;
         const RunMetrics& metrics;
-        std::size_t most_pending = 0;  // until they are fetched
+        std::size_t most_pending;  // until they are fetched
         std::function<void(const CountedLaunch&)> deliver;
         std::function<void(const std::string&)> problem;  // after it nothing more is counted
     };
@@ -32,7 +32,8 @@ class LaunchCounter {
     LaunchCounter(const LaunchCounter&) = delete;
     LaunchCounter& operator=(const LaunchCounter&) = delete;
 
-    void begin(std::uint64_t number, const TracedKernel& kernel);
+    // Whether there was no room left, and all before it was fetched.
+    bool begin(std::uint64_t number, const TracedKernel& kernel);
     void end(bool was_launched);
     // Fetches and delivers what was counted. Waits for the context's work.
     void drain();
@@ -55,6 +56,7 @@ class LaunchCounter {
     bool is_started_ = false;
     bool is_in_range_ = false;
     bool has_failed_ = false;
+    std::size_t most_held_ = 0;  // of pending_ at once
     struct Pending {
         CountedLaunch launch;
         bool was_launched = false;

@@ -167,6 +167,30 @@ TEST_F(Attached, every_launch_is_delivered_once_however_many_a_session_holds) {
     EXPECT_THAT(breaches(), IsEmpty());
 }
 
+TEST_F(Attached, says_when_its_room_was_full) {
+    LaunchCounter& counting = counter(2);
+    std::vector<bool> was_full;
+    for (std::uint64_t number = 1; number <= 5; ++number) {
+        was_full.push_back(counting.begin(number, kernel_named("k")));
+        counting.end(true);
+    }
+    EXPECT_THAT(was_full, ElementsAre(false, false, true, false, true));
+}
+
+// Making room takes time, and a program that goes on and off makes it again and again.
+TEST_F(Attached, room_that_nobody_needed_is_not_made_again) {
+    const auto room_after = [&](std::uint64_t launches) {
+        LaunchCounter& counting = counter(500);
+        for (std::uint64_t number = 1; number <= launches; ++number) launch(number);
+        EXPECT_EQ(fake.session_sizes.back(), 500u);
+        counting.close();
+        launch(launches + 1);
+        return fake.session_sizes.back();
+    };
+    EXPECT_LT(room_after(1), 500u);
+    EXPECT_EQ(room_after(300), 300u);
+}
+
 // Requests are those of loads and of asynchronous copies; the fake answers 1 for each metric. Time
 // comes in nanoseconds.
 TEST_F(Attached, readings_are_sums_of_metrics_in_our_units) {

@@ -274,18 +274,21 @@ TEST_F(AttachedProgram, is_counted_again_when_a_launch_that_was_given_up_returns
     begin();
     std::atomic<bool> is_stuck{false};
     std::atomic<bool> goes_on{false};
-    std::thread other([&] {
-        launch_begins("stuck");
-        is_stuck = true;
-        while (!goes_on) std::this_thread::yield();
-        attachment->launch_ends(true);
-    });
-    while (!is_stuck) std::this_thread::yield();
-    launch("beside it");
-    launch("beside it");
-    EXPECT_THAT(trace().problems, SizeIs(1));
-    goes_on = true;
-    other.join();
+    {
+        const std::jthread other([&] {
+            launch_begins("stuck");
+            is_stuck = true;
+            is_stuck.notify_one();
+            goes_on.wait(false);
+            attachment->launch_ends(true);
+        });
+        is_stuck.wait(false);
+        launch("beside it");
+        launch("beside it");
+        EXPECT_THAT(trace().problems, SizeIs(1));
+        goes_on = true;
+        goes_on.notify_one();
+    }
     launch("after");
     attachment->program_ends();
     EXPECT_THAT(counted(), ElementsAre("after"));

@@ -268,13 +268,19 @@ TEST_F(MachineFile, predicts_as_the_gpu_that_it_was_measured_on) {
     for (const FittedRate& rate : found.fit.by_rate)
         EXPECT_DOUBLE_EQ(rates.*rate.info.value, rate.value) << rate.info.key;
     EXPECT_EQ(rates.doubt, 1);
-    EXPECT_FALSE(rates.starts);  // this host's was measured
+    // This host's was measured, but for what calibrating does to it.
+    const StartRange known = *h200_rates().starts;
+    EXPECT_LT(rates.starts->most_seconds - rates.starts->least_seconds,
+              known.most_seconds - known.least_seconds);
+    EXPECT_LE(rates.starts->least_seconds, rates.start_seconds);
+    EXPECT_GE(rates.starts->most_seconds, rates.start_seconds);
 }
 
 TEST_F(MachineFile, of_a_newer_version_keeps_what_is_known_of_the_rest) {
     const std::string path = write(
         R"({"schema":"coalprof/1","calibration":[
             {"kind":"rate","name":"blocks_per_second","value":1000000000,"unit":"1/s"},
+            {"kind":"rate","name":"start_seconds","value":4e-6,"unit":"s","source":"h100"},
             {"kind":"rate","name":"a_rate_of_tomorrow","value":3,"unit":"1/s"},
             {"kind":"launch","name":"offset","value":-1}],
             "machine":"NVIDIA X","compute_capability":"99.0","multiprocessors":10,
@@ -282,7 +288,7 @@ TEST_F(MachineFile, of_a_newer_version_keeps_what_is_known_of_the_rest) {
     const Rates rates = *rates_of(machine_named(path));
     EXPECT_EQ(rates.blocks_per_second, 1e9);
     EXPECT_EQ(rates.overlap, h200_rates().overlap);
-    EXPECT_TRUE(rates.starts);
+    EXPECT_EQ(rates.starts->least_seconds, h200_rates().starts->least_seconds);
 }
 
 TEST_F(MachineFile, that_is_none_is_refused_with_what_is_wrong) {
