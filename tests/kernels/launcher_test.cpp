@@ -193,15 +193,16 @@ TEST_F(Launcher, empties_l2_before_each_cold_launch_and_only_then) {
 
 // Each thread could add to one word, and up to 2^23 a float surely counts.
 TEST_F(Launcher, adds_nothing_where_a_float_would_stop_counting) {
-    LaunchArgument given;  // by the last launch; preparing the next one launches too
     for (const auto& [threads, increment] : {std::pair{1u << 23, 1.0}, {(1u << 23) + 1, 0.0}}) {
         const auto launch = prepare(
             formula_plan("reduce.f32: a[i / 65536]", {1024}, {}, ElementType::u8, 1, threads));
+        LaunchArgument given;
         gpu_.play = [&](const FakeLaunch& one) {
             std::memcpy(&given, one.parameters[1], sizeof given);
         };
         launch->launch();
         EXPECT_EQ(given.real_increment, increment);
+        gpu_.play = [](const FakeLaunch&) {};  // preparing the next one launches other kernels
     }
 }
 
