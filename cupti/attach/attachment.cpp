@@ -20,7 +20,6 @@ namespace {
 constexpr std::uint64_t idle_launches = 200;
 // Launches that wait to be fetched: room for each takes 1.7 ms to make, and each fetch 50 ms, in
 // which counting stops and starts again (H100, 2026-11-23).
-constexpr std::uint64_t least_pending = 128;
 constexpr std::uint64_t most_pending = 512;
 // The same as Setup::least_between_fetches for the counts of lines, of which each time all are
 // fetched.
@@ -95,10 +94,8 @@ const Attachment::ChipConfig& Attachment::config_for(std::uint32_t device) {
     const std::string chip = chip_of_device(api, static_cast<int>(device));
     const ChipMetrics metrics(api, chip);
     const auto has = [&](std::string_view metric) { return metrics.has(metric); };
-    const ChipConfig& made =
-        configs_.try_emplace(device, api, chip, RunMetrics(setup_.orders.pass, chip, has))
-            .first->second;
-    return made;
+    return configs_.try_emplace(device, api, chip, RunMetrics(setup_.orders.pass, chip, has))
+        .first->second;
 }
 
 void Attachment::set_up(CUcontext handle, Context& context) {
@@ -113,7 +110,8 @@ void Attachment::set_up(CUcontext handle, Context& context) {
             .context = handle,
             .config = chip.config,
             .metrics = chip.metrics,
-            .most_pending = std::clamp(setup_.orders.first_of_each, least_pending, most_pending),
+            .most_pending = std::clamp<std::uint64_t>(setup_.orders.first_of_each,
+                                                      LaunchCounter::least_room, most_pending),
             .deliver = [this](const CountedLaunch& launch) { trace_.counted(launch); },
             .problem = [this](const std::string& sentence) { problem(sentence); }});
     } catch (const Error& error) {

@@ -127,7 +127,7 @@ class Attachment {
     LaunchChoice choice_;
     std::optional<LineProbe> lines_;
     std::optional<StartedProfiler> profiler_;
-    std::map<std::uint32_t, ChipConfig> configs_;  // by GPU; a second takes 0.1 s
+    std::map<std::uint32_t, ChipConfig> configs_;  // by GPU
     std::map<CUcontext, Context> contexts_;
     std::vector<Context> left_open_;  // of contexts that are gone; closing them would have waited
     RunningWork work_;

@@ -8,11 +8,6 @@
 #include "core/device/device.h"
 
 namespace coalprof {
-namespace {
-
-constexpr std::size_t least_room = 128;
-
-}  // namespace
 
 LaunchCounter::~LaunchCounter() {
     try {

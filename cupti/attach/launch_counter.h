@@ -18,6 +18,8 @@ namespace coalprof {
 
 class LaunchCounter {
  public:
+    // Launches that there is room for at least, where that many are asked for.
+    static constexpr std::size_t least_room = 128;
     struct Setup {
         const CuptiApi& api;
         CUcontext context;

@@ -238,8 +238,8 @@ TEST(CacheTraffic, of_stores_to_few_lines_joins_those_that_wait) {
 }
 
 Plan formula_of(const std::string& text, std::int64_t value, Op op, ElementType type,
-                std::uint64_t bytes, std::uint32_t block) {
-    Plan plan = shaped(plan_of("offset", 0, op, bytes), type, block);
+                std::uint64_t bytes, std::uint32_t block, std::uint32_t per_thread = 1) {
+    Plan plan = shaped(plan_of("offset", 0, op, bytes, per_thread), type, block);
     plan.program =
         make_formula_program(std::make_shared<ParsedFormula>(parse_formula(text, {"K"})),
                              {.op = op, .type = type, .shape = plan.shape, .values = {value}});
@@ -294,11 +294,8 @@ TEST(CacheTraffic, of_stores_that_start_with_the_launch_joins_less) {
 // which are there until most have come; 2.6 million would leave if each joined only the one before
 // it.
 TEST(CacheTraffic, of_stores_of_several_lines_joins_those_that_wait) {
-    Plan plan = formula_of("lane*K + i/32", 4, Op::store, ElementType::f32, 64 * mib, 1024);
-    plan.shape.per_thread = 4;
-    plan.program = make_formula_program(
-        std::make_shared<ParsedFormula>(parse_formula("lane*4 + i/32", {})),
-        {.op = Op::store, .type = ElementType::f32, .shape = plan.shape, .values = {}});
+    const Plan plan =
+        formula_of("lane*K + i/32", 4, Op::store, ElementType::f32, 64 * mib, 1024, 4);
     EXPECT_LT(caches_of(plan).l2_write_requests, 2 * 294'159);
 }
 
