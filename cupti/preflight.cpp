@@ -250,14 +250,15 @@ Finding find_mps(const PreflightFacts& facts) {
     const auto pipe = facts.environment.find("CUDA_MPS_PIPE_DIRECTORY");
     if (servers.empty() && pipe == facts.environment.end())
         return {.name = "mps", .state = FindingState::ok, .detail = "not in use", .remedy = {}};
-    return {.name = "mps",
-            .state = FindingState::problem,
-            .detail = servers.empty()
-                          ? fmt::format("CUDA_MPS_PIPE_DIRECTORY={} is set", pipe->second)
-                          : fmt::format("{} runs", fmt::join(servers, ", ")),
-            .remedy =
-                "Counters cannot be read under MPS: stop it (`echo quit | "
-                "nvidia-cuda-mps-control`) or unset CUDA_MPS_PIPE_DIRECTORY."};
+    // A program that was MPS's only client was counted rightly (H100, driver 580.159, 2026-11-23).
+    return {
+        .name = "mps",
+        .state = FindingState::unknown,
+        .detail = servers.empty() ? fmt::format("CUDA_MPS_PIPE_DIRECTORY={} is set", pipe->second)
+                                  : fmt::format("{} runs", fmt::join(servers, ", ")),
+        .remedy =
+            "Counters take in what other clients of MPS do meanwhile. If they are refused, stop "
+            "MPS (`echo quit | nvidia-cuda-mps-control`) or unset CUDA_MPS_PIPE_DIRECTORY."};
 }
 
 Finding find_mig(const PreflightFacts& facts) {
