@@ -20,6 +20,7 @@
 #include "core/text/describe.h"
 #include "core/text/number.h"
 #include "core/trace/kernels.h"
+#include "core/trace/second_run.h"
 #include "core/write/file_descriptor.h"
 #ifdef COALPROF_HAS_CUDA
 #include "cli/run_lines.h"
@@ -305,7 +306,8 @@ int run_once(const RunCommand& command, const std::string& library, RunPass pass
     const TraceFolder folder;
     AttachOrders orders{.folder = folder.path(),
                         .first_of_each = parse_integer(command.first, "--first", 1),
-                        .pass = pass};
+                        .pass = pass,
+                        .tells_of_code = command.lines && pass != RunPass::lines};
     if (!command.kernel.empty()) orders.kernel = command.kernel;
     orders.ranges = command.ranges;
     if (pass == RunPass::use) orders.left_out = names_in(before, &Trace::unfinished);
@@ -319,6 +321,11 @@ int run_once(const RunCommand& command, const std::string& library, RunPass pass
     const int code = run_program(command.program, variables);
     for (Trace& trace : folder.traces()) traces.push_back(std::move(trace));
     return code;
+}
+
+bool may_have_lines(const RunCommand& command, const std::vector<Trace>& traces) {
+    LaunchChoice choice(1, command.kernel.empty() ? std::nullopt : std::optional(command.kernel));
+    return may_have_lines(traces, [&](const std::string& name) { return choice.wants(name); });
 }
 
 ExitCode run_run_command(const RunCommand& command, const Invocation& invocation) {
@@ -336,12 +343,19 @@ ExitCode run_run_command(const RunCommand& command, const Invocation& invocation
     // A program that ends with an error may do so again; one that a signal ended is not asked, nor
     // one that was stopped or never came to the GPU.
     const bool may_run_again = stop_signal() == 0 && !traces.empty();
-    if (command.lines && code < 128 && may_run_again) {
+    const bool may_count_lines = command.lines && code < 128 && may_run_again;
+    std::uint64_t runs = 1;
+    if (may_count_lines && !may_have_lines(command, traces)) {
+        lines = lines_of_run(kernels, {}, facts, command.addresses);
+        append(lines.warnings, why_it_ran_once(traces));
+    } else if (may_count_lines) {
+        runs = 2;
         const int code_of_lines = run_once(command, library, RunPass::lines, again, traces);
         lines = lines_of_run(kernels, again, facts, command.addresses);
         append(lines.warnings, other_end_of(code_of_lines, code));
         if (stop_signal() != 0) code = code_of_lines;
     } else if (!command.lines && command.counters == "memory" && code == 0 && may_run_again) {
+        runs = 2;
         code = run_once(command, library, RunPass::use, again, traces);
         add_use(kernels, summarize(again));
         std::ranges::move(again, std::back_inserter(traces));
@@ -361,7 +375,7 @@ ExitCode run_run_command(const RunCommand& command, const Invocation& invocation
 
     ResultHead head = head_of(invocation.argv);
     head.backend = "device";
-    head.passes = command.counters == "memory" || command.lines ? 2 : 1;
+    head.passes = runs;
     head.device = device_of(facts);
     head.sweep = {.pattern = "run",
                   .file = command.program.front(),
@@ -416,7 +430,7 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
     sub->add_flag(
         "--lines", command->lines,
         "What each load, store and atomic of the source asks of memory: the program is run "
-        "a second time, and its PTX counts itself");
+        "a second time, and its PTX counts itself; not where its kernels have none");
     sub->add_option("--addresses", command->addresses,
                     "With --lines: save addresses of some warps of each line as a warps file")
         ->type_name("FILE");

@@ -146,6 +146,18 @@ std::vector<Warning> problems_of(const std::vector<Trace>& traces, std::string_v
     return warnings;
 }
 
+std::vector<Warning> why_it_ran_once(const std::vector<Trace>& traces) {
+    std::set<std::string> reasons;
+    for (const Trace& trace : traces)
+        reasons.insert(trace.lacks_ptx.begin(), trace.lacks_ptx.end());
+    if (reasons.empty()) return {};
+    return {{.code = "W-NO-LINES",
+             .point = {},
+             .text = fmt::format("the program was run once, as a second run could tell no lines; "
+                                 "of the code that it loads: {}",
+                                 fmt::join(reasons, "; "))}};
+}
+
 RunLines lines_of_run(const std::vector<KernelSummary>& kernels, const std::vector<Trace>& traces,
                       const std::optional<DeviceFacts>& facts, const std::string& addresses) {
     const std::vector<LineSummary> lines = summarize_lines(traces);

@@ -14,6 +14,7 @@ namespace {
 // Older ones lack match.sync.
 constexpr std::uint32_t least_capability = 70;
 constexpr std::string_view least_version = "6.3";
+constexpr std::string_view entry_word = ".entry";
 
 std::uint64_t number_of(std::string_view text) {
     std::uint64_t number = 0;
@@ -165,11 +166,11 @@ void Rewriter::declaration() {
 }
 
 void Rewriter::function(std::string_view header) {
-    const std::size_t entry = header.find(".entry");
+    const std::size_t entry = header.find(entry_word);
     const std::size_t func = header.find(".func");
     std::size_t name = header.npos;
     if (entry != header.npos) {
-        name = skip_blanks(header, entry + 6);
+        name = entry + entry_word.size();
     } else if (func != header.npos) {
         name = skip_blanks(header, func + 5);
         if (name < header.size() && header[name] == '(')  // what it returns
@@ -180,9 +181,7 @@ void Rewriter::function(std::string_view header) {
         copy_to(behind_braces(body));
         return;
     }
-    std::size_t name_end = name;
-    while (name_end < header.size() && is_name_character(header[name_end])) ++name_end;
-    function_ = header.substr(name, name_end - name);
+    function_ = name_at(header, name);
     body_ = text_.substr(body, behind_braces(body) - body);
     is_wanted_ = entry == header.npos || wants_(function_);
     registers_ = {};
@@ -335,6 +334,15 @@ bool is_of_toolkit(const SourceLine& place) {
 std::variant<ProbedPtx, NoPtx> probe(std::string_view ptx,
                                      const std::function<bool(const std::string&)>& wants) {
     return Rewriter(ptx, wants).rewrite();
+}
+
+std::vector<std::string> kernels_in(std::string_view ptx) {
+    std::vector<std::string> names;
+    for (std::size_t at = 0; (at = ptx.find(entry_word, at)) != ptx.npos;) {
+        at += entry_word.size();
+        if (const std::string_view name = name_at(ptx, at); !name.empty()) names.emplace_back(name);
+    }
+    return names;
 }
 
 }  // namespace coalprof

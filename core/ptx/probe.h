@@ -31,4 +31,7 @@ struct ProbedPtx {
 std::variant<ProbedPtx, NoPtx> probe(std::string_view ptx,
                                      const std::function<bool(const std::string&)>& wants);
 
+// The mangled names of the kernels in it.
+std::vector<std::string> kernels_in(std::string_view ptx);
+
 }  // namespace coalprof

@@ -111,6 +111,13 @@ bool is_name_character(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%';
 }
 
+std::string_view name_at(std::string_view text, std::size_t at) {
+    const std::size_t begin = std::min(skip_blanks(text, at), text.size());
+    std::size_t end = begin;
+    while (end < text.size() && is_name_character(text[end])) ++end;
+    return text.substr(begin, end - begin);
+}
+
 std::vector<std::string_view> words_of(std::string_view text) {
     std::vector<std::string_view> words;
     constexpr std::string_view between = " \t\r\n,";

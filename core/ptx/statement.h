@@ -50,6 +50,9 @@ std::size_t skip_blanks(std::string_view text, std::size_t at);
 // The characters of names: letters, digits, _, $ and %.
 bool is_name_character(char c);
 
+// The name that stands at `at`, behind blanks; empty: none does.
+std::string_view name_at(std::string_view text, std::size_t at);
+
 // Words between blanks and commas.
 std::vector<std::string_view> words_of(std::string_view text);
 

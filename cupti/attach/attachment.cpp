@@ -66,6 +66,14 @@ void Attachment::count_lines(const ModuleDriver& driver) {
             [this](CUcontext context) { return !captures_.any() && ends_in_time(context); }});
 }
 
+void Attachment::tell_of_code(const ModuleDriver& driver) {
+    code_.emplace(LoadedCode::Setup{
+        .driver = driver,
+        .has_ptx = [this](const std::string& kernel) { trace_.has_ptx(kernel); },
+        .lacks_ptx = [this](const std::string& reason) { trace_.lacks_ptx(reason); },
+        .may_have_ptx = [this](const std::string& reason) { trace_.may_have_ptx(reason); }});
+}
+
 std::string Attachment::file_for(const std::string& bytes) {
     const std::string path =
         fmt::format("{}/{}-{}.image", setup_.orders.folder, process_, ++files_);

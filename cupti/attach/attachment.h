@@ -21,6 +21,7 @@
 #include "cupti/attach/launch_counter.h"
 #include "cupti/attach/launch_turn.h"
 #include "cupti/attach/line_probe.h"
+#include "cupti/attach/loaded_code.h"
 #include "cupti/attach/orders.h"
 #include "cupti/attach/patience.h"
 #include "cupti/attach/running_work.h"
@@ -58,6 +59,7 @@ class Attachment {
 
     void problem(const std::string& sentence);
     void count_lines(const ModuleDriver& driver);
+    void tell_of_code(const ModuleDriver& driver);
     void launch_begins(const SeenLaunch& launch);
     void launch_ends(bool was_launched);
     // Before a stream's launches are recorded: not while one is counted, or a context's work
@@ -76,9 +78,16 @@ class Attachment {
         const std::lock_guard lock(mutex_);
         return lines() && work(*lines());
     }
+    // None: nobody asks for it.
+    template <typename Work>
+    void with_code(Work work) {
+        const std::lock_guard lock(mutex_);
+        if (code_ && !has_ended_) work(*code_);
+    }
     // A new file that holds these bytes; empty: it cannot be written.
     std::string file_for(const std::string& bytes);
     bool counts_lines() const { return setup_.orders.pass == RunPass::lines; }
+    bool tells_of_code() const { return setup_.orders.tells_of_code; }
     void context_ends(CUcontext context);
     void program_ends();
 
@@ -126,6 +135,7 @@ class Attachment {
     TraceWriter trace_;
     LaunchChoice choice_;
     std::optional<LineProbe> lines_;
+    std::optional<LoadedCode> code_;
     std::optional<StartedProfiler> profiler_;
     std::map<std::uint32_t, ChipConfig> configs_;  // by GPU
     std::map<CUcontext, Context> contexts_;

@@ -8,8 +8,6 @@
 #include <fstream>
 #include <iterator>
 
-#include "cupti/driver.h"
-
 namespace coalprof {
 namespace {
 
@@ -17,57 +15,16 @@ namespace {
 constexpr std::size_t most_images = 4096;
 constexpr std::size_t most_samples_told = 64;
 
-std::uint32_t capability_of(const ModuleDriver& driver, CUdevice device) {
-    int major = 0;
-    int minor = 0;
-    driver.device_get_attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
-    driver.device_get_attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
-    return static_cast<std::uint32_t>(major * 10 + minor);
-}
-
 }  // namespace
-
-ModuleDriver module_driver() {
-    ModuleDriver driver;
-    bind_driver("cuCtxGetDevice", driver.context_get_device);
-    bind_driver("cuDeviceGetCount", driver.device_get_count);
-    bind_driver("cuDeviceGetAttribute", driver.device_get_attribute);
-    bind_driver("cuCtxPushCurrent_v2", driver.context_push);
-    bind_driver("cuCtxPopCurrent_v2", driver.context_pop);
-    bind_driver("cuLinkCreate_v2", driver.link_create);
-    bind_driver("cuLinkAddData_v2", driver.link_add_data);
-    bind_driver("cuLinkComplete", driver.link_complete);
-    bind_driver("cuLinkDestroy", driver.link_destroy);
-    bind_driver("cuLibraryGetGlobal", driver.global_of_code);
-    bind_driver("cuModuleGetGlobal_v2", driver.global_of_module);
-    bind_driver("cuMemcpyDtoH_v2", driver.copy_to_host);
-    return driver;
-}
 
 void LineProbe::say_once(const std::string& sentence) {
     if (said_.insert(sentence).second) setup_.problem(sentence);
 }
 
-std::uint32_t LineProbe::capability() const {
-    // Where no context is current the first GPU speaks for all: they are alike.
-    CUdevice device = 0;
-    if (setup_.driver.context_get_device(&device) != CUDA_SUCCESS) device = 0;
-    return capability_of(setup_.driver, device);
-}
-
-// Code is compiled for one of them, and a library of code serves all.
-bool LineProbe::gpus_differ() const {
-    int count = 0;
-    if (setup_.driver.device_get_count(&count) != CUDA_SUCCESS) return false;
-    for (CUdevice device = 1; device < count; ++device)
-        if (capability_of(setup_.driver, device) != capability_of(setup_.driver, 0)) return true;
-    return false;
-}
-
 const void* LineProbe::replacement(const void* image) {
     being_loaded_ = 0;
     if (!image || !can_count()) return nullptr;
-    const std::string* bytes = counting(ptx_of_image(image, capability()));
+    const std::string* bytes = counting(ptx_of_image(image, capability_of_code(setup_.driver)));
     return bytes ? bytes->data() : nullptr;
 }
 
@@ -76,7 +33,8 @@ const std::string* LineProbe::replacement_of_file(const char* path) {
     if (!path || !can_count()) return nullptr;
     std::ifstream file(path, std::ios::binary);
     if (!file) return nullptr;  // the driver has words for it
-    return counting(ptx_of_file({std::istreambuf_iterator<char>(file), {}}, capability()));
+    return counting(
+        ptx_of_file({std::istreambuf_iterator<char>(file), {}}, capability_of_code(setup_.driver)));
 }
 
 bool LineProbe::can_count() {
@@ -84,7 +42,7 @@ bool LineProbe::can_count() {
         say_once(fmt::format("modules after the {}th were not counted by lines", most_images));
         return false;
     }
-    if (gpus_differ()) {
+    if (gpus_differ(setup_.driver)) {
         say_once("lines are not counted where GPUs of different compute capabilities are together");
         return false;
     }

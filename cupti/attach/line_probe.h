@@ -20,28 +20,10 @@
 
 #include "core/ptx/probe.h"
 #include "core/trace/trace.h"
+#include "cupti/attach/module_driver.h"
 #include "cupti/attach/ptx_image.h"
 
 namespace coalprof {
-
-// A plain struct, so that a scripted fake can stand in.
-struct ModuleDriver {
-    decltype(&::cuCtxGetDevice) context_get_device = nullptr;
-    decltype(&::cuDeviceGetCount) device_get_count = nullptr;
-    decltype(&::cuDeviceGetAttribute) device_get_attribute = nullptr;
-    decltype(&::cuCtxPushCurrent) context_push = nullptr;
-    decltype(&::cuCtxPopCurrent) context_pop = nullptr;
-    decltype(&::cuLinkCreate) link_create = nullptr;
-    decltype(&::cuLinkAddData) link_add_data = nullptr;
-    decltype(&::cuLinkComplete) link_complete = nullptr;
-    decltype(&::cuLinkDestroy) link_destroy = nullptr;
-    decltype(&::cuLibraryGetGlobal) global_of_code = nullptr;
-    decltype(&::cuModuleGetGlobal) global_of_module = nullptr;
-    decltype(&::cuMemcpyDtoH) copy_to_host = nullptr;
-};
-
-// Throws CountersError: no driver, or one that is too old (before CUDA 12).
-ModuleDriver module_driver();
 
 class LineProbe {
  public:
@@ -87,8 +69,6 @@ class LineProbe {
     bool can_count();
     const std::string* counting(const PtxOrReason& ptx);
     bool compile(ProbedPtx& probed, std::string& bytes);
-    std::uint32_t capability() const;
-    bool gpus_differ() const;
     // Where `handle` of an image counts: a library in all contexts of the program.
     std::vector<CUcontext> contexts_of(Handle handle, CUcontext loaded_in) const;
     bool may_copy(CUcontext context);

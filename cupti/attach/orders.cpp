@@ -18,6 +18,8 @@ constexpr const char* pass_variable = "COALPROF_ATTACH_PASS";
 constexpr const char* ranges_variable = "COALPROF_ATTACH_RANGES";      // one a line
 constexpr const char* left_out_variable = "COALPROF_ATTACH_LEFT_OUT";  // one a line
 
+constexpr const char* code_variable = "COALPROF_ATTACH_TELL_OF_CODE";
+
 constexpr std::array pass_names{"traffic", "use", "lines"};  // in the order of RunPass
 
 std::vector<std::string> lines_of(const char* variable) {
@@ -41,6 +43,7 @@ std::vector<std::pair<std::string, std::string>> variables_of(const AttachOrders
     if (!orders.left_out.empty())
         variables.emplace_back(left_out_variable,
                                fmt::format("{}", fmt::join(orders.left_out, "\n")));
+    if (orders.tells_of_code) variables.emplace_back(code_variable, "1");
     return variables;
 }
 
@@ -60,6 +63,7 @@ std::optional<AttachOrders> orders_of_environment() {
     orders.ranges = lines_of(ranges_variable);
     const std::vector<std::string> left_out = lines_of(left_out_variable);
     orders.left_out = {left_out.begin(), left_out.end()};
+    orders.tells_of_code = std::getenv(code_variable) != nullptr;
     return orders;
 }
 

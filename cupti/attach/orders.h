@@ -20,6 +20,7 @@ struct AttachOrders {
     RunPass pass = RunPass::traffic;
     std::vector<std::string> ranges = {};  // NVTX's, by name; none: launches are counted anywhere
     std::set<std::string> left_out = {};   // kernels, by their mangled names
+    bool tells_of_code = false;            // whether a second run could tell lines: see LoadedCode
 };
 
 // As variables, by name.

@@ -98,6 +98,13 @@ PtxOrReason unpacked(const Entry& entry) {
     return until_zero(std::move(text));
 }
 
+std::uint32_t magic_of(const void* image) {
+    std::uint32_t magic = 0;
+    // Not beyond a text that is shorter.
+    std::memcpy(&magic, image, ::strnlen(static_cast<const char*>(image), sizeof magic));
+    return magic;
+}
+
 PtxOrReason ptx_of_text(std::string_view text) {
     if (text.find(".version") == text.npos)
         return NoPtx{"it is of a kind that coalprof does not know"};
@@ -138,12 +145,14 @@ PtxOrReason ptx_of_fat_binary(std::span<const std::byte> bytes, std::uint32_t ca
     return NoPtx{"it holds machine code and no PTX"};
 }
 
+bool is_fat_binary(const void* image) {
+    const std::uint32_t magic = magic_of(image);
+    return magic == wrapper_magic || magic == fat_binary_magic;
+}
+
 PtxOrReason ptx_of_image(const void* image, std::uint32_t capability) {
-    std::uint32_t magic = 0;
-    // Not beyond a text that is shorter.
+    const std::uint32_t magic = magic_of(image);
     const auto* text = static_cast<const char*>(image);
-    const std::size_t length = ::strnlen(text, sizeof magic);
-    std::memcpy(&magic, image, length);
     if (magic == wrapper_magic) {
         const void* data = nullptr;
         std::memcpy(&data, text + 8, sizeof data);
@@ -161,8 +170,7 @@ PtxOrReason ptx_of_image(const void* image, std::uint32_t capability) {
 }
 
 PtxOrReason ptx_of_file(const std::string& bytes, std::uint32_t capability) {
-    std::uint32_t magic = 0;
-    std::memcpy(&magic, bytes.data(), std::min(bytes.size(), sizeof magic));
+    const std::uint32_t magic = magic_of(bytes.c_str());
     if (magic == fat_binary_magic)
         return ptx_of_fat_binary(std::as_bytes(std::span(bytes)), capability);
     if (magic == elf_magic) return NoPtx{"it holds machine code and no PTX"};

@@ -29,6 +29,9 @@ PtxOrReason ptx_of_fat_binary(std::span<const std::byte> bytes, std::uint32_t ca
 // `image` is to be as whole as the driver needs it: sizes stand in its headers.
 PtxOrReason ptx_of_image(const void* image, std::uint32_t capability);
 
+// Or a wrapper of one.
+bool is_fat_binary(const void* image);
+
 // The same of a file that the driver is to load.
 PtxOrReason ptx_of_file(const std::string& bytes, std::uint32_t capability);
 

@@ -130,6 +130,39 @@ class RunProgram(Case):
         self.assertEqual(len(texts), 1)
         self.assertIn("waits(int*)", texts[0])
 
+    def lines_of(self, *told, options=()):
+        """How often a program ran that tells this as the library does where there is a GPU, and its result."""
+        kernel = {"kernel": "_Z5scalePf", "grid": [1, 1, 1], "block": [32, 1, 1], "device": 0}
+        lines = [{"coalprof_trace": 3, "process": 1, "program": "x"},
+                 {**kernel, "launch": 1, "measured": {"duration_seconds": 1e-3}}, *told,
+                 {**kernel, "launches": 2}, {"end": True}]
+        script = ("import os\n"
+                  "print('asked' if 'COALPROF_ATTACH_TELL_OF_CODE' in os.environ else 'not asked')\n"
+                  "with open(os.environ['COALPROF_ATTACH_FOLDER'] + '/1.trace', 'w') as trace:\n"
+                  f"    trace.write({chr(10).join(map(json.dumps, lines)) + chr(10)!r})")
+        ran = self.python("--json", "--lines", *options, script=script)
+        result = json.loads(ran.err)
+        warnings = [one["text"] for one in result["warnings"] if one["code"] == "W-NO-LINES"]
+        self.assertEqual(result["meta"]["passes"], len(ran.out.splitlines()))
+        return ran.out, warnings
+
+    def test_runs_a_program_once_whose_kernels_cannot_have_lines(self):
+        out, warnings = self.lines_of({"lacks_ptx": "it holds machine code and no PTX"})
+        self.assertEqual(out, b"asked\n")
+        self.assertEqual(len(warnings), 2)
+        self.assertRegex(warnings[0], r"\bscale\b.*\b100 %")
+        self.assertIn("it holds machine code and no PTX", warnings[1])
+
+    def test_runs_a_program_twice_whose_kernels_may_have_lines(self):
+        machine_code = {"lacks_ptx": "it holds machine code and no PTX"}
+        ptx = {"has_ptx": "_Z5scalePf"}
+        for told in ([machine_code, ptx], [machine_code, {"may_have_ptx": "it is a cubin"}], []):
+            with self.subTest(told):
+                out, warnings = self.lines_of(*told)
+                self.assertEqual(out, b"asked\nnot asked\n")
+                self.assertEqual(len(warnings), 1)
+        self.assertEqual(self.lines_of(machine_code, ptx, options=["--kernel", "other"])[0], b"asked\n")
+
     def test_a_forked_child_leaves_its_parents_trace_alone(self):
         ran = self.python("--json", script=LIKE_A_DRIVER +
                           "if os.fork() == 0: sys.exit(0)\nos.wait()\nos._exit(5)")

@@ -108,6 +108,25 @@ TEST(DriverCalls, that_wait_or_load_code_are_neither) {
     };
     for (const CUpti_CallbackId call : waiting_calls) EXPECT_TRUE(is_neither(call)) << call;
     for (const CUpti_CallbackId call : loading_calls) EXPECT_TRUE(is_neither(call)) << call;
+    for (const CUpti_CallbackId call : unloading_calls) EXPECT_TRUE(is_neither(call)) << call;
+}
+
+TEST(DriverCalls, that_load_code_tell_it_or_its_file) {
+    const struct {
+        CUlibrary* library = nullptr;
+        const void* code = "code or file";
+    } arguments;
+    for (const CUpti_CallbackId call : loading_calls) {
+        const auto load = load_of(call, with_arguments(&arguments));
+        ASSERT_TRUE(load) << call;
+        EXPECT_EQ(load->code, arguments.code);
+        EXPECT_EQ(load->is_file, call == CUPTI_DRIVER_TRACE_CBID_cuModuleLoad ||
+                                     call == CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadFromFile);
+    }
+    for (const CUpti_CallbackId call : unloading_calls)
+        EXPECT_FALSE(load_of(call, with_arguments(&arguments)));
+    for (const CUpti_CallbackId call : waiting_calls)
+        EXPECT_FALSE(load_of(call, with_arguments(&arguments)));
 }
 
 TEST(DriverCalls, of_kernels_without_a_name_say_so) {

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "cupti/attach/ptx_image.h"
+#include "cupti/fat_binaries.h"
 
 namespace coalprof {
 namespace {
@@ -25,28 +26,6 @@ const std::string ptx =
     "\t.file 1 \"/src/app.cu\"\n";
 
 // --- fat binaries --------------------------------------------------------------------------------
-
-template <typename Number>
-void put(std::string& bytes, std::size_t at, Number number) {
-    std::memcpy(bytes.data() + at, &number, sizeof number);
-}
-
-std::string entry(std::uint16_t kind, std::uint32_t architecture, const std::string& payload) {
-    std::string bytes(64, '\0');
-    put(bytes, 0, kind);
-    put(bytes, 4, std::uint32_t{64});
-    put(bytes, 8, static_cast<std::uint64_t>(payload.size()));
-    put(bytes, 28, architecture);
-    return bytes + payload;
-}
-
-std::string fat_binary(const std::string& entries) {
-    std::string bytes(16, '\0');
-    put(bytes, 0, std::uint32_t{0xba55ed50});
-    put(bytes, 6, std::uint16_t{16});
-    put(bytes, 8, static_cast<std::uint64_t>(entries.size()));
-    return bytes + entries;
-}
 
 #if defined(COALPROF_HAS_ZSTD) && defined(COALPROF_HAS_LZ4)
 constexpr bool can_unpack = true;

@@ -176,7 +176,9 @@ TEST(AttachOrders, come_through_the_environment_as_they_were_given) {
                              .first_of_each = 3,
                              .kernel = "gemm",
                              .pass = RunPass::use,
-                             .ranges = {"a step", "b,c"}};
+                             .ranges = {"a step", "b,c"},
+                             .left_out = {"_Z5waitsPi"},
+                             .tells_of_code = true};
     for (const auto& [name, value] : variables_of(given)) ::setenv(name.c_str(), value.c_str(), 1);
     const auto taken = orders_of_environment();
     for (const auto& [name, value] : variables_of(given)) ::unsetenv(name.c_str());
@@ -186,6 +188,8 @@ TEST(AttachOrders, come_through_the_environment_as_they_were_given) {
     EXPECT_EQ(taken->kernel, "gemm");
     EXPECT_EQ(taken->pass, RunPass::use);
     EXPECT_EQ(taken->ranges, given.ranges);
+    EXPECT_EQ(taken->left_out, given.left_out);
+    EXPECT_TRUE(taken->tells_of_code);
 }
 
 #ifdef NVTX_NO_IMPL

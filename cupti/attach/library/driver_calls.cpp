@@ -20,6 +20,11 @@ struct GraphArguments {  // cuGraphLaunch
     CUstream hStream;
 };
 
+struct CodeArguments {  // cuLibraryLoadData and others: where the handle goes, and what is loaded
+    void* handle;
+    const void* code;
+};
+
 struct CaptureArguments {  // cuStreamBeginCapture, cuStreamEndCapture
     CUstream hStream;
 };
@@ -89,6 +94,21 @@ std::optional<CaptureCall> capture_of(CUpti_CallbackId call, const CUpti_Callbac
             return capture_call(data, false, false);
         case CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz:
             return capture_call(data, false, true);
+        default:
+            return std::nullopt;
+    }
+}
+
+std::optional<LoadCall> load_of(CUpti_CallbackId call, const CUpti_CallbackData& data) {
+    switch (call) {
+        case CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData:
+        case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData:
+        case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx:
+        case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary:
+            return LoadCall{.code = arguments_of<CodeArguments>(data).code, .is_file = false};
+        case CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadFromFile:
+        case CUPTI_DRIVER_TRACE_CBID_cuModuleLoad:
+            return LoadCall{.code = arguments_of<CodeArguments>(data).code, .is_file = true};
         default:
             return std::nullopt;
     }

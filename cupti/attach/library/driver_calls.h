@@ -21,6 +21,13 @@ struct CaptureCall {
 };
 std::optional<CaptureCall> capture_of(CUpti_CallbackId call, const CUpti_CallbackData& data);
 
+// A call that loads code.
+struct LoadCall {
+    const void* code;  // the name of its file where it is one
+    bool is_file;
+};
+std::optional<LoadCall> load_of(CUpti_CallbackId call, const CUpti_CallbackData& data);
+
 inline constexpr std::array launch_calls{
     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
@@ -40,10 +47,13 @@ inline constexpr std::array launch_calls{
     CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz,
 };
 inline constexpr std::array loading_calls{
-    CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData,     CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload,
-    CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData,      CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx,
-    CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary, CUPTI_DRIVER_TRACE_CBID_cuModuleLoad,
-    CUPTI_DRIVER_TRACE_CBID_cuModuleUnload,        CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadFromFile,
+    CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData,     CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData,
+    CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx,    CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary,
+    CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadFromFile, CUPTI_DRIVER_TRACE_CBID_cuModuleLoad,
+};
+inline constexpr std::array unloading_calls{
+    CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload,
+    CUPTI_DRIVER_TRACE_CBID_cuModuleUnload,
 };
 inline constexpr std::array waiting_calls{
     CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize,         CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,

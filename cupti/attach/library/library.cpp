@@ -79,6 +79,12 @@ void capture_called(const CaptureCall& call, CUcontext context, bool is_entered,
     });
 }
 
+void code_called(const LoadCall& load) {
+    attachment->with_code([&](LoadedCode& code) {
+        load.is_file ? code.file(static_cast<const char*>(load.code)) : code.image(load.code);
+    });
+}
+
 void driver_called(CUpti_CallbackId call, const CUpti_CallbackData& data) {
     const bool is_entered = data.callbackSite == CUPTI_API_ENTER;
     const bool succeeded = !is_entered && data.functionReturnValue &&
@@ -96,6 +102,10 @@ void driver_called(CUpti_CallbackId call, const CUpti_CallbackData& data) {
             attachment->launch_begins(*launch);
         else
             attachment->launch_ends(succeeded);
+        return;
+    }
+    if (const auto load = load_of(call, data)) {
+        if (is_entered) code_called(*load);
         return;
     }
     if (!is_entered) attachment->waited();
@@ -131,6 +141,16 @@ void CUPTIAPI called(void*, CUpti_CallbackDomain domain, CUpti_CallbackId call, 
     });
 }
 
+bool tells_of_code() {
+    if (!attachment->tells_of_code()) return false;
+    try {
+        attachment->tell_of_code(module_driver());
+        return true;
+    } catch (const Error&) {
+        return false;  // of a driver that is too old: the second run says so
+    }
+}
+
 void subscribe(const CallbackApi& callbacks) {
     CUpti_SubscriberHandle subscriber = nullptr;
     check_cupti(callbacks.subscribe(&subscriber, called, nullptr),
@@ -141,10 +161,13 @@ void subscribe(const CallbackApi& callbacks) {
     };
     for (const CUpti_CallbackId call : launch_calls) enable(CUPTI_CB_DOMAIN_DRIVER_API, call);
     for (const CUpti_CallbackId call : waiting_calls) enable(CUPTI_CB_DOMAIN_DRIVER_API, call);
-    if (attachment->counts_lines()) {
-        attachment->count_lines(module_driver());
+    const bool counts_lines = attachment->counts_lines();
+    if (counts_lines) attachment->count_lines(module_driver());
+    if (counts_lines || tells_of_code())
         for (const CUpti_CallbackId call : loading_calls) enable(CUPTI_CB_DOMAIN_DRIVER_API, call);
-    }
+    if (counts_lines)
+        for (const CUpti_CallbackId call : unloading_calls)
+            enable(CUPTI_CB_DOMAIN_DRIVER_API, call);
     // An older CUPTI refuses it: there is nothing to be told of.
     callbacks.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, synchronize_from_cuda_13);
     enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);

@@ -185,6 +185,13 @@ TEST(Probe, lets_a_kernel_be_launched_with_as_many_threads_as_before) {
     EXPECT_THAT(probed(bound).text, Not(HasSubstr(".maxntid 1024")));
 }
 
+TEST(KernelsOfPtx, are_told_by_their_names) {
+    EXPECT_THAT(kernels_in(program), ElementsAre("kernel", "other"));
+    EXPECT_THAT(kernels_in(".visible .entry // its name:\n\t_Z1kPf(\n.entry"),
+                ElementsAre("_Z1kPf"));
+    EXPECT_TRUE(kernels_in("").empty());
+}
+
 TEST(Probe, refuses_what_it_cannot_count) {
     std::string old(program);
     old.replace(old.find("sm_80"), 5, "sm_52");

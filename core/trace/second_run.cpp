@@ -1,0 +1,38 @@
+#include "core/trace/second_run.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+namespace coalprof {
+namespace {
+
+// None: they are not all known, as in a graph, or where the program ended without a word.
+std::optional<std::set<std::string>> launched_in(const Trace& trace) {
+    if (!trace.launches) return std::nullopt;
+    std::set<std::string> names;
+    for (const auto& [kernel, count] : *trace.launches) {
+        if (kernel.name.starts_with('(')) return std::nullopt;  // no function's
+        names.insert(kernel.name);
+    }
+    return names;
+}
+
+}  // namespace
+
+bool may_have_lines(const std::vector<Trace>& traces,
+                    const std::function<bool(const std::string&)>& wants) {
+    return std::ranges::any_of(traces, [&](const Trace& trace) {
+        const auto launched = launched_in(trace);
+        if (launched && std::ranges::none_of(*launched, wants)) return false;
+        if (!trace.may_have_ptx.empty()) return true;
+        // Where no code lacks PTX, a kernel that has none came in a way that is not seen.
+        const bool all_have_ptx = trace.lacks_ptx.empty();
+        if (!launched) return all_have_ptx || std::ranges::any_of(trace.with_ptx, wants);
+        return std::ranges::any_of(*launched, [&](const std::string& kernel) {
+            return wants(kernel) && (all_have_ptx || trace.with_ptx.contains(kernel));
+        });
+    });
+}
+
+}  // namespace coalprof

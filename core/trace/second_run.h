@@ -1,0 +1,27 @@
+// Whether a program is to be run again, with code that counts its own lines: only where that could
+// tell any, as it takes as long as the first run.
+//
+// Lines come from PTX. Both runs see the code that the program loads by the same calls of the
+// driver, and the first one tells of each load which it is:
+//  - PTX that this GPU compiles: the kernels in it may have lines;
+//  - a fat binary without: compilers packed it, and it comes as it is in each run;
+//  - anything else: machine code alone, in whose place frameworks hand over PTX when the second run
+//    asks them to (cupti/attach/frameworks.h), or what is not known: any kernel may have lines.
+// A kernel that is of none of these came in a way that is not seen: it may have lines. Where fat
+// binaries without PTX were loaded it is taken for one of theirs, as their kernels are not told.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/trace/trace.h"
+
+namespace coalprof {
+
+// `traces`: of all processes of the first run. `wants`: which kernels lines are asked of, by their
+// mangled names.
+bool may_have_lines(const std::vector<Trace>& traces,
+                    const std::function<bool(const std::string&)>& wants);
+
+}  // namespace coalprof

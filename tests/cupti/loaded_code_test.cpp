@@ -1,0 +1,207 @@
+// What a program's first run tells of its code, and whether it is run again for lines: programs
+// that load some code and launch a kernel, on a GPU of compute capability 9.0.
+#include "cupti/attach/loaded_code.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/trace/second_run.h"
+#include "cupti/attach/attachment.h"
+#include "cupti/fat_binaries.h"
+
+namespace coalprof {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+std::string ptx_of(const std::string& kernel) {
+    return ".version 8.0\n.target sm_75\n.visible .entry " + kernel + "()\n{\n\tret;\n}\n";
+}
+
+const std::string machine_code = fat_binary(entry(2, 90, "code of k"));
+const std::string cubin =
+    "\x7f"
+    "ELF of k";
+
+ModuleDriver driver_of_an_h100() {
+    ModuleDriver driver;
+    driver.context_get_device = [](CUdevice* device) {
+        *device = 0;
+        return CUDA_SUCCESS;
+    };
+    driver.device_get_attribute = [](int* value, CUdevice_attribute attribute, CUdevice) {
+        *value = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9 : 0;
+        return CUDA_SUCCESS;
+    };
+    return driver;
+}
+
+class FirstRun : public ::testing::Test {
+ protected:
+    FirstRun() {
+        std::filesystem::create_directories(folder_);
+        attachment.emplace(Attachment::Setup{
+            .orders = {.folder = folder_, .first_of_each = 0, .tells_of_code = true},
+            .api = {},
+            .device_of = [](CUcontext) { return 0u; }});
+        attachment->tell_of_code(driver_of_an_h100());
+    }
+    ~FirstRun() override { std::filesystem::remove_all(folder_); }
+
+    void loads(const std::string& image) {
+        attachment->with_code([&](LoadedCode& code) { code.image(image.c_str()); });
+    }
+    void loads_file(const std::string& bytes) {
+        const std::string path = folder_ + "/code";
+        std::ofstream(path, std::ios::binary) << bytes;
+        attachment->with_code([&](LoadedCode& code) { code.file(path.c_str()); });
+    }
+    void launches(const std::string& kernel) {
+        attachment->launch_begins(
+            {.kernel = {.name = kernel, .grid = {1, 1, 1}, .block = {32, 1, 1}}});
+        attachment->launch_ends(true);
+    }
+    Trace trace() const {
+        return read_trace(folder_ + '/' + trace_name(static_cast<std::uint64_t>(::getpid())));
+    }
+    bool is_run_again() {
+        attachment->program_ends();
+        return may_have_lines({trace()}, [](const std::string&) { return true; });
+    }
+
+    std::optional<Attachment> attachment;
+
+ private:
+    const std::string folder_ = ::testing::TempDir() + "first_run_" + std::to_string(::getpid());
+};
+
+TEST_F(FirstRun, is_the_only_one_where_all_kernels_are_machine_code) {
+    loads(machine_code);
+    loads_file(machine_code);
+    launches("k");
+    EXPECT_FALSE(is_run_again());
+}
+
+TEST_F(FirstRun, is_the_only_one_where_ptx_is_for_newer_gpus) {
+    loads(fat_binary(entry(2, 90, "code") + entry(1, 120, ptx_of("k"))));
+    launches("k");
+    EXPECT_FALSE(is_run_again());
+}
+
+// It may do other things than the machine code.
+TEST_F(FirstRun, is_the_only_one_where_ptx_is_older_than_the_machine_code) {
+    loads(fat_binary(entry(2, 90, "code") + entry(1, 75, ptx_of("k"))));
+    launches("k");
+    EXPECT_FALSE(is_run_again());
+}
+
+TEST_F(FirstRun, is_followed_for_one_kernel_with_ptx) {
+    loads(machine_code);
+    loads(fat_binary(entry(1, 75, ptx_of("mine"))));
+    launches("k");
+    launches("mine");
+    EXPECT_TRUE(is_run_again());
+}
+
+TEST_F(FirstRun, is_the_only_one_where_no_kernel_with_ptx_is_launched) {
+    loads(machine_code);
+    loads(fat_binary(entry(1, 75, ptx_of("mine"))));
+    launches("k");
+    EXPECT_FALSE(is_run_again());
+}
+
+TEST_F(FirstRun, is_followed_for_ptx_that_is_loaded_as_text) {
+    loads(machine_code);
+    loads(ptx_of("k"));
+    launches("k");
+    EXPECT_TRUE(is_run_again());
+}
+
+TEST_F(FirstRun, is_followed_for_ptx_in_files) {
+    loads(machine_code);
+    loads_file(ptx_of("k"));
+    launches("k");
+    EXPECT_TRUE(is_run_again());
+}
+
+// Frameworks load what they compiled so, and hand over PTX when they are asked to.
+TEST_F(FirstRun, is_followed_for_a_cubin) {
+    loads(machine_code);
+    loads(cubin);
+    launches("k");
+    EXPECT_TRUE(is_run_again());
+}
+
+TEST_F(FirstRun, is_followed_for_a_cubin_in_a_file) {
+    loads(machine_code);
+    loads_file(cubin);
+    launches("k");
+    EXPECT_TRUE(is_run_again());
+}
+
+TEST_F(FirstRun, is_followed_for_code_of_a_kind_that_is_not_known) {
+    loads(machine_code);
+    loads("BC of another compiler");
+    launches("k");
+    EXPECT_TRUE(is_run_again());
+}
+
+TEST_F(FirstRun, is_followed_for_code_that_came_another_way) {
+    launches("k");
+    EXPECT_TRUE(is_run_again());
+}
+
+TEST_F(FirstRun, is_the_only_one_where_nothing_is_launched) {
+    loads(ptx_of("k"));
+    loads(cubin);
+    EXPECT_FALSE(is_run_again());
+}
+
+TEST_F(FirstRun, tells_each_thing_once) {
+    for (int i = 0; i < 2; ++i) {
+        loads(machine_code);
+        loads(ptx_of("k"));
+    }
+    EXPECT_THAT(trace().with_ptx, ElementsAre("k"));
+    EXPECT_THAT(trace().lacks_ptx, SizeIs(1));
+    EXPECT_THAT(trace().may_have_ptx, IsEmpty());
+    std::size_t told = 0;
+    LoadedCode code({.driver = driver_of_an_h100(),
+                     .has_ptx = [&](const std::string&) { ++told; },
+                     .lacks_ptx = [&](const std::string&) { ++told; },
+                     .may_have_ptx = [&](const std::string&) { ++told; }});
+    for (int i = 0; i < 2; ++i)
+        for (const std::string& image : {machine_code, ptx_of("k"), cubin})
+            code.image(image.c_str());
+    EXPECT_EQ(told, 3u);
+}
+
+// A program that makes kernels for ever.
+TEST_F(FirstRun, is_followed_where_there_are_more_kernels_than_are_told) {
+    for (std::size_t i = 0; i <= LoadedCode::most_kernels; ++i)
+        loads(ptx_of("k" + std::to_string(i)));
+    loads(machine_code);
+    launches("another");
+    EXPECT_THAT(trace().with_ptx, SizeIs(LoadedCode::most_kernels));
+    EXPECT_TRUE(is_run_again());
+}
+
+TEST_F(FirstRun, passes_over_code_that_is_not_there) {
+    attachment->with_code([](LoadedCode& code) {
+        code.image(nullptr);
+        code.file(nullptr);
+        code.file("/no/such/file");
+    });
+    loads(machine_code);
+    launches("k");
+    EXPECT_FALSE(is_run_again());
+}
+
+}  // namespace
+}  // namespace coalprof
