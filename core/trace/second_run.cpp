@@ -25,12 +25,11 @@ bool may_have_lines(const std::vector<Trace>& traces,
     return std::ranges::any_of(traces, [&](const Trace& trace) {
         const auto launched = launched_in(trace);
         if (launched && std::ranges::none_of(*launched, wants)) return false;
-        if (!trace.may_have_ptx.empty()) return true;
-        // Where no code lacks PTX, a kernel that has none came in a way that is not seen.
-        const bool all_have_ptx = trace.lacks_ptx.empty();
-        if (!launched) return all_have_ptx || std::ranges::any_of(trace.with_ptx, wants);
+        if (!trace.unknown_code.empty()) return true;
+        const bool all_are_told = trace.lacks_ptx.empty();
+        if (!launched) return all_are_told || std::ranges::any_of(trace.rewritable, wants);
         return std::ranges::any_of(*launched, [&](const std::string& kernel) {
-            return wants(kernel) && (all_have_ptx || trace.with_ptx.contains(kernel));
+            return wants(kernel) && (all_are_told || trace.rewritable.contains(kernel));
         });
     });
 }

@@ -3,11 +3,12 @@
 //
 // Lines come from PTX. Both runs see the code that the program loads by the same calls of the
 // driver, and the first one tells of each load which it is:
-//  - PTX that this GPU compiles: the kernels in it may have lines;
-//  - a fat binary without: compilers packed it, and it comes as it is in each run;
-//  - anything else: machine code alone, in whose place frameworks hand over PTX when the second run
-//    asks them to (cupti/attach/frameworks.h), or what is not known: any kernel may have lines.
-// A kernel that is of none of these came in a way that is not seen: it may have lines. Where fat
+//  - PTX that this GPU compiles: the second run rewrites the kernels in it;
+//  - machine code alone: frameworks load so what they have compiled, and hand over its PTX where
+//    the second run asks them to (cupti/attach/frameworks.h), which is then rewritten;
+//  - a fat binary without such PTX: compilers packed it, and it comes as it is in each run;
+//  - anything else, which may hold any kernel.
+// A kernel that is in none of these came in a way that is not seen, and may have lines; where fat
 // binaries without PTX were loaded it is taken for one of theirs, as their kernels are not told.
 #pragma once
 

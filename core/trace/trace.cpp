@@ -125,12 +125,12 @@ void read_line(const json& line, Trace& trace) {
         trace.unfinished.insert(line.at("unfinished").get<std::string>());
     } else if (line.contains("library")) {
         trace.libraries.insert(line.at("library").get<std::string>());
-    } else if (line.contains("has_ptx")) {
-        trace.with_ptx.insert(line.at("has_ptx").get<std::string>());
+    } else if (line.contains("rewritable")) {
+        trace.rewritable.insert(line.at("rewritable").get<std::string>());
     } else if (line.contains("lacks_ptx")) {
         trace.lacks_ptx.insert(line.at("lacks_ptx").get<std::string>());
-    } else if (line.contains("may_have_ptx")) {
-        trace.may_have_ptx.insert(line.at("may_have_ptx").get<std::string>());
+    } else if (line.contains("unknown_code")) {
+        trace.unknown_code.insert(line.at("unknown_code").get<std::string>());
     } else if (line.contains("launches")) {
         if (!trace.launches) trace.launches.emplace();
         (*trace.launches)[kernel_from(line)] += line.at("launches").get<std::uint64_t>();
@@ -204,12 +204,12 @@ void TraceWriter::unfinished(std::string_view kernel) { line(text_of({{"unfinish
 
 void TraceWriter::loaded(std::string_view path) { line(text_of({{"library", path}})); }
 
-void TraceWriter::has_ptx(std::string_view kernel) { line(text_of({{"has_ptx", kernel}})); }
+void TraceWriter::rewritable(std::string_view kernel) { line(text_of({{"rewritable", kernel}})); }
 
 void TraceWriter::lacks_ptx(std::string_view reason) { line(text_of({{"lacks_ptx", reason}})); }
 
-void TraceWriter::may_have_ptx(std::string_view reason) {
-    line(text_of({{"may_have_ptx", reason}}));
+void TraceWriter::unknown_code(std::string_view reason) {
+    line(text_of({{"unknown_code", reason}}));
 }
 
 void TraceWriter::site(const TracedSite& traced) {

@@ -57,12 +57,13 @@ struct Trace {
     // Every kernel that was launched and how often, counted or not; told at the end: none where
     // the program ended without a word.
     std::optional<std::map<TracedKernel, std::uint64_t>> launches;
-    std::vector<std::string> problems;        // sentences
-    std::set<std::string> unfinished;         // kernels that did not end while we waited for them
-    std::set<std::string> libraries;          // paths of some that the program has loaded
-    std::set<std::string> with_ptx;           // kernels, in code that was loaded, by mangled names
-    std::set<std::string> lacks_ptx;          // why such code has none: clauses
-    std::set<std::string> may_have_ptx;       // why such code may have some in another run: clauses
+    std::vector<std::string> problems;  // sentences
+    std::set<std::string> unfinished;   // kernels that did not end while we waited for them
+    std::set<std::string> libraries;    // paths of some that the program has loaded
+    // Of code that was loaded: see second_run.h.
+    std::set<std::string> rewritable;         // kernels, by their mangled names
+    std::set<std::string> lacks_ptx;          // why: clauses
+    std::set<std::string> unknown_code;       // why it is not known: clauses
     std::set<std::string> ranges;             // of NVTX: some of those that were opened
     std::map<std::string, TracedSite> sites;  // by id, as they were told last
 };
@@ -81,9 +82,9 @@ class TraceWriter {
     void range(std::string_view name);
     void unfinished(std::string_view kernel);
     void loaded(std::string_view path);  // a library
-    void has_ptx(std::string_view kernel);
+    void rewritable(std::string_view kernel);
     void lacks_ptx(std::string_view reason);
-    void may_have_ptx(std::string_view reason);
+    void unknown_code(std::string_view reason);
     void site(const TracedSite& site);  // takes the place of what was told of it before
     void end(const std::map<TracedKernel, std::uint64_t>& launches);
 

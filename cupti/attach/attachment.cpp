@@ -69,9 +69,9 @@ void Attachment::count_lines(const ModuleDriver& driver) {
 void Attachment::tell_of_code(const ModuleDriver& driver) {
     code_.emplace(LoadedCode::Setup{
         .driver = driver,
-        .has_ptx = [this](const std::string& kernel) { trace_.has_ptx(kernel); },
+        .rewritable = [this](const std::string& kernel) { trace_.rewritable(kernel); },
         .lacks_ptx = [this](const std::string& reason) { trace_.lacks_ptx(reason); },
-        .may_have_ptx = [this](const std::string& reason) { trace_.may_have_ptx(reason); }});
+        .unknown_code = [this](const std::string& reason) { trace_.unknown_code(reason); }});
 }
 
 std::string Attachment::file_for(const std::string& bytes) {

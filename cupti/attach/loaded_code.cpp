@@ -3,39 +3,45 @@
 #include <fstream>
 #include <iterator>
 
+#include "cupti/attach/cubin.h"
+
 namespace coalprof {
 
 void LoadedCode::image(const void* image) {
-    if (!image || may_have_ptx_) return;
-    look_at(ptx_of_image(image, capability_of_code(setup_.driver)), is_fat_binary(image));
+    if (!image || is_unknown_) return;
+    look_at(ptx_of_image(image, capability_of_code(setup_.driver)), image, unknown_size);
 }
 
 void LoadedCode::file(const char* path) {
-    if (!path || may_have_ptx_) return;
+    if (!path || is_unknown_) return;
     std::ifstream file(path, std::ios::binary);
-    if (!file) return;  // nor can the driver load it
     const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-    look_at(ptx_of_file(bytes, capability_of_code(setup_.driver)), is_fat_binary(bytes.c_str()));
+    look_at(ptx_of_file(bytes, capability_of_code(setup_.driver)), bytes.c_str(), bytes.size());
 }
 
-void LoadedCode::look_at(const PtxOrReason& ptx, bool is_fat_binary) {
-    if (const auto* text = std::get_if<std::string>(&ptx)) return tell_kernels(*text);
+void LoadedCode::look_at(const PtxOrReason& ptx, const void* image, std::size_t size) {
+    if (const auto* text = std::get_if<std::string>(&ptx)) return tell(kernels_in(*text));
     const std::string& reason = std::get<NoPtx>(ptx).reason;
-    if (!is_fat_binary) return may_have_ptx(reason);
-    if (reasons_.insert(reason).second) setup_.lacks_ptx(reason);
+    if (is_fat_binary(image)) {
+        if (reasons_.insert(reason).second) setup_.lacks_ptx(reason);
+        return;
+    }
+    const std::vector<std::string> functions =
+        is_cubin(image) ? functions_of_cubin(image, size) : std::vector<std::string>();
+    functions.empty() ? unknown_code(reason) : tell(functions);
 }
 
-void LoadedCode::tell_kernels(const std::string& ptx) {
-    for (const std::string& kernel : kernels_in(ptx)) {
+void LoadedCode::tell(const std::vector<std::string>& kernels) {
+    for (const std::string& kernel : kernels) {
         if (kernels_.size() >= most_kernels)
-            return may_have_ptx("it has more kernels than are told");
-        if (kernels_.insert(kernel).second) setup_.has_ptx(kernel);
+            return unknown_code("it has more kernels than are told");
+        if (kernels_.insert(kernel).second) setup_.rewritable(kernel);
     }
 }
 
-void LoadedCode::may_have_ptx(const std::string& reason) {
-    may_have_ptx_ = true;
-    setup_.may_have_ptx(reason);
+void LoadedCode::unknown_code(const std::string& reason) {
+    is_unknown_ = true;
+    setup_.unknown_code(reason);
 }
 
 }  // namespace coalprof

@@ -155,8 +155,8 @@ class RunProgram(Case):
 
     def test_runs_a_program_twice_whose_kernels_may_have_lines(self):
         machine_code = {"lacks_ptx": "it holds machine code and no PTX"}
-        ptx = {"has_ptx": "_Z5scalePf"}
-        for told in ([machine_code, ptx], [machine_code, {"may_have_ptx": "it is a cubin"}], []):
+        ptx = {"rewritable": "_Z5scalePf"}
+        for told in ([machine_code, ptx], [machine_code, {"unknown_code": "it is a cubin"}], []):
             with self.subTest(told):
                 out, warnings = self.lines_of(*told)
                 self.assertEqual(out, b"asked\nnot asked\n")

@@ -11,6 +11,7 @@
 
 #include "core/trace/second_run.h"
 #include "cupti/attach/attachment.h"
+#include "cupti/attach/cubin.h"
 #include "cupti/fat_binaries.h"
 
 namespace coalprof {
@@ -25,9 +26,7 @@ std::string ptx_of(const std::string& kernel) {
 }
 
 const std::string machine_code = fat_binary(entry(2, 90, "code of k"));
-const std::string cubin =
-    "\x7f"
-    "ELF of k";
+const std::string cubin = cubin_of({"f", "k"});
 
 ModuleDriver driver_of_an_h100() {
     ModuleDriver driver;
@@ -101,7 +100,7 @@ TEST_F(FirstRun, is_the_only_one_where_ptx_is_older_than_the_machine_code) {
     EXPECT_FALSE(is_run_again());
 }
 
-TEST_F(FirstRun, is_followed_for_one_kernel_with_ptx) {
+TEST_F(FirstRun, is_followed_for_one_kernel_rewritable) {
     loads(machine_code);
     loads(fat_binary(entry(1, 75, ptx_of("mine"))));
     launches("k");
@@ -109,7 +108,7 @@ TEST_F(FirstRun, is_followed_for_one_kernel_with_ptx) {
     EXPECT_TRUE(is_run_again());
 }
 
-TEST_F(FirstRun, is_the_only_one_where_no_kernel_with_ptx_is_launched) {
+TEST_F(FirstRun, is_the_only_one_where_no_kernel_rewritable_is_launched) {
     loads(machine_code);
     loads(fat_binary(entry(1, 75, ptx_of("mine"))));
     launches("k");
@@ -145,6 +144,20 @@ TEST_F(FirstRun, is_followed_for_a_cubin_in_a_file) {
     EXPECT_TRUE(is_run_again());
 }
 
+TEST_F(FirstRun, is_the_only_one_where_no_kernel_of_a_cubin_is_launched) {
+    loads(machine_code);
+    loads(cubin);
+    launches("another");
+    EXPECT_FALSE(is_run_again());
+}
+
+TEST_F(FirstRun, is_followed_for_a_cubin_whose_functions_cannot_be_told) {
+    loads(machine_code);
+    loads_file(cubin.substr(0, cubin.size() - 64));
+    launches("another");
+    EXPECT_TRUE(is_run_again());
+}
+
 TEST_F(FirstRun, is_followed_for_code_of_a_kind_that_is_not_known) {
     loads(machine_code);
     loads("BC of another compiler");
@@ -168,18 +181,34 @@ TEST_F(FirstRun, tells_each_thing_once) {
         loads(machine_code);
         loads(ptx_of("k"));
     }
-    EXPECT_THAT(trace().with_ptx, ElementsAre("k"));
+    EXPECT_THAT(trace().rewritable, ElementsAre("k"));
     EXPECT_THAT(trace().lacks_ptx, SizeIs(1));
-    EXPECT_THAT(trace().may_have_ptx, IsEmpty());
+    EXPECT_THAT(trace().unknown_code, IsEmpty());
     std::size_t told = 0;
     LoadedCode code({.driver = driver_of_an_h100(),
-                     .has_ptx = [&](const std::string&) { ++told; },
+                     .rewritable = [&](const std::string&) { ++told; },
                      .lacks_ptx = [&](const std::string&) { ++told; },
-                     .may_have_ptx = [&](const std::string&) { ++told; }});
+                     .unknown_code = [&](const std::string&) { ++told; }});
     for (int i = 0; i < 2; ++i)
         for (const std::string& image : {machine_code, ptx_of("k"), cubin})
             code.image(image.c_str());
-    EXPECT_EQ(told, 3u);
+    EXPECT_EQ(told, 3u);  // k, the reason, f
+}
+
+TEST(FunctionsOfCubin, are_told_where_it_is_whole) {
+    const std::string whole = cubin_of({"f", "_Z1kPf"});
+    EXPECT_THAT(functions_of_cubin(whole.data(), whole.size()), ElementsAre("f", "_Z1kPf"));
+    EXPECT_THAT(functions_of_cubin(whole.data()), ElementsAre("f", "_Z1kPf"));
+    for (std::size_t size = 0; size < whole.size(); ++size) {
+        const std::string cut = whole.substr(0, size);
+        EXPECT_THAT(functions_of_cubin(cut.data(), size), IsEmpty()) << size;
+    }
+    // Of another machine, of another class, with headers of another size, without names.
+    for (const std::size_t at : {18u, 4u, 58u, 60u}) {
+        std::string other = whole;
+        put(other, at, std::uint8_t{0});
+        EXPECT_THAT(functions_of_cubin(other.data(), other.size()), IsEmpty()) << at;
+    }
 }
 
 // A program that makes kernels for ever.
@@ -188,7 +217,7 @@ TEST_F(FirstRun, is_followed_where_there_are_more_kernels_than_are_told) {
         loads(ptx_of("k" + std::to_string(i)));
     loads(machine_code);
     launches("another");
-    EXPECT_THAT(trace().with_ptx, SizeIs(LoadedCode::most_kernels));
+    EXPECT_THAT(trace().rewritable, SizeIs(LoadedCode::most_kernels));
     EXPECT_TRUE(is_run_again());
 }
 
@@ -196,7 +225,6 @@ TEST_F(FirstRun, passes_over_code_that_is_not_there) {
     attachment->with_code([](LoadedCode& code) {
         code.image(nullptr);
         code.file(nullptr);
-        code.file("/no/such/file");
     });
     loads(machine_code);
     launches("k");

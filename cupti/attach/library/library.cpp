@@ -105,7 +105,7 @@ void driver_called(CUpti_CallbackId call, const CUpti_CallbackData& data) {
         return;
     }
     if (const auto load = load_of(call, data)) {
-        if (is_entered) code_called(*load);
+        if (succeeded) code_called(*load);  // the driver has seen that it is whole
         return;
     }
     if (!is_entered) attachment->waited();

@@ -28,31 +28,31 @@ TEST(SecondRun, is_left_out_where_all_kernels_are_machine_code) {
     EXPECT_FALSE(is_run_again({of_machine_code()}));
 }
 
-TEST(SecondRun, is_made_for_a_kernel_with_ptx) {
+TEST(SecondRun, is_made_for_a_kernel_rewritable) {
     Trace trace = of_machine_code();
-    trace.with_ptx = {"k"};
+    trace.rewritable = {"k"};
     EXPECT_TRUE(is_run_again({trace}));
-    trace.with_ptx = {"never launched"};
+    trace.rewritable = {"never launched"};
     EXPECT_FALSE(is_run_again({trace}));
 }
 
 TEST(SecondRun, is_made_for_one_process_of_several) {
-    Trace with_ptx = launching({"k"});
-    with_ptx.with_ptx = {"k"};
-    EXPECT_TRUE(is_run_again({of_machine_code(), with_ptx, of_machine_code()}));
+    Trace rewritable = launching({"k"});
+    rewritable.rewritable = {"k"};
+    EXPECT_TRUE(is_run_again({of_machine_code(), rewritable, of_machine_code()}));
     EXPECT_FALSE(is_run_again({of_machine_code(), launching({})}));
 }
 
 TEST(SecondRun, is_made_where_code_may_come_as_ptx_then) {
     Trace trace = of_machine_code();
-    trace.may_have_ptx = {"it is a cubin"};
+    trace.unknown_code = {"it is a cubin"};
     EXPECT_TRUE(is_run_again({trace}));
 }
 
 TEST(SecondRun, is_made_where_a_kernel_came_in_a_way_that_is_not_seen) {
     Trace trace = launching({"k"});
     EXPECT_TRUE(is_run_again({trace}));
-    trace.with_ptx = {"never launched"};
+    trace.rewritable = {"never launched"};
     EXPECT_TRUE(is_run_again({trace}));
 }
 
@@ -64,7 +64,7 @@ TEST(SecondRun, is_made_for_ptx_where_not_all_kernels_are_known) {
     ended_early.launches.reset();
     for (Trace& trace : std::vector{graph, ended_early}) {
         EXPECT_FALSE(is_run_again({trace}));
-        trace.with_ptx = {"in the graph"};
+        trace.rewritable = {"in the graph"};
         EXPECT_TRUE(is_run_again({trace}));
     }
     ended_early.lacks_ptx.clear();
@@ -73,8 +73,8 @@ TEST(SecondRun, is_made_for_ptx_where_not_all_kernels_are_known) {
 
 TEST(SecondRun, is_not_made_for_kernels_that_nobody_wants) {
     Trace trace = launching({"unwanted"});
-    trace.with_ptx = {"unwanted"};
-    trace.may_have_ptx = {"it is a cubin"};
+    trace.rewritable = {"unwanted"};
+    trace.unknown_code = {"it is a cubin"};
     EXPECT_FALSE(is_run_again({trace}));
 }
 

@@ -44,9 +44,9 @@ TEST_F(TraceFile, is_read_as_it_was_written) {
         writer.range("step");
         writer.unfinished("_Z5waitsPi");
         writer.loaded("/site/xla_cuda_plugin.so");
-        writer.has_ptx("_Z5scalePf");
+        writer.rewritable("_Z5scalePf");
         writer.lacks_ptx("it holds machine code");
-        writer.may_have_ptx("it is a cubin");
+        writer.unknown_code("it is a cubin");
         writer.end({{scale, 7}});
     }
     const Trace trace = read_trace(path);
@@ -63,9 +63,9 @@ TEST_F(TraceFile, is_read_as_it_was_written) {
     EXPECT_THAT(trace.ranges, ElementsAre("step"));
     EXPECT_THAT(trace.unfinished, ElementsAre("_Z5waitsPi"));
     EXPECT_THAT(trace.libraries, ElementsAre("/site/xla_cuda_plugin.so"));
-    EXPECT_THAT(trace.with_ptx, ElementsAre("_Z5scalePf"));
+    EXPECT_THAT(trace.rewritable, ElementsAre("_Z5scalePf"));
     EXPECT_THAT(trace.lacks_ptx, ElementsAre("it holds machine code"));
-    EXPECT_THAT(trace.may_have_ptx, ElementsAre("it is a cubin"));
+    EXPECT_THAT(trace.unknown_code, ElementsAre("it is a cubin"));
     EXPECT_EQ(trace.launches.value().at(scale), 7u);
 }
 
