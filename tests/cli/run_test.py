@@ -156,7 +156,7 @@ class RunProgram(Case):
     def test_runs_a_program_twice_whose_kernels_may_have_lines(self):
         machine_code = {"lacks_ptx": "it holds machine code and no PTX"}
         ptx = {"rewritable": "_Z5scalePf"}
-        for told in ([machine_code, ptx], [machine_code, {"unknown_code": "it is a cubin"}], []):
+        for told in ([machine_code, ptx], [machine_code, {"unknown_code": "it is of a kind that coalprof does not know"}], []):
             with self.subTest(told):
                 out, warnings = self.lines_of(*told)
                 self.assertEqual(out, b"asked\nnot asked\n")

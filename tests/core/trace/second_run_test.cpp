@@ -45,7 +45,7 @@ TEST(SecondRun, is_made_for_one_process_of_several) {
 
 TEST(SecondRun, is_made_where_code_may_come_as_ptx_then) {
     Trace trace = of_machine_code();
-    trace.unknown_code = {"it is a cubin"};
+    trace.unknown_code = {"it is of a kind that coalprof does not know"};
     EXPECT_TRUE(is_run_again({trace}));
 }
 
@@ -74,8 +74,12 @@ TEST(SecondRun, is_made_for_ptx_where_not_all_kernels_are_known) {
 TEST(SecondRun, is_not_made_for_kernels_that_nobody_wants) {
     Trace trace = launching({"unwanted"});
     trace.rewritable = {"unwanted"};
-    trace.unknown_code = {"it is a cubin"};
+    trace.unknown_code = {"it is of a kind that coalprof does not know"};
     EXPECT_FALSE(is_run_again({trace}));
+    Trace beside_others = launching({"unwanted", "k"});
+    beside_others.lacks_ptx = {"it holds machine code and no PTX"};
+    beside_others.rewritable = {"unwanted"};
+    EXPECT_FALSE(is_run_again({beside_others}));
 }
 
 }  // namespace

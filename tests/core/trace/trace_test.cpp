@@ -46,7 +46,7 @@ TEST_F(TraceFile, is_read_as_it_was_written) {
         writer.loaded("/site/xla_cuda_plugin.so");
         writer.rewritable("_Z5scalePf");
         writer.lacks_ptx("it holds machine code");
-        writer.unknown_code("it is a cubin");
+        writer.unknown_code("it is of a kind that coalprof does not know");
         writer.end({{scale, 7}});
     }
     const Trace trace = read_trace(path);
@@ -65,7 +65,7 @@ TEST_F(TraceFile, is_read_as_it_was_written) {
     EXPECT_THAT(trace.libraries, ElementsAre("/site/xla_cuda_plugin.so"));
     EXPECT_THAT(trace.rewritable, ElementsAre("_Z5scalePf"));
     EXPECT_THAT(trace.lacks_ptx, ElementsAre("it holds machine code"));
-    EXPECT_THAT(trace.unknown_code, ElementsAre("it is a cubin"));
+    EXPECT_THAT(trace.unknown_code, ElementsAre("it is of a kind that coalprof does not know"));
     EXPECT_EQ(trace.launches.value().at(scale), 7u);
 }
 
