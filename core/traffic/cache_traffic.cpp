@@ -31,11 +31,12 @@ double warps_of_scheduler(const LaunchOrder& order) { return (order.block_warps(
 // How near to each other in time the warps of a block are: the nearer the fewer they are.
 double nearness_of(const LaunchOrder& order) { return std::log2(1 + 256.0 / order.block); }
 
-// Blocks that start together find nothing on its way to L2 that would hold them up.
+// Blocks that start together find nothing on its way to L2 that would hold them up. What the first
+// ones store comes between the loads of others on the same multiprocessor.
 double joined_at_start(const Replayed& replayed, const LaunchOrder& order) {
-    return joined_share(-0.2 - 0.49 * replayed.divides * std::log2(order.block / 256.0) +
-                        0.48 * replayed.pointer_loads -
-                        0.28 * std::log2(replayed.blocks_of_processor));
+    const bool has_stores = replayed.stores.sectors > 0;
+    return joined_share(-0.17 - 0.38 * replayed.divides * std::log2(order.block / 256.0) -
+                        0.36 * has_stores * std::log2(replayed.blocks_of_processor));
 }
 
 double joined_near(const Replayed& replayed, const LaunchOrder& order, double of_instruction) {
@@ -43,8 +44,8 @@ double joined_near(const Replayed& replayed, const LaunchOrder& order, double of
     const double elements = std::log2(static_cast<double>(order.per_thread));
     const bool has_stores = replayed.stores.sectors > 0;
     const double later = joined_share(
-        0.17 + 1.53 * nearness_of(order) - 0.63 * (warps_of_scheduler(order) > 1) -
-        0.6 * elements + 0.36 * std::log2(loads.requests / loads.sectors) +
+        0.17 + 1.53 * nearness_of(order) - 0.63 * (warps_of_scheduler(order) > 1) - 0.6 * elements +
+        0.36 * std::log2(loads.requests / loads.sectors) +
         0.33 * std::log2(std::max(1.0, of_instruction)) - 0.53 * std::log2(replayed.instructions) -
         1.04 * loads.is_branched + 0.38 * (replayed.element_bytes == 1) +
         0.32 * std::max(0.0, doublings_of_line(loads) - 1) +
@@ -62,12 +63,13 @@ double joined_far(const Replayed& replayed, const LaunchOrder& order) {
 
 // Loads that pass L1 by: of those that ask for the very same sectors as the one before. Two
 // neighbours seldom meet, as each has a scheduler of its own; of many warps most do, fewer where
-// their block is large; a block of two has nothing else under way.
+// their block is large; a block of two has nothing else under way. Pointers are few and read by
+// all.
 double joined_bypassing(const Replayed& replayed, const LaunchOrder& order) {
     const double doublings = doublings_of_line(replayed.loads);
     const double larger = std::max(0.0, std::log2(order.block / 256.0));
-    return joined_share(-2.33 + 0.74 * doublings - 0.34 * std::max(0.0, doublings - 2) * larger +
-                        1.26 * (order.block_warps() <= 2));
+    return joined_share(-2.59 + 0.85 * doublings - 0.39 * std::max(0.0, doublings - 2) * larger +
+                        1.42 * (order.block_warps() <= 2) + 0.91 * replayed.pointer_loads);
 }
 
 double joined_loads(const Replayed& replayed, const LaunchOrder& order, double of_instruction,
@@ -81,17 +83,16 @@ double joined_loads(const Replayed& replayed, const LaunchOrder& order, double o
 // Of launches that load as well. Warps store when their loads have come: together those that waited
 // for the same lines, unless they had to wait for more besides; the more of them there are for a
 // line, the fewer others come between. Of the others those that shared lines with neighbours come
-// near them, and wide stores take their time. `together` is fitted to all launches of tests/data but
-// newest.jsonl.gz.
+// near them, and wide stores take their time. `together` is fitted to all launches of tests/data
+// but newest.jsonl.gz.
 double joined_stores(const Replayed& replayed, const LaunchOrder& order) {
     const ReplayedKind& stores = replayed.stores;
     if (stores.line_again == 0) return 0;
     const double block = std::log2(order.block / 256.0);
     const double elements = std::log2(static_cast<double>(order.per_thread));
     const double in_turn = replayed.blocks_of_processor > 1.2 ? elements : 0;
-    const double apart =
-        joined_share(-1.56 + 0.4 * std::log2(replayed.element_bytes / 4.0) +
-                     0.98 * std::min(1.0, doublings_of_line(replayed.loads)));
+    const double apart = joined_share(-1.56 + 0.4 * std::log2(replayed.element_bytes / 4.0) +
+                                      0.98 * std::min(1.0, doublings_of_line(replayed.loads)));
     const double together =
         joined_share(3 - 1.01 * block - 1.26 * in_turn - 2.11 * stores.is_branched -
                      1.07 * replayed.pointer_loads - 1.37 * std::log2(replayed.instructions) +
@@ -122,8 +123,7 @@ CacheTraffic cache_traffic(const Readings& readings, const Replayed& replayed,
     traffic.l1_hit_sectors = loads.hit_sectors * scale;
     const double requests = scale * loads.requests;
     const double of_instruction = share(requests, number_or(readings[Counter::load_requests], 0));
-    const double joined_reads =
-        scale * joined_loads(replayed, order, of_instruction, keeps_loads);
+    const double joined_reads = scale * joined_loads(replayed, order, of_instruction, keeps_loads);
     const double missed =
         loaded - traffic.l1_hit_sectors - (keeps_loads ? 0 : joined_reads * loads.sector_again);
     const double again =
