@@ -372,6 +372,13 @@ std::vector<ArrayReach> reaches_of(const Program& program) {
     return reaches;
 }
 
+double loaded_once(const std::vector<ArrayReach>& arrays) {
+    double sectors = 0;
+    for (const ArrayReach& array : arrays)
+        if (array.is_loaded) sectors += array.loads.units[0];
+    return sectors;
+}
+
 DramTraffic dram_traffic(const std::vector<ArrayReach>& arrays, const DramInputs& inputs,
                          const L2Shares& shares) {
     return Model(arrays, inputs, shares).traffic();

@@ -176,9 +176,11 @@ LaunchEstimate estimate_work(const Machine& machine, const Plan& plan, bool is_w
     const Multiprocessor multiprocessor = multiprocessor_of(machine, plan);
     LaunchEstimate launch;
     const Replayed replayed = replay_blocks(plan.program, order, multiprocessor);
-    launch.caches = cache_traffic(readings, replayed, order, multiprocessor.keeps_loads);
-
     const std::vector<ArrayReach> arrays = reaches_of(plan.program);
+    launch.caches = cache_traffic(
+        readings, replayed, order,
+        {.keeps_loads = multiprocessor.keeps_loads, .sectors_once = loaded_once(arrays)});
+
     set_shape(plan, machine.rules->occupancy.registers, order, multiprocessor, launch.work);
     launch.work.is_flushed = !is_warm;
     launch.work.loading_share = loading_share(plan.program, launch.work, readings);

@@ -50,7 +50,7 @@ TEST(CacheTraffic, of_a_misaligned_load_hits_once_for_each_pair_of_neighbouring_
     const Replayed replayed = replay_blocks(plan.program, order, multiprocessor_of(machine, plan));
     EXPECT_TRUE(replayed.is_near);
     const CacheTraffic traffic =
-        cache_traffic(Predictor(machine).predict_launch(plan, {}), replayed, order, true);
+        cache_traffic(Predictor(machine).predict_launch(plan, {}), replayed, order, Loading{});
     EXPECT_EQ(traffic.l1_hit_sectors, 4096 * 7);
 }
 

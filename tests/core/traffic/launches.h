@@ -10,6 +10,7 @@
 #include "core/pattern/catalog.h"
 #include "core/traffic/block_replay.h"
 #include "core/traffic/cache_traffic.h"
+#include "core/traffic/dram_traffic.h"
 #include "core/traffic/launch_order.h"
 
 namespace coalprof {
@@ -32,8 +33,9 @@ inline CacheTraffic caches_of(const Plan& plan) {
     const Machine machine = find_machine("h200");
     const LaunchOrder order = order_of(plan);
     const Multiprocessor one = multiprocessor_of(machine, plan);
-    return cache_traffic(Predictor(machine).predict_launch(plan, {}),
-                         replay_blocks(plan.program, order, one), order, one.keeps_loads);
+    return cache_traffic(
+        Predictor(machine).predict_launch(plan, {}), replay_blocks(plan.program, order, one), order,
+        {.keeps_loads = one.keeps_loads, .sectors_once = loaded_once(reaches_of(plan.program))});
 }
 
 inline Plan shaped(Plan plan, ElementType type, std::uint32_t block) {
