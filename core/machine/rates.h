@@ -26,7 +26,9 @@ struct L2Shares {
     double idle_streams = 0.68;   // and where device memory has time to take dirty lines early
     double warm_reads = 0.71;     // a launch before this one: half of it is gone at this footprint
     double warm_slope = 25;
-    double warm_writes = 0.2;  // footprint from which on its write-backs fall into this launch,
+    double kept_behind = 0.44;  // of it what loads that leave first (ld.cs) do not push out, up to
+    double most_behind = 2.5;   // this footprint
+    double warm_writes = 0.2;   // footprint from which on its write-backs fall into this launch,
     double warm_all_writes = 0.85;  // and where all of them do
 };
 

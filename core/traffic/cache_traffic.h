@@ -19,9 +19,15 @@ struct CacheTraffic {
     bool is_near = true;  // Replayed::is_near
 };
 
+// What the replay of some blocks does not tell of a launch's loads.
+struct Loading {
+    bool keeps_loads = true;  // in L1
+    double sectors_once = 0;  // that are loaded at all
+};
+
 // `readings` hold the exact sectors of all warps.
 CacheTraffic cache_traffic(const Readings& readings, const Replayed& replayed,
-                           const LaunchOrder& order, bool keeps_loads);
+                           const LaunchOrder& order, const Loading& loading);
 
 // How the machine stands while it runs the plan.
 Multiprocessor multiprocessor_of(const Machine& machine, const Plan& plan);

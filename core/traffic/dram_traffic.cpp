@@ -106,11 +106,22 @@ class Model {
         return missed;
     }
 
+    bool leaves_first() const {
+        return inputs_.is_warm && inputs_.loads_leave_first && written_lines_ == 0;
+    }
     // What a launch before this one left in L2.
     double share_missing() const {
         if (!inputs_.is_warm) return 1;
-        return 1 /
-               (1 + std::exp(-shares_.warm_slope * (in_l2(footprint_bytes_) - shares_.warm_reads)));
+        const double footprint = in_l2(footprint_bytes_);
+        if (leaves_first()) return share_left_first(footprint);
+        return 1 / (1 + std::exp(-shares_.warm_slope * (footprint - shares_.warm_reads)));
+    }
+    // Of loads that leave first: they push each other out, and what came before them stays, until
+    // there are so many that the launch before this one has pushed out its own beginning.
+    double share_left_first(double footprint) const {
+        const double kept =
+            shares_.kept_behind * std::exp(-std::pow(footprint / shares_.most_behind, 6));
+        return 1 - std::min(1.0, kept / footprint);
     }
 
     void add_fetches(const ArrayReach& array, const Reach& reach, double accesses) {
@@ -132,7 +143,10 @@ class Model {
         if (inputs_.fetch_bytes == line_bytes) fetched[1] = 2 * fetched[2];
         double density = density_of(array, fetched);
         if (unit < burst_bytes) join_lone_sectors(array, reach, bursts_each, density);
-        add(traffic_.read, bytes, bytes / of_burst * bursts_each, density);
+        // What stayed behind loads that leave first comes at once, all of it before what is
+        // missing: the launch takes as long as if that were read too.
+        const double timed = leaves_first() ? once + again : bytes;
+        add(traffic_.read, bytes, timed / of_burst * bursts_each, density);
         read_once_ += once;
         traffic_.reused_bytes += again + (once - once * share_missing());
     }
@@ -370,6 +384,13 @@ std::vector<ArrayReach> reaches_of(const Program& program) {
         if (reach.is_loaded || reach.is_stored || reach.is_atomic) reaches.push_back(reach);
     }
     return reaches;
+}
+
+double loaded_once(const std::vector<ArrayReach>& arrays) {
+    double sectors = 0;
+    for (const ArrayReach& array : arrays)
+        if (array.is_loaded) sectors += array.loads.units[0];
+    return sectors;
 }
 
 DramTraffic dram_traffic(const std::vector<ArrayReach>& arrays, const DramInputs& inputs,

@@ -32,6 +32,7 @@ struct ArrayReach {
     bool is_partial(const Reach& stored) const;
 };
 std::vector<ArrayReach> reaches_of(const Program& program);
+double loaded_once(const std::vector<ArrayReach>& arrays);  // sectors
 
 struct DramInputs {
     double threads = 1;

@@ -139,9 +139,10 @@ std::optional<Estimates> add_estimates(const Machine& machine, const Plan& plan,
     collected.fill(Counter::l1_hit_sectors, caches.l1_hit_sectors, caches.l1_hit_sectors * hits.low,
                    caches.l1_hit_sectors * hits.high + by_chance);
     fill(Counter::l2_read_requests, caches.l2_read_requests,
-         is_near ? Spread{0.77, 1.24} : Spread{0.8, 1.08});
+         is_near ? Spread{0.8, 1.21} : Spread{0.8, 1.12});
+    // What passes L1 by and joins there is not only requests.
     fill(Counter::l2_read_sectors, caches.l2_read_sectors,
-         is_near ? Spread{0.94, 1.03} : Spread{0.87, 1.15});
+         is_near && !bypasses_l1(plan) ? Spread{0.95, 1.03} : Spread{0.87, 1.15});
     fill_writes(collected, caches);
     fill_dram(collected, launch.work.dram, *machine.board);
 

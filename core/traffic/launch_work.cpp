@@ -19,11 +19,15 @@ std::uint64_t fetch_bytes(const Machine& machine, const CachePolicy& cache) {
 }
 
 // Registers of a thread as the kernels need them, about: what is loaded is held until all of it has
-// come, and each element has an address.
+// come, or to the next barrier, and each element has an address.
 std::uint32_t registers_of(const Plan& plan) {
-    std::uint32_t loaded_words = 0;
+    std::uint32_t before_barrier = 0;
+    std::uint32_t after_barrier = 0;
     for (const Instruction& one : plan.program.instructions)
-        if (one.kind == AccessKind::load) loaded_words += std::max(2u, one.width_bytes / 4);
+        if (one.kind == AccessKind::load)
+            (one.after_barrier ? after_barrier : before_barrier) +=
+                std::max(2u, one.width_bytes / 4);
+    const std::uint32_t loaded_words = std::max(before_barrier, after_barrier);
     return std::clamp(14 + plan.shape.per_thread * (loaded_words + 2), 16u, 255u);
 }
 
@@ -172,9 +176,11 @@ LaunchEstimate estimate_work(const Machine& machine, const Plan& plan, bool is_w
     const Multiprocessor multiprocessor = multiprocessor_of(machine, plan);
     LaunchEstimate launch;
     const Replayed replayed = replay_blocks(plan.program, order, multiprocessor);
-    launch.caches = cache_traffic(readings, replayed, order, multiprocessor.keeps_loads);
-
     const std::vector<ArrayReach> arrays = reaches_of(plan.program);
+    launch.caches = cache_traffic(
+        readings, replayed, order,
+        {.keeps_loads = multiprocessor.keeps_loads, .sectors_once = loaded_once(arrays)});
+
     set_shape(plan, machine.rules->occupancy.registers, order, multiprocessor, launch.work);
     launch.work.is_flushed = !is_warm;
     launch.work.loading_share = loading_share(plan.program, launch.work, readings);

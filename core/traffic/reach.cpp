@@ -20,6 +20,8 @@ using Instructions = std::span<const Instruction* const>;
 constexpr std::uint64_t most_walked = 1 << 16;
 constexpr std::uint64_t sampled_windows = 16;
 constexpr std::uint64_t most_sampled = 1 << 15;  // threads times instructions, of all windows
+// Samples that meet less often than this tell nothing.
+constexpr double fewest_meetings = 16;
 
 // A run of bytes.
 struct Run {
@@ -285,6 +287,24 @@ Reach walked_reach(const Program& program, Instructions instructions) {
     return {.units = units, .of_period = units, .accesses = walk.accesses(), .at_random = true};
 }
 
+// How many units of each size there are, from threads drawn one by one: windows may meet by a rule
+// of the formula, these do not. 0 where they meet too seldom.
+Units population_of_lone_threads(const Program& program, Instructions instructions) {
+    Walk walk(program, instructions);
+    for (std::uint64_t k = 0; k < most_sampled / instructions.size(); ++k) {
+        const std::uint64_t spread = hash_of(k + 1);  // evenly: that is a rule as well
+        const std::uint64_t thread = hash_of(spread ^ spread >> 29) % program.threads;
+        walk.walk(thread, thread + 1);
+    }
+    Units units{};
+    for (std::size_t k = 0; k < units.size(); ++k) {
+        const double distinct = walk.tally().of_all()[k];
+        if (walk.accesses() - distinct >= fewest_meetings)
+            units[k] = population(distinct, 1.0, walk.accesses());
+    }
+    return units;
+}
+
 Reach sampled_reach(const Program& program, Instructions instructions) {
     const std::uint64_t length = std::max<std::uint64_t>(
         most_sampled / sampled_windows / instructions.size() / warp_lanes * warp_lanes, warp_lanes);
@@ -302,6 +322,9 @@ Reach sampled_reach(const Program& program, Instructions instructions) {
     reach.accesses = walk.accesses() * reach.periods / windows;
     const double array_bytes =
         static_cast<double>(program.arrays[instructions.front()->array].bytes());
+    // More than chance makes of it.
+    constexpr double by_rule = 1.3;
+    const Units lone = population_of_lone_threads(program, instructions);
     for (std::size_t k = 0; k < reach.units.size(); ++k) {
         const double array_units =
             std::ceil(array_bytes / static_cast<double>(reach_unit_bytes[k]));
@@ -309,13 +332,13 @@ Reach sampled_reach(const Program& program, Instructions instructions) {
         const double distinct = walk.tally().of_all()[k];
         const double each = sum / windows;
         reach.of_period[k] = each;
-        // Windows that meet less often than this tell nothing.
-        constexpr double fewest_meetings = 16;
         if (sum - distinct < fewest_meetings) {
             reach.units[k] = std::min(array_units, each * reach.periods);
             continue;
         }
-        double there = std::min(population(distinct, each, windows), array_units);
+        double there = population(distinct, each, windows);
+        if (lone[k] > by_rule * there) there = lone[k];
+        there = std::min(there, array_units);
         if (there > 0.7 * array_units) there = array_units;  // as many as a sample can tell
         reach.units[k] = there * (1 - std::pow(1 - std::min(1.0, each / there), reach.periods));
         // Windows that meet by a rule of the formula say too little: a unit holds two of the

@@ -1,0 +1,259 @@
+// Which requests of a launch leave for L2, measured launch by measured launch.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "core/pattern/catalog.h"
+#include "core/traffic/block_replay.h"
+#include "core/traffic/cache_traffic.h"
+#include "core/traffic/launch_order.h"
+#include "core/traffic/launches.h"
+
+namespace coalprof {
+namespace {
+
+// Measured on an H200: 10,471,492 requests of 10,485,773. A warp touches 10 lines, of which it
+// shares the last with the next warp; with 4 elements a thread 40 lines lie in between.
+TEST(CacheTraffic, of_neighbouring_warps_joins_nothing_behind_all_loads_of_a_warp) {
+    const Plan plan = shaped(plan_of("stride", 19, Op::rmw, 64 * mib, 4), ElementType::u16, 256);
+    EXPECT_NEAR(caches_of(plan).l2_read_requests, 10'471'492, 0.005 * 10'471'492);
+}
+
+// Blocks of 8 warps, 4 bytes (or 124) off their lines. In order each warp but the first finds a
+// sector of its first line, not the others: 16 requests; from the end all of it: 9. At 124 bytes it
+// is the other way round. Of the 32 blocks looked at a quarter runs from the end. A warp has 5
+// sectors. Measured on an H200 (48 MiB): 497,426 requests leave at 4 bytes off, 456,402 at 104.
+TEST(CacheTraffic, of_a_block_comes_mostly_in_the_order_of_its_warps) {
+    const Machine machine = find_machine("h200");
+    const auto requests_of_sector = [&](std::uint64_t offset) {
+        const Plan plan = plan_of("offset", offset, Op::load, 4 * mib);
+        const ReplayedKind loads =
+            replay_blocks(plan.program, order_of(plan), multiprocessor_of(machine, plan)).loads;
+        return loads.requests / loads.sectors;
+    };
+    EXPECT_DOUBLE_EQ(requests_of_sector(1), (24.0 * 16 + 8 * 9) / (32 * 40));
+    EXPECT_DOUBLE_EQ(requests_of_sector(31), (24.0 * 9 + 8 * 16) / (32 * 40));
+}
+
+// Measured on an H200: 4,194,304 requests of 10,485,760 sectors, each warp's own, though warps
+// share sectors; of loads that find the row of an index, where whole warps ask for the same
+// word, 2.33 million of 2.80.
+TEST(CacheTraffic, of_loads_past_l1_joins_only_those_of_the_very_same_sectors) {
+    Plan offset = shaped(plan_of("offset", 37, Op::load, 256 * mib), ElementType::f32, 512);
+    offset.cache.dlcm = LoadModifier::cg;
+    EXPECT_EQ(std::round(caches_of(offset).l2_read_requests), 4'194'304);
+    EXPECT_NEAR(caches_of(offset).l2_read_sectors, 10'485'760, 0.001 * 10'485'760);
+    Plan indirect = plan_of("indirect", 284, Op::load, 64 * mib);
+    indirect.value = 282;
+    indirect = shaped(indirect, ElementType::u16, 512);
+    indirect.cache.dlcm = LoadModifier::cg;
+    EXPECT_NEAR(caches_of(indirect).l2_read_requests, 2'333'105, 0.1 * 2'333'105);
+}
+
+Plan past_l1(Plan plan) {
+    plan.cache.dlcm = LoadModifier::cg;
+    return plan;
+}
+
+// Measured on an H200: of 2,097,152 warps, two of which ask for each sector, 1,976,968 requests
+// leave; where eight do, 1,461,339.
+TEST(CacheTraffic, of_loads_past_l1_joins_more_the_more_warps_ask_for_a_sector) {
+    const auto requests = [](std::uint64_t lanes) {
+        const Plan plan =
+            shaped(plan_of("broadcast", lanes, Op::load, 256 * mib, 2), ElementType::f32, 512);
+        return caches_of(past_l1(plan)).l2_read_requests;
+    };
+    EXPECT_NEAR(requests(8), 1'976'968, 0.06 * 1'976'968);
+    EXPECT_NEAR(requests(32), 1'461'339, 0.08 * 1'461'339);
+}
+
+// Measured (H200), where eight warps ask for a sector: 86 % leave of blocks of 1024 threads, 61 %
+// of blocks of 256. Where two do: 85 % of blocks of 64, 95 % of blocks of 256.
+TEST(CacheTraffic, of_loads_past_l1_joins_more_of_small_blocks) {
+    const auto requests = [](std::uint64_t lanes, ElementType type, std::uint32_t block) {
+        const Plan plan = shaped(plan_of("broadcast", lanes, Op::load, 32 * mib), type, block);
+        return caches_of(past_l1(plan)).l2_read_requests;
+    };
+    EXPECT_GT(requests(8, ElementType::u8, 1024), 1.2 * requests(8, ElementType::u8, 256));
+    EXPECT_LT(requests(8, ElementType::f32, 64), 0.95 * requests(8, ElementType::f32, 256));
+}
+
+// Measured on an H200: 10,030 requests of 10,113, of a three-point stencil all of whose blocks
+// start together. Later in a long launch seven in ten of those that come again join: 7,628.
+TEST(CacheTraffic, of_distant_blocks_that_start_together_joins_next_to_nothing) {
+    const Plan plan =
+        formula_of("load: a[max(i-K,0)]; load: a[i]; load: a[min(i+K,n-1)]; store: b[i]", 1102,
+                   Op::load, ElementType::f32, mib / 4, 256);
+    EXPECT_NEAR(caches_of(plan).l2_read_requests, 10'030, 0.06 * 10'030);
+}
+
+// Measured on an H100: 561,723 requests for lines that four warps of a transpose read, which divide
+// for their indices. As if they did not: 383,620.
+TEST(CacheTraffic, of_distant_warps_that_divide_joins_less) {
+    Plan plan = plan_of("transpose", 128, Op::copy, 32 * mib);
+    plan.options.variant = "naive";
+    plan = shaped(plan, ElementType::u8, 256);
+    EXPECT_NEAR(caches_of(plan).l2_read_requests, 561'723, 0.08 * 561'723);
+}
+
+// Measured: 97,543 requests for 49,152 lines of which four warps ask for a sector each (H100); and
+// 1,288,500 for 524,288 (H100), by blocks of 1024 threads that store as well, which joined no more
+// than others that large by what loads alone tell: 1,601,700.
+TEST(CacheTraffic, of_loads_joins_more_the_more_warps_share_a_line) {
+    const Plan four = shaped(plan_of("broadcast", 8, Op::load, 48 * mib), ElementType::f32, 256);
+    EXPECT_NEAR(caches_of(four).l2_read_requests, 97'543, 0.06 * 97'543);
+    const Plan large =
+        shaped(plan_of("broadcast", 8, Op::add, 256 * mib), ElementType::f32x2, 1024);
+    EXPECT_LT(caches_of(large).l2_read_requests, 1.18 * 1'288'500);
+}
+
+// Of blocks that start together, four on a multiprocessor. Measured: one in ten of requests that
+// come again joins where the launch stores as well (H200), six in ten where it does not (H100).
+TEST(CacheTraffic, of_loads_joins_less_where_others_store_meanwhile) {
+    const auto requests = [](Op op) {
+        const Plan plan = shaped(plan_of("offset", 22, op, mib / 4), ElementType::u16, 256);
+        return caches_of(plan).l2_read_requests;
+    };
+    EXPECT_NEAR(requests(Op::rmw), 4'394, 0.11 * 4'394);
+    EXPECT_LT(requests(Op::load), 0.95 * requests(Op::rmw));
+}
+
+// Measured on an H200: 213,748 requests of 262,144, of warps that shared a line with their
+// neighbour when they loaded; and 1,040,557 of 1,048,575 of 16-bit words of warps that shared none.
+TEST(CacheTraffic, of_stores_joins_more_of_warps_that_shared_a_line) {
+    const Plan shared = shaped(plan_of("offset", 42, Op::rmw, 16 * mib), ElementType::f32, 128);
+    EXPECT_NEAR(caches_of(shared).l2_write_requests, 213'748, 0.1 * 213'748);
+    const Plan apart = shaped(plan_of("stride", 12, Op::add, 64 * mib), ElementType::u16, 512);
+    EXPECT_NEAR(caches_of(apart).l2_write_requests, 1'040'557, 0.1 * 1'040'557);
+}
+
+// Measured on an H200: 16,709 requests of 32,768 warps, four of which load and store one line; and
+// 452,504 of 524,288 where pairs of warps store to one line what came from lines of their own.
+TEST(CacheTraffic, of_stores_joins_those_of_warps_that_waited_for_the_same_line) {
+    const Plan same = shaped(plan_of("soa", 4, Op::rmw, 1 * mib, 2), ElementType::u8, 512);
+    EXPECT_NEAR(caches_of(same).l2_write_requests, 16'709, 0.15 * 16'709);
+    const Plan apart = shaped(plan_of("stride", 3, Op::copy, 32 * mib), ElementType::u16, 64);
+    EXPECT_NEAR(caches_of(apart).l2_write_requests, 452'504, 0.15 * 452'504);
+}
+
+// Measured on an H200: 78,552 requests of 131,014 warps, of which most waited for the pointer to
+// one row, then for the row. As if they had waited once, 67,160 would leave.
+TEST(CacheTraffic, of_stores_joins_fewer_of_warps_that_waited_more_than_once) {
+    const Plan plan = shaped(plan_of("indirect", 2852, Op::copy, 4 * mib), ElementType::u8, 256);
+    EXPECT_NEAR(caches_of(plan).l2_write_requests, 78'552, 0.1 * 78'552);
+}
+
+// Measured on an H200: stores to random floats of 16 lines leave as 69,600 requests of 262,144
+// warps, as those of a multiprocessor wait until lines are whole; of 64 lines one in five joins
+// another (5.40 million requests), and of 64 lines of 16-bit words next to none: 24.67 of 25.3 a
+// warp.
+TEST(CacheTraffic, of_stores_to_few_lines_joins_those_that_wait) {
+    const auto requests = [](std::uint64_t region, ElementType type, std::uint64_t bytes) {
+        Plan plan = plan_of("scatter", region, Op::store, bytes);
+        plan.type = type;
+        build_program(plan);
+        return caches_of(plan).l2_write_requests;
+    };
+    EXPECT_LT(requests(2 << 10, ElementType::f32, 32 * mib), 3 * 69'600);
+    EXPECT_NEAR(requests(8 << 10, ElementType::f32, 32 * mib), 5.40e6, 0.1 * 5.40e6);
+    EXPECT_NEAR(requests(8 << 10, ElementType::u16, 48 * mib), 24.67 * 786'432,
+                0.02 * 24.67 * 786'432);
+}
+
+// Warps at most as many as schedulers store in step. Measured, requests: 263,248 of u8 in blocks of
+// 128 threads (H100), where all join that could; 986,619 of f32 in blocks of 256 (H200), 345,640
+// in blocks of 512 (H100), where warps of a scheduler take turns.
+TEST(CacheTraffic, of_stores_joins_warps_that_run_in_step) {
+    const auto requests = [](std::uint64_t offset, ElementType type, std::uint32_t block,
+                             std::uint64_t bytes) {
+        const Plan plan = shaped(plan_of("offset", offset, Op::store, bytes), type, block);
+        return caches_of(plan).l2_write_requests;
+    };
+    EXPECT_NEAR(requests(15, ElementType::u8, 128, 16 * mib), 263'248, 0.02 * 263'248);
+    EXPECT_NEAR(requests(60, ElementType::f32, 256, 96 * mib), 986'619, 0.06 * 986'619);
+    EXPECT_NEAR(requests(107, ElementType::f32, 512, 32 * mib), 345'640, 0.06 * 345'640);
+}
+
+Plan stores_in_groups(std::uint64_t lanes, ElementType type, std::uint32_t block,
+                      std::uint64_t bytes, std::uint32_t per_thread = 1) {
+    return shaped(plan_of("broadcast", lanes, Op::store, bytes, per_thread), type, block);
+}
+
+// A request joins the one before it alone. Measured on an H200, requests for each of 8,192 lines
+// that the 32 warps of a block store to: 2.03; for each of 32,768 that 8 warps of it do, with other
+// lines' in between, 2.22.
+TEST(CacheTraffic, of_stores_of_a_block_to_one_line_joins_nearly_all) {
+    const auto requests = [](std::uint64_t lanes) {
+        const Plan plan = stores_in_groups(lanes, ElementType::f32, 1024, 32 * mib);
+        return caches_of(plan).l2_write_requests;
+    };
+    EXPECT_LT(requests(32), 2.6 * 8'192);
+    EXPECT_NEAR(requests(8), 72'694, 0.2 * 72'694);
+}
+
+// Measured: of 64 MiB of u16 in blocks of 128 threads every line is one request (1.02, H200); of
+// 256 KiB of f32, all of whose blocks start with the launch, 1.84 of the 2 that touch a line.
+TEST(CacheTraffic, of_stores_that_start_with_the_launch_joins_less) {
+    const auto share = [](ElementType type, std::uint64_t bytes) {
+        const Plan plan = stores_in_groups(2, type, 128, bytes);
+        const CacheTraffic traffic = caches_of(plan);
+        return traffic.l2_write_requests /
+               (traffic.l2_write_requests + traffic.joined_write_requests);
+    };
+    EXPECT_NEAR(share(ElementType::u16, 64 * mib), 0.254, 0.02);
+    EXPECT_GT(share(ElementType::f32, mib / 4), 0.6);
+}
+
+// Measured on an H100: 294,159 requests. The 32 warps of a block store to the same five lines,
+// which are there until most have come; 2.6 million would leave if each joined only the one before
+// it.
+TEST(CacheTraffic, of_stores_of_several_lines_joins_those_that_wait) {
+    const Plan plan =
+        formula_of("lane*K + i/32", 4, Op::store, ElementType::f32, 64 * mib, 1024, 4);
+    EXPECT_LT(caches_of(plan).l2_write_requests, 2 * 294'159);
+}
+
+// Measured on an H200: 7,251 requests. Up to 8,192 leave where none joins; by the rate at which
+// they join later in a long launch 5,879 would, but these blocks all start at once.
+TEST(CacheTraffic, of_blocks_that_start_together_joins_less) {
+    const Plan plan = shaped(plan_of("offset", 34, Op::add, mib / 4), ElementType::f32, 128);
+    EXPECT_NEAR(caches_of(plan).l2_read_requests, 7'251, 0.08 * 7'251);
+}
+
+// Measured on an H100: 61,200 requests, of 67,000 warps that find the line of an 8-byte word. Five
+// blocks share each sector, and what meets on the way is a request less.
+TEST(CacheTraffic, of_sectors_that_meet_on_the_way_to_l2_is_a_request_less) {
+    const Plan plan = formula_of("i/K", 78, Op::copy, ElementType::f64, 32 * mib, 64);
+    EXPECT_NEAR(caches_of(plan).l2_read_requests, 61'200, 0.05 * 61'200);
+}
+
+// Measured on an H100: 23,825 requests, of 36,700 blocks that find the pointer of their row: about
+// 85 blocks share each sector of pointers. By what two neighbours share 33,070 would leave.
+TEST(CacheTraffic, of_sectors_that_many_blocks_ask_for_meets_more_often) {
+    const Plan plan =
+        shaped(plan_of("indirect", 38'880, Op::store, 64 * mib), ElementType::f32x2, 256);
+    EXPECT_NEAR(caches_of(plan).l2_read_requests, 23'825, 0.1 * 23'825);
+}
+
+// A number that the text spells out is multiplied by or shifted. One that divides keeps the warps
+// of a large block apart: 8,192 sectors of a launch of one wave are 6,226 requests (H200).
+TEST(CacheTraffic, of_warps_that_divide_joins_less) {
+    const auto divides_in = [](const std::string& text) {
+        const Plan plan = formula_of(text, 4, Op::load, ElementType::f32, mib, 256);
+        return divides(plan.program.instructions.front().formula);
+    };
+    EXPECT_TRUE(divides_in("i / K"));
+    EXPECT_TRUE(divides_in("a[i] if i % K == 0"));
+    EXPECT_FALSE(divides_in("i / 32 * K"));
+    EXPECT_FALSE(divides(plan_of("offset", 1, Op::load, mib).program.instructions[0].formula));
+    EXPECT_TRUE(divides(plan_of("broadcast", 8, Op::load, mib).program.instructions[0].formula));
+    const auto requests = [](const std::string& text) {
+        return caches_of(formula_of(text, 19, Op::load, ElementType::u8, mib / 4, 512))
+            .l2_read_requests;
+    };
+    EXPECT_GT(requests("a[i] if i % K == 0"), 1.05 * requests("a[i] if i % 19 == 0"));
+}
+
+}  // namespace
+}  // namespace coalprof
