@@ -11,10 +11,12 @@
 #include "core/calibrate/machine_file.h"
 #include "core/calibrate/probes.h"
 #include "core/model/predict.h"
+#include "core/read/document.h"
 #include "core/traffic/duration.h"
 #include "core/traffic/launch_work.h"
 #include "core/write/list_json.h"
 #include "core/write/temporary_folder.h"
+#include "test_data.h"
 
 namespace coalprof {
 namespace {
@@ -335,6 +337,23 @@ TEST(Probes, differ_and_keep_to_the_memory_there_is) {
     EXPECT_FALSE(calibration_probes(machine, 64 << 20).empty());
     for (const Probe& probe : calibration_probes(machine, 64 << 20))
         for (const Array& array : probe.plan.program.arrays) EXPECT_LE(array.bytes(), 64u << 20);
+}
+
+// One that times others is to be measured again.
+TEST(Probes, are_the_launches_of_the_machine_files_that_come_along) {
+    for (const std::string name : {"h100", "h200"}) {
+        const std::string path =
+            test_data_folder() + "/../../docs/measurements/calibrated_" + name + ".json";
+        const auto source = open_bytes(path);
+        std::vector<std::string> timed;
+        for (const ListRow& row : SavedDocument(*source, path).read(list_from).list.rows)
+            if (text_of(*find_value(row.values, "kind")) == "launch")
+                timed.push_back(text_of(*find_value(row.values, "name")));
+        std::vector<std::string> commands;
+        for (const Probe& probe : calibration_probes(machine_named(path), std::uint64_t{1} << 40))
+            commands.push_back(probe.command);
+        EXPECT_EQ(commands, timed) << name;
+    }
 }
 
 }  // namespace
