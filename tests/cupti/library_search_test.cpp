@@ -56,6 +56,7 @@ TEST(LibrarySearch, looks_into_toolkits_in_order_newest_version_first) {
     folder.plant("home/extras/CUPTI/lib64/libcupti.so.12");
     folder.plant("home/lib64/libcupti.so.13");
     folder.plant("usr/local/cuda/lib/libcupti.so.13");
+    folder.plant("usr/local/cuda-12.8/lib64/libcupti.so.12");
     folder.plant("usr/local/cuda-12.9/lib64/libcupti.so.12");
     folder.plant("usr/local/cuda-12.10/lib64/libcupti.so.12");
     folder.plant("usr/local/cuda-13.0/lib64/libcupti.so.13");
@@ -67,7 +68,8 @@ TEST(LibrarySearch, looks_into_toolkits_in_order_newest_version_first) {
                                    folder.path("usr/local/cuda/lib/libcupti.so.13"),
                                    folder.path("usr/local/cuda-13.0/lib64/libcupti.so.13"),
                                    folder.path("usr/local/cuda-12.10/lib64/libcupti.so.12"),
-                                   folder.path("usr/local/cuda-12.9/lib64/libcupti.so.12")));
+                                   folder.path("usr/local/cuda-12.9/lib64/libcupti.so.12"),
+                                   folder.path("usr/local/cuda-12.8/lib64/libcupti.so.12")));
 }
 
 TEST(LibrarySearch, looks_into_python_packages) {

@@ -23,6 +23,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::ThrowsMessage;
 
 // What a GPU with these rates would take.
 class ModelledGpu : public KernelLauncher {
@@ -61,7 +62,7 @@ class ModelledGpu : public KernelLauncher {
     std::vector<double> stretch_of_round = {};
     std::map<const Plan*, std::size_t> rounds;
     std::size_t timed = 0;
-    bool is_short_of_memory = false;
+    std::uint64_t most_bytes = ~std::uint64_t{0};  // for the arrays of a launch
     std::uint64_t largest_array_bytes = 0;
     DeviceFacts& facts() { return facts_; }
 
@@ -101,8 +102,7 @@ class ModelledLaunch : public PreparedLaunch {
 };
 
 std::unique_ptr<PreparedLaunch> ModelledGpu::prepare(const Plan& plan) {
-    if (is_short_of_memory && plan.shape.size_bytes > (32u << 20))
-        throw PointError("no memory for it");
+    if (plan.shape.size_bytes > most_bytes) throw PointError("no memory for it");
     for (const Array& array : plan.program.arrays)
         largest_array_bytes = std::max(largest_array_bytes, array.bytes());
     return std::make_unique<ModelledLaunch>(*this, plan);
@@ -198,7 +198,7 @@ TEST(Calibration, takes_the_middle_of_the_rounds) {
 
 TEST(Calibration, goes_on_without_launches_that_fail_and_names_them) {
     ModelledGpu gpu("h200", h200_rates());
-    gpu.is_short_of_memory = true;
+    gpu.most_bytes = 32u << 20;
     const Calibration found = calibrate(gpu);
     EXPECT_FALSE(found.failed.empty());
     EXPECT_THAT(found.failed.front(), HasSubstr("no memory for it"));
@@ -216,7 +216,13 @@ TEST(Calibration, takes_at_most_a_quarter_of_the_memory_that_is_free_for_an_arra
 
 TEST(Calibration, is_refused_where_time_is_not_modelled) {
     ModelledGpu gpu("c2050", h200_rates());
-    EXPECT_THROW(calibrate(gpu), Error);
+    EXPECT_THAT([&] { calibrate(gpu); }, ThrowsMessage<Error>(HasSubstr("compute capability 2.0")));
+}
+
+TEST(Calibration, is_refused_where_hardly_a_launch_can_be_timed) {
+    ModelledGpu gpu("h200", h200_rates());
+    gpu.most_bytes = 0;
+    EXPECT_THAT([&] { calibrate(gpu); }, ThrowsMessage<Error>(HasSubstr("no memory for it")));
 }
 
 // 2 of 10 launches drift by 6 %: more than a tenth of them.
@@ -320,6 +326,12 @@ TEST_F(MachineFile, that_is_none_is_refused_with_what_is_wrong) {
         std::string changed = text;
         changed.replace(changed.find(at), at.size(), '"' + cc + '"');
         EXPECT_THROW(machine_named(write(changed)), UsageError) << cc;
+    }
+    for (const std::string count : {"0.5", "1.5", "100001"}) {
+        std::string changed = head + tail;
+        const std::string at = R"("multiprocessors":1)";
+        changed.replace(changed.find(at), at.size(), R"("multiprocessors":)" + count);
+        EXPECT_THROW(machine_named(write(changed)), UsageError) << count;
     }
     EXPECT_THROW(machine_named("./no/such/file.json"), Error);
     EXPECT_EQ(machine_named("h200").board->key, "h200");
