@@ -8,6 +8,7 @@
 
 #include "core/text/error.h"
 #include "core/write/file_descriptor.h"
+#include "core/write/finding_text.h"
 #include "core/write/result_columns.h"
 #include "core/write/synthetic.h"
 #include "core/write/table_cell.h"
@@ -39,6 +40,16 @@ TEST(TableCell, of_a_parameter_is_its_value) {
     EXPECT_EQ(value_text(0.25, 20, true), "0.25");
     EXPECT_EQ(value_text(true, 20, true), "yes");
     EXPECT_EQ(value_text(std::uint64_t{7}, 20, true), "7");
+}
+
+TEST(FindingText, says_what_a_fix_saves_and_which_pattern_shows_it_where_that_is_known) {
+    LineFinding finding{.point = "k", .cause = {}, .text = "Bad.", .fix = "Better.", .like = {}};
+    EXPECT_EQ(finding_text(finding, true), "k: Bad. Fix: Better.");
+    finding.saves_seconds = 2e-6;
+    finding.like = "stride";
+    const std::string all = finding_text(finding, true);
+    EXPECT_NE(all.find("2.00 us"), all.npos) << all;
+    EXPECT_NE(all.find("explain stride"), all.npos) << all;
 }
 
 TEST(FileDescriptor, copies_a_file_of_several_blocks) {
