@@ -92,9 +92,4 @@ void KernelParameters::add_bytes(const void* bytes, std::size_t size) {
     std::memcpy(words_.data() + starts_.back(), bytes, size);
 }
 
-void KernelParameters::drop_last() {
-    words_.resize(starts_.back());
-    starts_.pop_back();
-}
-
 }  // namespace coalprof

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <optional>
@@ -88,15 +89,13 @@ class KernelParameters {
     // Replaces the last value added, which must have the same type.
     template <typename Value>
     void replace_last(const Value& value) {
-        drop_last();
-        add(value);
+        std::memcpy(words_.data() + starts_.back(), &value, sizeof(Value));
     }
     // Valid until the next change.
     void* const* pointers();
 
  private:
     void add_bytes(const void* bytes, std::size_t size);
-    void drop_last();
 
     std::vector<std::uint64_t> words_;
     std::vector<std::size_t> starts_;

@@ -275,7 +275,6 @@ ArrayState PlanLaunch::state_of(std::size_t array) const {
 }
 
 std::shared_future<void> PlanLaunch::begin_verify() {
-    bench_.gpu.synchronize("finish the kernel");
     // A launch that took away leaves nothing to see: one more that adds shows that it counts.
     if (counts_ && has_run_ && state_of(0).added == 0) launch();
     if (shape_.needs_near_check) launch_near_check();

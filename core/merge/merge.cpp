@@ -53,10 +53,10 @@ ShardFile shard_file(const std::string& path) {
         file.count = count.value;
     }
     const auto* all = points ? std::get_if<std::int64_t>(points) : nullptr;
-    if (!all || *all < 0 || file.index == 0 || file.index > file.count)
+    if (!all || file.index == 0 || file.index > file.count)
         throw UsageError(fmt::format("merge {}: this is no shard of a sweep", shown(path)), {},
                          UsageError::no_caret, "shards are what a sweep with --shard I/N writes");
-    file.points = static_cast<std::uint64_t>(*all);
+    file.points = *all;
     return file;
 }
 

@@ -14,7 +14,7 @@ struct ShardFile {
     ResultHead head;
     std::uint64_t index = 0;  // from 1
     std::uint64_t count = 0;
-    std::uint64_t points = 0;  // of the whole sweep
+    std::int64_t points = 0;  // of the whole sweep
 };
 
 class ShardMerge {

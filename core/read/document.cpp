@@ -59,7 +59,6 @@ SavedList list_from(JsonView document) {
             list.more.emplace_back(member.name(), *value);
         }
     }
-    if (list.key.empty()) throw PartError("there is no list in it");
     return saved;
 }
 

@@ -290,12 +290,12 @@ class JsonStream::Reader {
         };
         std::string name;
         std::size_t depth = 0;
-        std::string bytes;
+        std::uint32_t misses = 0;  // one after the other
+        std::string bytes;         // empty: none were kept, nor is what follows
         std::vector<Item> items;
         JsonTree::Kept kept;
         JsonTree::Mark mark;  // of all of it
-        std::uint32_t content = 0;
-        std::uint32_t misses = 0;  // one after the other
+        std::uint32_t content;
     };
     static constexpr std::size_t most_members = 16;
     static constexpr std::size_t most_member_bytes = 1 << 16;

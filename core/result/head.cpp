@@ -128,11 +128,11 @@ NamedValues named(const Part& part) {
 template <typename Part>
 NamedValues& list_behind(Part& part, std::size_t reached) {
     NamedValues* list = nullptr;
-    std::size_t list_at = 0;
+    std::optional<std::size_t> list_at;
     std::size_t at = 0;
     each_member(part, [&](const char*, auto& member) {
         if constexpr (std::is_same_v<decltype(member), NamedValues&>)
-            if (!list || list_at < reached) {
+            if (!list_at || *list_at < reached) {
                 list = &member;
                 list_at = at;
             }

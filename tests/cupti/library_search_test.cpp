@@ -58,6 +58,9 @@ TEST(LibrarySearch, looks_into_toolkits_in_order_newest_version_first) {
     folder.plant("usr/local/cuda/lib/libcupti.so.13");
     folder.plant("usr/local/cuda-12.9/lib64/libcupti.so.12");
     folder.plant("usr/local/cuda-12.10/lib64/libcupti.so.12");
+    folder.plant("usr/local/cuda-12.3/lib64/libcupti.so.12");
+    folder.plant("usr/local/cuda-12.8/lib64/libcupti.so.12");
+    folder.plant("usr/local/cuda-12.5/lib64/libcupti.so.12");
     folder.plant("usr/local/cuda-13.0/lib64/libcupti.so.13");
     folder.plant("usr/local/cuda-13.0/lib64/libcupti.so");  // not a name that is looked for
     auto found = names(search_in(folder, {{"CUDA_HOME", folder.path("home")}}));
@@ -67,7 +70,10 @@ TEST(LibrarySearch, looks_into_toolkits_in_order_newest_version_first) {
                                    folder.path("usr/local/cuda/lib/libcupti.so.13"),
                                    folder.path("usr/local/cuda-13.0/lib64/libcupti.so.13"),
                                    folder.path("usr/local/cuda-12.10/lib64/libcupti.so.12"),
-                                   folder.path("usr/local/cuda-12.9/lib64/libcupti.so.12")));
+                                   folder.path("usr/local/cuda-12.9/lib64/libcupti.so.12"),
+                                   folder.path("usr/local/cuda-12.8/lib64/libcupti.so.12"),
+                                   folder.path("usr/local/cuda-12.5/lib64/libcupti.so.12"),
+                                   folder.path("usr/local/cuda-12.3/lib64/libcupti.so.12")));
 }
 
 TEST(LibrarySearch, looks_into_python_packages) {

@@ -121,6 +121,8 @@ struct ScriptedDriver {
     std::vector<std::uint64_t> counts, samples;  // what the GPU holds
     int copies = 0;
     int gpus = 1;  // of falling compute capability
+    int minor = 0;
+    int pushed = 0;  // contexts
     bool has_context = true;
     CUresult count_result = CUDA_SUCCESS;
 };
@@ -137,11 +139,18 @@ ModuleDriver fake_driver() {
         return scripted->count_result;
     };
     driver.device_get_attribute = [](int* value, CUdevice_attribute attribute, CUdevice device) {
-        *value = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9 - device : 0;
+        *value = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9 - device
+                                                                           : scripted->minor;
         return CUDA_SUCCESS;
     };
-    driver.context_push = [](CUcontext) { return CUDA_SUCCESS; };
-    driver.context_pop = [](CUcontext*) { return CUDA_SUCCESS; };
+    driver.context_push = [](CUcontext) {
+        ++scripted->pushed;
+        return CUDA_SUCCESS;
+    };
+    driver.context_pop = [](CUcontext*) {
+        --scripted->pushed;
+        return CUDA_SUCCESS;
+    };
     driver.link_create = [](unsigned, CUjit_option*, void**, CUlinkState*) { return CUDA_SUCCESS; };
     driver.link_add_data = [](CUlinkState, CUjitInputType, void* data, std::size_t size,
                               const char*, unsigned, CUjit_option*, void**) {
@@ -217,6 +226,16 @@ TEST_F(CountedLines, are_told_with_what_the_gpu_counted) {
     EXPECT_EQ(told[0].totals.executed, 5u);
     EXPECT_EQ(told[0].totals.needed_sectors, 20u);
     EXPECT_THAT(problems, IsEmpty());
+    EXPECT_EQ(driver.pushed, 0) << "the program's own context is current again";
+}
+
+TEST_F(CountedLines, are_those_of_code_for_this_very_gpu) {
+    driver.minor = 3;
+    const std::string bytes = fat_binary(entry(1, 93, ptx));
+    std::string wrapper(24, '\0');
+    put(wrapper, 0, std::uint32_t{0x466243b1});
+    put(wrapper, 8, static_cast<const void*>(bytes.data()));
+    EXPECT_NE(probe.replacement(wrapper.data()), nullptr);
 }
 
 TEST_F(CountedLines, outlive_their_module) {

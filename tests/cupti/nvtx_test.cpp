@@ -322,6 +322,18 @@ TEST_F(NvtxHooks, tell_of_domains_and_of_names_that_are_registered) {
     pop(domain);
 }
 
+TEST_F(NvtxHooks, know_a_name_that_was_registered_in_wide_characters) {
+    ASSERT_TRUE(install_nvtx_hooks(tables, ranges()));
+    const auto name =
+        in_core2<nvtxDomainRegisterStringW_impl_fntype>(NVTX_CBID_CORE2_DomainRegisterStringW);
+    const auto push =
+        in_core2<nvtxDomainRangePushEx_impl_fntype>(NVTX_CBID_CORE2_DomainRangePushEx);
+    nvtxEventAttributes_t named = event(NVTX_MESSAGE_TYPE_REGISTERED);
+    named.message.registered = name(nullptr, L"step");
+    EXPECT_EQ(push(nullptr, &named), 0);
+    EXPECT_TRUE(ranges().is_inside());
+}
+
 TEST_F(NvtxHooks, leave_alone_what_they_do_not_know) {
     EXPECT_FALSE(install_nvtx_hooks(nullptr, ranges()));
     EXPECT_FALSE(

@@ -6,6 +6,7 @@
 
 #include "kernels/driver_check.h"
 #include "kernels/fake_driver.h"
+#include "kernels/launcher.h"
 
 namespace coalprof {
 namespace {
@@ -39,6 +40,17 @@ TEST(Driver, tells_apart_why_there_is_no_gpu) {
         EXPECT_EQ(state.problem, answer.problem);
         EXPECT_NE(state.sentence.find(answer.said), std::string::npos) << state.sentence;
         EXPECT_EQ(state.version, 13000);
+    }
+}
+
+TEST(Driver, that_does_not_start_launches_nothing_and_its_answer_is_told) {
+    FakeGpu gpu;
+    gpu.init_answer = CUDA_ERROR_UNKNOWN;
+    try {
+        make_launcher(FakeGpu::driver(), FakeGpu::nvrtc(), {});
+        ADD_FAILURE() << "it made a launcher";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.what(), start_driver(FakeGpu::driver()).sentence);
     }
 }
 

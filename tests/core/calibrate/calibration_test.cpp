@@ -11,16 +11,19 @@
 #include "core/calibrate/machine_file.h"
 #include "core/calibrate/probes.h"
 #include "core/model/predict.h"
+#include "core/read/document.h"
 #include "core/traffic/duration.h"
 #include "core/traffic/launch_work.h"
 #include "core/write/list_json.h"
 #include "core/write/temporary_folder.h"
+#include "test_data.h"
 
 namespace coalprof {
 namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::ThrowsMessage;
 
 // What a GPU with these rates would take.
 class ModelledGpu : public KernelLauncher {
@@ -59,7 +62,7 @@ class ModelledGpu : public KernelLauncher {
     std::vector<double> stretch_of_round = {};
     std::map<const Plan*, std::size_t> rounds;
     std::size_t timed = 0;
-    bool is_short_of_memory = false;
+    std::uint64_t most_bytes = ~std::uint64_t{0};  // for the arrays of a launch
     std::uint64_t largest_array_bytes = 0;
     DeviceFacts& facts() { return facts_; }
 
@@ -99,8 +102,7 @@ class ModelledLaunch : public PreparedLaunch {
 };
 
 std::unique_ptr<PreparedLaunch> ModelledGpu::prepare(const Plan& plan) {
-    if (is_short_of_memory && plan.shape.size_bytes > (32u << 20))
-        throw PointError("no memory for it");
+    if (plan.shape.size_bytes > most_bytes) throw PointError("no memory for it");
     for (const Array& array : plan.program.arrays)
         largest_array_bytes = std::max(largest_array_bytes, array.bytes());
     return std::make_unique<ModelledLaunch>(*this, plan);
@@ -196,7 +198,7 @@ TEST(Calibration, takes_the_middle_of_the_rounds) {
 
 TEST(Calibration, goes_on_without_launches_that_fail_and_names_them) {
     ModelledGpu gpu("h200", h200_rates());
-    gpu.is_short_of_memory = true;
+    gpu.most_bytes = 32u << 20;
     const Calibration found = calibrate(gpu);
     EXPECT_FALSE(found.failed.empty());
     EXPECT_THAT(found.failed.front(), HasSubstr("no memory for it"));
@@ -214,7 +216,13 @@ TEST(Calibration, takes_at_most_a_quarter_of_the_memory_that_is_free_for_an_arra
 
 TEST(Calibration, is_refused_where_time_is_not_modelled) {
     ModelledGpu gpu("c2050", h200_rates());
-    EXPECT_THROW(calibrate(gpu), Error);
+    EXPECT_THAT([&] { calibrate(gpu); }, ThrowsMessage<Error>(HasSubstr("compute capability 2.0")));
+}
+
+TEST(Calibration, is_refused_where_hardly_a_launch_can_be_timed) {
+    ModelledGpu gpu("h200", h200_rates());
+    gpu.most_bytes = 0;
+    EXPECT_THAT([&] { calibrate(gpu); }, ThrowsMessage<Error>(HasSubstr("no memory for it")));
 }
 
 // 2 of 10 launches drift by 6 %: more than a tenth of them.
@@ -319,6 +327,12 @@ TEST_F(MachineFile, that_is_none_is_refused_with_what_is_wrong) {
         changed.replace(changed.find(at), at.size(), '"' + cc + '"');
         EXPECT_THROW(machine_named(write(changed)), UsageError) << cc;
     }
+    for (const std::string count : {"0.5", "1.5", "100001"}) {
+        std::string changed = head + tail;
+        const std::string at = R"("multiprocessors":1)";
+        changed.replace(changed.find(at), at.size(), R"("multiprocessors":)" + count);
+        EXPECT_THROW(machine_named(write(changed)), UsageError) << count;
+    }
     EXPECT_THROW(machine_named("./no/such/file.json"), Error);
     EXPECT_EQ(machine_named("h200").board->key, "h200");
 }
@@ -335,6 +349,23 @@ TEST(Probes, differ_and_keep_to_the_memory_there_is) {
     EXPECT_FALSE(calibration_probes(machine, 64 << 20).empty());
     for (const Probe& probe : calibration_probes(machine, 64 << 20))
         for (const Array& array : probe.plan.program.arrays) EXPECT_LE(array.bytes(), 64u << 20);
+}
+
+// One that times others is to be measured again.
+TEST(Probes, are_the_launches_of_the_machine_files_that_come_along) {
+    for (const std::string name : {"h100", "h200"}) {
+        const std::string path =
+            test_data_folder() + "/../../docs/measurements/calibrated_" + name + ".json";
+        const auto source = open_bytes(path);
+        std::vector<std::string> timed;
+        for (const ListRow& row : SavedDocument(*source, path).read(list_from).list.rows)
+            if (text_of(*find_value(row.values, "kind")) == "launch")
+                timed.push_back(text_of(*find_value(row.values, "name")));
+        std::vector<std::string> commands;
+        for (const Probe& probe : calibration_probes(machine_named(path), std::uint64_t{1} << 40))
+            commands.push_back(probe.command);
+        EXPECT_EQ(commands, timed) << name;
+    }
 }
 
 }  // namespace

@@ -76,6 +76,13 @@ TEST(Best, the_larger_efficiency_is_the_better_one) {
     EXPECT_DOUBLE_EQ(verdict.gain, 2);
 }
 
+TEST(Best, shares_are_told_in_per_cent) {
+    EXPECT_NE(best_of({point_of({{"stride", 1}}, 1, 0.25), point_of({{"stride", 2}}, 1, 0.5)},
+                      Counter::load_efficiency)
+                  .text.find(" 50.0 %"),
+              std::string::npos);
+}
+
 TEST(Best, equals_are_all_named) {
     const Verdict verdict = best_of({point_of({{"stride", 1}}, 8), point_of({{"stride", 2}}, 8)},
                                     Counter::load_sectors);

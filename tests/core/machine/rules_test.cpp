@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "core/machine/machine.h"
@@ -31,6 +32,19 @@ TEST(Rules, what_no_measurement_backs_is_called_documented) {
     EXPECT_EQ(text_of(rules_of("c870").evidence), "rules documented, not measured");
     EXPECT_EQ(text_of(rules_of("h200").evidence), "rules measured");
     EXPECT_EQ(text_of(rules_of("h200").constant.evidence), "rules documented, not measured");
+}
+
+// A Titan V and a V100 were measured by others; of the Volta of Xavier nothing was published.
+TEST(Rules, of_volta_are_published_for_7_0_alone) {
+    const Rules& v100 = rules_of("v100");
+    EXPECT_EQ(v100.evidence, Evidence::published);
+    EXPECT_EQ(v100.memory.evidence, Evidence::published);
+    EXPECT_EQ(v100.memory.fill_bytes, 64u);
+    const auto xavier = std::ranges::find(all_rules(), ComputeCapability{7, 2}, &Rules::cc);
+    ASSERT_NE(xavier, all_rules().end());
+    EXPECT_EQ(xavier->evidence, Evidence::documented);
+    EXPECT_EQ(xavier->memory.evidence, Evidence::documented);
+    EXPECT_EQ(xavier->memory.fill_bytes, 32u);
 }
 
 TEST(Rules, hold_together) {

@@ -89,6 +89,13 @@ TEST(ByteSource, what_cannot_be_read_is_named_with_the_reason) {
     }
 }
 
+// Nothing is mapped at address 0. Of the looks whether to stop, two come before the read.
+TEST(ByteSource, a_read_that_fails_is_no_end_of_the_file) {
+    int looks = 0;
+    const auto source = open_bytes("/proc/self/mem", [&looks] { return ++looks > 2; });
+    EXPECT_THAT(refusal([&] { all_of(*source); }), HasSubstr("cannot read /proc/self/mem: "));
+}
+
 volatile sig_atomic_t signals_seen = 0;
 
 TEST(ByteSource, an_interrupted_read_ends_only_when_the_caller_wants_it) {

@@ -53,6 +53,19 @@ TEST(Json, holds_every_reading_of_a_point) {
     EXPECT_EQ(written["timing"]["high_seconds"], 4.5e-6);
 }
 
+// Parsed, a member that stands twice is one.
+TEST(Json, a_reason_of_prediction_and_measurement_stands_once) {
+    Point point = synthetic::point(1);
+    for (Readings* readings : {&point.predicted, &*point.measured})
+        for (const Counter counter : {Counter::l2_read_sectors, Counter::dram_read_bytes})
+            (*readings)[counter] = Unavailable{"for a reason"};
+    const std::string text =
+        synthetic::written(find_format("json"), synthetic::head(), {std::move(point)});
+    const std::string member = R"("dram_read_bytes":"for a reason")";
+    EXPECT_NE(text.find(member), text.npos);
+    EXPECT_EQ(text.find(member), text.rfind(member));
+}
+
 TEST(Json, what_was_not_measured_is_null) {
     Point point = synthetic::point(1);
     point.measured.reset();

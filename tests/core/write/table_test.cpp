@@ -67,6 +67,8 @@ TEST(Table, is_headed_by_the_settings_that_somebody_chose) {
     for (const char* text : {"carveout", "pitch", "seed"}) EXPECT_THAT(usual, Not(HasSubstr(text)));
     for (const char* text : {"carveout prefer-l1", "pitch auto", "seed 7"})
         EXPECT_THAT(chosen, HasSubstr(text));
+    head.sweep.file = "warps.txt";
+    EXPECT_THAT(table_of(sweep(), {}, head), HasSubstr("warps.txt"));
 }
 
 TEST(Table, no_line_is_wider_than_asked) {

@@ -1,0 +1,73 @@
+// What pictures are made of.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "core/text/error.h"
+#include "core/write/file_descriptor.h"
+#include "core/write/finding_text.h"
+#include "core/write/result_columns.h"
+#include "core/write/synthetic.h"
+#include "core/write/table_cell.h"
+#include "core/write/temporary_folder.h"
+
+namespace coalprof {
+namespace {
+
+TEST(ResultColumns, have_both_ends_of_a_measured_time) {
+    ResultGatherer gatherer;
+    gatherer.begin(synthetic::head());
+    gatherer.point(synthetic::point(1));
+    gatherer.finish({});
+    const ResultColumn* time = gatherer.results().front().find(Counter::duration_seconds, true);
+    ASSERT_NE(time, nullptr);
+    const Timing timing = *synthetic::point(1).timing;
+    EXPECT_EQ(time->low, std::vector{timing.low_seconds});
+    EXPECT_EQ(time->high, std::vector{timing.high_seconds});
+}
+
+TEST(ResultColumns, are_of_no_more_points_than_a_picture_can_show) {
+    ResultGatherer gatherer;
+    gatherer.begin({});
+    for (std::size_t i = 0; i < most_gathered_points; ++i) gatherer.point({});
+    EXPECT_THROW(gatherer.point({}), Error);
+}
+
+TEST(TableCell, of_a_parameter_is_its_value) {
+    EXPECT_EQ(value_text(0.25, 20, true), "0.25");
+    EXPECT_EQ(value_text(true, 20, true), "yes");
+    EXPECT_EQ(value_text(std::uint64_t{7}, 20, true), "7");
+}
+
+TEST(FindingText, says_what_a_fix_saves_and_which_pattern_shows_it_where_that_is_known) {
+    LineFinding finding{.point = "k", .cause = {}, .text = "Bad.", .fix = "Better.", .like = {}};
+    EXPECT_EQ(finding_text(finding, true), "k: Bad. Fix: Better.");
+    finding.saves_seconds = 2e-6;
+    finding.like = "stride";
+    const std::string all = finding_text(finding, true);
+    EXPECT_NE(all.find("2.00 us"), all.npos) << all;
+    EXPECT_NE(all.find("explain stride"), all.npos) << all;
+}
+
+TEST(FileDescriptor, copies_a_file_of_several_blocks) {
+    const TemporaryFolder folder;
+    const std::string from = folder / "from";
+    const std::string to = folder / "to";
+    const std::string text(300'000, 'x');
+    std::ofstream(from) << text;
+    const int source = ::open(from.c_str(), O_RDONLY);
+    const int target = ::open(to.c_str(), O_WRONLY | O_CREAT, 0600);
+    EXPECT_EQ(copy_all(source, target), 0);
+    ::close(source);
+    ::close(target);
+    std::stringstream copied;
+    copied << std::ifstream(to).rdbuf();
+    EXPECT_EQ(copied.str(), text);
+    EXPECT_NE(copy_all(-1, -1), 0);
+}
+
+}  // namespace
+}  // namespace coalprof

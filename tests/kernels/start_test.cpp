@@ -1,0 +1,39 @@
+// What is said where a launcher cannot be had, and of the compiler that is there.
+#include <gmock/gmock.h>
+
+#include "kernels/fake_driver.h"
+#include "kernels/inventory.h"
+#include "kernels/launcher.h"
+#include "kernels/nvrtc_here.h"
+
+namespace coalprof {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+using testing::ThrowsMessage;
+
+TEST(Start, without_a_driver_says_so) {
+    if (load_driver().api) GTEST_SKIP() << "this machine has a driver";
+    EXPECT_THAT([] { make_launcher({}); }, ThrowsMessage<Error>(StartsWith("no GPU: ")));
+}
+
+TEST(Start, on_a_gpu_of_which_the_driver_says_too_little_is_refused) {
+    FakeGpu gpu;
+    gpu.attributes.erase(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    EXPECT_THAT([] { make_launcher(FakeGpu::driver(), FakeGpu::nvrtc(), {}); },
+                ThrowsMessage<Error>(HasSubstr("cannot use GPU 0")));
+}
+
+TEST(Start, tells_the_version_of_the_compiler) {
+    COALPROF_NEEDS_NVRTC();
+    const CompilerInventory found = find_compiler(0);
+    int major = 0;
+    int minor = 0;
+    ASSERT_EQ(nvrtc_here().api->version(&major, &minor), NVRTC_SUCCESS);
+    EXPECT_EQ(found.version, 1000 * major + 10 * minor);
+    EXPECT_EQ(found.path, nvrtc_here().path);
+}
+
+}  // namespace
+}  // namespace coalprof
