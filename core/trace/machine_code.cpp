@@ -101,8 +101,6 @@ void add_global(LineSummary& line, std::uint64_t executed, const Counts& counts)
     add_to(readings, counter(AccessField::requests), executed);
     add_to(readings, counter(AccessField::sectors), asked);
     add_to(readings, counter(AccessField::ideal_sectors), ideal);
-    readings[counter(AccessField::unique_bytes)] =
-        Unavailable{"CUPTI does not count it of instructions of machine code"};
     derive_ratios(readings);
 }
 
