@@ -44,7 +44,7 @@ struct RunCommand {
     std::string counters = "basic";
     bool lines = false;
     std::string machine_code = "0";  // kernels of it that get a run of their own
-    std::string addresses;  // a warps file; empty: none
+    std::string addresses;           // a warps file; empty: none
     OutputOptions output;
 };
 
@@ -357,9 +357,11 @@ LineRuns run_for_lines(const RunCommand& command, const std::string& library,
     };
     if (may_have_lines(command, first)) run(RunPass::lines, result.traces.of_ptx);
     const std::uint64_t most = parse_integer(command.machine_code, "--machine-code", 0);
-    for (const KernelOfMachineCode& kernel : kernels_of_machine_code(
-             kernels, summarize_lines(result.traces.of_ptx), first, most)) {
-        if (stop_signal() != 0) break;
+    const std::vector<LineSummary> lines = summarize_lines(result.traces.of_ptx);
+    if (most == 0)
+        result.traces.may_ask_for_more = !kernels_of_machine_code(kernels, lines, first, 1).empty();
+    for (const KernelOfMachineCode& kernel : kernels_of_machine_code(kernels, lines, first, most)) {
+        if (stop_signal() != 0 || result.code >= 128) break;
         result.traces.asked_for.push_back(kernel.name);
         run(RunPass::machine_code, result.traces.of_machine_code, kernel);
     }

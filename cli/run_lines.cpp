@@ -60,8 +60,7 @@ Point point_of(const LineReport& report, std::map<std::string, int>& names) {
         point.name += " (shared)";  // of an instruction that can reach both
     if (const int before = names[point.name]++; before > 0)
         point.name += fmt::format(" #{}", before + 1);
-    point.parameters = {{"line", place.empty() ? Value{} : Value(place)},
-                        {"kernel", kernel}};
+    point.parameters = {{"line", place.empty() ? Value{} : Value(place)}, {"kernel", kernel}};
     if (site.width_bytes != 0) point.parameters.emplace_back("width_bytes", site.width_bytes);
     if (has_line)
         point.parameters.emplace_back(std::string(source_file_parameter), report.line.place().file);
@@ -134,25 +133,26 @@ std::vector<Warning> gaps_in_machine_code(const LineTraces& traces) {
                 say(fmt::format("{} was not launched in the run that was to count its instructions",
                                 kernel_name(kernel)));
     for (const auto& [kernel, copies] : bulk_copies_of(traces.of_machine_code))
-        say(fmt::format("no lines of the bulk copies (TMA) of {}: {} were executed, and CUPTI "
+        say(
+            fmt::format("no lines of the bulk copies (TMA) of {}: {} were executed, and CUPTI "
                         "counts no sectors of them",
                         kernel_name(kernel), copies));
     return warnings;
 }
 
+// `why`: they may.
 std::vector<Warning> lines_that_differ(const std::vector<KernelSummary>& kernels,
-                                       const std::vector<Trace>& traces) {
+                                       const std::vector<Trace>& traces, std::string_view why) {
     std::vector<Warning> warnings;
     for (const LinesDiffer& kernel : kernels_whose_lines_differ(kernels, traces))
         warnings.push_back(
             {.code = "W-LINES-DIFFER",
              .point = {},
              .text = fmt::format("the lines of {} add up to {:.0f} sectors, the launches that "
-                                 "the hardware counted make {:.0f} of all: where lanes part, the "
-                                 "program's own code is arranged in another way, or later launches "
-                                 "ask for other sectors",
+                                 "the hardware counted make {:.0f} of all: {}later launches ask "
+                                 "for other sectors",
                                  kernel_name(kernel.function), kernel.sectors_of_lines,
-                                 kernel.sectors_of_hardware)});
+                                 kernel.sectors_of_hardware, why)});
     return warnings;
 }
 
@@ -222,13 +222,15 @@ RunLines lines_of_run(const std::vector<KernelSummary>& kernels, const LineTrace
         if (auto finding = finding_of(report, result.points.back().name, machine))
             result.findings.push_back(std::move(*finding));
     }
-    result.warnings = kernels_without_lines(kernels, lines, traces.asked_for.empty());
+    result.warnings = kernels_without_lines(kernels, lines, traces.may_ask_for_more);
     const auto add = [&](const std::vector<Warning>& warnings) {
         result.warnings.insert(result.warnings.end(), warnings.begin(), warnings.end());
     };
     add(gaps_in_machine_code(traces));
-    add(lines_that_differ(kernels, traces.of_ptx));
-    add(lines_that_differ(kernels, traces.of_machine_code));
+    add(lines_that_differ(
+        kernels, traces.of_ptx,
+        "where lanes part, the program's own code is arranged in another way, or "));
+    add(lines_that_differ(kernels, traces.of_machine_code, ""));
     if (lacks_places)
         add({{.code = "W-NO-LINE-INFO",
               .point = {},

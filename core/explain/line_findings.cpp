@@ -59,8 +59,7 @@ void take_counted_passes(LineReport& report) {
     const auto number = [&](Counter of_loads, Counter of_stores) {
         return number_or(report.measured[is_load ? of_loads : of_stores], 0);
     };
-    const double passes =
-        number(Counter::shared_load_wavefronts, Counter::shared_store_wavefronts);
+    const double passes = number(Counter::shared_load_wavefronts, Counter::shared_store_wavefronts);
     if (passes > 0)
         report.wasted_share =
             number(Counter::shared_load_conflicts, Counter::shared_store_conflicts) / passes;

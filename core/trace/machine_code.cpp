@@ -70,9 +70,8 @@ std::optional<std::uint64_t> count_of(const Counts& counts, std::string_view met
 
 // 0: CUPTI did not tell.
 std::uint32_t width_of(const Counts& counts) {
-    const auto found = std::ranges::find_if(widths, [&](const Width& width) {
-        return count_of(counts, width.metric).value_or(0) > 0;
-    });
+    const auto found = std::ranges::find_if(
+        widths, [&](const Width& width) { return count_of(counts, width.metric).value_or(0) > 0; });
     return found == widths.end() ? 0 : found->bytes;
 }
 

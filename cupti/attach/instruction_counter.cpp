@@ -34,9 +34,8 @@ bool InstructionCounter::begin(const TracedKernel& kernel, CUcontext context) {
         session_.emplace(api, context, static_cast<std::uint32_t>(kernel.device),
                          machine_code_metrics(), sure_machine_code_metrics);
         if (!session_->shortage().empty())
-            setup_.problem(
-                fmt::format("of machine code only the first {} metrics were counted: {}",
-                            sure_machine_code_metrics, session_->shortage()));
+            setup_.problem(fmt::format("of machine code only the first {} metrics were counted: {}",
+                                       sure_machine_code_metrics, session_->shortage()));
         return true;
     } catch (const CountersError& error) {
         fail(error.what());
@@ -71,11 +70,10 @@ void InstructionCounter::deliver() {
                                        counted.function, setup_.kernel));
             return;
         }
-        setup_.deliver(
-            {.function = counted.function,
-             .offset = counted.offset,
-             .source = cubins_.line_of(setup_.api(), counted.cubin_crc, counted.offset),
-             .counts = counted.counts});
+        setup_.deliver({.function = counted.function,
+                        .offset = counted.offset,
+                        .source = cubins_.line_of(setup_.api(), counted.cubin_crc, counted.offset),
+                        .counts = counted.counts});
     }
 }
 

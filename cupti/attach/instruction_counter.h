@@ -26,8 +26,7 @@ class InstructionCounter {
         std::function<void(const TracedInstruction&)> deliver;
         std::function<void(const std::string&)> problem;
     };
-    explicit InstructionCounter(Setup setup)
-        : setup_(std::move(setup)), cubins_(setup_.kernel) {}
+    explicit InstructionCounter(Setup setup) : setup_(std::move(setup)), cubins_(setup_.kernel) {}
 
     // From callbacks inside the driver, which may hold locks of its own: each may be called at any
     // time, and waits for no launch.

@@ -21,7 +21,8 @@ constexpr const char* left_out_variable = "COALPROF_ATTACH_LEFT_OUT";  // one a 
 
 constexpr const char* code_variable = "COALPROF_ATTACH_TELL_OF_CODE";
 
-constexpr std::array pass_names{"traffic", "use", "lines", "machine_code"};  // in the order of RunPass
+constexpr std::array pass_names{"traffic", "use", "lines",
+                                "machine_code"};  // in the order of RunPass
 
 std::vector<std::string> lines_of(const char* variable) {
     std::vector<std::string> all;
@@ -39,8 +40,7 @@ std::vector<std::pair<std::string, std::string>> variables_of(const AttachOrders
         {first_variable, std::to_string(orders.first_of_each)},
         {pass_variable, pass_names[static_cast<std::size_t>(orders.pass)]}};
     if (orders.kernel) variables.emplace_back(kernel_variable, *orders.kernel);
-    if (!orders.one_kernel.empty())
-        variables.emplace_back(one_kernel_variable, orders.one_kernel);
+    if (!orders.one_kernel.empty()) variables.emplace_back(one_kernel_variable, orders.one_kernel);
     if (!orders.ranges.empty())
         variables.emplace_back(ranges_variable, fmt::format("{}", fmt::join(orders.ranges, "\n")));
     if (!orders.left_out.empty())

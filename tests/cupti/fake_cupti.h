@@ -45,7 +45,7 @@ class FakeCupti {
     // count too: the metric applies.
     using Instructions = std::map<std::uint32_t, std::map<std::string, std::uint64_t>>;
     std::map<std::string, Instructions> machine_code;
-    std::size_t most_sass_metrics = 100;  // that SetConfig takes
+    std::size_t most_sass_metrics = 100;                  // that SetConfig takes
     std::map<std::uint64_t, std::uint32_t> source_lines;  // of "k.cu", by offset
     // While its metrics are switched on the first function that is launched is counted, and no
     // other.

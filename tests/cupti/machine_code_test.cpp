@@ -1,4 +1,6 @@
 // What is done inside a program whose machine code is counted, against a scripted CUPTI.
+#include "core/trace/machine_code.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -7,7 +9,6 @@
 #include <optional>
 #include <string>
 
-#include "core/trace/machine_code.h"
 #include "cupti/attach/attachment.h"
 #include "cupti/attach/stream_captures.h"
 #include "cupti/fake_cupti.h"
@@ -37,7 +38,8 @@ class MachineCodeProgram : public ::testing::Test {
         synchronized = 0;
         fake.driver().context_get_current(&context);
         fake.machine_code["k"] = {
-            {0x10, {{load_metric, 4}, {sectors_metric, 128}, {ideal_metric, 16}, {width_metric, 4}}},
+            {0x10,
+             {{load_metric, 4}, {sectors_metric, 128}, {ideal_metric, 16}, {width_metric, 4}}},
             {0x20, {{load_metric, 0}, {sectors_metric, 0}, {ideal_metric, 0}}}};
         fake.machine_code["other"] = {{0x30, {{load_metric, 1}, {sectors_metric, 4}}}};
         begin();
@@ -103,9 +105,8 @@ TEST_F(MachineCodeProgram, has_one_kernel_counted_from_its_first_launch_to_its_l
     EXPECT_THAT(fake.sass_calls, ElementsAre("SassSetConfig", "SassEnable"));
     EXPECT_EQ(synchronized, 0);
     launch("k", 2);
-    EXPECT_THAT(fake.sass_calls,
-                ElementsAre("SassSetConfig", "SassEnable", "SassGetDataProperties", "SassFlushData",
-                            "SassDisable", "SassUnsetConfig"));
+    EXPECT_THAT(fake.sass_calls, ElementsAre("SassSetConfig", "SassEnable", "SassGetDataProperties",
+                                             "SassFlushData", "SassDisable", "SassUnsetConfig"));
     EXPECT_EQ(synchronized, 1);
     launch("k");
     attachment->program_ends();

@@ -124,10 +124,9 @@ TEST(MachineCode, has_the_width_that_was_counted_or_none) {
                       .at(0)
                       .site.width_bytes,
                   bytes);
-    EXPECT_EQ(lines_of_machine_code({of({instruction(0, {{"op_global_ld", 1}})})})
-                  .at(0)
-                  .site.width_bytes,
-              0u);
+    EXPECT_EQ(
+        lines_of_machine_code({of({instruction(0, {{"op_global_ld", 1}})})}).at(0).site.width_bytes,
+        0u);
 }
 
 // No sectors of an instruction are not 0 sectors.
@@ -197,7 +196,8 @@ std::vector<std::string> chosen(const std::vector<KernelSummary>& kernels, const
                                 std::size_t most = 9) {
     std::vector<std::string> names;
     const auto lines = lines_of_machine_code({of({load})});
-    for (const KernelOfMachineCode& one : kernels_of_machine_code(kernels, lines, {first_run}, most))
+    for (const KernelOfMachineCode& one :
+         kernels_of_machine_code(kernels, lines, {first_run}, most))
         names.push_back(one.name);
     return names;
 }
