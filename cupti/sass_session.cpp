@@ -46,7 +46,6 @@ SassSession::SassSession(const CuptiApi& api, CUcontext context, std::uint32_t d
             unset();
             throw CountersError(shortage_);  // what came first tells why
         }
-        metrics_.resize(sure_metrics);
     }
 }
 

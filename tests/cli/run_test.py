@@ -174,7 +174,9 @@ if what == 'traffic':
     for name, seconds in (('_Z5scalePf', 1e-3), ('_Z4copyPf', 2e-3), ('_Z3ptxPf', 3e-3)):
         lines += [{**shape, 'kernel': name, 'launch': 1, 'measured': {'duration_seconds': seconds, 'load_sectors': 320}},
                   {**shape, 'kernel': name, 'launches': 4}]
-    lines += [{'lacks_ptx': 'it holds machine code and no PTX'}, {'has_ptx': '_Z3ptxPf'}]
+    lines += [{'lacks_ptx': 'it holds machine code and no PTX'}]
+    if 'NO_PTX' not in os.environ:
+        lines += [{'has_ptx': '_Z3ptxPf'}]
 if what == 'lines':
     lines += [{'site': '0:0', 'function': '_Z3ptxPf', 'source': ['/src/app.cu', 12], 'inlined_at': ['', 0],
                'instruction': 'ld.global.f32', 'kind': 'load', 'space': 'global', 'width': 4,
@@ -186,9 +188,15 @@ if what == 'machine_code' and 'TELLS_NOTHING' not in os.environ:
               {'function': kernel, 'instruction_at': 0x1b0, 'source': ['/src/k.cu', 7], 'counts': counts},
               {'function': kernel, 'instruction_at': 0x1c0, 'source': ['', 0],
                'counts': {'smsp__sass_inst_executed_op_tma_ld': 33}},
-              {**shape, 'kernel': kernel, 'launches': 2}]
+              {'function': kernel, 'instruction_at': 0x1d0, 'source': ['', 0],
+               'counts': {'smsp__sass_inst_executed_op_shared_st': 10,
+                          'smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared': 40}},
+              {**shape, 'kernel': kernel, 'launches': int(os.environ.get('LAUNCHES', '2'))}]
 with open(os.environ['COALPROF_ATTACH_FOLDER'] + '/1.trace', 'w') as trace:
     trace.write(''.join(json.dumps(line) + chr(10) for line in lines + [{'end': True}]))
+if what == 'machine_code' and 'IS_KILLED' in os.environ:
+    os.sys.stdout.flush()
+    os.kill(os.getpid(), 9)
 """
 
     def machine_code(self, *options, **arguments):
@@ -205,7 +213,9 @@ with open(os.environ['COALPROF_ATTACH_FOLDER'] + '/1.trace', 'w') as trace:
         self.assertEqual(runs, ["traffic None 5", "lines None 5", "machine_code _Z4copyPf 1",
                                 "machine_code _Z5scalePf 1"])
         points = {one["name"]: one for one in result["points"]}
-        self.assertEqual(len(points), 5)
+        self.assertEqual(len(points), 7)
+        shared = points["copy+0x1d0 shared store"]["measured"]
+        self.assertEqual((shared["shared_store_requests"], shared["shared_store_wavefronts"]), (10, 40))
         point = points["copy+0x1a0 global load of 4 bytes"]
         self.assertEqual(point["parameters"], {"line": "+0x1a0", "kernel": "copy", "width_bytes": 4,
                                                "code": "machine code"})
@@ -237,8 +247,21 @@ with open(os.environ['COALPROF_ATTACH_FOLDER'] + '/1.trace', 'w') as trace:
 
     # Two lines of 320 sectors in 2 launches, of each of which the hardware counted 320.
     def test_holds_machine_code_against_the_hardware(self):
-        _, result = self.machine_code("--machine-code", "1")
-        self.assertNotIn("W-LINES-DIFFER", {one["code"] for one in result["warnings"]})
+        for launches, differ in (("2", 0), ("1", 1)):
+            _, result = self.machine_code("--machine-code", "1", env=environment(LAUNCHES=launches))
+            texts = [one["text"] for one in result["warnings"] if one["code"] == "W-LINES-DIFFER"]
+            self.assertEqual(len(texts), differ)
+
+    def test_gives_no_more_runs_to_a_program_that_a_signal_ended(self):
+        runs, result = self.machine_code("--machine-code", "2", env=environment(IS_KILLED="1"))
+        self.assertEqual(runs[2:], ["machine_code _Z4copyPf 1"])
+        self.assertTrue(any("137" in text for text in self.no_lines(result)))
+
+    # Of machine code no efficiency is known.
+    def test_shows_ideal_sectors_where_there_is_no_efficiency(self):
+        told = environment(NO_PTX="1", COLUMNS="80")
+        ran = self.python("--lines", "--machine-code", "1", "--kernel", "copy", script=self.MACHINE_CODE, env=told)
+        self.assertRegex(ran.err_text, r"\n +ideal .*\n.*\bsectors +sectors\b")
 
     def test_says_which_kernel_did_not_come_again(self):
         _, result = self.machine_code("--machine-code", "1", env=environment(TELLS_NOTHING="1"))

@@ -246,7 +246,7 @@ TEST_F(MachineCodeProgram, is_not_counted_while_a_stream_is_recorded) {
 // Its code has CRC 7; code of other kernels is not kept.
 TEST_F(MachineCodeProgram, has_lines_where_its_code_tells_them) {
     fake.source_lines = {{0x10, 12}};
-    for (const std::string& cubin : {std::string("\5 k"), std::string("\7 k"), std::string("\7")})
+    for (const std::string& cubin : {std::string("\5"), std::string("\6 k"), std::string("\7 k")})
         attachment->instructions()->cubins().loaded(cubin.data(), cubin.size());
     launch("k");
     launch("k");
