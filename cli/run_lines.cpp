@@ -114,29 +114,42 @@ std::vector<Warning> kernels_without_lines(const std::vector<KernelSummary>& ker
                                               : "")}};
 }
 
-// What was asked for and did not come, and what has no sectors.
-std::vector<Warning> gaps_in_machine_code(const LineTraces& traces) {
+Warning no_lines(std::string text) {
+    return {.code = "W-NO-LINES", .point = {}, .text = std::move(text)};
+}
+
+// Of machine code what was asked for and did not come, where nothing says why.
+std::vector<Warning> silent_kernels(const LineTraces& traces) {
+    const std::vector<Trace>& told = traces.of_machine_code;
+    if (!problems_of(told, {}).empty()) return {};
     std::vector<Warning> warnings;
-    const auto say = [&](std::string text) {
-        warnings.push_back({.code = "W-NO-LINES", .point = {}, .text = std::move(text)});
-    };
-    const auto launched = [&](const std::string& kernel) {
-        return std::ranges::any_of(traces.of_machine_code, [&](const Trace& trace) {
+    for (const std::string& kernel : traces.asked_for) {
+        const bool was_launched = std::ranges::any_of(told, [&](const Trace& trace) {
             return trace.launches && std::ranges::any_of(*trace.launches, [&](const auto& entry) {
                        return entry.first.name == kernel;
                    });
         });
-    };
-    if (problems_of(traces.of_machine_code, {}).empty())
-        for (const std::string& kernel : traces.asked_for)
-            if (!launched(kernel))
-                say(fmt::format("{} was not launched in the run that was to count its instructions",
-                                kernel_name(kernel)));
-    for (const auto& [kernel, copies] : bulk_copies_of(traces.of_machine_code))
-        say(
-            fmt::format("no lines of the bulk copies (TMA) of {}: {} were executed, and CUPTI "
-                        "counts no sectors of them",
-                        kernel_name(kernel), copies));
+        const bool has_instructions = std::ranges::any_of(told, [&](const Trace& trace) {
+            return std::ranges::count(trace.instructions, kernel, &TracedInstruction::function) > 0;
+        });
+        const std::string name = kernel_name(kernel);
+        if (!was_launched)
+            warnings.push_back(no_lines(fmt::format(
+                "{} was not launched in the run that was to count its instructions", name)));
+        else if (!has_instructions)
+            warnings.push_back(
+                no_lines(fmt::format("CUPTI counted no memory instructions of {}", name)));
+    }
+    return warnings;
+}
+
+std::vector<Warning> bulk_copies_in(const std::vector<Trace>& traces) {
+    std::vector<Warning> warnings;
+    for (const auto& [kernel, copies] : bulk_copies_of(traces))
+        warnings.push_back(
+            no_lines(fmt::format("no lines of the bulk copies (TMA) of {}: {} were executed, and "
+                                 "CUPTI counts no sectors of them",
+                                 kernel_name(kernel), copies)));
     return warnings;
 }
 
@@ -226,7 +239,8 @@ RunLines lines_of_run(const std::vector<KernelSummary>& kernels, const LineTrace
     const auto add = [&](const std::vector<Warning>& warnings) {
         result.warnings.insert(result.warnings.end(), warnings.begin(), warnings.end());
     };
-    add(gaps_in_machine_code(traces));
+    add(silent_kernels(traces));
+    add(bulk_copies_in(traces.of_machine_code));
     add(lines_that_differ(
         kernels, traces.of_ptx,
         "where lanes part, the program's own code is arranged in another way, or "));

@@ -181,7 +181,9 @@ if what == 'lines':
     lines += [{'site': '0:0', 'function': '_Z3ptxPf', 'source': ['/src/app.cu', 12], 'inlined_at': ['', 0],
                'instruction': 'ld.global.f32', 'kind': 'load', 'space': 'global', 'width': 4,
                'totals': [1, 32, 32, 8, 32, 4, 4], 'samples': []}]
-if what == 'machine_code' and 'TELLS_NOTHING' not in os.environ:
+if what == 'machine_code' and 'TELLS_LAUNCHES' in os.environ:
+    lines += [{**shape, 'kernel': kernel, 'launches': 2}]
+elif what == 'machine_code' and 'TELLS_NOTHING' not in os.environ:
     counts = {'smsp__sass_inst_executed_op_global_ld': 10, 'smsp__sass_inst_executed_op_memory_32b': 10,
               'smsp__sass_sectors_mem_global': 320, 'smsp__sass_sectors_mem_global_ideal': 40}
     lines += [{'function': kernel, 'instruction_at': 0x1a0, 'source': ['', 0], 'counts': counts},
@@ -259,13 +261,15 @@ if what == 'machine_code' and 'IS_KILLED' in os.environ:
 
     # Of machine code no efficiency is known.
     def test_shows_ideal_sectors_where_there_is_no_efficiency(self):
-        told = environment(NO_PTX="1", COLUMNS="80")
-        ran = self.python("--lines", "--machine-code", "1", "--kernel", "copy", script=self.MACHINE_CODE, env=told)
-        self.assertRegex(ran.err_text, r"\n +ideal .*\n.*\bsectors +sectors\b")
+        for columns, head in ((80, r"\n +ideal .*\n.*\bsectors +sectors\b"), (44, r"\n +shared *\nline +op +sectors +passes/req\n")):
+            told = environment(NO_PTX="1", COLUMNS=str(columns))
+            ran = self.python("--lines", "--machine-code", "1", script=self.MACHINE_CODE, env=told)
+            self.assertRegex(ran.err_text, head)
 
-    def test_says_which_kernel_did_not_come_again(self):
-        _, result = self.machine_code("--machine-code", "1", env=environment(TELLS_NOTHING="1"))
-        self.assertTrue(any(re.match(r"copy was not launched", text) for text in self.no_lines(result)))
+    def test_says_of_which_kernel_nothing_came(self):
+        for told, gap in (("TELLS_NOTHING", "copy was not launched"), ("TELLS_LAUNCHES", "CUPTI counted no ")):
+            _, result = self.machine_code("--machine-code", "1", env=environment(**{told: "1"}))
+            self.assertEqual(len([text for text in self.no_lines(result) if text.startswith(gap)]), 1)
 
     def test_hands_lines_of_machine_code_on(self):
         with tempfile.TemporaryDirectory() as folder:
