@@ -357,10 +357,11 @@ LineRuns run_for_lines(const RunCommand& command, const std::string& library,
     };
     if (may_have_lines(command, first)) run(RunPass::lines, result.traces.of_ptx);
     const std::uint64_t most = parse_integer(command.machine_code, "--machine-code", 0);
-    const std::vector<LineSummary> lines = summarize_lines(result.traces.of_ptx);
-    if (most == 0)
-        result.traces.may_ask_for_more = !kernels_of_machine_code(kernels, lines, first, 1).empty();
-    for (const KernelOfMachineCode& kernel : kernels_of_machine_code(kernels, lines, first, most)) {
+    const auto kernels_left = [&](std::uint64_t count) {
+        return kernels_of_machine_code(kernels, first, result.traces.of_ptx, count);
+    };
+    result.traces.may_ask_for_more = most == 0 && !kernels_left(1).empty();
+    for (const KernelOfMachineCode& kernel : kernels_left(most)) {
         if (stop_signal() != 0 || result.code >= 128) break;
         result.traces.asked_for.push_back(kernel.name);
         run(RunPass::machine_code, result.traces.of_machine_code, kernel);

@@ -194,15 +194,13 @@ std::map<std::string, std::uint64_t> bulk_copies_of(const std::vector<Trace>& tr
 }
 
 std::vector<KernelOfMachineCode> kernels_of_machine_code(const std::vector<KernelSummary>& kernels,
-                                                         const std::vector<LineSummary>& lines,
                                                          const std::vector<Trace>& first_run,
+                                                         const std::vector<Trace>& of_ptx,
                                                          std::size_t most) {
     std::set<std::string> others;
-    for (const LineSummary& line : lines) others.insert(line.site.function);
-    for (const Trace& trace : first_run) {
-        others.insert(trace.with_ptx.begin(), trace.with_ptx.end());
+    for (const Trace& trace : first_run)
         others.insert(trace.unfinished.begin(), trace.unfinished.end());
-    }
+    for (const Trace& trace : of_ptx) others.insert(trace.rewritten.begin(), trace.rewritten.end());
     struct Sum {
         KernelOfMachineCode kernel;
         double seconds = 0;

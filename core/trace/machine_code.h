@@ -34,11 +34,12 @@ struct KernelOfMachineCode {
     std::string name;
     std::uint64_t launches = 0;
 };
-// Kernels that have no lines yet nor PTX, those that take most time first, at most `most`.
-// `kernels` and `first_run` are of the run that the hardware counted.
+// Kernels that do not count themselves, those that take most time first, at most `most`. `kernels`
+// and `first_run` are of the run that the hardware counted, `of_ptx` of that in which code counted
+// itself; empty: there was none.
 std::vector<KernelOfMachineCode> kernels_of_machine_code(const std::vector<KernelSummary>& kernels,
-                                                         const std::vector<LineSummary>& lines,
                                                          const std::vector<Trace>& first_run,
+                                                         const std::vector<Trace>& of_ptx,
                                                          std::size_t most);
 
 }  // namespace coalprof

@@ -134,6 +134,8 @@ void read_line(const json& line, Trace& trace) {
         trace.unfinished.insert(line.at("unfinished").get<std::string>());
     } else if (line.contains("library")) {
         trace.libraries.insert(line.at("library").get<std::string>());
+    } else if (line.contains("rewritten")) {
+        trace.rewritten.insert(line.at("rewritten").get<std::string>());
     } else if (line.contains("rewritable")) {
         trace.rewritable.insert(line.at("rewritable").get<std::string>());
     } else if (line.contains("lacks_ptx")) {
@@ -214,6 +216,8 @@ void TraceWriter::unfinished(std::string_view kernel) { line(text_of({{"unfinish
 void TraceWriter::loaded(std::string_view path) { line(text_of({{"library", path}})); }
 
 void TraceWriter::rewritable(std::string_view kernel) { line(text_of({{"rewritable", kernel}})); }
+
+void TraceWriter::rewritten(std::string_view kernel) { line(text_of({{"rewritten", kernel}})); }
 
 void TraceWriter::lacks_ptx(std::string_view reason) { line(text_of({{"lacks_ptx", reason}})); }
 

@@ -71,6 +71,7 @@ struct Trace {
     std::set<std::string> libraries;    // paths of some that the program has loaded
     // Of code that was loaded: see second_run.h.
     std::set<std::string> rewritable;         // kernels, by their mangled names
+    std::set<std::string> rewritten;          // those that count themselves
     std::set<std::string> lacks_ptx;          // why: clauses
     std::set<std::string> unknown_code;       // why it is not known: clauses
     std::set<std::string> ranges;             // of NVTX: some of those that were opened
@@ -94,6 +95,7 @@ class TraceWriter {
     void unfinished(std::string_view kernel);
     void loaded(std::string_view path);  // a library
     void rewritable(std::string_view kernel);
+    void rewritten(std::string_view kernel);
     void lacks_ptx(std::string_view reason);
     void unknown_code(std::string_view reason);
     void site(const TracedSite& site);  // takes the place of what was told of it before

@@ -69,8 +69,8 @@ void Attachment::count_lines(const ModuleDriver& driver) {
         .wants = [this](const std::string& name) { return choice_.wants(name); },
         .deliver = [this](const TracedSite& site) { trace_.site(site); },
         .problem = [this](const std::string& sentence) { problem(sentence); },
-        .may_copy =
-            [this](CUcontext context) { return !captures_.any() && ends_in_time(context); }});
+        .may_copy = [this](CUcontext context) { return !captures_.any() && ends_in_time(context); },
+        .rewritten = [this](const std::string& kernel) { trace_.rewritten(kernel); }});
 }
 
 void Attachment::tell_of_code(const ModuleDriver& driver) {

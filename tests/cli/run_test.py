@@ -176,9 +176,10 @@ if what == 'traffic':
                   {**shape, 'kernel': name, 'launches': 4}]
     lines += [{'lacks_ptx': 'it holds machine code and no PTX'}]
     if 'NO_PTX' not in os.environ:
-        lines += [{'has_ptx': '_Z3ptxPf'}]
+        lines += [{'rewritable': '_Z3ptxPf'}]
 if what == 'lines':
-    lines += [{'site': '0:0', 'function': '_Z3ptxPf', 'source': ['/src/app.cu', 12], 'inlined_at': ['', 0],
+    lines += [{'rewritten': '_Z3ptxPf'},
+              {'site': '0:0', 'function': '_Z3ptxPf', 'source': ['/src/app.cu', 12], 'inlined_at': ['', 0],
                'instruction': 'ld.global.f32', 'kind': 'load', 'space': 'global', 'width': 4,
                'totals': [1, 32, 32, 8, 32, 4, 4], 'samples': []}]
 if what == 'machine_code' and 'TELLS_LAUNCHES' in os.environ:

@@ -195,12 +195,15 @@ class CountedLines : public ::testing::Test {
     ScriptedDriver driver;
     std::vector<TracedSite> told;
     std::vector<std::string> problems;
+    std::vector<std::string> rewritten;
     std::set<CUcontext> busy;  // kernels run there that a copy would wait for
-    LineProbe probe{{.driver = fake_driver(),
-                     .wants = [](const std::string& name) { return name == "k"; },
-                     .deliver = [this](const TracedSite& site) { told.push_back(site); },
-                     .problem = [this](const std::string& text) { problems.push_back(text); },
-                     .may_copy = [this](CUcontext context) { return !busy.contains(context); }}};
+    LineProbe probe{
+        {.driver = fake_driver(),
+         .wants = [](const std::string& name) { return name == "k"; },
+         .deliver = [this](const TracedSite& site) { told.push_back(site); },
+         .problem = [this](const std::string& text) { problems.push_back(text); },
+         .may_copy = [this](CUcontext context) { return !busy.contains(context); },
+         .rewritten = [this](const std::string& kernel) { rewritten.push_back(kernel); }}};
 };
 
 TEST_F(CountedLines, are_told_with_what_the_gpu_counted) {
@@ -217,6 +220,12 @@ TEST_F(CountedLines, are_told_with_what_the_gpu_counted) {
     EXPECT_EQ(told[0].totals.executed, 5u);
     EXPECT_EQ(told[0].totals.needed_sectors, 20u);
     EXPECT_THAT(problems, IsEmpty());
+}
+
+// Its other kernels do not count themselves.
+TEST_F(CountedLines, are_those_of_the_kernels_that_are_told_to_count_themselves) {
+    load();
+    EXPECT_THAT(rewritten, ElementsAre("k"));
 }
 
 TEST_F(CountedLines, outlive_their_module) {

@@ -192,12 +192,11 @@ KernelSummary kernel(const std::string& name, double seconds, std::uint32_t bloc
     return summary;
 }
 
-std::vector<std::string> chosen(const std::vector<KernelSummary>& kernels, const Trace& first_run,
-                                std::size_t most = 9) {
+std::vector<std::string> chosen(const std::vector<KernelSummary>& kernels,
+                                const std::vector<Trace>& first_run, std::size_t most = 9,
+                                const std::vector<Trace>& of_ptx = {}) {
     std::vector<std::string> names;
-    const auto lines = lines_of_machine_code({of({load})});
-    for (const KernelOfMachineCode& one :
-         kernels_of_machine_code(kernels, lines, {first_run}, most))
+    for (const KernelOfMachineCode& one : kernels_of_machine_code(kernels, first_run, of_ptx, most))
         names.push_back(one.name);
     return names;
 }
@@ -212,15 +211,18 @@ TEST(MachineCode, is_counted_of_those_kernels_first_that_take_most_time) {
     EXPECT_EQ(kernels_of_machine_code(kernels, {}, {}, 1).at(0).launches, 6u);
 }
 
-TEST(MachineCode, is_not_counted_of_kernels_that_have_lines_or_ptx_or_never_end) {
+// One that could be rewritten and was not is machine code.
+TEST(MachineCode, is_not_counted_of_kernels_that_count_themselves_or_never_end) {
     Trace first_run;
-    first_run.with_ptx = {"of PTX"};
+    first_run.rewritable = {"of PTX", "k"};
     first_run.unfinished = {"waits"};
+    Trace of_ptx;
+    of_ptx.rewritten = {"of PTX"};
     KernelSummary not_counted = kernel("not counted", 1);
     not_counted.counted = 0;
-    EXPECT_THAT(chosen({kernel("of PTX", 1), kernel("waits", 1), kernel("_Z4copyPf", 1),
-                        kernel("(CUDA graph)", 1), not_counted, kernel("k", 1)},
-                       first_run),
+    EXPECT_THAT(chosen({kernel("of PTX", 1), kernel("waits", 1), kernel("(CUDA graph)", 1),
+                        not_counted, kernel("k", 1)},
+                       {first_run}, 9, {of_ptx}),
                 ElementsAre("k"));
 }
 
