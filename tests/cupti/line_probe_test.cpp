@@ -222,8 +222,7 @@ TEST_F(CountedLines, are_told_with_what_the_gpu_counted) {
     EXPECT_THAT(problems, IsEmpty());
 }
 
-// Its other kernels do not count themselves.
-TEST_F(CountedLines, are_those_of_the_kernels_that_are_told_to_count_themselves) {
+TEST_F(CountedLines, are_of_kernels_that_are_told_to_count_themselves) {
     load();
     EXPECT_THAT(rewritten, ElementsAre("k"));
 }
