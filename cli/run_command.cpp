@@ -20,6 +20,7 @@
 #include "core/text/describe.h"
 #include "core/text/number.h"
 #include "core/trace/kernels.h"
+#include "core/trace/machine_code.h"
 #include "core/trace/second_run.h"
 #include "core/write/file_descriptor.h"
 #ifdef COALPROF_HAS_CUDA
@@ -42,7 +43,8 @@ struct RunCommand {
     std::vector<std::string> ranges;
     std::string counters = "basic";
     bool lines = false;
-    std::string addresses;  // a warps file; empty: none
+    std::string machine_code = "0";  // kernels of it that get a run of their own
+    std::string addresses;           // a warps file; empty: none
     OutputOptions output;
 };
 
@@ -135,6 +137,9 @@ void check(const RunCommand& command, const Invocation& invocation) {
             "memory adds bytes per sector, and runs the program twice for it");
     if (!command.addresses.empty() && !command.lines)
         throw UsageError("--addresses: addresses are those of lines", {}, UsageError::no_caret,
+                         "give --lines as well");
+    if (parse_integer(command.machine_code, "--machine-code", 0) > 0 && !command.lines)
+        throw UsageError("--machine-code: it is for lines", {}, UsageError::no_caret,
                          "give --lines as well");
     if (std::ranges::count(command.ranges, "") > 0)
         throw UsageError("--nvtx: no name of a range was given");
@@ -300,14 +305,17 @@ std::optional<MeasuredDevice> device_of(const std::optional<DeviceFacts>& facts)
     return device;
 }
 
-// `before`: of its first run.
+// `before`: of its first run. `kernel`: of machine code, whose instructions are to be counted.
 int run_once(const RunCommand& command, const std::string& library, RunPass pass,
-             std::vector<Trace>& traces, const std::vector<Trace>& before = {}) {
+             std::vector<Trace>& traces, const std::vector<Trace>& before = {},
+             const KernelOfMachineCode& kernel = {}) {
     const TraceFolder folder;
     AttachOrders orders{.folder = folder.path(),
                         .first_of_each = parse_integer(command.first, "--first", 1),
                         .pass = pass,
-                        .tells_of_code = command.lines && pass != RunPass::lines};
+                        .one_kernel = kernel.name,
+                        .tells_of_code = command.lines && pass == RunPass::traffic};
+    if (pass == RunPass::machine_code) orders.first_of_each = kernel.launches;
     if (!command.kernel.empty()) orders.kernel = command.kernel;
     orders.ranges = command.ranges;
     if (pass == RunPass::use) orders.left_out = names_in(before, &Trace::unfinished);
@@ -328,6 +336,40 @@ bool may_have_lines(const RunCommand& command, const std::vector<Trace>& traces)
     return may_have_lines(traces, [&](const std::string& name) { return choice.wants(name); });
 }
 
+// The runs of a program that tell its lines, after the first one.
+struct LineRuns {
+    LineTraces traces;
+    std::uint64_t runs = 0;
+    int code = 0;  // of the last; of the first where there is none
+    std::vector<Warning> warnings;
+};
+
+LineRuns run_for_lines(const RunCommand& command, const std::string& library,
+                       const std::vector<KernelSummary>& kernels, const std::vector<Trace>& first,
+                       int code) {
+    LineRuns result;
+    result.code = code;
+    const auto run = [&](RunPass pass, std::vector<Trace>& traces,
+                         const KernelOfMachineCode& kernel = {}) {
+        ++result.runs;
+        result.code = run_once(command, library, pass, traces, first, kernel);
+        append(result.warnings, other_end_of(result.code, code));
+    };
+    if (may_have_lines(command, first)) run(RunPass::lines, result.traces.of_ptx);
+    const std::uint64_t most = parse_integer(command.machine_code, "--machine-code", 0);
+    const auto kernels_left = [&](std::uint64_t count) {
+        return kernels_of_machine_code(kernels, first, result.traces.of_ptx, count);
+    };
+    result.traces.may_ask_for_more = most == 0 && !kernels_left(1).empty();
+    for (const KernelOfMachineCode& kernel : kernels_left(most)) {
+        if (stop_signal() != 0 || result.code >= 128) break;
+        result.traces.asked_for.push_back(kernel.name);
+        run(RunPass::machine_code, result.traces.of_machine_code, kernel);
+    }
+    if (result.runs == 0) append(result.warnings, why_it_ran_once(first));
+    return result;
+}
+
 ExitCode run_run_command(const RunCommand& command, const Invocation& invocation) {
     check(command, invocation);
     refuse_other_tools(command);
@@ -345,15 +387,14 @@ ExitCode run_run_command(const RunCommand& command, const Invocation& invocation
     const bool may_run_again = stop_signal() == 0 && !traces.empty();
     const bool may_count_lines = command.lines && code < 128 && may_run_again;
     std::uint64_t runs = 1;
-    if (may_count_lines && !may_have_lines(command, traces)) {
-        lines = lines_of_run(kernels, {}, facts, command.addresses);
-        append(lines.warnings, why_it_ran_once(traces));
-    } else if (may_count_lines) {
-        runs = 2;
-        const int code_of_lines = run_once(command, library, RunPass::lines, again, traces);
-        lines = lines_of_run(kernels, again, facts, command.addresses);
-        append(lines.warnings, other_end_of(code_of_lines, code));
-        if (stop_signal() != 0) code = code_of_lines;
+    if (may_count_lines) {
+        LineRuns more = run_for_lines(command, library, kernels, traces, code);
+        runs += more.runs;
+        lines = lines_of_run(kernels, more.traces, facts, command.addresses);
+        append(lines.warnings, more.warnings);
+        if (stop_signal() != 0) code = more.code;
+        again = std::move(more.traces.of_ptx);
+        std::ranges::move(more.traces.of_machine_code, std::back_inserter(again));
     } else if (!command.lines && command.counters == "memory" && code == 0 && may_run_again) {
         runs = 2;
         code = run_once(command, library, RunPass::use, again, traces);
@@ -431,6 +472,11 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
         "--lines", command->lines,
         "What each load, store and atomic of the source asks of memory: the program is run "
         "a second time, and its PTX counts itself; not where its kernels have none");
+    sub->add_option(
+           "--machine-code", command->machine_code,
+           "With --lines, for kernels without PTX: the N that take most time are counted by their "
+           "instructions, each in a run of the program of its own (default 0)")
+        ->type_name("N");
     sub->add_option("--addresses", command->addresses,
                     "With --lines: save addresses of some warps of each line as a warps file")
         ->type_name("FILE");

@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <set>
 
 #include "core/explain/line_findings.h"
 #include "core/run/device_machine.h"
 #include "core/trace/lines.h"
+#include "core/trace/machine_code.h"
 #include "core/warps/warps_file.h"
 #include "core/write/output_file.h"
 #include "core/write/source_text.h"
@@ -32,29 +34,38 @@ LineCosts costs_of(const std::vector<KernelSummary>& kernels,
     return costs;
 }
 
-// "faults.cu:19"; the kernel's name where there is no line information.
+// "faults.cu:19"; without line information "+0x1a0" of machine code, and nothing of PTX.
 std::string place_text(const LineReport& report) {
     const SourceLine& place = report.line.place();
-    if (place.file.empty()) return {};
+    if (place.file.empty())
+        return report.line.is_machine_code() ? fmt::format("+{:#x}", report.line.offset)
+                                             : std::string();
     return fmt::format("{}:{}", std::filesystem::path(place.file).filename().string(), place.line);
+}
+
+// By which road it came; told where some is machine code.
+constexpr std::string_view code_parameter = "code";
+std::string code_of(const LineReport& report) {
+    return report.line.is_machine_code() ? "machine code" : "PTX";
 }
 
 Point point_of(const LineReport& report, std::map<std::string, int>& names) {
     const PtxSite& site = report.line.site;
     const std::string place = place_text(report);
     const std::string kernel = kernel_name(site.function);
+    const bool has_line = !report.line.place().file.empty();
     Point point;
-    point.name = fmt::format("{} {}", place.empty() ? kernel : place, site.instruction);
+    point.name = fmt::format("{} {}", has_line ? place : kernel + place, site.instruction);
     if (site.space == Space::shared && site.instruction.find("shared") == std::string::npos)
         point.name += " (shared)";  // of an instruction that can reach both
     if (const int before = names[point.name]++; before > 0)
         point.name += fmt::format(" #{}", before + 1);
-    point.parameters = {{"line", place.empty() ? Value{} : Value(place)},
-                        {"kernel", kernel},
-                        {"width_bytes", site.width_bytes}};
-    if (!place.empty())
+    point.parameters = {{"line", place.empty() ? Value{} : Value(place)}, {"kernel", kernel}};
+    if (site.width_bytes != 0) point.parameters.emplace_back("width_bytes", site.width_bytes);
+    if (has_line)
         point.parameters.emplace_back(std::string(source_file_parameter), report.line.place().file);
-    if (site.space == Space::global) point.measured = report.measured;
+    if (site.space == Space::global || report.line.is_machine_code())
+        point.measured = report.measured;
     point.predicted = report.predicted;
     return point;
 }
@@ -72,9 +83,10 @@ void save_addresses(const std::string& path, const std::vector<LineReport>& repo
     file.commit();
 }
 
-// Kernels whose code could not count itself.
+// Kernels whose code could not count itself. `may_ask_more`: for lines of machine code.
 std::vector<Warning> kernels_without_lines(const std::vector<KernelSummary>& kernels,
-                                           const std::vector<LineSummary>& lines) {
+                                           const std::vector<LineSummary>& lines,
+                                           bool may_ask_more) {
     double all = 0;
     std::map<std::string, double> missing;
     for (const KernelSummary& summary : kernels) {
@@ -95,23 +107,65 @@ std::vector<Warning> kernels_without_lines(const std::vector<KernelSummary>& ker
         names.push_back(fmt::format("{} more", missing.size() - names.size()));
     return {{.code = "W-NO-LINES",
              .point = {},
-             .text = fmt::format("no lines of {}: {:.0f} % of the GPU's time",
-                                 fmt::join(names, ", "), all > 0 ? 100 * seconds / all : 0.0)}};
+             .text = fmt::format("no lines of {}: {:.0f} % of the GPU's time{}",
+                                 fmt::join(names, ", "), all > 0 ? 100 * seconds / all : 0.0,
+                                 may_ask_more ? "; --machine-code 1 runs the program once more "
+                                                "for the one that takes most"
+                                              : "")}};
 }
 
+Warning no_lines(std::string text) {
+    return {.code = "W-NO-LINES", .point = {}, .text = std::move(text)};
+}
+
+// Of machine code what was asked for and did not come, where nothing says why.
+std::vector<Warning> silent_kernels(const LineTraces& traces) {
+    const std::vector<Trace>& told = traces.of_machine_code;
+    if (!problems_of(told, {}).empty()) return {};
+    std::vector<Warning> warnings;
+    for (const std::string& kernel : traces.asked_for) {
+        const bool was_launched = std::ranges::any_of(told, [&](const Trace& trace) {
+            return trace.launches && std::ranges::any_of(*trace.launches, [&](const auto& entry) {
+                       return entry.first.name == kernel;
+                   });
+        });
+        const bool has_instructions = std::ranges::any_of(told, [&](const Trace& trace) {
+            return std::ranges::count(trace.instructions, kernel, &TracedInstruction::function) > 0;
+        });
+        const std::string name = kernel_name(kernel);
+        if (!was_launched)
+            warnings.push_back(no_lines(fmt::format(
+                "{} was not launched in the run that was to count its instructions", name)));
+        else if (!has_instructions)
+            warnings.push_back(
+                no_lines(fmt::format("CUPTI counted no memory instructions of {}", name)));
+    }
+    return warnings;
+}
+
+std::vector<Warning> bulk_copies_in(const std::vector<Trace>& traces) {
+    std::vector<Warning> warnings;
+    for (const auto& [kernel, copies] : bulk_copies_of(traces))
+        warnings.push_back(
+            no_lines(fmt::format("no lines of the bulk copies (TMA) of {}: {} were executed, and "
+                                 "CUPTI counts no sectors of them",
+                                 kernel_name(kernel), copies)));
+    return warnings;
+}
+
+// `why`: they may.
 std::vector<Warning> lines_that_differ(const std::vector<KernelSummary>& kernels,
-                                       const std::vector<Trace>& traces) {
+                                       const std::vector<Trace>& traces, std::string_view why) {
     std::vector<Warning> warnings;
     for (const LinesDiffer& kernel : kernels_whose_lines_differ(kernels, traces))
         warnings.push_back(
             {.code = "W-LINES-DIFFER",
              .point = {},
              .text = fmt::format("the lines of {} add up to {:.0f} sectors, the launches that "
-                                 "the hardware counted make {:.0f} of all: where lanes part, the "
-                                 "program's own code is arranged in another way, or later launches "
-                                 "ask for other sectors",
+                                 "the hardware counted make {:.0f} of all: {}later launches ask "
+                                 "for other sectors",
                                  kernel_name(kernel.function), kernel.sectors_of_lines,
-                                 kernel.sectors_of_hardware)});
+                                 kernel.sectors_of_hardware, why)});
     return warnings;
 }
 
@@ -158,31 +212,46 @@ std::vector<Warning> why_it_ran_once(const std::vector<Trace>& traces) {
                                  fmt::join(reasons, "; "))}};
 }
 
-RunLines lines_of_run(const std::vector<KernelSummary>& kernels, const std::vector<Trace>& traces,
+RunLines lines_of_run(const std::vector<KernelSummary>& kernels, const LineTraces& traces,
                       const std::optional<DeviceFacts>& facts, const std::string& addresses) {
-    const std::vector<LineSummary> lines = summarize_lines(traces);
+    std::vector<LineSummary> lines = summarize_lines(traces.of_ptx);
+    std::ranges::move(lines_of_machine_code(traces.of_machine_code), std::back_inserter(lines));
     const Machine machine = facts ? machine_of(*facts) : find_machine("h200");
     const std::vector<LineReport> reports = report_lines(lines, costs_of(kernels, facts), machine);
     RunLines result;
     std::map<std::string, int> names;
-    bool has_places = false;
+    const auto is_ptx = [](const LineReport& report) { return !report.line.is_machine_code(); };
+    const bool has_machine_code = !std::ranges::all_of(reports, is_ptx);
+    // Of machine code nobody can mend it.
+    const bool lacks_places = std::ranges::any_of(reports, is_ptx) &&
+                              std::ranges::none_of(reports, [&](const LineReport& report) {
+                                  return is_ptx(report) && !report.line.place().file.empty();
+                              });
     for (const LineReport& report : reports) {
         result.points.push_back(point_of(report, names));
-        has_places |= !report.line.place().file.empty();
+        if (has_machine_code)
+            result.points.back().parameters.emplace_back(std::string(code_parameter),
+                                                         code_of(report));
         if (auto finding = finding_of(report, result.points.back().name, machine))
             result.findings.push_back(std::move(*finding));
     }
-    result.warnings = kernels_without_lines(kernels, lines);
+    result.warnings = kernels_without_lines(kernels, lines, traces.may_ask_for_more);
     const auto add = [&](const std::vector<Warning>& warnings) {
         result.warnings.insert(result.warnings.end(), warnings.begin(), warnings.end());
     };
-    add(lines_that_differ(kernels, traces));
-    if (!reports.empty() && !has_places)
+    add(silent_kernels(traces));
+    add(bulk_copies_in(traces.of_machine_code));
+    add(lines_that_differ(
+        kernels, traces.of_ptx,
+        "where lanes part, the program's own code is arranged in another way, or "));
+    add(lines_that_differ(kernels, traces.of_machine_code, ""));
+    if (lacks_places)
         add({{.code = "W-NO-LINE-INFO",
               .point = {},
               .text = "the program was built without line information: compile it with nvcc "
                       "-lineinfo to see source lines"}});
-    add(problems_of(traces, "W-NO-LINES"));
+    add(problems_of(traces.of_ptx, "W-NO-LINES"));
+    add(problems_of(traces.of_machine_code, "W-NO-LINES"));
     if (!addresses.empty()) save_addresses(addresses, reports, result.points);
     return result;
 }

@@ -49,6 +49,19 @@ void each_target_call(Api& api, Visit visit) {
     visit(api.range_get_range_info, "cuptiRangeProfilerCounterDataGetRangeInfo");
 }
 
+template <typename Api, typename Visit>
+void each_sass_call(Api& api, Visit visit) {
+    visit(api.sass_get_properties, "cuptiSassMetricsGetProperties");
+    visit(api.sass_set_config, "cuptiSassMetricsSetConfig");
+    visit(api.sass_unset_config, "cuptiSassMetricsUnsetConfig");
+    visit(api.sass_enable, "cuptiSassMetricsEnable");
+    visit(api.sass_disable, "cuptiSassMetricsDisable");
+    visit(api.sass_get_data_properties, "cuptiSassMetricsGetDataProperties");
+    visit(api.sass_flush_data, "cuptiSassMetricsFlushData");
+    visit(api.get_cubin_crc, "cuptiGetCubinCrc");
+    visit(api.get_sass_to_source, "cuptiGetSassToSourceCorrelation");
+}
+
 CuptiApi bind_all(void* library) {
     CuptiApi api;
     const auto bind = [library](auto& slot, const char* symbol) {
@@ -57,6 +70,7 @@ CuptiApi bind_all(void* library) {
     bind(api.get_version, "cuptiGetVersion");
     each_host_call(api, bind);
     each_target_call(api, bind);
+    each_sass_call(api, bind);
     return api;
 }
 
@@ -112,6 +126,14 @@ std::vector<std::string> missing_host_calls(const CuptiApi& api) {
 std::vector<std::string> missing_target_calls(const CuptiApi& api) {
     std::vector<std::string> missing;
     each_target_call(api, [&](const auto& slot, const char* symbol) {
+        if (slot == nullptr) missing.emplace_back(symbol);
+    });
+    return missing;
+}
+
+std::vector<std::string> missing_sass_calls(const CuptiApi& api) {
+    std::vector<std::string> missing;
+    each_sass_call(api, [&](const auto& slot, const char* symbol) {
         if (slot == nullptr) missing.emplace_back(symbol);
     });
     return missing;

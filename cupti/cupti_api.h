@@ -3,9 +3,11 @@
 // scripted fake can stand in.
 #pragma once
 
+#include <cupti_pcsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
+#include <cupti_sass_metrics.h>
 #include <cupti_target.h>
 #include <cupti_version.h>
 
@@ -51,11 +53,23 @@ struct CuptiApi {
     decltype(&::cuptiRangeProfilerDecodeData) range_decode = nullptr;
     decltype(&::cuptiRangeProfilerGetCounterDataInfo) range_get_counter_data_info = nullptr;
     decltype(&::cuptiRangeProfilerCounterDataGetRangeInfo) range_get_range_info = nullptr;
+
+    // Counts of single instructions of machine code, and where these come from.
+    decltype(&::cuptiSassMetricsGetProperties) sass_get_properties = nullptr;
+    decltype(&::cuptiSassMetricsSetConfig) sass_set_config = nullptr;
+    decltype(&::cuptiSassMetricsUnsetConfig) sass_unset_config = nullptr;
+    decltype(&::cuptiSassMetricsEnable) sass_enable = nullptr;
+    decltype(&::cuptiSassMetricsDisable) sass_disable = nullptr;
+    decltype(&::cuptiSassMetricsGetDataProperties) sass_get_data_properties = nullptr;
+    decltype(&::cuptiSassMetricsFlushData) sass_flush_data = nullptr;
+    decltype(&::cuptiGetCubinCrc) get_cubin_crc = nullptr;
+    decltype(&::cuptiGetSassToSourceCorrelation) get_sass_to_source = nullptr;
 };
 
 // Names of the calls of each part that the library lacks; empty: the part is whole.
 std::vector<std::string> missing_host_calls(const CuptiApi& api);
 std::vector<std::string> missing_target_calls(const CuptiApi& api);
+std::vector<std::string> missing_sass_calls(const CuptiApi& api);
 
 struct LoadedCupti {
     CuptiApi api;

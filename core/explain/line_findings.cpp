@@ -52,6 +52,19 @@ void predict_shared(LineReport& report, const Machine& machine) {
         static_cast<double>(sum.conflicts()) / static_cast<double>(sum.wavefronts);
 }
 
+// As CUPTI counted them.
+void take_counted_passes(LineReport& report) {
+    report.measured = readings_of(report.line);
+    const bool is_load = report.line.site.kind == AccessKind::load;
+    const auto number = [&](Counter of_loads, Counter of_stores) {
+        return number_or(report.measured[is_load ? of_loads : of_stores], 0);
+    };
+    const double passes = number(Counter::shared_load_wavefronts, Counter::shared_store_wavefronts);
+    if (passes > 0)
+        report.wasted_share =
+            number(Counter::shared_load_conflicts, Counter::shared_store_conflicts) / passes;
+}
+
 // The warp that stands for the line: of those that waste alike, the ones that waste most together.
 const WarpAccess* example_of(const LineSummary& line, const Machine& machine) {
     struct Group {
@@ -134,7 +147,10 @@ std::vector<LineReport> report_lines(std::vector<LineSummary> lines, const LineC
             const double all = sectors_of_kernel[site.function];
             if (is_timed && all > 0) report.saves_seconds = seconds->second * wasted / all;
         } else {
-            predict_shared(report, machine);
+            if (report.line.is_machine_code())
+                take_counted_passes(report);  // of some launches: it tells no time
+            else
+                predict_shared(report, machine);
             const Counter conflicts = site.kind == AccessKind::load
                                           ? Counter::shared_load_conflicts
                                           : Counter::shared_store_conflicts;

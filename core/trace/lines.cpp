@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <tuple>
 
 #include "core/result/counter.h"
+#include "core/trace/machine_code.h"
 
 namespace coalprof {
 namespace {
@@ -44,6 +46,7 @@ std::vector<LineSummary> summarize_lines(const std::vector<Trace>& traces) {
 }
 
 Readings readings_of(const LineSummary& line) {
+    if (line.counted) return *line.counted;
     Readings readings;
     const auto set = [&](AccessField counter, std::uint64_t value) {
         readings[access_counter(line.site.kind, counter)] = value;
@@ -79,7 +82,9 @@ std::vector<LinesDiffer> kernels_whose_lines_differ(const std::vector<KernelSumm
         }
     }
     std::map<std::string, double> of_lines;
-    for (const LineSummary& line : summarize_lines(traces)) {
+    std::vector<LineSummary> lines = summarize_lines(traces);
+    std::ranges::move(lines_of_machine_code(traces), std::back_inserter(lines));
+    for (const LineSummary& line : lines) {
         if (!hardware.contains(line.site.function)) return {};  // a function of several kernels
         const bool is_counted =
             line.site.kind == AccessKind::load || line.site.kind == AccessKind::store;

@@ -2,6 +2,8 @@
 // and source line, over all processes and launches.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +17,11 @@ struct LineSummary {
     PtxSite site;
     SiteTotals totals;
     std::vector<WarpAccess> samples;
+    // Of machine code all that is known of it; none: its own PTX counted it.
+    std::optional<Readings> counted = std::nullopt;
+    std::uint64_t offset = 0;  // of machine code without lines: bytes, from the function's begin
 
+    bool is_machine_code() const { return counted.has_value(); }
     // Sectors beyond those that could hold what the lanes asked for; of global memory.
     std::uint64_t wasted_sectors() const;
     // Where a reader looks for it: the line where code of a header of the toolkit was inlined
@@ -23,7 +29,7 @@ struct LineSummary {
     const SourceLine& place() const;
 };
 
-// In the order of functions and lines.
+// Of code that counted itself, in the order of functions and lines.
 std::vector<LineSummary> summarize_lines(const std::vector<Trace>& traces);
 
 // The counters of a line of global memory.

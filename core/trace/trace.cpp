@@ -111,12 +111,21 @@ TracedSite site_from(const json& line) {
     return traced;
 }
 
+TracedInstruction instruction_from(const json& line) {
+    return {.function = line.at("function").get<std::string>(),
+            .offset = line.at("instruction_at").get<std::uint64_t>(),
+            .source = place_from(line.at("source")),
+            .counts = line.at("counts").get<std::map<std::string, std::uint64_t>>()};
+}
+
 void read_line(const json& line, Trace& trace) {
     if (line.contains("measured")) {
         trace.counted.push_back(launch_from(line));
     } else if (line.contains("site")) {
         TracedSite traced = site_from(line);
         trace.sites[traced.id] = std::move(traced);
+    } else if (line.contains("instruction_at")) {
+        trace.instructions.push_back(instruction_from(line));
     } else if (line.contains("problem")) {
         trace.problems.push_back(line.at("problem").get<std::string>());
     } else if (line.contains("range")) {
@@ -125,6 +134,8 @@ void read_line(const json& line, Trace& trace) {
         trace.unfinished.insert(line.at("unfinished").get<std::string>());
     } else if (line.contains("library")) {
         trace.libraries.insert(line.at("library").get<std::string>());
+    } else if (line.contains("rewritten")) {
+        trace.rewritten.insert(line.at("rewritten").get<std::string>());
     } else if (line.contains("rewritable")) {
         trace.rewritable.insert(line.at("rewritable").get<std::string>());
     } else if (line.contains("lacks_ptx")) {
@@ -206,6 +217,8 @@ void TraceWriter::loaded(std::string_view path) { line(text_of({{"library", path
 
 void TraceWriter::rewritable(std::string_view kernel) { line(text_of({{"rewritable", kernel}})); }
 
+void TraceWriter::rewritten(std::string_view kernel) { line(text_of({{"rewritten", kernel}})); }
+
 void TraceWriter::lacks_ptx(std::string_view reason) { line(text_of({{"lacks_ptx", reason}})); }
 
 void TraceWriter::unknown_code(std::string_view reason) {
@@ -226,6 +239,13 @@ void TraceWriter::site(const TracedSite& traced) {
                   {"width", site.width_bytes},
                   {"totals", std::bit_cast<std::array<std::uint64_t, site_counts>>(traced.totals)},
                   {"samples", std::move(samples)}}));
+}
+
+void TraceWriter::instruction(const TracedInstruction& told) {
+    line(text_of({{"function", told.function},
+                  {"instruction_at", told.offset},
+                  {"source", to_json(told.source)},
+                  {"counts", told.counts}}));
 }
 
 void TraceWriter::end(const std::map<TracedKernel, std::uint64_t>& launches) {

@@ -45,6 +45,15 @@ struct TracedSite {
     std::vector<WarpAccess> samples;  // some of its warps
 };
 
+// A memory instruction of machine code, as CUPTI counted it over chosen launches of its function.
+struct TracedInstruction {
+    std::string function;      // mangled
+    std::uint64_t offset = 0;  // bytes, from the function's begin
+    SourceLine source;
+    // By metric (core/trace/machine_code.h), over all of its executions; absent: not counted of it.
+    std::map<std::string, std::uint64_t> counts;
+};
+
 struct TracedProcess {
     std::uint64_t id = 0;
     std::string program;  // its file
@@ -62,10 +71,13 @@ struct Trace {
     std::set<std::string> libraries;    // paths of some that the program has loaded
     // Of code that was loaded: see second_run.h.
     std::set<std::string> rewritable;         // kernels, by their mangled names
+    std::set<std::string> rewritten;          // those that count themselves
     std::set<std::string> lacks_ptx;          // why: clauses
     std::set<std::string> unknown_code;       // why it is not known: clauses
     std::set<std::string> ranges;             // of NVTX: some of those that were opened
     std::map<std::string, TracedSite> sites;  // by id, as they were told last
+    // Of one function; of its launches, `launches` has those that were counted.
+    std::vector<TracedInstruction> instructions;
 };
 
 // Throws Error where a line cannot be written.
@@ -83,9 +95,11 @@ class TraceWriter {
     void unfinished(std::string_view kernel);
     void loaded(std::string_view path);  // a library
     void rewritable(std::string_view kernel);
+    void rewritten(std::string_view kernel);
     void lacks_ptx(std::string_view reason);
     void unknown_code(std::string_view reason);
     void site(const TracedSite& site);  // takes the place of what was told of it before
+    void instruction(const TracedInstruction& told);
     void end(const std::map<TracedKernel, std::uint64_t>& launches);
 
  private:

@@ -78,7 +78,9 @@ std::vector<ListedSource> source_files(const ResultColumns& result) {
 SourceText text_of_source(const ListedSource& source, const ResultHead& head,
                           const FindSource& find) {
     if (source.name.empty())
-        return {{}, "The program says no lines of these: compile it with nvcc -lineinfo."};
+        return {{},
+                "The program says no lines of these: compile it with nvcc -lineinfo, where it is "
+                "yours."};
     if (!find) return {{}, "Source files are not read here."};
     return find(head, source.file.empty() ? source.name : source.file);
 }

@@ -219,6 +219,20 @@ bool is_efficiency(const TableItem& item) {
     return is_field(item.counters.front(), AccessField::efficiency);
 }
 
+bool is_sectors(const TableItem& item) {
+    return is_field(item.counters.front(), AccessField::sectors);
+}
+
+bool is_ideal_sectors(const TableItem& item) {
+    return is_field(item.counters.front(), AccessField::ideal_sectors);
+}
+
+bool lacks_efficiency(const Point& point) {
+    return !point.measured || std::ranges::none_of(access_kinds, [&](AccessKind kind) {
+        return is_number((*point.measured)[access_counter(kind, AccessField::efficiency)]);
+    });
+}
+
 bool is_sectors_per_request(const TableItem& item) {
     return is_field(item.counters.front(), AccessField::sectors_per_request);
 }

@@ -30,6 +30,10 @@ struct TableItem {
 
 // How much of what moved was used: what colours and bars are for.
 bool is_efficiency(const TableItem& item);
+bool is_sectors(const TableItem& item);
+bool is_ideal_sectors(const TableItem& item);
+// Whether none was measured of a point, of loads or of others.
+bool lacks_efficiency(const Point& point);
 bool is_sectors_per_request(const TableItem& item);
 
 // The reading that the item shows of a point; absent where the point was not measured.

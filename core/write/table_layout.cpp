@@ -236,6 +236,9 @@ class ColumnMaker {
         if (is_asked_for(head_, facts)) return 1;
         const bool is_predicted = !head_.machine.name.empty();
         if (facts.item.counters.front() == Counter::duration_seconds && !is_predicted) return 0;
+        // Of machine code no efficiency is known: its sectors beside the ideal ones say as much.
+        if (lacks_efficiency_ && is_sectors(facts.item)) return 11;
+        if (lacks_efficiency_ && is_ideal_sectors(facts.item)) return 12;
         if (facts.item.counters.front() == Counter::bandwidth_bytes_per_second) {
             if (head_.compares_settings) return 0;
             if (find_value(points_.front().parameters, "machine")) return 11;
@@ -270,6 +273,8 @@ class ColumnMaker {
     const std::vector<Point>& points_;
     const TableStyle& style_;
     bool compares_ = compares();
+    bool lacks_efficiency_ =
+        parameter_of(head_.sweep) == "line" && std::ranges::all_of(points_, lacks_efficiency);
     bool has_measurements_ = std::any_of(points_.begin(), points_.end(), [](const Point& point) {
         return point.measured.has_value();
     });

@@ -44,6 +44,13 @@ Attachment::Attachment(const Setup& setup)
       patience_(setup.longest_wait),
       turn_(setup.longest_launch) {
     for (const std::string& name : setup.orders.left_out) choice_.leave_out(name);
+    if (setup.orders.pass == RunPass::machine_code)
+        instructions_.emplace(InstructionCounter::Setup{
+            .api = setup.api,
+            .kernel = setup.orders.one_kernel,
+            .most_launches = setup.orders.first_of_each,
+            .deliver = [this](const TracedInstruction& told) { trace_.instruction(told); },
+            .problem = [this](const std::string& sentence) { problem(sentence); }});
 }
 
 bool Attachment::is_ours() const { return ::getpid() == process_; }
@@ -62,8 +69,8 @@ void Attachment::count_lines(const ModuleDriver& driver) {
         .wants = [this](const std::string& name) { return choice_.wants(name); },
         .deliver = [this](const TracedSite& site) { trace_.site(site); },
         .problem = [this](const std::string& sentence) { problem(sentence); },
-        .may_copy =
-            [this](CUcontext context) { return !captures_.any() && ends_in_time(context); }});
+        .may_copy = [this](CUcontext context) { return !captures_.any() && ends_in_time(context); },
+        .rewritten = [this](const std::string& kernel) { trace_.rewritten(kernel); }});
 }
 
 void Attachment::tell_of_code(const ModuleDriver& driver) {
@@ -139,6 +146,7 @@ void Attachment::launch_begins(const SeenLaunch& launch) {
     settle(lock);
     // The kernel of a launch that is lost could still come into the next one's range.
     if (has_ended_ || captures_.any() || lost_ != std::thread::id()) return;
+    if (instructions_) return count_instructions(launch);
     fetch_if_due();
     count(launch);
 }
@@ -159,6 +167,28 @@ void Attachment::count(const SeenLaunch& launch) {
     choice_.count(kernel);
     counting_ = launch;
     turn_.take();
+}
+
+// Whoever launches next waits for this launch to return: it must be CUPTI's first.
+void Attachment::count_instructions(const SeenLaunch& launch) {
+    TracedKernel kernel = launch.kernel;
+    if (!instructions_->wants(kernel, launch.context)) return;
+    if (!instructions_->is_open() && !lets_cupti_wait(launch.context)) return;
+    kernel.device = context_of(launch.context).device;
+    if (!instructions_->begin(kernel, launch.context)) return;
+    counting_ = launch;
+    turn_.take();
+}
+
+void Attachment::fetch_instructions(Patience::Time patience) {
+    if (!instructions_ || !instructions_->is_open()) return;
+    const CUcontext context = instructions_->context();
+    if (!is_idle(context, patience) || captures_.any())
+        return instructions_->abandon(
+            "instructions were not counted: a kernel ran on, or a graph was recorded, when their "
+            "counts were to be fetched");
+    work_.synchronize(context);
+    instructions_->fetch();
 }
 
 void Attachment::pass_over(CUcontext handle, Context& context) {
@@ -189,6 +219,11 @@ void Attachment::launch_ends(bool was_launched) {
 // Of a kernel that still runs the range stays open, which CUPTI would close no sooner than it ends.
 void Attachment::end_counting(bool was_launched) {
     turn_.end();
+    if (instructions_) {
+        instructions_->end(was_launched);
+        if (instructions_->is_complete()) fetch_instructions(patience_.with_context());
+        return;
+    }
     LaunchCounter& counter = *contexts_.at(counting_.context).counter;
     if (kernel_has_ended(counting_.stream)) return counter.end(was_launched);
     trace_.unfinished(counting_.kernel.name);
@@ -307,6 +342,8 @@ void Attachment::context_ends(CUcontext handle) {
         lines()->context_ends(handle);
         read_lines(true, Patience::short_wait);
     }
+    if (instructions_ && instructions_->is_open() && instructions_->context() == handle)
+        fetch_instructions(patience_.at_the_end());
     const auto found = contexts_.find(handle);
     if (found != contexts_.end()) {
         Context& context = found->second;
@@ -330,9 +367,10 @@ void Attachment::program_ends() {
     for (auto& [handle, context] : contexts_)
         if (context.counter && context.counter->is_open() && fetch_last(handle, context))
             context.counter->close();
+    fetch_instructions(patience_.at_the_end());
     tell_ranges();
     tell_libraries();
-    trace_.end(choice_.launches());
+    trace_.end(instructions_ ? instructions_->launches() : choice_.launches());
 }
 
 }  // namespace coalprof

@@ -18,6 +18,7 @@
 
 #include "core/trace/trace.h"
 #include "cupti/attach/choice.h"
+#include "cupti/attach/instruction_counter.h"
 #include "cupti/attach/launch_counter.h"
 #include "cupti/attach/launch_turn.h"
 #include "cupti/attach/line_probe.h"
@@ -84,6 +85,8 @@ class Attachment {
         const std::lock_guard lock(mutex_);
         if (code_ && !has_ended_) work(*code_);
     }
+    // None: no instructions of machine code are counted.
+    InstructionCounter* instructions() { return instructions_ ? &*instructions_ : nullptr; }
     // A new file that holds these bytes; empty: it cannot be written.
     std::string file_for(const std::string& bytes);
     bool counts_lines() const { return setup_.orders.pass == RunPass::lines; }
@@ -118,6 +121,8 @@ class Attachment {
     void count(const SeenLaunch& launch);
     void pass_over(CUcontext handle, Context& context);
     void end_counting(bool was_launched);
+    void count_instructions(const SeenLaunch& launch);
+    void fetch_instructions(Patience::Time patience);
     void settle(Lock& lock);
     bool kernel_has_ended(CUstream stream) const;
     bool is_idle(CUcontext context, Patience::Time patience);
@@ -136,6 +141,7 @@ class Attachment {
     LaunchChoice choice_;
     std::optional<LineProbe> lines_;
     std::optional<LoadedCode> code_;
+    std::optional<InstructionCounter> instructions_;
     std::optional<StartedProfiler> profiler_;
     std::map<std::uint32_t, ChipConfig> configs_;  // by GPU
     std::map<CUcontext, Context> contexts_;

@@ -63,6 +63,8 @@ const std::string* LineProbe::counting(const PtxOrReason& ptx) {
     Image loaded{
         .bytes = {}, .probed = std::move(std::get<ProbedPtx>(probed)), .handles = {}, .sites = {}};
     if (!compile(loaded.probed, loaded.bytes)) return nullptr;
+    for (const std::string& kernel : kernels_in(std::get<std::string>(ptx)))
+        if (setup_.wants(kernel)) setup_.rewritten(kernel);
     for (const PtxSite& site : loaded.probed.sites)
         loaded.sites.push_back({.id = fmt::format("{}:{}", images_.size(), loaded.sites.size()),
                                 .site = site,

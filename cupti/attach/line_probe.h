@@ -36,6 +36,8 @@ class LineProbe {
         // Whether counts may be copied from the context before they go: not while a kernel runs on,
         // for which a copy would wait.
         std::function<bool(CUcontext)> may_copy = [](CUcontext) { return true; };
+        // A kernel that counts itself, by its mangled name.
+        std::function<void(const std::string&)> rewritten = [](const std::string&) {};
     };
     explicit LineProbe(Setup setup) : setup_(std::move(setup)) {}
 

@@ -14,13 +14,15 @@ namespace {
 constexpr const char* folder_variable = "COALPROF_ATTACH_FOLDER";
 constexpr const char* first_variable = "COALPROF_ATTACH_FIRST";
 constexpr const char* kernel_variable = "COALPROF_ATTACH_KERNEL";
+constexpr const char* one_kernel_variable = "COALPROF_ATTACH_ONE_KERNEL";
 constexpr const char* pass_variable = "COALPROF_ATTACH_PASS";
 constexpr const char* ranges_variable = "COALPROF_ATTACH_RANGES";      // one a line
 constexpr const char* left_out_variable = "COALPROF_ATTACH_LEFT_OUT";  // one a line
 
 constexpr const char* code_variable = "COALPROF_ATTACH_TELL_OF_CODE";
 
-constexpr std::array pass_names{"traffic", "use", "lines"};  // in the order of RunPass
+constexpr std::array pass_names{"traffic", "use", "lines",
+                                "machine_code"};  // in the order of RunPass
 
 std::vector<std::string> lines_of(const char* variable) {
     std::vector<std::string> all;
@@ -38,6 +40,7 @@ std::vector<std::pair<std::string, std::string>> variables_of(const AttachOrders
         {first_variable, std::to_string(orders.first_of_each)},
         {pass_variable, pass_names[static_cast<std::size_t>(orders.pass)]}};
     if (orders.kernel) variables.emplace_back(kernel_variable, *orders.kernel);
+    if (!orders.one_kernel.empty()) variables.emplace_back(one_kernel_variable, orders.one_kernel);
     if (!orders.ranges.empty())
         variables.emplace_back(ranges_variable, fmt::format("{}", fmt::join(orders.ranges, "\n")));
     if (!orders.left_out.empty())
@@ -55,6 +58,7 @@ std::optional<AttachOrders> orders_of_environment() {
     orders.folder = folder;
     orders.first_of_each = std::strtoull(first, nullptr, 10);
     if (const char* kernel = std::getenv(kernel_variable)) orders.kernel = kernel;
+    if (const char* kernel = std::getenv(one_kernel_variable)) orders.one_kernel = kernel;
     if (const char* pass = std::getenv(pass_variable)) {
         const auto known = std::ranges::find(pass_names, std::string_view(pass));
         if (known != pass_names.end())

@@ -18,6 +18,9 @@ struct AttachOrders {
     std::uint64_t first_of_each = 0;
     std::optional<std::string> kernel = std::nullopt;  // see LaunchChoice
     RunPass pass = RunPass::traffic;
+    // By its mangled name: the one whose instructions are counted; first_of_each is then of it,
+    // whatever its shapes.
+    std::string one_kernel = {};
     std::vector<std::string> ranges = {};  // NVTX's, by name; none: launches are counted anywhere
     std::set<std::string> left_out = {};   // kernels, by their mangled names
     bool tells_of_code = false;            // whether a second run could tell lines: see LoadedCode

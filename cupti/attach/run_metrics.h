@@ -18,6 +18,7 @@ enum class RunPass : std::uint8_t {
     traffic,  // the hardware's counters of loads and stores, L1 hits, L2, DRAM, and time
     use,      // from patched code: bytes that lanes asked for beside the sectors that carried them
     lines,    // by no metric: code that is rewritten when it is loaded counts its own instructions
+    machine_code,  // of each instruction of one kernel (InstructionCounter)
 };
 
 class RunMetrics {

@@ -44,6 +44,7 @@ WorkDriver work_driver() {
     WorkDriver driver;
     bind_if_there("cuCtxPushCurrent_v2", driver.context_push);
     bind_if_there("cuCtxPopCurrent_v2", driver.context_pop);
+    bind_if_there("cuCtxSynchronize", driver.context_synchronize);
     bind_if_there("cuStreamQuery", driver.stream_query);
     bind_if_there("cuStreamIsCapturing", driver.stream_is_capturing);
     bind_if_there("cuEventCreate", driver.event_create);
@@ -65,6 +66,15 @@ bool RunningWork::mark(CUcontext context) {
         found = marks_.emplace(context, event).first;
     }
     return driver_.record_all_work(context, found->second) == CUDA_SUCCESS;
+}
+
+void RunningWork::synchronize(CUcontext context) {
+    if (!driver_.context_synchronize || !driver_.context_push || !driver_.context_pop ||
+        driver_.context_push(context) != CUDA_SUCCESS)
+        return;
+    driver_.context_synchronize();
+    CUcontext popped = nullptr;
+    driver_.context_pop(&popped);
 }
 
 bool RunningWork::ends_within(CUcontext context, std::chrono::milliseconds patience) {

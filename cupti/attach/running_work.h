@@ -15,6 +15,7 @@ namespace coalprof {
 struct WorkDriver {
     decltype(&::cuCtxPushCurrent) context_push = nullptr;
     decltype(&::cuCtxPopCurrent) context_pop = nullptr;
+    decltype(&::cuCtxSynchronize) context_synchronize = nullptr;
     decltype(&::cuStreamQuery) stream_query = nullptr;
     decltype(&::cuStreamIsCapturing) stream_is_capturing = nullptr;
     decltype(&::cuEventCreate) event_create = nullptr;
@@ -35,6 +36,8 @@ class RunningWork {
     bool has_ended(CUstream stream) const;
     // Of all streams. No stream of the context may be capturing: its capture would be spoilt.
     bool ends_within(CUcontext context, std::chrono::milliseconds patience);
+    // For calls that take an ended context for granted, when its work has ended.
+    void synchronize(CUcontext context);
     void context_ends(CUcontext context) { marks_.erase(context); }
 
  private:

@@ -163,6 +163,128 @@ class RunProgram(Case):
                 self.assertEqual(len(warnings), 1)
         self.assertEqual(self.lines_of(machine_code, ptx, options=["--kernel", "other"])[0], b"asked\n")
 
+    # What the library writes where there is a GPU: kernels of machine code, and one of PTX.
+    MACHINE_CODE = """
+import json, os
+what, kernel = os.environ['COALPROF_ATTACH_PASS'], os.environ.get('COALPROF_ATTACH_ONE_KERNEL')
+print(what, kernel, os.environ['COALPROF_ATTACH_FIRST'])
+shape = {'grid': [1, 1, 1], 'block': [32, 1, 1], 'device': 0}
+lines = [{'coalprof_trace': 3, 'process': 1, 'program': 'x'}]
+if what == 'traffic':
+    for name, seconds in (('_Z5scalePf', 1e-3), ('_Z4copyPf', 2e-3), ('_Z3ptxPf', 3e-3)):
+        lines += [{**shape, 'kernel': name, 'launch': 1, 'measured': {'duration_seconds': seconds, 'load_sectors': 320}},
+                  {**shape, 'kernel': name, 'launches': 4}]
+    lines += [{'lacks_ptx': 'it holds machine code and no PTX'}]
+    if 'NO_PTX' not in os.environ:
+        lines += [{'rewritable': '_Z3ptxPf'}]
+if what == 'lines':
+    lines += [{'rewritten': '_Z3ptxPf'},
+              {'site': '0:0', 'function': '_Z3ptxPf', 'source': ['/src/app.cu', 12], 'inlined_at': ['', 0],
+               'instruction': 'ld.global.f32', 'kind': 'load', 'space': 'global', 'width': 4,
+               'totals': [1, 32, 32, 8, 32, 4, 4], 'samples': []}]
+if what == 'machine_code' and 'TELLS_LAUNCHES' in os.environ:
+    lines += [{**shape, 'kernel': kernel, 'launches': 2}]
+elif what == 'machine_code' and 'TELLS_NOTHING' not in os.environ:
+    counts = {'smsp__sass_inst_executed_op_global_ld': 10, 'smsp__sass_inst_executed_op_memory_32b': 10,
+              'smsp__sass_sectors_mem_global': 320, 'smsp__sass_sectors_mem_global_ideal': 40}
+    lines += [{'function': kernel, 'instruction_at': 0x1a0, 'source': ['', 0], 'counts': counts},
+              {'function': kernel, 'instruction_at': 0x1b0, 'source': ['/src/k.cu', 7], 'counts': counts},
+              {'function': kernel, 'instruction_at': 0x1c0, 'source': ['', 0],
+               'counts': {'smsp__sass_inst_executed_op_tma_ld': 33}},
+              {'function': kernel, 'instruction_at': 0x1d0, 'source': ['', 0],
+               'counts': {'smsp__sass_inst_executed_op_shared_st': 10,
+                          'smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared': 40}},
+              {**shape, 'kernel': kernel, 'launches': int(os.environ.get('LAUNCHES', '2'))}]
+with open(os.environ['COALPROF_ATTACH_FOLDER'] + '/1.trace', 'w') as trace:
+    trace.write(''.join(json.dumps(line) + chr(10) for line in lines + [{'end': True}]))
+if what == 'machine_code' and 'IS_KILLED' in os.environ:
+    os.sys.stdout.flush()
+    os.kill(os.getpid(), 9)
+"""
+
+    def machine_code(self, *options, **arguments):
+        ran = self.python("--json", "--lines", *options, script=self.MACHINE_CODE, **arguments)
+        result = json.loads(ran.err)
+        self.assertEqual(result["meta"]["passes"], len(ran.out.splitlines()))
+        return ran.out.decode().splitlines(), result
+
+    def no_lines(self, result):
+        return [one["text"] for one in result["warnings"] if one["code"] == "W-NO-LINES"]
+
+    def test_gives_kernels_of_machine_code_a_run_each(self):
+        runs, result = self.machine_code("--machine-code", "2")
+        self.assertEqual(runs, ["traffic None 5", "lines None 5", "machine_code _Z4copyPf 1",
+                                "machine_code _Z5scalePf 1"])
+        points = {one["name"]: one for one in result["points"]}
+        self.assertEqual(len(points), 7)
+        shared = points["copy+0x1d0 shared store"]["measured"]
+        self.assertEqual((shared["shared_store_requests"], shared["shared_store_wavefronts"]), (10, 40))
+        point = points["copy+0x1a0 global load of 4 bytes"]
+        self.assertEqual(point["parameters"], {"line": "+0x1a0", "kernel": "copy", "width_bytes": 4,
+                                               "code": "machine code"})
+        self.assertEqual(point["measured"], {"load_requests": 10, "load_sectors": 320, "load_ideal_sectors": 40,
+                                             "load_sectors_per_request": 32})
+        self.assertEqual(point["unavailable"], {})
+        placed = points["k.cu:7 global load of 4 bytes"]["parameters"]
+        self.assertEqual((placed["line"], placed["source_file"]), ("k.cu:7", "/src/k.cu"))
+        self.assertEqual(points["app.cu:12 ld.global.f32"]["parameters"]["code"], "PTX")
+        copies = [text for text in self.no_lines(result) if "33" in text]
+        self.assertEqual(len(copies), 2)
+
+    def test_asks_of_the_kernel_that_takes_most_time_first(self):
+        runs, result = self.machine_code("--machine-code", "1")
+        self.assertEqual(runs[2:], ["machine_code _Z4copyPf 1"])
+        self.assertTrue(any("scale" in text for text in self.no_lines(result)))
+
+    def test_leads_to_machine_code_where_it_was_not_asked_for(self):
+        runs, result = self.machine_code()
+        self.assertEqual(runs, ["traffic None 5", "lines None 5"])
+        (text,) = self.no_lines(result)
+        self.assertRegex(text, r"scale.*--machine-code 1")
+        self.assertEqual([one["parameters"].get("code") for one in result["points"]], [None])
+
+    def test_gives_no_run_to_kernels_with_ptx(self):
+        runs, _ = self.machine_code("--machine-code", "5")
+        self.assertEqual(len(runs), 4)
+        self.assertNotIn("_Z3ptxPf", " ".join(runs))
+
+    # Two lines of 320 sectors in 2 launches, of each of which the hardware counted 320.
+    def test_holds_machine_code_against_the_hardware(self):
+        for launches, differ in (("2", 0), ("1", 1)):
+            _, result = self.machine_code("--machine-code", "1", env=environment(LAUNCHES=launches))
+            texts = [one["text"] for one in result["warnings"] if one["code"] == "W-LINES-DIFFER"]
+            self.assertEqual(len(texts), differ)
+
+    def test_gives_no_more_runs_to_a_program_that_a_signal_ended(self):
+        runs, result = self.machine_code("--machine-code", "2", env=environment(IS_KILLED="1"))
+        self.assertEqual(runs[2:], ["machine_code _Z4copyPf 1"])
+        self.assertTrue(any("137" in text for text in self.no_lines(result)))
+
+    # Of machine code no efficiency is known.
+    def test_shows_ideal_sectors_where_there_is_no_efficiency(self):
+        for columns, head in ((80, r"\n +ideal .*\n.*\bsectors +sectors\b"), (44, r"\n +shared *\nline +op +sectors +passes/req\n")):
+            told = environment(NO_PTX="1", COLUMNS=str(columns))
+            ran = self.python("--lines", "--machine-code", "1", script=self.MACHINE_CODE, env=told)
+            self.assertRegex(ran.err_text, head)
+
+    def test_says_of_which_kernel_nothing_came(self):
+        for told, gap in (("TELLS_NOTHING", "copy was not launched"), ("TELLS_LAUNCHES", "CUPTI counted no ")):
+            _, result = self.machine_code("--machine-code", "1", env=environment(**{told: "1"}))
+            self.assertEqual(len([text for text in self.no_lines(result) if text.startswith(gap)]), 1)
+
+    def test_hands_lines_of_machine_code_on(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/x.json"
+            self.python("-q", "--lines", "--machine-code", "2", "-o", path, script=self.MACHINE_CODE)
+            self.run_ok("report", path, "-o", f"{folder}/again.json")
+            with open(path, "rb") as first, open(f"{folder}/again.json", "rb") as again:
+                self.assertEqual(first.read(), again.read())
+            self.run_ok("report", path, "-o", f"{folder}/x.html")
+            with open(f"{folder}/x.html", encoding="utf-8") as page:
+                self.assertIn("copy+0x1a0 global load of 4 bytes", page.read())
+            self.run_ok("compare", path, path)
+            self.assertEqual(harness.run("check", path, "--budget", "load_sectors_per_request <= 8").code, 1)
+
     def test_a_forked_child_leaves_its_parents_trace_alone(self):
         ran = self.python("--json", script=LIKE_A_DRIVER +
                           "if os.fork() == 0: sys.exit(0)\nos.wait()\nos._exit(5)")
@@ -231,7 +353,8 @@ class RunProgram(Case):
     def test_refuses_what_it_cannot_do(self):
         for options, word in ((("--kernel", "("), "--kernel"), (("--counters", "all"), "--counters"),
                               (("--first", "0"), "--first"), (("--first", "x"), "--first"),
-                              (("--nvtx", ""), "--nvtx"), (("--nvtx", "x", "--lines"), "--lines"),
+                              (("--nvtx", ""), "--nvtx"), (("--machine-code", "1"), "--lines"),
+                              (("--lines", "--machine-code", "x"), "--machine-code"), (("--nvtx", "x", "--lines"), "--lines"),
                               (("./app",), "./app")):
             with self.subTest(word):
                 self.assertIn(word, self.refuse("run", *options, "--", "true").err_text)

@@ -1,5 +1,7 @@
 #include "cupti/fake_cupti.h"
 
+#include <string.h>
+
 #include <algorithm>
 #include <cassert>
 #include <utility>
@@ -234,6 +236,104 @@ CUptiResult range_get_range_info(CUpti_RangeProfiler_CounterData_GetRangeInfo_Pa
     return CUPTI_SUCCESS;
 }
 
+// Any number that differs between metrics.
+std::uint64_t sass_id(const std::string& metric) {
+    std::uint64_t id = 17;
+    for (const char c : metric) id = id * 31 + static_cast<unsigned char>(c);
+    return id;
+}
+
+CUptiResult sass_get_properties(CUpti_SassMetrics_GetProperties_Params* params) {
+    if (const int code = fake->note("SassGetProperties")) return answer(code);
+    if (fake->calls("HostGetSupportedChips") == 0) return CUPTI_ERROR_NOT_INITIALIZED;
+    if (params->pChipName != fake->chip) return CUPTI_ERROR_INVALID_CHIP_NAME;
+    if (!is_known(params->pMetricName)) return CUPTI_ERROR_INVALID_METRIC_NAME;
+    params->metric.metricId = sass_id(params->pMetricName);
+    return CUPTI_SUCCESS;
+}
+
+// Once in a process.
+CUptiResult sass_set_config(CUpti_SassMetricsSetConfig_Params* params) {
+    if (const int code = fake->note("SassSetConfig")) return answer(code);
+    if (!fake->is_initialized) return CUPTI_ERROR_INVALID_PARAMETER;
+    if (fake->is_enabled) fake->breach("SASS metrics beside the range profiler");
+    if (fake->was_sass_configured || params->numOfMetricConfig > fake->most_sass_metrics)
+        return CUPTI_ERROR_OUT_OF_MEMORY;
+    fake->was_sass_configured = fake->is_sass_configured = true;
+    for (std::size_t i = 0; i < params->numOfMetricConfig; ++i)
+        fake->sass_metrics.push_back(params->pConfigs[i].metricId);
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult sass_unset_config(CUpti_SassMetricsUnsetConfig_Params*) {
+    if (!fake->is_sass_configured || fake->is_sass_enabled) return out_of_order("SassUnsetConfig");
+    fake->is_sass_configured = false;
+    return answer(fake->note("SassUnsetConfig"));
+}
+
+CUptiResult sass_enable(CUpti_SassMetricsEnable_Params* params) {
+    if (const int code = fake->note("SassEnable")) return answer(code);
+    if (!fake->is_sass_configured || fake->is_sass_enabled || params->ctx == nullptr)
+        return out_of_order("SassEnable");
+    if (params->enableLazyPatching == 0) return CUPTI_ERROR_INVALID_PARAMETER;
+    fake->is_sass_enabled = true;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult sass_disable(CUpti_SassMetricsDisable_Params* params) {
+    if (!fake->is_sass_enabled) return out_of_order("SassDisable");
+    fake->is_sass_enabled = false;
+    params->numOfDroppedRecords = fake->dropped;
+    return answer(fake->note("SassDisable"));
+}
+
+// One for each instruction and metric that applies to it.
+template <typename Visit>
+void each_sass_record(Visit visit) {
+    for (const auto& [offset, counts] : fake->machine_code[fake->sass_function])
+        for (const auto& [metric, count] : counts)
+            if (std::ranges::count(fake->sass_metrics, sass_id(metric)) > 0)
+                visit(offset, sass_id(metric), count * fake->sass_launches);
+}
+
+CUptiResult sass_get_data_properties(CUpti_SassMetricsGetDataProperties_Params* params) {
+    if (const int code = fake->note("SassGetDataProperties")) return answer(code);
+    if (!fake->is_sass_enabled) return out_of_order("SassGetDataProperties");
+    params->numOfInstances = 1;
+    each_sass_record([&](auto...) { ++params->numOfPatchedInstructionRecords; });
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult sass_flush_data(CUpti_SassMetricsFlushData_Params* params) {
+    if (const int code = fake->note("SassFlushData")) return answer(code);
+    if (!fake->is_sass_enabled) return out_of_order("SassFlushData");
+    std::size_t i = 0;
+    each_sass_record([&](std::uint32_t offset, std::uint64_t metric, std::uint64_t count) {
+        CUpti_SassMetrics_Data& record = params->pMetricsData[i++];
+        record.functionName = ::strdup(fake->sass_function.c_str());
+        record.cubinCrc = 7;
+        record.pcOffset = offset;
+        record.pInstanceValues[0] = {metric, count};
+    });
+    return CUPTI_SUCCESS;
+}
+
+// The first byte of code is its CRC.
+CUptiResult get_cubin_crc(CUpti_GetCubinCrcParams* params) {
+    params->cubinCrc = 0x100000000 | *static_cast<const unsigned char*>(params->cubin);
+    return answer(fake->note("GetCubinCrc"));
+}
+
+CUptiResult get_sass_to_source(CUpti_GetSassToSourceCorrelationParams* params) {
+    if (const int code = fake->note("GetSassToSource")) return answer(code);
+    const auto line = fake->source_lines.find(params->pcOffset);
+    if (line == fake->source_lines.end()) return CUPTI_SUCCESS;  // line 0
+    params->lineNumber = line->second;
+    params->fileName = ::strdup("k.cu");
+    params->dirName = ::strdup("/src");
+    return CUPTI_SUCCESS;
+}
+
 CUresult init(unsigned) { return static_cast<CUresult>(fake->init_result); }
 CUresult driver_get_version(int* version) {
     *version = 13000;
@@ -293,7 +393,16 @@ CuptiApi FakeCupti::api() const {
             .range_pop = coalprof::range_pop,
             .range_decode = coalprof::range_decode,
             .range_get_counter_data_info = coalprof::range_get_counter_data_info,
-            .range_get_range_info = coalprof::range_get_range_info};
+            .range_get_range_info = coalprof::range_get_range_info,
+            .sass_get_properties = coalprof::sass_get_properties,
+            .sass_set_config = coalprof::sass_set_config,
+            .sass_unset_config = coalprof::sass_unset_config,
+            .sass_enable = coalprof::sass_enable,
+            .sass_disable = coalprof::sass_disable,
+            .sass_get_data_properties = coalprof::sass_get_data_properties,
+            .sass_flush_data = coalprof::sass_flush_data,
+            .get_cubin_crc = coalprof::get_cubin_crc,
+            .get_sass_to_source = coalprof::get_sass_to_source};
 }
 
 CounterDriver FakeCupti::driver() const {
@@ -306,8 +415,15 @@ CounterDriver FakeCupti::driver() const {
 
 int FakeCupti::note(const std::string& call) {
     const int nth = ++calls_[call];
+    if (call.starts_with("Sass") && call != "SassGetProperties") sass_calls.push_back(call);
     const auto fault = faults_.find({call, nth});
     return fault == faults_.end() ? 0 : fault->second;
+}
+
+void FakeCupti::launched(const std::string& function) {
+    if (!is_sass_enabled) return;
+    if (sass_launches == 0) sass_function = function;
+    if (function == sass_function) ++sass_launches;
 }
 
 int FakeCupti::calls(const std::string& call) const {
@@ -323,6 +439,8 @@ std::vector<std::string> FakeCupti::breaches() const {
     std::vector<std::string> all = breaches_;
     if (is_initialized) all.push_back("the profiler is still initialised");
     if (is_enabled) all.push_back("the range profiler is still enabled");
+    if (is_sass_enabled) all.push_back("SASS metrics are still enabled");
+    if (is_sass_configured) all.push_back("SASS metrics are still configured");
     if (is_started) all.push_back("a pass is still open");
     if (!hosts.empty()) all.push_back("a host object was left behind");
     return all;

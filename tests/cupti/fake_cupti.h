@@ -41,7 +41,19 @@ class FakeCupti {
     // The n-th call (from 1) of `call` answers `code`.
     void fail(const std::string& call, int nth, int code) { faults_[{call, nth}] = code; }
 
+    // Instructions of each function, one launch of which counts these, by offset and metric. 0 is a
+    // count too: the metric applies.
+    using Instructions = std::map<std::uint32_t, std::map<std::string, std::uint64_t>>;
+    std::map<std::string, Instructions> machine_code;
+    std::size_t most_sass_metrics = 100;                  // that SetConfig takes
+    std::map<std::uint64_t, std::uint32_t> source_lines;  // of "k.cu", by offset
+    // While its metrics are switched on the first function that is launched is counted, and no
+    // other.
+    void launched(const std::string& function);
+
     // What happened.
+    std::vector<std::string> sass_calls;  // in order
+    std::string sass_function;            // that is counted
     int calls(const std::string& call) const;
     const std::map<std::string, int>& all_calls() const { return calls_; }
     bool is_range_open() const { return !open_range_.empty(); }
@@ -59,6 +71,13 @@ class FakeCupti {
     };
     std::set<HostState*> hosts;
     std::size_t passes_of(const std::vector<std::string>& metrics) const;
+
+    // The state of SASS metrics.
+    std::vector<std::uint64_t> sass_metrics;  // configured, by their ids
+    bool was_sass_configured = false;
+    bool is_sass_configured = false;
+    bool is_sass_enabled = false;
+    std::uint64_t sass_launches = 0;
 
     // The state of the one range profiler.
     bool is_initialized = false;

@@ -204,12 +204,15 @@ class CountedLines : public ::testing::Test {
     ScriptedDriver driver;
     std::vector<TracedSite> told;
     std::vector<std::string> problems;
+    std::vector<std::string> rewritten;
     std::set<CUcontext> busy;  // kernels run there that a copy would wait for
-    LineProbe probe{{.driver = fake_driver(),
-                     .wants = [](const std::string& name) { return name == "k"; },
-                     .deliver = [this](const TracedSite& site) { told.push_back(site); },
-                     .problem = [this](const std::string& text) { problems.push_back(text); },
-                     .may_copy = [this](CUcontext context) { return !busy.contains(context); }}};
+    LineProbe probe{
+        {.driver = fake_driver(),
+         .wants = [](const std::string& name) { return name == "k"; },
+         .deliver = [this](const TracedSite& site) { told.push_back(site); },
+         .problem = [this](const std::string& text) { problems.push_back(text); },
+         .may_copy = [this](CUcontext context) { return !busy.contains(context); },
+         .rewritten = [this](const std::string& kernel) { rewritten.push_back(kernel); }}};
 };
 
 TEST_F(CountedLines, are_told_with_what_the_gpu_counted) {
@@ -236,6 +239,11 @@ TEST_F(CountedLines, are_those_of_code_for_this_very_gpu) {
     put(wrapper, 0, std::uint32_t{0x466243b1});
     put(wrapper, 8, static_cast<const void*>(bytes.data()));
     EXPECT_NE(probe.replacement(wrapper.data()), nullptr);
+}
+
+TEST_F(CountedLines, are_of_kernels_that_are_told_to_count_themselves) {
+    load();
+    EXPECT_THAT(rewritten, ElementsAre("k"));
 }
 
 TEST_F(CountedLines, outlive_their_module) {

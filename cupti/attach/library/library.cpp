@@ -124,6 +124,17 @@ void inside(Work work) {
     is_inside = false;
 }
 
+// Of machine code whose instructions are counted.
+void code_is_made_ready(CUpti_CallbackId resource, const CUpti_ResourceData& data) {
+    InstructionCounter* const instructions = attachment->instructions();
+    if (!instructions) return;
+    if (resource == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) instructions->start_profiler();
+    if (resource == CUPTI_CBID_RESOURCE_MODULE_LOADED) {
+        const auto* module = static_cast<const CUpti_ModuleResourceData*>(data.resourceDescriptor);
+        if (module) instructions->cubins().loaded(module->pCubin, module->cubinSize);
+    }
+}
+
 void resource_ends(CUpti_CallbackId resource, const CUpti_ResourceData& data) {
     if (resource == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
         attachment->context_ends(data.context);
@@ -136,8 +147,10 @@ void CUPTIAPI called(void*, CUpti_CallbackDomain domain, CUpti_CallbackId call, 
     inside([&] {
         if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
             driver_called(call, *static_cast<const CUpti_CallbackData*>(data));
-        else if (domain == CUPTI_CB_DOMAIN_RESOURCE)
+        else if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+            code_is_made_ready(call, *static_cast<const CUpti_ResourceData*>(data));
             resource_ends(call, *static_cast<const CUpti_ResourceData*>(data));
+        }
     });
 }
 
@@ -168,6 +181,10 @@ void subscribe(const CallbackApi& callbacks) {
     if (counts_lines)
         for (const CUpti_CallbackId call : unloading_calls)
             enable(CUPTI_CB_DOMAIN_DRIVER_API, call);
+    if (attachment->instructions()) {
+        enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+        enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
+    }
     // An older CUPTI refuses it: there is nothing to be told of.
     callbacks.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, synchronize_from_cuda_13);
     enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);

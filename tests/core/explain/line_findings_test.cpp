@@ -104,5 +104,27 @@ TEST(LineFindings, without_a_warp_to_show_are_none) {
     EXPECT_FALSE(finding_of(reports[0], "app.cu:1", h100));
 }
 
+// No warp of it was kept: what it looks like is not known. Of 40 passes 30 are conflicts; they are
+// those of some launches, so that no time follows.
+TEST(LineFindings, are_none_of_machine_code_whose_waste_is_known) {
+    LineSummary global = line_of("a", 1, 320, 40, warp_of(4096));
+    LineSummary shared = line_of("a", 2, 0, 0, warp_of(4096, Space::shared));
+    global.samples = shared.samples = {};
+    global.counted = readings_of(global);
+    shared.counted.emplace();
+    (*shared.counted)[Counter::shared_load_wavefronts] = std::uint64_t{40};
+    (*shared.counted)[Counter::shared_load_conflicts] = std::uint64_t{30};
+    LineCosts costs;
+    costs.seconds_of_kernel = {{"a", 8}};
+    costs.passes_per_second = 1;
+    const auto reports = report_lines({shared, global}, costs, h100);
+    EXPECT_EQ(reports[0].line.place().line, 1u);
+    EXPECT_THAT(reports[0].saves_seconds.value(), DoubleEq(7));
+    EXPECT_THAT(reports[1].wasted_share, DoubleEq(0.75));
+    EXPECT_EQ(number_or(reports[1].measured[Counter::shared_load_wavefronts], 0), 40);
+    EXPECT_EQ(reports[1].saves_seconds.value_or(0), 0);
+    for (const LineReport& report : reports) EXPECT_FALSE(finding_of(report, "k", h100));
+}
+
 }  // namespace
 }  // namespace coalprof

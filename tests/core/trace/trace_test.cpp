@@ -47,6 +47,7 @@ TEST_F(TraceFile, is_read_as_it_was_written) {
         writer.rewritable("_Z5scalePf");
         writer.lacks_ptx("it holds machine code");
         writer.unknown_code("it is of a kind that coalprof does not know");
+        writer.rewritten(scale.name);
         writer.end({{scale, 7}});
     }
     const Trace trace = read_trace(path);
@@ -66,6 +67,7 @@ TEST_F(TraceFile, is_read_as_it_was_written) {
     EXPECT_THAT(trace.rewritable, ElementsAre("_Z5scalePf"));
     EXPECT_THAT(trace.lacks_ptx, ElementsAre("it holds machine code"));
     EXPECT_THAT(trace.unknown_code, ElementsAre("it is of a kind that coalprof does not know"));
+    EXPECT_THAT(trace.rewritten, ElementsAre("_Z5scalePf"));
     EXPECT_EQ(trace.launches.value().at(scale), 7u);
 }
 

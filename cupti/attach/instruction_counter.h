@@ -1,0 +1,70 @@
+// Counts the memory instructions of one kernel of machine code over its first launches: switched on
+// at the begin of the first, which makes CUPTI count this kernel and no other, and fetched at the
+// end of the last. No other launch may be between begin() and end(), by no thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "core/trace/trace.h"
+#include "cupti/attach/cubins.h"
+#include "cupti/collector.h"
+#include "cupti/sass_session.h"
+
+namespace coalprof {
+
+class InstructionCounter {
+ public:
+    struct Setup {
+        std::function<const CuptiApi&()> api;
+        std::string kernel;               // by its mangled name
+        std::uint64_t most_launches = 1;  // of whatever shape
+        std::function<void(const TracedInstruction&)> deliver;
+        std::function<void(const std::string&)> problem;
+    };
+    explicit InstructionCounter(Setup setup) : setup_(std::move(setup)), cubins_(setup_.kernel) {}
+
+    // From callbacks inside the driver, which may hold locks of its own: each may be called at any
+    // time, and waits for no launch.
+    Cubins& cubins() { return cubins_; }
+    // The first time when a context is made; in a launch it may be too late.
+    void start_profiler();
+
+    // Whether this launch is one of them.
+    bool wants(const TracedKernel& kernel, CUcontext context) const;
+    bool is_open() const { return session_.has_value(); }
+    // Of an open one.
+    CUcontext context() const { return session_->context(); }
+    // Whether it is counted.
+    bool begin(const TracedKernel& kernel, CUcontext context);
+    void end(bool was_launched);
+    // All that were wanted have been.
+    bool is_complete() const { return launched_ >= setup_.most_launches; }
+    // Delivers the counts, and ends the counting for good. All work of the context has ended.
+    void fetch();
+    // Nothing can be fetched any more: CUPTI would wait.
+    void abandon(const std::string& why);
+
+    // Those that were counted.
+    const std::map<TracedKernel, std::uint64_t>& launches() const { return launches_; }
+
+ private:
+    void fail(const std::string& sentence);
+    void deliver();
+
+    Setup setup_;
+    Cubins cubins_;
+    std::mutex starting_;
+    std::optional<StartedProfiler> profiler_;
+    std::optional<SassSession> session_;
+    bool has_ended_ = false;  // a process can count once
+    TracedKernel launching_{};
+    std::uint64_t launched_ = 0;
+    std::map<TracedKernel, std::uint64_t> launches_;
+};
+
+}  // namespace coalprof
