@@ -17,6 +17,10 @@ SOURCE = os.environ.get(
 # a hundred times as long as the program alone.
 PATIENCE = 300
 
+# Where the program is built with sanitizers, it takes ten times as long to start: of many like runs a
+# few are made then, as tests/fewer_cases.h says of other tests.
+IS_SANITIZED = bool(os.environ.get("COALPROF_SANITIZED"))
+
 NOTHING_RAN = 77  # ctest's SKIP_RETURN_CODE
 
 DONE, FINDING, USAGE, ENVIRONMENT, PARTIAL, OUTPUT = 0, 1, 2, 3, 4, 5

@@ -57,7 +57,9 @@ class Shards(Files):
     def test_merged_are_the_result_of_one_run(self):
         for sweep in SWEEPS:
             whole = self.ok(*sweep, "--json").out
-            for count in (1, 2, 3, 50):
+            # More shards than points: a start for each, and to sanitizers one sweep is like another.
+            many = (50,) if sweep is SWEEPS[0] or not harness.IS_SANITIZED else ()
+            for count in (1, 2, 3, *many):
                 with self.subTest(sweep, count=count):
                     names = self.shard(sweep, count)
                     random.Random(count).shuffle(names)
