@@ -214,7 +214,10 @@ std::vector<KernelOfMachineCode> kernels_of_machine_code(const std::vector<Kerne
         sum->kernel.launches += summary.counted;
         sum->seconds += summary.total_seconds();
     }
-    std::ranges::stable_sort(sums, std::ranges::greater{}, &Sum::seconds);
+    // stable_sort warns by clang with libstdc++ 12: names decide where times are equal.
+    std::ranges::sort(sums, [](const Sum& a, const Sum& b) {
+        return a.seconds != b.seconds ? a.seconds > b.seconds : a.kernel.name < b.kernel.name;
+    });
     std::vector<KernelOfMachineCode> chosen;
     for (Sum& sum : sums)
         if (chosen.size() < most) chosen.push_back(std::move(sum.kernel));
