@@ -121,6 +121,51 @@ std::string pattern_like(const WarpShape& shape, Space space) {
     return {};
 }
 
+// What instructions took together, and what they needed.
+struct Spent {
+    double took = 0;
+    double needed = 0;
+    std::size_t places_that_waste = 0;
+    void add(double all, double wasted) {
+        took += all;
+        needed += all - wasted;
+        if (wasted > 0) ++places_that_waste;
+    }
+    double wasted_share() const { return took > 0 ? 1 - needed / took : 0; }
+};
+
+// What the machine code of a kernel spends.
+struct KernelSpends {
+    Spent sectors;
+    Spent passes;                         // of shared memory
+    std::optional<double> saves_seconds;  // by its sectors
+};
+
+void add_passes(Spent& passes, const LineReport& report) {
+    for (const auto& [counter, of_conflicts] :
+         {std::pair{Counter::shared_load_wavefronts, Counter::shared_load_conflicts},
+          std::pair{Counter::shared_store_wavefronts, Counter::shared_store_conflicts}}) {
+        const Reading& all = report.measured[counter];
+        const Reading& conflicts = report.measured[of_conflicts];
+        if (!is_number(all) || !is_number(conflicts)) continue;
+        passes.add(number_in(all), number_in(conflicts));
+    }
+}
+
+KernelSpends spent_by(const std::vector<LineReport>& reports, const std::string& function) {
+    KernelSpends kernel;
+    for (const LineReport& report : reports) {
+        const LineSummary& line = report.line;
+        if (line.site.function != function || !line.is_machine_code()) continue;
+        kernel.sectors.add(static_cast<double>(line.totals.sectors),
+                           static_cast<double>(line.wasted_sectors()));
+        add_passes(kernel.passes, report);
+        if (line.site.space == Space::global && report.saves_seconds)
+            kernel.saves_seconds = kernel.saves_seconds.value_or(0) + *report.saves_seconds;
+    }
+    return kernel;
+}
+
 }  // namespace
 
 std::vector<LineReport> report_lines(std::vector<LineSummary> lines, const LineCosts& costs,
@@ -164,8 +209,8 @@ std::vector<LineReport> report_lines(std::vector<LineSummary> lines, const LineC
     std::ranges::sort(reports, [](const LineReport& a, const LineReport& b) {
         const auto rank = [](const LineReport& report) {
             return std::tuple(-report.saves_seconds.value_or(0), -report.wasted_share,
-                              report.line.place(), report.line.site.instruction,
-                              report.line.site.function);
+                              report.line.place(), report.line.site.function, report.line.offset,
+                              report.line.site.instruction);
         };
         return rank(a) < rank(b);
     });
@@ -190,6 +235,45 @@ std::optional<LineFinding> finding_of(const LineReport& report, const std::strin
     } catch (const UsageError&) {
         return std::nullopt;  // a memory that this machine has no explanation of
     }
+}
+
+std::optional<LineFinding> finding_of_machine_code(const std::vector<LineReport>& reports,
+                                                   const std::string& function,
+                                                   const std::string& point) {
+    const KernelSpends kernel = spent_by(reports, function);
+    const auto says = [&](const char* sentence, const Spent& spent) {
+        const std::string among =
+            spent.places_that_waste > 1
+                ? fmt::format(" This is the worst of {} places.", spent.places_that_waste)
+                : std::string();
+        return fmt::format(fmt::runtime(sentence), spent.took, spent.needed,
+                           100 * spent.wasted_share()) +
+               among;
+    };
+    if (kernel.sectors.wasted_share() >= least_wasted_share)
+        return LineFinding{
+            .point = point,
+            .cause = "wasted_sectors",
+            .text = says("The kernel's instructions ask for {:.0f} sectors where {:.0f} could hold "
+                         "as much: {:.0f} % are waste.",
+                         kernel.sectors),
+            .fix =
+                "Let neighbouring lanes take neighbouring elements; a library's kernel may be "
+                "given data in the order in which it takes them.",
+            .like = {},
+            .saves_seconds = kernel.saves_seconds};
+    if (kernel.passes.wasted_share() >= least_wasted_share)
+        return LineFinding{
+            .point = point,
+            .cause = std::string(name_of(Cause::bank_conflict)),
+            .text = says("The kernel's instructions take {:.0f} passes of shared memory where "
+                         "{:.0f} would do: {:.0f} % are conflicts of banks.",
+                         kernel.passes),
+            .fix =
+                "Let lanes of a warp take words of different banks, as by a word of padding to "
+                "each row.",
+            .like = {}};
+    return std::nullopt;
 }
 
 }  // namespace coalprof
