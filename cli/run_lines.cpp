@@ -162,11 +162,32 @@ std::vector<Warning> lines_that_differ(const std::vector<KernelSummary>& kernels
             {.code = "W-LINES-DIFFER",
              .point = {},
              .text = fmt::format("the lines of {} add up to {:.0f} sectors, the launches that "
-                                 "the hardware counted make {:.0f} of all: {}later launches ask "
-                                 "for other sectors",
+                                 "the hardware counted make {:.0f} of all: {}",
                                  kernel_name(kernel.function), kernel.sectors_of_lines,
                                  kernel.sectors_of_hardware, why)});
     return warnings;
+}
+
+// The one that saves most first. Of a kernel's machine code there is one, at the instruction that
+// wastes most, which comes first of them.
+std::vector<LineFinding> findings_of(const std::vector<LineReport>& reports,
+                                     const std::vector<Point>& points, const Machine& machine) {
+    const auto saves = [](const LineFinding& one) { return one.saves_seconds.value_or(0); };
+    std::vector<LineFinding> findings;
+    std::set<std::string> seen;
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+        const std::string& function = reports[i].line.site.function;
+        std::optional<LineFinding> finding;
+        if (!reports[i].line.is_machine_code())
+            finding = finding_of(reports[i], points[i].name, machine);
+        else if (seen.insert(function).second)
+            finding = finding_of_machine_code(reports, function, points[i].name);
+        if (!finding) continue;
+        const auto behind =
+            std::ranges::upper_bound(findings, saves(*finding), std::ranges::greater(), saves);
+        findings.insert(behind, std::move(*finding));
+    }
+    return findings;
 }
 
 }  // namespace
@@ -232,9 +253,8 @@ RunLines lines_of_run(const std::vector<KernelSummary>& kernels, const LineTrace
         if (has_machine_code)
             result.points.back().parameters.emplace_back(std::string(code_parameter),
                                                          code_of(report));
-        if (auto finding = finding_of(report, result.points.back().name, machine))
-            result.findings.push_back(std::move(*finding));
     }
+    result.findings = findings_of(reports, result.points, machine);
     result.warnings = kernels_without_lines(kernels, lines, traces.may_ask_for_more);
     const auto add = [&](const std::vector<Warning>& warnings) {
         result.warnings.insert(result.warnings.end(), warnings.begin(), warnings.end());
@@ -243,8 +263,10 @@ RunLines lines_of_run(const std::vector<KernelSummary>& kernels, const LineTrace
     add(bulk_copies_in(traces.of_machine_code));
     add(lines_that_differ(
         kernels, traces.of_ptx,
-        "where lanes part, the program's own code is arranged in another way, or "));
-    add(lines_that_differ(kernels, traces.of_machine_code, ""));
+        "where lanes part, the program's own code is arranged in another way, or later launches "
+        "ask for other sectors"));
+    add(lines_that_differ(kernels, traces.of_machine_code,
+                          "its launches ask for other sectors from run to run"));
     if (lacks_places)
         add({{.code = "W-NO-LINE-INFO",
               .point = {},
