@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 
+#include "cli/run_warnings.h"
 #include "core/explain/line_findings.h"
 #include "core/run/device_machine.h"
 #include "core/trace/lines.h"
@@ -190,6 +191,35 @@ std::vector<LineFinding> findings_of(const std::vector<LineReport>& reports,
     return findings;
 }
 
+// Of machine code nobody can mend it.
+bool lacks_line_information(const std::vector<LineSummary>& lines) {
+    const auto is_ptx = [](const LineSummary& line) { return !line.is_machine_code(); };
+    return std::ranges::any_of(lines, is_ptx) &&
+           std::ranges::none_of(lines, [&](const LineSummary& line) {
+               return is_ptx(line) && !line.place().file.empty();
+           });
+}
+
+std::vector<Warning> warnings_of(const std::vector<KernelSummary>& kernels,
+                                 const std::vector<LineSummary>& lines, const LineTraces& traces) {
+    std::vector<Warning> all = kernels_without_lines(kernels, lines, traces.may_ask_for_more);
+    append(all, silent_kernels(traces));
+    append(all, bulk_copies_in(traces.of_machine_code));
+    append(all, lines_that_differ(kernels, traces.of_ptx,
+                                  "where lanes part, the program's own code is arranged in another "
+                                  "way, or later launches ask for other sectors"));
+    append(all, lines_that_differ(kernels, traces.of_machine_code,
+                                  "its launches ask for other sectors from run to run"));
+    if (lacks_line_information(lines))
+        all.push_back({.code = "W-NO-LINE-INFO",
+                       .point = {},
+                       .text = "the program was built without line information: compile it with "
+                               "nvcc -lineinfo to see source lines"});
+    append(all, problems_of(traces.of_ptx, "W-NO-LINES"));
+    append(all, problems_of(traces.of_machine_code, "W-NO-LINES"));
+    return all;
+}
+
 }  // namespace
 
 std::string kernel_name(const std::string& symbol) {
@@ -241,13 +271,8 @@ RunLines lines_of_run(const std::vector<KernelSummary>& kernels, const LineTrace
     const std::vector<LineReport> reports = report_lines(lines, costs_of(kernels, facts), machine);
     RunLines result;
     std::map<std::string, int> names;
-    const auto is_ptx = [](const LineReport& report) { return !report.line.is_machine_code(); };
-    const bool has_machine_code = !std::ranges::all_of(reports, is_ptx);
-    // Of machine code nobody can mend it.
-    const bool lacks_places = std::ranges::any_of(reports, is_ptx) &&
-                              std::ranges::none_of(reports, [&](const LineReport& report) {
-                                  return is_ptx(report) && !report.line.place().file.empty();
-                              });
+    const bool has_machine_code = std::ranges::any_of(
+        reports, [](const LineReport& one) { return one.line.is_machine_code(); });
     for (const LineReport& report : reports) {
         result.points.push_back(point_of(report, names));
         if (has_machine_code)
@@ -255,25 +280,7 @@ RunLines lines_of_run(const std::vector<KernelSummary>& kernels, const LineTrace
                                                          code_of(report));
     }
     result.findings = findings_of(reports, result.points, machine);
-    result.warnings = kernels_without_lines(kernels, lines, traces.may_ask_for_more);
-    const auto add = [&](const std::vector<Warning>& warnings) {
-        result.warnings.insert(result.warnings.end(), warnings.begin(), warnings.end());
-    };
-    add(silent_kernels(traces));
-    add(bulk_copies_in(traces.of_machine_code));
-    add(lines_that_differ(
-        kernels, traces.of_ptx,
-        "where lanes part, the program's own code is arranged in another way, or later launches "
-        "ask for other sectors"));
-    add(lines_that_differ(kernels, traces.of_machine_code,
-                          "its launches ask for other sectors from run to run"));
-    if (lacks_places)
-        add({{.code = "W-NO-LINE-INFO",
-              .point = {},
-              .text = "the program was built without line information: compile it with nvcc "
-                      "-lineinfo to see source lines"}});
-    add(problems_of(traces.of_ptx, "W-NO-LINES"));
-    add(problems_of(traces.of_machine_code, "W-NO-LINES"));
+    result.warnings = warnings_of(kernels, lines, traces);
     if (!addresses.empty()) save_addresses(addresses, reports, result.points);
     return result;
 }

@@ -65,6 +65,29 @@ void take_counted_passes(LineReport& report) {
             number(Counter::shared_load_conflicts, Counter::shared_store_conflicts) / passes;
 }
 
+// `seconds`: that the kernel takes, with all of its `sectors`.
+void add_sectors(LineReport& report, std::optional<double> seconds, double sectors) {
+    report.measured = readings_of(report.line);
+    const auto wasted = static_cast<double>(report.line.wasted_sectors());
+    if (report.line.totals.sectors > 0)
+        report.wasted_share = wasted / static_cast<double>(report.line.totals.sectors);
+    if (seconds && sectors > 0) report.saves_seconds = *seconds * wasted / sectors;
+}
+
+void add_shared(LineReport& report, std::optional<double> seconds, double passes_per_second,
+                const Machine& machine) {
+    if (report.line.is_machine_code())
+        take_counted_passes(report);  // of some launches: it tells no time
+    else
+        predict_shared(report, machine);
+    const Counter conflicts = report.line.site.kind == AccessKind::load
+                                  ? Counter::shared_load_conflicts
+                                  : Counter::shared_store_conflicts;
+    if (seconds && passes_per_second > 0)
+        report.saves_seconds =
+            std::min(*seconds, number_or(report.predicted[conflicts], 0) / passes_per_second);
+}
+
 // The warp that stands for the line: of those that waste alike, the ones that waste most together.
 const WarpAccess* example_of(const LineSummary& line, const Machine& machine) {
     struct Group {
@@ -181,29 +204,14 @@ std::vector<LineReport> report_lines(std::vector<LineSummary> lines, const LineC
                           .predicted = {},
                           .wasted_share = 0,
                           .saves_seconds = {}};
-        const PtxSite& site = report.line.site;
-        const auto seconds = costs.seconds_of_kernel.find(site.function);
-        const bool is_timed = seconds != costs.seconds_of_kernel.end();
-        if (site.space == Space::global) {
-            report.measured = readings_of(report.line);
-            const auto wasted = static_cast<double>(report.line.wasted_sectors());
-            if (report.line.totals.sectors > 0)
-                report.wasted_share = wasted / static_cast<double>(report.line.totals.sectors);
-            const double all = sectors_of_kernel[site.function];
-            if (is_timed && all > 0) report.saves_seconds = seconds->second * wasted / all;
-        } else {
-            if (report.line.is_machine_code())
-                take_counted_passes(report);  // of some launches: it tells no time
-            else
-                predict_shared(report, machine);
-            const Counter conflicts = site.kind == AccessKind::load
-                                          ? Counter::shared_load_conflicts
-                                          : Counter::shared_store_conflicts;
-            if (is_timed && costs.passes_per_second > 0)
-                report.saves_seconds =
-                    std::min(seconds->second,
-                             number_or(report.predicted[conflicts], 0) / costs.passes_per_second);
-        }
+        const std::string& function = report.line.site.function;
+        const auto seconds = costs.seconds_of_kernel.find(function);
+        std::optional<double> of_kernel;
+        if (seconds != costs.seconds_of_kernel.end()) of_kernel = seconds->second;
+        if (report.line.site.space == Space::global)
+            add_sectors(report, of_kernel, sectors_of_kernel[function]);
+        else
+            add_shared(report, of_kernel, costs.passes_per_second, machine);
         reports.push_back(std::move(report));
     }
     std::ranges::sort(reports, [](const LineReport& a, const LineReport& b) {
