@@ -10,6 +10,7 @@
 
 #include "cli/run_lines.h"
 #include "core/text/describe.h"
+#include "cupti/attach/choice.h"
 
 namespace coalprof {
 namespace {
