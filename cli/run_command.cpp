@@ -9,7 +9,6 @@
 #include <iterator>
 #include <memory>
 #include <regex>
-#include <set>
 
 #include "cli/child_program.h"
 #include "cli/hints.h"
@@ -25,6 +24,8 @@
 #include "core/write/file_descriptor.h"
 #ifdef COALPROF_HAS_CUDA
 #include "cli/run_lines.h"
+#include "cli/run_warnings.h"
+#include "cli/trace_folder.h"
 #include "cupti/attach/choice.h"
 #include "cupti/attach/frameworks.h"
 #include "cupti/attach/nvtx_hooks.h"
@@ -49,39 +50,6 @@ struct RunCommand {
 };
 
 #ifdef COALPROF_HAS_CUDA
-
-// Traces lie here until they are read.
-class TraceFolder {
- public:
-    TraceFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "coalprof-XXXXXX").string();
-        if (!::mkdtemp(name.data()))
-            throw Error(
-                fmt::format("cannot create a folder in {}: {}",
-                            std::filesystem::temp_directory_path().string(), text_of_errno(errno)),
-                ExitCode::output);
-        path_ = name;
-    }
-    ~TraceFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    TraceFolder(const TraceFolder&) = delete;
-    TraceFolder& operator=(const TraceFolder&) = delete;
-    const std::string& path() const { return path_; }
-
-    std::vector<Trace> traces() const {
-        std::vector<Trace> all;
-        for (const auto& entry : std::filesystem::directory_iterator(path_))
-            if (entry.path().extension() == trace_extension)
-                all.push_back(read_trace(entry.path().string()));
-        std::ranges::sort(all, {}, [](const Trace& trace) { return trace.process.id; });
-        return all;
-    }
-
- private:
-    std::string path_;
-};
 
 // Beside the program as it is built, or where it is installed.
 std::string library_path() {
@@ -191,89 +159,13 @@ Point point_of(const KernelSummary& summary, bool tells_device) {
     return point;
 }
 
-void append(std::vector<Warning>& all, const std::vector<Warning>& more) {
-    all.insert(all.end(), more.begin(), more.end());
-}
-
-std::vector<Warning> problems_of_counting(const std::vector<Trace>& traces) {
-    std::vector<Warning> warnings = problems_of(traces, "W-NO-COUNTERS");
-    if (traces.empty())
-        warnings.push_back({.code = "W-NO-KERNELS",
-                            .point = {},
-                            .text =
-                                "the program did not start the CUDA driver, so there was nothing "
-                                "to count"});
-    return warnings;
-}
-
-std::set<std::string> names_in(const std::vector<Trace>& traces,
-                               std::set<std::string> Trace::*part) {
-    std::set<std::string> all;
-    for (const Trace& trace : traces) all.insert((trace.*part).begin(), (trace.*part).end());
-    return all;
-}
-
-std::vector<Warning> kernels_that_wait(const std::vector<Trace>& traces) {
-    std::vector<Warning> warnings;
-    for (const std::string& name : names_in(traces, &Trace::unfinished))
-        warnings.push_back(
-            {.code = "W-KERNEL-WAITS",
-             .point = {},
-             .text = fmt::format("{} did not end in time, so it was not counted, nor were launches "
-                                 "beside it: it may wait for another kernel or for the program "
-                                 "(leave it out: --kernel '^(?!.*{})')",
-                                 demangled(name), kernel_name(name))});
-    return warnings;
-}
-
-std::vector<Warning> early_ends_of(const std::vector<Trace>& traces) {
-    std::vector<Warning> warnings;
-    for (const Trace& trace : traces)
-        if (!trace.launches)
-            warnings.push_back(
-                {.code = "W-ENDED-EARLY",
-                 .point = {},
-                 .text = fmt::format("process {} ended before it could tell how often each kernel "
-                                     "was launched; kernels of its last moments may be missing",
-                                     trace.process.id)});
-    return warnings;
-}
-
-// Ranges that were asked for and never opened, by any process of the program. One that ended early
-// may not have told its last ones.
-std::vector<Warning> missing_ranges(const std::vector<std::string>& wanted,
-                                    const std::vector<Trace>& traces) {
-    const bool all_ended =
-        std::ranges::all_of(traces, [](const Trace& trace) { return trace.launches.has_value(); });
-    if (traces.empty() || !all_ended) return {};
-    const std::set<std::string> opened = names_in(traces, &Trace::ranges);
-    constexpr std::size_t most_shown = 8;
-    std::vector<std::string> others;
-    for (const std::string& name : opened)
-        if (others.size() < most_shown) others.push_back(fmt::format("\"{}\"", shown(name)));
-    if (opened.size() > most_shown) others.emplace_back("...");
-    std::vector<Warning> warnings;
-    for (const std::string& name : wanted)
-        if (!opened.contains(name))
-            warnings.push_back(
-                {.code = "W-NO-RANGE",
-                 .point = {},
-                 .text = fmt::format("the program opened no NVTX range \"{}\"; {}", shown(name),
-                                     others.empty()
-                                         ? std::string("it opened none at all")
-                                         : fmt::format("it opened {}", fmt::join(others, ", ")))});
-    return warnings;
-}
-
-// Frameworks compile in another way then (see variables_for_ptx()), which the exit code that is the
-// program's own must not depend on.
-std::vector<Warning> other_end_of(int code, int code_before) {
-    if (code == code_before) return {};
-    return {{.code = "W-NO-LINES",
-             .point = {},
-             .text = fmt::format("with code that counts its lines the program ended with exit code "
-                                 "{}, without it with {} (docs/run.md says what is set for it)",
-                                 code, code_before)}};
+std::vector<Point> points_of(const std::vector<KernelSummary>& kernels) {
+    const bool is_of_first_gpu = std::ranges::all_of(
+        kernels, [](const KernelSummary& summary) { return summary.kernel.device == 0; });
+    std::vector<Point> points;
+    for (const KernelSummary& summary : kernels)
+        points.push_back(point_of(summary, !is_of_first_gpu));
+    return points;
 }
 
 // Standard output is the program's: what is for it goes to standard error, unless -o names it.
@@ -353,7 +245,15 @@ LineRuns run_for_lines(const RunCommand& command, const std::string& library,
                          const KernelOfMachineCode& kernel = {}) {
         ++result.runs;
         result.code = run_once(command, library, pass, traces, first, kernel);
-        append(result.warnings, other_end_of(result.code, code));
+        // Frameworks compile in another way then (see variables_for_ptx()), which the exit code
+        // that is the program's own must not depend on.
+        append(result.warnings,
+               other_end_of(result.code, code,
+                            pass == RunPass::lines
+                                ? "with code that counts its lines (docs/run.md says what is set "
+                                  "for it)"
+                                : fmt::format("with the instructions of {} counted",
+                                              kernel_name(kernel.name))));
     };
     if (may_have_lines(command, first)) run(RunPass::lines, result.traces.of_ptx);
     const std::uint64_t most = parse_integer(command.machine_code, "--machine-code", 0);
@@ -368,6 +268,20 @@ LineRuns run_for_lines(const RunCommand& command, const std::string& library,
     }
     if (result.runs == 0) append(result.warnings, why_it_ran_once(first));
     return result;
+}
+
+ResultHead head_of_run(const RunCommand& command, const Invocation& invocation, std::uint64_t runs,
+                       std::optional<MeasuredDevice> device) {
+    ResultHead head = head_of(invocation.argv);
+    head.backend = "device";
+    head.passes = runs;
+    head.device = std::move(device);
+    head.sweep = {.pattern = "run",
+                  .file = command.program.front(),
+                  .parameter = command.lines ? "line" : "kernel"};
+    if (!command.ranges.empty())
+        head.sweep.more.emplace_back("nvtx", fmt::format("{}", fmt::join(command.ranges, ", ")));
+    return head;
 }
 
 ExitCode run_run_command(const RunCommand& command, const Invocation& invocation) {
@@ -402,31 +316,14 @@ ExitCode run_run_command(const RunCommand& command, const Invocation& invocation
         std::ranges::move(again, std::back_inserter(traces));
         again.clear();
     }
-    std::vector<Warning> problems = problems_of_counting(traces);
-    append(problems, kernels_that_wait(traces));
-    append(problems, early_ends_of(traces));
-    append(problems, early_ends_of(again));
-    append(problems, missing_ranges(command.ranges, traces));
-    if (!command.lines) {
-        const bool is_of_first_gpu = std::ranges::all_of(
-            kernels, [](const KernelSummary& summary) { return summary.kernel.device == 0; });
-        for (const KernelSummary& summary : kernels)
-            lines.points.push_back(point_of(summary, !is_of_first_gpu));
-    }
+    if (!command.lines) lines.points = points_of(kernels);
 
-    ResultHead head = head_of(invocation.argv);
-    head.backend = "device";
-    head.passes = runs;
-    head.device = device_of(facts);
-    head.sweep = {.pattern = "run",
-                  .file = command.program.front(),
-                  .parameter = command.lines ? "line" : "kernel"};
-    if (!command.ranges.empty())
-        head.sweep.more.emplace_back("nvtx", fmt::format("{}", fmt::join(command.ranges, ", ")));
+    ResultHead head = head_of_run(command, invocation, runs, device_of(facts));
     head.points = lines.points.size();
     outputs.begin(head);
     for (const Point& point : lines.points) outputs.point(point);
     // Code that cannot be counted by lines is nothing that failed.
+    const std::vector<Warning> problems = problems_of_run(traces, again, command.ranges);
     ResultTail tail{.status = problems.empty() ? Status::complete : Status::partial,
                     .warnings = problems,
                     .findings = lines.findings};
@@ -491,7 +388,8 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
         "  coalprof run -o kernels.json -- python train.py\n"
         "  coalprof run --kernel 'gemm|softmax' --counters memory -- ./app\n"
         "  coalprof run --nvtx step -- python train.py\n"
-        "  coalprof run --lines -- ./app\n");
+        "  coalprof run --lines -- ./app\n"
+        "  coalprof run --lines --machine-code 1 -- python train.py\n");
     command->output.add_to(*sub);
     OutputOptions::tell_of_standard_error(*sub);
     sub->callback([&invocation, command] {

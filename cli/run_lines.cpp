@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 
+#include "cli/run_warnings.h"
 #include "core/explain/line_findings.h"
 #include "core/run/device_machine.h"
 #include "core/trace/lines.h"
@@ -162,11 +163,61 @@ std::vector<Warning> lines_that_differ(const std::vector<KernelSummary>& kernels
             {.code = "W-LINES-DIFFER",
              .point = {},
              .text = fmt::format("the lines of {} add up to {:.0f} sectors, the launches that "
-                                 "the hardware counted make {:.0f} of all: {}later launches ask "
-                                 "for other sectors",
+                                 "the hardware counted make {:.0f} of all: {}",
                                  kernel_name(kernel.function), kernel.sectors_of_lines,
                                  kernel.sectors_of_hardware, why)});
     return warnings;
+}
+
+// The one that saves most first. Of a kernel's machine code there is one, at the instruction that
+// wastes most, which comes first of them.
+std::vector<LineFinding> findings_of(const std::vector<LineReport>& reports,
+                                     const std::vector<Point>& points, const Machine& machine) {
+    const auto saves = [](const LineFinding& one) { return one.saves_seconds.value_or(0); };
+    std::vector<LineFinding> findings;
+    std::set<std::string> seen;
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+        const std::string& function = reports[i].line.site.function;
+        std::optional<LineFinding> finding;
+        if (!reports[i].line.is_machine_code())
+            finding = finding_of(reports[i], points[i].name, machine);
+        else if (seen.insert(function).second)
+            finding = finding_of_machine_code(reports, function, points[i].name);
+        if (!finding) continue;
+        const auto behind =
+            std::ranges::upper_bound(findings, saves(*finding), std::ranges::greater(), saves);
+        findings.insert(behind, std::move(*finding));
+    }
+    return findings;
+}
+
+// Of machine code nobody can mend it.
+bool lacks_line_information(const std::vector<LineSummary>& lines) {
+    const auto is_ptx = [](const LineSummary& line) { return !line.is_machine_code(); };
+    return std::ranges::any_of(lines, is_ptx) &&
+           std::ranges::none_of(lines, [&](const LineSummary& line) {
+               return is_ptx(line) && !line.place().file.empty();
+           });
+}
+
+std::vector<Warning> warnings_of(const std::vector<KernelSummary>& kernels,
+                                 const std::vector<LineSummary>& lines, const LineTraces& traces) {
+    std::vector<Warning> all = kernels_without_lines(kernels, lines, traces.may_ask_for_more);
+    append(all, silent_kernels(traces));
+    append(all, bulk_copies_in(traces.of_machine_code));
+    append(all, lines_that_differ(kernels, traces.of_ptx,
+                                  "where lanes part, the program's own code is arranged in another "
+                                  "way, or later launches ask for other sectors"));
+    append(all, lines_that_differ(kernels, traces.of_machine_code,
+                                  "its launches ask for other sectors from run to run"));
+    if (lacks_line_information(lines))
+        all.push_back({.code = "W-NO-LINE-INFO",
+                       .point = {},
+                       .text = "the program was built without line information: compile it with "
+                               "nvcc -lineinfo to see source lines"});
+    append(all, problems_of(traces.of_ptx, "W-NO-LINES"));
+    append(all, problems_of(traces.of_machine_code, "W-NO-LINES"));
+    return all;
 }
 
 }  // namespace
@@ -220,38 +271,16 @@ RunLines lines_of_run(const std::vector<KernelSummary>& kernels, const LineTrace
     const std::vector<LineReport> reports = report_lines(lines, costs_of(kernels, facts), machine);
     RunLines result;
     std::map<std::string, int> names;
-    const auto is_ptx = [](const LineReport& report) { return !report.line.is_machine_code(); };
-    const bool has_machine_code = !std::ranges::all_of(reports, is_ptx);
-    // Of machine code nobody can mend it.
-    const bool lacks_places = std::ranges::any_of(reports, is_ptx) &&
-                              std::ranges::none_of(reports, [&](const LineReport& report) {
-                                  return is_ptx(report) && !report.line.place().file.empty();
-                              });
+    const bool has_machine_code = std::ranges::any_of(
+        reports, [](const LineReport& one) { return one.line.is_machine_code(); });
     for (const LineReport& report : reports) {
         result.points.push_back(point_of(report, names));
         if (has_machine_code)
             result.points.back().parameters.emplace_back(std::string(code_parameter),
                                                          code_of(report));
-        if (auto finding = finding_of(report, result.points.back().name, machine))
-            result.findings.push_back(std::move(*finding));
     }
-    result.warnings = kernels_without_lines(kernels, lines, traces.may_ask_for_more);
-    const auto add = [&](const std::vector<Warning>& warnings) {
-        result.warnings.insert(result.warnings.end(), warnings.begin(), warnings.end());
-    };
-    add(silent_kernels(traces));
-    add(bulk_copies_in(traces.of_machine_code));
-    add(lines_that_differ(
-        kernels, traces.of_ptx,
-        "where lanes part, the program's own code is arranged in another way, or "));
-    add(lines_that_differ(kernels, traces.of_machine_code, ""));
-    if (lacks_places)
-        add({{.code = "W-NO-LINE-INFO",
-              .point = {},
-              .text = "the program was built without line information: compile it with nvcc "
-                      "-lineinfo to see source lines"}});
-    add(problems_of(traces.of_ptx, "W-NO-LINES"));
-    add(problems_of(traces.of_machine_code, "W-NO-LINES"));
+    result.findings = findings_of(reports, result.points, machine);
+    result.warnings = warnings_of(kernels, lines, traces);
     if (!addresses.empty()) save_addresses(addresses, reports, result.points);
     return result;
 }

@@ -65,6 +65,29 @@ void take_counted_passes(LineReport& report) {
             number(Counter::shared_load_conflicts, Counter::shared_store_conflicts) / passes;
 }
 
+// `seconds`: that the kernel takes, with all of its `sectors`.
+void add_sectors(LineReport& report, std::optional<double> seconds, double sectors) {
+    report.measured = readings_of(report.line);
+    const auto wasted = static_cast<double>(report.line.wasted_sectors());
+    if (report.line.totals.sectors > 0)
+        report.wasted_share = wasted / static_cast<double>(report.line.totals.sectors);
+    if (seconds && sectors > 0) report.saves_seconds = *seconds * wasted / sectors;
+}
+
+void add_shared(LineReport& report, std::optional<double> seconds, double passes_per_second,
+                const Machine& machine) {
+    if (report.line.is_machine_code())
+        take_counted_passes(report);  // of some launches: it tells no time
+    else
+        predict_shared(report, machine);
+    const Counter conflicts = report.line.site.kind == AccessKind::load
+                                  ? Counter::shared_load_conflicts
+                                  : Counter::shared_store_conflicts;
+    if (seconds && passes_per_second > 0)
+        report.saves_seconds =
+            std::min(*seconds, number_or(report.predicted[conflicts], 0) / passes_per_second);
+}
+
 // The warp that stands for the line: of those that waste alike, the ones that waste most together.
 const WarpAccess* example_of(const LineSummary& line, const Machine& machine) {
     struct Group {
@@ -121,6 +144,51 @@ std::string pattern_like(const WarpShape& shape, Space space) {
     return {};
 }
 
+// What instructions took together, and what they needed.
+struct Spent {
+    double took = 0;
+    double needed = 0;
+    std::size_t places_that_waste = 0;
+    void add(double all, double wasted) {
+        took += all;
+        needed += all - wasted;
+        if (wasted > 0) ++places_that_waste;
+    }
+    double wasted_share() const { return took > 0 ? 1 - needed / took : 0; }
+};
+
+// What the machine code of a kernel spends.
+struct KernelSpends {
+    Spent sectors;
+    Spent passes;                         // of shared memory
+    std::optional<double> saves_seconds;  // by its sectors
+};
+
+void add_passes(Spent& passes, const LineReport& report) {
+    for (const auto& [counter, of_conflicts] :
+         {std::pair{Counter::shared_load_wavefronts, Counter::shared_load_conflicts},
+          std::pair{Counter::shared_store_wavefronts, Counter::shared_store_conflicts}}) {
+        const Reading& all = report.measured[counter];
+        const Reading& conflicts = report.measured[of_conflicts];
+        if (!is_number(all) || !is_number(conflicts)) continue;
+        passes.add(number_in(all), number_in(conflicts));
+    }
+}
+
+KernelSpends spent_by(const std::vector<LineReport>& reports, const std::string& function) {
+    KernelSpends kernel;
+    for (const LineReport& report : reports) {
+        const LineSummary& line = report.line;
+        if (line.site.function != function || !line.is_machine_code()) continue;
+        kernel.sectors.add(static_cast<double>(line.totals.sectors),
+                           static_cast<double>(line.wasted_sectors()));
+        add_passes(kernel.passes, report);
+        if (line.site.space == Space::global && report.saves_seconds)
+            kernel.saves_seconds = kernel.saves_seconds.value_or(0) + *report.saves_seconds;
+    }
+    return kernel;
+}
+
 }  // namespace
 
 std::vector<LineReport> report_lines(std::vector<LineSummary> lines, const LineCosts& costs,
@@ -136,36 +204,21 @@ std::vector<LineReport> report_lines(std::vector<LineSummary> lines, const LineC
                           .predicted = {},
                           .wasted_share = 0,
                           .saves_seconds = {}};
-        const PtxSite& site = report.line.site;
-        const auto seconds = costs.seconds_of_kernel.find(site.function);
-        const bool is_timed = seconds != costs.seconds_of_kernel.end();
-        if (site.space == Space::global) {
-            report.measured = readings_of(report.line);
-            const auto wasted = static_cast<double>(report.line.wasted_sectors());
-            if (report.line.totals.sectors > 0)
-                report.wasted_share = wasted / static_cast<double>(report.line.totals.sectors);
-            const double all = sectors_of_kernel[site.function];
-            if (is_timed && all > 0) report.saves_seconds = seconds->second * wasted / all;
-        } else {
-            if (report.line.is_machine_code())
-                take_counted_passes(report);  // of some launches: it tells no time
-            else
-                predict_shared(report, machine);
-            const Counter conflicts = site.kind == AccessKind::load
-                                          ? Counter::shared_load_conflicts
-                                          : Counter::shared_store_conflicts;
-            if (is_timed && costs.passes_per_second > 0)
-                report.saves_seconds =
-                    std::min(seconds->second,
-                             number_or(report.predicted[conflicts], 0) / costs.passes_per_second);
-        }
+        const std::string& function = report.line.site.function;
+        const auto seconds = costs.seconds_of_kernel.find(function);
+        std::optional<double> of_kernel;
+        if (seconds != costs.seconds_of_kernel.end()) of_kernel = seconds->second;
+        if (report.line.site.space == Space::global)
+            add_sectors(report, of_kernel, sectors_of_kernel[function]);
+        else
+            add_shared(report, of_kernel, costs.passes_per_second, machine);
         reports.push_back(std::move(report));
     }
     std::ranges::sort(reports, [](const LineReport& a, const LineReport& b) {
         const auto rank = [](const LineReport& report) {
             return std::tuple(-report.saves_seconds.value_or(0), -report.wasted_share,
-                              report.line.place(), report.line.site.instruction,
-                              report.line.site.function);
+                              report.line.place(), report.line.site.function, report.line.offset,
+                              report.line.site.instruction);
         };
         return rank(a) < rank(b);
     });
@@ -190,6 +243,45 @@ std::optional<LineFinding> finding_of(const LineReport& report, const std::strin
     } catch (const UsageError&) {
         return std::nullopt;  // a memory that this machine has no explanation of
     }
+}
+
+std::optional<LineFinding> finding_of_machine_code(const std::vector<LineReport>& reports,
+                                                   const std::string& function,
+                                                   const std::string& point) {
+    const KernelSpends kernel = spent_by(reports, function);
+    const auto says = [&](const char* sentence, const Spent& spent) {
+        const std::string among =
+            spent.places_that_waste > 1
+                ? fmt::format(" This is the worst of {} places.", spent.places_that_waste)
+                : std::string();
+        return fmt::format(fmt::runtime(sentence), spent.took, spent.needed,
+                           100 * spent.wasted_share()) +
+               among;
+    };
+    if (kernel.sectors.wasted_share() >= least_wasted_share)
+        return LineFinding{
+            .point = point,
+            .cause = "wasted_sectors",
+            .text = says("The kernel's instructions ask for {:.0f} sectors where {:.0f} could hold "
+                         "as much: {:.0f} % are waste.",
+                         kernel.sectors),
+            .fix =
+                "Let neighbouring lanes take neighbouring elements; a library's kernel may be "
+                "given data in the order in which it takes them.",
+            .like = {},
+            .saves_seconds = kernel.saves_seconds};
+    if (kernel.passes.wasted_share() >= least_wasted_share)
+        return LineFinding{
+            .point = point,
+            .cause = std::string(name_of(Cause::bank_conflict)),
+            .text = says("The kernel's instructions take {:.0f} passes of shared memory where "
+                         "{:.0f} would do: {:.0f} % are conflicts of banks.",
+                         kernel.passes),
+            .fix =
+                "Let lanes of a warp take words of different banks, as by a word of padding to "
+                "each row.",
+            .like = {}};
+    return std::nullopt;
 }
 
 }  // namespace coalprof

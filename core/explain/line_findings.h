@@ -35,4 +35,10 @@ std::vector<LineReport> report_lines(std::vector<LineSummary> lines, const LineC
 std::optional<LineFinding> finding_of(const LineReport& report, const std::string& point,
                                       const Machine& machine);
 
+// The same of all machine code of a function, by its mangled name: of its instructions no warps are
+// kept. `point`: the one that wastes most.
+std::optional<LineFinding> finding_of_machine_code(const std::vector<LineReport>& reports,
+                                                   const std::string& function,
+                                                   const std::string& point);
+
 }  // namespace coalprof

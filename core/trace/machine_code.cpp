@@ -122,8 +122,9 @@ void add_shared(LineSummary& line, std::uint64_t executed, const Counts& counts)
     line.totals += {.executed = executed};
     const SharedCounters of = shared_counters(line.site.kind);
     const auto took = count_of(counts, passes);
-    auto conflicts = count_of(counts, ideal_passes);
-    if (conflicts) conflicts = took.value_or(0) - std::min(*conflicts, took.value_or(0));
+    const auto ideal = count_of(counts, ideal_passes);
+    std::optional<std::uint64_t> conflicts;
+    if (took && ideal) conflicts = *took - std::min(*ideal, *took);
     Readings& readings = *line.counted;
     add_to(readings, of.requests, executed);
     add_to(readings, of.passes, took);
@@ -136,7 +137,7 @@ std::string text_of(const Operation& operation, std::uint32_t width_bytes) {
     return fmt::format("{} of {} byte{}", operation.name, width_bytes, width_bytes == 1 ? "" : "s");
 }
 
-using Key = std::tuple<std::string, SourceLine, std::uint64_t, std::string, std::uint32_t>;
+using Key = std::tuple<std::string, SourceLine, std::uint64_t, std::string>;
 
 }  // namespace
 
@@ -165,7 +166,7 @@ std::vector<LineSummary> lines_of_machine_code(const std::vector<Trace>& traces)
                 const std::uint64_t offset = told.source.file.empty() ? told.offset : 0;
                 const std::uint32_t width = width_of(told.counts);
                 const std::string text = text_of(operation, width);
-                LineSummary& line = lines[{told.function, told.source, offset, text, width}];
+                LineSummary& line = lines[{told.function, told.source, offset, text}];
                 line.site = {.function = told.function,
                              .source = told.source,
                              .inlined_at = {},

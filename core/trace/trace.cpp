@@ -168,6 +168,13 @@ std::string text_of(const json& line) {
 
 }  // namespace
 
+std::set<std::string> names_in(const std::vector<Trace>& traces,
+                               std::set<std::string> Trace::*part) {
+    std::set<std::string> all;
+    for (const Trace& trace : traces) all.insert((trace.*part).begin(), (trace.*part).end());
+    return all;
+}
+
 TraceWriter::TraceWriter(const std::string& path, const TracedProcess& process)
     : path_(path),
       fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600)) {

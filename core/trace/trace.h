@@ -80,6 +80,10 @@ struct Trace {
     std::vector<TracedInstruction> instructions;
 };
 
+// One of these sets, of all processes together.
+std::set<std::string> names_in(const std::vector<Trace>& traces,
+                               std::set<std::string> Trace::*part);
+
 // Throws Error where a line cannot be written.
 class TraceWriter {
  public:

@@ -236,9 +236,11 @@ class ColumnMaker {
         if (is_asked_for(head_, facts)) return 1;
         const bool is_predicted = !head_.machine.name.empty();
         if (facts.item.counters.front() == Counter::duration_seconds && !is_predicted) return 0;
-        // Of machine code no efficiency is known: its sectors beside the ideal ones say as much.
-        if (lacks_efficiency_ && is_sectors(facts.item)) return 11;
-        if (lacks_efficiency_ && is_ideal_sectors(facts.item)) return 12;
+        // Of machine code no efficiency is known: its sectors beside the ideal ones say as much,
+        // and neither does alone.
+        constexpr int before_others = 2;
+        if (lacks_efficiency_ && (is_sectors(facts.item) || is_ideal_sectors(facts.item)))
+            return before_others;
         if (facts.item.counters.front() == Counter::bandwidth_bytes_per_second) {
             if (head_.compares_settings) return 0;
             if (find_value(points_.front().parameters, "machine")) return 11;

@@ -26,18 +26,22 @@ std::uint32_t crc_of(const CuptiApi& api, const std::string& cubin) {
 void Cubins::loaded(const void* cubin, std::size_t bytes) {
     if (!cubin || !::memmem(cubin, bytes, function_.data(), function_.size())) return;
     const std::lock_guard lock(mutex_);
-    if (kept_.size() < most_kept) kept_.emplace_back(static_cast<const char*>(cubin), bytes);
+    if (kept_.size() < most_kept)
+        kept_.push_back({.bytes = {static_cast<const char*>(cubin), bytes}});
 }
 
+// Each instruction asks, and megabytes of code take milliseconds: once for each code.
 const std::string* Cubins::code_with(const CuptiApi& api, std::uint32_t crc) {
-    std::vector<const std::string*> all;
+    std::vector<Code*> all;
     {
         const std::lock_guard lock(mutex_);
-        for (const std::string& cubin : kept_) all.push_back(&cubin);
+        for (Code& code : kept_) all.push_back(&code);
     }
-    for (const std::string* cubin : all)
-        if (crc_of(api, *cubin) == crc) return cubin;
-    return all.size() == 1 ? all.front() : nullptr;
+    for (Code* code : all) {
+        if (!code->crc) code->crc = crc_of(api, code->bytes);
+        if (code->crc == crc) return &code->bytes;
+    }
+    return all.size() == 1 ? &all.front()->bytes : nullptr;
 }
 
 SourceLine Cubins::line_of(const CuptiApi& api, std::uint32_t crc, std::uint64_t offset) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <list>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "core/ptx/site.h"
@@ -29,7 +30,11 @@ class Cubins {
 
     std::string function_;  // mangled
     std::mutex mutex_;
-    std::list<std::string> kept_;  // stay where they are
+    struct Code {
+        std::string bytes;
+        std::optional<std::uint32_t> crc = std::nullopt;  // as soon as it was asked for
+    };
+    std::list<Code> kept_;  // stay where they are
 };
 
 }  // namespace coalprof

@@ -171,7 +171,7 @@ print(what, kernel, os.environ['COALPROF_ATTACH_FIRST'])
 shape = {'grid': [1, 1, 1], 'block': [32, 1, 1], 'device': 0}
 lines = [{'coalprof_trace': 3, 'process': 1, 'program': 'x'}]
 if what == 'traffic':
-    for name, seconds in (('_Z5scalePf', 1e-3), ('_Z4copyPf', 2e-3), ('_Z3ptxPf', 3e-3)):
+    for name, seconds in (('_Z5scalePf', 1e-3), ('_Z4copyPf', 2e-3), ('_Z3ptxPf', float(os.environ.get('PTX_SECONDS', '3e-3')))):
         lines += [{**shape, 'kernel': name, 'launch': 1, 'measured': {'duration_seconds': seconds, 'load_sectors': 320}},
                   {**shape, 'kernel': name, 'launches': 4}]
     lines += [{'lacks_ptx': 'it holds machine code and no PTX'}]
@@ -181,7 +181,8 @@ if what == 'lines':
     lines += [{'rewritten': '_Z3ptxPf'},
               {'site': '0:0', 'function': '_Z3ptxPf', 'source': ['/src/app.cu', 12], 'inlined_at': ['', 0],
                'instruction': 'ld.global.f32', 'kind': 'load', 'space': 'global', 'width': 4,
-               'totals': [1, 32, 32, 8, 32, 4, 4], 'samples': []}]
+               'totals': [1, 32, 32, 8, 32, 4, 4],
+               'samples': [[2 ** 32 - 1, *range(1 << 20, (1 << 20) + 4096, 128)]] if 'KEEPS_A_WARP' in os.environ else []}]
 if what == 'machine_code' and 'TELLS_LAUNCHES' in os.environ:
     lines += [{**shape, 'kernel': kernel, 'launches': 2}]
 elif what == 'machine_code' and 'TELLS_NOTHING' not in os.environ:
@@ -258,14 +259,32 @@ if what == 'machine_code' and 'IS_KILLED' in os.environ:
     def test_gives_no_more_runs_to_a_program_that_a_signal_ended(self):
         runs, result = self.machine_code("--machine-code", "2", env=environment(IS_KILLED="1"))
         self.assertEqual(runs[2:], ["machine_code _Z4copyPf 1"])
-        self.assertTrue(any("137" in text for text in self.no_lines(result)))
+        self.assertTrue(any("copy" in text and "137" in text for text in self.no_lines(result)))
 
     # Of machine code no efficiency is known.
     def test_shows_ideal_sectors_where_there_is_no_efficiency(self):
-        for columns, head in ((80, r"\n +ideal .*\n.*\bsectors +sectors\b"), (44, r"\n +shared *\nline +op +sectors +passes/req\n")):
+        for columns, head in ((80, r"\n +ideal .*\n.*\bsectors +sectors\b"), (44, r"\n +ideal *\nline +op +sectors +sectors\n")):
             told = environment(NO_PTX="1", COLUMNS=str(columns))
             ran = self.python("--lines", "--machine-code", "1", script=self.MACHINE_CODE, env=told)
             self.assertRegex(ran.err_text, head)
+
+    # ptx takes 3 ms, 4 times, of which 7 eighths are wasted; copy and scale 2 and 1.
+    def test_tells_the_findings_that_save_most_first(self):
+        _, result = self.machine_code("--machine-code", "2", env=environment(KEEPS_A_WARP="1"))
+        saved = [round(one["saves_seconds"] * 1e3, 2) for one in result["findings"]]
+        self.assertEqual(saved, [10.5, 7, 3.5])
+        _, result = self.machine_code("--machine-code", "2", env=environment(KEEPS_A_WARP="1", PTX_SECONDS="0.0012"))
+        saved = [round(one["saves_seconds"] * 1e3, 2) for one in result["findings"]]
+        self.assertEqual(saved, [7, 4.2, 3.5])
+
+    # Of 640 sectors of each kernel 560 are waste: that of the one that takes 2 ms, 4 times, costs more.
+    def test_tells_what_each_kernel_of_machine_code_wastes(self):
+        _, result = self.machine_code("--machine-code", "2")
+        told = [(one["point"].split("+")[0], one["cause"], one["saves_seconds"]) for one in result["findings"]]
+        self.assertEqual([name for name, *_ in told], ["copy", "scale"])
+        self.assertEqual([cause for _, cause, _ in told], ["wasted_sectors"] * 2)
+        for (*_, saved), expected in zip(told, (7e-3, 3.5e-3)):
+            self.assertAlmostEqual(saved, expected)
 
     def test_says_of_which_kernel_nothing_came(self):
         for told, gap in (("TELLS_NOTHING", "copy was not launched"), ("TELLS_LAUNCHES", "CUPTI counted no ")):

@@ -255,6 +255,19 @@ TEST_F(MachineCodeProgram, has_lines_where_its_code_tells_them) {
     EXPECT_EQ(fake.calls("GetCubinCrc"), 2);
 }
 
+// Of each code once, however many instructions ask for their lines.
+TEST_F(MachineCodeProgram, has_its_code_told_apart_once) {
+    fake.machine_code["k"][0x20][load_metric] = 4;
+    fake.source_lines = {{0x10, 12}, {0x20, 13}};
+    for (const std::string& cubin : {std::string("\6 k"), std::string("\7 k")})
+        attachment->instructions()->cubins().loaded(cubin.data(), cubin.size());
+    launch("k");
+    launch("k");
+    ASSERT_THAT(trace().instructions, SizeIs(2));
+    EXPECT_EQ(trace().instructions[1].source, (SourceLine{"/src/k.cu", 13}));
+    EXPECT_EQ(fake.calls("GetCubinCrc"), 2);
+}
+
 TEST_F(MachineCodeProgram, has_no_lines_where_none_of_its_code_is_the_one_that_ran) {
     fake.source_lines = {{0x10, 12}};
     for (const std::string& cubin : {std::string("\5 k"), std::string("\6 k")})

@@ -8,6 +8,7 @@ namespace coalprof {
 namespace {
 
 using ::testing::DoubleEq;
+using ::testing::HasSubstr;
 
 WarpAccess warp_of(std::uint64_t step_bytes, Space space = Space::global,
                    AccessKind kind = AccessKind::load) {
@@ -124,6 +125,51 @@ TEST(LineFindings, are_none_of_machine_code_whose_waste_is_known) {
     EXPECT_EQ(number_or(reports[1].measured[Counter::shared_load_wavefronts], 0), 40);
     EXPECT_EQ(reports[1].saves_seconds.value_or(0), 0);
     for (const LineReport& report : reports) EXPECT_FALSE(finding_of(report, "k", h100));
+}
+
+LineSummary machine_code_of(const std::string& kernel, std::uint64_t offset, std::uint64_t sectors,
+                            std::uint64_t needed, Space space = Space::global) {
+    LineSummary line = line_of(kernel, 0, sectors, needed, warp_of(4096, space));
+    line.site.source = {};
+    line.samples = {};
+    line.counted = space == Space::global ? readings_of(line) : Readings();
+    line.offset = offset;
+    return line;
+}
+
+// 640 + 80 sectors for 80 + 80: 560 of 720 are waste, 78 %, of two places. It takes 9 s: 7 s.
+TEST(LineFindings, of_machine_code_tell_what_its_kernel_wastes) {
+    LineCosts costs;
+    costs.seconds_of_kernel = {{"a", 9}};
+    const auto reports =
+        report_lines({machine_code_of("a", 0x30, 80, 80), machine_code_of("a", 0x20, 320, 40),
+                      machine_code_of("a", 0x10, 320, 40), machine_code_of("b", 0x10, 80, 75)},
+                     costs, h100);
+    EXPECT_EQ(reports[0].line.offset, 0x10u);
+    EXPECT_EQ(reports[1].line.offset, 0x20u);
+    const auto finding = finding_of_machine_code(reports, "a", "a+0x10");
+    ASSERT_TRUE(finding);
+    EXPECT_EQ(finding->point, "a+0x10");
+    EXPECT_EQ(finding->cause, "wasted_sectors");
+    EXPECT_THAT(finding->saves_seconds.value(), DoubleEq(7));
+    for (const char* number : {"720", "160", "78 %", "2 places"})
+        EXPECT_THAT(finding->text, HasSubstr(number));
+    EXPECT_FALSE(finding_of_machine_code(reports, "b", "b+0x10"));
+}
+
+// 40 passes, 30 of them conflicts; they are those of some launches, so that no time follows.
+TEST(LineFindings, of_machine_code_tell_conflicts_where_no_sectors_are_wasted) {
+    LineSummary shared = machine_code_of("a", 0x20, 0, 0, Space::shared);
+    (*shared.counted)[Counter::shared_load_wavefronts] = std::uint64_t{40};
+    (*shared.counted)[Counter::shared_load_conflicts] = std::uint64_t{30};
+    LineCosts costs;
+    costs.seconds_of_kernel = {{"a", 8}};
+    const auto reports = report_lines({machine_code_of("a", 0x10, 80, 80), shared}, costs, h100);
+    const auto finding = finding_of_machine_code(reports, "a", "a+0x20");
+    ASSERT_TRUE(finding);
+    EXPECT_EQ(finding->cause, "bank_conflict");
+    EXPECT_FALSE(finding->saves_seconds);
+    for (const char* number : {"40", "10", "75 %"}) EXPECT_THAT(finding->text, HasSubstr(number));
 }
 
 }  // namespace

@@ -158,6 +158,15 @@ TEST(MachineCode, of_shared_memory_has_passes) {
     EXPECT_EQ(readings[Counter::shared_load_conflict_degree], Reading{4.0});
 }
 
+// Ideal passes of none that were counted are no conflicts that are 0.
+TEST(MachineCode, has_no_conflicts_where_passes_were_not_counted) {
+    const auto lines = lines_of_machine_code(
+        {of({instruction(0, {{"op_shared_ld", 10}, {"mem_shared_ideal", 10}})})});
+    const Readings readings = readings_of(lines.at(0));
+    EXPECT_TRUE(std::holds_alternative<Unavailable>(readings[Counter::shared_load_wavefronts]));
+    EXPECT_TRUE(std::holds_alternative<Unavailable>(readings[Counter::shared_load_conflicts]));
+}
+
 TEST(MachineCode, has_no_lines_of_bulk_copies_but_their_number) {
     const Trace trace = of({instruction(0x10, {{"op_tma_ld", 5}}),
                             instruction(0x20, {{"op_tma_st", 2}, {"op_tma_red", 0}}), load});

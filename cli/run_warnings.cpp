@@ -1,0 +1,108 @@
+#include "cli/run_warnings.h"
+
+#ifdef COALPROF_HAS_CUDA
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "cli/run_lines.h"
+#include "core/text/describe.h"
+#include "cupti/attach/choice.h"
+
+namespace coalprof {
+namespace {
+
+std::vector<Warning> problems_of_counting(const std::vector<Trace>& traces) {
+    std::vector<Warning> warnings = problems_of(traces, "W-NO-COUNTERS");
+    if (traces.empty())
+        warnings.push_back({.code = "W-NO-KERNELS",
+                            .point = {},
+                            .text =
+                                "the program did not start the CUDA driver, so there was nothing "
+                                "to count"});
+    return warnings;
+}
+
+std::vector<Warning> kernels_that_wait(const std::vector<Trace>& traces) {
+    std::vector<Warning> warnings;
+    for (const std::string& name : names_in(traces, &Trace::unfinished))
+        warnings.push_back(
+            {.code = "W-KERNEL-WAITS",
+             .point = {},
+             .text = fmt::format("{} did not end in time, so it was not counted, nor were launches "
+                                 "beside it: it may wait for another kernel or for the program "
+                                 "(leave it out: --kernel '^(?!.*{})')",
+                                 demangled(name), kernel_name(name))});
+    return warnings;
+}
+
+std::vector<Warning> early_ends_of(const std::vector<Trace>& traces) {
+    std::vector<Warning> warnings;
+    for (const Trace& trace : traces)
+        if (!trace.launches)
+            warnings.push_back(
+                {.code = "W-ENDED-EARLY",
+                 .point = {},
+                 .text = fmt::format("process {} ended before it could tell how often each kernel "
+                                     "was launched; kernels of its last moments may be missing",
+                                     trace.process.id)});
+    return warnings;
+}
+
+// Ranges that were asked for and never opened, by any process of the program. One that ended early
+// may not have told its last ones.
+std::vector<Warning> missing_ranges(const std::vector<std::string>& wanted,
+                                    const std::vector<Trace>& traces) {
+    const bool all_ended =
+        std::ranges::all_of(traces, [](const Trace& trace) { return trace.launches.has_value(); });
+    if (traces.empty() || !all_ended) return {};
+    const std::set<std::string> opened = names_in(traces, &Trace::ranges);
+    constexpr std::size_t most_shown = 8;
+    std::vector<std::string> others;
+    for (const std::string& name : opened)
+        if (others.size() < most_shown) others.push_back(fmt::format("\"{}\"", shown(name)));
+    if (opened.size() > most_shown) others.emplace_back("...");
+    std::vector<Warning> warnings;
+    for (const std::string& name : wanted)
+        if (!opened.contains(name))
+            warnings.push_back(
+                {.code = "W-NO-RANGE",
+                 .point = {},
+                 .text = fmt::format("the program opened no NVTX range \"{}\"; {}", shown(name),
+                                     others.empty()
+                                         ? std::string("it opened none at all")
+                                         : fmt::format("it opened {}", fmt::join(others, ", ")))});
+    return warnings;
+}
+
+}  // namespace
+
+std::vector<Warning> problems_of_run(const std::vector<Trace>& traces,
+                                     const std::vector<Trace>& later,
+                                     const std::vector<std::string>& ranges) {
+    std::vector<Warning> all = problems_of_counting(traces);
+    append(all, kernels_that_wait(traces));
+    append(all, early_ends_of(traces));
+    append(all, early_ends_of(later));
+    append(all, missing_ranges(ranges, traces));
+    return all;
+}
+
+std::vector<Warning> other_end_of(int code, int code_before, const std::string& during) {
+    if (code == code_before) return {};
+    return {{.code = "W-NO-LINES",
+             .point = {},
+             .text = fmt::format("{} the program ended with exit code {}, without it with {}",
+                                 during, code, code_before)}};
+}
+
+void append(std::vector<Warning>& all, const std::vector<Warning>& more) {
+    all.insert(all.end(), more.begin(), more.end());
+}
+
+}  // namespace coalprof
+
+#endif
