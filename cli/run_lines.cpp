@@ -84,6 +84,10 @@ void save_addresses(const std::string& path, const std::vector<LineReport>& repo
     file.commit();
 }
 
+Warning no_lines(std::string text) {
+    return {.code = "W-NO-LINES", .point = {}, .text = std::move(text)};
+}
+
 // Kernels whose code could not count itself. `may_ask_more`: for lines of machine code.
 std::vector<Warning> kernels_without_lines(const std::vector<KernelSummary>& kernels,
                                            const std::vector<LineSummary>& lines,
@@ -106,17 +110,11 @@ std::vector<Warning> kernels_without_lines(const std::vector<KernelSummary>& ker
     }
     if (missing.size() > names.size())
         names.push_back(fmt::format("{} more", missing.size() - names.size()));
-    return {{.code = "W-NO-LINES",
-             .point = {},
-             .text = fmt::format("no lines of {}: {:.0f} % of the GPU's time{}",
+    return {no_lines(fmt::format("no lines of {}: {:.0f} % of the GPU's time{}",
                                  fmt::join(names, ", "), all > 0 ? 100 * seconds / all : 0.0,
                                  may_ask_more ? "; --machine-code 1 runs the program once more "
                                                 "for the one that takes most"
-                                              : "")}};
-}
-
-Warning no_lines(std::string text) {
-    return {.code = "W-NO-LINES", .point = {}, .text = std::move(text)};
+                                              : ""))};
 }
 
 // Of machine code what was asked for and did not come, where nothing says why.
@@ -256,11 +254,10 @@ std::vector<Warning> why_it_ran_once(const std::vector<Trace>& traces) {
     for (const Trace& trace : traces)
         reasons.insert(trace.lacks_ptx.begin(), trace.lacks_ptx.end());
     if (reasons.empty()) return {};
-    return {{.code = "W-NO-LINES",
-             .point = {},
-             .text = fmt::format("the program was run once, as a second run could tell no lines; "
-                                 "of the code that it loads: {}",
-                                 fmt::join(reasons, "; "))}};
+    return {
+        no_lines(fmt::format("the program was run once, as a second run could tell no lines; "
+                             "of the code that it loads: {}",
+                             fmt::join(reasons, "; ")))};
 }
 
 RunLines lines_of_run(const std::vector<KernelSummary>& kernels, const LineTraces& traces,

@@ -15,7 +15,7 @@ double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 // The share of requests for a line whose last one may still be on its way to L2 that join it:
 // warps that ask at the same time are served together, less often the more there is that keeps them
 // apart. The figures below are fitted to launches of both GPUs (tests/data: the half `fit` of all
-// files).
+// files but blind.jsonl.gz).
 double joined_share(double odds) { return 1 / (1 + std::exp(-odds)); }
 
 // Doublings of the requests that there are for one line, up to 32.
@@ -84,7 +84,7 @@ double joined_loads(const Replayed& replayed, const LaunchOrder& order, double o
 // for the same lines, unless they had to wait for more besides; the more of them there are for a
 // line, the fewer others come between. Of the others those that shared lines with neighbours come
 // near them, and wide stores take their time. `together` is fitted to all launches of tests/data
-// but newest.jsonl.gz.
+// but newest.jsonl.gz and blind.jsonl.gz.
 double joined_stores(const Replayed& replayed, const LaunchOrder& order) {
     const ReplayedKind& stores = replayed.stores;
     if (stores.line_again == 0) return 0;
@@ -115,7 +115,8 @@ double met_on_the_way(const Replayed& replayed, const Loading& loading, double m
     const ReplayedKind& loads = replayed.loads;
     if (loading.keeps_loads && replayed.is_near) {
         // Each doubling of the blocks that ask for a sector. Fitted to 184 launches of both GPUs
-        // (tests/data, the half `fit`): 7 % of two blocks' sectors, 35 % of a hundred's.
+        // (tests/data, the half `fit`, without blind.jsonl.gz): 5 % of two blocks' sectors, 32 % of
+        // a hundred's.
         constexpr double met_of_doubling = 0.048;
         return met_of_doubling * std::log2(std::max(1.0, share(missed, loading.sectors_once)));
     }

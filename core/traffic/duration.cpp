@@ -12,9 +12,10 @@ struct DurationSpread {
     double high = 1;
 };
 
-// Nine of ten measured / predicted lie between, of the launches of tests/data (but newest.jsonl.gz)
-// on both GPUs, by what limits them; wider where few were measured (l1, same_line), and so that
-// nine of ten of others do, on a GPU of the kind that was calibrated as well.
+// Nine of ten measured / predicted lie between, of the launches of tests/data (but newest.jsonl.gz
+// and blind.jsonl.gz) on both GPUs, by what limits them; wider where few were measured (l1,
+// same_line), and so that nine of ten of others do, on a GPU of the kind that was calibrated as
+// well.
 constexpr std::array<DurationSpread, limit_count> spreads{{
     {0.84, 1.28},  // start
     {0.87, 1.15},  // blocks

@@ -48,7 +48,7 @@ class Collected {
 
 // Stores are the less certain the more of them join on their way to L2: up to half of these may
 // leave by themselves, or half as many more join. So much nine of ten measured launches needed
-// (tests/data, but newest.jsonl.gz).
+// (tests/data, but blind.jsonl.gz; those of writes also but newest.jsonl.gz).
 void fill_writes(Collected& collected, const CacheTraffic& caches) {
     const auto fill = [&](Counter counter, double value, double joined, Spread beside,
                           double unsure) {

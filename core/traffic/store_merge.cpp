@@ -162,7 +162,7 @@ double disorder_of(const Replayed& replayed, const LaunchOrder& order, double li
     // Warps of a block start in order and store in order, if each has a scheduler of its own; less
     // so the more of them share one. Blocks that start with the launch wait for the same
     // instructions to come, and store at once. Fitted to launches of both GPUs that do nothing but
-    // store (tests/data, all but newest.jsonl.gz).
+    // store (tests/data, all but newest.jsonl.gz and blind.jsonl.gz).
     const double warps = std::log2(std::max(0.5, order.block / 128.0));
     const double at_once = replayed.at_once();
     const double further = std::max(0.0, std::log2(order.per_thread) - 1);

@@ -6,16 +6,11 @@
 #include <algorithm>
 #include <array>
 
+#include "cupti/attach/library/driver_calls.h"
+
 namespace coalprof {
 namespace {
 
-// cuLibraryLoadData, cuModuleLoadData, cuModuleLoadDataEx, cuModuleLoadFatBinary: where the handle
-// goes, then what is loaded.
-template <typename Handle>
-struct LoadArguments {
-    Handle* handle;
-    const void* image;
-};
 template <typename Handle>
 struct UnloadArguments {
     Handle handle;
@@ -35,7 +30,6 @@ void load_called(const CUpti_CallbackData& data, bool succeeded, LineProbe& line
 // is loaded by exit handlers too, when threads' objects are gone.
 thread_local std::array<char, PATH_MAX> file_in_place;
 
-// cuModuleLoad, cuLibraryLoadFromFile: a file's name stands where the image does.
 template <typename Handle>
 void file_load_called(const CUpti_CallbackData& data, bool succeeded, LineProbe& lines,
                       const WriteImage& file_for) {

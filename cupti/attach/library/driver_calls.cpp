@@ -20,11 +20,6 @@ struct GraphArguments {  // cuGraphLaunch
     CUstream hStream;
 };
 
-struct CodeArguments {  // cuLibraryLoadData and others: where the handle goes, and what is loaded
-    void* handle;
-    const void* code;
-};
-
 struct CaptureArguments {  // cuStreamBeginCapture, cuStreamEndCapture
     CUstream hStream;
 };
@@ -105,10 +100,11 @@ std::optional<LoadCall> load_of(CUpti_CallbackId call, const CUpti_CallbackData&
         case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData:
         case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx:
         case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary:
-            return LoadCall{.code = arguments_of<CodeArguments>(data).code, .is_file = false};
+            return LoadCall{.code = arguments_of<LoadArguments<void>>(data).image,
+                            .is_file = false};
         case CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadFromFile:
         case CUPTI_DRIVER_TRACE_CBID_cuModuleLoad:
-            return LoadCall{.code = arguments_of<CodeArguments>(data).code, .is_file = true};
+            return LoadCall{.code = arguments_of<LoadArguments<void>>(data).image, .is_file = true};
         default:
             return std::nullopt;
     }

@@ -21,6 +21,14 @@ struct CaptureCall {
 };
 std::optional<CaptureCall> capture_of(CUpti_CallbackId call, const CUpti_CallbackData& data);
 
+// What each of `loading_calls` takes: where the handle goes, then what is loaded, or the name of
+// its file.
+template <typename Handle>
+struct LoadArguments {
+    Handle* handle;
+    const void* image;
+};
+
 // A call that loads code.
 struct LoadCall {
     const void* code;  // the name of its file where it is one
