@@ -265,7 +265,7 @@ RunLines lines_of_run(const std::vector<KernelSummary>& kernels, const LineTrace
     std::vector<LineSummary> lines = summarize_lines(traces.of_ptx);
     std::ranges::move(lines_of_machine_code(traces.of_machine_code), std::back_inserter(lines));
     const Machine machine = facts ? machine_of(*facts) : find_machine("h200");
-    const std::vector<LineReport> reports = report_lines(lines, costs_of(kernels, facts), machine);
+    const std::vector<LineReport> reports = report_lines(lines, costs_of(kernels, facts));
     RunLines result;
     std::map<std::string, int> names;
     const bool has_machine_code = std::ranges::any_of(

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <tuple>
 
 #include "core/explain/explanation.h"
@@ -26,7 +25,8 @@ SharedCounts shared_counts(const WarpAccess& warp, const Machine& machine) {
     return SharedMemory(*machine.rules).count(counted);
 }
 
-void predict_shared(LineReport& report, const Machine& machine) {
+// By the rules of 7.0 and later, which all that can be counted have.
+void predict_shared(LineReport& report) {
     const LineSummary& line = report.line;
     Readings& readings = report.predicted;
     const bool is_load = line.site.kind == AccessKind::load;
@@ -35,21 +35,15 @@ void predict_shared(LineReport& report, const Machine& machine) {
     readings[is_atomic ? Counter::shared_atomic_requests
              : is_load ? Counter::shared_load_requests
                        : Counter::shared_store_requests] = line.totals.executed;
-    if (line.samples.empty() || is_atomic) return;
-    SharedCounts sum;
-    for (const WarpAccess& warp : line.samples) sum.add(shared_counts(warp, machine));
-    const double scale = static_cast<double>(line.totals.executed) /
-                         static_cast<double>(std::max<std::uint64_t>(sum.requests, 1));
-    const auto scaled = [&](std::uint64_t count) {
-        return static_cast<std::uint64_t>(std::llround(static_cast<double>(count) * scale));
-    };
+    // Which of an atomic's lanes wait for each other is not known.
+    if (is_atomic || line.totals.passes == 0) return;
+    const std::uint64_t conflicts = line.totals.passes - line.totals.ideal_passes;
     readings[is_load ? Counter::shared_load_wavefronts : Counter::shared_store_wavefronts] =
-        scaled(sum.wavefronts);
+        line.totals.passes;
     readings[is_load ? Counter::shared_load_conflicts : Counter::shared_store_conflicts] =
-        scaled(sum.conflicts());
+        conflicts;
     derive_ratios(readings);
-    report.wasted_share =
-        static_cast<double>(sum.conflicts()) / static_cast<double>(sum.wavefronts);
+    report.wasted_share = static_cast<double>(conflicts) / static_cast<double>(line.totals.passes);
 }
 
 // As CUPTI counted them.
@@ -74,12 +68,11 @@ void add_sectors(LineReport& report, std::optional<double> seconds, double secto
     if (seconds && sectors > 0) report.saves_seconds = *seconds * wasted / sectors;
 }
 
-void add_shared(LineReport& report, std::optional<double> seconds, double passes_per_second,
-                const Machine& machine) {
+void add_shared(LineReport& report, std::optional<double> seconds, double passes_per_second) {
     if (report.line.is_machine_code())
         take_counted_passes(report);  // of some launches: it tells no time
     else
-        predict_shared(report, machine);
+        predict_shared(report);
     const Counter conflicts = report.line.site.kind == AccessKind::load
                                   ? Counter::shared_load_conflicts
                                   : Counter::shared_store_conflicts;
@@ -191,8 +184,7 @@ KernelSpends spent_by(const std::vector<LineReport>& reports, const std::string&
 
 }  // namespace
 
-std::vector<LineReport> report_lines(std::vector<LineSummary> lines, const LineCosts& costs,
-                                     const Machine& machine) {
+std::vector<LineReport> report_lines(std::vector<LineSummary> lines, const LineCosts& costs) {
     std::map<std::string, double> sectors_of_kernel;
     for (const LineSummary& line : lines)
         if (line.site.space == Space::global)
@@ -211,7 +203,7 @@ std::vector<LineReport> report_lines(std::vector<LineSummary> lines, const LineC
         if (report.line.site.space == Space::global)
             add_sectors(report, of_kernel, sectors_of_kernel[function]);
         else
-            add_shared(report, of_kernel, costs.passes_per_second, machine);
+            add_shared(report, of_kernel, costs.passes_per_second);
         reports.push_back(std::move(report));
     }
     std::ranges::sort(reports, [](const LineReport& a, const LineReport& b) {

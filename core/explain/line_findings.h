@@ -28,8 +28,7 @@ struct LineReport {
 };
 
 // Those that could save most time first, then those that waste most.
-std::vector<LineReport> report_lines(std::vector<LineSummary> lines, const LineCosts& costs,
-                                     const Machine& machine);
+std::vector<LineReport> report_lines(std::vector<LineSummary> lines, const LineCosts& costs);
 
 // None: it wastes less than a tenth, or no warp of it was kept. `point`: its name in the result.
 std::optional<LineFinding> finding_of(const LineReport& report, const std::string& point,

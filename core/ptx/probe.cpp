@@ -274,20 +274,20 @@ void Rewriter::count(const MemoryInstruction& instruction) {
 
 void Rewriter::call(const MemoryInstruction& instruction, Space space, const std::string& address,
                     const std::string& condition) {
-    const std::size_t site = result_.sites.size();
+    const PtxSite site{
+        .function = function_,
+        .source = {},
+        .inlined_at = {},
+        .instruction = instruction.opcode,
+        .kind = is_unused(instruction.result) ? AccessKind::reduce : instruction.kind,
+        .space = space,
+        .width_bytes = instruction.width_bytes};
     result_.text += fmt::format(
         "{{ .param .b64 coalprof_0; .param .b32 coalprof_1; st.param.b64 [coalprof_0], {}; "
         "st.param.b32 [coalprof_1], {}; {}call coalprof_probe, (coalprof_0, coalprof_1); }} ",
-        address, site | std::size_t(instruction.width_bytes) << 24,
+        address, probe_word(result_.sites.size(), site),
         condition.empty() ? "" : fmt::format("@{} ", condition));
-    result_.sites.push_back(
-        {.function = function_,
-         .source = {},
-         .inlined_at = {},
-         .instruction = instruction.opcode,
-         .kind = is_unused(instruction.result) ? AccessKind::reduce : instruction.kind,
-         .space = space,
-         .width_bytes = instruction.width_bytes});
+    result_.sites.push_back(site);
     std::vector<Location> chain{location_};
     for (auto outer = inlined_at_.find(location_);
          outer != inlined_at_.end() && chain.size() < most_inlined;

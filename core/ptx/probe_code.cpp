@@ -1,5 +1,7 @@
 #include "core/ptx/probe_code.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <string_view>
@@ -11,7 +13,7 @@ constexpr std::size_t most_sample_bytes = 32u << 20;
 constexpr std::size_t most_samples = 64;
 constexpr std::size_t least_samples = 2;
 
-// What an instruction calls: its lanes' addresses, and its site with its width in the top byte. The
+// What an instruction calls: its lanes' addresses, and its probe_word(). The
 // lanes that come here together are those that execute the instruction together. Numbers in <> are
 // put in. What it holds for a warp, tests/core/ptx tells by executing it.
 //
@@ -24,12 +26,16 @@ constexpr std::string_view function_code = R"(
 .visible .global .align 16 .b8 coalprof_samples[<samples_bytes>];
 .func coalprof_probe (.param .b64 coalprof_address, .param .b32 coalprof_site)
 {
-	.reg .pred %p<8>;
+	.reg .pred %p<16>;
 	.reg .b32 %r<60>;
 	.reg .b64 %d<32>;
 	ld.param.b64 %d1, [coalprof_address];
 	ld.param.b32 %r1, [coalprof_site];
+	setp.lt.u32 %p8, %r1, <shared>;
+	and.b32 %r20, %r1, <load>;
+	setp.ne.u32 %p9, %r20, 0;
 	shr.u32 %r20, %r1, 24;
+	and.b32 %r20, %r20, 63;
 	and.b32 %r1, %r1, 16777215;
 	activemask.b32 %r2;
 	mov.u32 %r3, %lanemask_lt;
@@ -66,6 +72,72 @@ constexpr std::string_view function_code = R"(
 	mad.lo.u32 %r27, %r12, %r20, 31;
 	shr.u32 %r27, %r27, 5;
 	min.u32 %r27, %r27, %r7;
+	// Passes of shared memory, as core/model/shared_memory.cpp counts them.
+	not.pred %p10, %p8;
+	vote.sync.ballot.b32 %r44, %p10, %r2;
+	setp.eq.u32 %p10, %r44, 0;
+	@%p10 bra coalprof_passed;
+	mov.u32 %r45, %laneid;
+	// Loads: whether each lane agrees with its neighbour, or each with the next but one. Of 4 bytes or
+	// fewer the whole warp goes together anyway.
+	xor.b32 %r46, %r45, 1;
+	shl.b32 %r46, 1, %r46;
+	and.b32 %r47, %r46, %r29;
+	and.b32 %r48, %r46, %r8;
+	setp.ne.u32 %p10, %r47, %r48;
+	vote.sync.ballot.b32 %r47, %p10, %r2;
+	and.b32 %r47, %r47, %r29;
+	setp.eq.u32 %p10, %r47, 0;
+	xor.b32 %r46, %r45, 2;
+	shl.b32 %r46, 1, %r46;
+	and.b32 %r47, %r46, %r29;
+	and.b32 %r48, %r46, %r8;
+	setp.ne.u32 %p11, %r47, %r48;
+	vote.sync.ballot.b32 %r47, %p11, %r2;
+	and.b32 %r47, %r47, %r29;
+	setp.eq.u32 %p11, %r47, 0;
+	or.pred %p10, %p10, %p11;
+	and.pred %p10, %p10, %p9;
+	selp.b32 %r46, 1, 0, %p10;
+	// %r48: the banks of this width, as a power of 2, and the lanes that go together but for pairs.
+	max.u32 %r47, %r20, 4;
+	clz.b32 %r47, %r47;
+	sub.u32 %r47, 31, %r47;
+	sub.u32 %r48, 7, %r47;
+	cvt.u32.u64 %r49, %d1;
+	shr.u32 %r49, %r49, %r47;
+	add.u32 %r50, %r48, %r46;
+	shr.u32 %r50, %r45, %r50;
+	match.any.sync.b32 %r50, %r50, %r2;
+	and.b32 %r50, %r50, %r29;
+	// Of the group's lanes that want one word the lowest counts, for its bank.
+	match.any.sync.b32 %r51, %r49, %r2;
+	and.b32 %r51, %r51, %r50;
+	and.b32 %r51, %r51, %r3;
+	setp.eq.u32 %p10, %r51, 0;
+	vote.sync.ballot.b32 %r51, %p10, %r2;
+	and.b32 %r51, %r51, %r50;
+	shl.b32 %r52, 1, %r48;
+	sub.u32 %r52, %r52, 1;
+	and.b32 %r52, %r49, %r52;
+	match.any.sync.b32 %r52, %r52, %r2;
+	and.b32 %r52, %r52, %r51;
+	popc.b32 %r52, %r52;
+	// The most words of any bank, bit by bit, among those of %r53 that may have them.
+	mov.u32 %r53, %r50;
+	mov.u32 %r54, 0;
+<most_words>
+	and.b32 %r55, %r50, %r3;
+	setp.ne.u32 %p10, %r55, 0;
+	or.pred %p10, %p10, %p8;
+	@%p10 bra coalprof_passed;
+	mov.u64 %d20, coalprof_counts;
+	mul.wide.u32 %d21, %r1, <site_bytes>;
+	add.u64 %d20, %d20, %d21;
+	cvt.u64.u32 %d22, %r54;
+	red.global.add.u64 [%d20+56], %d22;
+	red.global.add.u64 [%d20+64], 1;
+coalprof_passed:
 	and.b32 %r13, %r29, %r3;
 	setp.ne.u32 %p3, %r13, 0;
 	mov.u64 %d8, 0;
@@ -184,14 +256,34 @@ coalprof_done:
 }
 )";
 
+// The sites' number takes 24 bits of the word that a call gives, its width 6.
+constexpr std::uint32_t load_bit = 1u << 30;
+constexpr std::uint32_t shared_bit = 1u << 31;
+
+// Written out for each bit of 1 to 32: of a loop ptxas could make a place at which lanes part.
+std::string most_words_code() {
+    std::string code;
+    for (std::uint32_t bit = warp_lanes; bit > 0; bit /= 2)
+        code += fmt::format(R"(	and.b32 %r55, %r52, {0};
+	setp.ne.u32 %p10, %r55, 0;
+	vote.sync.ballot.b32 %r55, %p10, %r2;
+	and.b32 %r55, %r55, %r53;
+	setp.ne.u32 %p11, %r55, 0;
+	selp.b32 %r53, %r55, %r53, %p11;
+	@%p11 add.u32 %r54, %r54, {0};
+)",
+                            bit);
+    return code;
+}
+
 // Of many warps' places, those that belong to one warp each. The others are odd in number: where
 // warp n sees n executions, a draw by their sum reaches all of them.
 std::size_t own_places(std::size_t samples) {
     return samples / 2 + (samples - samples / 2 + 1) % 2;
 }
 
-std::string with_numbers(std::string_view code,
-                         const std::map<std::string_view, std::size_t>& all) {
+std::string with_texts(std::string_view code,
+                       const std::map<std::string_view, std::string>& all) {
     std::string text;
     while (!code.empty()) {
         const std::size_t open = code.find('<');
@@ -202,7 +294,7 @@ std::string with_numbers(std::string_view code,
         if (number == all.end()) {  // a range of registers
             text += code.substr(open, close - open + 1);
         } else {
-            text += std::to_string(number->second);
+            text += number->second;
         }
         code.remove_prefix(close + 1);
     }
@@ -216,14 +308,26 @@ std::size_t samples_of_each_of(std::size_t sites) {
                       least_samples, most_samples);
 }
 
+std::uint32_t probe_word(std::size_t site, const PtxSite& of) {
+    std::uint32_t word = static_cast<std::uint32_t>(site) | of.width_bytes << 24;
+    if (of.space == Space::shared) word |= shared_bit;
+    if (of.kind == AccessKind::load) word |= load_bit;
+    return word;
+}
+
 std::string probe_code(std::size_t sites, std::size_t samples_of_each) {
     const std::size_t sample_bytes = sample_words * sizeof(std::uint64_t);
-    return with_numbers(function_code, {{"counts_bytes", sites * sizeof(SiteTotals)},
-                                        {"samples_bytes", sites * samples_of_each * sample_bytes},
-                                        {"site_bytes", sizeof(SiteTotals)},
-                                        {"samples", samples_of_each},
-                                        {"own", own_places(samples_of_each)},
-                                        {"sample_bytes", sample_bytes}});
+    const auto number = [](std::size_t value) { return std::to_string(value); };
+    return with_texts(function_code,
+                      {{"counts_bytes", number(sites * sizeof(SiteTotals))},
+                       {"samples_bytes", number(sites * samples_of_each * sample_bytes)},
+                       {"site_bytes", number(sizeof(SiteTotals))},
+                       {"samples", number(samples_of_each)},
+                       {"own", number(own_places(samples_of_each))},
+                       {"sample_bytes", number(sample_bytes)},
+                       {"shared", number(shared_bit)},
+                       {"load", number(load_bit)},
+                       {"most_words", most_words_code()}});
 }
 
 std::vector<WarpAccess> accesses_of(const PtxSite& site, const std::vector<std::uint64_t>& words) {

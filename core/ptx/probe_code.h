@@ -20,6 +20,8 @@ inline constexpr const char* samples_symbol = "coalprof_samples";
 
 // How many samples of each of so many sites there is room for.
 std::size_t samples_of_each_of(std::size_t sites);
+// The second thing that an instruction gives the function: its site with what it is.
+std::uint32_t probe_word(std::size_t site, const PtxSite& of);
 // A function, coalprof_probe, and its memory.
 std::string probe_code(std::size_t sites, std::size_t samples_of_each);
 

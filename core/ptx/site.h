@@ -41,6 +41,8 @@ struct SiteTotals {
     std::uint64_t places = 0;          // distinct addresses, likewise
     std::uint64_t ideal_sectors = 0;   // of as many lanes side by side; at most `sectors`
     std::uint64_t needed_sectors = 0;  // the fewest that could hold the distinct bytes
+    std::uint64_t passes = 0;          // through the banks of shared memory
+    std::uint64_t ideal_passes = 0;    // without conflicts
 
     SiteTotals& operator+=(const SiteTotals& other) {
         executed += other.executed;
@@ -50,6 +52,8 @@ struct SiteTotals {
         places += other.places;
         ideal_sectors += other.ideal_sectors;
         needed_sectors += other.needed_sectors;
+        passes += other.passes;
+        ideal_passes += other.ideal_passes;
         return *this;
     }
 };

@@ -20,7 +20,7 @@
 
 namespace coalprof {
 
-inline constexpr std::uint64_t trace_version = 3;
+inline constexpr std::uint64_t trace_version = 4;
 
 // Launches that are alike for our purposes.
 struct TracedKernel {

@@ -118,7 +118,7 @@ class RunProgram(Case):
         # What the library writes where there is a GPU.
         script = ("import json, os\n"
                   "with open(os.environ['COALPROF_ATTACH_FOLDER'] + '/1.trace', 'w') as trace:\n"
-                  "    for line in ({'coalprof_trace': 3, 'process': 1, 'program': 'x'},\n"
+                  "    for line in ({'coalprof_trace': 4, 'process': 1, 'program': 'x'},\n"
                   "                 {'unfinished': '_Z5waitsPi'}, {'end': True}):\n"
                   "        print(json.dumps(line), file=trace)\n"
                   "print('left out:', os.environ.get('COALPROF_ATTACH_LEFT_OUT'))")
@@ -133,7 +133,7 @@ class RunProgram(Case):
     def lines_of(self, *told, options=()):
         """How often a program ran that tells this as the library does where there is a GPU, and its result."""
         kernel = {"kernel": "_Z5scalePf", "grid": [1, 1, 1], "block": [32, 1, 1], "device": 0}
-        lines = [{"coalprof_trace": 3, "process": 1, "program": "x"},
+        lines = [{"coalprof_trace": 4, "process": 1, "program": "x"},
                  {**kernel, "launch": 1, "measured": {"duration_seconds": 1e-3}}, *told,
                  {**kernel, "launches": 2}, {"end": True}]
         script = ("import os\n"
@@ -169,7 +169,7 @@ import json, os
 what, kernel = os.environ['COALPROF_ATTACH_PASS'], os.environ.get('COALPROF_ATTACH_ONE_KERNEL')
 print(what, kernel, os.environ['COALPROF_ATTACH_FIRST'])
 shape = {'grid': [1, 1, 1], 'block': [32, 1, 1], 'device': 0}
-lines = [{'coalprof_trace': 3, 'process': 1, 'program': 'x'}]
+lines = [{'coalprof_trace': 4, 'process': 1, 'program': 'x'}]
 if what == 'traffic':
     for name, seconds in (('_Z5scalePf', 1e-3), ('_Z4copyPf', 2e-3), ('_Z3ptxPf', float(os.environ.get('PTX_SECONDS', '3e-3')))):
         lines += [{**shape, 'kernel': name, 'launch': 1, 'measured': {'duration_seconds': seconds, 'load_sectors': 320}},

@@ -49,7 +49,7 @@ TEST(LineFindings, come_in_the_order_of_what_they_could_save) {
     const std::vector<LineReport> reports =
         report_lines({line_of("b", 3, 320, 40, warp_of(4096)), line_of("a", 2, 80, 80, warp_of(4)),
                       line_of("a", 1, 320, 40, warp_of(128))},
-                     costs, h100);
+                     costs);
     ASSERT_EQ(reports.size(), 3u);
     EXPECT_EQ(reports[0].line.place().line, 1u);
     EXPECT_THAT(reports[0].saves_seconds.value(), DoubleEq(8.0 * 280 / 400));
@@ -69,7 +69,7 @@ TEST(LineFindings, name_a_pattern_of_elements_of_the_accesss_width) {
          {std::pair{1u, "u8"}, {2u, "u16"}, {4u, "f32"}, {8u, "f64"}, {16u, "f32x4"}}) {
         WarpAccess warp = warp_of(32ull * width_bytes);
         warp.width_bytes = width_bytes;
-        const auto reports = report_lines({line_of("a", 1, 320, 40, warp)}, {}, h100);
+        const auto reports = report_lines({line_of("a", 1, 320, 40, warp)}, {});
         const auto finding = finding_of(reports[0], "app.cu:1", h100);
         ASSERT_TRUE(finding) << type;
         EXPECT_EQ(finding->like, fmt::format("stride --at 32 --type {}", type));
@@ -80,8 +80,10 @@ TEST(LineFindings, of_shared_memory_are_bank_conflicts) {
     LineCosts costs;
     costs.seconds_of_kernel = {{"a", 1}};
     costs.passes_per_second = 1000;
-    const std::vector<LineReport> reports =
-        report_lines({line_of("a", 1, 0, 0, warp_of(128, Space::shared))}, costs, h100);
+    LineSummary line = line_of("a", 1, 0, 0, warp_of(128, Space::shared));
+    line.totals.passes = 320;
+    line.totals.ideal_passes = 10;
+    const std::vector<LineReport> reports = report_lines({line}, costs);
     // 32 lanes in one bank: 32 passes for each of 10 requests, where one would do.
     EXPECT_EQ(reports[0].predicted[Counter::shared_load_wavefronts], Reading{std::uint64_t{320}});
     EXPECT_THAT(reports[0].saves_seconds.value(), DoubleEq(0.31));
@@ -93,7 +95,7 @@ TEST(LineFindings, of_shared_memory_are_bank_conflicts) {
 
 TEST(LineFindings, save_nothing_known_where_no_time_is_known) {
     const std::vector<LineReport> reports =
-        report_lines({line_of("f", 1, 320, 40, warp_of(4096))}, {}, h100);
+        report_lines({line_of("f", 1, 320, 40, warp_of(4096))}, {});
     EXPECT_FALSE(reports[0].saves_seconds);
     EXPECT_TRUE(finding_of(reports[0], "app.cu:1", h100));
 }
@@ -101,7 +103,7 @@ TEST(LineFindings, save_nothing_known_where_no_time_is_known) {
 TEST(LineFindings, without_a_warp_to_show_are_none) {
     LineSummary line = line_of("f", 1, 320, 40, warp_of(4096));
     line.samples.clear();
-    const std::vector<LineReport> reports = report_lines({line}, {}, h100);
+    const std::vector<LineReport> reports = report_lines({line}, {});
     EXPECT_FALSE(finding_of(reports[0], "app.cu:1", h100));
 }
 
@@ -118,7 +120,7 @@ TEST(LineFindings, are_none_of_machine_code_whose_waste_is_known) {
     LineCosts costs;
     costs.seconds_of_kernel = {{"a", 8}};
     costs.passes_per_second = 1;
-    const auto reports = report_lines({shared, global}, costs, h100);
+    const auto reports = report_lines({shared, global}, costs);
     EXPECT_EQ(reports[0].line.place().line, 1u);
     EXPECT_THAT(reports[0].saves_seconds.value(), DoubleEq(7));
     EXPECT_THAT(reports[1].wasted_share, DoubleEq(0.75));
@@ -144,7 +146,7 @@ TEST(LineFindings, of_machine_code_tell_what_its_kernel_wastes) {
     const auto reports =
         report_lines({machine_code_of("a", 0x30, 80, 80), machine_code_of("a", 0x20, 320, 40),
                       machine_code_of("a", 0x10, 320, 40), machine_code_of("b", 0x10, 80, 75)},
-                     costs, h100);
+                     costs);
     EXPECT_EQ(reports[0].line.offset, 0x10u);
     EXPECT_EQ(reports[1].line.offset, 0x20u);
     const auto finding = finding_of_machine_code(reports, "a", "a+0x10");
@@ -164,7 +166,7 @@ TEST(LineFindings, of_machine_code_tell_conflicts_where_no_sectors_are_wasted) {
     (*shared.counted)[Counter::shared_load_conflicts] = std::uint64_t{30};
     LineCosts costs;
     costs.seconds_of_kernel = {{"a", 8}};
-    const auto reports = report_lines({machine_code_of("a", 0x10, 80, 80), shared}, costs, h100);
+    const auto reports = report_lines({machine_code_of("a", 0x10, 80, 80), shared}, costs);
     const auto finding = finding_of_machine_code(reports, "a", "a+0x20");
     ASSERT_TRUE(finding);
     EXPECT_EQ(finding->cause, "bank_conflict");

@@ -10,6 +10,7 @@
 #include <random>
 #include <set>
 
+#include "core/model/shared_memory.h"
 #include "core/ptx/statement.h"
 #include "core/ptx/warp_machine.h"
 #include "test_data.h"
@@ -230,7 +231,7 @@ void count_plainly(const Lanes& lanes, std::uint32_t site, SiteTotals& totals) {
     for (const WarpMachine::Lane& lane : lanes) {
         if (!lane || (lane->second & 0xFFFFFF) != site) continue;
         ++active;
-        width = lane->second >> 24;
+        width = lane->second >> 24 & 63;
         sectors.insert(lane->first / sector_bytes);
         lines.insert(lane->first / line_bytes);
         places.insert(lane->first);
@@ -277,6 +278,57 @@ TEST(Probe, counts_warps_as_sets_do_and_parts_lanes_of_other_instructions) {
         EXPECT_EQ(words_of_totals(totals_of(machine, site)), words_of_totals(expected[site]))
             << "site " << site;
     EXPECT_EQ(totals_of(machine, 3).executed, 0u);
+}
+
+// Words at random and steps of all sizes, in shared memory, in warps of which some lanes execute
+// another instruction, of shared or of global memory.
+TEST(Probe, counts_passes_of_shared_memory_as_the_model_does) {
+    const ProbedPtx result = probed(program);
+    WarpMachine machine(result);
+    const SharedMemory model(*find_machine("h200").rules);
+    std::mt19937_64 random(11);
+    const auto chosen = [&](std::uint64_t count) { return random() % count; };
+    for (int round = 0; round < 800; ++round) {
+        std::array<PtxSite, 3> sites;
+        for (PtxSite& site : sites) {
+            site.width_bytes = 1u << chosen(5);
+            site.space = chosen(4) == 0 ? Space::global : Space::shared;
+            site.kind = chosen(2) == 0 ? AccessKind::load : AccessKind::store;
+        }
+        std::array<WarpAccess, 3> warps{};
+        Lanes lanes;
+        const std::uint64_t step = chosen(70);
+        const std::uint64_t kind = chosen(4);
+        const std::uint64_t pairs = chosen(3);
+        const std::size_t among = chosen(3) == 0 ? 3 : 1;
+        const std::uint64_t active = chosen(2) == 0 ? all_lanes : random() & random();
+        for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
+            if ((active >> lane & 1) == 0) continue;
+            const std::size_t at = chosen(among);
+            const PtxSite& site = sites[at];
+            const std::uint64_t pair = pairs == 0 ? lane : pairs == 1 ? lane / 2 : lane & ~2u;
+            const std::uint64_t place = kind == 0   ? chosen(8)
+                                        : kind == 1 ? chosen(200)
+                                                    : pair * step;
+            const std::uint64_t address = 1024 + place * site.width_bytes;
+            lanes[lane] = {address, probe_word(at, site)};
+            warps[at].active_lanes |= 1u << lane;
+            warps[at].addresses[lane] = address;
+        }
+        std::array<SiteTotals, 3> before;
+        for (std::size_t at = 0; at < 3; ++at) before[at] = totals_of(machine, at);
+        machine.call(lanes);
+        for (std::size_t at = 0; at < 3; ++at) {
+            warps[at].width_bytes = sites[at].width_bytes;
+            warps[at].kind = sites[at].kind;
+            const SharedCounts counted =
+                sites[at].space == Space::shared ? model.count(warps[at]) : SharedCounts{};
+            const SiteTotals after = totals_of(machine, at);
+            ASSERT_EQ(after.passes - before[at].passes, counted.wavefronts)
+                << round << " width " << sites[at].width_bytes << " step " << step;
+            ASSERT_EQ(after.ideal_passes - before[at].ideal_passes, counted.ideal_wavefronts);
+        }
+    }
 }
 
 TEST(Probe, keeps_addresses_of_warps_from_the_first_to_the_last) {

@@ -31,7 +31,7 @@ class WarpMachine {
         memory[samples_symbol].resize(probed.sites.size() * probed.samples_of_each * sample_words);
     }
 
-    // What each lane gives: its address, and its site with its width. Lanes that give none are
+    // What each lane gives: its address, and its probe_word(). Lanes that give none are
     // inactive.
     using Lane = std::optional<std::pair<std::uint64_t, std::uint32_t>>;
     void call(const std::array<Lane, warp_lanes>& arguments, std::uint32_t warp = 0) {
@@ -170,6 +170,12 @@ class WarpMachine {
             each([&](auto) { return active; });
         else if (op == "mov.u32" || op == "mov.u64" || op == "cvt.u64.u32")
             each([&](auto lane) { return in(1, lane); });
+        else if (op == "cvt.u32.u64")
+            each([&](auto lane) { return std::uint64_t{low(1, lane)}; });
+        else if (op == "not.pred")
+            each([&](auto lane) { return std::uint64_t{in(1, lane) == 0}; });
+        else if (op == "selp.b32")
+            each([&](auto lane) { return in(3, lane) != 0 ? in(1, lane) : in(2, lane); });
         else if (op == "mov.b64") {
             for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
                 if ((active >> lane & 1) == 0) continue;
@@ -179,6 +185,8 @@ class WarpMachine {
             }
         } else if (op == "shr.u32" || op == "shr.u64")
             each([&](auto lane) { return in(1, lane) >> in(2, lane); });
+        else if (op == "shl.b32")
+            each([&](auto lane) { return std::uint64_t{low(1, lane) << low(2, lane)}; });
         else if (op == "shl.b64")
             each([&](auto lane) { return in(1, lane) << in(2, lane); });
         else if (op.starts_with("and."))
@@ -203,6 +211,8 @@ class WarpMachine {
             each([&](auto lane) { return std::uint64_t{low(1, lane) - low(2, lane)}; });
         else if (op == "min.u32")
             each([&](auto lane) { return std::uint64_t{std::min(low(1, lane), low(2, lane))}; });
+        else if (op == "max.u32")
+            each([&](auto lane) { return std::uint64_t{std::max(low(1, lane), low(2, lane))}; });
         else if (op == "div.u32")
             each([&](auto lane) { return std::uint64_t{low(1, lane) / low(2, lane)}; });
         else if (op == "rem.u32")
