@@ -61,6 +61,7 @@ namespace coalprof {
     X(event_create, cuEventCreate)                            \
     X(event_destroy, cuEventDestroy_v2)                       \
     X(event_record, cuEventRecord)                            \
+    X(event_query, cuEventQuery)                              \
     X(event_elapsed, cuEventElapsedTime)
 
 struct DriverApi {

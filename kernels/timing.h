@@ -20,35 +20,43 @@ class CacheControl {
     CacheControl(KernelShop& shop, const DeviceFacts& facts);
 
     // Enqueue; neither waits.
-    void flush();  // throws away what L2 holds and leaves clean lines behind
-    void pause();  // keeps the GPU busy a little, without touching memory
+    void flush();                    // throws away what L2 holds and leaves clean lines behind
+    void pause();                    // keeps the GPU busy a little, without touching memory
+    void pause_for(double seconds);  // likewise
     // What has to be compiled for it.
     static CompileRequest request();
 
  private:
     KernelShop& shop_;
     std::uint64_t buffer_bytes_;
-    long long pause_cycles_;
+    double cycles_per_second_;
     std::uint64_t flush_blocks_;
     Buffer buffer_;
 };
 
 class Stopwatch {
  public:
-    explicit Stopwatch(const Gpu& gpu) : gpu_(gpu) {}
+    Stopwatch(const Gpu& gpu, CacheControl& cache) : gpu_(gpu), cache_(cache) {}
     ~Stopwatch();
     Stopwatch(const Stopwatch&) = delete;
     Stopwatch& operator=(const Stopwatch&) = delete;
 
     // Seconds of each of `repeats` executions of what `work` enqueues; `before` enqueues what is
-    // not timed. The host runs ahead of the GPU, so that no gap of its making is timed.
+    // not timed. Nothing is timed before the host has enqueued all of a round, so that neither its
+    // pace nor the number of repetitions changes the times; a round that came too late is repeated.
     std::vector<double> measure(std::uint64_t repeats, const std::function<void()>& before,
                                 const std::function<void()>& work);
 
  private:
     void make_events(std::size_t count);
+    // Of as many repetitions as it enqueues. False: the GPU had begun before the host was done.
+    bool enqueue_round(std::size_t repeats, const std::function<void()>& before,
+                       const std::function<void()>& work);
+    double elapsed_seconds(std::size_t repeat);
 
     const Gpu& gpu_;
+    CacheControl& cache_;
+    double hold_seconds_ = 50e-6;
     std::vector<CUevent> events_;
 };
 

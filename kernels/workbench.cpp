@@ -46,7 +46,7 @@ Workbench::Workbench(const DriverApi& api, CUdevice device, DeviceFacts about, C
       facts(std::move(about)),
       shop(gpu, compiler),
       cache(shop, facts),
-      stopwatch(gpu),
+      stopwatch(gpu, cache),
       fetch_limit(gpu) {}
 
 Arena& Workbench::free_arena(Allocation allocation) {

@@ -282,8 +282,7 @@ std::size_t own_places(std::size_t samples) {
     return samples / 2 + (samples - samples / 2 + 1) % 2;
 }
 
-std::string with_texts(std::string_view code,
-                       const std::map<std::string_view, std::string>& all) {
+std::string with_texts(std::string_view code, const std::map<std::string_view, std::string>& all) {
     std::string text;
     while (!code.empty()) {
         const std::size_t open = code.find('<');

@@ -93,6 +93,7 @@ class FakeGpu {
     std::map<CUfunction_attribute, int> function_attributes{
         {CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, CU_SHAREDMEM_CARVEOUT_DEFAULT}};
     int settings_made = 0;  // limits of the context, attributes of functions
+    int events_over = 0;    // of those that are asked for next; the others are to come
     std::uint64_t used_bytes = 0;
     // Of the thread that asks.
     CUcontext& current_context() {
@@ -583,6 +584,13 @@ inline void FakeTable::fill_events(DriverApi& api) {
     };
     api.event_record = [](CUevent, CUstream) {
         return call("cuEventRecord", [](FakeGpu&) { return CUDA_SUCCESS; });
+    };
+    api.event_query = [](CUevent) {
+        return call("cuEventQuery", [](FakeGpu& g) {
+            if (g.events_over == 0) return CUDA_ERROR_NOT_READY;
+            --g.events_over;
+            return CUDA_SUCCESS;
+        });
     };
     api.event_elapsed = [](float* milliseconds, CUevent, CUevent) {
         return call("cuEventElapsedTime", [=](FakeGpu&) {

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
+#include <string>
+#include <vector>
+
 #include "kernels/fake_driver.h"
 
 namespace coalprof {
@@ -32,17 +36,66 @@ TEST(Summary, of_one_value_is_that_value) {
     EXPECT_DOUBLE_EQ(timing.high_seconds, 7);
 }
 
-TEST(Stopwatch, times_the_work_and_not_what_comes_before) {
-    FakeGpu gpu;
-    const Gpu device(FakeGpu::driver(), 0);
-    std::string log;
-    Stopwatch stopwatch(device);
-    const auto seconds = stopwatch.measure(
-        150, [&log] { log += 'b'; }, [&log] { log += 'w'; });
-    EXPECT_EQ(seconds.size(), 150u);  // more than are enqueued at once
+class Stopwatches : public testing::Test {
+ protected:
+    Stopwatches() {
+        gpu_.play = [this](const FakeLaunch& launch) {
+            if (launch.function->name == "coalprof_pause")
+                holds_.push_back(
+                    static_cast<double>(*static_cast<long long*>(launch.parameters[0])) / 1e9);
+        };
+    }
+    std::vector<double> measure(std::uint64_t repeats) {
+        return stopwatch_.measure(
+            repeats, [this] { log_ += 'b'; }, [this] { log_ += 'w'; });
+    }
+    static std::shared_future<NvrtcLibrary> nvrtc() {
+        std::promise<NvrtcLibrary> ready;
+        ready.set_value(FakeGpu::nvrtc());
+        return ready.get_future().share();
+    }
+
+    static DeviceFacts facts() {
+        DeviceFacts facts;
+        facts.name = "NVIDIA H100";
+        facts.major = 9;
+        facts.clock_hz = 1'000'000'000;
+        return facts;
+    }
+
+    FakeGpu gpu_;
+    std::vector<double> holds_;  // seconds
+    std::string log_;
+    Gpu device_{FakeGpu::driver(), 0};
+    Compiler compiler_{nvrtc(), 90};
+    KernelShop shop_{device_, compiler_};
+    CacheControl cache_{shop_, facts()};
+    Stopwatch stopwatch_{device_, cache_};
+};
+
+TEST_F(Stopwatches, time_the_work_and_not_what_comes_before) {
+    const auto seconds = measure(10);
+    EXPECT_EQ(seconds.size(), 10u);
     EXPECT_DOUBLE_EQ(seconds.front(), 0.5e-3);
-    EXPECT_EQ(log.size(), 300u);
-    EXPECT_EQ(log.substr(0, 4), "bwbw");
+    EXPECT_EQ(log_, "bwbwbwbwbwbwbwbwbwbw");
+    EXPECT_EQ(holds_.size(), 3u);  // before rounds of 4, 4 and 2
+}
+
+TEST_F(Stopwatches, repeat_a_round_that_the_gpu_began_before_the_host_was_done) {
+    gpu_.events_over = 2;
+    EXPECT_EQ(measure(4).size(), 4u);
+    EXPECT_EQ(log_.size(), 3 * 8u);
+    ASSERT_EQ(holds_.size(), 3u);
+    EXPECT_DOUBLE_EQ(holds_[1], 2 * holds_[0]);
+    EXPECT_DOUBLE_EQ(holds_[2], 4 * holds_[0]);
+    measure(4);  // this host is known
+    EXPECT_DOUBLE_EQ(holds_.back(), 4 * holds_[0]);
+}
+
+TEST_F(Stopwatches, take_what_comes_from_a_host_that_is_always_late) {
+    gpu_.events_over = 1000;
+    EXPECT_EQ(measure(6).size(), 6u);
+    EXPECT_LT(holds_.back(), 20e-3);
 }
 
 }  // namespace
