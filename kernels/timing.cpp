@@ -17,7 +17,9 @@ constexpr double pause_seconds = 20e-6;
 // warm: 3.2 us in rounds of 1, 2, 4 and 5, of 8 the first three 3.7, of 64 all but the last few 3.9
 // (docs/measurements/h200/rounds.txt).
 constexpr std::size_t round_repeats = 4;
-// Where a GPU is held for as long and the host is still late, it will always be.
+// For as long the GPU is held while a round is enqueued; twice as long where the host came too
+// late, and where it is late after the longest, it will always be.
+constexpr double shortest_hold_seconds = 50e-6;
 constexpr double longest_hold_seconds = 5e-3;
 
 std::uint64_t flush_bytes(const DeviceFacts& facts) {
@@ -91,10 +93,11 @@ void Stopwatch::make_events(std::size_t count) {
     }
 }
 
-bool Stopwatch::enqueue_round(std::size_t repeats, const std::function<void()>& before,
+bool Stopwatch::enqueue_round(std::size_t repeats, double hold_seconds,
+                              const std::function<void()>& before,
                               const std::function<void()>& work) {
     const DriverApi& api = gpu_.api();
-    cache_.pause_for(hold_seconds_);
+    cache_.pause_for(hold_seconds);
     for (std::size_t k = 0; k < repeats; ++k) {
         before();
         gpu_.check(api.event_record(events_[2 * k], nullptr), "start the clock");
@@ -119,12 +122,13 @@ std::vector<double> Stopwatch::measure(std::uint64_t repeats, const std::functio
                                        const std::function<void()>& work) {
     make_events(2 * round_repeats);
     std::vector<double> seconds;
+    double hold_seconds = shortest_hold_seconds;
     while (seconds.size() < repeats) {
         const std::size_t count = std::min<std::uint64_t>(repeats - seconds.size(), round_repeats);
-        const bool was_held = enqueue_round(count, before, work);
+        const bool was_held = enqueue_round(count, hold_seconds, before, work);
         gpu_.synchronize("finish the timed launches");
-        if (!was_held && hold_seconds_ < longest_hold_seconds) {
-            hold_seconds_ *= 2;
+        if (!was_held && hold_seconds < longest_hold_seconds) {
+            hold_seconds *= 2;
             continue;
         }
         for (std::size_t k = 0; k < count; ++k) seconds.push_back(elapsed_seconds(k));

@@ -49,14 +49,13 @@ class Stopwatch {
 
  private:
     void make_events(std::size_t count);
-    // Of as many repetitions as it enqueues. False: the GPU had begun before the host was done.
-    bool enqueue_round(std::size_t repeats, const std::function<void()>& before,
-                       const std::function<void()>& work);
+    // Of as many repetitions. False: the GPU had begun before the host was done.
+    bool enqueue_round(std::size_t repeats, double hold_seconds,
+                       const std::function<void()>& before, const std::function<void()>& work);
     double elapsed_seconds(std::size_t repeat);
 
     const Gpu& gpu_;
     CacheControl& cache_;
-    double hold_seconds_ = 50e-6;
     std::vector<CUevent> events_;
 };
 

@@ -181,7 +181,7 @@ if what == 'lines':
     lines += [{'rewritten': '_Z3ptxPf'},
               {'site': '0:0', 'function': '_Z3ptxPf', 'source': ['/src/app.cu', 12], 'inlined_at': ['', 0],
                'instruction': 'ld.global.f32', 'kind': 'load', 'space': 'global', 'width': 4,
-               'totals': [1, 32, 32, 8, 32, 4, 4],
+               'totals': [1, 32, 32, 8, 32, 4, 4, 0, 0],
                'samples': [[2 ** 32 - 1, *range(1 << 20, (1 << 20) + 4096, 128)]] if 'KEEPS_A_WARP' in os.environ else []}]
 if what == 'machine_code' and 'TELLS_LAUNCHES' in os.environ:
     lines += [{**shape, 'kernel': kernel, 'launches': 2}]

@@ -196,8 +196,15 @@ class CountedLines : public ::testing::Test {
         return reinterpret_cast<Handle>(number);
     }
     void gpu_counts(std::uint64_t executed) {
-        driver.counts = {executed,      32 * executed, 4 * executed, executed,
-                         32 * executed, 4 * executed,  4 * executed};
+        const auto words = std::bit_cast<std::array<std::uint64_t, site_counts>>(
+            SiteTotals{.executed = executed,
+                       .lanes = 32 * executed,
+                       .sectors = 4 * executed,
+                       .lines = executed,
+                       .places = 32 * executed,
+                       .ideal_sectors = 4 * executed,
+                       .needed_sectors = 4 * executed});
+        driver.counts.assign(words.begin(), words.end());
         driver.samples.assign(64 * sample_words, 0);
     }
 

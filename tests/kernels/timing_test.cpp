@@ -88,8 +88,8 @@ TEST_F(Stopwatches, repeat_a_round_that_the_gpu_began_before_the_host_was_done) 
     ASSERT_EQ(holds_.size(), 3u);
     EXPECT_DOUBLE_EQ(holds_[1], 2 * holds_[0]);
     EXPECT_DOUBLE_EQ(holds_[2], 4 * holds_[0]);
-    measure(4);  // this host is known
-    EXPECT_DOUBLE_EQ(holds_.back(), 4 * holds_[0]);
+    measure(4);  // one slow moment is not this host's pace
+    EXPECT_DOUBLE_EQ(holds_.back(), holds_[0]);
 }
 
 TEST_F(Stopwatches, take_what_comes_from_a_host_that_is_always_late) {
