@@ -46,10 +46,10 @@ class Recorded(Case):
                          sorted(recorded["points"], key=lambda one: one["name"]))
         return recorded, result
 
-    def assert_same_findings(self, recorded, result):
-        """Of the same places, causes and patterns; what is saved of sectors follows from the traces alone."""
+    def assert_same_findings(self, recorded, result, keys=("point", "cause", "like")):
+        """What is saved of sectors follows from the traces alone."""
         def told(findings):
-            return {(one["point"], one["cause"], one["like"]) for one in findings}
+            return {tuple(one[key] for key in keys) for one in findings}
 
         def saved(findings):
             return {one["point"]: one["saves_seconds"] for one in findings
@@ -73,7 +73,8 @@ class Recorded(Case):
 
     def test_bank_conflicts(self):
         recorded, result = self.replayed("conflicts", "--lines")
-        self.assert_same_findings(recorded, result)
+        # Steps of `sum_pairs` take words ever further apart: which one is shown depends on the warps kept.
+        self.assert_same_findings(recorded, result, keys=("point", "cause"))
         passes = {(one["parameters"]["kernel"], key): value for one in result["points"]
                   for key, value in (one["predicted"] or {}).items() if key.endswith("_wavefronts")}
         # Ten launches each. Nsight Compute counted in one of them (H200, 2026-11-23) 16,777,216,
