@@ -22,7 +22,7 @@ struct LineCosts {
 struct LineReport {
     LineSummary line;
     Readings measured;   // of global memory, counted by the program's own code; of machine code all
-    Readings predicted;  // of shared memory: passes, by the model from the warps that were kept
+    Readings predicted;  // of shared memory: passes, by the rule of the model
     double wasted_share = 0;  // of the line's sectors, or passes, from 0 to 1
     std::optional<double> saves_seconds;
 };

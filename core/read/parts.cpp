@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -79,6 +80,16 @@ Verdict verdict_from(JsonView item) {
     return verdict;
 }
 
+std::array<double, 2> interval_in(JsonView list, const std::string& what) {
+    std::array<double, 2> ends{};
+    std::size_t count = 0;
+    for (const JsonView end : list)
+        if (const auto number = end.number())
+            ends[std::min(count++, ends.size() - 1)] = *number;
+    if (count != ends.size()) complain(what, "two numbers, the lowest and the highest");
+    return ends;
+}
+
 LineFinding finding_from(JsonView item) {
     constexpr std::string_view what = "findings";
     LineFinding finding{.point = text_in(item, what, "point"),
@@ -89,6 +100,8 @@ LineFinding finding_from(JsonView item) {
     if (!member_of(item, what, "like").is_null()) finding.like = text_in(item, what, "like");
     if (!member_of(item, what, "saves_seconds").is_null())
         finding.saves_seconds = number_in(item, what, "saves_seconds");
+    if (const auto interval = item.find("saves_interval_seconds"))
+        finding.saves_interval_seconds = interval_in(*interval, "findings.saves_interval_seconds");
     return finding;
 }
 
@@ -135,14 +148,8 @@ Estimates estimates_from(JsonView object, KeyOrder& keys) {
     for (const JsonView member : object) {
         const auto counter = keys.find(member.name());
         if (!counter) continue;
-        std::array<double, 2> ends{};
-        std::size_t count = 0;
-        for (const JsonView end : member)
-            if (const auto number = end.number())
-                ends[std::min(count++, ends.size() - 1)] = *number;
-        if (count != ends.size())
-            complain(path_of(what, key_of(*counter)), "two numbers, the lowest and the highest");
-        estimates.intervals.push_back({*counter, ends[0], ends[1]});
+        const auto [low, high] = interval_in(member, path_of(what, key_of(*counter)));
+        estimates.intervals.push_back({*counter, low, high});
     }
     if (const auto limits = object.find("limits"))
         for (const JsonView limit : *limits)

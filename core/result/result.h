@@ -2,6 +2,7 @@
 // measures fills them, what writes reads them, and neither knows the other.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -98,6 +99,8 @@ struct LineFinding {
     // About, of the time of all launches: the kernel's by the share of its sectors that is wasted,
     // or the time that the passes take. None: the kernel's time is not known.
     std::optional<double> saves_seconds = {};
+    // In which of the programs that were mended by hand what was saved lay: least and most.
+    std::optional<std::array<double, 2>> saves_interval_seconds = {};
 };
 
 enum class Status : std::uint8_t { complete, partial, interrupted };

@@ -168,6 +168,13 @@ class HtmlWriter : public ResultSink {
                 text_.put(",\"saves_seconds\":");
                 put_number(*finding.saves_seconds);
             }
+            if (const auto& interval = finding.saves_interval_seconds) {
+                text_.put(",\"saves_interval_seconds\":[");
+                put_number(interval->front());
+                text_.put(',');
+                put_number(interval->back());
+                text_.put(']');
+            }
             text_.put('}');
         }
         text_.put(']');

@@ -140,14 +140,18 @@ std::string json_of_verdicts(const std::vector<Verdict>& verdicts) {
 
 std::string json_of_findings(const std::vector<LineFinding>& findings) {
     Json list = Json::array();
-    for (const LineFinding& finding : findings)
-        list.push_back({{"point", finding.point},
-                        {"cause", finding.cause},
-                        {"text", finding.text},
-                        {"fix", finding.fix},
-                        {"like", finding.like.empty() ? Json(nullptr) : Json(finding.like)},
-                        {"saves_seconds",
-                         finding.saves_seconds ? Json(*finding.saves_seconds) : Json(nullptr)}});
+    for (const LineFinding& finding : findings) {
+        Json& one = list.emplace_back(
+            Json{{"point", finding.point},
+                 {"cause", finding.cause},
+                 {"text", finding.text},
+                 {"fix", finding.fix},
+                 {"like", finding.like.empty() ? Json(nullptr) : Json(finding.like)},
+                 {"saves_seconds",
+                  finding.saves_seconds ? Json(*finding.saves_seconds) : Json(nullptr)}});
+        if (finding.saves_interval_seconds)
+            one["saves_interval_seconds"] = *finding.saves_interval_seconds;
+    }
     return text_of(list);
 }
 

@@ -4,7 +4,12 @@ const programSource = (result, { results, counters, say, el, details }) => {
   if (!result.findings.length && !result.sources) return [];
   const index = results.indexOf(result);
   const rough = (value, unit) => say(Number(value.toPrecision(3)), unit);
-  const savingOf = finding => finding.saves_seconds === undefined ? '' : ` Saves about ${rough(finding.saves_seconds, 'second')}.`;
+  const savingOf = finding => {
+    if (finding.saves_seconds === undefined) return '';
+    const between = finding.saves_interval_seconds;
+    const ends = between ? ` (${between.map(end => rough(end, 'second')).join(' to ')})` : '';
+    return ` Saves about ${rough(finding.saves_seconds, 'second')}${ends}.`;
+  };
   const causeOf = finding => finding.cause.replaceAll('_', ' ');
   const place = i => `source-${index}-${i}`;
   const findingOf = new Map(result.findings.map(finding => [finding.point, finding]));

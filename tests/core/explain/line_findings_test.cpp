@@ -61,6 +61,9 @@ TEST(LineFindings, come_in_the_order_of_what_they_could_save) {
     ASSERT_TRUE(finding);
     EXPECT_EQ(finding->cause, "strided");
     EXPECT_EQ(finding->like, "stride --at 32 --type f32");
+    ASSERT_TRUE(finding->saves_interval_seconds);
+    EXPECT_LT(finding->saves_interval_seconds->front(), *finding->saves_seconds);
+    EXPECT_GT(finding->saves_interval_seconds->back(), *finding->saves_seconds);
     EXPECT_FALSE(finding_of(reports[2], "app.cu:2", h100));
 }
 

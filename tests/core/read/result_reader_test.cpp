@@ -105,7 +105,8 @@ KeptResult rich_result() {
              .text = "3 bytes \"apart\"",
              .fix = "none",
              .like = "stride --at 3",
-             .saves_seconds = 1e-3},
+             .saves_seconds = 1e-3,
+             .saves_interval_seconds = {{5e-4, 1.5e-3}}},
             {.point = "app.cu:8 st", .cause = "scattered", .text = "x", .fix = "y", .like = {}}}};
     return result;
 }

@@ -50,6 +50,10 @@ TEST(FindingText, says_what_a_fix_saves_and_which_pattern_shows_it_where_that_is
     const std::string all = finding_text(finding, true);
     EXPECT_NE(all.find("2.00 us"), all.npos) << all;
     EXPECT_NE(all.find("explain stride"), all.npos) << all;
+    finding.saves_interval_seconds = {{1e-6, 2.5e-6}};
+    const std::string between = finding_text(finding, true);
+    EXPECT_NE(between.find("1.00"), between.npos) << between;
+    EXPECT_NE(between.find("2.50"), between.npos) << between;
 }
 
 TEST(FileDescriptor, copies_a_file_of_several_blocks) {
