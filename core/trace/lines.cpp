@@ -63,10 +63,12 @@ Readings readings_of(const LineSummary& line) {
 std::vector<LinesDiffer> kernels_whose_lines_differ(const std::vector<KernelSummary>& kernels,
                                                     const std::vector<Trace>& traces) {
     constexpr double tolerated = 0.02;
+    if (std::ranges::any_of(kernels, is_graph, &KernelSummary::kernel)) return {};
     std::map<std::string, std::optional<double>> hardware;  // none: it cannot be told
     for (const Trace& trace : traces) {
         if (!trace.launches) return {};  // killed
         for (const auto& [kernel, launches] : *trace.launches) {
+            if (is_graph(kernel)) return {};
             const auto counted = std::ranges::find_if(kernels, [&](const KernelSummary& summary) {
                 return summary.kernel.name == kernel.name && summary.kernel.grid == kernel.grid &&
                        summary.kernel.block == kernel.block;
