@@ -565,6 +565,33 @@ TEST_F(ProgramWithLines, has_them_read_before_their_module_goes) {
     EXPECT_THAT(trace().problems, IsEmpty());
 }
 
+// As in the run that the hardware counts: what is recorded runs when its graph is launched.
+TEST_F(ProgramWithLines, has_launches_that_are_recorded_left_out_of_those_told) {
+    begin_capture(stream(16));
+    launch("k", true, stream(16));
+    end_capture(stream(16));
+    launch("k");
+    attachment->program_ends();
+    EXPECT_EQ(trace().launches->begin()->second, 2u);
+}
+
+// Their counts lie in the context that the graph runs in.
+TEST_F(ProgramWithLines, has_lines_of_kernels_that_are_only_recorded) {
+    attachment->context_ends(context);
+    begin_capture(stream(16));
+    launch("k", true, stream(16));
+    end_capture(stream(16));
+    const auto contexts = [&] {
+        std::size_t known = 0;
+        attachment->with_lines([&](LineProbe& lines) {
+            known = lines.contexts().size();
+            return true;
+        });
+        return known;
+    };
+    EXPECT_EQ(contexts(), 1u);
+}
+
 // The copy would wait for the kernel, or spoil what is recorded.
 TEST_F(ProgramWithLines, goes_on_where_they_cannot_be_read_and_says_so) {
     const auto cannot_be_read = [&](const std::function<void()>& ends) {
