@@ -247,6 +247,17 @@ TEST_F(AttachedProgram, is_counted_again_when_such_a_kernel_has_ended) {
     EXPECT_THAT(fake.breaches(), IsEmpty());
 }
 
+TEST_F(AttachedProgram, is_waited_for_once_where_its_kernel_runs_on) {
+    launch("waits", false);
+    int asked = 0;
+    streams.is_busy = [&](CUstream) {
+        ++asked;
+        return true;
+    };
+    launch("waits");
+    EXPECT_EQ(asked, 0);
+}
+
 // As those that ran on while another pass counted.
 TEST_F(AttachedProgram, is_not_counted_in_kernels_that_are_to_be_left_out) {
     left_out = {"waits"};
