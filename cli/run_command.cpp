@@ -263,8 +263,9 @@ LineRuns run_for_lines(const RunCommand& command, const std::string& library,
     result.traces.may_ask_for_more = most == 0 && !kernels_left(1).empty();
     for (const KernelOfMachineCode& kernel : kernels_left(most)) {
         if (stop_signal() != 0 || result.code >= 128) break;
-        result.traces.asked_for.push_back(kernel.name);
-        run(RunPass::machine_code, result.traces.of_machine_code, kernel);
+        auto& counted = result.traces.of_machine_code.emplace_back(
+            MachineCodeRun{.kernel = kernel.name, .traces = {}});
+        run(RunPass::machine_code, counted.traces, kernel);
     }
     if (result.runs == 0) append(result.warnings, why_it_ran_once(first));
     return result;
@@ -308,7 +309,8 @@ ExitCode run_run_command(const RunCommand& command, const Invocation& invocation
         append(lines.warnings, more.warnings);
         if (stop_signal() != 0) code = more.code;
         again = std::move(more.traces.of_ptx);
-        std::ranges::move(more.traces.of_machine_code, std::back_inserter(again));
+        for (MachineCodeRun& one : more.traces.of_machine_code)
+            std::ranges::move(one.traces, std::back_inserter(again));
     } else if (!command.lines && command.counters == "memory" && code == 0 && may_run_again) {
         runs = 2;
         code = run_once(command, library, RunPass::use, again, traces);

@@ -13,6 +13,7 @@
 #include "cli/run_warnings.h"
 #include "core/explain/line_findings.h"
 #include "core/run/device_machine.h"
+#include "core/text/describe.h"
 #include "core/trace/lines.h"
 #include "core/trace/machine_code.h"
 #include "core/warps/warps_file.h"
@@ -71,75 +72,114 @@ Point point_of(const LineReport& report, std::map<std::string, int>& names) {
     return point;
 }
 
-void save_addresses(const std::string& path, const std::vector<LineReport>& reports,
-                    const std::vector<Point>& points) {
-    OutputFile file(path);
-    for (std::size_t i = 0; i < reports.size(); ++i) {
-        std::string name = points[i].name;
-        std::ranges::replace(name, ' ', '_');
-        std::ranges::replace(name, '#', '_');
-        for (const WarpAccess& warp : reports[i].line.samples)
-            if (const auto text = warps_file_line(name, warp)) file.write(*text);
-    }
-    file.commit();
-}
-
 Warning no_lines(std::string text) {
     return {.code = "W-NO-LINES", .point = {}, .text = std::move(text)};
 }
 
-// Kernels whose code could not count itself. `may_ask_more`: for lines of machine code.
-std::vector<Warning> kernels_without_lines(const std::vector<KernelSummary>& kernels,
-                                           const std::vector<LineSummary>& lines,
-                                           bool may_ask_more) {
-    double all = 0;
-    std::map<std::string, double> missing;
-    for (const KernelSummary& summary : kernels) {
-        all += summary.total_seconds();
-        if (std::ranges::none_of(lines, [&](const LineSummary& line) {
-                return line.site.function == summary.kernel.name;
-            }))
-            missing[kernel_name(summary.kernel.name)] += summary.total_seconds();
+std::vector<Warning> save_addresses(const std::string& path, const std::vector<LineReport>& reports,
+                                    const std::vector<Point>& points) {
+    std::optional<OutputFile> file;
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+        std::string name = points[i].name;
+        std::ranges::replace(name, ' ', '_');
+        std::ranges::replace(name, '#', '_');
+        for (const WarpAccess& warp : reports[i].line.samples) {
+            const auto text = warps_file_line(name, warp);
+            if (!text) continue;
+            if (!file) file.emplace(path);
+            file->write(*text);
+        }
     }
-    if (missing.empty()) return {};
-    std::vector<std::string> names;
-    double seconds = 0;
-    for (const auto& [name, time] : missing) {
-        if (names.size() < 5) names.push_back(name);
-        seconds += time;
-    }
-    if (missing.size() > names.size())
-        names.push_back(fmt::format("{} more", missing.size() - names.size()));
-    return {no_lines(fmt::format("no lines of {}: {:.0f} % of the GPU's time{}",
-                                 fmt::join(names, ", "), all > 0 ? 100 * seconds / all : 0.0,
-                                 may_ask_more ? "; --machine-code 1 runs the program once more "
-                                                "for the one that takes most"
-                                              : ""))};
+    if (!file)
+        return {
+            no_lines(fmt::format("{} was not written: no addresses were kept, and of machine "
+                                 "code none are known",
+                                 shown(path)))};
+    file->commit();
+    return {};
 }
 
-// Of machine code what was asked for and did not come, where nothing says why.
-std::vector<Warning> silent_kernels(const LineTraces& traces) {
-    const std::vector<Trace>& told = traces.of_machine_code;
-    if (!problems_of(told, {}).empty()) return {};
-    std::vector<Warning> warnings;
-    for (const std::string& kernel : traces.asked_for) {
-        const bool was_launched = std::ranges::any_of(told, [&](const Trace& trace) {
-            return trace.launches && std::ranges::any_of(*trace.launches, [&](const auto& entry) {
-                       return entry.first.name == kernel;
-                   });
-        });
-        const bool has_instructions = std::ranges::any_of(told, [&](const Trace& trace) {
-            return std::ranges::count(trace.instructions, kernel, &TracedInstruction::function) > 0;
-        });
-        const std::string name = kernel_name(kernel);
-        if (!was_launched)
-            warnings.push_back(no_lines(fmt::format(
-                "{} was not launched in the run that was to count its instructions", name)));
-        else if (!has_instructions)
-            warnings.push_back(
-                no_lines(fmt::format("CUPTI counted no memory instructions of {}", name)));
+// Seconds of the whole run by the names of kernels that have no line; of graphs as well, of whose
+// kernels nobody can tell.
+struct TimeWithoutLines {
+    double all = 0;  // of kernels with lines, too
+    double in_graphs = 0;
+    std::map<std::string, double> of_kernels;
+};
+TimeWithoutLines time_without_lines(const std::vector<KernelSummary>& kernels,
+                                    const std::vector<LineSummary>& lines) {
+    TimeWithoutLines time;
+    for (const KernelSummary& summary : kernels) {
+        const std::string& name = summary.kernel.name;
+        const double seconds = summary.total_seconds();
+        time.all += seconds;
+        if (is_graph(summary.kernel) && !lines.empty())
+            time.in_graphs += seconds;
+        else if (std::ranges::none_of(
+                     lines, [&](const LineSummary& line) { return line.site.function == name; }))
+            time.of_kernels[kernel_name(name)] += seconds;
     }
+    return time;
+}
+
+// Kernels whose code could not count itself. `may_ask_more`: for lines of machine code.
+std::vector<Warning> kernels_without_lines(const TimeWithoutLines& time, bool may_ask_more) {
+    const auto percent = [&](double seconds) {
+        return time.all > 0 ? 100 * seconds / time.all : 0.0;
+    };
+    std::vector<Warning> warnings;
+    std::vector<std::string> names;
+    double seconds = 0;
+    for (const auto& [name, of_kernel] : time.of_kernels) {
+        if (names.size() < 5) names.push_back(name);
+        seconds += of_kernel;
+    }
+    if (time.of_kernels.size() > names.size())
+        names.push_back(fmt::format("{} more", time.of_kernels.size() - names.size()));
+    if (!names.empty())
+        warnings.push_back(
+            no_lines(fmt::format("no lines of {}: {:.0f} % of the GPU's time{}",
+                                 fmt::join(names, ", "), percent(seconds),
+                                 may_ask_more ? "; --machine-code 1 runs the program once more for "
+                                                "the one that takes most"
+                                              : "")));
+    if (time.in_graphs > 0)
+        warnings.push_back(no_lines(fmt::format(
+            "{:.0f} % of the GPU's time passed in CUDA graphs, and is no kernel's here; "
+            "lines may hold what their kernels executed there",
+            percent(time.in_graphs))));
     return warnings;
+}
+
+// Of code that was to count itself, why some did not: where nothing is left without lines it does
+// not matter, as where CUPTI counted its kernels.
+std::vector<Warning> code_as_it_was(const std::vector<Trace>& of_ptx,
+                                    const TimeWithoutLines& time) {
+    const std::set<std::string> reasons = names_in(of_ptx, &Trace::lacks_ptx);
+    if (reasons.empty() || (time.of_kernels.empty() && time.in_graphs == 0)) return {};
+    return {no_lines(fmt::format("of the code that the program loads some did not count itself: {}",
+                                 fmt::join(reasons, "; ")))};
+}
+
+// What was asked for and did not come, where nothing says why.
+std::vector<Warning> silence_of(const MachineCodeRun& run) {
+    if (std::ranges::any_of(run.traces, [](const Trace& one) { return !one.problems.empty(); }))
+        return {};
+    const bool was_launched = std::ranges::any_of(run.traces, [&](const Trace& trace) {
+        return trace.launches && std::ranges::any_of(*trace.launches, [&](const auto& entry) {
+                   return entry.first.name == run.kernel;
+               });
+    });
+    const bool has_instructions = std::ranges::any_of(run.traces, [&](const Trace& trace) {
+        return std::ranges::count(trace.instructions, run.kernel, &TracedInstruction::function) > 0;
+    });
+    const std::string name = kernel_name(run.kernel);
+    if (!was_launched)
+        return {no_lines(fmt::format(
+            "{} was not launched in the run that was to count its instructions", name))};
+    if (!has_instructions)
+        return {no_lines(fmt::format("CUPTI counted no memory instructions of {}", name))};
+    return {};
 }
 
 std::vector<Warning> bulk_copies_in(const std::vector<Trace>& traces) {
@@ -167,12 +207,28 @@ std::vector<Warning> lines_that_differ(const std::vector<KernelSummary>& kernels
     return warnings;
 }
 
-// The one that saves most first. Of a kernel's machine code there is one, at the instruction that
-// wastes most, which comes first of them.
+// What went wrong with some kernels is said of them.
+std::vector<Warning> problems_of_machine_code(const std::vector<MachineCodeRun>& runs) {
+    std::map<std::string, std::vector<std::string>> kernels_of;
+    for (const MachineCodeRun& run : runs)
+        for (const Warning& problem : problems_of(run.traces, {}))
+            kernels_of[problem.text].push_back(kernel_name(run.kernel));
+    std::vector<Warning> warnings;
+    for (const auto& [problem, kernels] : kernels_of)
+        warnings.push_back(
+            no_lines(kernels.size() > 1 && kernels.size() == runs.size()
+                         ? problem
+                         : fmt::format("{}: {}", fmt::join(kernels, ", "), problem)));
+    return warnings;
+}
+
+// The one that saves most first. Of a kernel's machine code there is one.
 std::vector<LineFinding> findings_of(const std::vector<LineReport>& reports,
                                      const std::vector<Point>& points, const Machine& machine) {
     const auto saves = [](const LineFinding& one) { return one.saves_seconds.value_or(0); };
     std::vector<LineFinding> findings;
+    std::vector<std::string> names;
+    for (const Point& point : points) names.push_back(point.name);
     std::set<std::string> seen;
     for (std::size_t i = 0; i < reports.size(); ++i) {
         const std::string& function = reports[i].line.site.function;
@@ -180,7 +236,7 @@ std::vector<LineFinding> findings_of(const std::vector<LineReport>& reports,
         if (!reports[i].line.is_machine_code())
             finding = finding_of(reports[i], points[i].name, machine);
         else if (seen.insert(function).second)
-            finding = finding_of_machine_code(reports, function, points[i].name);
+            finding = finding_of_machine_code(reports, function, names);
         if (!finding) continue;
         const auto behind =
             std::ranges::upper_bound(findings, saves(*finding), std::ranges::greater(), saves);
@@ -200,21 +256,25 @@ bool lacks_line_information(const std::vector<LineSummary>& lines) {
 
 std::vector<Warning> warnings_of(const std::vector<KernelSummary>& kernels,
                                  const std::vector<LineSummary>& lines, const LineTraces& traces) {
-    std::vector<Warning> all = kernels_without_lines(kernels, lines, traces.may_ask_for_more);
-    append(all, silent_kernels(traces));
-    append(all, bulk_copies_in(traces.of_machine_code));
+    const TimeWithoutLines time = time_without_lines(kernels, lines);
+    std::vector<Warning> all = kernels_without_lines(time, traces.may_ask_for_more);
+    for (const MachineCodeRun& run : traces.of_machine_code) {
+        append(all, silence_of(run));
+        append(all, bulk_copies_in(run.traces));
+        append(all, lines_that_differ(kernels, run.traces,
+                                      "its launches ask for other sectors from run to run"));
+    }
     append(all, lines_that_differ(kernels, traces.of_ptx,
                                   "where lanes part, the program's own code is arranged in another "
                                   "way, or later launches ask for other sectors"));
-    append(all, lines_that_differ(kernels, traces.of_machine_code,
-                                  "its launches ask for other sectors from run to run"));
     if (lacks_line_information(lines))
         all.push_back({.code = "W-NO-LINE-INFO",
                        .point = {},
                        .text = "the program was built without line information: compile it with "
                                "nvcc -lineinfo to see source lines"});
     append(all, problems_of(traces.of_ptx, "W-NO-LINES"));
-    append(all, problems_of(traces.of_machine_code, "W-NO-LINES"));
+    append(all, code_as_it_was(traces.of_ptx, time));
+    append(all, problems_of_machine_code(traces.of_machine_code));
     return all;
 }
 
@@ -263,7 +323,8 @@ std::vector<Warning> why_it_ran_once(const std::vector<Trace>& traces) {
 RunLines lines_of_run(const std::vector<KernelSummary>& kernels, const LineTraces& traces,
                       const std::optional<DeviceFacts>& facts, const std::string& addresses) {
     std::vector<LineSummary> lines = summarize_lines(traces.of_ptx);
-    std::ranges::move(lines_of_machine_code(traces.of_machine_code), std::back_inserter(lines));
+    for (const MachineCodeRun& run : traces.of_machine_code)
+        std::ranges::move(lines_of_machine_code(run.traces), std::back_inserter(lines));
     const Machine machine = facts ? machine_of(*facts) : find_machine("h200");
     const std::vector<LineReport> reports = report_lines(lines, costs_of(kernels, facts));
     RunLines result;
@@ -278,7 +339,8 @@ RunLines lines_of_run(const std::vector<KernelSummary>& kernels, const LineTrace
     }
     result.findings = findings_of(reports, result.points, machine);
     result.warnings = warnings_of(kernels, lines, traces);
-    if (!addresses.empty()) save_addresses(addresses, reports, result.points);
+    if (!addresses.empty())
+        append(result.warnings, save_addresses(addresses, reports, result.points));
     return result;
 }
 

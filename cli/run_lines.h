@@ -18,16 +18,22 @@ struct RunLines {
     std::vector<Warning> warnings;
 };
 
+// A run in which CUPTI counted the machine code of one kernel.
+struct MachineCodeRun {
+    std::string kernel;  // by its mangled name
+    std::vector<Trace> traces;
+};
+
 // What the runs of a program told of its lines.
 struct LineTraces {
-    std::vector<Trace> of_ptx;           // which counted itself
-    std::vector<Trace> of_machine_code;  // of one kernel each, as CUPTI counted it
-    std::vector<std::string> asked_for;  // these kernels, by their mangled names
-    bool may_ask_for_more = false;       // as nobody did, and there are such kernels
+    std::vector<Trace> of_ptx;  // which counted itself
+    std::vector<MachineCodeRun> of_machine_code;
+    bool may_ask_for_more = false;  // as nobody did, and there are such kernels
 };
 
 // `kernels` were counted by the hardware, `traces` come from the GPU of `facts`. `addresses`: a
-// warps file for the warps that were kept; empty: none. Throws Error where that cannot be written.
+// warps file for the warps that were kept, which is left as it is where none were; empty: none.
+// Throws Error where that cannot be written.
 RunLines lines_of_run(const std::vector<KernelSummary>& kernels, const LineTraces& traces,
                       const std::optional<DeviceFacts>& facts, const std::string& addresses);
 

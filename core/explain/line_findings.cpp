@@ -16,15 +16,15 @@ namespace {
 // Less is not worth a reader's time.
 constexpr double least_wasted_share = 0.1;
 
-// What mending saved, for one that was said: of six faults in docs/examples, each beside its remedy,
-// 0.53 to 1.06 (H100 and H200, docs/measurements/h200/run). Nothing else was held against it.
+// What mending saved, for one that was said: of six faults in docs/examples, each beside its
+// remedy, 0.53 to 1.06 (H100 and H200, docs/measurements/h200/run). Nothing else was held against
+// it.
 constexpr double least_saved = 0.5;
 constexpr double most_saved = 1.1;
 
 void set_saving(LineFinding& finding, std::optional<double> seconds) {
     finding.saves_seconds = seconds;
-    if (seconds)
-        finding.saves_interval_seconds = {least_saved * *seconds, most_saved * *seconds};
+    if (seconds) finding.saves_interval_seconds = {least_saved * *seconds, most_saved * *seconds};
 }
 
 // Passes of one warp, and those that its width needs anyway. Of atomics the counts of stores: lanes
@@ -153,10 +153,15 @@ struct Spent {
     double took = 0;
     double needed = 0;
     std::size_t places_that_waste = 0;
-    void add(double all, double wasted) {
+    std::size_t worst_place = 0;  // of all reports
+    double wasted_there = 0;
+    void add(std::size_t place, double all, double wasted) {
         took += all;
         needed += all - wasted;
         if (wasted > 0) ++places_that_waste;
+        if (wasted <= wasted_there) return;
+        worst_place = place;
+        wasted_there = wasted;
     }
     double wasted_share() const { return took > 0 ? 1 - needed / took : 0; }
 };
@@ -168,29 +173,58 @@ struct KernelSpends {
     std::optional<double> saves_seconds;  // by its sectors
 };
 
-void add_passes(Spent& passes, const LineReport& report) {
+void add_passes(Spent& passes, std::size_t place, const LineReport& report) {
     for (const auto& [counter, of_conflicts] :
          {std::pair{Counter::shared_load_wavefronts, Counter::shared_load_conflicts},
           std::pair{Counter::shared_store_wavefronts, Counter::shared_store_conflicts}}) {
         const Reading& all = report.measured[counter];
         const Reading& conflicts = report.measured[of_conflicts];
         if (!is_number(all) || !is_number(conflicts)) continue;
-        passes.add(number_in(all), number_in(conflicts));
+        passes.add(place, number_in(all), number_in(conflicts));
     }
 }
 
 KernelSpends spent_by(const std::vector<LineReport>& reports, const std::string& function) {
     KernelSpends kernel;
-    for (const LineReport& report : reports) {
+    for (std::size_t place = 0; place < reports.size(); ++place) {
+        const LineReport& report = reports[place];
         const LineSummary& line = report.line;
         if (line.site.function != function || !line.is_machine_code()) continue;
-        kernel.sectors.add(static_cast<double>(line.totals.sectors),
+        kernel.sectors.add(place, static_cast<double>(line.totals.sectors),
                            static_cast<double>(line.wasted_sectors()));
-        add_passes(kernel.passes, report);
+        add_passes(kernel.passes, place, report);
         if (line.site.space == Space::global && report.saves_seconds)
             kernel.saves_seconds = kernel.saves_seconds.value_or(0) + *report.saves_seconds;
     }
     return kernel;
+}
+
+// `sentence`: what all took and needed, and the percentage between.
+std::string waste_text(const char* sentence, const Spent& spent) {
+    const double wasted = spent.took - spent.needed;
+    return fmt::format(fmt::runtime(sentence), spent.took, spent.needed,
+                       100 * spent.wasted_share()) +
+           (spent.places_that_waste > 1
+                ? fmt::format(" Of this, {:.0f} % is at this place, the worst of {}.",
+                              100 * spent.wasted_there / wasted, spent.places_that_waste)
+                : std::string(" All of it is at this place."));
+}
+
+// What it saves is of all places that waste.
+std::string mend_text(const Spent& spent, const char* sentence) {
+    return spent.places_that_waste > 1
+               ? fmt::format("In each of the {} places, let {}", spent.places_that_waste, sentence)
+               : fmt::format("Let {}", sentence);
+}
+
+// Of code without source lines nobody knows whose it is.
+const char* mend_of_sectors(const SourceLine& place) {
+    const bool is_own = !place.file.empty() && !is_of_toolkit(place);
+    return is_own
+               ? "neighbouring lanes take neighbouring elements, or move tiles row by row and "
+                 "turn them in shared memory."
+               : "neighbouring lanes take neighbouring elements; a library's kernel may be given "
+                 "data in the order in which it takes them.";
 }
 
 }  // namespace
@@ -251,39 +285,32 @@ std::optional<LineFinding> finding_of(const LineReport& report, const std::strin
 
 std::optional<LineFinding> finding_of_machine_code(const std::vector<LineReport>& reports,
                                                    const std::string& function,
-                                                   const std::string& point) {
+                                                   const std::vector<std::string>& points) {
     const KernelSpends kernel = spent_by(reports, function);
-    const auto says = [&](const char* sentence, const Spent& spent) {
-        const std::string among =
-            spent.places_that_waste > 1
-                ? fmt::format(" This is the worst of {} places.", spent.places_that_waste)
-                : std::string();
-        return fmt::format(fmt::runtime(sentence), spent.took, spent.needed,
-                           100 * spent.wasted_share()) +
-               among;
-    };
-    if (kernel.sectors.wasted_share() >= least_wasted_share)
-        return LineFinding{
-            .point = point,
+    const Spent& sectors = kernel.sectors;
+    const Spent& passes = kernel.passes;
+    if (sectors.wasted_share() >= least_wasted_share) {
+        LineFinding finding{
+            .point = points.at(sectors.worst_place),
             .cause = "wasted_sectors",
-            .text = says("The kernel's instructions ask for {:.0f} sectors where {:.0f} could hold "
-                         "as much: {:.0f} % are waste.",
-                         kernel.sectors),
-            .fix =
-                "Let neighbouring lanes take neighbouring elements; a library's kernel may be "
-                "given data in the order in which it takes them.",
-            .like = {},
-            .saves_seconds = kernel.saves_seconds};
-    if (kernel.passes.wasted_share() >= least_wasted_share)
+            .text = waste_text("The kernel's instructions ask for {:.0f} sectors where {:.0f} "
+                               "could hold as much: {:.0f} % are waste.",
+                               sectors),
+            .fix = mend_text(sectors, mend_of_sectors(reports[sectors.worst_place].line.place())),
+            .like = {}};
+        set_saving(finding, kernel.saves_seconds);
+        return finding;
+    }
+    if (passes.wasted_share() >= least_wasted_share)
         return LineFinding{
-            .point = point,
+            .point = points.at(passes.worst_place),
             .cause = std::string(name_of(Cause::bank_conflict)),
-            .text = says("The kernel's instructions take {:.0f} passes of shared memory where "
-                         "{:.0f} would do: {:.0f} % are conflicts of banks.",
-                         kernel.passes),
-            .fix =
-                "Let lanes of a warp take words of different banks, as by a word of padding to "
-                "each row.",
+            .text = waste_text("The kernel's instructions take {:.0f} passes of shared memory "
+                               "where {:.0f} would do: {:.0f} % are conflicts of banks.",
+                               passes),
+            .fix = mend_text(passes,
+                             "lanes of a warp take words of different banks, as by a word of "
+                             "padding to each row."),
             .like = {}};
     return std::nullopt;
 }

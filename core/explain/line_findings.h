@@ -35,9 +35,9 @@ std::optional<LineFinding> finding_of(const LineReport& report, const std::strin
                                       const Machine& machine);
 
 // The same of all machine code of a function, by its mangled name: of its instructions no warps are
-// kept. `point`: the one that wastes most.
+// kept. It stands at the one that wastes most. `points`: the names of all reports in the result.
 std::optional<LineFinding> finding_of_machine_code(const std::vector<LineReport>& reports,
                                                    const std::string& function,
-                                                   const std::string& point);
+                                                   const std::vector<std::string>& points);
 
 }  // namespace coalprof

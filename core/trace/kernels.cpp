@@ -40,6 +40,9 @@ double KernelSummary::total_seconds() const {
            static_cast<double>(launches.value_or(counted));
 }
 
+// No function's name begins so.
+bool is_graph(const TracedKernel& kernel) { return kernel.name.starts_with('('); }
+
 std::vector<KernelSummary> summarize(const std::vector<Trace>& traces) {
     std::map<TracedKernel, KernelSummary> kernels;
     std::map<TracedKernel, Samples> samples;

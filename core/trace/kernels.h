@@ -20,6 +20,9 @@ struct KernelSummary {
     double total_seconds() const;
 };
 
+// A CUDA graph, which is launched as one: of its kernels nothing is told.
+bool is_graph(const TracedKernel& kernel);
+
 // Traces of all processes together. Those that take the most time come first, then those that
 // move the most sectors.
 std::vector<KernelSummary> summarize(const std::vector<Trace>& traces);

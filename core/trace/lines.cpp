@@ -15,6 +15,13 @@ namespace {
 
 constexpr std::size_t most_samples_of_line = 256;
 
+// Copies of 16 bytes past L1 (cp.async.cg): of 65,536 sectors that they asked for, and that L2
+// gave, the hardware's counter of loads told 32,768 (lanes 32 bytes apart, H200, 2026-11-23).
+bool is_miscounted(const PtxSite& site) {
+    return site.width_bytes == 16 && (site.instruction.starts_with("cp.async.cg") ||
+                                      site.instruction.starts_with("asynchronous copy"));
+}
+
 }  // namespace
 
 std::uint64_t LineSummary::wasted_sectors() const {
@@ -63,10 +70,12 @@ Readings readings_of(const LineSummary& line) {
 std::vector<LinesDiffer> kernels_whose_lines_differ(const std::vector<KernelSummary>& kernels,
                                                     const std::vector<Trace>& traces) {
     constexpr double tolerated = 0.02;
+    if (std::ranges::any_of(kernels, is_graph, &KernelSummary::kernel)) return {};
     std::map<std::string, std::optional<double>> hardware;  // none: it cannot be told
     for (const Trace& trace : traces) {
         if (!trace.launches) return {};  // killed
         for (const auto& [kernel, launches] : *trace.launches) {
+            if (is_graph(kernel)) return {};
             const auto counted = std::ranges::find_if(kernels, [&](const KernelSummary& summary) {
                 return summary.kernel.name == kernel.name && summary.kernel.grid == kernel.grid &&
                        summary.kernel.block == kernel.block;
@@ -88,6 +97,7 @@ std::vector<LinesDiffer> kernels_whose_lines_differ(const std::vector<KernelSumm
         if (!hardware.contains(line.site.function)) return {};  // a function of several kernels
         const bool is_counted =
             line.site.kind == AccessKind::load || line.site.kind == AccessKind::store;
+        if (is_miscounted(line.site)) hardware[line.site.function].reset();
         if (line.site.space == Space::global && is_counted)
             of_lines[line.site.function] += static_cast<double>(line.totals.sectors);
     }

@@ -45,7 +45,8 @@ struct LinesDiffer {
 };
 // `kernels`: of the run that the hardware counted; `traces`: of the one that counted lines, which
 // may launch more or fewer. Left out are kernels that the hardware saw ask for different sectors
-// from launch to launch, or did not count; and all, where a function has lines of its own.
+// from launch to launch, or did not count; and all, where a function has lines of its own, or a
+// graph was launched: lines also hold what kernels executed in it.
 std::vector<LinesDiffer> kernels_whose_lines_differ(const std::vector<KernelSummary>& kernels,
                                                     const std::vector<Trace>& traces);
 

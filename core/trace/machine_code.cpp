@@ -209,7 +209,7 @@ std::vector<KernelOfMachineCode> kernels_of_machine_code(const std::vector<Kerne
     std::vector<Sum> sums;
     for (const KernelSummary& summary : kernels) {
         const std::string& name = summary.kernel.name;
-        if (summary.counted == 0 || name.starts_with('(') || others.contains(name)) continue;
+        if (summary.counted == 0 || is_graph(summary.kernel) || others.contains(name)) continue;
         auto sum = std::ranges::find(sums, name, [](const Sum& one) { return one.kernel.name; });
         if (sum == sums.end()) sum = sums.insert(sums.end(), {.kernel = {.name = name}});
         sum->kernel.launches += summary.counted;

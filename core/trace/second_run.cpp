@@ -4,6 +4,8 @@
 #include <optional>
 #include <set>
 
+#include "core/trace/kernels.h"
+
 namespace coalprof {
 namespace {
 
@@ -12,7 +14,7 @@ std::optional<std::set<std::string>> launched_in(const Trace& trace) {
     if (!trace.launches) return std::nullopt;
     std::set<std::string> names;
     for (const auto& [kernel, count] : *trace.launches) {
-        if (kernel.name.starts_with('(')) return std::nullopt;  // no function's
+        if (is_graph(kernel)) return std::nullopt;
         names.insert(kernel.name);
     }
     return names;

@@ -10,6 +10,8 @@
 //  - anything else, which may hold any kernel.
 // A kernel that is in none of these came in a way that is not seen, and may have lines; where fat
 // binaries without PTX were loaded it is taken for one of theirs, as their kernels are not told.
+//
+// The second run tells as lacks_ptx why code does not count itself, whatever the reason.
 #pragma once
 
 #include <functional>

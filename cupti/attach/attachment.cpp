@@ -69,6 +69,7 @@ void Attachment::count_lines(const ModuleDriver& driver) {
         .wants = [this](const std::string& name) { return choice_.wants(name); },
         .deliver = [this](const TracedSite& site) { trace_.site(site); },
         .problem = [this](const std::string& sentence) { problem(sentence); },
+        .lacks_ptx = [this](const std::string& reason) { trace_.lacks_ptx(reason); },
         .may_copy = [this](CUcontext context) { return !captures_.any() && ends_in_time(context); },
         .rewritten = [this](const std::string& kernel) { trace_.rewritten(kernel); }});
 }
@@ -138,7 +139,7 @@ void Attachment::launch_begins(const SeenLaunch& launch) {
     Lock lock(mutex_);
     if (counts_lines()) {
         if (has_ended_) return;
-        choice_.takes(launch.kernel);
+        if (!captures_.any()) choice_.takes(launch.kernel);
         if (lines()) lines()->launched_in(launch.context);
         return;
     }
@@ -180,15 +181,19 @@ void Attachment::count_instructions(const SeenLaunch& launch) {
     turn_.take();
 }
 
-void Attachment::fetch_instructions(Patience::Time patience) {
-    if (!instructions_ || !instructions_->is_open()) return;
-    const CUcontext context = instructions_->context();
-    if (!is_idle(context, patience) || captures_.any())
-        return instructions_->abandon(
-            "instructions were not counted: a kernel ran on, or a graph was recorded, when their "
-            "counts were to be fetched");
-    work_.synchronize(context);
+// Of an idle context.
+void Attachment::fetch_instructions() {
+    work_.synchronize(instructions_->context());
     instructions_->fetch();
+}
+
+void Attachment::fetch_last_instructions() {
+    if (!instructions_ || !instructions_->is_open()) return;
+    if (!captures_.any() && is_idle(instructions_->context(), patience_.at_the_end()))
+        return fetch_instructions();
+    instructions_->abandon(
+        "instructions were not counted: a kernel ran on, or a graph was recorded, when their "
+        "counts were to be fetched");
 }
 
 void Attachment::pass_over(CUcontext handle, Context& context) {
@@ -203,7 +208,7 @@ void Attachment::launch_ends(bool was_launched) {
     Lock lock(mutex_);
     if (turn_.is_mine() && was_launched) {
         const CUstream stream = counting_.stream;
-        const Patience::Time patience = patience_.with_kernel();
+        const Patience::Time patience = patience_.with_kernel(counting_.kernel.name);
         lock.unlock();  // the program may have to do something for the kernel to end
         const auto has_ended = [&] {
             const std::lock_guard asking(mutex_);
@@ -219,16 +224,19 @@ void Attachment::launch_ends(bool was_launched) {
 // Of a kernel that still runs the range stays open, which CUPTI would close no sooner than it ends.
 void Attachment::end_counting(bool was_launched) {
     turn_.end();
+    const bool has_ended = kernel_has_ended(counting_.stream);
+    if (!has_ended) patience_.kernel_ran_on(counting_.kernel.name);
     if (instructions_) {
         instructions_->end(was_launched);
-        if (instructions_->is_complete()) fetch_instructions(patience_.with_context());
+        if (instructions_->is_complete() && !captures_.any() &&
+            ends_in_time(instructions_->context()))
+            fetch_instructions();
         return;
     }
     LaunchCounter& counter = *contexts_.at(counting_.context).counter;
-    if (kernel_has_ended(counting_.stream)) return counter.end(was_launched);
+    if (has_ended) return counter.end(was_launched);
     trace_.unfinished(counting_.kernel.name);
     choice_.leave_out(counting_.kernel.name);
-    patience_.kernel_ran_on();
     has_told_of_waiting_ = true;
 }
 
@@ -282,6 +290,9 @@ void Attachment::fetch_if_due() {
     const auto least = counts_lines() ? least_between_reads : setup_.least_between_fetches;
     if (!turn_.is_free() || captures_.any() || Clock::now() - last_fetch_ < least) return;
     read_lines(false, Patience::short_wait);
+    if (instructions_ && instructions_->is_complete() &&
+        is_idle(instructions_->context(), Patience::short_wait))
+        fetch_instructions();
     for (auto& [handle, context] : contexts_)
         if (context.counter && context.counter->pending() > 0 &&
             is_idle(handle, Patience::short_wait)) {
@@ -343,7 +354,7 @@ void Attachment::context_ends(CUcontext handle) {
         read_lines(true, Patience::short_wait);
     }
     if (instructions_ && instructions_->is_open() && instructions_->context() == handle)
-        fetch_instructions(patience_.at_the_end());
+        fetch_last_instructions();
     const auto found = contexts_.find(handle);
     if (found != contexts_.end()) {
         Context& context = found->second;
@@ -367,7 +378,7 @@ void Attachment::program_ends() {
     for (auto& [handle, context] : contexts_)
         if (context.counter && context.counter->is_open() && fetch_last(handle, context))
             context.counter->close();
-    fetch_instructions(patience_.at_the_end());
+    fetch_last_instructions();
     tell_ranges();
     tell_libraries();
     trace_.end(instructions_ ? instructions_->launches() : choice_.launches());

@@ -122,7 +122,8 @@ class Attachment {
     void pass_over(CUcontext handle, Context& context);
     void end_counting(bool was_launched);
     void count_instructions(const SeenLaunch& launch);
-    void fetch_instructions(Patience::Time patience);
+    void fetch_instructions();
+    void fetch_last_instructions();
     void settle(Lock& lock);
     bool kernel_has_ended(CUstream stream) const;
     bool is_idle(CUcontext context, Patience::Time patience);

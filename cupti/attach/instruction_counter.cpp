@@ -18,7 +18,7 @@ void InstructionCounter::start_profiler() {
 }
 
 bool InstructionCounter::wants(const TracedKernel& kernel, CUcontext context) const {
-    return !has_ended_ && !is_complete() && kernel.name == setup_.kernel &&
+    return !has_ended_ && kernel.name == setup_.kernel &&
            (!session_ || session_->context() == context);
 }
 

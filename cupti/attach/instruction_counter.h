@@ -1,6 +1,7 @@
 // Counts the memory instructions of one kernel of machine code over its first launches: switched on
 // at the begin of the first, which makes CUPTI count this kernel and no other, and fetched at the
-// end of the last. No other launch may be between begin() and end(), by no thread.
+// end of the last, or later: launches until then are counted as well. No other launch may be
+// between begin() and end(), by no thread.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +43,8 @@ class InstructionCounter {
     // Whether it is counted.
     bool begin(const TracedKernel& kernel, CUcontext context);
     void end(bool was_launched);
-    // All that were wanted have been.
-    bool is_complete() const { return launched_ >= setup_.most_launches; }
+    // All that were wanted have been counted, and are to be fetched.
+    bool is_complete() const { return is_open() && launched_ >= setup_.most_launches; }
     // Delivers the counts, and ends the counting for good. All work of the context has ended.
     void fetch();
     // Nothing can be fetched any more: CUPTI would wait.

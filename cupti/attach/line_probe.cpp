@@ -57,7 +57,7 @@ const std::string* LineProbe::counting(const PtxOrReason& ptx) {
         reason = std::get_if<NoPtx>(&probed);
     }
     if (reason) {
-        say_once(fmt::format("kernels of a module were not counted by lines: {}", reason->reason));
+        if (said_.insert(reason->reason).second) setup_.lacks_ptx(reason->reason);
         return nullptr;
     }
     Image loaded{
@@ -99,7 +99,7 @@ bool LineProbe::compile(ProbedPtx& probed, std::string& bytes) {
     std::string first_line = log.data();
     first_line.resize(std::min(first_line.find('\n'), first_line.size()));
     say_once(
-        fmt::format("kernels of a module were not counted by lines: the driver does not compile "
+        fmt::format("kernels of a module did not count themselves: the driver does not compile "
                     "its PTX with counting in it (error {}{}{})",
                     static_cast<int>(result), first_line.empty() ? "" : ": ", first_line));
     return false;

@@ -33,6 +33,8 @@ class LineProbe {
         std::function<bool(const std::string&)> wants;  // by a kernel's mangled name
         std::function<void(const TracedSite&)> deliver;
         std::function<void(const std::string&)> problem;
+        // Why code is loaded as it is, each once: a clause. Its kernels may be counted otherwise.
+        std::function<void(const std::string&)> lacks_ptx;
         // Whether counts may be copied from the context before they go: not while a kernel runs on,
         // for which a copy would wait.
         std::function<bool(CUcontext)> may_copy = [](CUcontext) { return true; };
@@ -41,8 +43,8 @@ class LineProbe {
     };
     explicit LineProbe(Setup setup) : setup_(std::move(setup)) {}
 
-    // What is to be loaded in place of `image`; nullptr: it is loaded as it is, and problem() told
-    // why.
+    // What is to be loaded in place of `image`; nullptr: it is loaded as it is, and lacks_ptx() or
+    // problem() told why.
     const void* replacement(const void* image);
     // The same of a file; what is to stand in the one that is loaded in its place.
     const std::string* replacement_of_file(const char* path);

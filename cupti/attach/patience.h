@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
+#include <string>
 
 namespace coalprof {
 
@@ -12,15 +14,18 @@ class Patience {
     using Time = std::chrono::milliseconds;
     explicit Patience(Time longest) : longest_(longest), kernel_(longest), context_(longest) {}
 
-    // With a kernel that is counted.
-    Time with_kernel() const { return kernel_; }
+    // With a kernel that is counted. One that has run on would do so again.
+    Time with_kernel(const std::string& name) const {
+        return ran_on_.contains(name) ? Time(0) : kernel_;
+    }
     // With all that a context was given.
     Time with_context() const { return context_; }
     // The same where there is no other time to fetch what was counted.
     Time at_the_end() const { return std::max(context_, longest_ / 10); }
 
     // Without an end to it ordinary kernels would be given up.
-    void kernel_ran_on() {
+    void kernel_ran_on(const std::string& name) {
+        if (!ran_on_.insert(name).second) return;
         kernel_ = std::max(kernel_ / 2, longest_ / 16);
         context_ = std::min(context_, std::max(longest_ / 10, short_wait));
     }
@@ -33,6 +38,7 @@ class Patience {
     Time longest_;
     Time kernel_;
     Time context_;
+    std::set<std::string> ran_on_;
 };
 
 }  // namespace coalprof

@@ -160,7 +160,7 @@ class RunProgram(Case):
             with self.subTest(told):
                 out, warnings = self.lines_of(*told)
                 self.assertEqual(out, b"asked\nnot asked\n")
-                self.assertEqual(len(warnings), 1)
+                self.assertEqual(len(warnings), 1 + (machine_code in told))
         self.assertEqual(self.lines_of(machine_code, ptx, options=["--kernel", "other"])[0], b"asked\n")
 
     # What the library writes where there is a GPU: kernels of machine code, and one of PTX.
@@ -174,16 +174,23 @@ if what == 'traffic':
     for name, seconds in (('_Z5scalePf', 1e-3), ('_Z4copyPf', 2e-3), ('_Z3ptxPf', float(os.environ.get('PTX_SECONDS', '3e-3')))):
         lines += [{**shape, 'kernel': name, 'launch': 1, 'measured': {'duration_seconds': seconds, 'load_sectors': 320}},
                   {**shape, 'kernel': name, 'launches': 4}]
+    if 'GRAPHS' in os.environ:
+        graph = {'kernel': '(CUDA graph)', 'grid': [0, 0, 0], 'block': [0, 0, 0], 'device': 0}
+        lines += [{**graph, 'launch': 9, 'measured': {'duration_seconds': 1e-3}}, {**graph, 'launches': 3}]
     lines += [{'lacks_ptx': 'it holds machine code and no PTX'}]
     if 'NO_PTX' not in os.environ:
         lines += [{'rewritable': '_Z3ptxPf'}]
 if what == 'lines':
+    if 'OTHER_MODULE' in os.environ:
+        lines += [{'lacks_ptx': 'its PTX is for another GPU'}]
     lines += [{'rewritten': '_Z3ptxPf'},
               {'site': '0:0', 'function': '_Z3ptxPf', 'source': ['/src/app.cu', 12], 'inlined_at': ['', 0],
                'instruction': 'ld.global.f32', 'kind': 'load', 'space': 'global', 'width': 4,
                'totals': [1, 32, 32, 8, 32, 4, 4, 0, 0],
                'samples': [[2 ** 32 - 1, *range(1 << 20, (1 << 20) + 4096, 128)]] if 'KEEPS_A_WARP' in os.environ else []}]
-if what == 'machine_code' and 'TELLS_LAUNCHES' in os.environ:
+if what == 'machine_code' and os.environ.get('HAS_A_PROBLEM') == kernel:
+    lines += [{'problem': 'CUPTI refused'}]
+elif what == 'machine_code' and 'TELLS_LAUNCHES' in os.environ:
     lines += [{**shape, 'kernel': kernel, 'launches': 2}]
 elif what == 'machine_code' and 'TELLS_NOTHING' not in os.environ:
     counts = {'smsp__sass_inst_executed_op_global_ld': 10, 'smsp__sass_inst_executed_op_memory_32b': 10,
@@ -197,7 +204,10 @@ elif what == 'machine_code' and 'TELLS_NOTHING' not in os.environ:
                           'smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared': 40}},
               {**shape, 'kernel': kernel, 'launches': int(os.environ.get('LAUNCHES', '2'))}]
 with open(os.environ['COALPROF_ATTACH_FOLDER'] + '/1.trace', 'w') as trace:
-    trace.write(''.join(json.dumps(line) + chr(10) for line in lines + [{'end': True}]))
+    lines += [{'end': True}]
+    if os.environ.get('ENDS_EARLY') == (kernel or what):
+        lines = [line for line in lines if not {'launches', 'end'} & line.keys()]
+    trace.write(''.join(json.dumps(line) + chr(10) for line in lines))
 if what == 'machine_code' and 'IS_KILLED' in os.environ:
     os.sys.stdout.flush()
     os.kill(os.getpid(), 9)
@@ -256,6 +266,25 @@ if what == 'machine_code' and 'IS_KILLED' in os.environ:
             texts = [one["text"] for one in result["warnings"] if one["code"] == "W-LINES-DIFFER"]
             self.assertEqual(len(texts), differ)
 
+    # Which kernels ran in a graph, and how often, nobody tells.
+    def test_holds_nothing_against_the_hardware_where_graphs_were_launched(self):
+        _, result = self.machine_code("--machine-code", "2", env=environment(LAUNCHES="1", GRAPHS="1"))
+        self.assertEqual([one["text"] for one in result["warnings"] if one["code"] == "W-LINES-DIFFER"], [])
+
+    # Of a run that ended without a word nothing is known; the other is held against the hardware.
+    def test_holds_each_run_of_machine_code_against_the_hardware(self):
+        _, result = self.machine_code("--machine-code", "2", env=environment(LAUNCHES="1", ENDS_EARLY="_Z5scalePf"))
+        texts = [one["text"] for one in result["warnings"] if one["code"] == "W-LINES-DIFFER"]
+        self.assertEqual(len(texts), 1)
+        self.assertIn("copy", texts[0])
+
+    # Lines of what it launched stand with its kernels'; whose its 3 of 27 ms are nobody can tell.
+    def test_says_of_graphs_that_their_time_is_no_kernels(self):
+        _, result = self.machine_code("--machine-code", "2", env=environment(GRAPHS="1"))
+        (text,) = [text for text in self.no_lines(result) if "graph" in text]
+        self.assertFalse(text.startswith("no lines of"), text)
+        self.assertIn("11 %", text)
+
     def test_gives_no_more_runs_to_a_program_that_a_signal_ended(self):
         runs, result = self.machine_code("--machine-code", "2", env=environment(IS_KILLED="1"))
         self.assertEqual(runs[2:], ["machine_code _Z4copyPf 1"])
@@ -290,6 +319,34 @@ if what == 'machine_code' and 'IS_KILLED' in os.environ:
         for told, gap in (("TELLS_NOTHING", "copy was not launched"), ("TELLS_LAUNCHES", "CUPTI counted no ")):
             _, result = self.machine_code("--machine-code", "1", env=environment(**{told: "1"}))
             self.assertEqual(len([text for text in self.no_lines(result) if text.startswith(gap)]), 1)
+
+    def test_says_of_each_kernel_that_nothing_came_whatever_went_wrong_with_another(self):
+        told = environment(TELLS_NOTHING="1", HAS_A_PROBLEM="_Z4copyPf")
+        _, result = self.machine_code("--machine-code", "2", env=told)
+        gaps = [text for text in self.no_lines(result) if "was not launched" in text]
+        self.assertEqual(len(gaps), 1)
+        self.assertIn("scale", gaps[0])
+        (problem,) = [text for text in self.no_lines(result) if "CUPTI refused" in text]
+        self.assertIn("copy", problem)
+
+    # Of code that does not count itself, all kernels with time have lines in the end, or not.
+    def test_says_why_code_did_not_count_itself_where_that_left_kernels_without_lines(self):
+        for most, said in (("2", 0), ("1", 1)):
+            _, result = self.machine_code("--machine-code", most, env=environment(OTHER_MODULE="1"))
+            self.assertEqual(len([text for text in self.no_lines(result) if "another GPU" in text]), said)
+
+    # Machine code has none; what a run before had saved stays.
+    def test_saves_no_file_without_addresses(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/warps.txt"
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("saved before")
+            for told, is_saved in (({"NO_PTX": "1"}, False), ({}, False), ({"KEEPS_A_WARP": "1"}, True)):
+                with self.subTest(told):
+                    _, result = self.machine_code("--machine-code", "2", "--addresses", path, env=environment(**told))
+                    with open(path, encoding="utf-8") as file:
+                        self.assertEqual(file.read() != "saved before", is_saved)
+                    self.assertEqual(len([text for text in self.no_lines(result) if path in text]), 0 if is_saved else 1)
 
     def test_hands_lines_of_machine_code_on(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -247,6 +247,17 @@ TEST_F(AttachedProgram, is_counted_again_when_such_a_kernel_has_ended) {
     EXPECT_THAT(fake.breaches(), IsEmpty());
 }
 
+TEST_F(AttachedProgram, is_waited_for_once_where_its_kernel_runs_on) {
+    launch("waits", false);
+    int asked = 0;
+    streams.is_busy = [&](CUstream) {
+        ++asked;
+        return true;
+    };
+    launch("waits");
+    EXPECT_EQ(asked, 0);
+}
+
 // As those that ran on while another pass counted.
 TEST_F(AttachedProgram, is_not_counted_in_kernels_that_are_to_be_left_out) {
     left_out = {"waits"};
@@ -563,6 +574,33 @@ TEST_F(ProgramWithLines, has_them_read_before_their_module_goes) {
     unload();
     EXPECT_THAT(trace().sites, SizeIs(1));
     EXPECT_THAT(trace().problems, IsEmpty());
+}
+
+// As in the run that the hardware counts: what is recorded runs when its graph is launched.
+TEST_F(ProgramWithLines, has_launches_that_are_recorded_left_out_of_those_told) {
+    begin_capture(stream(16));
+    launch("k", true, stream(16));
+    end_capture(stream(16));
+    launch("k");
+    attachment->program_ends();
+    EXPECT_EQ(trace().launches->begin()->second, 2u);
+}
+
+// Their counts lie in the context that the graph runs in.
+TEST_F(ProgramWithLines, has_lines_of_kernels_that_are_only_recorded) {
+    attachment->context_ends(context);
+    begin_capture(stream(16));
+    launch("k", true, stream(16));
+    end_capture(stream(16));
+    const auto contexts = [&] {
+        std::size_t known = 0;
+        attachment->with_lines([&](LineProbe& lines) {
+            known = lines.contexts().size();
+            return true;
+        });
+        return known;
+    };
+    EXPECT_EQ(contexts(), 1u);
 }
 
 // The copy would wait for the kernel, or spoil what is recorded.

@@ -26,16 +26,18 @@ const std::string ideal_metric = "smsp__sass_sectors_mem_global_ideal";
 const std::string load_metric = "smsp__sass_inst_executed_op_global_ld";
 const std::string width_metric = "smsp__sass_inst_executed_op_memory_32b";
 
-// Kernels that run on, in the context.
+// Kernels that run on, in the context and in its stream.
 bool is_context_busy = false;
+bool is_stream_busy = false;
+int stream_queries = 0;
 int synchronized = 0;
 
 class MachineCodeProgram : public ::testing::Test {
  protected:
     MachineCodeProgram() {
         std::filesystem::create_directories(folder_);
-        is_context_busy = false;
-        synchronized = 0;
+        is_context_busy = is_stream_busy = false;
+        synchronized = stream_queries = 0;
         fake.driver().context_get_current(&context);
         fake.machine_code["k"] = {
             {0x10,
@@ -65,13 +67,19 @@ class MachineCodeProgram : public ::testing::Test {
                              ++synchronized;
                              return CUDA_SUCCESS;
                          },
+                     .stream_query =
+                         [](CUstream) {
+                             ++stream_queries;
+                             return is_stream_busy ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+                         },
                      .event_create = [](CUevent*, unsigned) { return CUDA_SUCCESS; },
                      .event_query =
                          [](CUevent) {
                              return is_context_busy ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
                          },
                      .record_all_work = [](CUcontext, CUevent) { return CUDA_SUCCESS; }},
-            .longest_wait = std::chrono::milliseconds(2)});
+            .longest_wait = std::chrono::milliseconds(2),
+            .least_between_fetches = std::chrono::milliseconds(0)});
         attachment->instructions()->start_profiler();
     }
     void launch(const std::string& name, std::uint32_t blocks = 1, bool succeeds = true) {
@@ -210,6 +218,44 @@ TEST_F(MachineCodeProgram, is_not_asked_while_a_kernel_runs_on) {
     EXPECT_THAT(fake.sass_calls, ElementsAre("SassSetConfig", "SassEnable"));
     EXPECT_THAT(trace().problems, SizeIs(1));
     EXPECT_THAT(*trace().launches, IsEmpty());
+}
+
+// With one that waits for another kernel a first time; all its launches are counted.
+TEST_F(MachineCodeProgram, is_waited_for_once_where_its_kernel_runs_on) {
+    begin(3);
+    is_stream_busy = true;
+    launch("k");
+    is_context_busy = true;
+    for (int i = 0; i < 2; ++i) {
+        stream_queries = 0;
+        launch("k");
+        EXPECT_LE(stream_queries, 2);
+    }
+    is_stream_busy = is_context_busy = false;
+    attachment->program_ends();
+    EXPECT_EQ(trace().instructions.at(0).counts.at(load_metric), 12u);
+    EXPECT_EQ(trace().launches->begin()->second, 3u);
+    EXPECT_THAT(trace().problems, IsEmpty());
+}
+
+// Counted code is slower, and its last launch may end only when the program goes on. Until then
+// CUPTI counts what else is launched of it.
+TEST_F(MachineCodeProgram, is_fetched_when_the_program_has_waited_for_what_ran_on) {
+    launch("k");
+    is_context_busy = true;
+    launch("k");
+    attachment->waited();
+    launch("k");
+    is_context_busy = false;
+    attachment->waited();
+    EXPECT_EQ(fake.sass_calls.back(), "SassUnsetConfig");
+    launch("k");
+    attachment->program_ends();
+    EXPECT_EQ(trace().instructions.at(0).counts.at(load_metric), 12u);
+    EXPECT_EQ(trace().launches->begin()->second, 3u);
+    EXPECT_THAT(trace().problems, IsEmpty());
+    attachment.reset();
+    EXPECT_THAT(fake.breaches(), IsEmpty());
 }
 
 // As where another tool launched a kernel of its own in between.

@@ -294,6 +294,31 @@ TEST(Lines, are_not_held_against_what_is_not_known) {
     EXPECT_TRUE(kernels_whose_lines_differ({kernel_of({42})}, {killed}).empty());
 }
 
+// Of 15 launches of a kernel 12 were inside graphs, which are one launch each (H200, CUDA 13.0):
+// its lines hold all, and of the hardware's launches nobody knows which kernels a graph had.
+TEST(Lines, are_not_held_against_the_hardware_where_kernels_may_be_in_graphs) {
+    const TracedKernel graph{.name = "(CUDA graph)", .grid = {0, 0, 0}, .block = {0, 0, 0}};
+    KernelSummary of_graph;
+    of_graph.kernel = graph;
+    const KernelSummary counted = kernel_of({42});
+    EXPECT_EQ(kernels_whose_lines_differ({counted}, {of_lines({{scale, 1}})}).size(), 1u);
+    EXPECT_TRUE(kernels_whose_lines_differ({counted, of_graph}, {of_lines({{scale, 1}})}).empty());
+    EXPECT_TRUE(
+        kernels_whose_lines_differ({counted}, {of_lines({{scale, 1}, {graph, 3}})}).empty());
+}
+
+TEST(Lines, are_not_held_against_a_counter_that_is_wrong_of_their_instructions) {
+    for (const auto& [instruction, width, is_compared] :
+         {std::tuple{"cp.async.ca.shared.global", 4u, true},
+          {"cp.async.cg.shared.global", 16u, false}}) {
+        Trace trace = of_lines({{scale, 1}});
+        PtxSite& site = trace.sites.begin()->second.site;
+        site.instruction = instruction;
+        site.width_bytes = width;
+        EXPECT_EQ(kernels_whose_lines_differ({kernel_of({42})}, {trace}).empty(), !is_compared);
+    }
+}
+
 TEST(Lines, of_the_toolkit_stand_where_they_were_inlined) {
     LineSummary line;
     line.site.source = {"/usr/local/cuda/include/x.hpp", 3};
