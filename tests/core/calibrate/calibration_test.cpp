@@ -233,7 +233,8 @@ TEST(Calibration, is_refused_where_time_is_not_modelled) {
 
 TEST(Calibration, is_refused_where_hardly_a_launch_can_be_timed) {
     ModelledGpu gpu("h200", h200_rates());
-    gpu.facts().free_memory_bytes = 256u << 20;  // the launches of large arrays take long to predict
+    gpu.facts().free_memory_bytes = 256u
+                                    << 20;  // the launches of large arrays take long to predict
     gpu.most_bytes = 0;
     EXPECT_THAT([&] { calibrate(gpu); }, ThrowsMessage<Error>(HasSubstr("no memory for it")));
 }
