@@ -10,12 +10,23 @@ function(coalprof_harden target)
     # Rooms that set COALPROF_COMPUTES take numbers and give numbers: no input fills a buffer of theirs,
     # and guards of their stack made formulas a fifth slower.
     set(guarded $<NOT:$<BOOL:$<TARGET_PROPERTY:COALPROF_COMPUTES>>>)
-    # The third and the fourth: where a call or a jump may land, as the processor checks it (x86-64,
-    # arm64). The last: what goes into a library of ours is inlined as in the program.
-    foreach(flag -fstack-protector-strong -fstack-clash-protection -fcf-protection=full
-                 -mbranch-protection=standard -fno-semantic-interposition)
+    # The third: what goes into a library of ours is inlined as in the program. The last: where a call
+    # or a jump may land, as the processor checks it.
+    set(flags -fstack-protector-strong -fstack-clash-protection -fno-semantic-interposition)
+    if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|i.86)$")
+        list(APPEND flags -fcf-protection=full)
+    else()
+        list(APPEND flags -mbranch-protection=standard)
+    endif()
+    # All at once first: each question takes a tenth of a second or two in which nothing is compiled.
+    check_cxx_compiler_flag("${flags}" COALPROF_HAS_ALL_GUARDS)
+    foreach(flag ${flags})
         string(MAKE_C_IDENTIFIER COALPROF_HAS${flag} known)
-        check_cxx_compiler_flag(${flag} ${known})
+        if(COALPROF_HAS_ALL_GUARDS)
+            set(${known} TRUE)
+        else()
+            check_cxx_compiler_flag(${flag} ${known})
+        endif()
         if(${known})
             target_compile_options(${target} INTERFACE $<${guarded}:${flag}>)
         endif()
@@ -39,9 +50,16 @@ function(coalprof_harden target)
     # Code at an address that nobody knows beforehand, whatever the compiler's own choice is: with
     # POSITION_INDEPENDENT_CODE programs are linked so.
     check_pie_supported()
-    foreach(flag relro now noexecstack separate-code)
+    set(links relro now noexecstack separate-code)
+    list(TRANSFORM links PREPEND LINKER:-z, OUTPUT_VARIABLE all_links)
+    check_linker_flag(CXX "${all_links}" COALPROF_LINKS_ALL)
+    foreach(flag ${links})
         string(MAKE_C_IDENTIFIER COALPROF_LINKS_${flag} known)
-        check_linker_flag(CXX LINKER:-z,${flag} ${known})
+        if(COALPROF_LINKS_ALL)
+            set(${known} TRUE)
+        else()
+            check_linker_flag(CXX LINKER:-z,${flag} ${known})
+        endif()
         if(${known})
             target_link_options(${target} INTERFACE LINKER:-z,${flag})
         endif()

@@ -17,6 +17,8 @@ LINE = "w load 4 " + " ".join(str(4 * lane) for lane in range(32)) + "\n"
 LONG = ("scatter", "--range", "1024,4096", "--size", "16GiB", "--backend", "model")  # a minute and more of walking
 QUICK_AND_LONG = b"""{"formula": [{"name": "quick", "expr": "i"},
                             {"name": "long", "expr": "hash(i, 1000000007)"}]}"""
+# The long one has to last until it is interrupted; the quick one is checked for every thread.
+SIZE = "256MiB" if harness.IS_SANITIZED else "2GiB"
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGXCPU,
           signal.SIGALRM, signal.SIGUSR1)
 
@@ -106,7 +108,7 @@ class Interrupt(Case):
 
     def end_between_points(self, folder, *options):
         """Ends a run that writes x.json between its first and its second point."""
-        process = start("formula", "--file", "-", "--jsonl", "-o", "x.json", "--size", "2GiB",
+        process = start("formula", "--file", "-", "--jsonl", "-o", "x.json", "--size", SIZE,
                         "--backend", "model", *options, cwd=folder)
         process.stdin.write(QUICK_AND_LONG)
         process.stdin.close()

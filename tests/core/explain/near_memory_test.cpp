@@ -14,6 +14,7 @@
 #include "core/model/constant_memory.h"
 #include "core/model/local_memory.h"
 #include "core/model/truth.h"
+#include "fewer_cases.h"
 
 namespace coalprof {
 namespace {
@@ -55,7 +56,7 @@ void expect_sound(const WarpAccess& access, const BankUse& use) {
 
 TEST(BankUse, passes_are_sound_for_random_warps) {
     explain_cases::RandomWarps warps(7);
-    for (int i = 0; i < 20000 && !::testing::Test::HasFailure(); ++i) {
+    for (unsigned i = 0; i < 20000 / fewer_cases && !::testing::Test::HasFailure(); ++i) {
         SCOPED_TRACE(i);
         const WarpAccess access = near_access(warps.next(), Space::shared);
         expect_sound(access, bank_use_of(access, h200_rules()));
@@ -82,7 +83,7 @@ TEST(SharedReasons, tell_the_numbers_of_the_model) {
         "The (?:one|32|\\d+) ?(?:active)? ?lanes? (?:go|goes) through in (one pass|\\d+ passes).*");
     explain_cases::RandomWarps warps(8);
     int conflicts = 0;
-    for (int i = 0; i < 20000 && !::testing::Test::HasFailure(); ++i) {
+    for (unsigned i = 0; i < 20000 / fewer_cases && !::testing::Test::HasFailure(); ++i) {
         SCOPED_TRACE(i);
         const WarpAccess access = near_access(warps.next(), Space::shared);
         const BankUse use = bank_use_of(access, h200_rules());
@@ -106,7 +107,7 @@ TEST(SharedReasons, tell_the_numbers_of_the_model) {
             EXPECT_EQ(match[1] == "one pass" ? 1 : std::stoull(match[1]), use.counts.wavefronts);
         }
     }
-    EXPECT_GT(conflicts, 100);
+    EXPECT_GT(conflicts, 100 / static_cast<int>(fewer_cases));
 }
 
 // The advice of odd distances: every odd number of words gives each lane a bank of its own.

@@ -8,6 +8,7 @@
 #include "core/explain/drawing.h"
 #include "core/explain/naive.h"
 #include "core/model/launch_sum.h"
+#include "fewer_cases.h"
 
 namespace coalprof {
 namespace {
@@ -24,10 +25,9 @@ WarpAccess plain_access(explain_cases::RandomWarps& warps) {
 
 TEST(TransactionUse, moves_the_blocks_that_the_model_counts_and_every_touched_byte) {
     explain_cases::RandomWarps warps(11);
-    for (int i = 0; i < 8000 && !::testing::Test::HasFailure(); ++i) {
+    for (unsigned i = 0; i < 8000 / fewer_cases && !::testing::Test::HasFailure(); ++i) {
         const WarpAccess access = plain_access(warps);
-        const Rules& rules =
-            *find_machine(old_machines[static_cast<std::size_t>(i) % old_machines.size()]).rules;
+        const Rules& rules = *find_machine(old_machines[i % old_machines.size()]).rules;
         SCOPED_TRACE(std::to_string(i) + " on " + text_of(rules.cc));
         const TransactionUse use = transaction_use_of(access, rules);
         EXPECT_EQ(use.blocks.size(), use.counts.transactions());
@@ -90,10 +90,9 @@ TEST(TransactionReasons, are_true_for_random_warps) {
     static const std::regex order("In (?:the|each) half-warp, .*: (\\d+) transactions?, .*");
     explain_cases::RandomWarps warps(12);
     int mended = 0;
-    for (int i = 0; i < 8000 && !::testing::Test::HasFailure(); ++i) {
+    for (unsigned i = 0; i < 8000 / fewer_cases && !::testing::Test::HasFailure(); ++i) {
         const WarpAccess access = plain_access(warps);
-        const Rules& rules =
-            *find_machine(old_machines[static_cast<std::size_t>(i) % old_machines.size()]).rules;
+        const Rules& rules = *find_machine(old_machines[i % old_machines.size()]).rules;
         const TransactionUse use = transaction_use_of(access, rules);
         const WarpShape shape = shape_of(access);
         const Reasons reasons =
@@ -138,7 +137,7 @@ TEST(TransactionReasons, are_true_for_random_warps) {
             EXPECT_EQ(use.counts.transaction_bytes(), naive::facts_of(access).bytes.size());
         }
     }
-    EXPECT_GT(mended, 50);
+    EXPECT_GT(mended, 50 / static_cast<int>(fewer_cases));
 }
 
 TEST(TransactionReasons, atomics_are_not_documented) {

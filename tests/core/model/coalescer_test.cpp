@@ -6,6 +6,7 @@
 #include <random>
 
 #include "bench/count_with_sets.h"
+#include "fewer_cases.h"
 
 namespace coalprof {
 namespace {
@@ -57,7 +58,7 @@ TEST(Coalescer, counts_the_same_with_all_kinds_of_vectors) {
         const Coalescer usual(rules, Vectors::usual);
         const Coalescer best(rules, best_vectors());
         RandomWarps warps(11);
-        for (int i = 0; i < 1'000'000; ++i) {
+        for (unsigned i = 0; i < 1'000'000 / fewer_cases; ++i) {
             const WarpAccess access = warps.next();
             ASSERT_EQ(all_of(usual.count(access)), all_of(best.count(access)))
                 << "warp " << i << " of width " << access.width_bytes;
@@ -69,7 +70,7 @@ TEST(Coalescer, counts_loads_as_sets_do) {
     const Rules& rules = *find_machine("h200").rules;
     const Coalescer coalescer(rules);
     RandomWarps warps(12);
-    for (int i = 0; i < 30'000; ++i) {
+    for (unsigned i = 0; i < 30'000 / fewer_cases; ++i) {
         WarpAccess access = warps.next();
         access.kind = AccessKind::load;
         const GlobalCounts counts = coalescer.count(access);

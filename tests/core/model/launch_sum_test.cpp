@@ -10,6 +10,7 @@
 #include "core/machine/machine.h"
 #include "core/model/coalescer.h"
 #include "core/parallel/threads.h"
+#include "fewer_cases.h"
 
 namespace coalprof {
 namespace {
@@ -121,7 +122,7 @@ TEST(LaunchSum, the_sum_by_periods_equals_the_walk_with_and_without_a_hash) {
     for (const char* machine : {"9.0", "8.0"}) {
         const Coalescer coalescer(*find_machine(machine).rules);
         LaunchMaker maker(1);
-        for (int i = 0; i < 3000 && !::testing::Test::HasFailure(); ++i) {
+        for (unsigned i = 0; i < 3000 / fewer_cases && !::testing::Test::HasFailure(); ++i) {
             SCOPED_TRACE(std::string(machine) + " launch " + std::to_string(i));
             const Launch launch = maker.make();
             expect_equal(sum(coalescer, launch, false), sum(coalescer, launch, true));
@@ -279,7 +280,7 @@ bool truly_share(const Launch& launch, std::uint64_t unit_bytes) {
 TEST(LaunchSum, warps_said_to_share_no_line_share_none) {
     LaunchMaker maker(2);
     int proven = 0, shared = 0, unproven = 0;
-    for (int i = 0; i < 6000; ++i) {
+    for (unsigned i = 0; i < 6000 / fewer_cases; ++i) {
         const Launch launch = maker.make();
         const bool proof =
             warps_share_no_line(launch.program, launch.placement, launch.program.instructions[0]);
@@ -290,14 +291,14 @@ TEST(LaunchSum, warps_said_to_share_no_line_share_none) {
         unproven += truth && !proof;
     }
     // The proof must be worth having: it finds most launches that share nothing.
-    EXPECT_GT(proven, 500);
+    EXPECT_GT(proven, 500 / static_cast<int>(fewer_cases));
     EXPECT_LT(unproven, proven / 2) << proven << " proven, " << shared << " shared";
 }
 
 TEST(LaunchSum, warps_said_to_share_no_sector_share_none) {
     LaunchMaker maker(4);
     int proven = 0, unproven = 0;
-    for (int i = 0; i < 3000; ++i) {
+    for (unsigned i = 0; i < 3000 / fewer_cases; ++i) {
         const Launch launch = maker.make();
         const bool proof =
             warps_share_no_sector(launch.program, launch.placement, launch.program.instructions[0]);
@@ -306,7 +307,7 @@ TEST(LaunchSum, warps_said_to_share_no_sector_share_none) {
         proven += proof;
         unproven += truth && !proof;
     }
-    EXPECT_GT(proven, 300);
+    EXPECT_GT(proven, 300 / static_cast<int>(fewer_cases));
     EXPECT_LT(unproven, proven / 2) << proven << " proven";
 }
 

@@ -37,7 +37,10 @@ class WarpMachine {
     void call(const std::array<Lane, warp_lanes>& arguments, std::uint32_t warp = 0) {
         warp_ = warp;
         std::array<std::size_t, warp_lanes> at{};
-        for (auto& lane : registers_) lane.clear();
+        for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
+            registers_[lane].assign(places_.size(), std::nullopt);
+            for (const auto& [name, place] : places_) registers_[lane][place] = given(name, lane);
+        }
         for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
             if (!arguments[lane])
                 at[lane] = done;
@@ -61,10 +64,17 @@ class WarpMachine {
  private:
     static constexpr std::size_t done = ~std::size_t{0};
     static constexpr std::uint64_t bases_apart = 1ull << 32;
+    // Read once: a register's place in registers_ instead of its name, which took sanitized tests
+    // minutes to look up.
+    struct Operand {
+        std::string text;
+        std::optional<std::size_t> at = {};  // none: a number or a label
+        std::uint64_t number = 0;            // added to the register
+    };
     struct Step {
-        std::string guard;  // a predicate; empty: none
+        std::optional<Operand> guard;  // a predicate
         std::string op;
-        std::vector<std::string> operands;
+        std::vector<Operand> operands;
     };
 
     void read(std::string_view text) {
@@ -85,44 +95,66 @@ class WarpMachine {
             Step step;
             for (const std::string_view word : words_of(statement)) {
                 if (word.starts_with('@'))
-                    step.guard = word.substr(1);
+                    step.guard = operand_of(word.substr(1));
                 else if (step.op.empty())
                     step.op = word;
                 else
-                    step.operands.emplace_back(word);
+                    step.operands.push_back(operand_of(word));
             }
             code_.push_back(std::move(step));
         }
     }
 
-    std::uint64_t value(const std::string& operand, std::uint32_t lane) {
-        const std::uint32_t thread = warp_ % 2 * warp_lanes + lane;
-        const std::uint64_t block = warp_ / 2;
-        if (operand == "%ntid.x") return 8;
-        if (operand == "%ntid.y") return 4;
-        if (operand == "%ntid.z") return 2;
-        if (operand == "%tid.x") return thread % 8;
-        if (operand == "%tid.y") return thread / 8 % 4;
-        if (operand == "%tid.z") return thread / 32;
-        if (operand == "%nctaid.x") return grid[0];
-        if (operand == "%nctaid.y") return grid[1];
-        if (operand == "%nctaid.z") return grid[2];
-        if (operand == "%ctaid.x") return block % grid[0];
-        if (operand == "%ctaid.y") return block / grid[0] % grid[1];
-        if (operand == "%ctaid.z") return block / grid[0] / grid[1];
-        if (operand == "%lanemask_lt") return (1u << lane) - 1;
-        if (operand == "%laneid") return lane;
-        if (operand == counts_symbol) return bases_apart;
-        if (operand == samples_symbol) return 2 * bases_apart;
-        if (operand.starts_with('%')) return registers_[lane].at(operand);
-        return std::stoull(operand);
+    Operand operand_of(std::string_view text) {
+        Operand operand{std::string(text)};
+        if (text.starts_with('[')) text = text.substr(1, text.size() - 2);
+        const std::size_t plus = text.find('+');
+        if (plus != text.npos) operand.number = std::stoull(std::string(text.substr(plus + 1)));
+        const std::string name(text.substr(0, plus));
+        if (name == counts_symbol)
+            operand.number += bases_apart;
+        else if (name == samples_symbol)
+            operand.number += 2 * bases_apart;
+        else if (name.starts_with('%'))
+            operand.at = places_.emplace(name, places_.size()).first->second;
+        else if (!name.empty() && name[0] >= '0' && name[0] <= '9')
+            operand.number += std::stoull(name);
+        return operand;
     }
 
-    std::uint64_t& word_at(std::string_view operand, std::uint32_t lane) {
-        const std::string_view inside = operand.substr(1, operand.size() - 2);
-        const std::size_t plus = inside.find('+');
-        std::uint64_t address = value(std::string(inside.substr(0, plus)), lane);
-        if (plus != inside.npos) address += std::stoull(std::string(inside.substr(plus + 1)));
+    // What a register has before anything is written to it.
+    std::optional<std::uint64_t> given(std::string_view name, std::uint32_t lane) const {
+        const std::uint32_t thread = warp_ % 2 * warp_lanes + lane;
+        const std::uint64_t block = warp_ / 2;
+        if (name == "%ntid.x") return 8;
+        if (name == "%ntid.y") return 4;
+        if (name == "%ntid.z") return 2;
+        if (name == "%tid.x") return thread % 8;
+        if (name == "%tid.y") return thread / 8 % 4;
+        if (name == "%tid.z") return thread / 32;
+        if (name == "%nctaid.x") return grid[0];
+        if (name == "%nctaid.y") return grid[1];
+        if (name == "%nctaid.z") return grid[2];
+        if (name == "%ctaid.x") return block % grid[0];
+        if (name == "%ctaid.y") return block / grid[0] % grid[1];
+        if (name == "%ctaid.z") return block / grid[0] / grid[1];
+        if (name == "%lanemask_lt") return (1u << lane) - 1;
+        if (name == "%laneid") return lane;
+        return std::nullopt;
+    }
+
+    // Throws where a register is read that was never written.
+    std::uint64_t value(const Operand& operand, std::uint32_t lane) const {
+        if (!operand.at) return operand.number;
+        return registers_[lane][*operand.at].value() + operand.number;
+    }
+
+    void write(std::uint32_t lane, const Operand& operand, std::uint64_t value) {
+        registers_[lane][operand.at.value()] = value;
+    }
+
+    std::uint64_t& word_at(const Operand& operand, std::uint32_t lane) {
+        const std::uint64_t address = value(operand, lane);
         auto& words =
             memory.find(address < 2 * bases_apart ? counts_symbol : samples_symbol)->second;
         return words.at(address % bases_apart / sizeof(std::uint64_t));
@@ -133,7 +165,7 @@ class WarpMachine {
         for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
             if ((group >> lane & 1) == 0) continue;
             ++at[lane];
-            if (step.guard.empty() || value(step.guard, lane) != 0) active |= 1u << lane;
+            if (!step.guard || value(*step.guard, lane) != 0) active |= 1u << lane;
         }
         // What all lanes give is read before any lane is changed.
         const auto each = [&](auto result_of) {
@@ -141,7 +173,7 @@ class WarpMachine {
             for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
                 if ((active >> lane & 1) != 0) results[lane] = result_of(lane);
             for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
-                if ((active >> lane & 1) != 0) registers_[lane][step.operands[0]] = results[lane];
+                if ((active >> lane & 1) != 0) write(lane, step.operands[0], results[lane]);
         };
         const auto in = [&](std::size_t operand, std::uint32_t lane) {
             return value(step.operands.at(operand), lane);
@@ -180,8 +212,8 @@ class WarpMachine {
             for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
                 if ((active >> lane & 1) == 0) continue;
                 const std::uint64_t whole = in(2, lane);
-                registers_[lane][step.operands[0]] = whole & 0xFFFF'FFFF;
-                registers_[lane][step.operands[1]] = whole >> 32;
+                write(lane, step.operands[0], whole & 0xFFFF'FFFF);
+                write(lane, step.operands[1], whole >> 32);
             }
         } else if (op == "shr.u32" || op == "shr.u64")
             each([&](auto lane) { return in(1, lane) >> in(2, lane); });
@@ -268,7 +300,7 @@ class WarpMachine {
         } else if (op == "bra" || op == "ret") {
             for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
                 if ((active >> lane & 1) != 0)
-                    at[lane] = op == "ret" ? done : labels_.at(step.operands[0]);
+                    at[lane] = op == "ret" ? done : labels_.at(step.operands[0].text);
         } else
             throw std::logic_error("an instruction that is not known: " + op);
     }
@@ -276,7 +308,8 @@ class WarpMachine {
     std::uint32_t warp_ = 0;
     std::vector<Step> code_;
     std::map<std::string, std::size_t> labels_;
-    std::array<std::map<std::string, std::uint64_t>, warp_lanes> registers_;
+    std::map<std::string, std::size_t> places_;  // of registers
+    std::array<std::vector<std::optional<std::uint64_t>>, warp_lanes> registers_;
     std::array<std::pair<std::uint64_t, std::uint32_t>, warp_lanes> parameters_{};
 };
 

@@ -11,6 +11,7 @@
 #include "core/run/fake_device.h"
 #include "core/run/runs.h"
 #include "core/sweep/sweep.h"
+#include "fewer_cases.h"
 
 namespace coalprof {
 namespace {
@@ -89,14 +90,15 @@ void expect_all_in_order(const fake::Recorder& result, std::uint64_t count) {
 }
 
 TEST(RunPoints, deliver_in_order_whatever_the_number_of_threads) {
+    constexpr std::uint64_t count = 5000 / fewer_cases;
     for (const unsigned threads : {1u, 2u, 7u}) {
         const Threads set(threads);
-        Warps warps(5000);
+        Warps warps(count);
         fake::Recorder result;
         EXPECT_EQ(run_on_model(warps, result), ExitCode::done);
         EXPECT_EQ(result.head.backend, "model");
         EXPECT_EQ(result.tail.status, Status::complete);
-        expect_all_in_order(result, 5000);
+        expect_all_in_order(result, count);
     }
 }
 
@@ -125,12 +127,13 @@ class Lag : public ResultSink {
 
 // 64 points go to a thread together at most, and each thread has two such lots in flight.
 TEST(RunPoints, keep_a_window_of_points_however_many_there_are) {
+    constexpr std::uint64_t count = 20'000 / fewer_cases;  // several windows at least
     for (const unsigned threads : {1u, 3u}) {
         const Threads set(threads);
-        Warps warps(20'000);
+        Warps warps(count);
         Lag lag(warps);
         run_on_model(warps, lag);
-        EXPECT_EQ(lag.arrived, 20'000u);
+        EXPECT_EQ(lag.arrived, count);
         EXPECT_LE(lag.most, 2u * 64 * threads);
     }
 }
