@@ -11,13 +11,6 @@
 namespace coalprof {
 namespace {
 
-std::uint64_t shared_bytes_of(const Program& program) {
-    std::uint64_t bytes = 0;
-    for (std::uint32_t i = 0; i < program.arrays.size(); ++i)
-        if (space_of(program, i) == Space::shared) bytes += program.arrays[i].bytes();
-    return bytes;
-}
-
 std::string missing(const Abilities& abilities, const Instruction& instruction) {
     const ElementType type = instruction.type;
     const bool is_double = type == ElementType::f64 || type == ElementType::f64x2;

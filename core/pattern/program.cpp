@@ -134,6 +134,13 @@ Space space_of(const Program& program, std::uint32_t array) {
     return Space::global;
 }
 
+std::uint64_t shared_bytes_of(const Program& program) {
+    std::uint64_t bytes = 0;
+    for (std::uint32_t i = 0; i < program.arrays.size(); ++i)
+        if (space_of(program, i) == Space::shared) bytes += program.arrays[i].bytes();
+    return bytes;
+}
+
 WarpAccess access_of_warp(const Program& program, const Placement& placement,
                           const Instruction& instruction, std::uint64_t first_thread,
                           std::uint32_t lanes) {

@@ -127,6 +127,8 @@ bool is_pointer_load(const Program& program, const Instruction& instruction);
 
 // The memory that an array lies in: that of the instructions that touch it.
 Space space_of(const Program& program, std::uint32_t array);
+// Of shared memory, that a block takes.
+std::uint64_t shared_bytes_of(const Program& program);
 
 // Whether a thread of the launch may take no part.
 bool may_idle(const Formula& formula);

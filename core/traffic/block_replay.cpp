@@ -126,6 +126,7 @@ class Replay {
             static_cast<double>(multiprocessor.count) * multiprocessor.resident_blocks;
         const auto blocks = static_cast<double>(order.blocks);
         replayed_.started_together = std::min(1.0, at_once / blocks);
+        replayed_.busy_share = std::min(1.0, blocks / multiprocessor.count);
         replayed_.blocks_of_processor =
             std::max(1.0, std::min(blocks, at_once) / multiprocessor.count);
         lines_of_block_ = lines_of_some_warps() * static_cast<double>(warps_of_block());
@@ -145,17 +146,25 @@ class Replay {
         leaving_bytes_.clear();
     }
 
-    // Blocks that run at the same time on one multiprocessor. Threads do not wait between their
-    // elements, so that a block has made all its loads before the next one comes.
+    // Blocks that start together on one multiprocessor. Threads do not wait between their elements,
+    // so that a block has made all its loads before the next one comes. What it stores comes
+    // between the loads of the one that takes its place.
     void run_together(const std::vector<std::uint64_t>& blocks) {
-        for (const Instruction* one : instructions_)
-            for (std::uint32_t place = 0; place < blocks.size(); ++place) {
-                const BlockInTime block{blocks[place], place, runs_backward(blocks[place])};
-                for (std::uint32_t element = 0; element < order_.per_thread; ++element)
-                    for (std::uint32_t warp = 0; warp < order_.block_warps(); ++warp)
-                        each_line(*one, element, block, warp,
-                                  [&](const LineTouched& touched) { run(*one, touched); });
-            }
+        const bool stores_later = !loads_.empty() && !stores_.empty();
+        // What each waits for is kept beside what those have yet to store that are there.
+        const bool is_beside = !running_.empty() && running_.front().place == 0;
+        std::uint32_t place = is_beside ? multiprocessor_.resident_blocks : 0;
+        std::vector<BlockInTime> starting;
+        for (const std::uint64_t which : blocks)
+            starting.push_back({which, place++, runs_backward(which)});
+        if (running_.empty()) {
+            for (const Instruction* one : stores_later ? loads_ : instructions_)
+                for (const BlockInTime& block : starting) run_all(*one, block);
+        } else {
+            for (std::size_t k = 0; k < running_.size(); ++k)
+                follow(running_[k], k < starting.size() ? &starting[k] : nullptr);
+        }
+        if (stores_later) running_ = std::move(starting);
     }
 
     // How much neighbouring blocks share: each touches its sectors once, then all of them do.
@@ -187,6 +196,33 @@ class Replay {
         std::uint32_t place = 0;   // among those that run together
         bool is_backward = false;  // its warps come from its end
     };
+
+    void run_all(const Instruction& one, const BlockInTime& block) {
+        for (std::uint32_t element = 0; element < order_.per_thread; ++element)
+            for (std::uint32_t warp = 0; warp < order_.block_warps(); ++warp)
+                run_warp(one, element, block, warp);
+    }
+    void run_warp(const Instruction& one, std::uint32_t element, const BlockInTime& block,
+                  std::uint32_t warp) {
+        each_line(one, element, block, warp,
+                  [&](const LineTouched& touched) { run(one, touched); });
+    }
+    // What `ending` stores and `starting`, if there is one, loads, in turn.
+    void follow(const BlockInTime& ending, const BlockInTime* starting) {
+        const std::size_t warps = std::size_t{order_.per_thread} * order_.block_warps();
+        const auto run_number = [&](const std::vector<const Instruction*>& instructions,
+                                    std::size_t number, const BlockInTime& block) {
+            const auto of_instruction = static_cast<std::uint32_t>(number % warps);
+            run_warp(*instructions[number / warps], of_instruction / order_.block_warps(), block,
+                     of_instruction % order_.block_warps());
+        };
+        std::size_t loaded = 0;
+        for (std::size_t stored = 0; stored < stores_.size() * warps; ++stored) {
+            run_number(stores_, stored, ending);
+            for (; starting && loaded * stores_.size() < (stored + 1) * loads_.size(); ++loaded)
+                run_number(loads_, loaded, *starting);
+        }
+    }
 
     static void add(const UnitTally& compared, ReplayedKind& sums) {
         const double of_blocks = compared.of_groups()[0];
@@ -272,7 +308,7 @@ class Replay {
             sums.hit_sectors += ones(held);
             if (held == touched.sectors) return;
         }
-        if (!is_load) l1_.drop(touched.line, touched.sectors);
+        if (!is_load) l1_.store(touched.line, touched.sectors);
         sums.requests += 1;
         LeavingLines& leaving = is_load               ? leaving_loads_
                                 : one.width_bytes < 4 ? leaving_bytes_
@@ -300,6 +336,7 @@ class Replay {
     std::vector<const Instruction*> instructions_;
     std::vector<const Instruction*> loads_;  // of these
     std::vector<const Instruction*> stores_;
+    std::vector<BlockInTime> running_;  // that have loaded what they will store
     double lines_of_block_ = 0;
     // Of blocks: warps come to L1 in their order, less so the more of them there are. Fitted to
     // loads of misaligned rows, whose first or last part comes again.
@@ -362,11 +399,14 @@ void replay_multiprocessor(Replay& replay, const LaunchOrder& order, const Multi
     std::vector<std::uint64_t> together;
     Replayed warm;  // what it counted until about half of them were done
     std::uint64_t warm_blocks = 0;
+    const double before = replay.result().loads.line_again;
     for (std::uint64_t which = 0; which < seen; ++which) {
         const std::uint64_t block = block_of(one, number, which);
         if (block < order.blocks) together.push_back(block);
         if (together.size() == one.resident_blocks) {
             replay.run_together(together);
+            if (which < one.resident_blocks)
+                replay.result().loads.first_again += replay.result().loads.line_again - before;
             together.clear();
             if (2 * (which + 1) <= seen) {
                 warm = replay.result();
@@ -375,6 +415,9 @@ void replay_multiprocessor(Replay& replay, const LaunchOrder& order, const Multi
         }
     }
     replay.run_together(together);
+    if (seen < one.resident_blocks)
+        replay.result().loads.first_again += replay.result().loads.line_again - before;
+    replay.run_together({});
     // What is not replayed goes on as the second half did, when caches were full.
     const double times = static_cast<double>(own - seen) /
                          static_cast<double>(std::max<std::uint64_t>(1, seen - warm_blocks));

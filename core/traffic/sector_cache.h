@@ -11,8 +11,8 @@ class SectorCache {
     explicit SectorCache(std::uint64_t bytes);
     // Which of `sectors` it held; from now on it holds them all.
     std::uint32_t touch(std::uint64_t line, std::uint32_t sectors);
-    // Takes `sectors` out, where it holds them.
-    void drop(std::uint64_t line, std::uint32_t sectors);
+    // Takes `sectors` out. Their line has room from now on, as one that is loaded has.
+    void store(std::uint64_t line, std::uint32_t sectors);
     void clear() { born_ = clock_ + 1; }
 
  private:
@@ -22,6 +22,7 @@ class SectorCache {
         std::uint32_t last_use = 0;
     };
     std::vector<Way>::iterator set_of(std::uint64_t line);
+    Way& way_of(std::uint64_t line);
 
     std::uint32_t sets_;
     std::uint32_t clock_ = 0;

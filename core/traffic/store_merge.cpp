@@ -161,16 +161,15 @@ class Merging {
 double disorder_of(const Replayed& replayed, const LaunchOrder& order, double lines) {
     // Warps of a block start in order and store in order, if each has a scheduler of its own; less
     // so the more of them share one. Blocks that start with the launch wait for the same
-    // instructions to come, and store at once. Fitted to launches of both GPUs that do nothing but
-    // store (tests/data, all but newest.jsonl.gz and blind.jsonl.gz).
+    // instructions to come, and store at once, however few warps they have. A store of two lines
+    // takes its time, and the next one waits for its turn. Fitted to launches of both GPUs that do
+    // nothing but store (tests/data).
     const double warps = std::log2(std::max(0.5, order.block / 128.0));
-    const double at_once = replayed.at_once();
-    const double further = std::max(0.0, std::log2(order.per_thread) - 1);
-    const double doublings = std::log2(std::max(1.0, lines));
-    const double odds = -3.08 + 0.76 * warps - 0.42 * warps * std::min(1.0, doublings) -
-                        2.52 * (order.block <= 128) * (1 - at_once) + 2.15 * at_once -
-                        2.5 * (order.per_thread > 1) + 1.36 * further * std::sqrt(at_once) +
-                        5.08 * std::max(0.0, doublings - 1);
+    const double two_lines = std::min(1.0, std::log2(std::max(1.0, lines)));
+    const double later = -4.45 + (1.39 - 0.47 * two_lines) * warps;
+    const double at_start = -0.37 - 1.32 * two_lines;
+    const double others = 1 - replayed.at_once();
+    const double odds = std::lerp(at_start, later, others * others);
     return 1 / (1 + std::exp(-odds));
 }
 

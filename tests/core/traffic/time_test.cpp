@@ -264,6 +264,27 @@ TEST(Duration, of_a_formula_that_divides_is_what_an_h200_took) {
     EXPECT_NEAR(launch_seconds(plan, "h200", CacheState::cold), 14.4e-6, 0.2 * 14.4e-6);
 }
 
+// Measured on an H200: 264 us, where stores and blocks alone take 112.
+TEST(Duration, of_lanes_in_another_order_is_what_the_look_up_takes) {
+    Plan plan = plan_of("permute", 31, Op::store, 256 * mib);
+    plan.options.order = "shuffle";
+    plan = shaped(plan, ElementType::u16, 1024);
+    EXPECT_NEAR(launch_seconds(plan, "h200", CacheState::cold), 264e-6, 0.2 * 264e-6);
+}
+
+// Measured on an H200: 19.5 us, and half as long where shared memory has room for the tiles of
+// several blocks.
+TEST(Duration, of_tiles_that_take_all_shared_memory_is_of_one_block_at_a_time) {
+    Plan plan = plan_of("transpose", 4096, Op::copy, 16 * mib);
+    plan.options.variant = "padded";
+    plan = shaped(plan, ElementType::f64, 256);
+    const double with_room = launch_seconds(plan, "h200", CacheState::cold);
+    plan.cache.carveout = Carveout{.shared_percent = 0, .text = {}};
+    const double alone = launch_seconds(plan, "h200", CacheState::cold);
+    EXPECT_GT(alone, 1.5 * with_room);
+    EXPECT_NEAR(alone, 19.5e-6, 0.6 * 19.5e-6);
+}
+
 // Measured on an H200: 108 us. A block's warps load 32 neighbouring bytes past L1, and those of the
 // blocks beside it the rest of what device memory brings.
 TEST(Duration, of_a_broadcast_past_l1_is_how_long_its_waves_wait_for_device_memory) {
