@@ -12,15 +12,14 @@ namespace {
 
 constexpr std::uint64_t smallest_flush_bytes = 16ull << 20;
 constexpr double pause_seconds = 20e-6;
-// Repetitions that are enqueued together. Where more than about five wait, those in front take 0.6
-// us longer, as do those that the GPU begins while the host still enqueues. Small copy on an H200,
-// warm: 3.2 us in rounds of 1, 2, 4 and 5, of 8 the first three 3.7, of 64 all but the last few 3.9
-// (docs/measurements/h200/rounds.txt).
+// Repetitions that are enqueued together. Where more than about five wait, some twenty entries of
+// the queue, those in front take 0.6 us longer, as do those that the GPU begins while the host
+// still enqueues (docs/measurements/h200/rounds.txt).
 constexpr std::size_t round_repeats = 4;
 // For as long the GPU is held while a round is enqueued; twice as long where the host came too
 // late, and where it is late after the longest, it will always be.
 constexpr double shortest_hold_seconds = 50e-6;
-constexpr double longest_hold_seconds = 5e-3;
+constexpr double longest_hold_seconds = 800e-6;
 
 std::uint64_t flush_bytes(const DeviceFacts& facts) {
     const Machine machine = machine_of_device({facts.major, facts.minor}, facts.name);

@@ -42,8 +42,9 @@ class Stopwatch {
     Stopwatch& operator=(const Stopwatch&) = delete;
 
     // Seconds of each of `repeats` executions of what `work` enqueues; `before` enqueues what is
-    // not timed. Nothing is timed before the host has enqueued all of a round, so that neither its
-    // pace nor the number of repetitions changes the times; a round that came too late is repeated.
+    // not timed. Nothing is timed before the host has enqueued all of a round, so that its pace
+    // does not change the times; a round that came too late is repeated. A host that is late
+    // however long the GPU is held (CUDA_LAUNCH_BLOCKING=1) gets what is measured then.
     std::vector<double> measure(std::uint64_t repeats, const std::function<void()>& before,
                                 const std::function<void()>& work);
 

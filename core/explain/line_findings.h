@@ -25,12 +25,14 @@ struct LineReport {
     Readings predicted;  // of shared memory: passes, by the rule of the model
     double wasted_share = 0;  // of the line's sectors, or passes, from 0 to 1
     std::optional<double> saves_seconds;
+    std::optional<double> kernel_seconds;  // that all launches of its kernel take
 };
 
 // Those that could save most time first, then those that waste most.
 std::vector<LineReport> report_lines(std::vector<LineSummary> lines, const LineCosts& costs);
 
-// None: it wastes less than a tenth, or no warp of it was kept. `point`: its name in the result.
+// None: it wastes less than a tenth, or no warp that was kept does. `point`: its name in the
+// result.
 std::optional<LineFinding> finding_of(const LineReport& report, const std::string& point,
                                       const Machine& machine);
 

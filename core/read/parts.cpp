@@ -83,10 +83,14 @@ Verdict verdict_from(JsonView item) {
 std::array<double, 2> interval_in(JsonView list, const std::string& what) {
     std::array<double, 2> ends{};
     std::size_t count = 0;
-    for (const JsonView end : list)
-        if (const auto number = end.number())
-            ends[std::min(count++, ends.size() - 1)] = *number;
-    if (count != ends.size()) complain(what, "two numbers, the lowest and the highest");
+    for (const JsonView end : list) {
+        const auto number = end.number();
+        if (!number) count = ends.size();
+        if (count < ends.size()) ends[count] = *number;
+        ++count;
+    }
+    if (count != ends.size() || ends[0] > ends[1])
+        complain(what, "two numbers, the lowest and the highest");
     return ends;
 }
 
@@ -100,8 +104,13 @@ LineFinding finding_from(JsonView item) {
     if (!member_of(item, what, "like").is_null()) finding.like = text_in(item, what, "like");
     if (!member_of(item, what, "saves_seconds").is_null())
         finding.saves_seconds = number_in(item, what, "saves_seconds");
-    if (const auto interval = item.find("saves_interval_seconds"))
+    if (finding.saves_seconds.value_or(0) < 0)
+        complain("findings.saves_seconds", "no negative number");
+    if (const auto interval = item.find("saves_interval_seconds")) {
         finding.saves_interval_seconds = interval_in(*interval, "findings.saves_interval_seconds");
+        if (finding.saves_interval_seconds->front() < 0)
+            complain("findings.saves_interval_seconds", "no negative number");
+    }
     return finding;
 }
 

@@ -1,4 +1,4 @@
-// Bank conflicts of shared memory, each beside its remedy: a word of padding to each row.
+// Bank conflicts of shared memory, each beside its remedy: a word of padding, or another order.
 //   nvcc -O3 -lineinfo -o conflicts conflicts.cu && coalprof run --lines -- ./conflicts
 #include <cstdio>
 #include <cstdlib>

@@ -95,7 +95,7 @@ TEST_F(Stopwatches, repeat_a_round_that_the_gpu_began_before_the_host_was_done) 
 TEST_F(Stopwatches, take_what_comes_from_a_host_that_is_always_late) {
     gpu_.events_over = 1000;
     EXPECT_EQ(measure(6).size(), 6u);
-    EXPECT_LT(holds_.back(), 20e-3);
+    EXPECT_LE(holds_.back(), 1e-3);
 }
 
 }  // namespace

@@ -65,6 +65,7 @@ TEST(LineFindings, come_in_the_order_of_what_they_could_save) {
     ASSERT_TRUE(finding->saves_interval_seconds);
     EXPECT_LT(finding->saves_interval_seconds->front(), *finding->saves_seconds);
     EXPECT_GT(finding->saves_interval_seconds->back(), *finding->saves_seconds);
+    EXPECT_LE(finding->saves_interval_seconds->back(), 8.0) << "the kernel takes no more";
     EXPECT_FALSE(finding_of(reports[2], "app.cu:2", h100));
 }
 
@@ -95,6 +96,22 @@ TEST(LineFindings, of_shared_memory_are_bank_conflicts) {
     ASSERT_TRUE(finding);
     EXPECT_EQ(finding->cause, "bank_conflict");
     EXPECT_EQ(finding->like, "shared-stride --at 32 --type f32");
+}
+
+// What a misaligned warp takes too much its neighbour may have brought; a warp that wastes nothing
+// cannot stand for those that do.
+TEST(LineFindings, save_what_is_sure_and_show_a_warp_that_wastes) {
+    LineCosts costs;
+    costs.seconds_of_kernel = {{"a", 8}};
+    WarpAccess misaligned = warp_of(4);
+    for (std::uint64_t& address : misaligned.addresses) address += 4;
+    const auto finding_with = [&](const WarpAccess& warp) {
+        return finding_of(report_lines({line_of("a", 1, 50, 40, warp)}, costs)[0], "k", h100);
+    };
+    ASSERT_TRUE(finding_with(misaligned));
+    EXPECT_EQ(finding_with(misaligned)->cause, "misaligned");
+    EXPECT_EQ(finding_with(misaligned)->saves_interval_seconds->front(), 0);
+    EXPECT_FALSE(finding_with(warp_of(4)));
 }
 
 TEST(LineFindings, save_nothing_known_where_no_time_is_known) {
