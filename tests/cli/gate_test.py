@@ -131,6 +131,18 @@ class Compare(Files):
         self.assertEqual(self.findings(comparison),
                          [("measured l2_read_sectors", "missing", "offset=0")])
 
+    def test_tells_points_that_fail_in_one_of_the_results(self):
+        def fail(document):
+            point = document["points"][-1]
+            point["predicted"], point["measured"] = {}, None
+            point["failure"] = "out of memory"
+        whole, failing = self.changed(fail)
+        name = golden("measured.json")["points"][-1]["name"]
+        comparison = self.compare(whole, failing, code=harness.PARTIAL)
+        self.assertIn(("missing", name), [(kind, point) for _, kind, point in self.findings(comparison)])
+        comparison = self.compare(failing, whole, code=harness.DONE)
+        self.assertIn(("better", name), [(kind, point) for _, kind, point in self.findings(comparison)])
+
     def test_refuses_other_machines_and_settings_unless_told(self):
         base = ("offset", "--range", "0..3", "--op", "load")
         h200 = self.sweep("a.json", *base)

@@ -3,6 +3,7 @@ import gzip
 import json
 import os
 import sys
+import tempfile
 import unittest
 
 import harness
@@ -63,6 +64,17 @@ class Recorded(Case):
         # By hand: what docs/examples/faults.cu is made to show, the worst first.
         self.assertEqual([one["like"] for one in result["findings"]][:3],
                          ["stride --at 4096 --type f32", "stride --at 4096 --type f32", "stride --at 3 --type f32"])
+
+    def test_addresses_of_lines_are_a_warps_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "warps.txt")
+            self.replayed("conflicts", "--lines", "--addresses", path)
+            ran = harness.run("warps", path, "--machine", "h200", "--json")
+        self.assertEqual(ran.code, 0, ran.err)
+        warps = json.loads(ran.out)["points"]
+        degrees = {one["predicted"].get("shared_load_wavefronts") for one in warps
+                   if one["name"].startswith("conflicts.cu:22_ld.shared")}
+        self.assertEqual(degrees, {32}, [one["name"] for one in warps][:5])
 
     def test_lines_of_machine_code(self):
         recorded, result = self.replayed("faults_sass", "--lines", "--machine-code", "3")

@@ -88,6 +88,31 @@ TEST(Documents, of_version_0_1_are_read_and_written_as_they_were) {
     }
 }
 
+// Advice, estimates of time, findings with what they save.
+TEST(Documents, of_version_0_1_with_times_are_read_and_written_as_they_were) {
+    const auto files = files_in("results/v0.1-times");
+    EXPECT_EQ(files.size(), 3u);
+    for (const auto& path : files) {
+        const std::string text = content_of(path);
+        EXPECT_EQ(written_again(text), text) << path;
+    }
+}
+
+TEST(Documents, with_an_interval_that_is_none_are_not_taken_for_whole) {
+    const std::string lines = content_of(test_data_folder() + "/results/v0.1-times/lines.json");
+    const std::string saves = "\"saves_interval_seconds\":[";
+    for (const char* more : {"1,", "-1,", "\"x\","}) {
+        std::string broken = lines;
+        broken.insert(broken.find(saves) + saves.size(), more);
+        const auto source = bytes_of_text(broken);
+        ResultReader reader(*source, "saved");
+        std::ostringstream stream;
+        StreamSink sink(stream);
+        const auto writer = find_format("json").make(sink, {});
+        EXPECT_NE(reader.next(*writer), ReadOutcome::whole) << more;
+    }
+}
+
 TEST(Documents, of_lines_of_version_0_1_give_all_their_points) {
     for (const auto& path : files_in("results/v0.1")) {
         if (path.extension() != ".jsonl") continue;
