@@ -16,8 +16,8 @@ constexpr double pause_seconds = 20e-6;
 // the queue, those in front take 0.6 us longer, as do those that the GPU begins while the host
 // still enqueues (docs/measurements/h200/rounds.txt).
 constexpr std::size_t round_repeats = 4;
-// For as long the GPU is held while a round is enqueued; twice as long where the host came too
-// late, and where it is late after the longest, it will always be.
+// The GPU is held for the shortest time while a round is enqueued, and for twice as long each time
+// that the host came too late. One that is late after the longest always will be.
 constexpr double shortest_hold_seconds = 50e-6;
 constexpr double longest_hold_seconds = 800e-6;
 
