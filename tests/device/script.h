@@ -2,7 +2,9 @@
 // CUPTI, lets one of them fail once, and knows what a lost GPU answers from then on.
 #pragma once
 
-#include <csignal>
+#include <signal.h>
+#include <unistd.h>
+
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -76,7 +78,8 @@ class Script {
     // NVRTC is called from several threads.
     Decision decide(const Call& call) {
         const std::lock_guard lock(mutex_);
-        if (++total_ == signal_at) std::raise(signal);
+        // To the process: a thread that compiles holds signals back, and would end with its own.
+        if (++total_ == signal_at) ::kill(::getpid(), signal);
         const std::uint64_t nth = ++counts_[call];
         const bool is_cleanup = cleanup().contains(call.name);
         if (is_lost()) {
