@@ -14,6 +14,7 @@
 #include "core/explain/line_findings.h"
 #include "core/run/device_machine.h"
 #include "core/text/describe.h"
+#include "core/text/name_list.h"
 #include "core/trace/lines.h"
 #include "core/trace/machine_code.h"
 #include "core/warps/warps_file.h"
@@ -128,21 +129,18 @@ std::vector<Warning> kernels_without_lines(const TimeWithoutLines& time, bool ma
         return time.all > 0 ? 100 * seconds / time.all : 0.0;
     };
     std::vector<Warning> warnings;
-    std::vector<std::string> names;
+    NameList names(5);
     double seconds = 0;
     for (const auto& [name, of_kernel] : time.of_kernels) {
-        if (names.size() < 5) names.push_back(name);
+        names.add(name);
         seconds += of_kernel;
     }
-    if (time.of_kernels.size() > names.size())
-        names.push_back(fmt::format("{} more", time.of_kernels.size() - names.size()));
-    if (!names.empty())
-        warnings.push_back(
-            no_lines(fmt::format("no lines of {}: {:.0f} % of the GPU's time{}",
-                                 fmt::join(names, ", "), percent(seconds),
-                                 may_ask_more ? "; --machine-code 1 runs the program once more for "
-                                                "the one that takes most"
-                                              : "")));
+    if (!time.of_kernels.empty())
+        warnings.push_back(no_lines(fmt::format(
+            "no lines of {}: {:.0f} % of the GPU's time{}", names.text(), percent(seconds),
+            may_ask_more ? "; --machine-code 1 runs the program once more for "
+                           "the one that takes most"
+                         : "")));
     if (time.in_graphs > 0)
         warnings.push_back(no_lines(fmt::format(
             "{:.0f} % of the GPU's time passed in CUDA graphs, and is no kernel's here; "

@@ -12,6 +12,7 @@
 #include "core/result/counter_words.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
+#include "core/text/name_list.h"
 #include "core/text/suggest.h"
 #include "core/text/units.h"
 #include "core/write/columns.h"
@@ -200,13 +201,11 @@ class BestRanking {
 
 // Keys of counters that a point has, for a message.
 std::string counters_of(const Point& point) {
-    std::string list;
-    std::size_t count = 0;
+    NameList list(12);
     point.predicted.each([&](Counter counter, const Reading& reading) {
-        if (is_finite(reading) && ++count <= 12)
-            list += fmt::format("{}{}", list.empty() ? "" : ", ", key_of(counter));
+        if (is_finite(reading)) list.add(key_of(counter));
     });
-    return count > 12 ? fmt::format("{} and {} more", list, count - 12) : list;
+    return list.text();
 }
 
 }  // namespace

@@ -1,14 +1,13 @@
 #include "core/result/counter_words.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 #include <vector>
 
 #include "core/result/counter.h"
+#include "core/text/name_list.h"
 #include "core/text/suggest.h"
 
 namespace coalprof {
@@ -44,14 +43,10 @@ std::vector<std::string_view> keys_with(std::string_view part) {
     return keys;
 }
 
-// "a, b, c and 4 more"
 std::string list_of(const std::vector<std::string_view>& keys) {
-    constexpr std::size_t most = 6;
-    std::string list = fmt::format(
-        "{}",
-        fmt::join(keys.begin(),
-                  keys.begin() + static_cast<std::ptrdiff_t>(std::min(keys.size(), most)), ", "));
-    return keys.size() > most ? fmt::format("{} and {} more", list, keys.size() - most) : list;
+    NameList list(6);
+    for (const std::string_view key : keys) list.add(key);
+    return list.text();
 }
 
 // The longest part of the word, from some '_' on, that keys have; empty: none does.

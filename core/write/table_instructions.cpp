@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/text/name_list.h"
 #include "core/text/utf8.h"
 #include "core/write/labels.h"
 #include "core/write/table_cell.h"
@@ -64,14 +65,10 @@ constexpr std::size_t most_rows = 16;  // the whole of a point is shown, or noth
 constexpr std::size_t most_listed = 4;
 constexpr std::size_t longest_instruction = 400;  // columns, where the width has no limit
 
-// "pad=1, pad=3 and 12 more"
 std::string names_of(const std::vector<std::string>& points) {
-    std::string names;
-    for (std::size_t i = 0; i < std::min(points.size(), most_listed); ++i)
-        names += (i == 0 ? "" : ", ") + points[i];
-    if (points.size() > most_listed)
-        names += fmt::format(" and {} more", points.size() - most_listed);
-    return names;
+    NameList names(most_listed);
+    for (const std::string& point : points) names.add(point);
+    return names.text();
 }
 
 // What is left of a line for the instruction: the other cells and the blanks take this much.

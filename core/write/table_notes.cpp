@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "core/text/name_list.h"
 #include "core/write/columns.h"
 #include "core/write/finding_text.h"
 #include "core/write/table_cell.h"
@@ -20,15 +21,10 @@ constexpr std::size_t most_findings = 5;
 constexpr std::size_t whole_text = 2'000;  // columns of a reason; longer ones are cut
 
 std::string list_of(const std::bitset<counter_count>& counters) {
-    std::string list;
-    std::size_t named = 0;
-    for (std::size_t i = 0; i < counter_count; ++i) {
-        if (!counters[i] || named++ >= most_named) continue;
-        if (!list.empty()) list += ", ";
-        list += phrase_of(static_cast<Counter>(i));
-    }
-    if (named > most_named) list += fmt::format(" and {} more", named - most_named);
-    return list;
+    NameList list(most_named);
+    for (std::size_t i = 0; i < counter_count; ++i)
+        if (counters[i]) list.add(phrase_of(static_cast<Counter>(i)));
+    return list.text();
 }
 
 bool shows_prediction(Relation relation, bool has_measurements) {
