@@ -105,18 +105,18 @@ TEST(CacheTraffic, of_few_blocks_joins_more_than_of_one_on_each_multiprocessor) 
     EXPECT_LT(share(mib / 8), 0.8 * share(mib / 4));
 }
 
-// Measured on an H100: 561,723 requests for lines that four warps of a transpose read, which divide
-// for their indices. As if they did not: 383,620.
-TEST(CacheTraffic, of_distant_warps_that_divide_joins_less) {
+// Measured on an H100: 561,723 requests for lines that four warps of a transpose read. As if each
+// line had one request 729,351 would leave.
+TEST(CacheTraffic, of_distant_warps_joins_more_the_more_of_them_share_a_line) {
     Plan plan = plan_of("transpose", 128, Op::copy, 32 * mib);
     plan.options.variant = "naive";
     plan = shaped(plan, ElementType::u8, 256);
     EXPECT_NEAR(caches_of(plan).l2_read_requests, 561'723, 0.08 * 561'723);
 }
 
-// Measured: 97,543 requests for 49,152 lines of which four warps ask for a sector each (H100); and
-// 1,288,500 for 524,288 (H100), by blocks of 1024 threads that store as well, which joined no more
-// than others that large by what loads alone tell: 1,601,700.
+// Measured on an H100: 97,543 requests for 49,152 lines of which four warps ask for a sector each;
+// and 1,288,500 for 524,288, by blocks of 1024 threads. As if two warps did 114,704 and 1,676,919
+// would leave.
 TEST(CacheTraffic, of_loads_joins_more_the_more_warps_share_a_line) {
     const Plan four = shaped(plan_of("broadcast", 8, Op::load, 48 * mib), ElementType::f32, 256);
     EXPECT_NEAR(caches_of(four).l2_read_requests, 97'543, 0.06 * 97'543);
