@@ -510,6 +510,26 @@ TEST_F(AttachedProgram, is_recorded_when_the_launch_that_is_counted_has_returned
     EXPECT_THAT(trace().unfinished, IsEmpty());
 }
 
+// Its kernel was given up so that the recording could begin.
+TEST_F(AttachedProgram, is_not_asked_for_its_kernel_while_a_stream_is_recorded) {
+    longest_launch = std::chrono::milliseconds(1);
+    begin(std::chrono::seconds(10));
+    std::atomic<bool> is_asked{false};
+    std::atomic<bool> is_recorded{false};
+    bool asked_meanwhile = false;
+    streams.is_busy = [&](CUstream) {
+        is_asked = true;
+        asked_meanwhile = is_recorded;
+        return !is_recorded;
+    };
+    std::thread other([&] { launch("k"); });
+    while (!is_asked) std::this_thread::yield();
+    begin_capture(stream(16));
+    is_recorded = true;
+    other.join();
+    EXPECT_FALSE(asked_meanwhile);
+}
+
 TEST_F(AttachedProgram, is_counted_in_other_contexts_when_one_that_is_recorded_has_gone) {
     begin_capture(stream(16));
     attachment->context_ends(context);

@@ -278,6 +278,18 @@ TEST_F(CountedLines, are_of_kernels_that_are_told_to_count_themselves) {
     EXPECT_THAT(rewritten, ElementsAre("k"));
 }
 
+// A program that is killed later has told them.
+TEST_F(CountedLines, are_told_as_their_module_goes_however_few_came_since) {
+    load();
+    gpu_counts(5);
+    probe.launched_in(handle<CUcontext>(1));
+    probe.read(false);
+    gpu_counts(6);
+    probe.unloads(handle<CUmodule>(1));
+    ASSERT_THAT(told, SizeIs(2));
+    EXPECT_EQ(told[1].totals.executed, 6u);
+}
+
 TEST_F(CountedLines, outlive_their_module) {
     load();
     gpu_counts(5);
