@@ -163,6 +163,15 @@ TEST(CacheTraffic, of_stores_joins_fewer_of_warps_that_waited_more_than_once) {
     EXPECT_NEAR(caches_of(plan).l2_write_requests, 78'552, 0.1 * 78'552);
 }
 
+// Measured on an H100: 1,132,767 requests. Blocks store while those that take their places wait for
+// their own rows; as if the same warps waited for both 1,242,717 would leave.
+TEST(CacheTraffic, of_stores_does_not_take_the_next_blocks_loads_for_those_that_were_waited_for) {
+    Plan plan = plan_of("indirect", 6620, Op::copy, 64 * mib);
+    plan.value = 6621;
+    plan = shaped(plan, ElementType::u8, 128);
+    EXPECT_LT(caches_of(plan).l2_write_requests, 1.05 * 1'132'767);
+}
+
 // Measured on an H200: stores to random floats of 16 lines leave as 69,600 requests of 262,144
 // warps, as those of a multiprocessor wait until lines are whole; of 64 lines one in five joins
 // another (5.40 million requests), and of 64 lines of 16-bit words next to none: 24.67 of 25.3 a
@@ -192,6 +201,27 @@ TEST(CacheTraffic, of_stores_joins_warps_that_run_in_step) {
     EXPECT_NEAR(requests(15, ElementType::u8, 128, 16 * mib), 263'248, 0.02 * 263'248);
     EXPECT_NEAR(requests(60, ElementType::f32, 256, 96 * mib), 986'619, 0.06 * 986'619);
     EXPECT_NEAR(requests(107, ElementType::f32, 512, 32 * mib), 345'640, 0.06 * 345'640);
+}
+
+// A request is for sectors of one line, four at most.
+TEST(CacheTraffic, of_a_launch_of_one_block_has_the_requests_of_its_stores) {
+    const Plan plan = shaped(plan_of("scatter", 1 << 10, Op::rmw, 1 << 10), ElementType::f32, 256);
+    const CacheTraffic traffic = caches_of(plan);
+    EXPECT_GT(traffic.l2_write_sectors, 0);
+    EXPECT_GE(traffic.l2_write_requests * 4, traffic.l2_write_sectors);
+}
+
+// Measured on an H200, requests of stores that end in another line than they begin in: 42,806 of
+// blocks that start together; 697,636 of large ones later on. As if they stored one line, 48,992
+// and 869,888 would leave.
+TEST(CacheTraffic, of_stores_of_two_lines_comes_more_in_order) {
+    const auto requests = [](std::uint64_t offset, std::uint32_t block, std::uint64_t bytes) {
+        const Plan plan =
+            shaped(plan_of("offset", offset, Op::store, bytes), ElementType::f32, block);
+        return caches_of(plan).l2_write_requests;
+    };
+    EXPECT_NEAR(requests(8, 256, 4 * mib), 42'806, 0.06 * 42'806);
+    EXPECT_NEAR(requests(106, 1024, 64 * mib), 697'636, 0.06 * 697'636);
 }
 
 Plan stores_in_groups(std::uint64_t lanes, ElementType type, std::uint32_t block,
