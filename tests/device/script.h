@@ -2,7 +2,9 @@
 // CUPTI, lets one of them fail once, and knows what a lost GPU answers from then on.
 #pragma once
 
-#include <csignal>
+#include <signal.h>
+#include <unistd.h>
+
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -76,7 +78,8 @@ class Script {
     // NVRTC is called from several threads.
     Decision decide(const Call& call) {
         const std::lock_guard lock(mutex_);
-        if (++total_ == signal_at) std::raise(signal);
+        // Of the process: threads that compile hold back what is raised in them.
+        if (++total_ == signal_at) ::kill(::getpid(), signal);
         const std::uint64_t nth = ++counts_[call];
         const bool is_cleanup = cleanup().contains(call.name);
         if (is_lost()) {
