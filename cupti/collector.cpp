@@ -296,7 +296,12 @@ void load_cupti_early() noexcept {
 
 std::unique_ptr<CuptiCollector> make_collector(const CollectorOptions& options) {
     const CounterDriver& driver = counter_driver();
-    const LoadedCupti& cupti = loaded_cupti();
+    return make_collector(driver, loaded_cupti(), options);
+}
+
+std::unique_ptr<CuptiCollector> make_collector(const CounterDriver& driver,
+                                               const LoadedCupti& cupti,
+                                               const CollectorOptions& options) {
     const std::vector<std::string> missing = missing_target_calls(cupti.api);
     if (!missing.empty())
         throw CountersError(fmt::format(

@@ -26,6 +26,7 @@ namespace coalprof {
 
 struct CuptiApi;
 struct CounterDriver;
+struct LoadedCupti;
 
 struct CollectorOptions {
     int device = 0;                         // CUDA device index
@@ -100,5 +101,10 @@ void load_cupti_early() noexcept;
 // it measured. Throws CountersError with the reason and the remedy: then time and prediction are
 // still to be had.
 std::unique_ptr<CuptiCollector> make_collector(const CollectorOptions& options);
+
+// The same on these tables, which must outlive it.
+std::unique_ptr<CuptiCollector> make_collector(const CounterDriver& driver,
+                                               const LoadedCupti& cupti,
+                                               const CollectorOptions& options);
 
 }  // namespace coalprof

@@ -34,15 +34,6 @@ void set_saving(LineFinding& finding, std::optional<double> seconds,
                                       std::min(most, kernel_seconds.value_or(most))};
 }
 
-// Passes of one warp, and those that its width needs anyway. Of atomics the counts of stores: lanes
-// of one word wait besides.
-SharedCounts shared_counts(const WarpAccess& warp, const Machine& machine) {
-    WarpAccess counted = warp;
-    if (counted.kind == AccessKind::atomic || counted.kind == AccessKind::reduce)
-        counted.kind = AccessKind::store;
-    return SharedMemory(*machine.rules).count(counted);
-}
-
 // By the rules of 7.0 and later, which all that can be counted have.
 void predict_shared(LineReport& report) {
     const LineSummary& line = report.line;
@@ -113,7 +104,7 @@ const WarpAccess* example_of(const LineSummary& line, const Machine& machine) {
         std::uint64_t took = 0;
         std::uint64_t needed = 0;
         if (warp.space == Space::shared) {
-            const SharedCounts counts = shared_counts(warp, machine);
+            const SharedCounts counts = SharedMemory(*machine.rules).count(warp);
             took = counts.wavefronts;
             needed = counts.ideal_wavefronts;
         } else {

@@ -44,14 +44,12 @@ class LabelMaker {
         if (auto labels = made([&](const auto& text) { return shortened(text); });
             are_distinct(labels))
             return labels;
-        if (!long_.empty()) {
-            if (auto labels = made([&](const auto& text) { return without_middle(text); });
-                are_distinct(labels))
-                return labels;
-            if (auto labels = made([&](const auto& text) { return without_what_is_common(text); });
-                are_distinct(labels))
-                return labels;
-        }
+        if (auto labels = made([&](const auto& text) { return without_middle(text); });
+            are_distinct(labels))
+            return labels;
+        if (auto labels = made([&](const auto& text) { return without_what_is_common(text); });
+            are_distinct(labels))
+            return labels;
         return numbered();
     }
 

@@ -252,6 +252,7 @@ TEST_P(FailingCall, is_told_once_and_ends_the_counting) {
     fake.fail(GetParam(), 1, 26);
     LaunchCounter& counting = counter();
     for (std::uint64_t number = 1; number <= 6; ++number) launch(number);
+    EXPECT_FALSE(fake.is_enabled);
     counting.close();
     EXPECT_THAT(problems, SizeIs(1));
     EXPECT_THAT(delivered, IsEmpty());

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <optional>
 #include <set>
@@ -34,14 +35,19 @@ struct FakeWork {
     std::set<CUstream> busy;
     int marks = 0;
     int events = 0;
+    int pushed = 0;  // contexts
     bool knows_context = true;
     std::function<bool(CUstream)> is_busy;  // in place of the set
     std::set<CUstream> capturing;           // or invalidated since
 };
 FakeWork* work = nullptr;
 
-CUresult push(CUcontext) { return CUDA_SUCCESS; }
+CUresult push(CUcontext) {
+    ++work->pushed;
+    return CUDA_SUCCESS;
+}
 CUresult pop(CUcontext* context) {
+    --work->pushed;
     *context = nullptr;
     return CUDA_SUCCESS;
 }
@@ -157,7 +163,7 @@ class AttachedProgram : public ::testing::Test {
                                                       .record_all_work = record_all},
                                              .longest_wait = longest_wait,
                                              .longest_launch = longest_launch,
-                                             .least_between_fetches = std::chrono::milliseconds(0),
+                                             .least_between_fetches = least_between_fetches,
                                              .least_between_refusals = least_between_refusals});
     }
     static CUstream stream(std::uintptr_t number) { return reinterpret_cast<CUstream>(number); }
@@ -186,6 +192,12 @@ class AttachedProgram : public ::testing::Test {
     Trace trace() const {
         return read_trace(folder_ + '/' + trace_name(static_cast<std::uint64_t>(::getpid())));
     }
+    std::ptrdiff_t lines_with(const std::string& word) const {
+        std::ifstream file(folder_ + '/' + trace_name(static_cast<std::uint64_t>(::getpid())));
+        std::ptrdiff_t found = 0;
+        for (std::string line; std::getline(file, line);) found += line.find(word) != line.npos;
+        return found;
+    }
     std::vector<std::string> counted() const {
         std::vector<std::string> names;
         for (const CountedLaunch& launch : trace().counted) names.push_back(launch.kernel.name);
@@ -195,6 +207,7 @@ class AttachedProgram : public ::testing::Test {
     const std::string folder_ = ::testing::TempDir() + "attached_" + std::to_string(::getpid());
     std::set<std::string> left_out;
     std::chrono::milliseconds longest_launch = std::chrono::seconds(10);
+    std::chrono::milliseconds least_between_fetches{0};
     FakeCupti fake;
     FakeWork streams;
     CUcontext context = nullptr;
@@ -213,6 +226,7 @@ TEST_F(AttachedProgram, has_its_first_launches_counted_and_all_told) {
     EXPECT_THAT(trace().unfinished, IsEmpty());
     attachment.reset();
     EXPECT_THAT(fake.breaches(), IsEmpty());
+    EXPECT_EQ(streams.pushed, 0);  // the program's context is current again
 }
 
 // The real CUPTI would wait in any of these calls, for ever.
@@ -243,6 +257,19 @@ TEST_F(AttachedProgram, is_counted_again_when_such_a_kernel_has_ended) {
     attachment->program_ends();
     EXPECT_THAT(counted(), ElementsAre("before", "after"));
     EXPECT_THAT(trace().unfinished, SizeIs(1));
+    attachment.reset();
+    EXPECT_THAT(fake.breaches(), IsEmpty());
+}
+
+// Nothing was fetched in between, which would have closed its range.
+TEST_F(AttachedProgram, has_no_launch_counted_in_the_range_of_one_that_ran_on) {
+    least_between_fetches = std::chrono::hours(1);
+    begin();
+    launch("waits", false);
+    streams.busy.clear();
+    launch("after");
+    attachment->program_ends();
+    EXPECT_THAT(counted(), ElementsAre("after"));
     attachment.reset();
     EXPECT_THAT(fake.breaches(), IsEmpty());
 }
@@ -305,6 +332,17 @@ TEST_F(AttachedProgram, is_counted_again_when_a_launch_that_was_given_up_returns
     EXPECT_THAT(counted(), ElementsAre("after"));
 }
 
+// It is told as one that ran on, which says more.
+TEST_F(AttachedProgram, is_told_once_of_a_launch_that_does_not_return_while_its_kernel_runs) {
+    longest_launch = std::chrono::milliseconds(1);
+    begin();
+    std::thread([&] { launch_begins("stuck"); }).join();
+    streams.busy.insert(stream(8));
+    launch("beside it", true, stream(16));
+    EXPECT_THAT(trace().unfinished, ElementsAre("stuck"));
+    EXPECT_THAT(trace().problems, IsEmpty());
+}
+
 // Another context may get the same handle, and knows no event of this one.
 TEST_F(AttachedProgram, marks_the_work_of_each_context_with_an_event_of_its_own) {
     launch("k");
@@ -330,6 +368,19 @@ TEST_F(AttachedProgram, is_left_alone_after_many_launches_that_nobody_counts) {
     launch("a third");
     attachment->program_ends();
     EXPECT_THAT(counted(), ElementsAre("k", "k", "k", "another", "a third"));
+}
+
+// The real CUPTI would wait for it as it is switched off.
+TEST_F(AttachedProgram, is_not_left_alone_while_a_kernel_runs_on) {
+    for (int i = 0; i < 3; ++i) launch("k");
+    attachment->waited();
+    streams.busy.insert(stream(24));
+    const auto calls = fake.all_calls();
+    for (int i = 0; i < 200; ++i) launch("k");
+    EXPECT_EQ(fake.all_calls(), calls);
+    streams.busy.clear();
+    for (int i = 0; i < 200; ++i) launch("k");
+    EXPECT_FALSE(fake.is_enabled);
 }
 
 TEST_F(AttachedProgram, is_not_counted_where_that_takes_several_passes) {
@@ -401,6 +452,7 @@ TEST_F(AttachedProgram, is_not_counted_while_kernels_run_that_nobody_counts) {
 // cuCtxRecordEvent came with CUDA 12.5, and would spoil what is being recorded.
 TEST_F(AttachedProgram, is_counted_where_its_work_cannot_be_asked_for) {
     streams.knows_context = false;
+    streams.busy.insert(stream(24));
     launch("k");
     const int marks = streams.marks;
     begin_capture(stream(16));
@@ -458,6 +510,26 @@ TEST_F(AttachedProgram, is_recorded_when_the_launch_that_is_counted_has_returned
     EXPECT_THAT(trace().unfinished, IsEmpty());
 }
 
+// Its kernel was given up so that the recording could begin.
+TEST_F(AttachedProgram, is_not_asked_for_its_kernel_while_a_stream_is_recorded) {
+    longest_launch = std::chrono::milliseconds(1);
+    begin(std::chrono::seconds(10));
+    std::atomic<bool> is_asked{false};
+    std::atomic<bool> is_recorded{false};
+    bool asked_meanwhile = false;
+    streams.is_busy = [&](CUstream) {
+        is_asked = true;
+        asked_meanwhile = is_recorded;
+        return !is_recorded;
+    };
+    std::thread other([&] { launch("k"); });
+    while (!is_asked) std::this_thread::yield();
+    begin_capture(stream(16));
+    is_recorded = true;
+    other.join();
+    EXPECT_FALSE(asked_meanwhile);
+}
+
 TEST_F(AttachedProgram, is_counted_in_other_contexts_when_one_that_is_recorded_has_gone) {
     begin_capture(stream(16));
     attachment->context_ends(context);
@@ -505,8 +577,10 @@ TEST_F(AttachedProgram, tells_of_its_libraries_those_of_xla) {
     EXPECT_THAT(trace().libraries, IsEmpty());
     begin();
     const LoadedLibrary xla("libjax_common.so");
+    for (int i = 0; i < 2; ++i) attachment->waited();
     attachment->program_ends();
     EXPECT_THAT(trace().libraries, ElementsAre(xla.path()));
+    EXPECT_EQ(lines_with("libjax_common.so"), 1);
 }
 
 TEST_F(AttachedProgram, is_told_which_counts_could_not_be_fetched) {
@@ -616,6 +690,13 @@ TEST_F(ProgramWithLines, goes_on_where_they_cannot_be_read_and_says_so) {
     end_capture(stream(16));
     streams.busy.insert(stream(24));
     cannot_be_read([&] { attachment->program_ends(); });
+}
+
+TEST_F(ProgramWithLines, may_end_while_a_graph_is_recorded) {
+    begin_capture(stream(16));
+    attachment->program_ends();
+    EXPECT_EQ(copies, 0);
+    EXPECT_THAT(trace().problems, SizeIs(1));
 }
 
 TEST_F(ProgramWithLines, may_unload_and_end_contexts_beside_a_kernel_that_waits) {

@@ -490,6 +490,31 @@ TEST(Collector, says_why_a_device_cannot_be_profiled) {
     EXPECT_EQ(refusal(&Params::vGpu, CUPTI_PROFILER_CONFIGURATION_UNKNOWN), "(none)");
 }
 
+TEST(Collector, needs_every_call_of_the_range_profiler) {
+    FakeCupti fake;
+    const CounterDriver driver = fake.driver();
+    LoadedCupti cupti{.api = fake.api(), .path = "/old/libcupti.so.12", .nvperf_path = {}};
+    EXPECT_NE(make_collector(driver, cupti, {}), nullptr);
+    cupti.api.range_enable = nullptr;
+    try {
+        make_collector(driver, cupti, {});
+        FAIL() << "no exception";
+    } catch (const CountersError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("/old/libcupti.so.12"));
+        EXPECT_THAT(error.what(), HasSubstr("cuptiRangeProfilerEnable"));
+    }
+}
+
+TEST(Collector, refuses_a_chip_without_a_name) {
+    FakeCupti fake;
+    CuptiApi api = fake.api();
+    api.device_get_chip_name = [](CUpti_Device_GetChipName_Params* params) {
+        params->pChipName = nullptr;
+        return CUPTI_SUCCESS;
+    };
+    EXPECT_THROW(chip_of_device(api, 0), CountersError);
+}
+
 TEST(Collector, asks_the_driver_before_cupti) {
     for (const int result : {100, 34, 999}) {
         Collecting run;

@@ -124,6 +124,7 @@ struct ScriptedDriver {
     int gpus = 1;  // of falling compute capability
     int minor = 0;
     int pushed = 0;  // contexts
+    int links = 0;   // that were not destroyed
     bool has_context = true;
     CUresult count_result = CUDA_SUCCESS;
 };
@@ -152,7 +153,10 @@ ModuleDriver fake_driver() {
         --scripted->pushed;
         return CUDA_SUCCESS;
     };
-    driver.link_create = [](unsigned, CUjit_option*, void**, CUlinkState*) { return CUDA_SUCCESS; };
+    driver.link_create = [](unsigned, CUjit_option*, void**, CUlinkState*) {
+        ++scripted->links;
+        return CUDA_SUCCESS;
+    };
     driver.link_add_data = [](CUlinkState, CUjitInputType, void* data, std::size_t size,
                               const char*, unsigned, CUjit_option*, void**) {
         scripted->linked.assign(static_cast<const char*>(data), size);
@@ -164,7 +168,10 @@ ModuleDriver fake_driver() {
         *size = sizeof compiled;
         return CUDA_SUCCESS;
     };
-    driver.link_destroy = [](CUlinkState) { return CUDA_SUCCESS; };
+    driver.link_destroy = [](CUlinkState) {
+        --scripted->links;
+        return CUDA_SUCCESS;
+    };
     driver.global_of_module = [](CUdeviceptr* address, std::size_t* bytes, CUmodule,
                                  const char* name) {
         const auto& words =
@@ -242,6 +249,20 @@ TEST_F(CountedLines, are_told_with_what_the_gpu_counted) {
     EXPECT_EQ(driver.pushed, 0) << "the program's own context is current again";
 }
 
+// As of a module of the same name that is not ours.
+TEST_F(CountedLines, are_not_read_beyond_what_a_module_holds) {
+    gpu_counts(1);
+    load();
+    EXPECT_EQ(driver.links, 0);
+    probe.launched_in(handle<CUcontext>(1));
+    driver.counts.pop_back();
+    probe.read(true);
+    EXPECT_EQ(driver.copies, 0);
+    gpu_counts(1);
+    probe.read(true);
+    EXPECT_THAT(told, SizeIs(1));
+}
+
 TEST_F(CountedLines, are_those_of_code_for_this_very_gpu) {
     driver.minor = 3;
     const std::string bytes = fat_binary(entry(1, 93, ptx));
@@ -252,8 +273,21 @@ TEST_F(CountedLines, are_those_of_code_for_this_very_gpu) {
 }
 
 TEST_F(CountedLines, are_of_kernels_that_are_told_to_count_themselves) {
-    load();
+    const std::string two = ptx + ".visible .entry other()\n{\n\tret;\n}\n";
+    ASSERT_NE(probe.replacement(two.c_str()), nullptr);
     EXPECT_THAT(rewritten, ElementsAre("k"));
+}
+
+// A program that is killed later has told them.
+TEST_F(CountedLines, are_told_as_their_module_goes_however_few_came_since) {
+    load();
+    gpu_counts(5);
+    probe.launched_in(handle<CUcontext>(1));
+    probe.read(false);
+    gpu_counts(6);
+    probe.unloads(handle<CUmodule>(1));
+    ASSERT_THAT(told, SizeIs(2));
+    EXPECT_EQ(told[1].totals.executed, 6u);
 }
 
 TEST_F(CountedLines, outlive_their_module) {
@@ -300,6 +334,13 @@ TEST_F(CountedLines, are_not_waited_for_when_their_context_goes_beside_a_kernel)
     ASSERT_THAT(told, SizeIs(2));
     EXPECT_EQ(told[0].totals.executed, 10u);
     EXPECT_EQ(told[1].totals.executed, 12u);
+}
+
+TEST_F(CountedLines, are_not_missed_where_no_code_counts) {
+    probe.launched_in(handle<CUcontext>(1));
+    busy = {handle<CUcontext>(1)};
+    probe.context_ends(handle<CUcontext>(1));
+    EXPECT_THAT(problems, IsEmpty());
 }
 
 TEST_F(CountedLines, of_a_library_are_added_up_over_contexts) {

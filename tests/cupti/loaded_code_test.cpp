@@ -193,6 +193,9 @@ TEST_F(FirstRun, tells_each_thing_once) {
         for (const std::string& image : {machine_code, ptx_of("k"), cubin})
             code.image(image.c_str());
     EXPECT_EQ(told, 3u);  // k, the reason, f
+    for (const std::string& image : {std::string("neither"), ptx_of("another")})
+        code.image(image.c_str());
+    EXPECT_EQ(told, 4u);  // that there is code of which nothing is known, as if it were all
 }
 
 TEST(FunctionsOfCubin, are_told_where_it_is_whole) {

@@ -31,13 +31,14 @@ bool is_context_busy = false;
 bool is_stream_busy = false;
 int stream_queries = 0;
 int synchronized = 0;
+int pushed = 0;  // contexts
 
 class MachineCodeProgram : public ::testing::Test {
  protected:
     MachineCodeProgram() {
         std::filesystem::create_directories(folder_);
         is_context_busy = is_stream_busy = false;
-        synchronized = stream_queries = 0;
+        synchronized = stream_queries = pushed = 0;
         fake.driver().context_get_current(&context);
         fake.machine_code["k"] = {
             {0x10,
@@ -60,8 +61,16 @@ class MachineCodeProgram : public ::testing::Test {
                        .one_kernel = "k"},
             .api = [this]() -> const CuptiApi& { return api_; },
             .device_of = [](CUcontext) { return 0u; },
-            .work = {.context_push = [](CUcontext) { return CUDA_SUCCESS; },
-                     .context_pop = [](CUcontext*) { return CUDA_SUCCESS; },
+            .work = {.context_push =
+                         [](CUcontext) {
+                             ++pushed;
+                             return CUDA_SUCCESS;
+                         },
+                     .context_pop =
+                         [](CUcontext*) {
+                             --pushed;
+                             return CUDA_SUCCESS;
+                         },
                      .context_synchronize =
                          [] {
                              ++synchronized;
@@ -116,6 +125,7 @@ TEST_F(MachineCodeProgram, has_one_kernel_counted_from_its_first_launch_to_its_l
     EXPECT_THAT(fake.sass_calls, ElementsAre("SassSetConfig", "SassEnable", "SassGetDataProperties",
                                              "SassFlushData", "SassDisable", "SassUnsetConfig"));
     EXPECT_EQ(synchronized, 1);
+    EXPECT_EQ(pushed, 0);
     launch("k");
     attachment->program_ends();
     EXPECT_THAT(fake.sass_calls, SizeIs(6));
@@ -220,6 +230,12 @@ TEST_F(MachineCodeProgram, is_not_asked_while_a_kernel_runs_on) {
     EXPECT_THAT(*trace().launches, IsEmpty());
 }
 
+TEST_F(MachineCodeProgram, is_not_begun_with_while_a_kernel_runs_on) {
+    is_context_busy = true;
+    launch("k");
+    EXPECT_THAT(fake.sass_calls, IsEmpty());
+}
+
 // With one that waits for another kernel a first time; all its launches are counted.
 TEST_F(MachineCodeProgram, is_waited_for_once_where_its_kernel_runs_on) {
     begin(3);
@@ -287,6 +303,14 @@ TEST_F(MachineCodeProgram, is_not_counted_while_a_stream_is_recorded) {
     launch("k");
     launch("k");
     EXPECT_EQ(trace().instructions.at(0).counts.at(load_metric), 8u);
+}
+
+TEST_F(MachineCodeProgram, may_end_while_a_graph_is_recorded) {
+    launch("k");
+    attachment->capture_begins();
+    attachment->program_ends();
+    EXPECT_THAT(fake.sass_calls, ElementsAre("SassSetConfig", "SassEnable"));
+    EXPECT_THAT(trace().problems, SizeIs(1));
 }
 
 // Its code has CRC 7; code of other kernels is not kept.

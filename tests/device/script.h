@@ -78,7 +78,7 @@ class Script {
     // NVRTC is called from several threads.
     Decision decide(const Call& call) {
         const std::lock_guard lock(mutex_);
-        // To the process: a thread that compiles holds signals back, and would end with its own.
+        // Of the process: threads that compile hold back what is raised in them.
         if (++total_ == signal_at) ::kill(::getpid(), signal);
         const std::uint64_t nth = ++counts_[call];
         const bool is_cleanup = cleanup().contains(call.name);

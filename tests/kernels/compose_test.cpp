@@ -108,6 +108,20 @@ TEST(Compose, lets_blocks_take_their_elements_in_turn_where_all_have_work) {
     EXPECT_EQ(shape_of(plan).step(), 32u * 256);
 }
 
+// 65540 bytes are 16385 floats: a last block with one.
+TEST(Compose, lets_lanes_leave_early_where_each_has_one_element_and_waits_for_no_other) {
+    const auto ways_to_run = [](const Plan& plan) { return occurrences(source_of(plan), "run<"); };
+    const auto offset = [](std::uint32_t per_thread) {
+        return plan_of("offset", 1, Op::load, ElementType::f32, per_thread, 65540);
+    };
+    EXPECT_EQ(ways_to_run(plan_of("offset", 1, Op::load, ElementType::f32, 4)), 1u);
+    EXPECT_EQ(ways_to_run(offset(1)), 1u);
+    EXPECT_EQ(ways_to_run(offset(4)), 2u);  // all of a thread's elements, or one after the other
+    // Lanes of a user's formula, which may part, wait for each other.
+    const auto formula = std::make_shared<TextFormula>("i", [](std::uint64_t i) { return i; });
+    EXPECT_EQ(ways_to_run(handmade_plan({{AccessKind::load, 0, formula}}, 1, 1025, 1025)), 2u);
+}
+
 TEST(Compose, divides_in_32_bits_only_where_they_are_proven_enough) {
     EXPECT_TRUE(shape_of(plan_of("broadcast", 3, Op::load)).instructions[0].is_narrow);
     const auto narrow = [](const Formula& formula, std::uint64_t threads) {

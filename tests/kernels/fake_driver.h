@@ -94,6 +94,7 @@ class FakeGpu {
         {CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, CU_SHAREDMEM_CARVEOUT_DEFAULT}};
     int settings_made = 0;  // limits of the context, attributes of functions
     int events_over = 0;    // of those that are asked for next; the others are to come
+    std::vector<std::uint64_t> asked_for;  // events, by when they were recorded: from 1 in order
     std::uint64_t used_bytes = 0;
     // Of the thread that asks.
     CUcontext& current_context() {
@@ -197,12 +198,16 @@ class FakeGpu {
     std::map<const void*, CUcontext> owners_;  // of modules and functions
     std::map<CUdeviceptr, Region> regions_;
     std::map<CUmodule, CUdeviceptr> module_arrays_;
+    std::map<CUevent, std::uint64_t> recorded_;  // when, counted from 1; 0: not yet
+    std::uint64_t records_ = 0;
+    std::uint64_t done_records_ = 0;  // when the host last waited
     std::map<CUmemGenericAllocationHandle, std::uint64_t> handle_bytes_;
     CUmemGenericAllocationHandle next_handle_ = 1;
     std::vector<std::unique_ptr<std::string>> sources_;
     std::vector<std::unique_ptr<FakeFunction>> functions_;
     std::map<std::uintptr_t, std::string> programs_;
     std::uintptr_t next_program_ = 1;
+    std::uintptr_t next_event_ = 0;
     std::mutex mutex_;
     std::recursive_mutex driving_;
 };
@@ -325,7 +330,10 @@ inline void FakeTable::fill_context(DriverApi& api) {
         });
     };
     api.context_synchronize = [] {
-        return call("cuCtxSynchronize", [](FakeGpu&) { return CUDA_SUCCESS; });
+        return call("cuCtxSynchronize", [](FakeGpu& g) {
+            g.done_records_ = g.records_;
+            return CUDA_SUCCESS;
+        });
     };
     api.context_get_limit = [](std::size_t* value, CUlimit) {
         return call("cuCtxGetLimit", [=](FakeGpu& g) {
@@ -571,30 +579,40 @@ inline void FakeTable::fill_mapping(DriverApi& api) {
 inline void FakeTable::fill_events(DriverApi& api) {
     api.event_create = [](CUevent* event, unsigned) {
         return call("cuEventCreate", [=](FakeGpu& g) {
-            *event = reinterpret_cast<CUevent>(&g);
+            *event = reinterpret_cast<CUevent>(++g.next_event_);
+            g.recorded_[*event] = 0;
             ++g.events;
             return CUDA_SUCCESS;
         });
     };
-    api.event_destroy = [](CUevent) {
-        return call("cuEventDestroy", [](FakeGpu& g) {
+    api.event_destroy = [](CUevent event) {
+        return call("cuEventDestroy", [=](FakeGpu& g) {
+            if (g.recorded_.erase(event) == 0) return CUDA_ERROR_INVALID_HANDLE;
             --g.events;
             return CUDA_SUCCESS;
         });
     };
-    api.event_record = [](CUevent, CUstream) {
-        return call("cuEventRecord", [](FakeGpu&) { return CUDA_SUCCESS; });
+    api.event_record = [](CUevent event, CUstream) {
+        return call("cuEventRecord", [=](FakeGpu& g) {
+            g.recorded_.at(event) = ++g.records_;
+            return CUDA_SUCCESS;
+        });
     };
-    api.event_query = [](CUevent) {
-        return call("cuEventQuery", [](FakeGpu& g) {
+    api.event_query = [](CUevent event) {
+        return call("cuEventQuery", [=](FakeGpu& g) {
+            g.asked_for.push_back(g.recorded_.at(event));
             if (g.events_over == 0) return CUDA_ERROR_NOT_READY;
             --g.events_over;
             return CUDA_SUCCESS;
         });
     };
-    api.event_elapsed = [](float* milliseconds, CUevent, CUevent) {
-        return call("cuEventElapsedTime", [=](FakeGpu&) {
-            *milliseconds = 0.5f;
+    api.event_elapsed = [](float* milliseconds, CUevent start, CUevent stop) {
+        return call("cuEventElapsedTime", [=](FakeGpu& g) {
+            const std::uint64_t from = g.recorded_.at(start);
+            const std::uint64_t to = g.recorded_.at(stop);
+            if (from == 0 || to == 0) return CUDA_ERROR_INVALID_HANDLE;
+            if (std::max(from, to) > g.done_records_) return CUDA_ERROR_NOT_READY;
+            *milliseconds = from < to ? 0.5f : -0.5f;
             return CUDA_SUCCESS;
         });
     };

@@ -103,6 +103,15 @@ TEST_F(LauncherMemory, refuses_a_device_array_of_4_gib) {
               "--alloc static: a __device__ array holds less than 4 GiB");
 }
 
+// Of a GPU with 512 MiB. An array of 300 is one of 512 in its module, beside which 64 KiB are
+// taken.
+TEST_F(LauncherMemory, says_that_a_module_does_not_fit) {
+    const auto before = prepare(plan_in(Allocation::device));
+    const std::string message =
+        message_of([&] { prepare(plan_in(Allocation::static_array, Op::load, 300 << 20)); });
+    EXPECT_NE(message.find("not enough GPU memory"), std::string::npos) << message;
+}
+
 // --- textures ----------------------------------------------------------------------------------
 
 Plan plan_on(LoadPath path, ElementType type = ElementType::f32, std::uint64_t size = 1 << 16) {

@@ -1,6 +1,8 @@
 // What is said where a launcher cannot be had, and of the compiler that is there.
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 #include "kernels/fake_driver.h"
 #include "kernels/inventory.h"
 #include "kernels/launcher.h"
@@ -33,6 +35,14 @@ TEST(Start, tells_the_version_of_the_compiler) {
     ASSERT_EQ(nvrtc_here().api->version(&major, &minor), NVRTC_SUCCESS);
     EXPECT_EQ(found.version, 1000 * major + 10 * minor);
     EXPECT_EQ(found.path, nvrtc_here().path);
+}
+
+// The loader is asked by name for what it knows or has loaded already.
+TEST(Start, tells_where_the_compiler_lies) {
+    COALPROF_NEEDS_NVRTC();
+    const std::filesystem::path path = find_compiler(0).path;
+    EXPECT_TRUE(path.is_absolute()) << path;
+    EXPECT_TRUE(std::filesystem::exists(path)) << path;
 }
 
 }  // namespace

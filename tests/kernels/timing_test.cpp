@@ -59,6 +59,7 @@ class Stopwatches : public testing::Test {
         DeviceFacts facts;
         facts.name = "NVIDIA H100";
         facts.major = 9;
+        facts.multiprocessors = 132;
         facts.clock_hz = 1'000'000'000;
         return facts;
     }
@@ -79,6 +80,27 @@ TEST_F(Stopwatches, time_the_work_and_not_what_comes_before) {
     EXPECT_DOUBLE_EQ(seconds.front(), 0.5e-3);
     EXPECT_EQ(log_, "bwbwbwbwbwbwbwbwbwbw");
     EXPECT_EQ(holds_.size(), 3u);  // before rounds of 4, 4 and 2
+    EXPECT_GT(holds_.front(), 0);
+}
+
+TEST_F(Stopwatches, start_the_clock_behind_what_comes_before) {
+    const auto launch = [this] { cache_.pause(); };
+    stopwatch_.measure(6, launch, [&] {
+        EXPECT_EQ(gpu_.last_call, "cuEventRecord");
+        launch();
+    });
+    EXPECT_EQ(gpu_.launched.size(), 2 * 6u + 2);
+}
+
+// Two events of each repetition; the round's first is the one that must not have come yet.
+TEST_F(Stopwatches, ask_whether_the_first_of_a_round_has_begun) {
+    measure(10);
+    EXPECT_EQ(gpu_.asked_for, (std::vector<std::uint64_t>{1, 9, 17}));
+}
+
+TEST_F(Stopwatches, do_not_take_a_failure_for_a_late_host) {
+    gpu_.failing = "cuEventQuery";
+    EXPECT_THROW(measure(4), Error);
 }
 
 TEST_F(Stopwatches, repeat_a_round_that_the_gpu_began_before_the_host_was_done) {
@@ -96,6 +118,40 @@ TEST_F(Stopwatches, take_what_comes_from_a_host_that_is_always_late) {
     gpu_.events_over = 1000;
     EXPECT_EQ(measure(6).size(), 6u);
     EXPECT_LE(holds_.back(), 1e-3);
+}
+
+class CacheControls : public Stopwatches {
+ protected:
+    // Bytes that it reads to empty an L2 of so many.
+    std::uint64_t read_bytes(std::uint64_t l2_bytes) {
+        std::uint64_t words = 0;  // of 16 bytes
+        gpu_.play = [&](const FakeLaunch& launch) {
+            if (launch.function->name == "coalprof_flush")
+                words = *static_cast<std::uint64_t*>(launch.parameters[1]);
+        };
+        DeviceFacts facts = Stopwatches::facts();
+        facts.l2_bytes = l2_bytes;
+        CacheControl(shop_, facts).flush();
+        return words * 16;
+    }
+};
+
+// On 9.0 twice as much as it holds (rules.cpp), and no less than 16 MiB.
+TEST_F(CacheControls, read_a_multiple_of_l2) {
+    EXPECT_EQ(read_bytes(50 << 20), 100u << 20);
+    EXPECT_EQ(read_bytes(1 << 20), 16u << 20);
+}
+
+TEST_F(CacheControls, clear_what_they_read) {
+    EXPECT_NO_THROW(cache_.flush());
+    gpu_.failing = "cuMemsetD8Async";
+    EXPECT_THROW(CacheControl(shop_, facts()).flush(), Error);
+}
+
+TEST_F(CacheControls, keep_the_gpu_busy_while_they_pause) {
+    cache_.pause();
+    ASSERT_EQ(holds_.size(), 1u);
+    EXPECT_GT(holds_[0], 0);
 }
 
 }  // namespace

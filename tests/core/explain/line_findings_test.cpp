@@ -65,7 +65,9 @@ TEST(LineFindings, come_in_the_order_of_what_they_could_save) {
     ASSERT_TRUE(finding->saves_interval_seconds);
     EXPECT_LT(finding->saves_interval_seconds->front(), *finding->saves_seconds);
     EXPECT_GT(finding->saves_interval_seconds->back(), *finding->saves_seconds);
-    EXPECT_LE(finding->saves_interval_seconds->back(), 8.0) << "the kernel takes no more";
+    const auto of_b = finding_of(reports[1], "app.cu:3", h100);
+    ASSERT_TRUE(of_b);
+    EXPECT_EQ(of_b->saves_interval_seconds->back(), 1.0) << "the kernel takes no more";
     EXPECT_FALSE(finding_of(reports[2], "app.cu:2", h100));
 }
 
@@ -96,6 +98,16 @@ TEST(LineFindings, of_shared_memory_are_bank_conflicts) {
     ASSERT_TRUE(finding);
     EXPECT_EQ(finding->cause, "bank_conflict");
     EXPECT_EQ(finding->like, "shared-stride --at 32 --type f32");
+    costs.passes_per_second = 100;  // 3.1 s, of a kernel that takes one
+    EXPECT_EQ(report_lines({line}, costs)[0].saves_seconds, 1.0);
+}
+
+// Each lane has a sector of its own from 8 elements on, however far the next one is.
+TEST(LineFindings, name_no_larger_stride_than_explains_them) {
+    const auto reports = report_lines({line_of("a", 1, 320, 40, warp_of(1 << 20))}, {});
+    const auto finding = finding_of(reports[0], "app.cu:1", h100);
+    ASSERT_TRUE(finding);
+    EXPECT_EQ(finding->like, "stride --at 4096 --type f32");
 }
 
 // What a misaligned warp takes too much its neighbour may have brought; a warp that wastes nothing

@@ -331,6 +331,27 @@ TEST(Probe, counts_passes_of_shared_memory_as_the_model_does) {
     }
 }
 
+// As findings count them.
+TEST(Probe, counts_passes_of_atomics_as_those_of_stores) {
+    const auto word_of = [](AccessKind kind) {
+        PtxSite site;
+        site.space = Space::shared;
+        site.kind = kind;
+        return probe_word(7, site);
+    };
+    for (const AccessKind kind : {AccessKind::atomic, AccessKind::reduce})
+        EXPECT_EQ(word_of(kind), word_of(AccessKind::store));
+    EXPECT_NE(word_of(AccessKind::load), word_of(AccessKind::store));
+}
+
+// With one it would divide by none that belong to a warp each. 32 MiB hold a sample of 272 bytes of
+// 123,361 sites.
+TEST(Probe, keeps_two_places_however_many_sites_there_are) {
+    EXPECT_EQ(samples_of_each_of(1), 64u);
+    EXPECT_EQ(samples_of_each_of(123'361), 2u);
+    EXPECT_EQ(samples_of_each_of(1 << 24), 2u);
+}
+
 TEST(Probe, keeps_addresses_of_warps_from_the_first_to_the_last) {
     const ProbedPtx result = probed(program);
     WarpMachine machine(result);
@@ -426,6 +447,8 @@ TEST(Probe, passes_over_a_warp_that_another_wrote_into) {
     words[1] = 0;
     EXPECT_TRUE(accesses_of(site, words).empty());
     words[1] = 0b11;
+    words[3] = 0x8002ull << 48 | 66;  // no place of 4 bytes
+    EXPECT_TRUE(accesses_of(site, words).empty());
     words[3] = 0x8001ull << 48 | 68;
     EXPECT_TRUE(accesses_of(site, words).empty());
     EXPECT_TRUE(accesses_of(site, std::vector<std::uint64_t>(sample_words)).empty());
