@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <string>
 
 #include "core/text/utf8.h"
 
@@ -73,7 +74,7 @@ bool look_alike(const TouchedLine& a, const TouchedLine& b) {
     return true;
 }
 
-std::size_t digits(std::uint64_t number) { return fmt::formatted_size("{}", number); }
+std::size_t digits(std::uint64_t number) { return std::to_string(number).size(); }
 
 }  // namespace
 

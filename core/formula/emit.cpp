@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 #include <string_view>
 
@@ -54,7 +53,7 @@ class FunctorWriter {
     template <typename... Arguments>
     void line(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
         out_.append(indent_ * 4, ' ');
-        fmt::format_to(std::back_inserter(out_), format, std::forward<Arguments>(arguments)...);
+        out_ += fmt::format(format, std::forward<Arguments>(arguments)...);
         out_ += '\n';
     }
 

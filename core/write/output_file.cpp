@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <utility>
@@ -83,7 +85,9 @@ bool refuses_replacement(int error) {
 constexpr char descriptors[] = "/proc/self/fd";
 struct NameOfDescriptor {
     explicit NameOfDescriptor(int fd) {
-        *fmt::format_to_n(text, sizeof text - 1, "{}/{}", descriptors, fd).out = '\0';
+        char* end = std::ranges::copy(std::string_view(descriptors), text).out;
+        *end++ = '/';
+        *std::to_chars(end, std::end(text) - 1, fd).ptr = '\0';
     }
     char text[sizeof descriptors + 12];
 };

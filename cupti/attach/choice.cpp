@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <regex>
 
 namespace coalprof {
 
@@ -14,17 +15,26 @@ std::string demangled(const std::string& name) {
     return status == 0 && text ? std::string(text.get()) : name;
 }
 
+bool is_regular_expression(const std::string& text) try {
+    const std::regex tried(text);
+    return true;
+} catch (const std::regex_error&) {
+    return false;
+}
+
 LaunchChoice::LaunchChoice(std::uint64_t first_of_each, const std::optional<std::string>& pattern,
                            const NvtxRanges* ranges)
     : first_of_each_(first_of_each), ranges_(ranges) {
-    if (pattern) pattern_.emplace(*pattern, std::regex::ECMAScript | std::regex::optimize);
+    if (!pattern) return;
+    matches_ = [regex = std::regex(*pattern, std::regex::ECMAScript | std::regex::optimize)](
+                   const std::string& text) { return std::regex_search(text, regex); };
 }
 
 bool LaunchChoice::wants(const std::string& name) {
     const auto known = wanted_.find(name);
     if (known != wanted_.end()) return known->second;
-    const bool wanted = pattern_
-                            ? std::regex_search(demangled(name), *pattern_)
+    const bool wanted = matches_
+                            ? matches_(demangled(name))
                             : name.find("nccl") == name.npos && name.find("nvshmem") == name.npos;
     wanted_.emplace(name, wanted);
     return wanted;
