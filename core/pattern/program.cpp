@@ -109,7 +109,12 @@ std::uint32_t hashes_of(const Formula& formula) {
 
 std::uint32_t divisions_of(const Formula& formula) {
     if (const auto* custom = std::get_if<Custom>(&formula)) return (*custom)->divisions();
-    return divides(formula) ? 1 : 0;
+    return divides(formula) || has_known_divisors(formula) ? 1 : 0;
+}
+
+bool has_known_divisors(const Formula& formula) {
+    // A lane's place in another order is 5 bits of a word that holds 12.
+    return std::holds_alternative<Custom>(formula) || std::holds_alternative<Permute>(formula);
 }
 
 bool divides(const Formula& formula) {

@@ -135,8 +135,9 @@ bool may_idle(const Formula& formula);
 
 // Random words that a thread computes for one element.
 std::uint32_t hashes_of(const Formula& formula);
-// Divisions likewise.
+// Divisions likewise; and whether they are by numbers that the compiler knows, not by the launch's.
 std::uint32_t divisions_of(const Formula& formula);
+bool has_known_divisors(const Formula& formula);
 
 // Whether an index takes a division by a number of the launch: dozens of instructions, after which
 // the warps of a block are less in step.

@@ -30,11 +30,6 @@ constexpr std::uint64_t most_compared = 1 << 14;
 constexpr std::uint64_t near_blocks = 32;
 constexpr Budget of_pairs{1'000, 4'000};
 
-// Lines of one multiprocessor that wait to leave for L2, and of these that hold parts of words.
-// Fitted to stores to random places in 2 KiB to 64 KiB on both GPUs (tests/data).
-constexpr std::uint32_t leaving_lines = 24;
-constexpr std::uint32_t leaving_parts = 8;
-
 bool is_replayed(const Instruction& one) {
     return one.space == Space::global && one.path != LoadPath::tex && !is_atomic(one);
 }
@@ -130,6 +125,7 @@ class Replay {
         replayed_.blocks_of_processor =
             std::max(1.0, std::min(blocks, at_once) / multiprocessor.count);
         lines_of_block_ = lines_of_some_warps() * static_cast<double>(warps_of_block());
+        set_piling();
     }
 
     // How many blocks may be looked at; at least one.
@@ -188,7 +184,11 @@ class Replay {
         add(tables_.compared_stores, replayed_.stores);
     }
 
-    Replayed& result() { return replayed_; }
+    Replayed& result() {
+        replayed_.few_stored = replayed_.stores_pile_up && replayed_.stores.line_again > 0 &&
+                               stored_.size() <= leaving_lines;
+        return replayed_;
+    }
 
  private:
     struct BlockInTime {
@@ -244,11 +244,43 @@ class Replay {
             for (std::uint64_t k = 0; k < some; ++k) {
                 const std::uint64_t first = order_.threads / some * k / warp_lanes * warp_lanes;
                 const std::uint64_t count = std::min<std::uint64_t>(warp_lanes, order_.threads);
-                touched_.set(access_of_warp(program_, placement_, *one, first,
-                                            static_cast<std::uint32_t>(count)));
-                lines += static_cast<double>(touched_.lines().size());
+                lines += lines_of(*one, first, static_cast<std::uint32_t>(count));
             }
         return instructions_.empty() ? 0 : lines / static_cast<double>(some * instructions_.size());
+    }
+
+    // Whether stores pile up, and what of them need not wait, from a few warps all over the launch.
+    void set_piling() {
+        constexpr std::uint64_t some = 4;
+        constexpr double many_lines = 3;
+        const auto count =
+            static_cast<std::uint32_t>(std::min<std::uint64_t>(warp_lanes, order_.threads));
+        double lines = 0;
+        double passes = 0;  // of 128 bytes of data
+        double lines_of_passes = 0;
+        for (const Instruction* one : stores_) {
+            const std::uint32_t lanes_of_pass = warp_lanes / std::max(1u, one->width_bytes / 4);
+            for (std::uint64_t k = 0; k < some; ++k) {
+                const std::uint64_t first = order_.threads / some * k / warp_lanes * warp_lanes;
+                lines += lines_of(*one, first, count);
+                for (std::uint32_t lane = 0; lane < count; lane += lanes_of_pass) {
+                    passes += 1;
+                    lines_of_passes +=
+                        lines_of(*one, first + lane, std::min(lanes_of_pass, count - lane));
+                }
+            }
+        }
+        replayed_.stores_pile_up = lines_of_passes > many_lines * passes;
+        // While the warps of a full multiprocessor store, so many of their requests leave as may
+        // wait; the others join. Stores to 4 and 16 lines: 17 to 44 for each 64 warps (tests/data).
+        const double of_wave = lines / some * order_.block_warps() * order_.per_thread *
+                               multiprocessor_.resident_blocks;
+        if (of_wave > 0) replayed_.least_leaving = std::min(1.0, leaving_lines / of_wave);
+    }
+
+    double lines_of(const Instruction& one, std::uint64_t first, std::uint32_t lanes) {
+        touched_.set(access_of_warp(program_, placement_, one, first, lanes));
+        return static_cast<double>(touched_.lines().size());
     }
 
     // A warp makes all its loads, one behind the other, before it waits for what it stores.
@@ -308,12 +340,14 @@ class Replay {
             sums.hit_sectors += ones(held);
             if (held == touched.sectors) return;
         }
-        if (!is_load) l1_.store(touched.line, touched.sectors);
         sums.requests += 1;
         LeavingLines& leaving = is_load               ? leaving_loads_
                                 : one.width_bytes < 4 ? leaving_bytes_
                                                       : leaving_stores_;
         const auto before = leaving.join(touched, of_warp_);
+        // Where few lines are stored to, what joins a request takes nothing more out of L1.
+        if (!is_load && (!note_stored(touched.line) || !before))
+            l1_.store(touched.line, touched.sectors);
         // What passes L1 by is held back only for the very same sectors.
         if (!before ||
             (is_load && !multiprocessor_.keeps_loads && before->last_sectors != touched.sectors))
@@ -321,6 +355,14 @@ class Replay {
         sums.line_again += 1;
         sums.line_together += before->awaited.in_common(of_warp_);
         sums.sector_again += ones(before->asked_sectors & touched.sectors);
+    }
+
+    // Whether stores pile up for so few lines that all of them may wait at the same time.
+    bool note_stored(std::uint64_t line) {
+        if (!replayed_.stores_pile_up) return false;
+        if (stored_.size() <= leaving_lines && std::ranges::find(stored_, line) == stored_.end())
+            stored_.push_back(line);
+        return stored_.size() <= leaving_lines;
     }
 
     const Program& program_;
@@ -338,6 +380,7 @@ class Replay {
     std::vector<const Instruction*> stores_;
     std::vector<BlockInTime> running_;  // that have loaded what they will store
     double lines_of_block_ = 0;
+    std::vector<std::uint64_t> stored_;  // lines that stores pile up for, while they are few
     // Of blocks: warps come to L1 in their order, less so the more of them there are. Fitted to
     // loads of misaligned rows, whose first or last part comes again.
     double backward_share_ = 0;
@@ -470,7 +513,9 @@ Replayed replay_blocks(const Program& program, const LaunchOrder& order,
     else
         replay_history(replay, order, multiprocessor);
     Replayed& result = replay.result();
-    if (result.loads.sectors == 0 && result.stores.line_again > 0)
+    if (result.few_stored)
+        result.leaving = leaving_when_piled_up(result);
+    else if (result.loads.sectors == 0 && result.stores.line_again > 0)
         result.leaving = leaving_of_stores(program, order, multiprocessor, result);
     return result;
 }

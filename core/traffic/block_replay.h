@@ -47,7 +47,12 @@ struct LeavingShare {
 struct Replayed {
     ReplayedKind loads;
     ReplayedKind stores;
-    LeavingShare leaving;      // of stores, where nothing is loaded
+    LeavingShare leaving;  // of stores, where nothing is loaded or few lines are stored to
+    // Stores of more lines than aligned and misaligned runs touch take so long that requests pile
+    // up before L2, and join while they wait.
+    bool stores_pile_up = false;
+    double least_leaving = 0;  // of their requests: those that need not wait
+    bool few_stored = false;   // and all lines that are stored to wait at the same time
     double instructions = 0;   // of an element, whatever they do
     double pointer_loads = 0;  // of these: loads whose result is an address
     bool is_near = true;       // blocks share next to nothing: a few of them tell the whole launch

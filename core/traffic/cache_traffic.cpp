@@ -103,8 +103,12 @@ LeavingShare leaving_of(const Replayed& replayed, const LaunchOrder& order) {
     const ReplayedKind& stores = replayed.stores;
     if (replayed.loads.sectors == 0) return replayed.leaving;
     const double joined = joined_stores(replayed, order);
-    return {1 - joined * share(stores.line_again, stores.requests),
-            1 - joined * share(stores.sector_again, stores.sectors)};
+    const LeavingShare apart{1 - joined * share(stores.line_again, stores.requests),
+                             1 - joined * share(stores.sector_again, stores.sectors)};
+    if (!replayed.few_stored) return apart;
+    // Blocks that start together do not find others that wait.
+    return {std::lerp(replayed.leaving.requests, apart.requests, replayed.started_together),
+            std::lerp(replayed.leaving.sectors, apart.sectors, replayed.started_together)};
 }
 
 // Requests of several multiprocessors for one sector meet on the way to L2, if they are near each
@@ -133,10 +137,27 @@ CacheTraffic cache_traffic(const Readings& readings, const Replayed& replayed,
     const bool keeps_loads = loading.keeps_loads;
     const ReplayedKind& loads = replayed.loads;
     CacheTraffic traffic{.is_near = replayed.is_near};
+    const double stored = number_or(readings[Counter::store_sectors], 0);
+    const double store_scale = share(stored, replayed.stores.sectors);
+    const double store_requests = store_scale * replayed.stores.requests;
+    const LeavingShare leaving = leaving_of(replayed, order);
+    traffic.l2_write_sectors = stored * leaving.sectors;
+    traffic.l2_write_requests =
+        std::min(traffic.l2_write_sectors, store_requests * leaving.requests);
+    traffic.joined_write_sectors = stored - traffic.l2_write_sectors;
+    traffic.joined_write_requests = store_requests - traffic.l2_write_requests;
     const double loaded = number_or(readings[Counter::load_sectors], 0);
     const double scale = share(loaded, loads.sectors);
     traffic.l1_hit_sectors = loads.hit_sectors * scale;
-    const double requests = scale * loads.requests;
+    double requests = scale * loads.requests;
+    if (keeps_loads && replayed.few_stored) {
+        // In the replay all that is stored to is on its way all the time. What leaves is loaded
+        // again; not by the first blocks, which have loaded before they store.
+        const double later = 1 - replayed.started_together;
+        const double again = std::min(later * traffic.l2_write_sectors, traffic.l1_hit_sectors);
+        traffic.l1_hit_sectors -= again;
+        requests += std::min(later * traffic.l2_write_requests, again);
+    }
     const double of_instruction = share(requests, number_or(readings[Counter::load_requests], 0));
     const double joined_reads = scale * joined_loads(replayed, order, of_instruction, keeps_loads);
     const double missed =
@@ -148,15 +169,6 @@ CacheTraffic cache_traffic(const Readings& readings, const Replayed& replayed,
         keeps_loads && replayed.is_near ? missed - traffic.l2_read_sectors : 0;
     traffic.l2_read_requests = std::min(traffic.l2_read_sectors,
                                         requests - joined_reads * loads.line_again - met_requests);
-    const double stored = number_or(readings[Counter::store_sectors], 0);
-    const double store_scale = share(stored, replayed.stores.sectors);
-    const double store_requests = store_scale * replayed.stores.requests;
-    const LeavingShare leaving = leaving_of(replayed, order);
-    traffic.l2_write_sectors = stored * leaving.sectors;
-    traffic.l2_write_requests =
-        std::min(traffic.l2_write_sectors, store_requests * leaving.requests);
-    traffic.joined_write_sectors = stored - traffic.l2_write_sectors;
-    traffic.joined_write_requests = store_requests - traffic.l2_write_requests;
     return traffic;
 }
 

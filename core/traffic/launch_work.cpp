@@ -1,9 +1,7 @@
 #include "core/traffic/launch_work.h"
 
 #include <algorithm>
-#include <memory>
 #include <numeric>
-#include <variant>
 #include <vector>
 
 #include "core/model/bandwidth.h"
@@ -41,20 +39,14 @@ double hashes_of_element(const Program& program) {
 
 // What divisions take, in random words: by a number that the compiler knows, as a formula's, all 64
 // bits of a product; by one of the launch mostly less. From `i % M`, `i/K` and broadcasts on both
-// GPUs (tests/data). Indices of one element are mostly parts of one another. To look up a lane's
-// place in another order takes a division and shifts: from permutations on both GPUs.
+// GPUs (tests/data). Indices of one element are mostly parts of one another.
 double divisions_of_element(const Program& program) {
     constexpr double by_known = 0.23;
     constexpr double by_other = 0.08;
-    constexpr double look_up = 0.32;
     double most = 0;
     for (const Instruction& one : program.instructions) {
-        const bool is_known =
-            std::holds_alternative<std::shared_ptr<const CustomFormula>>(one.formula);
-        const double of_one = std::holds_alternative<Permute>(one.formula)
-                                  ? look_up
-                                  : (is_known ? by_known : by_other) * divisions_of(one.formula);
-        most = std::max(most, of_one);
+        const double of_one = has_known_divisors(one.formula) ? by_known : by_other;
+        most = std::max(most, of_one * divisions_of(one.formula));
     }
     return most;
 }
@@ -117,6 +109,7 @@ void set_stores_of_line(const std::vector<ArrayReach>& arrays, double writes,
     for (const ArrayReach& array : arrays) {
         if (!array.is_stored) continue;
         lines += array.stores.units[2];
+        work.stores_at_random = work.stores_at_random || array.stores.at_random;
         // Places drawn by lot gather nowhere.
         lines_in_flight += array.stores.at_random ? array.stores.units[2]
                                                   : array.stores.lines_of_share(share_in_flight);
@@ -142,6 +135,7 @@ void set_lines(const Program& program, const std::vector<ArrayReach>& arrays,
     work.reductions = number_or(readings[Counter::reduce_sectors], 0) +
                       number_or(readings[Counter::atomic_sectors], 0);
     const double writes = number_or(readings[Counter::l2_write_requests], caches.l2_write_requests);
+    work.leaving_store_lines = std::min(work.store_lines, writes);
     double loaded_lines = 0;
     for (const ArrayReach& array : arrays) {
         if (array.is_atomic) work.reduced_lines += array.atomics.units[2];

@@ -173,17 +173,6 @@ double disorder_of(const Replayed& replayed, const LaunchOrder& order, double li
     return 1 / (1 + std::exp(-odds));
 }
 
-// Stores of more lines than aligned and misaligned runs touch take so long that requests pile up
-// before L2, and join while they wait: what comes again among the last few lines
-// (block_replay.cpp). Stores of 32 warps to the same 5 lines leave as an eighth of their
-// requests (H100).
-constexpr double many_lines = 3;
-LeavingShare leaving_when_piled_up(const ReplayedKind& stores) {
-    constexpr double joined = 0.99;
-    return {1 - joined * stores.line_again / stores.requests,
-            1 - joined * stores.sector_again / stores.sectors};
-}
-
 // The blocks that one multiprocessor has from its block `first` on.
 Group group_from(Gathering& gathering, std::uint64_t first, std::uint64_t blocks,
                  const Multiprocessor& one) {
@@ -203,8 +192,22 @@ double lines_of_pass(const Group& group, const Replayed& replayed) {
 
 }  // namespace
 
+LeavingShare leaving_when_piled_up(const Replayed& replayed) {
+    const ReplayedKind& stores = replayed.stores;
+    // Stores of 32 warps to the same 5 lines leave as an eighth of their requests (H100).
+    constexpr double joined = 0.99;
+    const double requests =
+        std::max(replayed.least_leaving, 1 - joined * stores.line_again / stores.requests);
+    // Each takes along the sectors of those that joined it.
+    const double sectors_of_line =
+        (stores.sectors - stores.sector_again) / (stores.requests - stores.line_again);
+    const double sectors = requests * stores.requests * sectors_of_line / stores.sectors;
+    return {requests, std::clamp(sectors, 1 - joined * stores.sector_again / stores.sectors, 1.0)};
+}
+
 LeavingShare leaving_of_stores(const Program& program, const LaunchOrder& order,
                                const Multiprocessor& one, const Replayed& replayed) {
+    if (replayed.stores_pile_up) return leaving_when_piled_up(replayed);
     const bool mixes_warps =
         replayed.divides && order.per_thread > 1 && replayed.blocks_of_processor >= 1.5;
     Gathering gathering(program, order, mixes_warps);
@@ -221,7 +224,6 @@ LeavingShare leaving_of_stores(const Program& program, const LaunchOrder& order,
         const std::uint64_t lot = hash_of(number + 1) >> 40;
         const Group group = group_from(gathering, lot % starts, blocks, one);
         const double lines = lines_of_pass(group, replayed);
-        if (lines > many_lines) return leaving_when_piled_up(replayed.stores);
         for (int time = 0; time < times_of_group; ++time)
             merging.run(group, disorder_of(replayed, order, lines));
     }

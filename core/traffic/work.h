@@ -33,6 +33,8 @@ struct Work {
     double shared_wavefronts = 0;
     double constant_requests = 0;  // an address of a warp each
     double store_lines = 0;
+    double leaving_store_lines = 0;  // of these: those that join no other one on their way to L2
+    bool stores_at_random = false;   // to places drawn by lot
     double l2_read_requests = 0;
     double l2_sectors = 0;
     DramTraffic dram;
