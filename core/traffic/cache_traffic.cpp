@@ -30,34 +30,63 @@ double warps_of_scheduler(const LaunchOrder& order) { return (order.block_warps(
 // How near to each other in time the warps of a block are: the nearer the fewer they are.
 double nearness_of(const LaunchOrder& order) { return std::log2(1 + 256.0 / order.block); }
 
-// Blocks that start together find nothing on its way to L2 that would hold them up, but what their
-// own warps store and load. Two multiprocessors share a way to L2: requests of one that has it to
-// itself stay in their order.
-double joined_at_start(const Replayed& replayed) {
-    const bool has_stores = replayed.stores.sectors > 0;
-    return joined_share(-0.57 + 1.03 * (replayed.busy_share <= 0.5) - 0.38 * has_stores);
+double doublings_of_elements(const LaunchOrder& order) {
+    return std::log2(static_cast<double>(order.per_thread));
 }
 
-double joined_near(const Replayed& replayed, const LaunchOrder& order, double of_instruction) {
+// Two multiprocessors share a way to L2, and the instructions that they fetch.
+bool is_alone(const Replayed& replayed) { return replayed.busy_share <= 0.5; }
+
+// Of a load instruction of a warp, on average.
+struct LoadedLines {
+    double all = 1;
+    double missed = 1;  // requests; a twentieth at least
+};
+
+// Blocks that start together fetch the kernel's instructions together, and their schedulers go on
+// one after the other: where two multiprocessors fetch, so many cycles apart that a request often
+// has left for L2 before the next one for its line comes; most of all where L2 has what they wait
+// for. A request of one line takes half the time of others.
+double joined_at_start(const Replayed& replayed, const LaunchOrder& order, const Loading& loading,
+                       const LoadedLines& lines) {
+    constexpr double hardly_more = 1.07;
+    const bool is_one = lines.all < hardly_more;
+    if (!is_alone(replayed)) {
+        const bool has_stores = replayed.stores.sectors > 0;
+        const double warm = 1.15 - 0.15 * std::log2(replayed.blocks_of_processor);
+        return joined_share(-warm * loading.is_warm - 0.6 * has_stores -
+                            0.28 * is_one * doublings_of_elements(order));
+    }
+    const double block = std::log2(order.block / 256.0);
+    const double requests = order.block_warps() * replayed.blocks_of_processor *
+                            static_cast<double>(order.per_thread) * lines.missed;
+    return joined_share(1.48 - 1.9 * std::min(0.0, block) - 0.7 * is_one * std::max(0.0, block) -
+                        0.21 * std::log2(requests));
+}
+
+double joined_near(const Replayed& replayed, const LaunchOrder& order, const Loading& loading,
+                   const LoadedLines& lines) {
     const ReplayedKind& loads = replayed.loads;
-    const double elements = std::log2(static_cast<double>(order.per_thread));
+    const double elements = doublings_of_elements(order);
     const double later = joined_share(
-        0.05 + 1.43 * nearness_of(order) - 0.45 * (warps_of_scheduler(order) > 1) - 0.6 * elements +
-        0.37 * std::log2(loads.requests / loads.sectors) +
-        0.34 * std::log2(std::max(1.0, of_instruction)) - 0.41 * std::log2(replayed.instructions) -
-        1.17 * loads.is_branched + 0.37 * (replayed.element_bytes == 1) +
-        0.41 * std::max(0.0, doublings_of_line(loads) - 1) -
-        replayed.divides * (0.42 + 0.33 * elements));
-    return std::lerp(later, joined_at_start(replayed), replayed.started_together);
+        1.26 * nearness_of(order) - 0.76 * (warps_of_scheduler(order) > 1) - 0.52 * elements +
+        0.34 * std::log2(lines.missed) - 0.45 * std::log2(replayed.instructions) -
+        0.87 * loads.is_branched + 0.33 * (replayed.element_bytes == 1) +
+        0.68 * std::max(0.0, doublings_of_line(loads) - 1) -
+        replayed.divides * (0.27 + 0.62 * elements));
+    return std::lerp(later, joined_at_start(replayed, order, loading, lines),
+                     replayed.started_together);
 }
 
 // Where distant warps share lines. Those that start together have the whole GPU between them: of
 // what comes again, not of the blocks, for what fits L1 is missed by the first ones only.
-double joined_far(const Replayed& replayed, const LaunchOrder& order) {
+double joined_far(const Replayed& replayed, const LaunchOrder& order, const Loading& loading,
+                  const LoadedLines& lines) {
     const ReplayedKind& loads = replayed.loads;
-    const double at_start = share(loads.first_again, loads.line_again);
-    return joined_share(-1.94 + (1.57 - 1.35 * at_start) * nearness_of(order) +
-                        0.5 * doublings_of_line(loads));
+    const double later =
+        joined_share(-1.94 + 1.57 * nearness_of(order) + 0.5 * doublings_of_line(loads));
+    return std::lerp(later, joined_at_start(replayed, order, loading, lines),
+                     share(loads.first_again, loads.line_again));
 }
 
 // Loads that pass L1 by: of those that ask for the very same sectors as the one before. Two
@@ -71,38 +100,46 @@ double joined_bypassing(const Replayed& replayed, const LaunchOrder& order) {
                         1.42 * (order.block_warps() <= 2) + 0.91 * replayed.pointer_loads);
 }
 
-double joined_loads(const Replayed& replayed, const LaunchOrder& order, double of_instruction,
-                    bool keeps_loads) {
+double joined_loads(const Replayed& replayed, const LaunchOrder& order, const Loading& loading,
+                    const LoadedLines& lines) {
     if (replayed.loads.line_again == 0) return 0;
-    if (!keeps_loads) return joined_bypassing(replayed, order);
-    return replayed.is_near ? joined_near(replayed, order, of_instruction)
-                            : joined_far(replayed, order);
+    if (!loading.keeps_loads) return joined_bypassing(replayed, order);
+    return replayed.is_near ? joined_near(replayed, order, loading, lines)
+                            : joined_far(replayed, order, loading, lines);
 }
 
 // Of launches that load as well. Warps store when their loads have come: together those that waited
 // for the same lines, unless they had to wait for more besides; the more of them there are for a
-// line, the fewer others come between. Of the others those that shared lines with neighbours come
-// near them, and wide stores take their time.
-double joined_stores(const Replayed& replayed, const LaunchOrder& order) {
+// line, the fewer others come between. What L1 keeps answers all that wait for it at once, most of
+// all where all of them start by waiting for device memory. Of the others those that shared lines
+// with neighbours come near them, and those that store to the same sectors.
+double joined_stores(const Replayed& replayed, const LaunchOrder& order, const Loading& loading) {
     const ReplayedKind& stores = replayed.stores;
     if (stores.line_again == 0) return 0;
     const double block = std::log2(order.block / 256.0);
-    const double elements = std::log2(static_cast<double>(order.per_thread));
-    const double in_turn = replayed.blocks_of_processor > 1.2 ? elements : 0;
-    const double apart = joined_share(-1.3 + 0.36 * std::log2(replayed.element_bytes / 4.0) +
-                                      0.51 * std::min(1.0, doublings_of_line(replayed.loads)));
+    const double elements = doublings_of_elements(order);
+    const double blocks = std::log2(replayed.blocks_of_processor);
+    const bool has_turns = replayed.blocks_of_processor > 1.2;
+    const bool at_start = replayed.started_together >= 1;
+    const double apart = joined_share(
+        -1.56 + 0.95 * std::min(1.0, doublings_of_line(replayed.loads)) +
+        0.65 * at_start * std::log2(replayed.element_bytes / 4.0) - 0.31 * has_turns * elements +
+        1.6 * loading.keeps_loads * share(stores.sector_again, stores.sectors));
     const double together =
-        joined_share(3.42 - 0.77 * block - 1.12 * in_turn - 0.77 * stores.is_branched -
-                     0.79 * replayed.pointer_loads - 1.63 * std::log2(replayed.instructions) +
-                     0.77 * (doublings_of_line(stores) - 1));
+        joined_share(1.19 - 0.69 * block - 0.81 * std::min(0.0, block) - 0.54 * stores.is_branched -
+                     1.07 * replayed.pointer_loads - 0.93 * std::log2(replayed.instructions) +
+                     0.85 * std::max(0.0, doublings_of_line(stores) - 1) +
+                     loading.keeps_loads * (0.73 + 1.0 * (at_start && !loading.is_warm)) -
+                     0.29 * elements * blocks);
     return std::lerp(apart, together, share(stores.line_together, stores.line_again));
 }
 
 // What of stores leaves for L2.
-LeavingShare leaving_of(const Replayed& replayed, const LaunchOrder& order) {
+LeavingShare leaving_of(const Replayed& replayed, const LaunchOrder& order,
+                        const Loading& loading) {
     const ReplayedKind& stores = replayed.stores;
     if (replayed.loads.sectors == 0) return replayed.leaving;
-    const double joined = joined_stores(replayed, order);
+    const double joined = joined_stores(replayed, order, loading);
     const LeavingShare apart{1 - joined * share(stores.line_again, stores.requests),
                              1 - joined * share(stores.sector_again, stores.sectors)};
     if (!replayed.few_stored) return apart;
@@ -140,7 +177,7 @@ CacheTraffic cache_traffic(const Readings& readings, const Replayed& replayed,
     const double stored = number_or(readings[Counter::store_sectors], 0);
     const double store_scale = share(stored, replayed.stores.sectors);
     const double store_requests = store_scale * replayed.stores.requests;
-    const LeavingShare leaving = leaving_of(replayed, order);
+    const LeavingShare leaving = leaving_of(replayed, order, loading);
     traffic.l2_write_sectors = stored * leaving.sectors;
     traffic.l2_write_requests =
         std::min(traffic.l2_write_sectors, store_requests * leaving.requests);
@@ -158,8 +195,11 @@ CacheTraffic cache_traffic(const Readings& readings, const Replayed& replayed,
         traffic.l1_hit_sectors -= again;
         requests += std::min(later * traffic.l2_write_requests, again);
     }
-    const double of_instruction = share(requests, number_or(readings[Counter::load_requests], 0));
-    const double joined_reads = scale * joined_loads(replayed, order, of_instruction, keeps_loads);
+    const double instructions = number_or(readings[Counter::load_requests], 0);
+    const LoadedLines lines{
+        .all = share(number_or(readings[Counter::load_lines], instructions), instructions),
+        .missed = std::max(0.05, share(requests, instructions))};
+    const double joined_reads = scale * joined_loads(replayed, order, loading, lines);
     const double missed =
         loaded - traffic.l1_hit_sectors - (keeps_loads ? 0 : joined_reads * loads.sector_again);
     traffic.l2_read_sectors = missed * (1 - met_on_the_way(replayed, loading, missed));

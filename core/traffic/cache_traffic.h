@@ -22,6 +22,7 @@ struct CacheTraffic {
 // What the replay of some blocks does not tell of a launch's loads.
 struct Loading {
     bool keeps_loads = true;  // in L1
+    bool is_warm = false;     // L2: a launch of the kernel came before this one, and no flush
     double sectors_once = 0;  // that are loaded at all
 };
 

@@ -176,9 +176,10 @@ LaunchEstimate estimate_work(const Machine& machine, const Plan& plan, bool is_w
     LaunchEstimate launch;
     const Replayed replayed = replay_blocks(plan.program, order, multiprocessor);
     const std::vector<ArrayReach> arrays = reaches_of(plan.program);
-    launch.caches = cache_traffic(
-        readings, replayed, order,
-        {.keeps_loads = multiprocessor.keeps_loads, .sectors_once = loaded_once(arrays)});
+    launch.caches = cache_traffic(readings, replayed, order,
+                                  {.keeps_loads = multiprocessor.keeps_loads,
+                                   .is_warm = is_warm,
+                                   .sectors_once = loaded_once(arrays)});
 
     set_shape(plan, machine.rules->occupancy.registers, order, multiprocessor, launch.work);
     launch.work.is_flushed = !is_warm;

@@ -29,13 +29,15 @@ inline Plan plan_of(const std::string& pattern, std::uint64_t value, Op op,
     return plan;
 }
 
-inline CacheTraffic caches_of(const Plan& plan) {
+inline CacheTraffic caches_of(const Plan& plan, CacheState l2 = CacheState::cold) {
     const Machine machine = find_machine("h200");
     const LaunchOrder order = order_of(plan);
     const Multiprocessor one = multiprocessor_of(machine, plan);
-    return cache_traffic(
-        Predictor(machine).predict_launch(plan, {}), replay_blocks(plan.program, order, one), order,
-        {.keeps_loads = one.keeps_loads, .sectors_once = loaded_once(reaches_of(plan.program))});
+    return cache_traffic(Predictor(machine).predict_launch(plan, {}),
+                         replay_blocks(plan.program, order, one), order,
+                         {.keeps_loads = one.keeps_loads,
+                          .is_warm = l2 == CacheState::warm,
+                          .sectors_once = loaded_once(reaches_of(plan.program))});
 }
 
 inline Plan shaped(Plan plan, ElementType type, std::uint32_t block) {
