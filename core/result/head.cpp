@@ -39,6 +39,7 @@ void each_member(Part& device, Visit visit) {
     visit("nvrtc_version", device.nvrtc_version);
     visit("read_ceiling_bytes_per_second", device.read_ceiling);
     visit("copy_ceiling_bytes_per_second", device.copy_ceiling);
+    visit("start_seconds", device.start);
     visit("", device.more);
 }
 

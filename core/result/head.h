@@ -44,6 +44,7 @@ struct MeasuredDevice {
     // How fast it read and copied, in bytes per second; not there where no time was measured.
     Reading read_ceiling = {};
     Reading copy_ceiling = {};
+    Reading start = {};     // of a launch, in seconds; likewise
     NamedValues more = {};  // of later versions
 };
 

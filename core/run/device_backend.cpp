@@ -64,10 +64,13 @@ void DeviceBackend::begin(ResultHead& head) {
         warn("W-NO-COUNTERS", run_.no_counters);
     activate();
     if (run_.repeats > 0 && run_.accesses.meets(global_accesses) && stop_signal() == 0 &&
-        lost_.empty())
+        lost_.empty()) {
         measure_ceilings();
+        if (lost_.empty()) measure_start();
+    }
     device.read_ceiling = ceilings_.read;
     device.copy_ceiling = ceilings_.copy;
+    device.start = start_.seconds;
     head.devices.push_back(std::move(device));
 }
 
@@ -85,6 +88,23 @@ void DeviceBackend::measure_ceilings() {
     } catch (const DeviceLostError& error) {
         lost_ = fmt::format("the GPU was lost while its ceilings were measured: {}", error.what());
     }
+}
+
+void DeviceBackend::measure_start() {
+    const Step step("start of a launch timed");
+    try {
+        start_ = coalprof::measure_start(run_.launcher);
+    } catch (const DeviceLostError& error) {
+        lost_ =
+            fmt::format("the GPU was lost while the start of a launch was timed: {}", error.what());
+    }
+}
+
+Machine DeviceBackend::machine_of(const PlannedPoint& planned) const {
+    Machine machine = planned.machine;
+    if (!machine.measured && machine.name == run_.launcher.device().name)
+        machine.measured = start_.rates;
+    return machine;
 }
 
 // A GPU that is alone is the thread's own from the start.
@@ -195,14 +215,14 @@ std::unique_ptr<PreparedLaunch> DeviceBackend::prepare(Measured& one) {
 // own addresses are known only when it is counted, and take a microsecond.
 void DeviceBackend::start_prediction(Measured& one) const {
     if (one.planned.warp) return;
-    one.prediction = start_answer([&planned = one.planned, placement = one.placement,
-                                   cache = run_.cache, &instructions = one.point.instructions] {
+    one.prediction = start_answer([&planned = one.planned, machine = machine_of(one.planned),
+                                   placement = one.placement, cache = run_.cache,
+                                   &instructions = one.point.instructions] {
         const Step step("points predicted", 1);
         Prediction prediction{
             Predictor(planned.machine).predict_launch(planned.plan, placement, &instructions),
             std::nullopt};
-        prediction.estimates =
-            add_estimates(planned.machine, planned.plan, cache, prediction.readings);
+        prediction.estimates = add_estimates(machine, planned.plan, cache, prediction.readings);
         return prediction;
     });
 }

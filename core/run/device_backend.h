@@ -19,6 +19,7 @@
 #include "core/pattern/access_set.h"
 #include "core/run/backend.h"
 #include "core/run/device_ceilings.h"
+#include "core/run/host_start.h"
 
 namespace coalprof {
 
@@ -48,7 +49,7 @@ class DeviceBackend : public Backend {
  public:
     explicit DeviceBackend(DeviceRun run) : run_(std::move(run)) {}
 
-    // Counts the passes and measures the ceilings.
+    // Counts the passes, measures the ceilings and how long launches take to start.
     void begin(ResultHead& head) override;
     void answer(PointSource& source, Delivery& delivery) override;
 
@@ -74,6 +75,9 @@ class DeviceBackend : public Backend {
     void activate();
     void count_passes(const std::vector<Counter>& wanted);
     void measure_ceilings();
+    void measure_start();
+    // The planned machine; with this host's start where it is the GPU at hand.
+    Machine machine_of(const PlannedPoint& planned) const;
 
     // False where there are no more points.
     bool take_batch(PointSource& source);
@@ -99,6 +103,7 @@ class DeviceBackend : public Backend {
     std::uint64_t passes_ = 0;
     std::set<std::vector<Counter>> counted_;  // whose passes are known
     DeviceCeilings ceilings_;
+    HostStart start_;
     std::deque<Measured> batch_;  // elements stay where they are: predictions read them
     std::string lost_;            // why nothing more can be measured; empty: it can
     bool have_counters_failed_ = false;

@@ -5,7 +5,9 @@
 #include <deque>
 #include <optional>
 #include <thread>
+#include <utility>
 
+#include "core/run/device_machine.h"
 #include "core/run/fake_device.h"
 #include "core/run/runs.h"
 #include "core/sweep/sweep.h"
@@ -15,13 +17,14 @@ namespace {
 
 constexpr std::size_t sweep_points = 33;
 
-SweepPoints offsets(std::optional<int> device = std::nullopt) {
+SweepPoints offsets(std::optional<int> device = std::nullopt,
+                    const Machine& machine = find_machine("h200")) {
     Sweep sweep;
     sweep.device = device;
     sweep.pattern = "offset";
     for (std::uint64_t offset = 0; offset < sweep_points; ++offset) sweep.values.push_back(offset);
     sweep.shape.size_bytes = 1 << 14;
-    sweep.machines = {find_machine("h200")};
+    sweep.machines = {machine};
     return SweepPoints(std::move(sweep));
 }
 
@@ -30,11 +33,12 @@ struct Outcome {
     fake::Recorder result;
 };
 
-Outcome run(fake::Script& script, bool with_counters = true, std::uint64_t repeats = 3) {
+Outcome run(fake::Script& script, bool with_counters = true, std::uint64_t repeats = 3,
+            const Machine& machine = find_machine("h200")) {
     fake::Launcher launcher(script);
     fake::Collector collector(script, launcher);
     Outcome outcome{};
-    SweepPoints points = offsets();
+    SweepPoints points = offsets(std::nullopt, machine);
     outcome.code = run_on_device(
         points,
         {.launcher = launcher,
@@ -191,6 +195,73 @@ TEST(DeviceRun, predicts_every_point_when_the_gpu_is_lost_before_the_first) {
         EXPECT_FALSE(point.measured);
         EXPECT_NE(point.failure.find("illegal address"), std::string::npos);
         EXPECT_TRUE(is_number(point.predicted[Counter::load_sectors]));
+    }
+}
+
+DeviceFacts h200_facts() {
+    DeviceFacts facts = fake::facts_of("NVIDIA H200");
+    facts.major = 9;
+    facts.multiprocessors = 132;
+    facts.l2_bytes = 60 << 20;
+    facts.memory_clock_hz = 3'201'000'000;
+    facts.memory_bus_bits = 6016;
+    return facts;
+}
+
+double predicted_seconds(const Point& point) {
+    return number_in(point.predicted[Counter::duration_seconds]);
+}
+
+// Every launch of the fake GPU takes 1 us, the shortest too, for which the model takes 3.3 us of an
+// H200: its launches start 2.3 us sooner than those of the hosts that were measured.
+TEST(DeviceRun, predicts_the_times_of_the_gpu_at_hand_by_the_start_that_it_timed) {
+    fake::Script script;
+    script.facts = h200_facts();
+    const Outcome at_hand = run(script, true, 3, machine_of(script.facts));
+    const Outcome other = run(script);
+    const double start = number_in(at_hand.result.head.device->start);
+    EXPECT_GT(start, 0.5e-6);
+    EXPECT_LT(start, 1e-6);
+    ASSERT_EQ(at_hand.result.points.size(), sweep_points);
+    for (std::size_t k = 0; k < sweep_points; ++k) {
+        const double sooner =
+            predicted_seconds(other.result.points[k]) - predicted_seconds(at_hand.result.points[k]);
+        EXPECT_NEAR(sooner, 2.3e-6, 0.1e-6);
+    }
+}
+
+TEST(DeviceRun, times_no_start_of_a_gpu_without_rates_nor_where_no_time_is_measured) {
+    fake::Script unknown;
+    EXPECT_FALSE(is_present(run(unknown).result.head.device->start));
+    fake::Script script;
+    script.facts = h200_facts();
+    EXPECT_FALSE(is_present(run(script, true, 0).result.head.device->start));
+}
+
+TEST(DeviceRun, says_why_no_start_was_timed_and_predicts_by_the_usual_one) {
+    fake::Script script;
+    script.facts = h200_facts();
+    bool is_first = true;
+    script.on_prepare = [&](std::uint64_t) {
+        if (std::exchange(is_first, false)) throw PointError("needs 64.0 KiB, 0 B free");
+    };
+    const Outcome outcome = run(script, true, 3, machine_of(script.facts));
+    EXPECT_EQ(outcome.code, ExitCode::done);
+    const auto& start = std::get<Unavailable>(outcome.result.head.device->start);
+    EXPECT_NE(start.reason.find("needs 64.0 KiB"), std::string::npos);
+    EXPECT_GT(predicted_seconds(outcome.result.points[0]), 3e-6);
+}
+
+TEST(DeviceRun, predicts_every_point_when_the_gpu_is_lost_while_its_start_is_timed) {
+    fake::Script script;
+    script.facts = h200_facts();
+    script.on_prepare = [](std::uint64_t) { throw DeviceLostError("illegal address"); };
+    const Outcome outcome = run(script, true, 3, machine_of(script.facts));
+    EXPECT_EQ(outcome.code, ExitCode::partial);
+    ASSERT_EQ(outcome.result.points.size(), sweep_points);
+    for (const Point& point : outcome.result.points) {
+        EXPECT_NE(point.failure.find("illegal address"), std::string::npos);
+        EXPECT_TRUE(is_number(point.predicted[Counter::duration_seconds]));
     }
 }
 

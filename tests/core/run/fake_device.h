@@ -12,6 +12,13 @@
 
 namespace coalprof::fake {
 
+// Of a GPU that says nothing but its name.
+inline DeviceFacts facts_of(std::string name) {
+    DeviceFacts facts;
+    facts.name = std::move(name);
+    return facts;
+}
+
 struct Script {
     std::function<void(std::uint64_t value)> on_prepare = [](auto) {};
     std::function<void(const WarpAccess& warp)> on_prepare_warp = [](auto&) {};
@@ -23,6 +30,7 @@ struct Script {
     std::function<void()> on_activate = [] {};
     // What the counters say of a plan (of a warp: value 0); by default what the model predicts.
     std::function<void(std::uint64_t value, Readings& readings)> distort = [](auto, auto&) {};
+    DeviceFacts facts = facts_of("Fake GPU");
     std::uint64_t passes = 1;
     std::string log;
     // What a kernel loads from constant memory besides; counted with its constants and alone.
@@ -64,9 +72,8 @@ class Launch : public PreparedLaunch {
 
 class Launcher : public KernelLauncher {
  public:
-    explicit Launcher(Script& script, int index = 0) : script_(script) {
+    explicit Launcher(Script& script, int index = 0) : script_(script), facts_(script.facts) {
         facts_.index = index;
-        facts_.name = "Fake GPU";
     }
     const DeviceFacts& device() const override { return facts_; }
     void activate() override {

@@ -1,0 +1,64 @@
+#include "core/run/host_start.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "core/machine/rates.h"
+#include "core/model/predict.h"
+#include "core/pattern/catalog.h"
+#include "core/run/device_machine.h"
+#include "core/traffic/estimate.h"
+
+namespace coalprof {
+namespace {
+
+constexpr std::uint64_t repeats = 33;
+// On one host the shortest launches of several runs lay within 0.15 us.
+constexpr double doubt_seconds = 0.15e-6;
+
+Plan shortest_launch() {
+    Plan plan;
+    plan.pattern = "offset";
+    plan.op = Op::load;
+    plan.shape.size_bytes = 64 << 10;
+    build_program(plan);
+    return plan;
+}
+
+double predicted_seconds(const Machine& machine, const Plan& plan) {
+    Readings readings = Predictor(machine).predict_launch(plan, {});
+    add_estimates(machine, plan, CacheState::warm, readings);
+    return number_or(readings[Counter::duration_seconds], 0);
+}
+
+}  // namespace
+
+HostStart measure_start(KernelLauncher& launcher) {
+    try {
+        const Machine machine = machine_of(launcher.device());
+        const std::optional<Rates> known = rates_of(machine);
+        if (!known) return {};
+        const Plan plan = shortest_launch();
+        const double measured =
+            launcher.prepare(plan)->time(repeats, CacheState::warm).median_seconds;
+        const double seconds = known->start_seconds + measured - predicted_seconds(machine, plan);
+        if (!(seconds > 0)) return {Unavailable{"a launch was too short for the clock"}, nullptr};
+        auto rates = std::make_shared<MeasuredRates>();
+        rates->device = launcher.device().name;
+        rates->rates = *known;
+        rates->rates.start_seconds = seconds;
+        rates->rates.starts = StartRange{.least_seconds = std::max(seconds - doubt_seconds, 0.0),
+                                         .most_seconds = seconds + doubt_seconds};
+        return {seconds, std::move(rates)};
+    } catch (const DeviceLostError&) {
+        throw;
+    } catch (const Error& error) {
+        return {Unavailable{keep_reason(
+                    fmt::format("the start of a launch could not be timed: {}", error.what()))},
+                nullptr};
+    }
+}
+
+}  // namespace coalprof
