@@ -94,13 +94,6 @@ ComputeCapability capability_at(const NamedValues& values) {
     return {static_cast<int>(major.value), static_cast<int>(minor.value)};
 }
 
-// On one H200 and one H100 the shortest launches of sweeps that followed took 0.4 and 0.6 us less
-// than their `calibrate` had seen (docs/measurements/calibrated_*.json,
-// tests/data/*/newest.jsonl.gz).
-StartRange starts_about(double seconds) {
-    return {.least_seconds = std::max(seconds - 0.6e-6, 0.0), .most_seconds = seconds + 0.2e-6};
-}
-
 void take_rates(const ListDocument& list, Rates& rates) {
     for (const ListRow& row : list.rows) {
         const Value* kind = find_value(row.values, "kind");

@@ -78,6 +78,11 @@ struct Rates {
     std::optional<StartRange> starts = {};
 };
 
+// Of a start that was measured on the host itself. Two runs of `coalprof calibrate` on an H100
+// found 3.39 and 3.25 us, on H200s 3.21 to 3.26 (docs/measurements/h100/calibrate/twice.txt,
+// docs/measurements/h200/calibrate/twice.txt).
+StartRange starts_about(double seconds);
+
 // A rate as machine files name it.
 struct RateInfo {
     std::string_view key;

@@ -63,11 +63,9 @@ void DeviceBackend::begin(ResultHead& head) {
     if ((!run_.collector || wanted.empty()) && !run_.no_counters.empty())
         warn("W-NO-COUNTERS", run_.no_counters);
     activate();
-    if (run_.repeats > 0 && run_.accesses.meets(global_accesses) && stop_signal() == 0 &&
-        lost_.empty()) {
-        measure_ceilings();
-        if (lost_.empty()) measure_start();
-    }
+    const auto goes_on = [this] { return run_.repeats > 0 && stop_signal() == 0 && lost_.empty(); };
+    if (goes_on() && run_.accesses.meets(global_accesses)) measure_ceilings();
+    if (goes_on()) measure_start();
     device.read_ceiling = ceilings_.read;
     device.copy_ceiling = ceilings_.copy;
     device.start = start_.seconds;
@@ -94,14 +92,16 @@ void DeviceBackend::measure_start() {
     const Step step("start of a launch timed");
     try {
         start_ = coalprof::measure_start(run_.launcher);
+        if (const auto* none = std::get_if<Unavailable>(&start_.seconds))
+            warn("W-NO-START", none->reason);
     } catch (const DeviceLostError& error) {
         lost_ =
             fmt::format("the GPU was lost while the start of a launch was timed: {}", error.what());
     }
 }
 
-Machine DeviceBackend::machine_of(const PlannedPoint& planned) const {
-    Machine machine = planned.machine;
+Machine DeviceBackend::with_host_start(const Machine& planned) const {
+    Machine machine = planned;
     if (!machine.measured && machine.name == run_.launcher.device().name)
         machine.measured = start_.rates;
     return machine;
@@ -215,16 +215,16 @@ std::unique_ptr<PreparedLaunch> DeviceBackend::prepare(Measured& one) {
 // own addresses are known only when it is counted, and take a microsecond.
 void DeviceBackend::start_prediction(Measured& one) const {
     if (one.planned.warp) return;
-    one.prediction = start_answer([&planned = one.planned, machine = machine_of(one.planned),
-                                   placement = one.placement, cache = run_.cache,
-                                   &instructions = one.point.instructions] {
-        const Step step("points predicted", 1);
-        Prediction prediction{
-            Predictor(planned.machine).predict_launch(planned.plan, placement, &instructions),
-            std::nullopt};
-        prediction.estimates = add_estimates(machine, planned.plan, cache, prediction.readings);
-        return prediction;
-    });
+    one.prediction = start_answer(
+        [&planned = one.planned, machine = with_host_start(one.planned.machine),
+         placement = one.placement, cache = run_.cache, &instructions = one.point.instructions] {
+            const Step step("points predicted", 1);
+            Prediction prediction{
+                Predictor(planned.machine).predict_launch(planned.plan, placement, &instructions),
+                std::nullopt};
+            prediction.estimates = add_estimates(machine, planned.plan, cache, prediction.readings);
+            return prediction;
+        });
 }
 
 // A point with wrong data has no measurement.

@@ -77,7 +77,7 @@ class DeviceBackend : public Backend {
     void measure_ceilings();
     void measure_start();
     // The planned machine; with this host's start where it is the GPU at hand.
-    Machine machine_of(const PlannedPoint& planned) const;
+    Machine with_host_start(const Machine& planned) const;
 
     // False where there are no more points.
     bool take_batch(PointSource& source);

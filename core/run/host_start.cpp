@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <optional>
-
 #include "core/machine/rates.h"
 #include "core/model/predict.h"
 #include "core/pattern/catalog.h"
@@ -14,9 +11,8 @@
 namespace coalprof {
 namespace {
 
+// Of a launch of 3 us: the median is steady, and nobody waits for it.
 constexpr std::uint64_t repeats = 33;
-// On one host the shortest launches of several runs lay within 0.15 us.
-constexpr double doubt_seconds = 0.15e-6;
 
 Plan shortest_launch() {
     Plan plan;
@@ -27,10 +23,10 @@ Plan shortest_launch() {
     return plan;
 }
 
-double predicted_seconds(const Machine& machine, const Plan& plan) {
+Reading predicted_seconds(const Machine& machine, const Plan& plan) {
     Readings readings = Predictor(machine).predict_launch(plan, {});
-    add_estimates(machine, plan, CacheState::warm, readings);
-    return number_or(readings[Counter::duration_seconds], 0);
+    if (!add_estimates(machine, plan, CacheState::warm, readings)) return {};
+    return readings[Counter::duration_seconds];
 }
 
 }  // namespace
@@ -39,24 +35,28 @@ HostStart measure_start(KernelLauncher& launcher) {
     try {
         const Machine machine = machine_of(launcher.device());
         const std::optional<Rates> known = rates_of(machine);
-        if (!known) return {};
+        if (!known || machine.rules->global != GlobalRule::sectors_by_warp) return {};
         const Plan plan = shortest_launch();
+        const Reading predicted = predicted_seconds(machine, plan);
+        if (!is_number(predicted)) return {};
         const double measured =
             launcher.prepare(plan)->time(repeats, CacheState::warm).median_seconds;
-        const double seconds = known->start_seconds + measured - predicted_seconds(machine, plan);
-        if (!(seconds > 0)) return {Unavailable{"a launch was too short for the clock"}, nullptr};
+        const double seconds = known->start_seconds + measured - number_in(predicted);
+        if (!(seconds > 0))
+            return {Unavailable{"the shortest launch took less than the model gives it"}, nullptr};
         auto rates = std::make_shared<MeasuredRates>();
         rates->device = launcher.device().name;
         rates->rates = *known;
         rates->rates.start_seconds = seconds;
-        rates->rates.starts = StartRange{.least_seconds = std::max(seconds - doubt_seconds, 0.0),
-                                         .most_seconds = seconds + doubt_seconds};
+        rates->rates.starts = starts_about(seconds);
         return {seconds, std::move(rates)};
     } catch (const DeviceLostError&) {
         throw;
     } catch (const Error& error) {
         return {Unavailable{keep_reason(
-                    fmt::format("the start of a launch could not be timed: {}", error.what()))},
+                    fmt::format("the start of a launch could not be timed, so predicted times "
+                                "have that of another host: {}",
+                                error.what()))},
                 nullptr};
     }
 }

@@ -1,6 +1,6 @@
-// How long launches take to start on the host at hand. Between hosts with the same kind of GPU up
-// to 1.7 us differ (docs/measurements/rates.md), which is half of what a small launch takes. Timed
-// once, before the first point of a sweep.
+// How long launches take to start on the host at hand. Hosts with the same kind of GPU differ by up
+// to 1.7 us (docs/measurements/rates.md), which is half of what a small launch takes. Timed once,
+// before the first point of a sweep.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 namespace coalprof {
 
 struct HostStart {
-    Reading seconds;  // of the start of a launch; not there where the GPU's rates are not known
+    Reading seconds;  // not there where the model gives this GPU's launches no time
     // What is known of the GPU, with that start. Null where it was not measured.
     std::shared_ptr<const MeasuredRates> rates;
 };

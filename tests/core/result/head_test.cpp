@@ -42,7 +42,9 @@ TEST(Head, is_read_as_it_was_written) {
                                 .memory_bytes = ~std::uint64_t{0},
                                 .ecc = false,
                                 .read_ceiling = 4.5e12,
-                                .copy_ceiling = Unavailable{"no memory for it"}};
+                                .copy_ceiling = Unavailable{"no memory for it"},
+                                .start = 3.3e-6};
+    EXPECT_THAT(values_of(device), testing::Contains(Pair("start_seconds", Value{3.3e-6})));
     EXPECT_EQ(values_of(device_from(values_of(device))), values_of(device));
     const MachineFacts machine{.name = "h200", .evidence = "measured", .board = "NVIDIA H200"};
     EXPECT_EQ(values_of(machine_from(values_of(machine))), values_of(machine));

@@ -84,6 +84,25 @@ TEST(DeviceRun, launches_then_flushes_before_each_range) {
     EXPECT_EQ(script.log, expected);
 }
 
+TEST(DeviceRun, launches_before_each_range_and_flushes_nothing_where_l2_is_to_be_warm) {
+    fake::Script script;
+    fake::Launcher launcher(script);
+    fake::Collector collector(script, launcher);
+    fake::Recorder result;
+    SweepPoints points = offsets();
+    run_on_device(points,
+                  {.launcher = launcher,
+                   .collector = &collector,
+                   .no_counters = {},
+                   .wanted = wants({Counter::load_sectors}),
+                   .repeats = 3,
+                   .cache = CacheState::warm},
+                  result);
+    std::string expected = "ceiling ";
+    for (std::size_t i = 0; i < sweep_points; ++i) expected += "launch launch ";
+    EXPECT_EQ(script.log, expected);
+}
+
 TEST(DeviceRun, warns_with_both_numbers_when_a_predicted_counter_differs) {
     fake::Script script;
     script.distort = [](std::uint64_t value, Readings& readings) {
@@ -238,6 +257,23 @@ TEST(DeviceRun, times_no_start_of_a_gpu_without_rates_nor_where_no_time_is_measu
     EXPECT_FALSE(is_present(run(script, true, 0).result.head.device->start));
 }
 
+// The model knows their memory, not their launches.
+TEST(DeviceRun, times_no_start_of_gpus_before_7_0) {
+    fake::Script script;
+    script.facts = h200_facts();
+    script.facts.major = 6;
+    EXPECT_FALSE(is_present(run(script).result.head.device->start));
+}
+
+// A machine that is named is predicted as it is named.
+TEST(DeviceRun, predicts_a_named_machine_by_its_own_start) {
+    fake::Script script;
+    script.facts = h200_facts();
+    fake::Script without;
+    EXPECT_EQ(predicted_seconds(run(script).result.points[0]),
+              predicted_seconds(run(without).result.points[0]));
+}
+
 TEST(DeviceRun, says_why_no_start_was_timed_and_predicts_by_the_usual_one) {
     fake::Script script;
     script.facts = h200_facts();
@@ -249,6 +285,8 @@ TEST(DeviceRun, says_why_no_start_was_timed_and_predicts_by_the_usual_one) {
     EXPECT_EQ(outcome.code, ExitCode::done);
     const auto& start = std::get<Unavailable>(outcome.result.head.device->start);
     EXPECT_NE(start.reason.find("needs 64.0 KiB"), std::string::npos);
+    ASSERT_EQ(outcome.result.tail.warnings.size(), 1u);
+    EXPECT_EQ(outcome.result.tail.warnings.front().code, "W-NO-START");
     EXPECT_GT(predicted_seconds(outcome.result.points[0]), 3e-6);
 }
 
