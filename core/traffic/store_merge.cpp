@@ -168,7 +168,8 @@ double disorder_of(const Replayed& replayed, const LaunchOrder& order, double li
     const double warps = std::log2(std::max(0.5, order.block / 128.0));
     const double elements = std::log2(static_cast<double>(order.per_thread));
     const double two_lines = std::min(1.0, std::log2(std::max(1.0, lines)));
-    const double later = -4.5 + (1.35 - 0.44 * two_lines) * warps;
+    const double later =
+        -4.5 + (1.35 - 0.44 * two_lines + 2.5 * replayed.stores.is_branched) * warps;
     const double at_start = -0.55 - 1.25 * (replayed.busy_share <= 0.5) - 0.38 * elements -
                             two_lines * (0.88 + 0.39 * std::log2(replayed.blocks_of_processor));
     const double others = 1 - replayed.at_once();
