@@ -77,27 +77,33 @@ void DeviceBackend::count_passes(const std::vector<Counter>& wanted) {
     passes_ = std::max(passes_, run_.collector->passes(wanted));
 }
 
+template <typename Work>
+void DeviceBackend::unless_lost(std::string_view meanwhile, Work work) {
+    try {
+        work();
+    } catch (const DeviceLostError& error) {
+        lost_ = fmt::format("the GPU was lost while {}: {}", meanwhile, error.what());
+    }
+}
+
+void DeviceBackend::warn_where_missing(const Reading& reading, std::string code) {
+    if (const auto* none = std::get_if<Unavailable>(&reading)) warn(std::move(code), none->reason);
+}
+
 void DeviceBackend::measure_ceilings() {
     const Step step("ceilings measured");
-    try {
+    unless_lost("its ceilings were measured", [this] {
         ceilings_ = coalprof::measure_ceilings(run_.launcher);
-        if (const auto* none = std::get_if<Unavailable>(&ceilings_.read))
-            warn("W-NO-CEILINGS", none->reason);
-    } catch (const DeviceLostError& error) {
-        lost_ = fmt::format("the GPU was lost while its ceilings were measured: {}", error.what());
-    }
+        warn_where_missing(ceilings_.read, "W-NO-CEILINGS");
+    });
 }
 
 void DeviceBackend::measure_start() {
     const Step step("start of a launch timed");
-    try {
+    unless_lost("the start of a launch was timed", [this] {
         start_ = coalprof::measure_start(run_.launcher);
-        if (const auto* none = std::get_if<Unavailable>(&start_.seconds))
-            warn("W-NO-START", none->reason);
-    } catch (const DeviceLostError& error) {
-        lost_ =
-            fmt::format("the GPU was lost while the start of a launch was timed: {}", error.what());
-    }
+        warn_where_missing(start_.seconds, "W-NO-START");
+    });
 }
 
 Machine DeviceBackend::with_host_start(const Machine& planned) const {
@@ -216,13 +222,12 @@ std::unique_ptr<PreparedLaunch> DeviceBackend::prepare(Measured& one) {
 void DeviceBackend::start_prediction(Measured& one) const {
     if (one.planned.warp) return;
     one.prediction = start_answer(
-        [&planned = one.planned, machine = with_host_start(one.planned.machine),
+        [&plan = one.planned.plan, machine = with_host_start(one.planned.machine),
          placement = one.placement, cache = run_.cache, &instructions = one.point.instructions] {
             const Step step("points predicted", 1);
-            Prediction prediction{
-                Predictor(planned.machine).predict_launch(planned.plan, placement, &instructions),
-                std::nullopt};
-            prediction.estimates = add_estimates(machine, planned.plan, cache, prediction.readings);
+            Prediction prediction{Predictor(machine).predict_launch(plan, placement, &instructions),
+                                  std::nullopt};
+            prediction.estimates = add_estimates(machine, plan, cache, prediction.readings);
             return prediction;
         });
 }

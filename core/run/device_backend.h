@@ -76,6 +76,10 @@ class DeviceBackend : public Backend {
     void count_passes(const std::vector<Counter>& wanted);
     void measure_ceilings();
     void measure_start();
+    // What is said of a GPU that is lost meanwhile.
+    template <typename Work>
+    void unless_lost(std::string_view meanwhile, Work work);
+    void warn_where_missing(const Reading& reading, std::string code);
     // The planned machine; with this host's start where it is the GPU at hand.
     Machine with_host_start(const Machine& planned) const;
 

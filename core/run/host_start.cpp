@@ -23,10 +23,10 @@ Plan shortest_launch() {
     return plan;
 }
 
-Reading predicted_seconds(const Machine& machine, const Plan& plan) {
+double predicted_seconds(const Machine& machine, const Plan& plan) {
     Readings readings = Predictor(machine).predict_launch(plan, {});
-    if (!add_estimates(machine, plan, CacheState::warm, readings)) return {};
-    return readings[Counter::duration_seconds];
+    add_estimates(machine, plan, CacheState::warm, readings);
+    return number_in(readings[Counter::duration_seconds]);
 }
 
 }  // namespace
@@ -37,11 +37,9 @@ HostStart measure_start(KernelLauncher& launcher) {
         const std::optional<Rates> known = rates_of(machine);
         if (!known || machine.rules->global != GlobalRule::sectors_by_warp) return {};
         const Plan plan = shortest_launch();
-        const Reading predicted = predicted_seconds(machine, plan);
-        if (!is_number(predicted)) return {};
         const double measured =
             launcher.prepare(plan)->time(repeats, CacheState::warm).median_seconds;
-        const double seconds = known->start_seconds + measured - number_in(predicted);
+        const double seconds = known->start_seconds + measured - predicted_seconds(machine, plan);
         if (!(seconds > 0))
             return {Unavailable{"the shortest launch took less than the model gives it"}, nullptr};
         auto rates = std::make_shared<MeasuredRates>();

@@ -61,6 +61,8 @@ struct Replayed {
     double started_together = 1;      // of the blocks: those for which an idle GPU has room
     double blocks_of_processor = 1;   // that start together on one multiprocessor
     double busy_share = 1;            // of the multiprocessors: those that have a block
+    // Two multiprocessors share a way to L2, and the instructions that they fetch.
+    bool has_way_to_itself() const { return busy_share <= 0.5; }
     // Of the blocks: those that run side by side with others that started with the launch, and so
     // in step with it: in the first two waves, where a multiprocessor has more than one block.
     double at_once() const {

@@ -30,13 +30,6 @@ double warps_of_scheduler(const LaunchOrder& order) { return (order.block_warps(
 // How near to each other in time the warps of a block are: the nearer the fewer they are.
 double nearness_of(const LaunchOrder& order) { return std::log2(1 + 256.0 / order.block); }
 
-double doublings_of_elements(const LaunchOrder& order) {
-    return std::log2(static_cast<double>(order.per_thread));
-}
-
-// Two multiprocessors share a way to L2, and the instructions that they fetch.
-bool is_alone(const Replayed& replayed) { return replayed.busy_share <= 0.5; }
-
 // Of a load instruction of a warp, on average.
 struct LoadedLines {
     double all = 1;
@@ -52,11 +45,11 @@ double joined_at_start(const Replayed& replayed, const LaunchOrder& order, const
                        const LoadedLines& lines) {
     constexpr double hardly_more = 1.07;  // than one: a warp in fourteen has two
     const bool is_one = lines.all < hardly_more;
-    if (!is_alone(replayed)) {
+    if (!replayed.has_way_to_itself()) {
         const bool has_stores = replayed.stores.sectors > 0;
         const double warm = 1.15 - 0.15 * std::log2(replayed.blocks_of_processor);
         return joined_share(-warm * loading.is_warm - 0.6 * has_stores -
-                            0.28 * is_one * doublings_of_elements(order));
+                            0.28 * is_one * order.doublings_of_elements());
     }
     const double block = std::log2(order.block / 256.0);
     const double requests = order.block_warps() * replayed.blocks_of_processor *
@@ -68,12 +61,12 @@ double joined_at_start(const Replayed& replayed, const LaunchOrder& order, const
 double joined_near(const Replayed& replayed, const LaunchOrder& order, const Loading& loading,
                    const LoadedLines& lines) {
     const ReplayedKind& loads = replayed.loads;
-    const double elements = doublings_of_elements(order);
+    const double elements = order.doublings_of_elements();
     const double later = joined_share(
         1.26 * nearness_of(order) - 0.76 * (warps_of_scheduler(order) > 1) - 0.52 * elements +
         0.34 * std::log2(lines.missed) - 0.45 * std::log2(replayed.instructions) -
         0.87 * loads.is_branched + 0.33 * (replayed.element_bytes == 1) +
-        0.68 * std::max(0.0, doublings_of_line(loads) - 1) -
+        0.69 * std::max(0.0, doublings_of_line(loads) - 1) -
         replayed.divides * (0.27 + 0.62 * elements));
     return std::lerp(later, joined_at_start(replayed, order, loading, lines),
                      replayed.started_together);
@@ -118,12 +111,12 @@ double joined_stores(const Replayed& replayed, const LaunchOrder& order, const L
     const ReplayedKind& stores = replayed.stores;
     if (stores.line_again == 0) return 0;
     const double block = std::log2(order.block / 256.0);
-    const double elements = doublings_of_elements(order);
+    const double elements = order.doublings_of_elements();
     const double blocks = std::log2(replayed.blocks_of_processor);
     const bool has_turns = replayed.blocks_of_processor > 1.2;
     const bool at_start = replayed.started_together >= 1;
     const double apart = joined_share(
-        -1.56 + 0.95 * std::min(1.0, doublings_of_line(replayed.loads)) +
+        -1.58 + 0.95 * std::min(1.0, doublings_of_line(replayed.loads)) +
         0.65 * at_start * std::log2(replayed.element_bytes / 4.0) - 0.31 * has_turns * elements +
         1.6 * loading.keeps_loads * share(stores.sector_again, stores.sectors));
     const double together =

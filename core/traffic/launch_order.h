@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "core/pattern/plan.h"
@@ -16,6 +17,8 @@ struct LaunchOrder {
     std::uint32_t per_thread = 1;      // elements of a thread
     std::uint32_t blocks_in_turn = 1;  // neighbouring blocks that take their elements in turn
 
+    // As each doubling of the elements of a thread tells as much.
+    double doublings_of_elements() const { return std::log2(static_cast<double>(per_thread)); }
     std::uint32_t block_warps() const { return (block + warp_lanes - 1) / warp_lanes; }
     // The index that thread 0 of block `which` takes as its element number `element`.
     std::uint64_t first_index(std::uint64_t which, std::uint32_t element) const;

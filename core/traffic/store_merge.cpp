@@ -163,14 +163,15 @@ double disorder_of(const Replayed& replayed, const LaunchOrder& order, double li
     // so the more of them share one. Blocks that start with the launch wait for the same
     // instructions to come, and store at once, however few warps they have; a multiprocessor that
     // has its way to L2 to itself still in order. A store of two lines takes its time, and the next
-    // one waits for its turn. Fitted to launches of both GPUs that do nothing but store
-    // (tests/data).
+    // one waits for its turn. Warps that ask first which of their lanes store are done with it in
+    // an order of their own (rows of u8 and u16 on an H200). Fitted to launches of both GPUs that
+    // do nothing but store (tests/data).
     const double warps = std::log2(std::max(0.5, order.block / 128.0));
-    const double elements = std::log2(static_cast<double>(order.per_thread));
     const double two_lines = std::min(1.0, std::log2(std::max(1.0, lines)));
     const double later =
         -4.5 + (1.35 - 0.44 * two_lines + 2.5 * replayed.stores.is_branched) * warps;
-    const double at_start = -0.55 - 1.25 * (replayed.busy_share <= 0.5) - 0.38 * elements -
+    const double at_start = -0.55 - 1.25 * replayed.has_way_to_itself() -
+                            0.38 * order.doublings_of_elements() -
                             two_lines * (0.88 + 0.39 * std::log2(replayed.blocks_of_processor));
     const double others = 1 - replayed.at_once();
     const double odds = std::lerp(at_start, later, others * others);

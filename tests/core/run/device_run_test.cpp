@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -33,21 +34,32 @@ struct Outcome {
     fake::Recorder result;
 };
 
-Outcome run(fake::Script& script, bool with_counters = true, std::uint64_t repeats = 3,
-            const Machine& machine = find_machine("h200")) {
+Outcome run_changed(fake::Script& script, const std::function<void(DeviceRun&)>& change,
+                    const Machine& machine = find_machine("h200")) {
     fake::Launcher launcher(script);
     fake::Collector collector(script, launcher);
     Outcome outcome{};
     SweepPoints points = offsets(std::nullopt, machine);
-    outcome.code = run_on_device(
-        points,
-        {.launcher = launcher,
-         .collector = with_counters ? &collector : nullptr,
-         .no_counters = with_counters ? "" : "access is restricted to administrators",
-         .wanted = wants({Counter::load_requests, Counter::load_sectors, Counter::store_sectors}),
-         .repeats = repeats},
-        outcome.result);
+    DeviceRun device{
+        .launcher = launcher,
+        .collector = &collector,
+        .no_counters = {},
+        .wanted = wants({Counter::load_requests, Counter::load_sectors, Counter::store_sectors}),
+        .repeats = 3};
+    change(device);
+    outcome.code = run_on_device(points, device, outcome.result);
     return outcome;
+}
+
+Outcome run(fake::Script& script, bool with_counters = true, std::uint64_t repeats = 3,
+            const Machine& machine = find_machine("h200")) {
+    const auto change = [&](DeviceRun& device) {
+        device.repeats = repeats;
+        if (with_counters) return;
+        device.collector = nullptr;
+        device.no_counters = "access is restricted to administrators";
+    };
+    return run_changed(script, change, machine);
 }
 
 std::uint64_t count(const Readings& readings, Counter counter) {
@@ -86,18 +98,7 @@ TEST(DeviceRun, launches_then_flushes_before_each_range) {
 
 TEST(DeviceRun, launches_before_each_range_and_flushes_nothing_where_l2_is_to_be_warm) {
     fake::Script script;
-    fake::Launcher launcher(script);
-    fake::Collector collector(script, launcher);
-    fake::Recorder result;
-    SweepPoints points = offsets();
-    run_on_device(points,
-                  {.launcher = launcher,
-                   .collector = &collector,
-                   .no_counters = {},
-                   .wanted = wants({Counter::load_sectors}),
-                   .repeats = 3,
-                   .cache = CacheState::warm},
-                  result);
+    run_changed(script, [](DeviceRun& device) { device.cache = CacheState::warm; });
     std::string expected = "ceiling ";
     for (std::size_t i = 0; i < sweep_points; ++i) expected += "launch launch ";
     EXPECT_EQ(script.log, expected);
@@ -434,20 +435,10 @@ TEST(DeviceRun, warns_once_of_counters_that_fail_for_every_batch) {
         ++sessions;
         throw CountersError("another profiler has them");
     };
-    fake::Launcher launcher(script);
-    fake::Collector collector(script, launcher);
-    fake::Recorder result;
-    SweepPoints points = offsets();
-    run_on_device(points,
-                  {.launcher = launcher,
-                   .collector = &collector,
-                   .no_counters = {},
-                   .wanted = wants({Counter::load_sectors}),
-                   .repeats = 3,
-                   .points_together = 10},
-                  result);
+    const Outcome outcome =
+        run_changed(script, [](DeviceRun& device) { device.points_together = 10; });
     EXPECT_EQ(sessions, 4);
-    EXPECT_EQ(result.tail.warnings.size(), 1u);
+    EXPECT_EQ(outcome.result.tail.warnings.size(), 1u);
 }
 
 // Of which the third cannot be made.

@@ -135,14 +135,14 @@ TEST(CacheTraffic, of_distant_warps_joins_more_the_more_of_them_share_a_line) {
 }
 
 // Measured on an H100: 97,543 requests for 49,152 lines of which four warps ask for a sector each;
-// and 1,288,500 for 524,288, by blocks of 1024 threads, of which the model has 1,560,000 leave. As
+// and 1,288,500 for 524,288, by blocks of 1024 threads, of which the model has 1,550,000 leave. As
 // if two warps did 114,704 and 1,676,919 would leave.
 TEST(CacheTraffic, of_loads_joins_more_the_more_warps_share_a_line) {
     const Plan four = shaped(plan_of("broadcast", 8, Op::load, 48 * mib), ElementType::f32, 256);
     EXPECT_NEAR(caches_of(four).l2_read_requests, 97'543, 0.06 * 97'543);
     const Plan large =
         shaped(plan_of("broadcast", 8, Op::add, 256 * mib), ElementType::f32x2, 1024);
-    EXPECT_LT(caches_of(large).l2_read_requests, 0.95 * 1'676'919);
+    EXPECT_LT(caches_of(large).l2_read_requests, 1.21 * 1'288'500);
 }
 
 // Of blocks that start together, four on a multiprocessor, right after another launch. Measured on
@@ -239,11 +239,11 @@ TEST(CacheTraffic, of_updates_of_few_lines_joins_those_that_wait) {
     EXPECT_GT(traffic.l2_read_sectors, traffic.l2_write_sectors / 2);
 }
 
-// Measured on an H200: 1,993 sectors of 3,602; 1,790 are predicted. These blocks start together.
+// Measured on an H200: 1,993 sectors of 3,602; 1,800 are predicted. These blocks start together.
 TEST(CacheTraffic, of_updates_that_start_together_finds_none_that_wait) {
     Plan plan = shaped(plan_of("scatter", 512, Op::rmw, mib / 16), ElementType::f64, 512);
     plan.cache.dlcm = LoadModifier::cg;
-    EXPECT_NEAR(caches_of(plan).l2_write_sectors, 1'993, 0.12 * 1'993);
+    EXPECT_NEAR(caches_of(plan).l2_write_sectors, 1'993, 0.1 * 1'993);
 }
 
 // Warps at most as many as schedulers store in step. Measured, requests: 263,248 of u8 in blocks of
