@@ -85,28 +85,32 @@ double joined_far(const Replayed& replayed, const LaunchOrder& order, const Load
 
 // Loads that pass L1 by: of those that ask for the very same sectors as the one before. Two
 // neighbours seldom meet, as each has a scheduler of its own; of many warps most do, fewer where
-// their block is large; a block of two has nothing else under way. Pointers are few and read by
-// all.
-double joined_bypassing(const Replayed& replayed, const LaunchOrder& order) {
+// their block is large, or where a thread asks for many lines of many elements before it waits. A
+// block of two warps has nothing else under way.
+double joined_bypassing(const Replayed& replayed, const LaunchOrder& order,
+                        const LoadedLines& lines) {
     const double doublings = doublings_of_line(replayed.loads);
-    const double larger = std::max(0.0, std::log2(order.block / 256.0));
-    return joined_share(-2.59 + 0.85 * doublings - 0.39 * std::max(0.0, doublings - 2) * larger +
-                        1.42 * (order.block_warps() <= 2) + 0.91 * replayed.pointer_loads);
+    const double block = std::log2(order.block / 256.0);
+    return joined_share(-1.93 + 0.67 * doublings - 0.73 * std::min(0.0, block) -
+                        0.25 * std::max(0.0, doublings - 2) * std::max(0.0, block) -
+                        0.18 * std::log2(std::max(1.0, lines.all)) * order.doublings_of_elements() -
+                        0.47 * replayed.divides);
 }
 
 double joined_loads(const Replayed& replayed, const LaunchOrder& order, const Loading& loading,
                     const LoadedLines& lines) {
     if (replayed.loads.line_again == 0) return 0;
-    if (!loading.keeps_loads) return joined_bypassing(replayed, order);
+    if (!loading.keeps_loads) return joined_bypassing(replayed, order, lines);
     return replayed.is_near ? joined_near(replayed, order, loading, lines)
                             : joined_far(replayed, order, loading, lines);
 }
 
 // Of launches that load as well. Warps store when their loads have come: together those that waited
 // for the same lines, unless they had to wait for more besides; the more of them there are for a
-// line, the fewer others come between. What L1 keeps answers all that wait for it at once, most of
-// all where all of them start by waiting for device memory. Of the others those that shared lines
-// with neighbours come near them, and those that store to the same sectors.
+// line, the fewer others come between, but in large blocks and with several elements. What L1 keeps
+// answers all that wait for it at once, most of all where all of them start by waiting for device
+// memory; wide elements are stored in several passes. Of the others those that shared lines with
+// neighbours come near them, and those that store to the same sectors.
 double joined_stores(const Replayed& replayed, const LaunchOrder& order, const Loading& loading) {
     const ReplayedKind& stores = replayed.stores;
     if (stores.line_again == 0) return 0;
@@ -114,17 +118,20 @@ double joined_stores(const Replayed& replayed, const LaunchOrder& order, const L
     const double elements = order.doublings_of_elements();
     const double blocks = std::log2(replayed.blocks_of_processor);
     const bool has_turns = replayed.blocks_of_processor > 1.2;
-    const bool at_start = replayed.started_together >= 1;
+    const double start = replayed.started_together;
+    const double width = std::log2(replayed.element_bytes / 4.0);
     const double apart = joined_share(
-        -1.58 + 0.95 * std::min(1.0, doublings_of_line(replayed.loads)) +
-        0.65 * at_start * std::log2(replayed.element_bytes / 4.0) - 0.31 * has_turns * elements +
-        1.6 * loading.keeps_loads * share(stores.sector_again, stores.sectors));
-    const double together =
-        joined_share(1.19 - 0.69 * block - 0.81 * std::min(0.0, block) - 0.54 * stores.is_branched -
-                     1.07 * replayed.pointer_loads - 0.93 * std::log2(replayed.instructions) +
-                     0.85 * std::max(0.0, doublings_of_line(stores) - 1) +
-                     loading.keeps_loads * (0.73 + 1.0 * (at_start && !loading.is_warm)) -
-                     0.29 * elements * blocks);
+        -1.80 + 1.15 * std::min(1.0, doublings_of_line(replayed.loads)) + 0.5 * start * width -
+        0.29 * has_turns * elements + 0.62 * replayed.has_way_to_itself() +
+        2.18 * loading.keeps_loads * share(stores.sector_again, stores.sectors));
+    // All of them wait for device memory first, and for what L1 keeps.
+    const double waits = start * (loading.keeps_loads && !loading.is_warm);
+    const double together = joined_share(
+        0.87 - 0.43 * block - 1.06 * std::min(0.0, block) - 1.02 * stores.is_branched -
+        1.57 * replayed.pointer_loads * (1 - waits) - 0.83 * std::log2(replayed.instructions) +
+        (1.20 - 0.15 * elements - 0.23 * block) * std::max(0.0, doublings_of_line(stores) - 1) +
+        0.68 * loading.keeps_loads + 0.59 * waits * (order.per_thread == 1) -
+        0.28 * elements * blocks - 0.41 * std::max(0.0, width));
     return std::lerp(apart, together, share(stores.line_together, stores.line_again));
 }
 

@@ -160,19 +160,24 @@ class Merging {
 // `lines`: of a store, in one pass of the warp's data.
 double disorder_of(const Replayed& replayed, const LaunchOrder& order, double lines) {
     // Warps of a block start in order and store in order, if each has a scheduler of its own; less
-    // so the more of them share one. Blocks that start with the launch wait for the same
-    // instructions to come, and store at once, however few warps they have; a multiprocessor that
-    // has its way to L2 to itself still in order. A store of two lines takes its time, and the next
-    // one waits for its turn. Warps that ask first which of their lanes store are done with it in
-    // an order of their own (rows of u8 and u16 on an H200). Fitted to launches of both GPUs that
-    // do nothing but store (tests/data).
+    // so the more of them share one, where one has the way to L2 to itself and stores whole lines
+    // least of all. With four elements and more each has several stores under way, and those of the
+    // warps of a scheduler come in no order. Blocks that start with the launch wait for the same
+    // instructions to come, and store at once, however few warps they have. A store of two lines
+    // takes its time, and the next one waits for its turn. Warps that ask first which of their
+    // lanes store are done with it in an order of their own (rows of u8 and u16 on an H200). Fitted
+    // to launches of both GPUs that do nothing but store (tests/data).
     const double warps = std::log2(std::max(0.5, order.block / 128.0));
     const double two_lines = std::min(1.0, std::log2(std::max(1.0, lines)));
-    const double later =
-        -4.5 + (1.35 - 0.44 * two_lines + 2.5 * replayed.stores.is_branched) * warps;
-    const double at_start = -0.55 - 1.25 * replayed.has_way_to_itself() -
-                            0.38 * order.doublings_of_elements() -
-                            two_lines * (0.88 + 0.39 * std::log2(replayed.blocks_of_processor));
+    const bool has_turns = replayed.blocks_of_processor > 1.5;
+    const double many = has_turns * std::max(0.0, order.doublings_of_elements() - 1);
+    const double alone = replayed.has_way_to_itself() * (1 - two_lines);
+    const double later = std::min(0.6, -4.19 + (1.27 - 0.36 * two_lines - 0.95 * alone +
+                                                2.93 * many + 4.18 * replayed.stores.is_branched) *
+                                                   warps);
+    const double at_start =
+        -0.31 - 1.12 * (order.per_thread > 1) -
+        two_lines * (1.63 + 0.48 * std::log2(replayed.blocks_of_processor) - 2.24 * many);
     const double others = 1 - replayed.at_once();
     const double odds = std::lerp(at_start, later, others * others);
     return 1 / (1 + std::exp(-odds));
