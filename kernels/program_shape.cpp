@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <limits>
 #include <type_traits>
 
@@ -27,22 +26,6 @@ constexpr std::uint64_t shared_alignment_bytes = 128;
 
 [[noreturn]] void refuse(const std::string& why) {
     throw PointError("cannot make a kernel for this point: " + why, ExitCode::partial);
-}
-
-bool same_formula(const Formula& a, const Formula& b) {
-    if (a.index() != b.index()) return false;
-    return std::visit(
-        [&b](const auto& left) {
-            using Type = std::decay_t<decltype(left)>;
-            const Type& right = std::get<Type>(b);
-            if constexpr (std::is_same_v<Type, Custom>) {
-                return left == right || left->cuda_source("F") == right->cuda_source("F");
-            } else {
-                static_assert(std::has_unique_object_representations_v<Type>);
-                return std::memcmp(&left, &right, sizeof(Type)) == 0;
-            }
-        },
-        a);
 }
 
 // Formulas that multiply or divide by their numbers. Scatter mixes 64 bits, Permute packs them.
@@ -244,7 +227,7 @@ InstructionShape instruction_shape(const Plan& plan, const ProgramShape& shape, 
     const Program& program = plan.program;
     const Instruction& instruction = program.instructions[k];
     InstructionShape one;
-    while (!same_formula(program.instructions[one.lanes].formula, instruction.formula)) ++one.lanes;
+    while (!is_same(program.instructions[one.lanes].formula, instruction.formula)) ++one.lanes;
     one.is_custom = std::holds_alternative<Custom>(instruction.formula);
     one.idle = idle_of(instruction.formula, shape);
     one.is_narrow = is_narrow(instruction.formula, shape);

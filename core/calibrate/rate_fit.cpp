@@ -27,10 +27,9 @@ double prior_width(const RateInfo& rate) {
 
 // Never measured. They decide next to nothing of any launch of the catalog, so that what launches
 // told of them would be noise.
-constexpr std::array<double Rates::*, 6> kept{
-    &Rates::warps_per_second, &Rates::instructions_per_second,
-    &Rates::exposed_latency,  &Rates::l1_lines_per_second,
-    &Rates::scattered,        &Rates::overlap,
+constexpr std::array<double Rates::*, 5> kept{
+    &Rates::issued_per_second, &Rates::exposed_latency, &Rates::l1_lines_per_second,
+    &Rates::scattered,         &Rates::overlap,
 };
 
 std::vector<RateInfo> fitted_rates() {

@@ -57,6 +57,12 @@ std::optional<std::int64_t> UserFormula::number_of(const Node& node) const {
     return range.is_single() ? std::optional(range.low) : std::nullopt;
 }
 
+std::uint32_t UserFormula::operators() const {
+    return nodes_that([](const Node& node) {
+        return node.kind > NodeKind::variable && node.kind != NodeKind::hash;
+    });
+}
+
 std::uint32_t UserFormula::divisions() const {
     const auto& nodes = formula_->nodes;
     std::set<std::pair<std::string_view, std::string_view>> seen;

@@ -24,6 +24,7 @@ class UserFormula : public CustomFormula {
     std::optional<Period> period() const override { return period_; }
     bool may_idle() const override { return access_.condition.has_value(); }
     std::uint32_t hashes() const override;
+    std::uint32_t operators() const override;
     std::uint32_t divisions() const override;
     bool divides() const override;
     std::string cuda_source(const std::string& type_name) const override;

@@ -40,16 +40,15 @@ struct StartRange {
 
 // Of the whole GPU.
 struct Rates {
-    double start_seconds = 0;            // of an empty launch, as events see it
-    double flushed_seconds = 0;          // more, where L2 was flushed before and something is read
-    double blocks_per_second = 0;        // started
-    double warps_per_second = 0;         // started
-    double instructions_per_second = 0;  // memory instructions of warps, with what they need
-    double hashes_per_second = 0;        // random words, of a warp's lanes each
-    double latency_seconds = 0;          // of a block whose loads hit L2, from its start to its end
-    double dram_latency_seconds = 0;     // more, for each burst an L2 sector (Work::missing)
-    double branch_latency_seconds = 0;   // more, where lanes pass a load by
-    double store_latency_seconds = 0;    // more, where something is stored
+    double start_seconds = 0;           // of an empty launch, as events see it
+    double flushed_seconds = 0;         // more, where L2 was flushed before and something is read
+    double blocks_per_second = 0;       // started
+    double issued_per_second = 0;       // instructions of warps
+    double hashes_per_second = 0;       // random words, of a warp's lanes each
+    double latency_seconds = 0;         // of a block whose loads hit L2, from its start to its end
+    double dram_latency_seconds = 0;    // more, for each burst an L2 sector (Work::missing)
+    double branch_latency_seconds = 0;  // more, where lanes pass a load by
+    double store_latency_seconds = 0;   // more, where something is stored
     double dependent_latency_seconds = 0;  // of a load whose address was loaded
     // Of a load that its thread's next element waits for, as behind a branch or a pointer: share of
     // the latency that every further element takes.

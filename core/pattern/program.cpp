@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <numeric>
 #include <type_traits>
 
@@ -96,6 +97,22 @@ bool is_pointer_load(const Program& program, const Instruction& instruction) {
     return instruction.kind == AccessKind::load && program.arrays[instruction.array].rows_of;
 }
 
+bool is_same(const Formula& a, const Formula& b) {
+    if (a.index() != b.index()) return false;
+    return std::visit(
+        [&b](const auto& left) {
+            using Type = std::decay_t<decltype(left)>;
+            const Type& right = std::get<Type>(b);
+            if constexpr (std::is_same_v<Type, Custom>) {
+                return left == right || left->cuda_source("F") == right->cuda_source("F");
+            } else {
+                static_assert(std::has_unique_object_representations_v<Type>);
+                return std::memcmp(&left, &right, sizeof(Type)) == 0;
+            }
+        },
+        a);
+}
+
 bool may_idle(const Formula& formula) {
     if (const auto* custom = std::get_if<Custom>(&formula)) return (*custom)->may_idle();
     const auto* rows = std::get_if<Rows>(&formula);
@@ -105,16 +122,6 @@ bool may_idle(const Formula& formula) {
 std::uint32_t hashes_of(const Formula& formula) {
     if (const auto* custom = std::get_if<Custom>(&formula)) return (*custom)->hashes();
     return std::holds_alternative<Scatter>(formula) ? 1 : 0;
-}
-
-std::uint32_t divisions_of(const Formula& formula) {
-    if (const auto* custom = std::get_if<Custom>(&formula)) return (*custom)->divisions();
-    return divides(formula) || has_known_divisors(formula) ? 1 : 0;
-}
-
-bool has_known_divisors(const Formula& formula) {
-    // A lane's place in another order is 5 bits of a word that holds 12.
-    return std::holds_alternative<Custom>(formula) || std::holds_alternative<Permute>(formula);
 }
 
 bool divides(const Formula& formula) {

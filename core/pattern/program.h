@@ -37,6 +37,8 @@ class CustomFormula {
     virtual bool may_idle() const { return true; }
     // Random words that a thread computes for one element.
     virtual std::uint32_t hashes() const { return 0; }
+    // Operators of its index and its condition, whatever they do.
+    virtual std::uint32_t operators() const { return 0; }
     // Divisions by anything but a power of two that a thread computes for one element; the quotient
     // and the remainder of one division count once.
     virtual std::uint32_t divisions() const { return 0; }
@@ -59,6 +61,9 @@ class CustomFormula {
 
 using Formula = std::variant<Offset, Stride, Groups, Permute, Scatter, Rows, Columns, LaneGrid,
                              Tiles, TileCells, SwizzledCells, std::shared_ptr<const CustomFormula>>;
+
+// Whether both come to the same elements by the same way: to code that is the same.
+bool is_same(const Formula& a, const Formula& b);
 
 // elements[k] = formula(first + k) for k < count <= 32.
 void evaluate(const Formula& formula, std::uint64_t first, std::uint32_t count,
@@ -135,9 +140,6 @@ bool may_idle(const Formula& formula);
 
 // Random words that a thread computes for one element.
 std::uint32_t hashes_of(const Formula& formula);
-// Divisions likewise; and whether they are by numbers that the compiler knows, not by the launch's.
-std::uint32_t divisions_of(const Formula& formula);
-bool has_known_divisors(const Formula& formula);
 
 // Whether an index takes a division by a number of the launch: dozens of instructions, after which
 // the warps of a block are less in step.

@@ -86,15 +86,15 @@ double joined_far(const Replayed& replayed, const LaunchOrder& order, const Load
 // Loads that pass L1 by: of those that ask for the very same sectors as the one before. Two
 // neighbours seldom meet, as each has a scheduler of its own; of many warps most do, fewer where
 // their block is large, or where a thread asks for many lines of many elements before it waits. A
-// block of two warps has nothing else under way.
+// block of two warps has nothing else under way. Pointers are few and read by all.
 double joined_bypassing(const Replayed& replayed, const LaunchOrder& order,
                         const LoadedLines& lines) {
     const double doublings = doublings_of_line(replayed.loads);
     const double block = std::log2(order.block / 256.0);
-    return joined_share(-1.93 + 0.67 * doublings - 0.73 * std::min(0.0, block) -
-                        0.25 * std::max(0.0, doublings - 2) * std::max(0.0, block) -
-                        0.18 * std::log2(std::max(1.0, lines.all)) * order.doublings_of_elements() -
-                        0.47 * replayed.divides);
+    return joined_share(-2.32 + 0.82 * doublings - 0.60 * std::min(0.0, block) -
+                        0.35 * std::max(0.0, doublings - 2) * std::max(0.0, block) -
+                        0.25 * std::log2(std::max(1.0, lines.all)) * order.doublings_of_elements() -
+                        0.40 * replayed.divides + 1.1 * replayed.pointer_loads);
 }
 
 double joined_loads(const Replayed& replayed, const LaunchOrder& order, const Loading& loading,
@@ -120,10 +120,11 @@ double joined_stores(const Replayed& replayed, const LaunchOrder& order, const L
     const bool has_turns = replayed.blocks_of_processor > 1.2;
     const double start = replayed.started_together;
     const double width = std::log2(replayed.element_bytes / 4.0);
-    const double apart = joined_share(
-        -1.80 + 1.15 * std::min(1.0, doublings_of_line(replayed.loads)) + 0.5 * start * width -
-        0.29 * has_turns * elements + 0.62 * replayed.has_way_to_itself() +
-        2.18 * loading.keeps_loads * share(stores.sector_again, stores.sectors));
+    const double apart =
+        joined_share(-1.80 + 1.20 * std::min(1.0, doublings_of_line(replayed.loads)) +
+                     0.48 * start * width - 0.27 * has_turns * elements +
+                     0.61 * (replayed.has_way_to_itself() && !replayed.stores_pile_up) +
+                     1.96 * loading.keeps_loads * share(stores.sector_again, stores.sectors));
     // All of them wait for device memory first, and for what L1 keeps.
     const double waits = start * (loading.keeps_loads && !loading.is_warm);
     const double together = joined_share(

@@ -44,6 +44,10 @@ double atomic_seconds(const Work& work, const Rates& rates) {
            (1 + rates.slice_imbalance * std::sqrt(l2_slices / std::max(work.reduced_lines, 1.0)));
 }
 
+// Of the blocks: those that do not run first. These have loaded all before they store: no load of
+// theirs waits for a store.
+double behind_others(const Work& work) { return std::max(0.0, 1 - 1 / work.waves); }
+
 double request_seconds(const Work& work, const Rates& rates) {
     // A multiprocessor gets through so many times its share of what L2 serves to all of them; of
     // lines that are stored to, which cost L2 three times as much, more. From launches of up to 64
@@ -56,10 +60,17 @@ double request_seconds(const Work& work, const Rates& rates) {
     // both GPUs whose stores join (tests/data).
     constexpr double joined_cost = 0.5;
     const double stores = std::lerp(work.leaving_store_lines, work.store_lines, joined_cost);
+    // Where more than a dozen updates of a sector are under way, they wait for each other: about
+    // twice as long. From columns and lanes that are apart, updated, on both GPUs (tests/data).
+    constexpr double few = 12;
+    constexpr double waiting = 1.1;
+    const double crowd = std::log2(std::max(work.updates_at_once / few, 1.0)) / 0.6;
+    const double updates =
+        (stores + work.updating_reads) * (1 + waiting * behind_others(work) * std::min(crowd, 1.0));
     return (plain_reads / rates.l2_read_requests_per_second +
             work.l2_sectors / rates.l2_sectors_per_second) /
                std::min(1.0, most_of_share * work.busy_share) +
-           (stores + work.updating_reads) / rates.l2_write_requests_per_second /
+           updates / rates.l2_write_requests_per_second /
                std::min(1.0, most_of_stores * work.busy_share);
 }
 
@@ -71,10 +82,8 @@ double line_seconds(const Work& work, const Rates& rates) {
     // docs/measurements/h100/calibrate).
     constexpr double line_reads_per_second = 7e8;
     constexpr double line_reductions_per_second = 3.5e8;
-    // The blocks that run first have loaded all before they store: no load waits for a store.
-    const double later = std::max(0.0, 1 - 1 / work.waves);
     return work.stores_of_line / rates.line_stores_per_second +
-           later * work.updates_of_line / rates.line_updates_per_second +
+           behind_others(work) * work.updates_of_line / rates.line_updates_per_second +
            work.reads_of_line / line_reads_per_second +
            work.reductions / std::max(work.reduced_lines, 1.0) / line_reductions_per_second;
 }
@@ -124,9 +133,8 @@ Duration duration_of(const Work& work, const Rates& rates) {
     term(Limit::start) =
         rates.start_seconds + (work.is_flushed && waits ? rates.flushed_seconds : 0);
     term(Limit::blocks) = work.blocks / rates.blocks_per_second;
-    term(Limit::instructions) = work.warps / rates.warps_per_second +
-                                work.instructions / rates.instructions_per_second +
-                                work.hashes / rates.hashes_per_second;
+    term(Limit::instructions) =
+        work.issued / rates.issued_per_second + work.hashes / rates.hashes_per_second;
     const double serial = 1 + rates.serial_share * (work.per_thread - 1);
     // Shared, constant and local memory answer at once.
     const double far_latency = waits ? rates.latency_seconds : 0;

@@ -7,6 +7,7 @@
 #include "core/model/bandwidth.h"
 #include "core/pattern/memory_settings.h"
 #include "core/traffic/duration.h"
+#include "core/traffic/issued.h"
 
 namespace coalprof {
 namespace {
@@ -16,8 +17,9 @@ std::uint64_t fetch_bytes(const Machine& machine, const CachePolicy& cache) {
                                      reach_unit_bytes.back());
 }
 
-// Registers of a thread as the kernels need them, about: what is loaded is held until all of it has
-// come, or to the next barrier, and each element has an address.
+// Registers of a thread as the kernels would need them, about: what is loaded is held until all of
+// it has come, or to the next barrier, and each element has an address. Compilers rather keep to 32
+// and load in several turns, which takes as long as waves of fewer blocks.
 std::uint32_t registers_of(const Plan& plan) {
     std::uint32_t before_barrier = 0;
     std::uint32_t after_barrier = 0;
@@ -37,20 +39,6 @@ double hashes_of_element(const Program& program) {
     return std::accumulate(of_array.begin(), of_array.end(), 0.0);
 }
 
-// What divisions take, in random words: by a number that the compiler knows, as a formula's, all 64
-// bits of a product; by one of the launch mostly less. From `i % M`, `i/K` and broadcasts on both
-// GPUs (tests/data). Indices of one element are mostly parts of one another.
-double divisions_of_element(const Program& program) {
-    constexpr double by_known = 0.23;
-    constexpr double by_other = 0.08;
-    double most = 0;
-    for (const Instruction& one : program.instructions) {
-        const double of_one = has_known_divisors(one.formula) ? by_known : by_other;
-        most = std::max(most, of_one * divisions_of(one.formula));
-    }
-    return most;
-}
-
 // Of all warps at each of their elements: those of which a lane loads.
 double loading_share(const Program& program, const Work& work, const Readings& readings) {
     const auto loads =
@@ -65,17 +53,15 @@ void set_shape(const Plan& plan, std::uint32_t registers, const LaunchOrder& ord
                const Multiprocessor& one, Work& work) {
     const std::uint32_t of_block =
         (registers_of(plan) + 7) / 8 * 8 * order.block_warps() * warp_lanes;
-    const std::uint32_t resident =
-        std::max(1u, std::min(one.resident_blocks, registers / std::max(of_block, 1u)));
+    const double fitting = static_cast<double>(registers) / std::max(of_block, 1u);
+    const double resident = std::clamp(fitting, 1.0, static_cast<double>(one.resident_blocks));
     work.blocks = static_cast<double>(order.blocks);
     work.resident_blocks = resident;
     work.busy_share = std::min(1.0, work.blocks / one.count);
     work.waves = work.blocks / (static_cast<double>(one.count) * resident);
     work.warps = work.blocks * order.block_warps();
-    work.instructions =
-        work.warps * order.per_thread * static_cast<double>(plan.program.instructions.size());
-    work.hashes = work.warps * order.per_thread *
-                  (hashes_of_element(plan.program) + divisions_of_element(plan.program));
+    work.issued = work.warps * issued_of_warp(plan.program, order.per_thread);
+    work.hashes = work.warps * order.per_thread * hashes_of_element(plan.program);
     work.per_thread = order.per_thread;
     for (const Instruction& one_of : plan.program.instructions) {
         if (is_pointer_load(plan.program, one_of)) work.dependent_loads += 1;
@@ -106,6 +92,7 @@ void set_stores_of_line(const std::vector<ArrayReach>& arrays, double writes,
                         double share_in_flight, Work& work) {
     double lines = 0;
     double lines_in_flight = 0;
+    double sectors_in_flight = 0;
     for (const ArrayReach& array : arrays) {
         if (!array.is_stored) continue;
         lines += array.stores.units[2];
@@ -113,11 +100,17 @@ void set_stores_of_line(const std::vector<ArrayReach>& arrays, double writes,
         // Places drawn by lot gather nowhere.
         lines_in_flight += array.stores.at_random ? array.stores.units[2]
                                                   : array.stores.lines_of_share(share_in_flight);
+        sectors_in_flight += array.stores.at_random
+                                 ? array.stores.units[0]
+                                 : array.stores.sectors_of_share(share_in_flight);
     }
     if (lines == 0) return;
     work.stores_of_line = writes / lines;
     work.stores_of_busy_line = writes / lines_in_flight - work.stores_of_line;
-    if (work.updating_reads > 0) work.updates_of_line = (writes + work.l2_read_requests) / lines;
+    if (work.updating_reads > 0) {
+        work.updates_of_line = (writes + work.l2_read_requests) / lines;
+        work.updates_at_once = writes * share_in_flight / sectors_in_flight;
+    }
 }
 
 void set_lines(const Program& program, const std::vector<ArrayReach>& arrays,

@@ -350,11 +350,11 @@ Reach sampled_reach(const Program& program, Instructions instructions) {
 
 }  // namespace
 
-double Reach::lines_of_share(double share) const {
+double Reach::of_share(std::size_t unit, double share) const {
     const double periods_of_share = share * periods;
-    if (periods <= 1 || periods_of_share <= 1) return std::min(units[2], of_period[2]);
-    const double further = (units[2] - of_period[2]) / (periods - 1);
-    return std::min(units[2], of_period[2] + further * (periods_of_share - 1));
+    if (periods <= 1 || periods_of_share <= 1) return std::min(units[unit], of_period[unit]);
+    const double further = (units[unit] - of_period[unit]) / (periods - 1);
+    return std::min(units[unit], of_period[unit] + further * (periods_of_share - 1));
 }
 
 Reach reach_of(const Program& program, Instructions instructions) {

@@ -2,6 +2,7 @@
 // a sector, of the 64 bytes that L2 fetches at a time and of a line, and how often they come back.
 #pragma once
 
+#include <cstddef>
 #include <span>
 
 #include "core/pattern/program.h"
@@ -15,8 +16,12 @@ struct Reach {
     double periods = 1;      // in the launch
     double accesses = 0;     // lanes that take part
     bool at_random = false;  // nothing repeats: places are as good as drawn by lot
-    // Lines that a share of the launch's threads touches, neighbours of each other.
-    double lines_of_share(double share) const;
+    // What a share of the launch's threads touches, neighbours of each other.
+    double sectors_of_share(double share) const { return of_share(0, share); }
+    double lines_of_share(double share) const { return of_share(2, share); }
+
+ private:
+    double of_share(std::size_t unit, double share) const;
 };
 
 // `instructions` touch one array. Exact where they repeat soon, or within each period, or are

@@ -172,12 +172,12 @@ double disorder_of(const Replayed& replayed, const LaunchOrder& order, double li
     const bool has_turns = replayed.blocks_of_processor > 1.5;
     const double many = has_turns * std::max(0.0, order.doublings_of_elements() - 1);
     const double alone = replayed.has_way_to_itself() * (1 - two_lines);
-    const double later = std::min(0.6, -4.19 + (1.27 - 0.36 * two_lines - 0.95 * alone +
-                                                2.93 * many + 4.18 * replayed.stores.is_branched) *
-                                                   warps);
+    const double later = std::min(0.6, -4.6 + (1.43 - 0.36 * two_lines - 0.95 * alone +
+                                               2.93 * many + 4.18 * replayed.stores.is_branched) *
+                                                  warps);
     const double at_start =
-        -0.31 - 1.12 * (order.per_thread > 1) -
-        two_lines * (1.63 + 0.48 * std::log2(replayed.blocks_of_processor) - 2.24 * many);
+        -0.31 - 0.6 * (order.per_thread > 1) -
+        two_lines * (1.5 + 0.36 * std::log2(replayed.blocks_of_processor) - 2.1 * many);
     const double others = 1 - replayed.at_once();
     const double odds = std::lerp(at_start, later, others * others);
     return 1 / (1 + std::exp(-odds));

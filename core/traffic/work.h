@@ -13,8 +13,8 @@ struct Work {
     double resident_blocks = 1;  // on one multiprocessor
     double busy_share = 1;       // of the multiprocessors: those that have a block
     double warps = 0;
-    double instructions = 0;  // of warps
-    double hashes = 0;        // of warps: a random word for each lane; divisions as parts of one
+    double issued = 0;  // instructions of warps
+    double hashes = 0;  // of warps: a random word for each lane
     double dependent_loads = 0;
     double per_thread = 1;      // elements
     bool has_branches = false;  // around loads: an element waits for the one before
@@ -43,9 +43,12 @@ struct Work {
     // fewer of these.
     double stores_of_busy_line = 0;
     double updates_of_line = 0;  // loads and stores, where both go to one array
-    double updating_reads = 0;   // of the read requests: those of arrays that are stored to
-    double reads_of_line = 0;    // the others, mean of the lines that are loaded
-    double reductions = 0;       // sectors of them, and of atomics
+    // Stores of blocks that run at the same time, for each sector that they store to, where the
+    // array is loaded as well.
+    double updates_at_once = 0;
+    double updating_reads = 0;  // of the read requests: those of arrays that are stored to
+    double reads_of_line = 0;   // the others, mean of the lines that are loaded
+    double reductions = 0;      // sectors of them, and of atomics
     double reduced_lines = 0;
 };
 

@@ -1,0 +1,16 @@
+// How many instructions the warps of a kernel issue: what bounds a launch that asks little of
+// memory.
+#pragma once
+
+#include <cstdint>
+
+#include "core/pattern/program.h"
+
+namespace coalprof {
+
+// By one warp, each lane of which has `per_thread` elements; random words, which take most of their
+// time waiting, are not among them (hashes_of). About: compilers differ. From the code that NVRTC
+// 13.0 makes for compute capability 9.0 (docs/measurements/instructions.txt).
+double issued_of_warp(const Program& program, std::uint32_t per_thread);
+
+}  // namespace coalprof
