@@ -117,6 +117,27 @@ WaveMisses misses_of(const Work& work) {
     return {.mean = mean, .wave = mean + rest * std::max(0.0, arriving - mean)};
 }
 
+// Of loads that hit L2 and those that do not, mixed.
+double latency_of(const Work& work, const Rates& rates) {
+    // Shared, constant and local memory answer at once, and a store waits for nothing.
+    const bool waits = work.l2_read_requests + work.reductions > 0;
+    return (waits ? rates.latency_seconds : 0) + rates.dram_latency_seconds * misses_of(work).wave;
+}
+
+// A launch of less than a wave waits for one chain all the same: for pointers, for the turns in
+// which its threads load, for random words. `serial`: as many latencies as elements of a thread
+// take that wait for each other. Fitted to launches that take hardly longer than an empty one, on
+// both GPUs (tests/data).
+double chain_seconds(const Work& work, const Rates& rates, double serial) {
+    constexpr double word_seconds = 0.45e-6;
+    constexpr double exposed = 0.75;
+    const double latency = latency_of(work, rates);
+    const double turns = (work.has_branches ? serial : 1) + work.load_turns - 2;
+    const double chain = rates.dependent_latency_seconds * work.dependent_loads * serial +
+                         latency * turns + word_seconds * (work.hashes > 0);
+    return exposed * std::max(0.0, 1 - work.waves) * chain;
+}
+
 }  // namespace
 
 Limit Duration::longest() const {
@@ -128,7 +149,6 @@ Duration duration_of(const Work& work, const Rates& rates) {
     const auto term = [&](Limit which) -> double& {
         return duration.term_seconds[static_cast<std::size_t>(which)];
     };
-    // A store waits for nothing.
     const bool waits = work.l2_read_requests + work.reductions > 0;
     term(Limit::start) =
         rates.start_seconds + (work.is_flushed && waits ? rates.flushed_seconds : 0);
@@ -136,10 +156,9 @@ Duration duration_of(const Work& work, const Rates& rates) {
     term(Limit::instructions) =
         work.issued / rates.issued_per_second + work.hashes / rates.hashes_per_second;
     const double serial = 1 + rates.serial_share * (work.per_thread - 1);
-    // Shared, constant and local memory answer at once.
     const double far_latency = waits ? rates.latency_seconds : 0;
     const WaveMisses misses = misses_of(work);
-    const double latency = far_latency + rates.dram_latency_seconds * misses.wave;
+    const double latency = latency_of(work, rates);
     // Of a block that loads nothing. From loads behind `i % K == 0` on both GPUs (tests/data).
     constexpr double idle_latency = 0.4;
     // A barrier: all warps of a block wait for its slowest load from device memory, for each burst
@@ -175,7 +194,8 @@ Duration duration_of(const Work& work, const Rates& rates) {
     for (std::size_t k = 1; k < limit_count; ++k)
         sum += std::pow(duration.term_seconds[k] * 1e6, rates.overlap);
     const double exposed = rates.exposed_latency * work.waves / work.resident_blocks * far_latency;
-    duration.seconds = term(Limit::start) + exposed + std::pow(sum, 1 / rates.overlap) * 1e-6;
+    duration.seconds = term(Limit::start) + exposed + chain_seconds(work, rates, serial) +
+                       std::pow(sum, 1 / rates.overlap) * 1e-6;
     return duration;
 }
 

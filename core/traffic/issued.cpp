@@ -26,7 +26,7 @@ struct OfIndex {
     double operator()(const std::shared_ptr<const CustomFormula>& formula) const {
         constexpr double of_operator = 4;
         constexpr double of_division = 12;  // more
-        constexpr double of_branch = 16;
+        constexpr double of_branch = 8;
         return of_operator * formula->operators() + of_division * formula->divisions() +
                of_branch * formula->may_idle();
     }

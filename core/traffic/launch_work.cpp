@@ -63,8 +63,11 @@ void set_shape(const Plan& plan, std::uint32_t registers, const LaunchOrder& ord
     work.issued = work.warps * issued_of_warp(plan.program, order.per_thread);
     work.hashes = work.warps * order.per_thread * hashes_of_element(plan.program);
     work.per_thread = order.per_thread;
+    constexpr double kept_registers = 32;
+    work.load_turns = std::max(1.0, registers_of(plan) / kept_registers);
     for (const Instruction& one_of : plan.program.instructions) {
-        if (is_pointer_load(plan.program, one_of)) work.dependent_loads += 1;
+        // Pointers of several arrays come at the same time.
+        if (is_pointer_load(plan.program, one_of)) work.dependent_loads = 1;
         if (one_of.kind == AccessKind::load && may_idle(one_of.formula)) work.has_branches = true;
         work.has_barrier = work.has_barrier || one_of.after_barrier;
     }

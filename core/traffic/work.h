@@ -17,6 +17,7 @@ struct Work {
     double hashes = 0;  // of warps: a random word for each lane
     double dependent_loads = 0;
     double per_thread = 1;      // elements
+    double load_turns = 1;      // in which a thread loads, as it has not registers for all
     bool has_branches = false;  // around loads: an element waits for the one before
     bool has_barrier = false;   // threads of a block wait for each other
     double loading_share = 1;   // of warps: those of which a lane loads
