@@ -127,7 +127,8 @@ std::uint32_t hashes_of(const Formula& formula) {
 bool divides(const Formula& formula) {
     if (const auto* custom = std::get_if<Custom>(&formula)) return (*custom)->divides();
     return std::holds_alternative<Groups>(formula) || std::holds_alternative<Rows>(formula) ||
-           std::holds_alternative<Columns>(formula) || std::holds_alternative<Tiles>(formula);
+           std::holds_alternative<Columns>(formula) || std::holds_alternative<Tiles>(formula) ||
+           std::holds_alternative<Permute>(formula);
 }
 
 std::uint32_t blocks_in_turn(const Program& program, std::uint32_t per_thread) {

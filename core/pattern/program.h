@@ -141,8 +141,8 @@ bool may_idle(const Formula& formula);
 // Random words that a thread computes for one element.
 std::uint32_t hashes_of(const Formula& formula);
 
-// Whether an index takes a division by a number of the launch: dozens of instructions, after which
-// the warps of a block are less in step.
+// Whether an index takes a division by a number of the launch, or as many instructions otherwise:
+// after dozens of them the warps of a block are less in step.
 bool divides(const Formula& formula);
 
 // Neighbouring blocks that take their elements in turn, where each thread has `per_thread`, all of

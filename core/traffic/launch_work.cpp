@@ -31,12 +31,15 @@ std::uint32_t registers_of(const Plan& plan) {
     return std::clamp(14 + plan.shape.per_thread * (loaded_words + 2), 16u, 255u);
 }
 
-// What is loaded and stored at one random place has its word drawn once.
+// Instructions with one formula have its words drawn once, whatever they load and store.
 double hashes_of_element(const Program& program) {
-    std::vector<std::uint32_t> of_array(program.arrays.size());
-    for (const Instruction& one : program.instructions)
-        of_array[one.array] = std::max(of_array[one.array], hashes_of(one.formula));
-    return std::accumulate(of_array.begin(), of_array.end(), 0.0);
+    double sum = 0;
+    for (auto one = program.instructions.begin(); one != program.instructions.end(); ++one)
+        if (std::none_of(program.instructions.begin(), one, [&](const Instruction& other) {
+                return is_same(other.formula, one->formula);
+            }))
+            sum += hashes_of(one->formula);
+    return sum;
 }
 
 // Of all warps at each of their elements: those of which a lane loads.
@@ -143,8 +146,9 @@ void set_lines(const Program& program, const std::vector<ArrayReach>& arrays,
     set_stores_of_line(arrays, writes, share_in_flight, work);
 }
 
-void set_missing(const std::vector<ArrayReach>& arrays, double read_sectors, double share_in_flight,
-                 Work& work) {
+// `lines_of_load`: of a warp's load.
+void set_missing(const std::vector<ArrayReach>& arrays, double read_sectors, double lines_of_load,
+                 double share_in_flight, Work& work) {
     const double bursts = work.dram.read.bytes / burst_bytes;
     if (read_sectors > 0) work.missing = std::min(1.0, bursts / read_sectors);
     double sectors = 0;
@@ -159,6 +163,10 @@ void set_missing(const std::vector<ArrayReach>& arrays, double read_sectors, dou
                                                  : array.loads.lines_of_share(share_in_flight);
     }
     if (lines == 0) return;
+    // A load of one line holds up no other one.
+    const double others = 1 - 1 / std::max(1.0, lines_of_load);
+    work.reads_of_busy_line =
+        others * (work.l2_read_requests - work.updating_reads) * (1 / lines_in_flight - 1 / lines);
     const double fresh = std::min(1.0, lines / (lines_in_flight * std::max(1.0, work.waves)));
     work.arriving = fresh * bursts / sectors;
 }
@@ -202,7 +210,9 @@ LaunchEstimate estimate_work(const Machine& machine, const Plan& plan, bool is_w
     const Duration first = duration_of(launch.work, rates);
     inputs.busy_share = first.term_seconds[static_cast<std::size_t>(Limit::dram)] / first.seconds;
     launch.work.dram = dram_traffic(arrays, inputs, rates.l2);
-    set_missing(arrays, read_sectors, share_in_flight, launch.work);
+    const double lines_of_load =
+        launch.work.load_lines / std::max(1.0, number_or(readings[Counter::load_requests], 0));
+    set_missing(arrays, read_sectors, lines_of_load, share_in_flight, launch.work);
     return launch;
 }
 

@@ -49,7 +49,10 @@ struct Work {
     double updates_at_once = 0;
     double updating_reads = 0;  // of the read requests: those of arrays that are stored to
     double reads_of_line = 0;   // the others, mean of the lines that are loaded
-    double reductions = 0;      // sectors of them, and of atomics
+    // The same of the lines that blocks load that run at the same time, as far as there are fewer
+    // of these.
+    double reads_of_busy_line = 0;
+    double reductions = 0;  // sectors of them, and of atomics
     double reduced_lines = 0;
 };
 

@@ -345,6 +345,22 @@ TEST(Duration, of_rows_of_bytes_is_what_their_instructions_take) {
     EXPECT_NEAR(launch_seconds(plan, "h200", CacheState::cold), 250e-6, 0.25 * 250e-6);
 }
 
+// Measured on an H200: 9.0 us, of which 4 are one launch that reads after a flush. 32 KiB a block
+// are less than a wave: each thread waits for eight pointers, rows and turns.
+TEST(Duration, of_less_than_a_wave_is_as_long_as_its_chain_of_loads) {
+    const Plan plan =
+        shaped(plan_of("indirect", 15'836, Op::rmw, 256 << 10, 8), ElementType::f32, 1024);
+    EXPECT_NEAR(launch_seconds(plan, "h200", CacheState::cold), 9.0e-6, 0.25 * 9.0e-6);
+}
+
+// Measured on an H200: 70.7 us. One behind the other the pointers of both arrays would take 30
+// more.
+TEST(Duration, of_sums_of_rows_waits_for_the_pointers_of_both_arrays_at_once) {
+    Plan plan = shaped(plan_of("indirect", 4'284, Op::add, 48 * mib), ElementType::f32, 256);
+    plan.cache.dlcm = LoadModifier::cs;
+    EXPECT_NEAR(launch_seconds(plan, "h200", CacheState::cold), 70.7e-6, 0.1 * 70.7e-6);
+}
+
 // Measured on an H200: 0.98 ms, half that where each sector is updated by one warp at a time.
 TEST(Duration, of_updates_that_meet_in_a_sector_is_what_an_h200_took) {
     Plan plan = plan_of("column", 2540, Op::rmw, 16 * mib);
