@@ -25,8 +25,8 @@ double prior_width(const RateInfo& rate) {
     return is_of_host ? 1 : 0.5;
 }
 
-// Never measured. They decide next to nothing of any launch of the catalog, so that what launches
-// told of them would be noise.
+// Never measured. Instructions are issued four a clock, whatever launches say; the others decide
+// next to nothing of any launch of the catalog, so that what launches told of them would be noise.
 constexpr std::array<double Rates::*, 5> kept{
     &Rates::issued_per_second, &Rates::exposed_latency, &Rates::l1_lines_per_second,
     &Rates::scattered,         &Rates::overlap,

@@ -10,7 +10,8 @@ namespace {
 // elements of shared memory take as long whatever their conflicts, and 32 constants of a warp 32
 // turns of 2.25 clocks.
 constexpr double clocks_per_second = 132 * 1.98e9;  // of all multiprocessors
-// Four schedulers issue one a clock each.
+// Four schedulers issue one a clock each. Boards with another clock or fewer schedulers get it by
+// their multiprocessors, as all rates; device memory limits what they are asked for.
 constexpr double issued_per_second = 4 * clocks_per_second;
 // Lines looked up in L1: a fit. `lane*31 + i/32 --per-thread 4` takes 97 us with its start for
 // 65 million (H100), where it is 2.7 a clock; even factors, whose lines meet in the tags, fewer.

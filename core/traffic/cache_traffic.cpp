@@ -84,9 +84,9 @@ double joined_far(const Replayed& replayed, const LaunchOrder& order, const Load
 }
 
 // Loads that pass L1 by: of those that ask for the very same sectors as the one before. Two
-// neighbours seldom meet, as each has a scheduler of its own; of many warps most do, fewer where
-// their block is large, or where a thread asks for many lines of many elements before it waits. A
-// block of two warps has nothing else under way. Pointers are few and read by all.
+// neighbours seldom meet, as each has a scheduler of its own; of many warps most do, more of small
+// blocks, fewer of large ones, where indices divide, or where a thread asks for many lines of many
+// elements before it waits. Pointers are few and read by all.
 double joined_bypassing(const Replayed& replayed, const LaunchOrder& order,
                         const LoadedLines& lines) {
     const double doublings = doublings_of_line(replayed.loads);

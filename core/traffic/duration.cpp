@@ -44,8 +44,8 @@ double atomic_seconds(const Work& work, const Rates& rates) {
            (1 + rates.slice_imbalance * std::sqrt(l2_slices / std::max(work.reduced_lines, 1.0)));
 }
 
-// Of the blocks: those that do not run first. These have loaded all before they store: no load of
-// theirs waits for a store.
+// Of the blocks: those behind the first wave, whose loads wait for stores. The first ones have
+// loaded all before anything is stored.
 double behind_others(const Work& work) { return std::max(0.0, 1 - 1 / work.waves); }
 
 double request_seconds(const Work& work, const Rates& rates) {
@@ -64,7 +64,8 @@ double request_seconds(const Work& work, const Rates& rates) {
     // twice as long. From columns and lanes that are apart, updated, on both GPUs (tests/data).
     constexpr double few = 12;
     constexpr double waiting = 1.1;
-    const double crowd = std::log2(std::max(work.updates_at_once / few, 1.0)) / 0.6;
+    constexpr double doublings = 0.6;  // from `few` on until all of them wait
+    const double crowd = std::log2(std::max(work.updates_at_once / few, 1.0)) / doublings;
     const double updates =
         (stores + work.updating_reads) * (1 + waiting * behind_others(work) * std::min(crowd, 1.0));
     return (plain_reads / rates.l2_read_requests_per_second +
@@ -124,18 +125,30 @@ double latency_of(const Work& work, const Rates& rates) {
     return (waits ? rates.latency_seconds : 0) + rates.dram_latency_seconds * misses_of(work).wave;
 }
 
+// Of a block that loads nothing. From loads behind `i % K == 0` on both GPUs (tests/data).
+double loading_of(const Work& work) {
+    constexpr double idle_latency = 0.4;
+    return std::lerp(idle_latency, 1.0, work.loading_share);
+}
+
+// Latencies that the elements of a thread take which wait for each other.
+double serial_latencies(const Rates& rates, double per_thread) {
+    return 1 + rates.serial_share * (per_thread - 1);
+}
+
 // A launch of less than a wave waits for one chain all the same: for pointers, for the turns in
-// which its threads load, for random words. `serial`: as many latencies as elements of a thread
-// take that wait for each other. Fitted to launches that take hardly longer than an empty one, on
-// both GPUs (tests/data).
-double chain_seconds(const Work& work, const Rates& rates, double serial) {
+// which its threads load, for random words. Fitted to launches that take hardly longer than an
+// empty one, on both GPUs (tests/data), of up to eight elements a thread; what more of them take is
+// not known, and counted as eight.
+double chain_seconds(const Work& work, const Rates& rates) {
     constexpr double word_seconds = 0.45e-6;
     constexpr double exposed = 0.75;
-    const double latency = latency_of(work, rates);
+    constexpr double most_elements = 8;
+    const double serial = serial_latencies(rates, std::min(work.per_thread, most_elements));
     const double turns = (work.has_branches ? serial : 1) + work.load_turns - 2;
     const double chain = rates.dependent_latency_seconds * work.dependent_loads * serial +
-                         latency * turns + word_seconds * (work.hashes > 0);
-    return exposed * std::max(0.0, 1 - work.waves) * chain;
+                         latency_of(work, rates) * turns + word_seconds * (work.hashes > 0);
+    return exposed * std::max(0.0, 1 - work.waves) * loading_of(work) * chain;
 }
 
 }  // namespace
@@ -155,19 +168,17 @@ Duration duration_of(const Work& work, const Rates& rates) {
     term(Limit::blocks) = work.blocks / rates.blocks_per_second;
     term(Limit::instructions) =
         work.issued / rates.issued_per_second + work.hashes / rates.hashes_per_second;
-    const double serial = 1 + rates.serial_share * (work.per_thread - 1);
+    const double serial = serial_latencies(rates, work.per_thread);
     const double far_latency = waits ? rates.latency_seconds : 0;
     const WaveMisses misses = misses_of(work);
     const double latency = latency_of(work, rates);
-    // Of a block that loads nothing. From loads behind `i % K == 0` on both GPUs (tests/data).
-    constexpr double idle_latency = 0.4;
     // A barrier: all warps of a block wait for its slowest load from device memory, for each burst
     // an L2 sector. From transposes by tiles of 16 and 32 on an H100, an element a thread
     // (docs/measurements/h100/transpose_tiles.txt); out of L2 they wait no longer than others.
     constexpr double barrier_seconds = 1e-6;
     const double slowest = barrier_seconds * misses.wave;
     const double of_waves =
-        work.waves * std::lerp(idle_latency, 1.0, work.loading_share) *
+        work.waves * loading_of(work) *
         (latency * (work.has_branches ? serial : 1) +
          rates.dependent_latency_seconds * work.dependent_loads * serial +
          (work.has_branches ? rates.branch_latency_seconds : 0) + (work.has_barrier ? slowest : 0) +
@@ -197,8 +208,11 @@ Duration duration_of(const Work& work, const Rates& rates) {
     for (std::size_t k = 1; k < limit_count; ++k)
         sum += std::pow(duration.term_seconds[k] * 1e6, rates.overlap);
     const double exposed = rates.exposed_latency * work.waves / work.resident_blocks * far_latency;
-    duration.seconds = term(Limit::start) + exposed + chain_seconds(work, rates, serial) +
-                       std::pow(sum, 1 / rates.overlap) * 1e-6;
+    const double chain = chain_seconds(work, rates);
+    duration.seconds =
+        term(Limit::start) + exposed + chain + std::pow(sum, 1 / rates.overlap) * 1e-6;
+    // Nothing runs beside it, but it is the same that launches of many waves wait for.
+    term(Limit::latency) += chain;
     return duration;
 }
 

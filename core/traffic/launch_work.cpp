@@ -1,7 +1,6 @@
 #include "core/traffic/launch_work.h"
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include "core/model/bandwidth.h"
@@ -17,10 +16,13 @@ std::uint64_t fetch_bytes(const Machine& machine, const CachePolicy& cache) {
                                      reach_unit_bytes.back());
 }
 
-// Registers of a thread as the kernels would need them, about: what is loaded is held until all of
-// it has come, or to the next barrier, and each element has an address. Compilers rather keep to 32
-// and load in several turns, which takes as long as waves of fewer blocks.
-std::uint32_t registers_of(const Plan& plan) {
+constexpr double kept_registers = 32;
+
+// Registers of a thread of `per_thread` elements as the kernels would need them, about: what is
+// loaded is held until all of it has come, or to the next barrier, and each element has an address.
+// Compilers mostly keep to 32 and load in several turns (docs/measurements/instructions.txt), which
+// takes as long as waves of fewer blocks.
+std::uint32_t registers_of(const Plan& plan, std::uint32_t per_thread) {
     std::uint32_t before_barrier = 0;
     std::uint32_t after_barrier = 0;
     for (const Instruction& one : plan.program.instructions)
@@ -28,7 +30,18 @@ std::uint32_t registers_of(const Plan& plan) {
             (one.after_barrier ? after_barrier : before_barrier) +=
                 std::max(2u, one.width_bytes / 4);
     const std::uint32_t loaded_words = std::max(before_barrier, after_barrier);
-    return std::clamp(14 + plan.shape.per_thread * (loaded_words + 2), 16u, 255u);
+    return std::clamp(14 + per_thread * (loaded_words + 2), 16u, 255u);
+}
+
+// Nothing is known of the turns of more elements.
+double load_turns(const Plan& plan) {
+    constexpr std::uint32_t most_elements = 8;
+    const bool has_loads =
+        std::ranges::any_of(plan.program.instructions,
+                            [](const Instruction& one) { return one.kind == AccessKind::load; });
+    const std::uint32_t registers =
+        registers_of(plan, std::min(plan.shape.per_thread, most_elements));
+    return has_loads ? std::max(1.0, registers / kept_registers) : 1;
 }
 
 // Instructions with one formula have its words drawn once, whatever they load and store.
@@ -55,7 +68,7 @@ double loading_share(const Program& program, const Work& work, const Readings& r
 void set_shape(const Plan& plan, std::uint32_t registers, const LaunchOrder& order,
                const Multiprocessor& one, Work& work) {
     const std::uint32_t of_block =
-        (registers_of(plan) + 7) / 8 * 8 * order.block_warps() * warp_lanes;
+        (registers_of(plan, plan.shape.per_thread) + 7) / 8 * 8 * order.block_warps() * warp_lanes;
     const double fitting = static_cast<double>(registers) / std::max(of_block, 1u);
     const double resident = std::clamp(fitting, 1.0, static_cast<double>(one.resident_blocks));
     work.blocks = static_cast<double>(order.blocks);
@@ -66,8 +79,7 @@ void set_shape(const Plan& plan, std::uint32_t registers, const LaunchOrder& ord
     work.issued = work.warps * issued_of_warp(plan.program, order.per_thread);
     work.hashes = work.warps * order.per_thread * hashes_of_element(plan.program);
     work.per_thread = order.per_thread;
-    constexpr double kept_registers = 32;
-    work.load_turns = std::max(1.0, registers_of(plan) / kept_registers);
+    work.load_turns = load_turns(plan);
     for (const Instruction& one_of : plan.program.instructions) {
         // Pointers of several arrays come at the same time.
         if (is_pointer_load(plan.program, one_of)) work.dependent_loads = 1;

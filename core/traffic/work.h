@@ -10,18 +10,18 @@ namespace coalprof {
 struct Work {
     double blocks = 0;
     double waves = 0;  // of blocks that run at the same time; the last one counts as far as it goes
-    double resident_blocks = 1;  // on one multiprocessor
+    double resident_blocks = 1;  // on one multiprocessor; fewer where threads load in turns
     double busy_share = 1;       // of the multiprocessors: those that have a block
     double warps = 0;
-    double issued = 0;  // instructions of warps
-    double hashes = 0;  // of warps: a random word for each lane
-    double dependent_loads = 0;
-    double per_thread = 1;      // elements
-    double load_turns = 1;      // in which a thread loads, as it has not registers for all
-    bool has_branches = false;  // around loads: an element waits for the one before
-    bool has_barrier = false;   // threads of a block wait for each other
-    double loading_share = 1;   // of warps: those of which a lane loads
-    bool is_flushed = false;    // L2, before the launch
+    double issued = 0;           // instructions of warps
+    double hashes = 0;           // of warps: a random word for each lane
+    double dependent_loads = 0;  // 1 where addresses are loaded
+    double per_thread = 1;       // elements
+    double load_turns = 1;       // in which a thread loads, as it has not registers for all
+    bool has_branches = false;   // around loads: an element waits for the one before
+    bool has_barrier = false;    // threads of a block wait for each other
+    double loading_share = 1;    // of warps: those of which a lane loads
+    bool is_flushed = false;     // L2, before the launch
     // How many times over loads fill all L1s with lines that wait for L2.
     double l1_fills = 0;
     // Bursts of device memory for each L2 sector that loads ask for, 1 at most: of a plain stream

@@ -293,8 +293,8 @@ TEST(Work, has_the_operators_and_the_divisions_of_a_formula) {
 
 // Of the code that NVRTC 13.0 makes for 9.0, of which up to 7 at the end fill a line and a jump is
 // never taken (docs/measurements/instructions.txt): 32 and 64 to 80 for an element and eight of a
-// plain store, 48 and 80 to 104 of a copy by ones and fours, 288 of eight elements whose lanes are
-// reordered, 80 to 88 of a row's.
+// plain store, 48 to 56 and 80 to 104 of a copy by ones and fours of up to 8 bytes, 288 of eight
+// elements whose lanes are reordered, 80 to 88 of a row's.
 TEST(Work, has_the_instructions_that_warps_issue) {
     const auto issued = [](const std::string& pattern, std::uint64_t value, Op op,
                            std::uint32_t per_thread) {
@@ -367,6 +367,45 @@ TEST(Duration, of_less_than_a_wave_is_as_long_as_its_chain_of_loads) {
     const Plan plan =
         shaped(plan_of("indirect", 15'836, Op::rmw, 256 << 10, 8), ElementType::f32, 1024);
     EXPECT_NEAR(launch_seconds(plan, "h200", CacheState::cold), 9.0e-6, 0.25 * 9.0e-6);
+}
+
+// Of these lanes one warp in eight thousand loads: its chain is no launch's. Elements beyond eight
+// are counted as eight, for nobody has measured them.
+TEST(Duration, of_a_chain_is_of_those_that_load_and_of_eight_elements_at_most) {
+    const auto seconds = [](const Plan& plan) {
+        return launch_seconds(plan, "h200", CacheState::cold);
+    };
+    const auto few = [](std::uint32_t per_thread) {
+        return formula_plan("a[i] if i < 32", ElementType::f32,
+                            {.size_bytes = 256 << 10, .block = 256, .per_thread = per_thread});
+    };
+    EXPECT_LT(seconds(few(8)), 1.2 * seconds(few(1)));
+    const auto rows = [](std::uint32_t per_thread) {
+        return shaped(plan_of("indirect", 4096, Op::load, 64 << 10, per_thread), ElementType::f32,
+                      256);
+    };
+    EXPECT_GT(seconds(rows(8)), 1.2 * seconds(rows(1)));
+    EXPECT_LT(seconds(rows(64)), 1.5 * seconds(rows(8)));
+    // A reduction's answer is waited for by nobody.
+    const auto sums = [](std::uint32_t per_thread) {
+        return shaped(plan_of("offset", 0, Op::reduce, 64 << 10, per_thread), ElementType::u32,
+                      256);
+    };
+    EXPECT_LT(seconds(sums(8)), 1.05 * seconds(sums(1)));
+}
+
+// Rows of eight elements a thread wait longer than a launch takes to start.
+TEST(Duration, of_a_chain_that_is_longer_than_the_start_is_limited_by_latency) {
+    Work work;
+    work.waves = 0.1;
+    work.per_thread = 8;
+    work.dependent_loads = 1;
+    work.load_turns = 2;
+    work.l2_read_requests = 100;
+    Rates rates = *rates_of(find_machine("h200"));
+    EXPECT_EQ(duration_of(work, rates).longest(), Limit::start);
+    rates.start_seconds = 1e-6;
+    EXPECT_EQ(duration_of(work, rates).longest(), Limit::latency);
 }
 
 // Measured on an H200: 70.7 us. One behind the other the pointers of both arrays would take 30
