@@ -380,6 +380,8 @@ TEST(CacheTraffic, of_warps_that_divide_joins_less) {
     EXPECT_FALSE(divides_in("i / 32 * K"));
     EXPECT_FALSE(divides(plan_of("offset", 1, Op::load, mib).program.instructions[0].formula));
     EXPECT_TRUE(divides(plan_of("broadcast", 8, Op::load, mib).program.instructions[0].formula));
+    // Lanes in another order take as many instructions.
+    EXPECT_TRUE(divides(plan_of("permute", 3, Op::load, mib).program.instructions[0].formula));
     const auto requests = [](const std::string& text) {
         return caches_of(formula_of(text, 19, Op::load, ElementType::u8, 64 * mib, 512))
             .l2_read_requests;

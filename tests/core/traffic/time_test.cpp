@@ -318,6 +318,22 @@ TEST(Duration, of_a_formula_that_divides_is_what_an_h200_took) {
     EXPECT_NEAR(launch_seconds(plan, "h200", CacheState::cold), 14.4e-6, 0.2 * 14.4e-6);
 }
 
+// By numbers, not by the object that holds them: what is copied is the same.
+TEST(Formulas, are_the_same_where_they_come_to_the_same_elements_by_the_same_way) {
+    const auto first = [](const Plan& plan) { return plan.program.instructions.front().formula; };
+    const auto typed = [&](const std::string& text) {
+        return first(formula_plan(text, ElementType::f32, {.size_bytes = mib, .block = 256}));
+    };
+    EXPECT_TRUE(is_same(first(plan_of("stride", 3, Op::load, mib)),
+                        first(plan_of("stride", 3, Op::store, 4 * mib))));
+    EXPECT_FALSE(is_same(first(plan_of("stride", 3, Op::load, mib)),
+                         first(plan_of("stride", 5, Op::load, mib))));
+    EXPECT_FALSE(is_same(first(plan_of("stride", 1, Op::load, mib)),
+                         first(plan_of("offset", 0, Op::load, mib))));
+    EXPECT_TRUE(is_same(typed("hash(i, 99)"), typed("hash(i, 99)")));
+    EXPECT_FALSE(is_same(typed("hash(i, 99)"), typed("hash(i, 98)")));
+}
+
 // Measured on an H200: 0.78 ms; were the word of a place drawn for each of both arrays, 1.5.
 TEST(Duration, of_sums_at_random_places_is_of_one_word_for_both_arrays) {
     const Plan plan =
