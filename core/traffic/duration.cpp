@@ -138,13 +138,12 @@ double serial_latencies(const Rates& rates, double per_thread) {
 
 // A launch of less than a wave waits for one chain all the same: for pointers, for the turns in
 // which its threads load, for random words. Fitted to launches that take hardly longer than an
-// empty one, on both GPUs (tests/data), of up to eight elements a thread; what more of them take is
-// not known, and counted as eight.
+// empty one, on both GPUs (tests/data); more elements than these had are counted as so many.
 double chain_seconds(const Work& work, const Rates& rates) {
     constexpr double word_seconds = 0.45e-6;
     constexpr double exposed = 0.75;
-    constexpr double most_elements = 8;
-    const double serial = serial_latencies(rates, std::min(work.per_thread, most_elements));
+    const double serial =
+        serial_latencies(rates, std::min<double>(work.per_thread, measured_elements));
     const double turns = (work.has_branches ? serial : 1) + work.load_turns - 2;
     const double chain = rates.dependent_latency_seconds * work.dependent_loads * serial +
                          latency_of(work, rates) * turns + word_seconds * (work.hashes > 0);

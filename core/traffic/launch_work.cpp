@@ -33,14 +33,12 @@ std::uint32_t registers_of(const Plan& plan, std::uint32_t per_thread) {
     return std::clamp(14 + per_thread * (loaded_words + 2), 16u, 255u);
 }
 
-// Nothing is known of the turns of more elements.
 double load_turns(const Plan& plan) {
-    constexpr std::uint32_t most_elements = 8;
     const bool has_loads =
         std::ranges::any_of(plan.program.instructions,
                             [](const Instruction& one) { return one.kind == AccessKind::load; });
     const std::uint32_t registers =
-        registers_of(plan, std::min(plan.shape.per_thread, most_elements));
+        registers_of(plan, std::min(plan.shape.per_thread, measured_elements));
     return has_loads ? std::max(1.0, registers / kept_registers) : 1;
 }
 

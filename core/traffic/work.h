@@ -7,6 +7,9 @@
 
 namespace coalprof {
 
+// Of a thread, at most, in the launches that waiting was fitted to: nobody knows what more do.
+inline constexpr std::uint32_t measured_elements = 8;
+
 struct Work {
     double blocks = 0;
     double waves = 0;  // of blocks that run at the same time; the last one counts as far as it goes
