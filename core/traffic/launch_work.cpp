@@ -16,8 +16,6 @@ std::uint64_t fetch_bytes(const Machine& machine, const CachePolicy& cache) {
                                      reach_unit_bytes.back());
 }
 
-constexpr double kept_registers = 32;
-
 // Registers of a thread of `per_thread` elements as the kernels would need them, about: what is
 // loaded is held until all of it has come, or to the next barrier, and each element has an address.
 // Compilers mostly keep to 32 and load in several turns (docs/measurements/instructions.txt), which
@@ -34,6 +32,7 @@ std::uint32_t registers_of(const Plan& plan, std::uint32_t per_thread) {
 }
 
 double load_turns(const Plan& plan) {
+    constexpr double kept_registers = 32;
     const bool has_loads =
         std::ranges::any_of(plan.program.instructions,
                             [](const Instruction& one) { return one.kind == AccessKind::load; });
