@@ -30,10 +30,7 @@ class GpuLauncher : public KernelLauncher {
                 std::shared_future<NvrtcLibrary> nvrtc, const LauncherOptions& options)
         : compiler_(std::move(nvrtc), facts.major * 10 + facts.minor) {
         compile_ahead(facts, options);
-        bench_.emplace(driver, device, facts, compiler_);
-        ceilings_.emplace(*bench_);
-        bench_->facts.nvrtc_version = compiler_.version();
-        bench_->facts.free_memory_bytes = bench_->gpu.memory().free_bytes;
+        open(driver, device, facts);
     }
 
     // Modules and memory are given back in the context that they belong to.
@@ -81,6 +78,17 @@ class GpuLauncher : public KernelLauncher {
         bench_->gpu.synchronize("empty L2");
     }
 
+    void start_anew() override {
+        activate();
+        const DriverApi driver = bench_->gpu.api();
+        const CUdevice device = bench_->gpu.device();
+        const DeviceFacts facts = bench_->facts;
+        ceilings_.reset();
+        warp_memory_.reset();
+        bench_.reset();
+        open(driver, device, facts);
+    }
+
     double read_ceiling() override {
         bench_->drop_idle_memory();
         return ceilings_->read();
@@ -92,6 +100,13 @@ class GpuLauncher : public KernelLauncher {
 
  private:
     static constexpr unsigned largest_element_bytes = 16;
+
+    void open(const DriverApi& driver, CUdevice device, const DeviceFacts& facts) {
+        bench_.emplace(driver, device, facts, compiler_);
+        ceilings_.emplace(*bench_);
+        bench_->facts.nvrtc_version = compiler_.version();
+        bench_->facts.free_memory_bytes = bench_->gpu.memory().free_bytes;
+    }
 
     void compile_ahead(const DeviceFacts& facts, const LauncherOptions& options) {
         for (const Plan& plan : options.ahead) {

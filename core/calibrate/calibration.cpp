@@ -18,10 +18,10 @@ namespace coalprof {
 namespace {
 
 // All launches are timed in turn, and again: what changes meanwhile is seen, and the steps of the
-// GPU's clock average out. On an H100 with 3 rounds three of 20 rates differed by more than 3 %
-// from run to run (2026-11-22, docs/measurements/h100/calibrate).
-constexpr std::size_t rounds = 9;
-constexpr std::uint64_t repeats_of_round = 41;
+// GPU's clock average out. Each time in a context of its own: in one all launches start 0.06 us
+// sooner, in another later, as long as it lives (docs/measurements/h200/contexts.txt).
+constexpr std::size_t rounds = 15;
+constexpr std::uint64_t repeats_of_round = 25;
 
 // Launches shorter than this differ by the clock's own steps.
 constexpr double least_told_seconds = 10e-6;
@@ -134,7 +134,7 @@ std::string disturbance_in(std::span<const TimedProbe> launches) {
 }
 
 Calibration calibrate(KernelLauncher& launcher) {
-    const DeviceFacts& facts = launcher.device();
+    const DeviceFacts facts = launcher.device();
     const Machine machine = machine_of(facts);
     const std::optional<Rates> prior = modelled_rates(machine);
     if (!prior)
@@ -150,11 +150,13 @@ Calibration calibrate(KernelLauncher& launcher) {
     found.ceilings = measure_ceilings(launcher);
     {
         const Step step("launches timed");
-        for (std::size_t round = 0; round < rounds; ++round)
+        for (std::size_t round = 0; round < rounds; ++round) {
+            if (round > 0) launcher.start_anew();
             for (Asked& one : asked) {
                 stop_if_asked();
                 if (one.failure.empty()) time_once(launcher, one);
             }
+        }
     }
     std::vector<TimedWork> timed;
     for (const Asked& one : asked) {

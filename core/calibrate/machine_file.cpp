@@ -99,12 +99,19 @@ void take_rates(const ListDocument& list, Rates& rates) {
         const Value* kind = find_value(row.values, "kind");
         if (!kind || text_of(*kind) != kind_of_rate) continue;
         const std::string name = text_at(row.values, "name");
+        // Files of before 2026-11-24 say what a flush adds to the start.
+        if (name == "flushed_seconds")
+            rates.flushed_start_seconds = rates.start_seconds + positive_at(row.values, "value");
         const auto known = std::ranges::find(all_rates(), std::string_view(name), &RateInfo::key);
         if (known == all_rates().end()) continue;
-        rates.*known->value = positive_at(row.values, "value");
+        const double value = positive_at(row.values, "value");
+        if (known->value != &Rates::start_seconds) {
+            rates.*known->value = value;
+            continue;
+        }
+        set_start(rates, value);
         const Value* source = find_value(row.values, "source");
-        if (known->value == &Rates::start_seconds && source && text_of(*source) == "measured")
-            rates.starts = starts_about(rates.start_seconds);
+        if (source && text_of(*source) == "measured") rates.starts = starts_about(value);
     }
 }
 

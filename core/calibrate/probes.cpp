@@ -6,6 +6,7 @@
 #include <bit>
 #include <utility>
 
+#include "core/sweep/formula_sweep.h"
 #include "core/sweep/sweep.h"
 
 namespace coalprof {
@@ -19,6 +20,7 @@ struct Shape {
     std::uint32_t per_thread = 1;
     bool is_warm = false;
     std::string_view variant = {};  // of a transpose
+    CacheState cache() const { return is_warm ? CacheState::warm : CacheState::cold; }
 };
 
 class Probes {
@@ -29,35 +31,48 @@ class Probes {
     void add(std::string_view pattern, std::uint64_t value, Op op, ElementType type,
              std::uint64_t size, const Shape& shape = {}) {
         const PatternInfo& info = find_pattern(pattern);
-        Sweep sweep;
+        Sweep sweep = settings_of(op, type, size, shape);
         sweep.pattern = std::string(pattern);
         sweep.values = {value};
+        if (!shape.variant.empty()) sweep.options.variant = std::string(shape.variant);
+        const std::string command =
+            fmt::format("{} --range {}{} {}", pattern, value, info.unit == "bytes" ? "B" : "",
+                        options_of(sweep, shape));
+        keep({command, SweepPoints(std::move(sweep)).at(0).plan, shape.cache()});
+    }
+    void add_formula(const std::string& text, Op op, ElementType type, std::uint64_t size,
+                     const Shape& shape = {}) {
+        FormulaSweep sweep;
+        sweep.text = text;
+        sweep.settings = settings_of(op, type, size, shape);
+        const std::string command =
+            fmt::format("formula '{}' {}", text, options_of(sweep.settings, shape));
+        keep({command, FormulaPoints({std::move(sweep)}).at(0).plan, shape.cache()});
+    }
+    std::vector<Probe> take() { return std::move(probes_); }
+
+ private:
+    Sweep settings_of(Op op, ElementType type, std::uint64_t size, const Shape& shape) const {
+        Sweep sweep;
         sweep.op = op;
         sweep.type = type;
         sweep.shape.size_bytes = size;
         sweep.shape.block = shape.block;
         sweep.shape.per_thread = shape.per_thread;
-        if (!shape.variant.empty()) sweep.options.variant = std::string(shape.variant);
         sweep.machines = {machine_};
-        Probe probe{.command = command_of(info, sweep, shape),
-                    .plan = SweepPoints(std::move(sweep)).at(0).plan,
-                    .cache = shape.is_warm ? CacheState::warm : CacheState::cold};
+        return sweep;
+    }
+    static std::string options_of(const Sweep& sweep, const Shape& shape) {
+        return fmt::format("--op {} --type {} --size {} --block {} --per-thread {}{}{} --cache {}",
+                           name_of(*sweep.op), name_of(sweep.type), size_as_typed(sweep.shape),
+                           shape.block, shape.per_thread,
+                           shape.variant.empty() ? "" : " --variant ", shape.variant,
+                           shape.is_warm ? "warm" : "cold");
+    }
+    void keep(Probe probe) {
         for (const Array& array : probe.plan.program.arrays)
             if (array.bytes() > most_bytes_) return;
         probes_.push_back(std::move(probe));
-    }
-    std::vector<Probe> take() { return std::move(probes_); }
-
- private:
-    static std::string command_of(const PatternInfo& pattern, const Sweep& sweep,
-                                  const Shape& shape) {
-        return fmt::format(
-            "{} --range {}{} --op {} --type {} --size {} --block {} --per-thread {}{}{} "
-            "--cache {}",
-            sweep.pattern, sweep.values.front(), pattern.unit == "bytes" ? "B" : "",
-            name_of(*sweep.op), name_of(sweep.type), size_as_typed(sweep.shape), shape.block,
-            shape.per_thread, shape.variant.empty() ? "" : " --variant ", shape.variant,
-            shape.is_warm ? "warm" : "cold");
     }
 
     const Machine& machine_;
@@ -147,6 +162,19 @@ void add_l2(Probes& probes, const Sizes& sizes) {
     probes.add("scatter", near, store, u8, near / 2, {.per_thread = 4, .is_warm = true});
     probes.add("transpose", 4096, copy, f32, middle);
     probes.add("transpose", 1024, copy, f64, middle);
+    // What L2 holds, over and over: long launches that tell what its requests take, of one sector
+    // or of four, from what its sectors take.
+    const auto again = [](std::string_view index, std::uint64_t elements) {
+        return fmt::format("{} & {}", index, elements - 1);
+    };
+    const std::uint64_t held = 2 * near;
+    for (const std::uint32_t per_thread : {1u, 4u}) {
+        const Shape shape{.per_thread = per_thread, .is_warm = true};
+        probes.add_formula(again("(i*32)", held / 4), load, f32, middle / 2, shape);
+        probes.add_formula(again("(i*8)", held / 4), load, f32, middle / 2, shape);
+        probes.add_formula(again("i", held / 4), load, f32, far, shape);
+        probes.add_formula(again("i", held / 16), load, f32x4, 2 * far, shape);
+    }
 }
 
 void add_dram(Probes& probes, const Sizes& sizes) {

@@ -21,7 +21,7 @@ constexpr double largest_error = 2 * model_error;
 // takes to start belongs to the host, of which another one tells less.
 double prior_width(const RateInfo& rate) {
     const bool is_of_host =
-        rate.value == &Rates::start_seconds || rate.value == &Rates::flushed_seconds;
+        rate.value == &Rates::start_seconds || rate.value == &Rates::flushed_start_seconds;
     return is_of_host ? 1 : 0.5;
 }
 

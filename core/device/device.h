@@ -118,6 +118,10 @@ class KernelLauncher {
     virtual std::unique_ptr<PreparedLaunch> prepare_warp(const WarpAccess& access) = 0;
     // Throws away what L2 holds.
     virtual void flush_cache() = 0;
+    // Gives up its context, and memory and kernels with it, and goes on in a new one, in which all
+    // launches may start a little sooner or later. No prepared launch may be alive. Throws Error:
+    // the launcher is of no more use then.
+    virtual void start_anew() = 0;
     // This GPU's own ceilings in bytes per second, measured once per process and kept.
     virtual double read_ceiling() = 0;
     virtual double copy_ceiling() = 0;

@@ -30,7 +30,7 @@ constexpr StartRange starts_seen{.least_seconds = 3.21e-6, .most_seconds = 5.01e
 // same clock.
 constexpr Rates h200{
     .start_seconds = 3.28e-6,
-    .flushed_seconds = 0.765e-6,
+    .flushed_start_seconds = 4.045e-6,
     .blocks_per_second = 1.69e9,
     .issued_per_second = issued_per_second,
     .hashes_per_second = hashes_per_second,
@@ -66,7 +66,7 @@ constexpr Rates h200{
 // sooner.
 constexpr Rates h100{
     .start_seconds = 5.01e-6,
-    .flushed_seconds = 0.399e-6,
+    .flushed_start_seconds = 5.409e-6,
     .blocks_per_second = 1.70e9,
     .issued_per_second = issued_per_second,
     .hashes_per_second = 7.09e9,
@@ -127,11 +127,16 @@ StartRange starts_about(double seconds) {
             .most_seconds = seconds + doubt_seconds};
 }
 
+void set_start(Rates& rates, double seconds) {
+    rates.flushed_start_seconds += seconds - rates.start_seconds;
+    rates.start_seconds = seconds;
+}
+
 std::span<const RateInfo> all_rates() {
     constexpr std::string_view per_second = "1/s";
     static constexpr std::array rates{
         RateInfo{"start_seconds", "s", &Rates::start_seconds},
-        RateInfo{"flushed_seconds", "s", &Rates::flushed_seconds},
+        RateInfo{"flushed_start_seconds", "s", &Rates::flushed_start_seconds},
         RateInfo{"blocks_per_second", per_second, &Rates::blocks_per_second},
         RateInfo{"issued_per_second", per_second, &Rates::issued_per_second},
         RateInfo{"hashes_per_second", per_second, &Rates::hashes_per_second},

@@ -40,8 +40,8 @@ struct StartRange {
 
 // Of the whole GPU.
 struct Rates {
-    double start_seconds = 0;           // of an empty launch, as events see it
-    double flushed_seconds = 0;         // more, where L2 was flushed before and something is read
+    double start_seconds = 0;          // of an empty launch, as events see it
+    double flushed_start_seconds = 0;  // where L2 was flushed before and something is read
     double blocks_per_second = 0;       // started
     double issued_per_second = 0;       // instructions of warps
     double hashes_per_second = 0;       // random words, of a warp's lanes each
@@ -81,6 +81,8 @@ struct Rates {
 // found 3.39 and 3.25 us, on H200s 3.21 to 3.26 (docs/measurements/h100/calibrate/twice.txt,
 // docs/measurements/h200/calibrate/twice.txt).
 StartRange starts_about(double seconds);
+// What a flush adds stays as it is.
+void set_start(Rates& rates, double seconds);
 
 // A rate as machine files name it.
 struct RateInfo {

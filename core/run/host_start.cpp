@@ -45,7 +45,7 @@ HostStart measure_start(KernelLauncher& launcher) {
         auto rates = std::make_shared<MeasuredRates>();
         rates->device = launcher.device().name;
         rates->rates = *known;
-        rates->rates.start_seconds = seconds;
+        set_start(rates->rates, seconds);
         rates->rates.starts = starts_about(seconds);
         return {seconds, std::move(rates)};
     } catch (const DeviceLostError&) {

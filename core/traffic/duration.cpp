@@ -163,7 +163,7 @@ Duration duration_of(const Work& work, const Rates& rates) {
     };
     const bool waits = work.l2_read_requests + work.reductions > 0;
     term(Limit::start) =
-        rates.start_seconds + (work.is_flushed && waits ? rates.flushed_seconds : 0);
+        work.is_flushed && waits ? rates.flushed_start_seconds : rates.start_seconds;
     term(Limit::blocks) = work.blocks / rates.blocks_per_second;
     term(Limit::instructions) =
         work.issued / rates.issued_per_second + work.hashes / rates.hashes_per_second;

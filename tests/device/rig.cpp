@@ -73,6 +73,7 @@ class PlayedLauncher : public KernelLauncher {
         return launcher_.prepare_warp(access);
     }
     void flush_cache() override { launcher_.flush_cache(); }
+    void start_anew() override { launcher_.start_anew(); }
     double read_ceiling() override { return launcher_.read_ceiling(); }
     double copy_ceiling() override { return launcher_.copy_ceiling(); }
 

@@ -51,6 +51,7 @@ class Played : public KernelLauncher {
         return launcher_->prepare_warp(access);
     }
     void flush_cache() override { launcher_->flush_cache(); }
+    void start_anew() override { launcher_->start_anew(); }
     double read_ceiling() override { return launcher_->read_ceiling(); }
     double copy_ceiling() override { return launcher_->copy_ceiling(); }
 

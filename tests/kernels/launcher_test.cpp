@@ -55,6 +55,23 @@ TEST_F(Launcher, runs_and_verifies_shared_constant_and_local_memory) {
         }
 }
 
+// Kernels are compiled once and loaded again; nothing of the first context stays.
+TEST_F(Launcher, goes_on_in_a_new_context) {
+    const Plan plan = plan_of("offset", 3, Op::copy);
+    prepare(plan)->launch();
+    const int held = gpu_.live();
+    const std::size_t compiled = gpu_.compiled.size();
+    launcher().read_ceiling();
+    gpu_.launched.clear();
+    launcher().start_anew();
+    EXPECT_EQ(gpu_.contexts, 1);
+    EXPECT_EQ(gpu_.modules, 0);
+    prepare(plan)->launch();
+    EXPECT_EQ(launches_of("coalprof_access"), 1u);
+    EXPECT_EQ(gpu_.live(), held);
+    EXPECT_EQ(gpu_.compiled.size(), compiled + 1) << "that of the ceiling";
+}
+
 TEST_F(Launcher, takes_no_device_memory_for_other_memories) {
     const auto launch = prepare(plan_of("shared-stride", 3, Op::load));
     EXPECT_EQ(launch->placement().base_addresses, std::vector<std::uint64_t>{0});
