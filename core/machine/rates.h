@@ -40,8 +40,8 @@ struct StartRange {
 
 // Of the whole GPU.
 struct Rates {
-    double start_seconds = 0;          // of an empty launch, as events see it
-    double flushed_start_seconds = 0;  // where L2 was flushed before and something is read
+    double start_seconds = 0;           // of an empty launch, as events see it
+    double flushed_start_seconds = 0;   // where L2 was flushed before and something is read
     double blocks_per_second = 0;       // started
     double issued_per_second = 0;       // instructions of warps
     double hashes_per_second = 0;       // random words, of a warp's lanes each

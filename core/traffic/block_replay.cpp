@@ -8,6 +8,7 @@
 
 #include "core/parallel/spares.h"
 #include "core/pattern/memory_settings.h"
+#include "core/traffic/issued.h"
 #include "core/traffic/line_hash.h"
 #include "core/traffic/sector_cache.h"
 #include "core/traffic/store_merge.h"
@@ -49,6 +50,14 @@ struct AwaitedLines {
     }
 };
 
+// Which element of which warp.
+struct WarpElement {
+    std::uint64_t block = nowhere;
+    std::uint32_t warp = 0;
+    std::uint32_t element = 0;
+    bool operator==(const WarpElement&) const = default;
+};
+
 // Lines whose requests wait to leave for L2: one that comes again while they do may join them.
 class LeavingLines {
  public:
@@ -57,19 +66,22 @@ class LeavingLines {
         std::uint32_t asked_sectors = 0;  // by all requests for it
         std::uint32_t last_sectors = 0;   // by the last one
         AwaitedLines awaited;             // by the warp that made that one
+        WarpElement asked_by;
     };
 
     explicit LeavingLines(std::uint32_t most) : entries_(most) {}
     void clear() { std::ranges::fill(entries_, Entry{}); }
     // None where no request for the line is on its way, but this one from now on.
-    std::optional<Found> join(const LineTouched& touched, const AwaitedLines& awaited) {
+    std::optional<Found> join(const LineTouched& touched, const AwaitedLines& awaited,
+                              const WarpElement& asked_by) {
         for (Entry& entry : entries_)
             if (entry.line == touched.line) {
                 const Found before = entry.found;
-                entry.found = {before.asked_sectors | touched.sectors, touched.sectors, awaited};
+                entry.found = {before.asked_sectors | touched.sectors, touched.sectors, awaited,
+                               asked_by};
                 return before;
             }
-        entries_[next_] = {touched.line, {touched.sectors, touched.sectors, awaited}};
+        entries_[next_] = {touched.line, {touched.sectors, touched.sectors, awaited, asked_by}};
         next_ = next_ + 1 == entries_.size() ? 0 : next_ + 1;
         return std::nullopt;
     }
@@ -113,6 +125,12 @@ class Replay {
             if (!is_pointer_load(program, one))
                 replayed_.element_bytes = std::max(replayed_.element_bytes, one.width_bytes);
         }
+        replayed_.load_instructions = static_cast<double>(loads_.size());
+        replayed_.loads_pointers_only =
+            !loads_.empty() && std::ranges::all_of(loads_, [&](const Instruction* one) {
+                return is_pointer_load(program, *one);
+            });
+        replayed_.index_instructions = index_instructions(program);
         // Arrays never share a line, and where they lie to each other is not known.
         for (std::size_t k = 0; k < program.arrays.size(); ++k)
             placement_.base_addresses.push_back(k << 44);
@@ -315,6 +333,7 @@ class Replay {
         const std::uint64_t first =
             order_.first_index(block.which, element) + std::uint64_t{which} * warp_lanes;
         touched_.set(access_of_warp(program_, placement_, one, first, lanes));
+        running_now_ = {block.which, which, element};
         note_awaited(one,
                      (block.place * order_.per_thread + element) * order_.block_warps() + which);
         for (const LineTouched& touched : touched_.lines()) visit(touched);
@@ -344,7 +363,7 @@ class Replay {
         LeavingLines& leaving = is_load               ? leaving_loads_
                                 : one.width_bytes < 4 ? leaving_bytes_
                                                       : leaving_stores_;
-        const auto before = leaving.join(touched, of_warp_);
+        const auto before = leaving.join(touched, of_warp_, running_now_);
         // Where few lines are stored to, what joins a request takes nothing more out of L1.
         if (!is_load && (!note_stored(touched.line) || !before))
             l1_.store(touched.line, touched.sectors);
@@ -353,6 +372,8 @@ class Replay {
             (is_load && !multiprocessor_.keeps_loads && before->last_sectors != touched.sectors))
             return;
         sums.line_again += 1;
+        sums.block_again += before->asked_by.block == running_now_.block;
+        sums.warp_again += before->asked_by == running_now_;
         sums.line_together += before->awaited.in_common(of_warp_);
         sums.sector_again += ones(before->asked_sectors & touched.sectors);
     }
@@ -388,6 +409,7 @@ class Replay {
     bool has_barrier_ = false;           // warps wait for each other between loads and stores
     std::vector<AwaitedLines> awaited_;  // by each warp for each of its elements
     AwaitedLines of_warp_;               // the one that runs
+    WarpElement running_now_;
     TouchedLines touched_;
     Replayed replayed_;
 };
@@ -500,7 +522,8 @@ void replay_near(Replay& replay, const LaunchOrder& order) {
 void ReplayedKind::go_on_since(const ReplayedKind& before, double times) {
     for (double ReplayedKind::*sum :
          {&ReplayedKind::sectors, &ReplayedKind::hit_sectors, &ReplayedKind::requests,
-          &ReplayedKind::line_again, &ReplayedKind::line_together, &ReplayedKind::sector_again})
+          &ReplayedKind::line_again, &ReplayedKind::block_again, &ReplayedKind::warp_again,
+          &ReplayedKind::line_together, &ReplayedKind::sector_again})
         this->*sum += (this->*sum - before.*sum) * times;
 }
 

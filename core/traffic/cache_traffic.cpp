@@ -38,71 +38,109 @@ struct LoadedLines {
 
 // Blocks that start together fetch the kernel's instructions together, and their schedulers go on
 // one after the other: where two multiprocessors fetch, so many cycles apart that a request often
-// has left for L2 before the next one for its line comes; most of all where L2 has what they wait
-// for. Requests of one line follow each other twice as fast as those of two. Fitted, as all of
-// this.
+// has left for L2 before the next one for its line comes, most of all where L2 has what they wait
+// for, in large blocks and of several elements; the less often the more requests there are for a
+// line. Requests of one multiprocessor follow each other twice as fast as those of two. Fitted, as
+// all of this.
 double joined_at_start(const Replayed& replayed, const LaunchOrder& order, const Loading& loading,
                        const LoadedLines& lines) {
     constexpr double hardly_more = 1.07;  // than one: a warp in fourteen has two
     const bool is_one = lines.all < hardly_more;
+    const double block = std::log2(order.block / 256.0);
+    const double larger = is_one * std::max(0.0, block);
+    const double width = is_one * std::log2(replayed.element_bytes / 4.0);
     if (!replayed.has_way_to_itself()) {
         const bool has_stores = replayed.stores.sectors > 0;
         const double warm = 1.15 - 0.15 * std::log2(replayed.blocks_of_processor);
-        return joined_share(-warm * loading.is_warm - 0.6 * has_stores -
-                            0.28 * is_one * order.doublings_of_elements());
+        return joined_share(-0.68 - warm * loading.is_warm - 0.6 * has_stores +
+                            0.68 * doublings_of_line(replayed.loads) -
+                            0.29 * std::log2(replayed.instructions) -
+                            0.58 * is_one * order.doublings_of_elements() - 0.59 * larger +
+                            0.17 * width - 0.37 * replayed.pointer_loads * block);
     }
-    const double block = std::log2(order.block / 256.0);
     const double requests = order.block_warps() * replayed.blocks_of_processor *
                             static_cast<double>(order.per_thread) * lines.missed;
-    return joined_share(1.48 - 1.9 * std::min(0.0, block) - 0.7 * is_one * std::max(0.0, block) -
+    return joined_share(1.48 - 1.9 * std::min(0.0, block) - 0.7 * larger -
                         0.21 * std::log2(requests));
 }
 
-double joined_near(const Replayed& replayed, const LaunchOrder& order, const Loading& loading,
-                   const LoadedLines& lines) {
+// Of warps of one block: the nearer to each other in time the more; less where they divide for
+// their indices, or have yet more to do for them, where lanes pass loads by, and where a thread
+// makes several of them or one asks for many lines.
+double joined_in_block(const Replayed& replayed, const LaunchOrder& order,
+                       const LoadedLines& lines) {
     const ReplayedKind& loads = replayed.loads;
-    const double elements = order.doublings_of_elements();
-    const double later = joined_share(
-        1.26 * nearness_of(order) - 0.76 * (warps_of_scheduler(order) > 1) - 0.52 * elements +
-        0.34 * std::log2(lines.missed) - 0.45 * std::log2(replayed.instructions) -
-        0.87 * loads.is_branched + 0.33 * (replayed.element_bytes == 1) +
-        0.69 * std::max(0.0, doublings_of_line(loads) - 1) -
-        replayed.divides * (0.27 + 0.62 * elements));
-    return std::lerp(later, joined_at_start(replayed, order, loading, lines),
-                     replayed.started_together);
+    const double block = std::log2(order.block / 256.0);
+    const double instructions = std::log2(replayed.instructions);
+    // Between a division, and a row's or a permutation's index.
+    const double long_index = std::clamp((replayed.index_instructions - 16) / 14, 0.0, 1.0);
+    return joined_share(
+        1.46 * nearness_of(order) - 0.90 * (warps_of_scheduler(order) > 1) -
+        (0.62 - 0.13 * block + 0.48 * replayed.divides) * order.doublings_of_elements() +
+        0.35 * std::log2(lines.missed) - 0.70 * std::max(0.0, std::log2(lines.all / 4)) -
+        (0.52 - 0.17 * block) * instructions - 0.82 * loads.is_branched +
+        0.39 * (replayed.element_bytes == 1) + 0.60 * std::max(0.0, doublings_of_line(loads) - 1) -
+        0.23 * replayed.divides - 0.46 * long_index);
 }
 
-// Where distant warps share lines. Those that start together have the whole GPU between them: of
-// what comes again, not of the blocks, for what fits L1 is missed by the first ones only.
-double joined_far(const Replayed& replayed, const LaunchOrder& order, const Loading& loading,
-                  const LoadedLines& lines) {
+// Of blocks that share lines, on one multiprocessor.
+double joined_with_others(const Replayed& replayed, const LaunchOrder& order) {
+    return joined_share(-1.94 + 1.57 * nearness_of(order) +
+                        0.5 * doublings_of_line(replayed.loads));
+}
+
+double joined_in_l1(const Replayed& replayed, const LaunchOrder& order, const Loading& loading,
+                    const LoadedLines& lines) {
     const ReplayedKind& loads = replayed.loads;
     const double later =
-        joined_share(-1.94 + 1.57 * nearness_of(order) + 0.5 * doublings_of_line(loads));
-    return std::lerp(later, joined_at_start(replayed, order, loading, lines),
-                     share(loads.first_again, loads.line_again));
+        std::lerp(joined_with_others(replayed, order), joined_in_block(replayed, order, lines),
+                  share(loads.block_again, loads.line_again));
+    // Where distant warps share lines: of what comes again, not of the blocks, for what fits L1 is
+    // missed by the first ones only.
+    const double at_start =
+        replayed.is_near ? replayed.started_together : share(loads.first_again, loads.line_again);
+    return std::lerp(later, joined_at_start(replayed, order, loading, lines), at_start);
+}
+
+// Where a warp loads what its load before this one has asked for as well: the more lines that were,
+// the longer they wait to leave. From launches of both GPUs of one, two and three lines
+// (tests/data); with other elements between, as if they were fewer.
+double joined_of_warp(const Replayed& replayed, const LaunchOrder& order,
+                      const LoadedLines& lines) {
+    constexpr double of_one_line = 0.28;
+    constexpr double of_each_further = 0.37;
+    if (replayed.load_instructions < 2) return of_one_line;
+    const double lines_again = lines.all *
+                               share(replayed.loads.warp_again, replayed.loads.requests) /
+                               (1 - 1 / replayed.load_instructions);
+    return std::clamp(of_one_line + of_each_further * (lines_again / order.per_thread - 1), 0.0,
+                      1.0);
 }
 
 // Loads that pass L1 by: of those that ask for the very same sectors as the one before. Two
 // neighbours seldom meet, as each has a scheduler of its own; of many warps most do, more of small
 // blocks, fewer of large ones, where indices divide, or where a thread asks for many lines of many
-// elements before it waits. Pointers are few and read by all.
+// elements before it waits. Pointers are few and read by all, but who loads nothing else is soon
+// gone.
 double joined_bypassing(const Replayed& replayed, const LaunchOrder& order,
                         const LoadedLines& lines) {
     const double doublings = doublings_of_line(replayed.loads);
     const double block = std::log2(order.block / 256.0);
-    return joined_share(-2.32 + 0.82 * doublings - 0.60 * std::min(0.0, block) -
-                        0.35 * std::max(0.0, doublings - 2) * std::max(0.0, block) -
-                        0.25 * std::log2(std::max(1.0, lines.all)) * order.doublings_of_elements() -
-                        0.40 * replayed.divides + 1.1 * replayed.pointer_loads);
+    const double others =
+        joined_share(-2.32 + 0.82 * doublings - 0.60 * std::min(0.0, block) -
+                     0.35 * std::max(0.0, doublings - 2) * std::max(0.0, block) -
+                     0.25 * std::log2(std::max(1.0, lines.all)) * order.doublings_of_elements() -
+                     0.40 * replayed.divides + 1.1 * replayed.pointer_loads -
+                     2.75 * replayed.loads_pointers_only);
+    return std::lerp(others, joined_of_warp(replayed, order, lines),
+                     share(replayed.loads.warp_again, replayed.loads.line_again));
 }
 
 double joined_loads(const Replayed& replayed, const LaunchOrder& order, const Loading& loading,
                     const LoadedLines& lines) {
     if (replayed.loads.line_again == 0) return 0;
-    if (!loading.keeps_loads) return joined_bypassing(replayed, order, lines);
-    return replayed.is_near ? joined_near(replayed, order, loading, lines)
-                            : joined_far(replayed, order, loading, lines);
+    return loading.keeps_loads ? joined_in_l1(replayed, order, loading, lines)
+                               : joined_bypassing(replayed, order, lines);
 }
 
 // Of launches that load as well. Warps store when their loads have come: together those that waited

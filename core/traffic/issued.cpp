@@ -31,8 +31,10 @@ struct OfIndex {
     }
 };
 
+}  // namespace
+
 // Instructions with one formula share its answer, and formulas of one kind most of their work.
-double of_indices(const Program& program) {
+double index_instructions(const Program& program) {
     double sum = 0;
     std::vector<const Formula*> seen;
     for (const Instruction& one : program.instructions) {
@@ -47,8 +49,6 @@ double of_indices(const Program& program) {
     }
     return sum;
 }
-
-}  // namespace
 
 double issued_of_warp(const Program& program, std::uint32_t per_thread) {
     constexpr double once = 17;
@@ -66,7 +66,7 @@ double issued_of_warp(const Program& program, std::uint32_t per_thread) {
     const bool has_tiles = std::ranges::any_of(program.instructions, [](const Instruction& one) {
         return std::holds_alternative<Tiles>(one.formula);
     });
-    double of_element = of_indices(program);
+    double of_element = index_instructions(program);
     for (const Instruction& one : program.instructions)
         of_element += (one.space == Space::global ? of_access : of_near_access) +
                       of_pointer * is_pointer_load(program, one);

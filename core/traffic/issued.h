@@ -13,4 +13,7 @@ namespace coalprof {
 // 13.0 makes for compute capability 9.0 (docs/measurements/instructions.txt).
 double issued_of_warp(const Program& program, std::uint32_t per_thread);
 
+// Of these those that find out where the lanes of one element are.
+double index_instructions(const Program& program);
+
 }  // namespace coalprof
