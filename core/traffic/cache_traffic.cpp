@@ -17,11 +17,17 @@ double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 // apart. The figures below are fitted to launches of both GPUs (tests/data).
 double joined_share(double odds) { return 1 / (1 + std::exp(-odds)); }
 
-// Doublings of the requests that there are for one line, up to 32.
+// Doublings of all, of which so many come again, up to 32.
+double doublings_of(double all, double again) {
+    if (all == 0) return 0;
+    return (all - again) * 32 > all ? std::log2(all / (all - again)) : 5;
+}
+// Of the requests that there are for one line, and for one sector.
 double doublings_of_line(const ReplayedKind& kind) {
-    const double first = kind.requests - kind.line_again;
-    if (kind.requests == 0) return 0;
-    return first * 32 > kind.requests ? std::log2(kind.requests / first) : 5;
+    return doublings_of(kind.requests, kind.line_again);
+}
+double doublings_of_sector(const ReplayedKind& kind) {
+    return doublings_of(kind.sectors, kind.sector_again);
 }
 
 // A multiprocessor has four schedulers. Blocks of up to four warps run in step, one on each.
@@ -165,12 +171,13 @@ double joined_stores(const Replayed& replayed, const LaunchOrder& order, const L
                      1.96 * loading.keeps_loads * share(stores.sector_again, stores.sectors));
     // All of them wait for device memory first, and for what L1 keeps.
     const double waits = start * (loading.keeps_loads && !loading.is_warm);
-    const double together = joined_share(
-        0.87 - 0.43 * block - 1.06 * std::min(0.0, block) - 1.02 * stores.is_branched -
-        1.57 * replayed.pointer_loads * (1 - waits) - 0.83 * std::log2(replayed.instructions) +
-        (1.20 - 0.15 * elements - 0.23 * block) * std::max(0.0, doublings_of_line(stores) - 1) +
-        0.68 * loading.keeps_loads + 0.59 * waits * (order.per_thread == 1) -
-        0.28 * elements * blocks - 0.41 * std::max(0.0, width));
+    const double together =
+        joined_share(0.20 - 0.52 * block - 0.95 * std::min(0.0, block) - 1.37 * stores.is_branched -
+                     1.15 * replayed.pointer_loads * (1 - waits) -
+                     0.50 * std::log2(replayed.instructions) + 0.67 * doublings_of_line(stores) +
+                     (0.57 - 0.24 * block - 0.21 * elements) * doublings_of_sector(stores) +
+                     0.36 * loading.keeps_loads + 0.46 * waits * (order.per_thread == 1) -
+                     0.27 * elements * blocks - 0.32 * std::max(0.0, width));
     return std::lerp(apart, together, share(stores.line_together, stores.line_again));
 }
 

@@ -128,6 +128,21 @@ TEST_F(OnGpu, two_launches_live_side_by_side) {
     EXPECT_NO_THROW(second->verify());
 }
 
+// Which calibrate asks for 14 times.
+TEST_F(OnGpu, goes_on_in_a_new_context) {
+    const Plan plan = plan_of("offset", 1, Op::rmw);
+    for (int context = 0; context < 3; ++context) {
+        {
+            const auto launch = launcher().prepare(plan);
+            launch->launch();
+            EXPECT_NO_THROW(launch->verify());
+            EXPECT_GT(launch->time(3, CacheState::cold).median_seconds, 0);
+        }
+        EXPECT_GT(launcher().read_ceiling(), 0);
+        launcher().start_anew();
+    }
+}
+
 TEST_F(OnGpu, settings_are_what_was_asked_for) {
     for (const std::uint32_t bytes : {32u, 64u, 128u}) {
         Plan plan = plan_of("stride", 32, Op::load);
