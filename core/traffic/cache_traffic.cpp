@@ -12,6 +12,11 @@ namespace {
 
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
+// Doublings of a lane's element beyond four bytes, less below; 0 where there are but pointers.
+double width_of(const Replayed& replayed) {
+    return replayed.element_bytes == 0 ? 0 : std::log2(replayed.element_bytes / 4.0);
+}
+
 // The share of requests for a line whose last one may still be on its way to L2 that join it:
 // warps that ask at the same time are served together, less often the more there is that keeps them
 // apart. The figures below are fitted to launches of both GPUs (tests/data).
@@ -54,7 +59,7 @@ double joined_at_start(const Replayed& replayed, const LaunchOrder& order, const
     const bool is_one = lines.all < hardly_more;
     const double block = std::log2(order.block / 256.0);
     const double larger = is_one * std::max(0.0, block);
-    const double width = is_one * std::log2(replayed.element_bytes / 4.0);
+    const double width = is_one * width_of(replayed);
     if (!replayed.has_way_to_itself()) {
         const bool has_stores = replayed.stores.sectors > 0;
         const double warm = 1.15 - 0.15 * std::log2(replayed.blocks_of_processor);
@@ -163,7 +168,7 @@ double joined_stores(const Replayed& replayed, const LaunchOrder& order, const L
     const double blocks = std::log2(replayed.blocks_of_processor);
     const bool has_turns = replayed.blocks_of_processor > 1.2;
     const double start = replayed.started_together;
-    const double width = std::log2(replayed.element_bytes / 4.0);
+    const double width = width_of(replayed);
     const double apart =
         joined_share(-1.80 + 1.20 * std::min(1.0, doublings_of_line(replayed.loads)) +
                      0.48 * start * width - 0.27 * has_turns * elements +
