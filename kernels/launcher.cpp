@@ -86,7 +86,11 @@ class GpuLauncher : public KernelLauncher {
         ceilings_.reset();
         warp_memory_.reset();
         bench_.reset();
-        open(driver, device, facts);
+        try {
+            open(driver, device, facts);
+        } catch (const PointError& error) {  // no point could go on
+            throw Error(error.what());
+        }
     }
 
     double read_ceiling() override {

@@ -119,10 +119,10 @@ class KernelLauncher {
     // Throws away what L2 holds.
     virtual void flush_cache() = 0;
     // Gives up its context, and memory and kernels with it, and goes on in a new one, in which all
-    // launches may start a little sooner or later. No prepared launch may be alive. Throws Error:
-    // the launcher is of no more use then.
+    // launches may start a little sooner or later. No prepared launch may be alive, and what
+    // device() answered before is gone. Throws Error: the launcher may only be destroyed then.
     virtual void start_anew() = 0;
-    // This GPU's own ceilings in bytes per second, measured once per process and kept.
+    // This GPU's own ceilings in bytes per second, measured once per context and kept.
     virtual double read_ceiling() = 0;
     virtual double copy_ceiling() = 0;
 };

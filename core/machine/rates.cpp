@@ -20,8 +20,8 @@ constexpr double constant_requests_per_second = clocks_per_second / 2.25;
 
 // How long a launch takes to start differs from host to host by more than from GPU to GPU. From
 // fits of whole launches: 3.3 and 4.6 us on two with an H200, 3.5, 4.1 and 5.0 us on three with an
-// H100; by `coalprof calibrate`, timed as sweeps are, 3.21 to 3.26 us on H200s and 3.25 to 3.39 on
-// another H100 (2026-11-22 to 24).
+// H100; by `coalprof calibrate`, timed as sweeps are, 3.19 to 3.29 us on seven H200s and 3.25 to
+// 3.39 on four H100s (2026-11-22 to 24).
 constexpr StartRange starts_seen{.least_seconds = 3.21e-6, .most_seconds = 5.01e-6};
 
 // Fitted to 308 launches of an H200 (tests/data/h200, 2026-11-22); most then moved half the way to

@@ -77,9 +77,8 @@ struct Rates {
     std::optional<StartRange> starts = {};
 };
 
-// Of a start that was measured on the host itself. Two runs of `coalprof calibrate` on an H100
-// found 3.39 and 3.25 us, on H200s 3.21 to 3.26 (docs/measurements/h100/calibrate/twice.txt,
-// docs/measurements/h200/calibrate/twice.txt).
+// Of a start that was measured on the host itself, in one context: others differ by up to 0.16 us
+// (docs/measurements/h200/contexts.txt).
 StartRange starts_about(double seconds);
 // What a flush adds stays as it is.
 void set_start(Rates& rates, double seconds);

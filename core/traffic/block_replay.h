@@ -26,8 +26,8 @@ struct ReplayedKind {
     double requests = 0;       // lines with a sector that L1 did not hold
     double line_again = 0;     // of these: lines whose last request may still be on its way
     double first_again = 0;    // of these: in blocks that started with the launch
-    double block_again = 0;    // of these: asked for by the same block before
-    double warp_again = 0;     // of these: by the same warp, for the same element
+    double block_again = 0;    // of line_again: asked for by the same block before
+    double warp_again = 0;     // of line_again: by the same warp, for the same element
     double line_together = 0;  // of these: where both warps had waited for the same loads
     double sector_again = 0;   // sectors that these have in common with it
     bool is_branched = false;  // some lanes pass the instruction by
@@ -57,7 +57,7 @@ struct Replayed {
     bool few_stored = false;       // and all lines that are stored to wait at the same time
     double instructions = 0;       // of an element, whatever they do
     double pointer_loads = 0;      // of these: loads whose result is an address
-    double load_instructions = 0;  // of these: loads of global memory
+    double load_instructions = 0;  // of these: loads of global memory, of pointers as well
     bool loads_pointers_only = false;
     double index_instructions = 0;  // of a warp's element, about
     bool is_near = true;   // blocks share next to nothing: a few of them tell the whole launch

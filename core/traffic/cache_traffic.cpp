@@ -50,9 +50,9 @@ struct LoadedLines {
 // Blocks that start together fetch the kernel's instructions together, and their schedulers go on
 // one after the other: where two multiprocessors fetch, so many cycles apart that a request often
 // has left for L2 before the next one for its line comes, most of all where L2 has what they wait
-// for, in large blocks and of several elements; the less often the more requests there are for a
-// line. Requests of one multiprocessor follow each other twice as fast as those of two. Fitted, as
-// all of this.
+// for, in large blocks and of several elements; less often where more ask for a line. Requests of
+// one multiprocessor follow each other twice as fast as those of two, but the more it makes the
+// farther they come apart. Fitted, as all of this.
 double joined_at_start(const Replayed& replayed, const LaunchOrder& order, const Loading& loading,
                        const LoadedLines& lines) {
     constexpr double hardly_more = 1.07;  // than one: a warp in fourteen has two

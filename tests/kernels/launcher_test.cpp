@@ -72,6 +72,14 @@ TEST_F(Launcher, goes_on_in_a_new_context) {
     EXPECT_EQ(gpu_.compiled.size(), compiled + 1) << "that of the ceiling";
 }
 
+TEST_F(Launcher, that_gets_no_new_context_says_so_and_can_go) {
+    launcher();
+    gpu_.failing = "cuDevicePrimaryCtxRetain";
+    EXPECT_THROW(launcher().start_anew(), Error);
+    launcher_.reset();
+    EXPECT_EQ(gpu_.live(), 0);
+}
+
 TEST_F(Launcher, takes_no_device_memory_for_other_memories) {
     const auto launch = prepare(plan_of("shared-stride", 3, Op::load));
     EXPECT_EQ(launch->placement().base_addresses, std::vector<std::uint64_t>{0});

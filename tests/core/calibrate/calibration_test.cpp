@@ -46,7 +46,10 @@ class ModelledGpu : public KernelLauncher {
     std::unique_ptr<PreparedLaunch> prepare(const Plan& plan) override;
     std::unique_ptr<PreparedLaunch> prepare_warp(const WarpAccess&) override { return nullptr; }
     void flush_cache() override {}
-    void start_anew() override { ++contexts; }
+    void start_anew() override {
+        EXPECT_EQ(launches_alive, 0);
+        ++contexts;
+    }
     double read_ceiling() override { return 4e12; }
     double copy_ceiling() override { return 3e12; }
 
@@ -65,6 +68,7 @@ class ModelledGpu : public KernelLauncher {
     std::map<const Plan*, std::size_t> rounds;
     std::size_t timed = 0;
     std::size_t contexts = 1;
+    int launches_alive = 0;
     std::uint64_t most_bytes = ~std::uint64_t{0};  // for the arrays of a launch
     std::uint64_t largest_array_bytes = 0;
     DeviceFacts& facts() { return facts_; }
@@ -85,7 +89,12 @@ class ModelledGpu : public KernelLauncher {
 
 class ModelledLaunch : public PreparedLaunch {
  public:
-    ModelledLaunch(ModelledGpu& gpu, const Plan& plan) : gpu_(gpu), plan_(plan) {}
+    ModelledLaunch(ModelledGpu& gpu, const Plan& plan) : gpu_(gpu), plan_(plan) {
+        ++gpu_.launches_alive;
+    }
+    ~ModelledLaunch() override { --gpu_.launches_alive; }
+    ModelledLaunch(const ModelledLaunch&) = delete;
+    ModelledLaunch& operator=(const ModelledLaunch&) = delete;
     const Placement& placement() const override { return placement_; }
     LaunchSettings settings() const override { return {}; }
     void launch() override {}
@@ -314,6 +323,16 @@ TEST_F(MachineFile, of_a_newer_version_keeps_what_is_known_of_the_rest) {
     EXPECT_DOUBLE_EQ(rates.flushed_start_seconds - rates.start_seconds,
                      h200_rates().flushed_start_seconds - h200_rates().start_seconds);
     EXPECT_EQ(rates.starts->least_seconds, h200_rates().starts->least_seconds);
+}
+
+TEST_F(MachineFile, says_the_same_in_any_order) {
+    const std::string path = write(
+        R"({"schema":"coalprof/1","calibration":[
+            {"kind":"rate","name":"flushed_start_seconds","value":4e-6,"unit":"s"},
+            {"kind":"rate","name":"start_seconds","value":3.5e-6,"unit":"s"}],
+            "machine":"NVIDIA X","compute_capability":"9.0","multiprocessors":10,
+            "peak_bytes_per_second":1e12,"l2_bytes":1048576})");
+    EXPECT_DOUBLE_EQ(rates_of(machine_named(path))->flushed_start_seconds, 4e-6);
 }
 
 // Before 2026-11-24 they said what a flush adds.
