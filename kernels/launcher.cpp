@@ -86,11 +86,7 @@ class GpuLauncher : public KernelLauncher {
         ceilings_.reset();
         warp_memory_.reset();
         bench_.reset();
-        try {
-            open(driver, device, facts);
-        } catch (const PointError& error) {  // no point could go on
-            throw Error(error.what());
-        }
+        open(driver, device, facts);
     }
 
     double read_ceiling() override {
@@ -106,10 +102,14 @@ class GpuLauncher : public KernelLauncher {
     static constexpr unsigned largest_element_bytes = 16;
 
     void open(const DriverApi& driver, CUdevice device, const DeviceFacts& facts) {
-        bench_.emplace(driver, device, facts, compiler_);
-        ceilings_.emplace(*bench_);
-        bench_->facts.nvrtc_version = compiler_.version();
-        bench_->facts.free_memory_bytes = bench_->gpu.memory().free_bytes;
+        try {
+            bench_.emplace(driver, device, facts, compiler_);
+            ceilings_.emplace(*bench_);
+            bench_->facts.nvrtc_version = compiler_.version();
+            bench_->facts.free_memory_bytes = bench_->gpu.memory().free_bytes;
+        } catch (const PointError& error) {  // there is no point that could fail alone
+            throw Error(error.what());
+        }
     }
 
     void compile_ahead(const DeviceFacts& facts, const LauncherOptions& options) {
@@ -142,11 +142,7 @@ std::unique_ptr<KernelLauncher> launcher_on(const DriverApi& driver, const Drive
         throw Error(fmt::format(
             "cannot use GPU {}: its driver does not say what it can do. Is nvidia-smi all right?",
             options.device));
-    try {
-        return std::make_unique<GpuLauncher>(driver, facts, device, std::move(nvrtc), options);
-    } catch (const PointError& error) {  // there is no point yet that could fail alone
-        throw Error(error.what());
-    }
+    return std::make_unique<GpuLauncher>(driver, facts, device, std::move(nvrtc), options);
 }
 
 }  // namespace

@@ -135,7 +135,7 @@ std::string disturbance_in(std::span<const TimedProbe> launches) {
 }
 
 Calibration calibrate(KernelLauncher& launcher) {
-    const DeviceFacts facts = launcher.device();
+    const DeviceFacts facts = launcher.device();  // its own go with its context
     const Machine machine = machine_of(facts);
     const std::optional<Rates> prior = modelled_rates(machine);
     if (!prior)

@@ -94,30 +94,25 @@ ComputeCapability capability_at(const NamedValues& values) {
     return {static_cast<int>(major.value), static_cast<int>(minor.value)};
 }
 
-// In any order: what a flush adds moves with the start, unless the file says what both are.
+// In any order: what a flush adds to a start stays, unless the file says what it is.
 void take_rates(const ListDocument& list, Rates& rates) {
-    std::optional<double> flushed_start;
-    std::optional<double> flush_adds;  // in files of before 2026-11-24
+    double flush_adds = rates.flushed_start_seconds - rates.start_seconds;
+    bool has_flushed_start = false;
     for (const ListRow& row : list.rows) {
         const Value* kind = find_value(row.values, "kind");
         if (!kind || text_of(*kind) != kind_of_rate) continue;
         const std::string name = text_at(row.values, "name");
+        // In files of before 2026-11-24.
         if (name == "flushed_seconds") flush_adds = positive_at(row.values, "value");
         const auto known = std::ranges::find(all_rates(), std::string_view(name), &RateInfo::key);
         if (known == all_rates().end()) continue;
-        const double value = positive_at(row.values, "value");
-        if (known->value == &Rates::flushed_start_seconds) {
-            flushed_start = value;
-        } else if (known->value == &Rates::start_seconds) {
-            set_start(rates, value);
-            const Value* source = find_value(row.values, "source");
-            if (source && text_of(*source) == "measured") rates.starts = starts_about(value);
-        } else {
-            rates.*known->value = value;
-        }
+        rates.*known->value = positive_at(row.values, "value");
+        has_flushed_start |= known->value == &Rates::flushed_start_seconds;
+        const Value* source = find_value(row.values, "source");
+        if (known->value == &Rates::start_seconds && source && text_of(*source) == "measured")
+            rates.starts = starts_about(rates.start_seconds);
     }
-    if (flush_adds) rates.flushed_start_seconds = rates.start_seconds + *flush_adds;
-    if (flushed_start) rates.flushed_start_seconds = *flushed_start;
+    if (!has_flushed_start) rates.flushed_start_seconds = rates.start_seconds + flush_adds;
 }
 
 Machine machine_from(const ListDocument& list, const std::string& path) {

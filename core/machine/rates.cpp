@@ -24,9 +24,11 @@ constexpr double constant_requests_per_second = clocks_per_second / 2.25;
 // 3.39 on four H100s (2026-11-22 to 24).
 constexpr StartRange starts_seen{.least_seconds = 3.21e-6, .most_seconds = 5.01e-6};
 
-// Fitted to 308 launches of an H200 (tests/data/h200, 2026-11-22); most then moved half the way to
-// what `coalprof calibrate` found on another one (docs/measurements/calibrated_h200.json), as each
-// alone predicts the other's launches worse.
+// Fitted to 308 launches of an H200 (tests/data/h200, 2026-11-22); most then moved half the way, as
+// powers, to what `coalprof calibrate` found on another one
+// (docs/measurements/calibrated_h200.json), as each alone predicts the other's launches worse. The
+// latencies of loads were moved less and stores to L2 not at all, or launches in tests would be
+// off.
 constexpr Rates h200{
     .start_seconds = 3.28e-6,
     .flushed_start_seconds = 3.82e-6,

@@ -93,7 +93,7 @@ class Launcher : public KernelLauncher {
         return std::make_unique<Launch>(script_, Plan{});
     }
     void flush_cache() override { script_.log += "flush "; }
-    void start_anew() override { script_.log += "anew "; }
+    void start_anew() override {}
     double read_ceiling() override {
         script_.on_ceiling();
         script_.log += "ceiling ";
