@@ -122,6 +122,7 @@ class Replay {
             ReplayedKind& kind = is_load ? replayed_.loads : replayed_.stores;
             kind.is_branched = kind.is_branched || may_idle(one.formula);
             replayed_.divides = replayed_.divides || divides(one.formula);
+            if (!is_load) draws_stores_ = draws_stores_ && hashes_of(one.formula) > 0;
             if (!is_pointer_load(program, one))
                 replayed_.element_bytes = std::max(replayed_.element_bytes, one.width_bytes);
         }
@@ -205,6 +206,9 @@ class Replay {
     Replayed& result() {
         replayed_.few_stored = replayed_.stores_pile_up && replayed_.stores.line_again > 0 &&
                                stored_.size() <= leaving_lines;
+        const std::uint32_t most = replayed_.element_bytes < 4 ? leaving_parts : gathering_lines;
+        if (loads_.empty() && draws_stores_ && !stored_.empty() && stored_.size() <= most)
+            replayed_.gathered_lines = static_cast<double>(stored_.size());
         return replayed_;
     }
 
@@ -289,6 +293,7 @@ class Replay {
             }
         }
         replayed_.stores_pile_up = lines_of_passes > many_lines * passes;
+        replayed_.lines_of_store = lines / some;
         // While the warps of a full multiprocessor store, so many of their requests leave as may
         // wait; the others join. Stores to 4 and 16 lines: 17 to 44 for each 64 warps (tests/data).
         const double of_wave = lines / some * order_.block_warps() * order_.per_thread *
@@ -380,10 +385,10 @@ class Replay {
 
     // Whether stores pile up for so few lines that all of them may wait at the same time.
     bool note_stored(std::uint64_t line) {
-        if (!replayed_.stores_pile_up) return false;
+        if (!replayed_.stores_pile_up && !(draws_stores_ && loads_.empty())) return false;
         if (stored_.size() <= leaving_lines && std::ranges::find(stored_, line) == stored_.end())
             stored_.push_back(line);
-        return stored_.size() <= leaving_lines;
+        return replayed_.stores_pile_up && stored_.size() <= leaving_lines;
     }
 
     const Program& program_;
@@ -401,6 +406,7 @@ class Replay {
     std::vector<const Instruction*> stores_;
     std::vector<BlockInTime> running_;  // that have loaded what they will store
     double lines_of_block_ = 0;
+    bool draws_stores_ = true;           // by lot, all of them
     std::vector<std::uint64_t> stored_;  // lines that stores pile up for, while they are few
     // Of blocks: warps come to L1 in their order, less so the more of them there are. Fitted to
     // loads of misaligned rows, whose first or last part comes again.
@@ -536,7 +542,9 @@ Replayed replay_blocks(const Program& program, const LaunchOrder& order,
     else
         replay_history(replay, order, multiprocessor);
     Replayed& result = replay.result();
-    if (result.few_stored)
+    if (result.gathered_lines > 0)
+        result.leaving = leaving_when_gathered(result, order, multiprocessor);
+    else if (result.few_stored)
         result.leaving = leaving_when_piled_up(result);
     else if (result.loads.sectors == 0 && result.stores.line_again > 0)
         result.leaving = leaving_of_stores(program, order, multiprocessor, result);

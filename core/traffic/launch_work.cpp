@@ -7,6 +7,7 @@
 #include "core/pattern/memory_settings.h"
 #include "core/traffic/duration.h"
 #include "core/traffic/issued.h"
+#include "core/traffic/store_merge.h"
 
 namespace coalprof {
 namespace {
@@ -128,6 +129,14 @@ void set_stores_of_line(const std::vector<ArrayReach>& arrays, double writes,
     }
 }
 
+// `lines`: that all stores go to.
+void gather_stores(double lines, double writes, Work& work) {
+    work.stores_of_line = 0;
+    work.stores_of_busy_line = 0;
+    work.stores_at_random = false;  // nobody waits in turn: all wait for the same few lines
+    work.stores_of_slice = writes / slices_of(lines);
+}
+
 void set_lines(const Program& program, const std::vector<ArrayReach>& arrays,
                const Readings& readings, const CacheTraffic& caches, double share_in_flight,
                Work& work) {
@@ -200,6 +209,8 @@ LaunchEstimate estimate_work(const Machine& machine, const Plan& plan, bool is_w
     const double share_in_flight =
         std::min(1.0, launch.work.resident_blocks * multiprocessor.count / launch.work.blocks);
     set_lines(plan.program, arrays, readings, launch.caches, share_in_flight, launch.work);
+    if (replayed.gathered_lines > 0)
+        gather_stores(replayed.gathered_lines, launch.caches.l2_write_requests, launch.work);
     if (multiprocessor.keeps_loads)
         launch.work.l1_fills = launch.work.l2_read_requests /
                                (launch.work.busy_share * multiprocessor.count *

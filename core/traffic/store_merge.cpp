@@ -200,6 +200,11 @@ double lines_of_pass(const Group& group, const Replayed& replayed) {
                              std::max(1.0, replayed.element_bytes / 4.0);
 }
 
+// Each request takes along the sectors of those that joined it: so many does one for a line.
+double joined_sectors(const ReplayedKind& stores) {
+    return (stores.sectors - stores.sector_again) / (stores.requests - stores.line_again);
+}
+
 }  // namespace
 
 LeavingShare leaving_when_piled_up(const Replayed& replayed) {
@@ -208,12 +213,31 @@ LeavingShare leaving_when_piled_up(const Replayed& replayed) {
     constexpr double joined = 0.99;
     const double requests =
         std::max(replayed.least_leaving, 1 - joined * stores.line_again / stores.requests);
-    // Each takes along the sectors of those that joined it.
-    const double sectors_of_line =
-        (stores.sectors - stores.sector_again) / (stores.requests - stores.line_again);
-    const double sectors = requests * stores.requests * sectors_of_line / stores.sectors;
+    const double sectors = requests * stores.requests * joined_sectors(stores) / stores.sectors;
     return {requests, std::clamp(sectors, 1 - joined * stores.sector_again / stores.sectors, 1.0)};
 }
+
+LeavingShare leaving_when_gathered(const Replayed& replayed, const LaunchOrder& order,
+                                   const Multiprocessor& one) {
+    // The slices that have the lines are busy all the time, and what comes meanwhile joins: so many
+    // requests leave as they serve while the warps store. The first warps of a multiprocessor come
+    // before anything waits. Fitted to 300 launches of an H100 (tests/data/h100/gathered.jsonl.gz).
+    const double elements = order.per_thread;
+    const double warps = static_cast<double>(order.blocks) * order.block_warps() / one.count;
+    const double waves = warps / (static_cast<double>(one.resident_blocks) * order.block_warps());
+    const double steady =
+        0.102 * slices_of(replayed.gathered_lines) * std::pow(elements, -0.088) * warps * elements;
+    const double first = 26.6 * std::pow(replayed.gathered_lines, 0.71) *
+                         std::pow(std::min(1.0, waves), 1.2) * std::pow(elements, -0.93) *
+                         std::pow(std::max(1.0, waves), -0.2);
+    const ReplayedKind& stores = replayed.stores;
+    const double requests =
+        std::min(1.0, (steady + first) / (warps * elements * replayed.lines_of_store));
+    const double sectors = requests * stores.requests * joined_sectors(stores) / stores.sectors;
+    return {requests, std::min(1.0, sectors)};
+}
+
+double slices_of(double lines) { return std::exp2(std::floor(std::log2(lines) / 2)); }
 
 LeavingShare leaving_of_stores(const Program& program, const LaunchOrder& order,
                                const Multiprocessor& one, const Replayed& replayed) {

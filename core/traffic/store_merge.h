@@ -12,11 +12,21 @@ namespace coalprof {
 inline constexpr std::uint32_t leaving_lines = 24;
 inline constexpr std::uint32_t leaving_parts = 8;
 
+// Lines to which stores may gather: all of them wait at all times.
+inline constexpr std::uint32_t gathering_lines = 16;
+
 LeavingShare leaving_of_stores(const Program& program, const LaunchOrder& order,
                                const Multiprocessor& multiprocessor, const Replayed& replayed);
 
 // The same where stores pile up, whatever the launch loads: what comes again among the last few
 // lines joins.
 LeavingShare leaving_when_piled_up(const Replayed& replayed);
+
+// The same where all stores go to Replayed::gathered_lines.
+LeavingShare leaving_when_gathered(const Replayed& replayed, const LaunchOrder& order,
+                                   const Multiprocessor& multiprocessor);
+
+// The slices of L2 that so many neighbouring lines lie in: 1, 2 and 4 for the first 1, 4 and 16.
+double slices_of(double lines);
 
 }  // namespace coalprof

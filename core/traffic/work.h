@@ -46,6 +46,8 @@ struct Work {
     // The same of the lines that blocks store to that run at the same time, as far as there are
     // fewer of these.
     double stores_of_busy_line = 0;
+    // Where all stores gather on a few lines, instead of these: the requests for one slice of L2.
+    double stores_of_slice = 0;
     double updates_of_line = 0;  // loads and stores, where both go to one array
     // Stores of blocks that run at the same time, for each sector that they store to, where the
     // array is loaded as well.
