@@ -122,7 +122,8 @@ class Replay {
             ReplayedKind& kind = is_load ? replayed_.loads : replayed_.stores;
             kind.is_branched = kind.is_branched || may_idle(one.formula);
             replayed_.divides = replayed_.divides || divides(one.formula);
-            if (!is_load) draws_stores_ = draws_stores_ && hashes_of(one.formula) > 0;
+            gathers_ = gathers_ && hashes_of(one.formula) > 0 &&
+                       one.array == instructions_.front()->array;
             if (!is_pointer_load(program, one))
                 replayed_.element_bytes = std::max(replayed_.element_bytes, one.width_bytes);
         }
@@ -206,8 +207,10 @@ class Replay {
     Replayed& result() {
         replayed_.few_stored = replayed_.stores_pile_up && replayed_.stores.line_again > 0 &&
                                stored_.size() <= leaving_lines;
-        const std::uint32_t most = replayed_.element_bytes < 4 ? leaving_parts : gathering_lines;
-        if (loads_.empty() && draws_stores_ && !stored_.empty() && stored_.size() <= most)
+        const std::uint32_t most = !loads_.empty()              ? gathering_updates
+                                   : replayed_.element_bytes < 4 ? leaving_parts
+                                                                 : gathering_lines;
+        if (gathers_ && !stored_.empty() && stored_.size() <= most)
             replayed_.gathered_lines = static_cast<double>(stored_.size());
         return replayed_;
     }
@@ -385,8 +388,8 @@ class Replay {
 
     // Whether stores pile up for so few lines that all of them may wait at the same time.
     bool note_stored(std::uint64_t line) {
-        if (!replayed_.stores_pile_up && !(draws_stores_ && loads_.empty())) return false;
-        if (stored_.size() <= leaving_lines && std::ranges::find(stored_, line) == stored_.end())
+        if (!replayed_.stores_pile_up && !gathers_) return false;
+        if (stored_.size() <= gathering_updates && std::ranges::find(stored_, line) == stored_.end())
             stored_.push_back(line);
         return replayed_.stores_pile_up && stored_.size() <= leaving_lines;
     }
@@ -406,7 +409,7 @@ class Replay {
     std::vector<const Instruction*> stores_;
     std::vector<BlockInTime> running_;  // that have loaded what they will store
     double lines_of_block_ = 0;
-    bool draws_stores_ = true;           // by lot, all of them
+    bool gathers_ = true;                // all go to places of one array that are drawn by lot
     std::vector<std::uint64_t> stored_;  // lines that stores pile up for, while they are few
     // Of blocks: warps come to L1 in their order, less so the more of them there are. Fitted to
     // loads of misaligned rows, whose first or last part comes again.
@@ -543,7 +546,7 @@ Replayed replay_blocks(const Program& program, const LaunchOrder& order,
         replay_history(replay, order, multiprocessor);
     Replayed& result = replay.result();
     if (result.gathered_lines > 0)
-        result.leaving = leaving_when_gathered(result, order, multiprocessor);
+        set_gathered(order, multiprocessor, result);
     else if (result.few_stored)
         result.leaving = leaving_when_piled_up(result);
     else if (result.loads.sectors == 0 && result.stores.line_again > 0)

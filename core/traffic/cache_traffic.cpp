@@ -190,7 +190,7 @@ double joined_stores(const Replayed& replayed, const LaunchOrder& order, const L
 LeavingShare leaving_of(const Replayed& replayed, const LaunchOrder& order,
                         const Loading& loading) {
     const ReplayedKind& stores = replayed.stores;
-    if (replayed.loads.sectors == 0) return replayed.leaving;
+    if (replayed.loads.sectors == 0 || replayed.gathered_lines > 0) return replayed.leaving;
     const double joined = joined_stores(replayed, order, loading);
     const LeavingShare apart{1 - joined * share(stores.line_again, stores.requests),
                              1 - joined * share(stores.sector_again, stores.sectors)};
@@ -239,6 +239,14 @@ CacheTraffic cache_traffic(const Readings& readings, const Replayed& replayed,
     const double scale = share(loaded, loads.sectors);
     traffic.l1_hit_sectors = loads.hit_sectors * scale;
     double requests = scale * loads.requests;
+    if (keeps_loads && replayed.gathered_lines > 0) {
+        traffic.l1_hit_sectors = loaded * (1 - replayed.gathered_reads);
+        traffic.l2_read_sectors = loaded - traffic.l1_hit_sectors;
+        traffic.l2_read_requests =
+            std::min(traffic.l2_read_sectors,
+                     replayed.gathered_reads * number_or(readings[Counter::load_lines], 0));
+        return traffic;
+    }
     if (keeps_loads && replayed.few_stored) {
         // In the replay all that is stored to is on its way all the time. What leaves is loaded
         // again; not by the first blocks, which have loaded before they store.

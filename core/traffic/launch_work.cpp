@@ -134,7 +134,9 @@ void gather_stores(double lines, double writes, Work& work) {
     work.stores_of_line = 0;
     work.stores_of_busy_line = 0;
     work.stores_at_random = false;  // nobody waits in turn: all wait for the same few lines
+    work.updates_of_line = 0;
     work.stores_of_slice = writes / slices_of(lines);
+    work.reads_of_slice = work.l2_read_requests / slices_of(lines);
 }
 
 void set_lines(const Program& program, const std::vector<ArrayReach>& arrays,

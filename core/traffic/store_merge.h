@@ -12,8 +12,10 @@ namespace coalprof {
 inline constexpr std::uint32_t leaving_lines = 24;
 inline constexpr std::uint32_t leaving_parts = 8;
 
-// Lines to which stores may gather: all of them wait at all times.
+// Lines to which stores may gather: all of them wait at all times. Where they are loaded as well,
+// those that L2 serves from fewer slices than it has.
 inline constexpr std::uint32_t gathering_lines = 16;
+inline constexpr std::uint32_t gathering_updates = 32;
 
 LeavingShare leaving_of_stores(const Program& program, const LaunchOrder& order,
                                const Multiprocessor& multiprocessor, const Replayed& replayed);
@@ -22,11 +24,11 @@ LeavingShare leaving_of_stores(const Program& program, const LaunchOrder& order,
 // lines joins.
 LeavingShare leaving_when_piled_up(const Replayed& replayed);
 
-// The same where all stores go to Replayed::gathered_lines.
-LeavingShare leaving_when_gathered(const Replayed& replayed, const LaunchOrder& order,
-                                   const Multiprocessor& multiprocessor);
+// The same where all go to Replayed::gathered_lines, and what of their loads leaves.
+void set_gathered(const LaunchOrder& order, const Multiprocessor& multiprocessor,
+                  Replayed& replayed);
 
-// The slices of L2 that so many neighbouring lines lie in: 1, 2 and 4 for the first 1, 4 and 16.
+// The slices of L2 that so many neighbouring lines lie in: 1, 2, 4 and 8 for 1, 4, 16 and 32 of them.
 double slices_of(double lines);
 
 }  // namespace coalprof
