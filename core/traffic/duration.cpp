@@ -48,6 +48,14 @@ double atomic_seconds(const Work& work, const Rates& rates) {
 // loaded all before anything is stored.
 double behind_others(const Work& work) { return std::max(0.0, 1 - 1 / work.waves); }
 
+// How far updates of one line wait for each other. Those of places drawn by lot do so within a wave,
+// too, once it fills the multiprocessors; from places in 16 KiB on an H100
+// (tests/data/h100/gathered.jsonl.gz).
+double waiting_updates(const Work& work) {
+    if (!work.stores_at_random) return behind_others(work);
+    return 0.75 * std::clamp((work.waves * std::sqrt(work.per_thread) - 0.5) / 0.7, 0.0, 1.0);
+}
+
 double request_seconds(const Work& work, const Rates& rates) {
     // A multiprocessor gets through so many times its share of what L2 serves to all of them; of
     // lines that are stored to, which cost L2 three times as much, more. From launches of up to 64
@@ -89,7 +97,7 @@ double line_seconds(const Work& work, const Rates& rates) {
     constexpr double slice_reads_per_second = 2.2e8;  // of what is stored to at the same time
     return work.stores_of_slice / slice_stores_per_second +
            work.reads_of_slice / slice_reads_per_second + work.stores_of_line / rates.line_stores_per_second +
-           behind_others(work) * work.updates_of_line / rates.line_updates_per_second +
+           waiting_updates(work) * work.updates_of_line / rates.line_updates_per_second +
            work.reads_of_line / line_reads_per_second +
            work.reductions / std::max(work.reduced_lines, 1.0) / line_reductions_per_second;
 }
