@@ -122,8 +122,8 @@ class Replay {
             ReplayedKind& kind = is_load ? replayed_.loads : replayed_.stores;
             kind.is_branched = kind.is_branched || may_idle(one.formula);
             replayed_.divides = replayed_.divides || divides(one.formula);
-            gathers_ = gathers_ && hashes_of(one.formula) > 0 &&
-                       one.array == instructions_.front()->array;
+            gathers_ =
+                gathers_ && hashes_of(one.formula) > 0 && one.array == instructions_.front()->array;
             if (!is_pointer_load(program, one))
                 replayed_.element_bytes = std::max(replayed_.element_bytes, one.width_bytes);
         }
@@ -207,7 +207,7 @@ class Replay {
     Replayed& result() {
         replayed_.few_stored = replayed_.stores_pile_up && replayed_.stores.line_again > 0 &&
                                stored_.size() <= leaving_lines;
-        const std::uint32_t most = !loads_.empty()              ? gathering_updates
+        const std::uint32_t most = !loads_.empty()               ? gathering_updates
                                    : replayed_.element_bytes < 4 ? leaving_parts
                                                                  : gathering_lines;
         if (gathers_ && !stored_.empty() && stored_.size() <= most)
@@ -389,7 +389,8 @@ class Replay {
     // Whether stores pile up for so few lines that all of them may wait at the same time.
     bool note_stored(std::uint64_t line) {
         if (!replayed_.stores_pile_up && !gathers_) return false;
-        if (stored_.size() <= gathering_updates && std::ranges::find(stored_, line) == stored_.end())
+        if (stored_.size() <= gathering_updates &&
+            std::ranges::find(stored_, line) == stored_.end())
             stored_.push_back(line);
         return replayed_.stores_pile_up && stored_.size() <= leaving_lines;
     }

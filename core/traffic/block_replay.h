@@ -53,12 +53,12 @@ struct Replayed {
     // Stores of more lines than aligned and misaligned runs touch take so long that requests pile
     // up before L2, and join while they wait.
     bool stores_pile_up = false;
-    double least_leaving = 0;      // of their requests: those that need not wait
-    bool few_stored = false;       // and all lines that are stored to wait at the same time
-    double lines_of_store = 0;     // of a warp's element: those that it stores to
+    double least_leaving = 0;   // of their requests: those that need not wait
+    bool few_stored = false;    // and all lines that are stored to wait at the same time
+    double lines_of_store = 0;  // of a warp's element: those that it stores to
     // All stores, and all loads, go to these lines of one array, drawn by lot; 0 where they do not.
     double gathered_lines = 0;
-    double gathered_reads = 1;  // of the requests of these loads: those that leave
+    double gathered_reads = 1;     // of the requests of these loads: those that leave
     double instructions = 0;       // of an element, whatever they do
     double pointer_loads = 0;      // of these: loads whose result is an address
     double load_instructions = 0;  // of these: loads of global memory, of pointers as well

@@ -48,8 +48,8 @@ double atomic_seconds(const Work& work, const Rates& rates) {
 // loaded all before anything is stored.
 double behind_others(const Work& work) { return std::max(0.0, 1 - 1 / work.waves); }
 
-// How far updates of one line wait for each other. Those of places drawn by lot do so within a wave,
-// too, once it fills the multiprocessors; from places in 16 KiB on an H100
+// How far updates of one line wait for each other. Those of places drawn by lot do so within a
+// wave, too, once it fills the multiprocessors; from places in 16 KiB on an H100
 // (tests/data/h100/gathered.jsonl.gz).
 double waiting_updates(const Work& work) {
     if (!work.stores_at_random) return behind_others(work);
@@ -96,7 +96,8 @@ double line_seconds(const Work& work, const Rates& rates) {
     constexpr double slice_stores_per_second = 3.55e8;
     constexpr double slice_reads_per_second = 2.2e8;  // of what is stored to at the same time
     return work.stores_of_slice / slice_stores_per_second +
-           work.reads_of_slice / slice_reads_per_second + work.stores_of_line / rates.line_stores_per_second +
+           work.reads_of_slice / slice_reads_per_second +
+           work.stores_of_line / rates.line_stores_per_second +
            waiting_updates(work) * work.updates_of_line / rates.line_updates_per_second +
            work.reads_of_line / line_reads_per_second +
            work.reductions / std::max(work.reduced_lines, 1.0) / line_reductions_per_second;

@@ -206,14 +206,15 @@ double joined_sectors(const ReplayedKind& stores) {
 }
 
 // Stores, and perhaps loads, that all go to a few lines which are drawn by lot. What follows are
-// requests of one multiprocessor, fitted to launches of an H100 (tests/data/h100/gathered.jsonl.gz).
+// requests of one multiprocessor, fitted to launches of an H100
+// (tests/data/h100/gathered.jsonl.gz).
 struct Gathering {
     double lines = 1;
-    double stores = 0;    // of warps, to their elements
-    double elements = 1;  // of a thread
-    double first = 1;     // how far warps that start with the launch fill the multiprocessor
-    double waves = 1;     // at least one
-    double block = 1;     // of 256 threads
+    double stores = 0;         // of warps, to their elements
+    double elements = 1;       // of a thread
+    double first = 1;          // how far warps that start with the launch fill the multiprocessor
+    double waves = 1;          // at least one
+    double block = 1;          // of 256 threads
     bool is_of_parts = false;  // of words
 };
 
@@ -265,7 +266,8 @@ void set_gathered(const LaunchOrder& order, const Multiprocessor& one, Replayed&
     if (replayed.loads.sectors == 0) {
         leaving = stores_gathered(at) / made;
     } else if (!one.keeps_loads) {
-        leaving = waits ? 0.39 * std::pow(at.lines / 4, 0.25) * std::pow(elements, -0.76)
+        leaving = waits ? 0.39 * std::pow(at.lines / 4, 0.25) * std::pow(elements, -0.76) *
+                              std::pow(std::min(8.0, waves) / 8, -0.04)
                         : (at.is_of_parts ? 0.93 : 0.65) * std::pow(at.lines / 32, 0.35);
     } else if (waits) {
         leaving = updates_gathered(at) / made;
@@ -280,9 +282,7 @@ void set_gathered(const LaunchOrder& order, const Multiprocessor& one, Replayed&
     replayed.leaving = {requests, std::min(1.0, sectors)};
 }
 
-double slices_of(double lines) {
-    return lines < 4 ? 1 : lines < 16 ? 2 : lines < 32 ? 4 : 8;
-}
+double slices_of(double lines) { return lines < 4 ? 1 : lines < 16 ? 2 : lines < 32 ? 4 : 8; }
 
 LeavingShare leaving_of_stores(const Program& program, const LaunchOrder& order,
                                const Multiprocessor& one, const Replayed& replayed) {

@@ -28,7 +28,8 @@ LeavingShare leaving_when_piled_up(const Replayed& replayed);
 void set_gathered(const LaunchOrder& order, const Multiprocessor& multiprocessor,
                   Replayed& replayed);
 
-// The slices of L2 that so many neighbouring lines lie in: 1, 2, 4 and 8 for 1, 4, 16 and 32 of them.
+// The slices of L2 that so many neighbouring lines lie in: 1, 2, 4 and 8 for 1, 4, 16 and 32 of
+// them.
 double slices_of(double lines);
 
 }  // namespace coalprof

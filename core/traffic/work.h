@@ -48,7 +48,7 @@ struct Work {
     double stores_of_busy_line = 0;
     // Where all stores gather on a few lines, instead of these: the requests for one slice of L2.
     double stores_of_slice = 0;
-    double reads_of_slice = 0;  // of the same lines
+    double reads_of_slice = 0;   // of the same lines
     double updates_of_line = 0;  // loads and stores, where both go to one array
     // Stores of blocks that run at the same time, for each sector that they store to, where the
     // array is loaded as well.

@@ -304,6 +304,24 @@ TEST(Duration, of_stores_at_random_is_what_an_h200_took) {
     EXPECT_NEAR(launch_seconds(many, "h200", CacheState::cold), 0.85e-3, 0.2 * 0.85e-3);
 }
 
+// Measured (H100): 608 us of stores to two lines, which lie in one slice of L2; 105 us of updates
+// of 16, in four slices. If nothing joined the stores would take 24 times as long.
+TEST(Duration, of_what_gathers_on_few_lines_is_what_their_slices_take) {
+    const Plan stores =
+        shaped(plan_of("scatter", 256, Op::store, 256 * mib / 4, 4), ElementType::u8, 256);
+    EXPECT_NEAR(launch_seconds(stores, "h100", CacheState::cold), 608e-6, 0.25 * 608e-6);
+    const Plan updates =
+        shaped(plan_of("scatter", 2 << 10, Op::rmw, 4 * mib), ElementType::f32, 256);
+    EXPECT_NEAR(launch_seconds(updates, "h100", CacheState::cold), 105e-6, 0.3 * 105e-6);
+}
+
+// Measured (H100): 68 us of updates of 128 lines by blocks that just fill the multiprocessors; if
+// they did not wait for each other 26.
+TEST(Duration, of_updates_at_random_waits_within_a_full_wave) {
+    const Plan plan = shaped(plan_of("scatter", 16 << 10, Op::rmw, mib), ElementType::f32, 256);
+    EXPECT_NEAR(launch_seconds(plan, "h100", CacheState::cold), 68e-6, 0.3 * 68e-6);
+}
+
 // The place of a lane is one of three words' bits: 4.2 million warps issue 56 instructions each,
 // where stores and blocks alone take 112 us. Measured on an H200: 264.
 TEST(Duration, of_lanes_in_another_order_is_what_their_instructions_take) {
