@@ -277,7 +277,14 @@ void set_gathered(const LaunchOrder& order, const Multiprocessor& one, Replayed&
         replayed.gathered_reads = 0.30 * at.lines / 32 * std::pow(at.waves, -0.30) *
                                   std::pow(elements, -0.23) * std::pow(at.block, -0.27);
     }
-    const double requests = std::min(1.0, leaving);
+    // A block's own lines leave once at least; no more do where a multiprocessor has no other block
+    // (one for each block of 256 threads and line, H100, tests/data/h100/gathered.jsonl.gz).
+    const double blocks = static_cast<double>(order.blocks) / one.count;
+    const double least = std::min(1.0, blocks) * at.lines / made;
+    if (replayed.loads.sectors == 0 && blocks <= 1) leaving = least * std::max(1.0, at.block);
+    if (one.keeps_loads)
+        replayed.gathered_reads = std::clamp(replayed.gathered_reads, std::min(1.0, least), 1.0);
+    const double requests = std::min(1.0, std::max(leaving, least));
     const double sectors = requests * stores.requests * joined_sectors(stores) / stores.sectors;
     replayed.leaving = {requests, std::min(1.0, sectors)};
 }

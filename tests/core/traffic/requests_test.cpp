@@ -256,6 +256,16 @@ TEST(CacheTraffic, of_stores_to_the_fewest_lines_joins_as_others_do) {
     EXPECT_NEAR(caches_of(two).l2_write_requests, 212'714, 0.25 * 212'714);
 }
 
+// Measured on an H100: 512 requests of 128 blocks, each on a multiprocessor of its own, to four
+// lines; each block of 8 warps and two elements sends each line once. A warp alone sends all.
+TEST(CacheTraffic, of_stores_to_few_lines_leaves_each_of_a_block_once) {
+    const Plan plan = shaped(plan_of("scatter", 512, Op::store, mib / 4, 2), ElementType::f32, 256);
+    EXPECT_NEAR(caches_of(plan).l2_write_requests, 512, 0.02 * 512);
+    const Plan warp = shaped(plan_of("scatter", 2 << 10, Op::store, 128), ElementType::f32, 32);
+    const CacheTraffic traffic = caches_of(warp);
+    EXPECT_EQ(traffic.joined_write_requests, 0);
+}
+
 // Measured on an H100: of 16 lines 573 x 132 requests of stores and 249 x 132 of loads, of 4 lines
 // 417 x 132 and 119 x 132. Not one of two such launches is like the other by less than a third.
 TEST(CacheTraffic, of_updates_of_few_lines_joins_those_that_wait) {
