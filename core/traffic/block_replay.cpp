@@ -8,6 +8,7 @@
 
 #include "core/parallel/spares.h"
 #include "core/pattern/memory_settings.h"
+#include "core/traffic/gathering.h"
 #include "core/traffic/issued.h"
 #include "core/traffic/line_hash.h"
 #include "core/traffic/sector_cache.h"
@@ -210,8 +211,8 @@ class Replay {
         const std::uint32_t most = !loads_.empty()               ? gathering_updates
                                    : replayed_.element_bytes < 4 ? leaving_parts
                                                                  : gathering_lines;
-        if (gathers_ && !stored_.empty() && stored_.size() <= most)
-            replayed_.gathered_lines = static_cast<double>(stored_.size());
+        replayed_.gathered_lines =
+            gathers_ && stored_.size() <= most ? static_cast<double>(stored_.size()) : 0;
         return replayed_;
     }
 
@@ -386,7 +387,8 @@ class Replay {
         sums.sector_again += ones(before->asked_sectors & touched.sectors);
     }
 
-    // Whether stores pile up for so few lines that all of them may wait at the same time.
+    // Keeps the line in mind while there are few. Whether stores pile up for so few lines that all
+    // of them may wait at the same time.
     bool note_stored(std::uint64_t line) {
         if (!replayed_.stores_pile_up && !gathers_) return false;
         if (stored_.size() <= gathering_updates &&
@@ -411,7 +413,7 @@ class Replay {
     std::vector<BlockInTime> running_;  // that have loaded what they will store
     double lines_of_block_ = 0;
     bool gathers_ = true;                // all go to places of one array that are drawn by lot
-    std::vector<std::uint64_t> stored_;  // lines that stores pile up for, while they are few
+    std::vector<std::uint64_t> stored_;  // lines that stores pile up for or gather on, while few
     // Of blocks: warps come to L1 in their order, less so the more of them there are. Fitted to
     // loads of misaligned rows, whose first or last part comes again.
     double backward_share_ = 0;

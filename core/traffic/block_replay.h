@@ -36,6 +36,8 @@ struct ReplayedKind {
     double compared_sectors = 0;
     double block_sectors = 0;
     double shared_sectors = 0;
+    // Of one request for a line, with those of others that joined it.
+    double sectors_of_request() const { return (sectors - sector_again) / (requests - line_again); }
     // What came since `before` comes so many times more.
     void go_on_since(const ReplayedKind& before, double times);
 };

@@ -225,7 +225,7 @@ CacheTraffic cache_traffic(const Readings& readings, const Replayed& replayed,
                            const LaunchOrder& order, const Loading& loading) {
     const bool keeps_loads = loading.keeps_loads;
     const ReplayedKind& loads = replayed.loads;
-    CacheTraffic traffic{.is_near = replayed.is_near};
+    CacheTraffic traffic{.is_near = replayed.is_near, .gathered_lines = replayed.gathered_lines};
     const double stored = number_or(readings[Counter::store_sectors], 0);
     const double store_scale = share(stored, replayed.stores.sectors);
     const double store_requests = store_scale * replayed.stores.requests;
@@ -237,8 +237,6 @@ CacheTraffic cache_traffic(const Readings& readings, const Replayed& replayed,
     traffic.joined_write_requests = store_requests - traffic.l2_write_requests;
     const double loaded = number_or(readings[Counter::load_sectors], 0);
     const double scale = share(loaded, loads.sectors);
-    traffic.l1_hit_sectors = loads.hit_sectors * scale;
-    double requests = scale * loads.requests;
     if (keeps_loads && replayed.gathered_lines > 0) {
         traffic.l1_hit_sectors = loaded * (1 - replayed.gathered_reads);
         traffic.l2_read_sectors = loaded - traffic.l1_hit_sectors;
@@ -247,6 +245,8 @@ CacheTraffic cache_traffic(const Readings& readings, const Replayed& replayed,
                      replayed.gathered_reads * number_or(readings[Counter::load_lines], 0));
         return traffic;
     }
+    traffic.l1_hit_sectors = loads.hit_sectors * scale;
+    double requests = scale * loads.requests;
     if (keeps_loads && replayed.few_stored) {
         // In the replay all that is stored to is on its way all the time. What leaves is loaded
         // again; not by the first blocks, which have loaded before they store.

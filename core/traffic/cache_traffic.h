@@ -16,7 +16,8 @@ struct CacheTraffic {
     // What of the stores joined others on its way there.
     double joined_write_sectors = 0;
     double joined_write_requests = 0;
-    bool is_near = true;  // Replayed::is_near
+    bool is_near = true;        // Replayed::is_near
+    double gathered_lines = 0;  // Replayed::gathered_lines
 };
 
 // What the replay of some blocks does not tell of a launch's loads.

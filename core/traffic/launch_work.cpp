@@ -6,8 +6,8 @@
 #include "core/model/bandwidth.h"
 #include "core/pattern/memory_settings.h"
 #include "core/traffic/duration.h"
+#include "core/traffic/gathering.h"
 #include "core/traffic/issued.h"
-#include "core/traffic/store_merge.h"
 
 namespace coalprof {
 namespace {
@@ -103,9 +103,10 @@ double updating_share(const Program& program) {
     return loads > 0 ? updating / loads : 0;
 }
 
-// `share_in_flight`: of the launch's blocks those that run at the same time.
-void set_stores_of_line(const std::vector<ArrayReach>& arrays, double writes,
-                        double share_in_flight, Work& work) {
+// `share_in_flight`: of the launch's blocks those that run at the same time; `gathered_lines`: see
+// Replayed.
+void set_stores(const std::vector<ArrayReach>& arrays, double writes, double share_in_flight,
+                double gathered_lines, Work& work) {
     double lines = 0;
     double lines_in_flight = 0;
     double sectors_in_flight = 0;
@@ -121,22 +122,17 @@ void set_stores_of_line(const std::vector<ArrayReach>& arrays, double writes,
                                  : array.stores.sectors_of_share(share_in_flight);
     }
     if (lines == 0) return;
+    if (work.updating_reads > 0)
+        work.updates_at_once = writes * share_in_flight / sectors_in_flight;
+    if (gathered_lines > 0) {
+        work.stores_at_random = false;  // nobody waits in turn: all wait for the same few lines
+        work.stores_of_slice = writes / slices_of(gathered_lines);
+        work.reads_of_slice = work.l2_read_requests / slices_of(gathered_lines);
+        return;
+    }
     work.stores_of_line = writes / lines;
     work.stores_of_busy_line = writes / lines_in_flight - work.stores_of_line;
-    if (work.updating_reads > 0) {
-        work.updates_of_line = (writes + work.l2_read_requests) / lines;
-        work.updates_at_once = writes * share_in_flight / sectors_in_flight;
-    }
-}
-
-// `lines`: that all stores go to.
-void gather_stores(double lines, double writes, Work& work) {
-    work.stores_of_line = 0;
-    work.stores_of_busy_line = 0;
-    work.stores_at_random = false;  // nobody waits in turn: all wait for the same few lines
-    work.updates_of_line = 0;
-    work.stores_of_slice = writes / slices_of(lines);
-    work.reads_of_slice = work.l2_read_requests / slices_of(lines);
+    if (work.updating_reads > 0) work.updates_of_line = (writes + work.l2_read_requests) / lines;
 }
 
 void set_lines(const Program& program, const std::vector<ArrayReach>& arrays,
@@ -163,7 +159,7 @@ void set_lines(const Program& program, const std::vector<ArrayReach>& arrays,
     work.updating_reads = work.l2_read_requests * updating_share(program);
     if (loaded_lines > 0)
         work.reads_of_line = (work.l2_read_requests - work.updating_reads) / loaded_lines;
-    set_stores_of_line(arrays, writes, share_in_flight, work);
+    set_stores(arrays, writes, share_in_flight, caches.gathered_lines, work);
 }
 
 // `lines_of_load`: of a warp's load.
@@ -211,8 +207,6 @@ LaunchEstimate estimate_work(const Machine& machine, const Plan& plan, bool is_w
     const double share_in_flight =
         std::min(1.0, launch.work.resident_blocks * multiprocessor.count / launch.work.blocks);
     set_lines(plan.program, arrays, readings, launch.caches, share_in_flight, launch.work);
-    if (replayed.gathered_lines > 0)
-        gather_stores(replayed.gathered_lines, launch.caches.l2_write_requests, launch.work);
     if (multiprocessor.keeps_loads)
         launch.work.l1_fills = launch.work.l2_read_requests /
                                (launch.work.busy_share * multiprocessor.count *

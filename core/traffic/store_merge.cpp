@@ -47,9 +47,9 @@ struct Group {
     std::array<std::vector<Store>, schedulers> stores;
 };
 
-class Gatherer {
+class Gathering {
  public:
-    Gatherer(const Program& program, const LaunchOrder& order, bool mixes_warps)
+    Gathering(const Program& program, const LaunchOrder& order, bool mixes_warps)
         : program_(program), order_(order), mixes_warps_(mixes_warps) {
         for (const Instruction& one : program.instructions)
             if (one.kind == AccessKind::store && one.space == Space::global)
@@ -184,7 +184,7 @@ double disorder_of(const Replayed& replayed, const LaunchOrder& order, double li
 }
 
 // The blocks that one multiprocessor has from its block `first` on.
-Group group_from(Gatherer& gathering, std::uint64_t first, std::uint64_t blocks,
+Group group_from(Gathering& gathering, std::uint64_t first, std::uint64_t blocks,
                  const Multiprocessor& one) {
     Group group;
     for (std::uint64_t k = 0; k < blocks; ++k) gathering.add_block(first + k * one.count, group);
@@ -200,42 +200,6 @@ double lines_of_pass(const Group& group, const Replayed& replayed) {
                              std::max(1.0, replayed.element_bytes / 4.0);
 }
 
-// Each request takes along the sectors of those that joined it: so many does one for a line.
-double joined_sectors(const ReplayedKind& stores) {
-    return (stores.sectors - stores.sector_again) / (stores.requests - stores.line_again);
-}
-
-// Stores, and perhaps loads, that all go to a few lines which are drawn by lot. What follows are
-// requests of one multiprocessor, fitted to launches of an H100
-// (tests/data/h100/gathered.jsonl.gz).
-struct Gathering {
-    double lines = 1;
-    double stores = 0;         // of warps, to their elements
-    double elements = 1;       // of a thread
-    double first = 1;          // how far warps that start with the launch fill the multiprocessor
-    double waves = 1;          // at least one
-    double block = 1;          // of 256 threads
-    bool is_of_parts = false;  // of words
-};
-
-// The slices that have the lines are busy all the time, and what comes meanwhile joins: so many
-// leave as they serve while the warps store. The first warps come before anything waits.
-double stores_gathered(const Gathering& at) {
-    return 0.102 * slices_of(at.lines) * std::pow(at.elements, -0.088) * at.stores +
-           26.6 * std::pow(at.lines, 0.71) * std::pow(at.first, 1.2) *
-               std::pow(at.elements, -0.93) * std::pow(at.waves, -0.2);
-}
-
-// Within a factor of 1.4, a tenth of them of 2.4: who waits for whom is chance.
-double updates_gathered(const Gathering& at) {
-    return 0.72 * std::pow(at.stores, 0.89) * std::pow(at.lines / 4, 1.32) *
-           std::pow(at.elements, -0.35) * std::pow(at.first, 0.16);
-}
-double reads_gathered(const Gathering& at) {
-    return 0.40 * std::pow(at.stores, 0.76) * std::pow(at.lines / 4, 1.76) *
-           std::pow(at.elements, -0.30) * std::pow(at.first, 0.12);
-}
-
 }  // namespace
 
 LeavingShare leaving_when_piled_up(const Replayed& replayed) {
@@ -244,59 +208,17 @@ LeavingShare leaving_when_piled_up(const Replayed& replayed) {
     constexpr double joined = 0.99;
     const double requests =
         std::max(replayed.least_leaving, 1 - joined * stores.line_again / stores.requests);
-    const double sectors = requests * stores.requests * joined_sectors(stores) / stores.sectors;
+    const double sectors =
+        requests * stores.requests * stores.sectors_of_request() / stores.sectors;
     return {requests, std::clamp(sectors, 1 - joined * stores.sector_again / stores.sectors, 1.0)};
 }
-
-void set_gathered(const LaunchOrder& order, const Multiprocessor& one, Replayed& replayed) {
-    const ReplayedKind& stores = replayed.stores;
-    const double elements = order.per_thread;
-    const double warps = static_cast<double>(order.blocks) * order.block_warps() / one.count;
-    const double waves = warps / (static_cast<double>(one.resident_blocks) * order.block_warps());
-    const Gathering at{.lines = replayed.gathered_lines,
-                       .stores = warps * elements,
-                       .elements = elements,
-                       .first = std::min(1.0, waves),
-                       .waves = std::max(1.0, waves),
-                       .block = order.block / 256.0,
-                       .is_of_parts = replayed.element_bytes < 4};
-    const double made = at.stores * replayed.lines_of_store;
-    const bool waits = at.lines <= (at.is_of_parts ? leaving_parts : gathering_lines);
-    double leaving = 0;
-    if (replayed.loads.sectors == 0) {
-        leaving = stores_gathered(at) / made;
-    } else if (!one.keeps_loads) {
-        leaving = waits ? 0.39 * std::pow(at.lines / 4, 0.25) * std::pow(elements, -0.76) *
-                              std::pow(std::min(8.0, waves) / 8, -0.04)
-                        : (at.is_of_parts ? 0.93 : 0.65) * std::pow(at.lines / 32, 0.35);
-    } else if (waits) {
-        leaving = updates_gathered(at) / made;
-        replayed.gathered_reads = std::min(1.0, reads_gathered(at) / made);
-    } else {
-        leaving = (at.is_of_parts ? 0.98 : 0.49) * std::pow(at.lines / 32, 0.55);
-        replayed.gathered_reads = 0.30 * at.lines / 32 * std::pow(at.waves, -0.30) *
-                                  std::pow(elements, -0.23) * std::pow(at.block, -0.27);
-    }
-    // A block's own lines leave once at least; no more do where a multiprocessor has no other block
-    // (one for each block of 256 threads and line, H100, tests/data/h100/gathered.jsonl.gz).
-    const double blocks = static_cast<double>(order.blocks) / one.count;
-    const double least = std::min(1.0, blocks) * at.lines / made;
-    if (replayed.loads.sectors == 0 && blocks <= 1) leaving = least * std::max(1.0, at.block);
-    if (one.keeps_loads)
-        replayed.gathered_reads = std::clamp(replayed.gathered_reads, std::min(1.0, least), 1.0);
-    const double requests = std::min(1.0, std::max(leaving, least));
-    const double sectors = requests * stores.requests * joined_sectors(stores) / stores.sectors;
-    replayed.leaving = {requests, std::min(1.0, sectors)};
-}
-
-double slices_of(double lines) { return lines < 4 ? 1 : lines < 16 ? 2 : lines < 32 ? 4 : 8; }
 
 LeavingShare leaving_of_stores(const Program& program, const LaunchOrder& order,
                                const Multiprocessor& one, const Replayed& replayed) {
     if (replayed.stores_pile_up) return leaving_when_piled_up(replayed);
     const bool mixes_warps =
         replayed.divides && order.per_thread > 1 && replayed.blocks_of_processor >= 1.5;
-    Gatherer gathering(program, order, mixes_warps);
+    Gathering gathering(program, order, mixes_warps);
     const std::uint64_t most_blocks = std::max(1u, most_together / order.block_warps());
     const std::uint64_t blocks = std::min({std::uint64_t{one.resident_blocks}, most_blocks,
                                            (order.blocks + one.count - 1) / one.count});

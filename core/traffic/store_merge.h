@@ -12,24 +12,11 @@ namespace coalprof {
 inline constexpr std::uint32_t leaving_lines = 24;
 inline constexpr std::uint32_t leaving_parts = 8;
 
-// Lines to which stores may gather: all of them wait at all times. Where they are loaded as well,
-// those that L2 serves from fewer slices than it has.
-inline constexpr std::uint32_t gathering_lines = 16;
-inline constexpr std::uint32_t gathering_updates = 32;
-
 LeavingShare leaving_of_stores(const Program& program, const LaunchOrder& order,
                                const Multiprocessor& multiprocessor, const Replayed& replayed);
 
 // The same where stores pile up, whatever the launch loads: what comes again among the last few
 // lines joins.
 LeavingShare leaving_when_piled_up(const Replayed& replayed);
-
-// The same where all go to Replayed::gathered_lines, and what of their loads leaves.
-void set_gathered(const LaunchOrder& order, const Multiprocessor& multiprocessor,
-                  Replayed& replayed);
-
-// The slices of L2 that so many neighbouring lines lie in: 1, 2, 4 and 8 for 1, 4, 16 and 32 of
-// them.
-double slices_of(double lines);
 
 }  // namespace coalprof

@@ -1,6 +1,8 @@
 // Launches for the tests of core/traffic, and what caches make of them.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -11,6 +13,7 @@
 #include "core/traffic/block_replay.h"
 #include "core/traffic/cache_traffic.h"
 #include "core/traffic/dram_traffic.h"
+#include "core/traffic/estimate.h"
 #include "core/traffic/launch_order.h"
 
 namespace coalprof {
@@ -63,6 +66,14 @@ inline Plan formula_plan(const std::string& text, ElementType type, const Launch
         make_formula_program(std::make_shared<ParsedFormula>(parse_formula(text, {})),
                              {.op = Op::load, .type = type, .shape = shape, .values = {}});
     return plan;
+}
+
+// Seconds that a whole launch is predicted to take.
+inline double launch_seconds(const Plan& plan, const char* machine_name, CacheState cache) {
+    const Machine machine = find_machine(machine_name);
+    Readings readings = Predictor(machine).predict_launch(plan, {});
+    EXPECT_TRUE(add_estimates(machine, plan, cache, readings));
+    return number_in(readings[Counter::duration_seconds]);
 }
 
 }  // namespace coalprof

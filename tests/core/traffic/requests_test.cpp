@@ -235,58 +235,6 @@ TEST(CacheTraffic, of_stores_to_few_lines_joins_those_that_wait) {
                 0.02 * 24.67 * 786'432);
 }
 
-// Stores to 16 lines go on joining while the slices of L2 that have the lines are busy. Measured on
-// an H100: 382,665 requests of 786,432 warps, with nearly all four sectors of a line (1,436,810).
-TEST(CacheTraffic, of_stores_to_few_lines_leaves_as_many_as_their_slices_serve) {
-    const Plan plan =
-        shaped(plan_of("scatter", 2 << 10, Op::store, 96 * mib), ElementType::f32, 1024);
-    const CacheTraffic traffic = caches_of(plan);
-    EXPECT_NEAR(traffic.l2_write_requests, 382'665, 0.15 * 382'665);
-    EXPECT_NEAR(traffic.l2_write_sectors, 4 * traffic.l2_write_requests,
-                0.05 * 4 * traffic.l2_write_requests);
-}
-
-// Measured on an H200: 11,604 requests of 16,384 warps, to four lines each. On an H100, two lines:
-// 212,714 of 2,097,152 warps (u8, four elements); if each store were a request of its own for each
-// line 4.19 million would leave.
-TEST(CacheTraffic, of_stores_to_the_fewest_lines_joins_as_others_do) {
-    const Plan wide = shaped(plan_of("scatter", 512, Op::store, 4 * mib), ElementType::f32x2, 512);
-    EXPECT_NEAR(caches_of(wide).l2_write_requests, 11'604, 0.1 * 11'604);
-    const Plan two = shaped(plan_of("scatter", 256, Op::store, 64 * mib, 4), ElementType::u8, 256);
-    EXPECT_NEAR(caches_of(two).l2_write_requests, 212'714, 0.25 * 212'714);
-}
-
-// Measured on an H100: 512 requests of 128 blocks, each on a multiprocessor of its own, to four
-// lines; each block of 8 warps and two elements sends each line once. A warp alone sends all.
-TEST(CacheTraffic, of_stores_to_few_lines_leaves_each_of_a_block_once) {
-    const Plan plan = shaped(plan_of("scatter", 512, Op::store, mib / 4, 2), ElementType::f32, 256);
-    EXPECT_NEAR(caches_of(plan).l2_write_requests, 512, 0.02 * 512);
-    const Plan warp = shaped(plan_of("scatter", 2 << 10, Op::store, 128), ElementType::f32, 32);
-    const CacheTraffic traffic = caches_of(warp);
-    EXPECT_EQ(traffic.joined_write_requests, 0);
-}
-
-// Measured on an H100: of 16 lines 573 x 132 requests of stores and 249 x 132 of loads, of 4 lines
-// 417 x 132 and 119 x 132. Not one of two such launches is like the other by less than a third.
-TEST(CacheTraffic, of_updates_of_few_lines_joins_those_that_wait) {
-    const auto of_region = [](std::uint64_t region, std::uint64_t bytes) {
-        return caches_of(shaped(plan_of("scatter", region, Op::rmw, bytes), ElementType::f32, 256));
-    };
-    const CacheTraffic many = of_region(2 << 10, 4 * mib);
-    EXPECT_NEAR(many.l2_write_requests, 572 * 132, 0.4 * 572 * 132);
-    EXPECT_NEAR(many.l2_read_requests, 249 * 132, 0.5 * 249 * 132);
-    const CacheTraffic few = of_region(512, 16 * mib);
-    EXPECT_NEAR(few.l2_write_requests, 417 * 132, 0.4 * 417 * 132);
-    EXPECT_NEAR(few.l2_read_requests, 119 * 132, 0.5 * 119 * 132);
-}
-
-// Measured on an H200: 1,993 sectors of 3,602; 1,990 are predicted. These blocks start together.
-TEST(CacheTraffic, of_updates_that_start_together_finds_none_that_wait) {
-    Plan plan = shaped(plan_of("scatter", 512, Op::rmw, mib / 16), ElementType::f64, 512);
-    plan.cache.dlcm = LoadModifier::cg;
-    EXPECT_NEAR(caches_of(plan).l2_write_sectors, 1'993, 0.1 * 1'993);
-}
-
 // Warps at most as many as schedulers store in step. Measured, requests: 263,248 of u8 in blocks of
 // 128 threads (H100), where all join that could; 986,619 of f32 in blocks of 256 (H200), 345,640
 // in blocks of 512 (H100), where warps of a scheduler take turns.

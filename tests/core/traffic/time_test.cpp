@@ -180,14 +180,6 @@ TEST(Duration, of_stores_at_random_is_the_sum_of_their_waits) {
     EXPECT_DOUBLE_EQ(longest(2 * of_l2 * rates.line_stores_per_second), 2 * of_l2);
 }
 
-// Seconds that a whole launch is predicted to take.
-double launch_seconds(const Plan& plan, const char* machine_name, CacheState cache) {
-    const Machine machine = find_machine(machine_name);
-    Readings readings = Predictor(machine).predict_launch(plan, {});
-    EXPECT_TRUE(add_estimates(machine, plan, cache, readings));
-    return number_in(readings[Counter::duration_seconds]);
-}
-
 // Lines that are waited for have their places in L1: 10 times all of them are 10 times as long as
 // one line is waited for, unless the waves of blocks take longer.
 TEST(Duration, of_a_full_l1_is_a_latency_for_each_time_it_fills) {
@@ -302,24 +294,6 @@ TEST(Duration, of_stores_at_random_is_what_an_h200_took) {
     const Plan many =
         shaped(plan_of("scatter", 64 << 10, Op::store, 48 * mib), ElementType::u16, 128);
     EXPECT_NEAR(launch_seconds(many, "h200", CacheState::cold), 0.85e-3, 0.2 * 0.85e-3);
-}
-
-// Measured (H100): 608 us of stores to two lines, which lie in one slice of L2; 105 us of updates
-// of 16, in four slices. If nothing joined the stores would take 24 times as long.
-TEST(Duration, of_what_gathers_on_few_lines_is_what_their_slices_take) {
-    const Plan stores =
-        shaped(plan_of("scatter", 256, Op::store, 256 * mib / 4, 4), ElementType::u8, 256);
-    EXPECT_NEAR(launch_seconds(stores, "h100", CacheState::cold), 608e-6, 0.25 * 608e-6);
-    const Plan updates =
-        shaped(plan_of("scatter", 2 << 10, Op::rmw, 4 * mib), ElementType::f32, 256);
-    EXPECT_NEAR(launch_seconds(updates, "h100", CacheState::cold), 105e-6, 0.3 * 105e-6);
-}
-
-// Measured (H100): 68 us of updates of 128 lines by blocks that just fill the multiprocessors; if
-// they did not wait for each other 26.
-TEST(Duration, of_updates_at_random_waits_within_a_full_wave) {
-    const Plan plan = shaped(plan_of("scatter", 16 << 10, Op::rmw, mib), ElementType::f32, 256);
-    EXPECT_NEAR(launch_seconds(plan, "h100", CacheState::cold), 68e-6, 0.3 * 68e-6);
 }
 
 // The place of a lane is one of three words' bits: 4.2 million warps issue 56 instructions each,
