@@ -8,6 +8,7 @@
 
 #include "core/parallel/spares.h"
 #include "core/pattern/memory_settings.h"
+#include "core/traffic/alike_stores.h"
 #include "core/traffic/gathering.h"
 #include "core/traffic/issued.h"
 #include "core/traffic/line_hash.h"
@@ -548,12 +549,16 @@ Replayed replay_blocks(const Program& program, const LaunchOrder& order,
     else
         replay_history(replay, order, multiprocessor);
     Replayed& result = replay.result();
-    if (result.gathered_lines > 0)
+    if (result.gathered_lines > 0) {
         set_gathered(order, multiprocessor, result);
-    else if (result.few_stored)
+    } else if (const auto leaving = leaving_of_alike(program, order, result)) {
+        result.stores_alike = true;
+        result.leaving = *leaving;
+    } else if (result.few_stored) {
         result.leaving = leaving_when_piled_up(result);
-    else if (result.loads.sectors == 0 && result.stores.line_again > 0)
+    } else if (result.loads.sectors == 0 && result.stores.line_again > 0) {
         result.leaving = leaving_of_stores(program, order, multiprocessor, result);
+    }
     return result;
 }
 

@@ -51,7 +51,9 @@ struct LeavingShare {
 struct Replayed {
     ReplayedKind loads;
     ReplayedKind stores;
-    LeavingShare leaving;  // of stores, where nothing is loaded or few lines are stored to
+    // Of stores, where nothing is loaded, few lines are stored to or neighbours store alike.
+    LeavingShare leaving;
+    bool stores_alike = false;  // neighbouring warps store to the same lines
     // Stores of more lines than aligned and misaligned runs touch take so long that requests pile
     // up before L2, and join while they wait.
     bool stores_pile_up = false;

@@ -190,7 +190,8 @@ double joined_stores(const Replayed& replayed, const LaunchOrder& order, const L
 LeavingShare leaving_of(const Replayed& replayed, const LaunchOrder& order,
                         const Loading& loading) {
     const ReplayedKind& stores = replayed.stores;
-    if (replayed.loads.sectors == 0 || replayed.gathered_lines > 0) return replayed.leaving;
+    if (replayed.loads.sectors == 0 || replayed.gathered_lines > 0 || replayed.stores_alike)
+        return replayed.leaving;
     const double joined = joined_stores(replayed, order, loading);
     const LeavingShare apart{1 - joined * share(stores.line_again, stores.requests),
                              1 - joined * share(stores.sector_again, stores.sectors)};
@@ -225,7 +226,9 @@ CacheTraffic cache_traffic(const Readings& readings, const Replayed& replayed,
                            const LaunchOrder& order, const Loading& loading) {
     const bool keeps_loads = loading.keeps_loads;
     const ReplayedKind& loads = replayed.loads;
-    CacheTraffic traffic{.is_near = replayed.is_near, .gathered_lines = replayed.gathered_lines};
+    CacheTraffic traffic{.is_near = replayed.is_near,
+                         .gathered_lines = replayed.gathered_lines,
+                         .stores_alike = replayed.stores_alike};
     const double stored = number_or(readings[Counter::store_sectors], 0);
     const double store_scale = share(stored, replayed.stores.sectors);
     const double store_requests = store_scale * replayed.stores.requests;

@@ -18,6 +18,7 @@ struct CacheTraffic {
     double joined_write_requests = 0;
     bool is_near = true;        // Replayed::is_near
     double gathered_lines = 0;  // Replayed::gathered_lines
+    bool stores_alike = false;  // Replayed::stores_alike
 };
 
 // What the replay of some blocks does not tell of a launch's loads.

@@ -226,6 +226,9 @@ class Model {
                 gone_after(in_l2(inputs_.share_in_flight * array.loads.units[2] * line), shares_);
         }
         add(traffic_.read, filled, filled / sector * bursts_each, density);
+        const double open = (1 - whole) * reach.units[0];  // sectors
+        if (whole > 0)
+            traffic_.mixed_lines += filled / sector * std::min(1.0, reach.units[2] / open);
         read_once_ += filled;
     }
 
@@ -316,6 +319,25 @@ double share_of_whole(const Program& program, std::span<const Instruction* const
     return sectors > 0 ? whole / sectors : 0;
 }
 
+// Of the bytes of the sectors that are stored to.
+double share_stored(const Reach& stored, std::uint32_t width_bytes) {
+    const double elements = stored.at_random ? stored.units[0] : stored.accesses;
+    return elements * width_bytes / (stored.units[0] * sector);
+}
+
+// ArrayReach::whole_share. Where nearly all bytes are stored, each sector that stays open lacks an
+// element at least; that a warp leaves it open says nothing, unless most others are stored whole.
+double whole_share_of(const Program& program, std::span<const Instruction* const> stores,
+                      const Reach& stored, std::uint32_t width_bytes) {
+    constexpr double nearly_all = 0.9;
+    constexpr double all = 0.999;
+    const double bytes = share_stored(stored, width_bytes);
+    if (bytes < nearly_all) return share_of_whole(program, stores);
+    if (bytes > all || stored.at_random) return 0;
+    const double whole = share_of_whole(program, stores);
+    return whole < 0.5 ? 0 : std::max(whole, 1 - (1 - bytes) * sector / width_bytes);
+}
+
 // Loads that follow others come to no places of their own but the first ones.
 void set_loads(const Program& program, const std::vector<const Instruction*>& loads,
                ArrayReach& array) {
@@ -339,9 +361,8 @@ void set_loads(const Program& program, const std::vector<const Instruction*>& lo
 }  // namespace
 
 bool ArrayReach::is_partial(const Reach& stored) const {
-    const double elements = stored.at_random ? stored.units[0] : stored.accesses;
     // Sectors at the ends of rows are few beside the others.
-    return elements * width_bytes < 0.9 * stored.units[0] * sector;
+    return share_stored(stored, width_bytes) < 0.9 || (whole_share > 0 && whole_share < 1);
 }
 
 double ArrayReach::longest_lag() const { return lags.empty() ? 0 : std::ranges::max(lags); }
@@ -378,7 +399,7 @@ std::vector<ArrayReach> reaches_of(const Program& program) {
         if (reach.is_loaded) set_loads(program, loads, reach);
         if (reach.is_stored) {
             reach.stores = reach_of(program, stores);
-            if (reach.is_partial(reach.stores)) reach.whole_share = share_of_whole(program, stores);
+            reach.whole_share = whole_share_of(program, stores, reach.stores, reach.width_bytes);
         }
         if (reach.is_atomic) reach.atomics = reach_of(program, atomics);
         if (reach.is_loaded || reach.is_stored || reach.is_atomic) reaches.push_back(reach);

@@ -28,7 +28,8 @@ struct ArrayReach {
     Reach atomics;
     double lines() const;         // distinct ones, whatever is done there
     double random_lines() const;  // of these: on arrays of which places are drawn by lot
-    // Whether much of the sectors that are stored to is not stored.
+    // Whether much of the sectors that are stored to is not stored, or some of them are left open
+    // beside others that are stored whole.
     bool is_partial(const Reach& stored) const;
 };
 std::vector<ArrayReach> reaches_of(const Program& program);
@@ -60,6 +61,8 @@ struct DramTraffic {
     DramFlow read;
     DramFlow write;
     double reused_bytes = 0;  // of these: what depends on how long L2 keeps it
+    // Lines of which some sectors are stored whole and others are completed by a read.
+    double mixed_lines = 0;
 };
 
 DramTraffic dram_traffic(const std::vector<ArrayReach>& arrays, const DramInputs& inputs,

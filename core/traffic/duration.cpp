@@ -67,7 +67,13 @@ double request_seconds(const Work& work, const Rates& rates) {
     // A store that joins another one on its way has but half of the way to itself. From launches of
     // both GPUs whose stores join (tests/data).
     constexpr double joined_cost = 0.5;
-    const double stores = std::lerp(work.leaving_store_lines, work.store_lines, joined_cost);
+    // Next to none where neighbours store alike, an element a thread: 11 million stores that become
+    // 0.6 take no longer than their blocks take to start (`lane*20 + i/32`,
+    // tests/data/h200/alike.jsonl.gz).
+    constexpr double joined_cost_alike = 0.1;
+    const bool is_cheap = work.stores_alike && work.per_thread == 1;
+    const double stores = std::lerp(work.leaving_store_lines, work.store_lines,
+                                    is_cheap ? joined_cost_alike : joined_cost);
     // Where more than a dozen updates of a sector are under way, they wait for each other: about
     // twice as long. From columns and lanes that are apart, updated, on both GPUs (tests/data).
     constexpr double few = 12;
@@ -81,6 +87,14 @@ double request_seconds(const Work& work, const Rates& rates) {
                std::min(1.0, most_of_share * work.busy_share) +
            updates / rates.l2_write_requests_per_second /
                std::min(1.0, most_of_stores * work.busy_share);
+}
+
+// Where neighbours store alike and most of it leaves, all of them come to the same lines at the
+// same time: a third as long again. From `lane*K + i/32` on an H200
+// (tests/data/h200/alike.jsonl.gz).
+double crowding_of(const Work& work) {
+    constexpr double longer = 0.35;
+    return work.stores_alike ? 1 + longer * work.leaving_store_lines / work.store_lines : 1;
 }
 
 // Work that meets on one line, wherever the others are.
@@ -98,8 +112,9 @@ double line_seconds(const Work& work, const Rates& rates) {
     constexpr double slice_reads_per_second = 2.2e8;
     return work.stores_of_slice / slice_stores_per_second +
            work.reads_of_slice / slice_reads_per_second +
-           work.stores_of_line / rates.line_stores_per_second +
-           waiting_updates(work) * work.updates_of_line / rates.line_updates_per_second +
+           crowding_of(work) *
+               (work.stores_of_line / rates.line_stores_per_second +
+                waiting_updates(work) * work.updates_of_line / rates.line_updates_per_second) +
            work.reads_of_line / line_reads_per_second +
            work.reductions / std::max(work.reduced_lines, 1.0) / line_reductions_per_second;
 }
@@ -207,13 +222,20 @@ Duration duration_of(const Work& work, const Rates& rates) {
     // wait for one line each while others have nothing to do. So it is where loads of many lines
     // each gather, at a third of the time: `lane*71 + i/32` and others past L1 (tests/data).
     constexpr double busy_reads_per_second = 2.6e8;
-    term(Limit::l2) = std::hypot(request_seconds(work, rates),
-                                 work.stores_of_busy_line / rates.line_stores_per_second,
-                                 work.reads_of_busy_line / busy_reads_per_second);
-    term(Limit::dram) = burst_seconds(work.dram.read, rates.dram_read_bursts_per_second,
-                                      rates.read_sparseness, rates.scattered) +
-                        burst_seconds(work.dram.write, rates.dram_write_bursts_per_second,
-                                      rates.write_sparseness, rates.scattered);
+    term(Limit::l2) =
+        std::hypot(request_seconds(work, rates),
+                   crowding_of(work) * work.stores_of_busy_line / rates.line_stores_per_second,
+                   work.reads_of_busy_line / busy_reads_per_second);
+    // Lines with whole sectors and open ones, which a read completes, leave one at a time: as many
+    // a second whatever is stored of them. From `a[i] if lane < K` on an H200, K=9 to 31
+    // (tests/data/h200/alike.jsonl.gz): 8.5e9 to 9.7e9.
+    constexpr double mixed_lines_per_second = 8.5e9;
+    term(Limit::dram) =
+        std::max(burst_seconds(work.dram.read, rates.dram_read_bursts_per_second,
+                               rates.read_sparseness, rates.scattered) +
+                     burst_seconds(work.dram.write, rates.dram_write_bursts_per_second,
+                                   rates.write_sparseness, rates.scattered),
+                 work.dram.mixed_lines / mixed_lines_per_second);
     term(Limit::same_line) = line_seconds(work, rates);
     wait_in_turn(work, rates, term(Limit::l2), term(Limit::same_line));
     term(Limit::atomics) = atomic_seconds(work, rates);

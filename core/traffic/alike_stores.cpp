@@ -1,0 +1,127 @@
+#include "core/traffic/alike_stores.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <unordered_map>
+#include <vector>
+
+#include "core/traffic/issued.h"
+#include "core/traffic/touched_lines.h"
+
+namespace coalprof {
+namespace {
+
+// What one block of the launch stores to.
+class BlockStores {
+ public:
+    BlockStores(const Program& program, const LaunchOrder& order, const Instruction& store)
+        : program_(program), store_(store) {
+        placement_.base_addresses.resize(program.arrays.size());
+        const std::uint64_t which = order.blocks / 2;
+        for (std::uint32_t element = 0; element < order.per_thread; ++element) {
+            before_.clear();
+            for (std::uint32_t warp = 0; warp < order.block_warps(); ++warp)
+                if (const std::uint32_t lanes = order.lanes_of(which, element, warp); lanes > 0)
+                    add(order.first_index(which, element) + std::uint64_t{warp} * warp_lanes,
+                        lanes);
+        }
+    }
+
+    bool are_alike() const {
+        constexpr double several_lines = 1.75;
+        constexpr double one_each = 31.5;  // of the lanes, none of which wait for another
+        constexpr double nearly_all = 0.75;
+        return lines_of_store() >= several_lines && lines_of_store() < one_each &&
+               in_common_ >= nearly_all * behind_another_;
+    }
+    double lines_of_store() const { return requests_ / std::max(1.0, stores_); }
+    double lines_again() const {
+        return 1 - static_cast<double>(sectors_of_line_.size()) / std::max(1.0, requests_);
+    }
+    double sectors_again() const {
+        double once = 0;
+        for (const auto& [line, sectors] : sectors_of_line_) once += std::popcount(sectors);
+        return 1 - once / std::max(1.0, sectors_);
+    }
+
+ private:
+    void add(std::uint64_t first, std::uint32_t lanes) {
+        touched_.set(access_of_warp(program_, placement_, store_, first, lanes));
+        std::vector<std::uint64_t> lines;
+        for (const LineTouched& touched : touched_.lines()) {
+            lines.push_back(touched.line);
+            sectors_of_line_[touched.line] |= touched.sectors;
+            sectors_ += std::popcount(touched.sectors);
+            in_common_ += std::ranges::count(before_, touched.line) > 0 ? 1 : 0;
+        }
+        stores_ += 1;
+        requests_ += static_cast<double>(lines.size());
+        if (!before_.empty()) behind_another_ += static_cast<double>(lines.size());
+        before_ = std::move(lines);
+    }
+
+    const Program& program_;
+    const Instruction& store_;
+    Placement placement_;
+    TouchedLines touched_;
+    std::unordered_map<std::uint64_t, std::uint32_t> sectors_of_line_;
+    std::vector<std::uint64_t> before_;  // lines of the warp before
+    double stores_ = 0;                  // of warps
+    double requests_ = 0;
+    double sectors_ = 0;
+    double behind_another_ = 0;  // requests of warps that come behind another one
+    double in_common_ = 0;       // of these: for lines that the one before asked for
+};
+
+double share_of(double odds) { return 1 / (1 + std::exp(-odds)); }
+
+// The only store of the launch, if it goes to no places drawn by lot and waits for nothing but
+// loads of the same places: its warps come to it in the order in which they came to these.
+const Instruction* lone_store(const Program& program) {
+    const auto is_global = [](const Instruction& one, AccessKind kind) {
+        return one.kind == kind && one.space == Space::global;
+    };
+    const Instruction* store = nullptr;
+    for (const Instruction& one : program.instructions) {
+        if (!is_global(one, AccessKind::store)) continue;
+        if (store || hashes_of(one.formula) > 0) return nullptr;
+        store = &one;
+    }
+    const bool has_other_loads =
+        store && std::ranges::any_of(program.instructions, [&](const Instruction& one) {
+            return is_global(one, AccessKind::load) && !is_same(one.formula, store->formula);
+        });
+    return has_other_loads ? nullptr : store;
+}
+
+}  // namespace
+
+std::optional<LeavingShare> leaving_of_alike(const Program& program, const LaunchOrder& order,
+                                             const Replayed& replayed) {
+    const Instruction* store = lone_store(program);
+    if (!store || order.block_warps() == 1) return std::nullopt;
+    const BlockStores block(program, order, *store);
+    if (!block.are_alike()) return std::nullopt;
+
+    // Room for some 28 lines, 12 where they hold parts of words, fewer where a thread stores
+    // several elements; the more warps of a block follow each other, the sharper the limit. Fitted
+    // to `lane*K + i/32`, stored and updated, on an H200 (tests/data/h200/alike.jsonl.gz).
+    const bool loads = replayed.loads.sectors > 0;
+    const double elements = order.doublings_of_elements();
+    const bool has_several = order.per_thread > 1;
+    const double size = std::log2(order.block / 256.0);
+    const double in_parts = replayed.element_bytes < 4 ? 1 : 0;
+    const double width = std::max(0.0, std::log2(replayed.element_bytes / 4.0));
+    const double turns = std::min(1.0, std::log2(replayed.blocks_of_processor));
+    const double room = loads ? 4.87 - 1.26 * in_parts - 0.28 * has_several
+                              : 4.74 - 1.15 * in_parts - has_several * (0.68 + 0.5 * turns);
+    const double sharpness =
+        std::exp(loads ? 2.05 - 0.7 * elements : 1.14 + 0.6 * size - 0.45 * elements);
+    const double finds_no_room = share_of(sharpness * (std::log2(block.lines_of_store()) - room));
+    const double comes_late = share_of(loads ? -3.67 + 0.9 * elements + 0.72 * width : -3.38);
+    const double joined = (1 - finds_no_room) * (1 - comes_late);
+    return LeavingShare{1 - block.lines_again() * joined, 1 - block.sectors_again() * joined};
+}
+
+}  // namespace coalprof
