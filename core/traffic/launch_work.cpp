@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/model/bandwidth.h"
+#include "core/model/shared_memory.h"
 #include "core/pattern/memory_settings.h"
 #include "core/traffic/duration.h"
 #include "core/traffic/gathering.h"
@@ -101,6 +102,28 @@ double updating_share(const Program& program) {
         updating += has(AccessKind::store, one.array) ? 1 : 0;
     }
     return loads > 0 ? updating / loads : 0;
+}
+
+// A warp's loads of one element, on average: how often they go through the banks of L1's data,
+// which are those of shared memory, if L1 has all of it. Exact for one warp (docs/counters.md).
+double passes_of_element(const Machine& machine, const Program& program) {
+    constexpr std::uint64_t some = 16;  // warps, all over the launch
+    const SharedMemory banks(*machine.rules);
+    Placement placement;
+    placement.base_addresses.resize(program.arrays.size());
+    const std::uint64_t warps = std::max<std::uint64_t>(1, program.threads / warp_lanes);
+    const auto lanes =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(warp_lanes, program.threads));
+    std::uint64_t passes = 0;
+    for (const Instruction& one : program.instructions) {
+        if (one.kind != AccessKind::load || one.space != Space::global) continue;
+        for (std::uint64_t k = 0; k < some; ++k)
+            passes += banks
+                          .count(access_of_warp(program, placement, one,
+                                                warps * k / some * warp_lanes, lanes))
+                          .wavefronts;
+    }
+    return static_cast<double>(passes) / some;
 }
 
 // `share_in_flight`: of the launch's blocks those that run at the same time; `gathered_lines`: see
@@ -208,10 +231,17 @@ LaunchEstimate estimate_work(const Machine& machine, const Plan& plan, bool is_w
     const double share_in_flight =
         std::min(1.0, launch.work.resident_blocks * multiprocessor.count / launch.work.blocks);
     set_lines(plan.program, arrays, readings, launch.caches, share_in_flight, launch.work);
-    if (multiprocessor.keeps_loads)
+    if (multiprocessor.keeps_loads) {
+        const double loaded = number_or(readings[Counter::load_sectors], 0);
+        const double hits =
+            number_or(readings[Counter::l1_hit_sectors], launch.caches.l1_hit_sectors);
+        if (hits > 0)
+            launch.work.hit_passes = launch.work.warps * order.per_thread * hits / loaded *
+                                     passes_of_element(machine, plan.program);
         launch.work.l1_fills = launch.work.l2_read_requests /
                                (launch.work.busy_share * multiprocessor.count *
                                 static_cast<double>(multiprocessor.l1_bytes / line_bytes));
+    }
     const double read_sectors =
         number_or(readings[Counter::l2_read_sectors], launch.caches.l2_read_sectors);
     DramInputs inputs{.threads = static_cast<double>(order.threads),

@@ -34,6 +34,7 @@ struct Work {
     // come to a place while it is on its way.
     double arriving = 0;
     double load_lines = 0;
+    double hit_passes = 0;  // of loads that L1 answers: through the banks of its data
     double shared_wavefronts = 0;
     double constant_requests = 0;  // an address of a warp each
     double store_lines = 0;

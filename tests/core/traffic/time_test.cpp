@@ -555,5 +555,18 @@ TEST(Duration, of_near_memories_is_what_an_h200_took) {
     EXPECT_LT(errors[errors.size() / 2], 0.03);
 }
 
+// Measured on an H200: 22.0 us where all lanes of a warp go to one bank of L1, each in a line of
+// its own (128 bytes apart), and 17.4 where they go to eight (39 elements of 16 bytes), which L1
+// has less often.
+TEST(Duration, of_loads_that_hit_l1_in_one_bank_is_a_pass_for_each_lane) {
+    const auto seconds = [](std::int64_t apart) {
+        const Plan plan =
+            formula_of("lane*K + i/32", apart, Op::load, ElementType::f32x4, 64 * mib, 1024, 4);
+        return launch_seconds(plan, "h200", CacheState::cold);
+    };
+    EXPECT_NEAR(seconds(8), 22.0e-6, 0.2 * 22.0e-6);
+    EXPECT_NEAR(seconds(39), 17.4e-6, 0.2 * 17.4e-6);
+}
+
 }  // namespace
 }  // namespace coalprof
