@@ -95,6 +95,30 @@ const Instruction* lone_store(const Program& program) {
     return has_other_loads ? nullptr : store;
 }
 
+// Room for some 28 lines, 12 where they hold parts of words; fewer where a thread stores several
+// elements, most of all beside other blocks. Fitted to `lane*K + i/32`, stored and updated, on both
+// GPUs (tests/data/h200/alike.jsonl.gz, tests/data/h100/alike.jsonl.gz).
+struct Limits {
+    double room = 0;       // doublings of lines
+    double sharpness = 1;  // of this limit: the more warps of a block follow each other the sharper
+    double late = 0;       // the odds that a line has left though there is room
+};
+Limits limits_alone(const Replayed& replayed, const LaunchOrder& order) {
+    const double elements = order.doublings_of_elements();
+    const double turns = std::min(1.0, std::log2(replayed.blocks_of_processor));
+    const double size = std::log2(order.block / 256.0);
+    return {.room = 4.82 - 1.24 * (replayed.element_bytes < 4) - (0.22 + 0.48 * turns) * elements,
+            .sharpness = std::exp(1.2 + 0.54 * size - 0.64 * elements),
+            .late = -3.42};
+}
+Limits limits_behind_loads(const Replayed& replayed, const LaunchOrder& order) {
+    const double elements = order.doublings_of_elements();
+    const double width = std::max(0.0, std::log2(replayed.element_bytes / 4.0));
+    return {.room = 4.88 - 1.29 * (replayed.element_bytes < 4) - 0.27 * (order.per_thread > 1),
+            .sharpness = std::exp(2.06 - 0.71 * elements),
+            .late = -3.84 + 0.88 * elements + 0.81 * width};
+}
+
 }  // namespace
 
 std::optional<LeavingShare> leaving_of_alike(const Program& program, const LaunchOrder& order,
@@ -104,22 +128,11 @@ std::optional<LeavingShare> leaving_of_alike(const Program& program, const Launc
     const BlockStores block(program, order, *store);
     if (!block.are_alike()) return std::nullopt;
 
-    // Room for some 28 lines, 12 where they hold parts of words, fewer where a thread stores
-    // several elements; the more warps of a block follow each other, the sharper the limit. Fitted
-    // to `lane*K + i/32`, stored and updated, on an H200 (tests/data/h200/alike.jsonl.gz).
-    const bool loads = replayed.loads.sectors > 0;
-    const double elements = order.doublings_of_elements();
-    const bool has_several = order.per_thread > 1;
-    const double size = std::log2(order.block / 256.0);
-    const double in_parts = replayed.element_bytes < 4 ? 1 : 0;
-    const double width = std::max(0.0, std::log2(replayed.element_bytes / 4.0));
-    const double turns = std::min(1.0, std::log2(replayed.blocks_of_processor));
-    const double room = loads ? 4.87 - 1.26 * in_parts - 0.28 * has_several
-                              : 4.74 - 1.15 * in_parts - has_several * (0.68 + 0.5 * turns);
-    const double sharpness =
-        std::exp(loads ? 2.05 - 0.7 * elements : 1.14 + 0.6 * size - 0.45 * elements);
-    const double finds_no_room = share_of(sharpness * (std::log2(block.lines_of_store()) - room));
-    const double comes_late = share_of(loads ? -3.67 + 0.9 * elements + 0.72 * width : -3.38);
+    const Limits limits = replayed.loads.sectors > 0 ? limits_behind_loads(replayed, order)
+                                                     : limits_alone(replayed, order);
+    const double finds_no_room =
+        share_of(limits.sharpness * (std::log2(block.lines_of_store()) - limits.room));
+    const double comes_late = share_of(limits.late);
     const double joined = (1 - finds_no_room) * (1 - comes_late);
     return LeavingShare{1 - block.lines_again() * joined, 1 - block.sectors_again() * joined};
 }

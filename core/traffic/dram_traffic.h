@@ -20,6 +20,7 @@ struct ArrayReach {
     bool is_loaded = false;
     bool is_stored = false;
     bool is_atomic = false;
+    bool draws_stores = false;  // places to store to are drawn by lot
     double whole_share = 0;  // of the sectors that a warp stores to: those it stores every byte of
     Reach loads;             // without those that follow others
     std::vector<double> lags;    // of these: threads that each comes behind

@@ -89,12 +89,14 @@ double request_seconds(const Work& work, const Rates& rates) {
                std::min(1.0, most_of_stores * work.busy_share);
 }
 
-// Where neighbours store alike and most of it leaves, all of them come to the same lines at the
-// same time: a third as long again. From `lane*K + i/32` on an H200
-// (tests/data/h200/alike.jsonl.gz).
+// Where neighbours store alike and much of it leaves, all of them come to the same lines at the
+// same time: how much longer these take, most of all where threads store several parts of words.
+// From `lane*K + i/32` on both GPUs (tests/data/h200/alike.jsonl.gz,
+// tests/data/h100/alike.jsonl.gz).
 double crowding_of(const Work& work) {
-    constexpr double longer = 0.35;
-    return work.stores_alike ? 1 + longer * work.leaving_store_lines / work.store_lines : 1;
+    if (!work.stores_alike) return 1;
+    const double elements = work.stores_parts ? std::log2(work.per_thread) : 0;
+    return 1 + 0.35 * (1 + elements) * work.leaving_store_lines / work.store_lines;
 }
 
 // Work that meets on one line, wherever the others are.

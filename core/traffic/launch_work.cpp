@@ -82,6 +82,7 @@ void set_shape(const Plan& plan, std::uint32_t registers, const LaunchOrder& ord
     for (const Instruction& one_of : plan.program.instructions) {
         // Pointers of several arrays come at the same time.
         if (is_pointer_load(plan.program, one_of)) work.dependent_loads = 1;
+        if (one_of.kind == AccessKind::store && one_of.width_bytes < 4) work.stores_parts = true;
         if (one_of.kind == AccessKind::load && may_idle(one_of.formula)) work.has_branches = true;
         work.has_barrier = work.has_barrier || one_of.after_barrier;
     }

@@ -41,6 +41,7 @@ struct Work {
     double leaving_store_lines = 0;  // of these: those that join no other one on their way to L2
     bool stores_at_random = false;   // to places drawn by lot
     bool stores_alike = false;       // neighbouring warps to the same lines
+    bool stores_parts = false;       // bytes or 16-bit words
     double l2_read_requests = 0;
     double l2_sectors = 0;
     DramTraffic dram;
