@@ -8,6 +8,7 @@
 
 #include "core/traffic/issued.h"
 #include "core/traffic/touched_lines.h"
+#include "core/traffic/work.h"
 
 namespace coalprof {
 namespace {
@@ -18,8 +19,10 @@ class BlockStores {
     BlockStores(const Program& program, const LaunchOrder& order, const Instruction& store)
         : program_(program), store_(store) {
         placement_.base_addresses.resize(program.arrays.size());
-        const std::uint64_t which = order.blocks / 2;
-        for (std::uint32_t element = 0; element < order.per_thread; ++element) {
+        const std::uint64_t which = order.blocks / 2;  // as good as any
+        // More elements than were measured are as many of these.
+        const std::uint32_t elements = std::min(order.per_thread, measured_elements);
+        for (std::uint32_t element = 0; element < elements; ++element) {
             before_.clear();
             for (std::uint32_t warp = 0; warp < order.block_warps(); ++warp)
                 if (const std::uint32_t lanes = order.lanes_of(which, element, warp); lanes > 0)

@@ -2,6 +2,8 @@
 // requests for a line join while the lines of one warp all find room to wait.
 #pragma once
 
+#include <optional>
+
 #include "core/traffic/block_replay.h"
 
 namespace coalprof {

@@ -94,7 +94,7 @@ double request_seconds(const Work& work, const Rates& rates) {
 // From `lane*K + i/32` on both GPUs (tests/data/h200/alike.jsonl.gz,
 // tests/data/h100/alike.jsonl.gz).
 double crowding_of(const Work& work) {
-    if (!work.stores_alike) return 1;
+    if (!work.stores_alike || work.store_lines == 0) return 1;
     const double elements = work.stores_parts ? std::log2(work.per_thread) : 0;
     return 1 + 0.35 * (1 + elements) * work.leaving_store_lines / work.store_lines;
 }

@@ -236,7 +236,7 @@ LaunchEstimate estimate_work(const Machine& machine, const Plan& plan, bool is_w
         const double loaded = number_or(readings[Counter::load_sectors], 0);
         const double hits =
             number_or(readings[Counter::l1_hit_sectors], launch.caches.l1_hit_sectors);
-        if (hits > 0)
+        if (hits > 0 && loaded > 0)
             launch.work.hit_passes = launch.work.warps * order.per_thread * hits / loaded *
                                      passes_of_element(machine, plan.program);
         launch.work.l1_fills = launch.work.l2_read_requests /
