@@ -1,13 +1,13 @@
 #include "core/traffic/alike_stores.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <unordered_map>
 #include <vector>
 
 #include "core/traffic/issued.h"
+#include "core/traffic/odds.h"
 #include "core/traffic/touched_lines.h"
+#include "core/traffic/unit_tally.h"
 #include "core/traffic/work.h"
 
 namespace coalprof {
@@ -22,6 +22,8 @@ class BlockStores {
         const std::uint64_t which = order.blocks / 2;  // as good as any
         // More elements than were measured are as many of these.
         const std::uint32_t elements = std::min(order.per_thread, measured_elements);
+        const std::uint64_t most_lines = std::uint64_t{order.block_warps()} * elements * warp_lanes;
+        once_.begin(most_lines, most_lines);
         for (std::uint32_t element = 0; element < elements; ++element) {
             before_.clear();
             for (std::uint32_t warp = 0; warp < order.block_warps(); ++warp)
@@ -39,13 +41,9 @@ class BlockStores {
                in_common_ >= nearly_all * behind_another_;
     }
     double lines_of_store() const { return requests_ / std::max(1.0, stores_); }
-    double lines_again() const {
-        return 1 - static_cast<double>(sectors_of_line_.size()) / std::max(1.0, requests_);
-    }
+    double lines_again() const { return 1 - once_.of_all()[2] / std::max(1.0, requests_); }
     double sectors_again() const {
-        double once = 0;
-        for (const auto& [line, sectors] : sectors_of_line_) once += std::popcount(sectors);
-        return 1 - once / std::max(1.0, sectors_);
+        return 1 - once_.of_all()[0] / std::max(1.0, static_cast<double>(once_.touched_sectors()));
     }
 
  private:
@@ -54,8 +52,7 @@ class BlockStores {
         std::vector<std::uint64_t> lines;
         for (const LineTouched& touched : touched_.lines()) {
             lines.push_back(touched.line);
-            sectors_of_line_[touched.line] |= touched.sectors;
-            sectors_ += std::popcount(touched.sectors);
+            once_.touch(touched.line, touched.sectors);
             in_common_ += std::ranges::count(before_, touched.line) > 0 ? 1 : 0;
         }
         stores_ += 1;
@@ -68,16 +65,13 @@ class BlockStores {
     const Instruction& store_;
     Placement placement_;
     TouchedLines touched_;
-    std::unordered_map<std::uint64_t, std::uint32_t> sectors_of_line_;
+    UnitTally once_;                     // lines and sectors
     std::vector<std::uint64_t> before_;  // lines of the warp before
     double stores_ = 0;                  // of warps
     double requests_ = 0;
-    double sectors_ = 0;
     double behind_another_ = 0;  // requests of warps that come behind another one
     double in_common_ = 0;       // of these: for lines that the one before asked for
 };
-
-double share_of(double odds) { return 1 / (1 + std::exp(-odds)); }
 
 // The only store of the launch, if it goes to no places drawn by lot and waits for nothing but
 // loads of the same places: its warps come to it in the order in which they came to these.
@@ -104,7 +98,7 @@ const Instruction* lone_store(const Program& program) {
 struct Limits {
     double room = 0;       // doublings of lines
     double sharpness = 1;  // of this limit: the more warps of a block follow each other the sharper
-    double late = 0;       // the odds that a line has left though there is room
+    double late = 0;       // log odds that a line has left though there is room
 };
 Limits limits_alone(const Replayed& replayed, const LaunchOrder& order) {
     const double elements = order.doublings_of_elements();
@@ -134,8 +128,8 @@ std::optional<LeavingShare> leaving_of_alike(const Program& program, const Launc
     const Limits limits = replayed.loads.sectors > 0 ? limits_behind_loads(replayed, order)
                                                      : limits_alone(replayed, order);
     const double finds_no_room =
-        share_of(limits.sharpness * (std::log2(block.lines_of_store()) - limits.room));
-    const double comes_late = share_of(limits.late);
+        share_of_odds(limits.sharpness * (std::log2(block.lines_of_store()) - limits.room));
+    const double comes_late = share_of_odds(limits.late);
     const double joined = (1 - finds_no_room) * (1 - comes_late);
     return LeavingShare{1 - block.lines_again() * joined, 1 - block.sectors_again() * joined};
 }

@@ -6,6 +6,7 @@
 #include "core/model/load_path.h"
 #include "core/model/occupancy.h"
 #include "core/pattern/memory_settings.h"
+#include "core/traffic/odds.h"
 
 namespace coalprof {
 namespace {
@@ -20,8 +21,6 @@ double width_of(const Replayed& replayed) {
 // The share of requests for a line whose last one may still be on its way to L2 that join it:
 // warps that ask at the same time are served together, less often the more there is that keeps them
 // apart. The figures below are fitted to launches of both GPUs (tests/data).
-double joined_share(double odds) { return 1 / (1 + std::exp(-odds)); }
-
 // Doublings of all, of which so many come again, up to 32.
 double doublings_of(double all, double again) {
     if (all == 0) return 0;
@@ -63,16 +62,16 @@ double joined_at_start(const Replayed& replayed, const LaunchOrder& order, const
     if (!replayed.has_way_to_itself()) {
         const bool has_stores = replayed.stores.sectors > 0;
         const double warm = 1.15 - 0.15 * std::log2(replayed.blocks_of_processor);
-        return joined_share(-0.68 - warm * loading.is_warm - 0.6 * has_stores +
-                            0.68 * doublings_of_line(replayed.loads) -
-                            0.29 * std::log2(replayed.instructions) -
-                            0.58 * is_one * order.doublings_of_elements() - 0.59 * larger +
-                            0.17 * width - 0.37 * replayed.pointer_loads * block);
+        return share_of_odds(-0.68 - warm * loading.is_warm - 0.6 * has_stores +
+                             0.68 * doublings_of_line(replayed.loads) -
+                             0.29 * std::log2(replayed.instructions) -
+                             0.58 * is_one * order.doublings_of_elements() - 0.59 * larger +
+                             0.17 * width - 0.37 * replayed.pointer_loads * block);
     }
     const double requests = order.block_warps() * replayed.blocks_of_processor *
                             static_cast<double>(order.per_thread) * lines.missed;
-    return joined_share(1.48 - 1.9 * std::min(0.0, block) - 0.7 * larger -
-                        0.21 * std::log2(requests));
+    return share_of_odds(1.48 - 1.9 * std::min(0.0, block) - 0.7 * larger -
+                         0.21 * std::log2(requests));
 }
 
 // Of warps of one block: the nearer to each other in time the more; less where they divide for
@@ -85,7 +84,7 @@ double joined_in_block(const Replayed& replayed, const LaunchOrder& order,
     const double instructions = std::log2(replayed.instructions);
     // Between a division, and a row's or a permutation's index.
     const double long_index = std::clamp((replayed.index_instructions - 16) / 14, 0.0, 1.0);
-    return joined_share(
+    return share_of_odds(
         1.46 * nearness_of(order) - 0.90 * (warps_of_scheduler(order) > 1) -
         (0.62 - 0.13 * block + 0.48 * replayed.divides) * order.doublings_of_elements() +
         0.35 * std::log2(lines.missed) - 0.70 * std::max(0.0, std::log2(lines.all / 4)) -
@@ -96,8 +95,8 @@ double joined_in_block(const Replayed& replayed, const LaunchOrder& order,
 
 // Of blocks that share lines, on one multiprocessor.
 double joined_with_others(const Replayed& replayed, const LaunchOrder& order) {
-    return joined_share(-1.94 + 1.57 * nearness_of(order) +
-                        0.5 * doublings_of_line(replayed.loads));
+    return share_of_odds(-1.94 + 1.57 * nearness_of(order) +
+                         0.5 * doublings_of_line(replayed.loads));
 }
 
 double joined_in_l1(const Replayed& replayed, const LaunchOrder& order, const Loading& loading,
@@ -138,11 +137,11 @@ double joined_bypassing(const Replayed& replayed, const LaunchOrder& order,
     const double doublings = doublings_of_line(replayed.loads);
     const double block = std::log2(order.block / 256.0);
     const double others =
-        joined_share(-2.32 + 0.82 * doublings - 0.60 * std::min(0.0, block) -
-                     0.35 * std::max(0.0, doublings - 2) * std::max(0.0, block) -
-                     0.25 * std::log2(std::max(1.0, lines.all)) * order.doublings_of_elements() -
-                     0.40 * replayed.divides + 1.1 * replayed.pointer_loads -
-                     2.75 * replayed.loads_pointers_only);
+        share_of_odds(-2.32 + 0.82 * doublings - 0.60 * std::min(0.0, block) -
+                      0.35 * std::max(0.0, doublings - 2) * std::max(0.0, block) -
+                      0.25 * std::log2(std::max(1.0, lines.all)) * order.doublings_of_elements() -
+                      0.40 * replayed.divides + 1.1 * replayed.pointer_loads -
+                      2.75 * replayed.loads_pointers_only);
     return std::lerp(others, joined_of_warp(replayed, order, lines),
                      share(replayed.loads.warp_again, replayed.loads.line_again));
 }
@@ -170,19 +169,19 @@ double joined_stores(const Replayed& replayed, const LaunchOrder& order, const L
     const double start = replayed.started_together;
     const double width = width_of(replayed);
     const double apart =
-        joined_share(-1.80 + 1.20 * std::min(1.0, doublings_of_line(replayed.loads)) +
-                     0.48 * start * width - 0.27 * has_turns * elements +
-                     0.61 * (replayed.has_way_to_itself() && !replayed.stores_pile_up) +
-                     1.96 * loading.keeps_loads * share(stores.sector_again, stores.sectors));
+        share_of_odds(-1.80 + 1.20 * std::min(1.0, doublings_of_line(replayed.loads)) +
+                      0.48 * start * width - 0.27 * has_turns * elements +
+                      0.61 * (replayed.has_way_to_itself() && !replayed.stores_pile_up) +
+                      1.96 * loading.keeps_loads * share(stores.sector_again, stores.sectors));
     // All of them wait for device memory first, and for what L1 keeps.
     const double waits = start * (loading.keeps_loads && !loading.is_warm);
     const double together =
-        joined_share(0.20 - 0.52 * block - 0.95 * std::min(0.0, block) - 1.37 * stores.is_branched -
-                     1.15 * replayed.pointer_loads * (1 - waits) -
-                     0.50 * std::log2(replayed.instructions) + 0.67 * doublings_of_line(stores) +
-                     (0.57 - 0.24 * block - 0.21 * elements) * doublings_of_sector(stores) +
-                     0.36 * loading.keeps_loads + 0.46 * waits * (order.per_thread == 1) -
-                     0.27 * elements * blocks - 0.32 * std::max(0.0, width));
+        share_of_odds(0.20 - 0.52 * block - 0.95 * std::min(0.0, block) -
+                      1.37 * stores.is_branched - 1.15 * replayed.pointer_loads * (1 - waits) -
+                      0.50 * std::log2(replayed.instructions) + 0.67 * doublings_of_line(stores) +
+                      (0.57 - 0.24 * block - 0.21 * elements) * doublings_of_sector(stores) +
+                      0.36 * loading.keeps_loads + 0.46 * waits * (order.per_thread == 1) -
+                      0.27 * elements * blocks - 0.32 * std::max(0.0, width));
     return std::lerp(apart, together, share(stores.line_together, stores.line_again));
 }
 

@@ -9,6 +9,7 @@
 #include "core/pattern/memory_settings.h"
 #include "core/traffic/followers.h"
 #include "core/traffic/line_hash.h"
+#include "core/traffic/odds.h"
 
 namespace coalprof {
 namespace {
@@ -114,7 +115,7 @@ class Model {
         if (!inputs_.is_warm) return 1;
         const double footprint = in_l2(footprint_bytes_);
         if (leaves_first()) return share_left_first(footprint);
-        return 1 / (1 + std::exp(-shares_.warm_slope * (footprint - shares_.warm_reads)));
+        return share_of_odds(shares_.warm_slope * (footprint - shares_.warm_reads));
     }
     // Of loads that leave first: they push each other out, and what came before them stays, until
     // there are so many that the launch before this one has pushed out its own beginning.
@@ -329,7 +330,9 @@ double share_of_whole(const Program& program, std::span<const Instruction* const
     return sectors > 0 ? whole / sectors : 0;
 }
 
-// Of the bytes of the sectors that are stored to.
+// Of the bytes of sectors that are stored to, where hardly any stay open: those at the ends of rows
+// are few beside the others.
+constexpr double nearly_all_stored = 0.9;
 double share_stored(const Reach& stored, std::uint32_t width_bytes) {
     const double elements = stored.at_random ? stored.units[0] : stored.accesses;
     return elements * width_bytes / (stored.units[0] * sector);
@@ -339,10 +342,9 @@ double share_stored(const Reach& stored, std::uint32_t width_bytes) {
 // element at least; that a warp leaves it open says nothing, unless most others are stored whole.
 double whole_share_of(const Program& program, std::span<const Instruction* const> stores,
                       const Reach& stored, std::uint32_t width_bytes) {
-    constexpr double nearly_all = 0.9;
     constexpr double all = 0.999;
     const double bytes = share_stored(stored, width_bytes);
-    if (bytes < nearly_all) return share_of_whole(program, stores);
+    if (bytes < nearly_all_stored) return share_of_whole(program, stores);
     if (bytes > all || stored.at_random) return 0;
     const double whole = share_of_whole(program, stores);
     return whole < 0.5 ? 0 : std::max(whole, 1 - (1 - bytes) * sector / width_bytes);
@@ -371,8 +373,8 @@ void set_loads(const Program& program, const std::vector<const Instruction*>& lo
 }  // namespace
 
 bool ArrayReach::is_partial(const Reach& stored) const {
-    // Sectors at the ends of rows are few beside the others.
-    return share_stored(stored, width_bytes) < 0.9 || (whole_share > 0 && whole_share < 1);
+    return share_stored(stored, width_bytes) < nearly_all_stored ||
+           (whole_share > 0 && whole_share < 1);
 }
 
 double ArrayReach::longest_lag() const { return lags.empty() ? 0 : std::ranges::max(lags); }

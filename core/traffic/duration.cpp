@@ -232,8 +232,8 @@ Duration duration_of(const Work& work, const Rates& rates) {
                    crowding_of(work) * work.stores_of_busy_line / rates.line_stores_per_second,
                    work.reads_of_busy_line / busy_reads_per_second);
     // Lines with whole sectors and open ones, which a read completes, leave one at a time: as many
-    // a second whatever is stored of them. From `a[i] if lane < K` on an H200, K=9 to 31
-    // (tests/data/h200/alike.jsonl.gz): 8.5e9 to 9.7e9.
+    // a second whatever is stored of them. From `a[i] if lane < K`, K=9 to 31, on both GPUs
+    // (tests/data/h200/alike.jsonl.gz, tests/data/h100/alike.jsonl.gz): 7.6e9 to 9.7e9.
     constexpr double mixed_lines_per_second = 8.5e9;
     term(Limit::dram) =
         std::max(burst_seconds(work.dram.read, rates.dram_read_bursts_per_second,

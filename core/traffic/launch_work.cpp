@@ -105,8 +105,8 @@ double updating_share(const Program& program) {
     return loads > 0 ? updating / loads : 0;
 }
 
-// A warp's loads of one element, on average: how often they go through the banks of L1's data,
-// which are those of shared memory, if L1 has all of it. Exact for one warp (docs/counters.md).
+// A warp's loads of one element, on average: how often they go through the banks of L1's data if L1
+// has all of it, as through those of shared memory (docs/how-it-works.md, "The data stage").
 double passes_of_element(const Machine& machine, const Program& program) {
     constexpr std::uint64_t some = 16;  // warps, all over the launch
     const SharedMemory banks(*machine.rules);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/traffic/line_hash.h"
+#include "core/traffic/odds.h"
 #include "core/traffic/touched_lines.h"
 
 namespace coalprof {
@@ -180,7 +181,7 @@ double disorder_of(const Replayed& replayed, const LaunchOrder& order, double li
         two_lines * (1.5 + 0.36 * std::log2(replayed.blocks_of_processor) - 2.1 * many);
     const double others = 1 - replayed.at_once();
     const double odds = std::lerp(at_start, later, others * others);
-    return 1 / (1 + std::exp(-odds));
+    return share_of_odds(odds);
 }
 
 // The blocks that one multiprocessor has from its block `first` on.

@@ -35,43 +35,41 @@ TEST(CacheTraffic, of_neighbours_that_store_alike_joins_while_their_lines_find_r
               2 * 95'783);
 }
 
-// Measured on an H200: 3.9 million requests of 6.1 million, where a thread stores four elements:
-// its warps are no longer near each other.
+// Measured on an H200: 3.9 million requests of 6.1 million, where a thread stores four elements.
 TEST(CacheTraffic, of_neighbours_that_store_alike_joins_less_where_threads_store_several_elements) {
     EXPECT_NEAR(lanes_apart(11, Op::store, ElementType::f32, 64 * mib, 1024, 4).l2_write_requests,
                 3'908'648, 0.3 * 3'908'648);
 }
 
-double seconds_of_lanes(std::int64_t lanes, Op op, std::uint64_t bytes, std::uint32_t block) {
-    const Plan plan = formula_of("a[i] if lane < K", lanes, op, ElementType::f32, bytes, block);
+double seconds_of_lanes(std::int64_t lanes) {
+    const Plan plan =
+        formula_of("a[i] if lane < K", lanes, Op::store, ElementType::f32, 128 * mib, 1024);
     return launch_seconds(plan, "h200", CacheState::cold);
 }
 
 // Measured on an H200: 42.4 us where a warp stores a whole sector of its line and 111.2 where it
 // stores an element of the next one as well; 45.9 and 105.7 us of three whole sectors.
 TEST(Duration, of_lines_with_whole_and_open_sectors_is_what_completing_them_takes) {
-    EXPECT_NEAR(seconds_of_lanes(8, Op::store, 128 * mib, 1024), 42.4e-6, 0.1 * 42.4e-6);
-    EXPECT_NEAR(seconds_of_lanes(9, Op::store, 128 * mib, 1024), 111.2e-6, 0.15 * 111.2e-6);
-    EXPECT_NEAR(seconds_of_lanes(24, Op::store, 128 * mib, 1024), 45.9e-6, 0.1 * 45.9e-6);
-    EXPECT_NEAR(seconds_of_lanes(25, Op::store, 128 * mib, 1024), 105.7e-6, 0.15 * 105.7e-6);
+    EXPECT_NEAR(seconds_of_lanes(8), 42.4e-6, 0.1 * 42.4e-6);
+    EXPECT_NEAR(seconds_of_lanes(9), 111.2e-6, 0.15 * 111.2e-6);
+    EXPECT_NEAR(seconds_of_lanes(24), 45.9e-6, 0.1 * 45.9e-6);
+    EXPECT_NEAR(seconds_of_lanes(25), 105.7e-6, 0.15 * 105.7e-6);
 }
 
 // Measured on an H200: 6.52e7 bytes are read to complete 2.1 million sectors, a warp's last one
 // each, whether seven of its elements are missing (9 lanes) or one (15, 23, 31).
 TEST(DramTraffic, of_sectors_that_lack_an_element_reads_them) {
-    for (const std::int64_t lanes : {9, 15, 23, 31}) {
+    const auto bytes_read = [](std::int64_t lanes) {
         const Plan plan =
             formula_of("a[i] if lane < K", lanes, Op::store, ElementType::f32, 256 * mib, 256);
         const Machine machine = find_machine("h200");
         Readings readings = Predictor(machine).predict_launch(plan, {});
-        ASSERT_TRUE(add_estimates(machine, plan, CacheState::cold, readings));
-        EXPECT_NEAR(number_in(readings[Counter::dram_read_bytes]), 6.52e7, 0.05 * 6.52e7) << lanes;
-    }
-    const Plan whole =
-        formula_of("a[i] if lane < K", 16, Op::store, ElementType::f32, 256 * mib, 256);
-    Readings readings = Predictor(find_machine("h200")).predict_launch(whole, {});
-    ASSERT_TRUE(add_estimates(find_machine("h200"), whole, CacheState::cold, readings));
-    EXPECT_EQ(number_in(readings[Counter::dram_read_bytes]), 0);
+        EXPECT_TRUE(add_estimates(machine, plan, CacheState::cold, readings));
+        return number_in(readings[Counter::dram_read_bytes]);
+    };
+    for (const std::int64_t lanes : {9, 15, 23, 31})
+        EXPECT_NEAR(bytes_read(lanes), 6.52e7, 0.05 * 6.52e7) << lanes;
+    EXPECT_EQ(bytes_read(16), 0);
 }
 
 }  // namespace

@@ -568,8 +568,8 @@ TEST(Duration, of_loads_that_hit_l1_in_one_bank_is_a_pass_for_each_lane) {
     EXPECT_NEAR(seconds(39), 17.4e-6, 0.2 * 17.4e-6);
 }
 
-// Measured: 914 us on an H200, and 735 of a region of 64 MiB, most of which L2 keeps; both dense in
-// the end, but written back in no order. As rows they would take 0.69 and 0.56 of that.
+// Measured on an H200: 914 us, and 735 of a region of 64 MiB; both are dense in the end, but
+// written back in no order. Counted as dense 0.68 and 0.56 of that were predicted.
 TEST(Duration, of_stores_at_random_beyond_l2_is_that_of_sparse_ones) {
     const auto seconds = [](std::uint64_t region) {
         const Plan plan =
