@@ -382,10 +382,20 @@ class Replay {
             (is_load && !multiprocessor_.keeps_loads && before->last_sectors != touched.sectors))
             return;
         sums.line_again += 1;
-        sums.block_again += before->asked_by.block == running_now_.block;
+        if (before->asked_by.block == running_now_.block) note_neighbours(before->asked_by, sums);
         sums.warp_again += before->asked_by == running_now_;
         sums.line_together += before->awaited.in_common(of_warp_);
         sums.sector_again += ones(before->asked_sectors & touched.sectors);
+    }
+
+    void note_neighbours(const WarpElement& before, ReplayedKind& sums) const {
+        // Warps go to the four schedulers in turn.
+        constexpr std::uint32_t schedulers = 4;
+        const std::uint32_t apart =
+            std::max(before.warp, running_now_.warp) - std::min(before.warp, running_now_.warp);
+        sums.block_again += 1;
+        sums.fours_again += before.warp / schedulers != running_now_.warp / schedulers;
+        if (apart > 0) sums.apart_again += std::bit_width(apart) - 1;
     }
 
     // Keeps the line in mind while there are few. Whether stores pile up for so few lines that all
@@ -535,8 +545,9 @@ void replay_near(Replay& replay, const LaunchOrder& order) {
 void ReplayedKind::go_on_since(const ReplayedKind& before, double times) {
     for (double ReplayedKind::*sum :
          {&ReplayedKind::sectors, &ReplayedKind::hit_sectors, &ReplayedKind::requests,
-          &ReplayedKind::line_again, &ReplayedKind::block_again, &ReplayedKind::warp_again,
-          &ReplayedKind::line_together, &ReplayedKind::sector_again})
+          &ReplayedKind::line_again, &ReplayedKind::block_again, &ReplayedKind::fours_again,
+          &ReplayedKind::apart_again, &ReplayedKind::warp_again, &ReplayedKind::line_together,
+          &ReplayedKind::sector_again})
         this->*sum += (this->*sum - before.*sum) * times;
 }
 

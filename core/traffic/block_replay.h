@@ -27,6 +27,8 @@ struct ReplayedKind {
     double line_again = 0;     // of these: lines whose last request may still be on its way
     double first_again = 0;    // of these: in blocks that started with the launch
     double block_again = 0;    // of line_again: asked for by the same block before
+    double fours_again = 0;    // of block_again: by a warp of four others
+    double apart_again = 0;    // of block_again: doublings of the warps from one to the other
     double warp_again = 0;     // of line_again: by the same warp, for the same element
     double line_together = 0;  // of these: where both warps had waited for the same loads
     double sector_again = 0;   // sectors that these have in common with it

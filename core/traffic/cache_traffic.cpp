@@ -68,15 +68,31 @@ double joined_at_start(const Replayed& replayed, const LaunchOrder& order, const
                              0.58 * is_one * order.doublings_of_elements() - 0.59 * larger +
                              0.17 * width - 0.37 * replayed.pointer_loads * block);
     }
-    const double requests = order.block_warps() * replayed.blocks_of_processor *
-                            static_cast<double>(order.per_thread) * lines.missed;
-    return share_of_odds(1.48 - 1.9 * std::min(0.0, block) - 0.7 * larger -
-                         0.21 * std::log2(requests));
+    const ReplayedKind& loads = replayed.loads;
+    const double apart = share(loads.apart_again, loads.line_again);
+    return share_of_odds(0.33 - 2.80 * std::min(0.0, block) - 0.35 * larger +
+                         (0.38 - 0.45 * order.doublings_of_elements()) * apart -
+                         1.40 * share(loads.fours_again, loads.line_again));
 }
 
-// Of warps of one block: the nearer to each other in time the more; less where they divide for
-// their indices, or have yet more to do for them, where lanes pass loads by, and where a thread
-// makes several of them or one asks for many lines.
+// What the warps of a full multiprocessor have under way to L2: what their loads miss in L1, and
+// what their lanes store, but no more than the sectors that they store to.
+double bytes_under_way(const Replayed& replayed, const LaunchOrder& order,
+                       const LoadedLines& lines) {
+    const ReplayedKind& loads = replayed.loads;
+    const double elements =
+        static_cast<double>(order.block_warps()) * replayed.blocks_of_processor * order.per_thread;
+    const double requests = replayed.load_instructions * lines.missed;
+    const double loaded =
+        requests * sector_bytes * (loads.sectors - loads.hit_sectors) / loads.requests;
+    const double stored = requests * sector_bytes * replayed.stores.sectors / loads.requests;
+    return elements * (loaded + std::min<double>(stored, warp_lanes * replayed.element_bytes));
+}
+
+// Of warps of one block: the nearer to each other in time the more, and the longer requests wait
+// because much is under way or stores are; less where warps divide for their indices, or have yet
+// more to do for them, where lanes pass loads by, where a thread makes several of them or one asks
+// for many lines, and of warps that take turns on their schedulers.
 double joined_in_block(const Replayed& replayed, const LaunchOrder& order,
                        const LoadedLines& lines) {
     const ReplayedKind& loads = replayed.loads;
@@ -84,13 +100,19 @@ double joined_in_block(const Replayed& replayed, const LaunchOrder& order,
     const double instructions = std::log2(replayed.instructions);
     // Between a division, and a row's or a permutation's index.
     const double long_index = std::clamp((replayed.index_instructions - 16) / 14, 0.0, 1.0);
-    return share_of_odds(
-        1.46 * nearness_of(order) - 0.90 * (warps_of_scheduler(order) > 1) -
-        (0.62 - 0.13 * block + 0.48 * replayed.divides) * order.doublings_of_elements() +
-        0.35 * std::log2(lines.missed) - 0.70 * std::max(0.0, std::log2(lines.all / 4)) -
-        (0.52 - 0.17 * block) * instructions - 0.82 * loads.is_branched +
-        0.39 * (replayed.element_bytes == 1) + 0.60 * std::max(0.0, doublings_of_line(loads) - 1) -
-        0.23 * replayed.divides - 0.46 * long_index);
+    const double under_way = std::log2(1 + bytes_under_way(replayed, order, lines) / (16 << 10));
+    const double odds =
+        -0.85 + 1.72 * nearness_of(order) - 0.59 * (warps_of_scheduler(order) > 1) -
+        (0.77 - 0.19 * block + 0.33 * replayed.divides) * order.doublings_of_elements() +
+        0.34 * std::log2(lines.missed) - 1.27 * std::max(0.0, std::log2(lines.all / 4)) -
+        (1.10 - 0.19 * block) * instructions - 0.68 * loads.is_branched +
+        0.44 * (replayed.element_bytes == 1) + 0.67 * std::max(0.0, doublings_of_line(loads) - 1) -
+        0.26 * replayed.divides - 0.58 * long_index + 0.44 * under_way +
+        0.57 * (replayed.stores.sectors > 0) + 0.45 * replayed.pointer_loads +
+        0.97 * share(loads.hit_sectors, loads.sectors);
+    constexpr double of_other_fours = -0.61;
+    return std::lerp(share_of_odds(odds), share_of_odds(odds + of_other_fours),
+                     share(loads.fours_again, loads.block_again));
 }
 
 // Of blocks that share lines, on one multiprocessor.
