@@ -95,6 +95,19 @@ TEST(CacheTraffic, of_distant_blocks_that_start_together_joins_as_of_neighbours_
     EXPECT_NEAR(many.l2_read_requests, 13'726, 0.05 * 13'726);
 }
 
+// Measured on an H100, blocks of 256 threads, eight warps of which ask for each line: of 262,144
+// warps that load 64,096 requests leave for 32,768 lines, of those that store as well 70,262, for
+// all that their threads do more; where
+// two do, which wait on two schedulers, 193,068 for 131,072.
+TEST(CacheTraffic, of_a_block_joins_more_while_more_is_under_way_and_beside_stores) {
+    const auto requests = [](std::uint64_t lanes, Op op) {
+        return caches_of(plan_of("broadcast", lanes, op, 32 * mib)).l2_read_requests;
+    };
+    EXPECT_NEAR(requests(8, Op::load), 64'096, 0.05 * 64'096);
+    EXPECT_NEAR(requests(8, Op::copy), 70'262, 0.05 * 70'262);
+    EXPECT_NEAR(requests(2, Op::load), 193'068, 0.05 * 193'068);
+}
+
 // Measured on an H100: 12,419 requests for 128 lines that every multiprocessor fetches when the
 // launch starts, and not again in 23 waves. By the rate at which they join later 6,000 would leave.
 TEST(CacheTraffic, of_what_only_the_first_blocks_miss_joins_as_these_do) {
