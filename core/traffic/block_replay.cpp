@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/parallel/spares.h"
@@ -488,24 +489,26 @@ void replay_multiprocessor(Replay& replay, const LaunchOrder& order, const Multi
     Replayed warm;  // what it counted until about half of them were done
     std::uint64_t warm_blocks = 0;
     const double before = replay.result().loads.line_again;
+    bool starts_launch = true;  // and so do the blocks that run together next
+    const auto run_together = [&] {
+        replay.run_together(together);
+        together.clear();
+        if (std::exchange(starts_launch, false))
+            replay.result().loads.first_again += replay.result().loads.line_again - before;
+    };
     for (std::uint64_t which = 0; which < seen; ++which) {
         const std::uint64_t block = block_of(one, number, which);
         if (block < order.blocks) together.push_back(block);
         if (together.size() == one.resident_blocks) {
-            replay.run_together(together);
-            if (which < one.resident_blocks)
-                replay.result().loads.first_again += replay.result().loads.line_again - before;
-            together.clear();
+            run_together();
             if (2 * (which + 1) <= seen) {
                 warm = replay.result();
                 warm_blocks = which + 1;
             }
         }
     }
-    replay.run_together(together);
-    if (seen < one.resident_blocks)
-        replay.result().loads.first_again += replay.result().loads.line_again - before;
-    replay.run_together({});
+    run_together();
+    run_together();  // these store
     // What is not replayed goes on as the second half did, when caches were full.
     const double times = static_cast<double>(own - seen) /
                          static_cast<double>(std::max<std::uint64_t>(1, seen - warm_blocks));
