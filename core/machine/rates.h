@@ -28,7 +28,10 @@ struct L2Shares {
     double warm_slope = 25;
     double kept_behind = 0.44;  // of it what loads that leave first (ld.cs) do not push out, up to
     double most_behind = 2.5;   // this footprint
-    double warm_writes = 0.2;   // footprint from which on its write-backs fall into this launch,
+    // What loads that leave first have of L2 while others fill it: as random_reads, and as reuse.
+    double leaving_random_reads = 0.19;
+    double leaving_reuse = 0.095;
+    double warm_writes = 0.2;  // footprint from which on its write-backs fall into this launch,
     double warm_all_writes = 0.85;  // and where all of them do
 };
 

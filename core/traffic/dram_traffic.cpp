@@ -26,8 +26,8 @@ std::size_t index_of(std::uint64_t unit_bytes) {
 
 // The chance that a place is gone when it is needed again after `between` bytes of other lines, in
 // shares of L2: regular patterns come back after the same time everywhere.
-double gone_after(double between, const L2Shares& shares) {
-    return 1 - std::exp(-std::pow(between / shares.reuse, shares.reuse_power));
+double gone_after(double between, double reuse, const L2Shares& shares) {
+    return 1 - std::exp(-std::pow(between / reuse, shares.reuse_power));
 }
 
 // The same where places are drawn by lot: of `units` on `lines` lines, of which `kept` stay. The
@@ -78,6 +78,34 @@ class Model {
         return own + std::max(0.0, footprint_bytes_ - array.lines() * line) / reach.periods;
     }
 
+    // How likely L2 is full, so that the oldest lines have to go.
+    double is_full() const {
+        return share_of_odds(shares_.warm_slope * (in_l2(footprint_bytes_) - shares_.warm_reads));
+    }
+    // Lines that loads leave first brought in then make room for those of other arrays; once they
+    // are stored to they stay as others do.
+    double makes_room(const ArrayReach& array) const {
+        const bool is_alone = array.lines() * line >= footprint_bytes_;
+        const bool is_written = array.is_stored || array.is_atomic;
+        return inputs_.loads_leave_first && !is_alone && !is_written ? is_full() : 0;
+    }
+    double gone_between(double bytes, double making_room) const {
+        return std::lerp(gone_after(in_l2(bytes), shares_.reuse, shares_),
+                         gone_after(in_l2(bytes), shares_.leaving_reuse, shares_), making_room);
+    }
+
+    // Lines that come to L2 between a warp's load and its store to the same place; of those drawn
+    // by lot what L2 holds does not come.
+    double come_meanwhile(const ArrayReach& array) const {
+        const Reach& loads = array.loads;
+        if (!loads.at_random || loads.units[2] == 0)
+            return loads.units[2] * inputs_.share_in_flight;
+        const double fetched =
+            fetched_again(array, loads, inputs_.l2_read_sectors) + units_of_fetch(loads);
+        const double come = std::min(loads.accesses, fetched) * inputs_.share_in_flight;
+        return loads.units[2] * (1 - std::exp(-come / loads.units[2]));
+    }
+
     // Times that units of `k` come in again after they were gone; `kept`: the share of L2 that
     // places drawn by lot have.
     double comes_again(const ArrayReach& array, const Reach& reach, std::size_t k, double accesses,
@@ -85,13 +113,16 @@ class Model {
         // What lies near in time L2 always has: of a period or a sample each unit counts once.
         const double often = std::min(accesses, reach.of_period[k] * reach.periods);
         const double again = std::max(0.0, often - reach.units[k]);
-        if (!reach.at_random) return again * gone_after(in_l2(between(array, reach)), shares_);
+        const double making_room = makes_room(array);
+        if (!reach.at_random) return again * gone_between(between(array, reach), making_room);
         const double units =
             population(reach.units[k], array.bytes, static_cast<double>(reach_unit_bytes[k]));
         const double lines = population(reach.units[2], array.bytes, line);
         // Arrays of which all places are drawn by lot share L2 by their size.
-        const double own = lines / std::max(lines, random_lines_);
-        return again * gone_at_random(units, lines, own * kept * inputs_.l2_bytes / line);
+        const double own = lines / std::max(lines, random_lines_) * inputs_.l2_bytes / line;
+        return again * std::lerp(gone_at_random(units, lines, own * kept),
+                                 gone_at_random(units, lines, own * shares_.leaving_random_reads),
+                                 making_room);
     }
 
     // Units that L2 has lost when a load comes to them that follows another one. Its first places
@@ -102,7 +133,7 @@ class Model {
         double missed = 0;
         for (const double lag : array.lags) {
             const double between = footprint_bytes_ * lag / inputs_.threads;
-            missed += each * (inputs_.threads - lag) * gone_after(in_l2(between), shares_);
+            missed += each * (inputs_.threads - lag) * gone_between(between, makes_room(array));
         }
         return missed;
     }
@@ -115,7 +146,7 @@ class Model {
         if (!inputs_.is_warm) return 1;
         const double footprint = in_l2(footprint_bytes_);
         if (leaves_first()) return share_left_first(footprint);
-        return share_of_odds(shares_.warm_slope * (footprint - shares_.warm_reads));
+        return is_full();
     }
     // Of loads that leave first: they push each other out, and what came before them stays, until
     // there are so many that the launch before this one has pushed out its own beginning.
@@ -125,13 +156,19 @@ class Model {
         return 1 - std::min(1.0, kept / footprint);
     }
 
-    void add_fetches(const ArrayReach& array, const Reach& reach, double accesses) {
+    double units_of_fetch(const Reach& reach) const {
+        return reach.units[index_of(inputs_.fetch_bytes)];
+    }
+    double fetched_again(const ArrayReach& array, const Reach& reach, double accesses) const {
         const std::size_t k = index_of(inputs_.fetch_bytes);
+        return comes_again(array, reach, k, accesses, shares_.random_reads) +
+               followers_miss(array, reach, k);
+    }
+
+    void add_fetches(const ArrayReach& array, const Reach& reach, double accesses) {
         const auto unit = static_cast<double>(inputs_.fetch_bytes);
-        const double once = reach.units[k] * unit;
-        const double again = (comes_again(array, reach, k, accesses, shares_.random_reads) +
-                              followers_miss(array, reach, k)) *
-                             unit;
+        const double once = units_of_fetch(reach) * unit;
+        const double again = fetched_again(array, reach, accesses) * unit;
         const double bytes = once * share_missing() + again;
         // A fetch of one sector takes a burst_bytes as one of two does.
         const double of_burst = std::min(unit, burst_bytes);
@@ -222,10 +259,11 @@ class Model {
             const double at_first = inputs_.is_warm ? 0 : left / 2;
             filled = (1 - whole) * std::min(std::max(0.0, dirty - at_first + fills), 1.3 * written);
         } else if (is_partial && array.is_loaded) {
-            // Loaded, but gone again before its store came.
-            filled =
-                dirty *
-                gone_after(in_l2(inputs_.share_in_flight * array.loads.units[2] * line), shares_);
+            // Loaded, but gone again before its store came, each time that it was written back
+            // before.
+            const double meanwhile = come_meanwhile(array) * line;
+            const double making_room = inputs_.loads_leave_first ? is_full() : 0;
+            filled = (dirty + again) * gone_between(meanwhile, making_room);
         }
         add(traffic_.read, filled, filled / sector * bursts_each, density);
         const double open = (1 - whole) * reach.units[0];  // sectors

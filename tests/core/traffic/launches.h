@@ -68,12 +68,16 @@ inline Plan formula_plan(const std::string& text, ElementType type, const Launch
     return plan;
 }
 
-// Seconds that a whole launch is predicted to take.
-inline double launch_seconds(const Plan& plan, const char* machine_name, CacheState cache) {
+// What a whole launch is predicted to read, take, or move.
+inline double estimate_of(const Plan& plan, const char* machine_name, CacheState cache,
+                          Counter counter) {
     const Machine machine = find_machine(machine_name);
     Readings readings = Predictor(machine).predict_launch(plan, {});
     EXPECT_TRUE(add_estimates(machine, plan, cache, readings));
-    return number_in(readings[Counter::duration_seconds]);
+    return number_in(readings[counter]);
+}
+inline double launch_seconds(const Plan& plan, const char* machine_name, CacheState cache) {
+    return estimate_of(plan, machine_name, cache, Counter::duration_seconds);
 }
 
 }  // namespace coalprof
