@@ -21,14 +21,16 @@ struct Multiprocessor {
 
 // Sums over the sample, of loads or of stores.
 struct ReplayedKind {
-    double sectors = 0;        // of all warps
-    double hit_sectors = 0;    // those that L1 held
-    double requests = 0;       // lines with a sector that L1 did not hold
-    double line_again = 0;     // of these: lines whose last request may still be on its way
-    double first_again = 0;    // of these: in blocks that started with the launch
-    double block_again = 0;    // of line_again: asked for by the same block before
-    double fours_again = 0;    // of block_again: by a warp of four others
-    double apart_again = 0;    // of block_again: doublings of the warps from one to the other
+    double sectors = 0;      // of all warps
+    double hit_sectors = 0;  // those that L1 held
+    double requests = 0;     // lines with a sector that L1 did not hold
+    double line_again = 0;   // of these: lines whose last request may still be on its way
+    double first_again = 0;  // of these: in blocks that started with the launch
+    double block_again = 0;  // of line_again: asked for by the same block before
+    double fours_again = 0;  // of block_again: by warps of other fours (0 to 3, 4 to 7, ...)
+    // Over block_again: the logarithm of how many warps lie from one to the other, rounded down; 0
+    // of the same warp.
+    double apart_again = 0;
     double warp_again = 0;     // of line_again: by the same warp, for the same element
     double line_together = 0;  // of these: where both warps had waited for the same loads
     double sector_again = 0;   // sectors that these have in common with it
@@ -40,7 +42,7 @@ struct ReplayedKind {
     double shared_sectors = 0;
     // Of one request for a line, with those of others that joined it.
     double sectors_of_request() const { return (sectors - sector_again) / (requests - line_again); }
-    // What came since `before` comes so many times more.
+    // What came since `before` comes so many times more. None of it starts with the launch.
     void go_on_since(const ReplayedKind& before, double times);
 };
 
