@@ -20,6 +20,10 @@ struct L2Shares {
     double reuse_power = 2.4;
     double random_reads = 0.68;   // that hold places drawn by lot: loads
     double random_writes = 0.56;  // and stores, until they are written back
+    // That holds what loads that leave first (ld.cs) brought in, beside stores and without, where
+    // the rest has other lines. From launches of both GPUs (docs/measurements/rates.md).
+    double leaving = 0.1;
+    double leaving_alone = 0.17;
     double dirty = 0.475;         // most that stays dirty when a launch ends
     double dirty_partial = 0.28;  // of sectors written in part
     double streams = 1.1;         // written and read lines together
@@ -28,10 +32,7 @@ struct L2Shares {
     double warm_slope = 25;
     double kept_behind = 0.44;  // of it what loads that leave first (ld.cs) do not push out, up to
     double most_behind = 2.5;   // this footprint
-    // What loads that leave first have of L2 while others fill it: as random_reads, and as reuse.
-    double leaving_random_reads = 0.19;
-    double leaving_reuse = 0.095;
-    double warm_writes = 0.2;  // footprint from which on its write-backs fall into this launch,
+    double warm_writes = 0.2;   // footprint from which on its write-backs fall into this launch,
     double warm_all_writes = 0.85;  // and where all of them do
 };
 

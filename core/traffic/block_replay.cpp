@@ -489,7 +489,7 @@ void replay_multiprocessor(Replay& replay, const LaunchOrder& order, const Multi
     Replayed warm;  // what it counted until about half of them were done
     std::uint64_t warm_blocks = 0;
     const double before = replay.result().loads.line_again;
-    bool starts_launch = true;  // and so do the blocks that run together next
+    bool starts_launch = true;  // the next blocks to run, which are the first
     const auto run_together = [&] {
         replay.run_together(together);
         together.clear();
@@ -508,7 +508,7 @@ void replay_multiprocessor(Replay& replay, const LaunchOrder& order, const Multi
         }
     }
     run_together();
-    run_together();  // these store
+    run_together();  // no new ones: the last ones store
     // What is not replayed goes on as the second half did, when caches were full.
     const double times = static_cast<double>(own - seen) /
                          static_cast<double>(std::max<std::uint64_t>(1, seen - warm_blocks));

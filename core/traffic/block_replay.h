@@ -28,8 +28,8 @@ struct ReplayedKind {
     double first_again = 0;  // of these: in blocks that started with the launch
     double block_again = 0;  // of line_again: asked for by the same block before
     double fours_again = 0;  // of block_again: by warps of other fours (0 to 3, 4 to 7, ...)
-    // Over block_again: the logarithm of how many warps lie from one to the other, rounded down; 0
-    // of the same warp.
+    // Sum over block_again: log2 of how many warps further one is than the other, rounded down; 0
+    // for the same warp.
     double apart_again = 0;
     double warp_again = 0;     // of line_again: by the same warp, for the same element
     double line_together = 0;  // of these: where both warps had waited for the same loads

@@ -76,7 +76,7 @@ double joined_at_start(const Replayed& replayed, const LaunchOrder& order, const
 }
 
 // What the warps of a full multiprocessor have under way to L2: what their loads miss in L1, and
-// what their lanes store, one element each at most and no more than the sectors that they store to.
+// what their lanes store for each of their elements, but no more than the sectors they store to.
 double bytes_under_way(const Replayed& replayed, const LaunchOrder& order,
                        const LoadedLines& lines) {
     const ReplayedKind& loads = replayed.loads;

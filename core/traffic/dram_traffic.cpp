@@ -78,24 +78,44 @@ class Model {
         return own + std::max(0.0, footprint_bytes_ - array.lines() * line) / reach.periods;
     }
 
-    // How likely L2 is full, so that the oldest lines have to go.
-    double is_full() const {
+    // How far lines have to go because L2 is full, 0 to 1.
+    double full_share() const {
         return share_of_odds(shares_.warm_slope * (in_l2(footprint_bytes_) - shares_.warm_reads));
     }
-    // Lines that loads leave first brought in then make room for those of other arrays; once they
+    // How far, 0 to 1, lines that loads which leave first (ld.cs) brought in make room for others:
+    // for those of the launch's stores, or for those that fill L2 before a cold launch. Once they
     // are stored to they stay as others do.
-    double makes_room(const ArrayReach& array) const {
-        const bool is_alone = array.lines() * line >= footprint_bytes_;
-        const bool is_written = array.is_stored || array.is_atomic;
-        return inputs_.loads_leave_first && !is_alone && !is_written ? is_full() : 0;
+    double leaving_share(const ArrayReach& array) const {
+        if (!inputs_.loads_leave_first || array.is_stored || array.is_atomic) return 0;
+        if (!inputs_.is_warm) return 1;
+        return written_lines_ > 0 ? full_share() : 0;
     }
-    double gone_between(double bytes, double making_room) const {
-        return std::lerp(gone_after(in_l2(bytes), shares_.reuse, shares_),
-                         gone_after(in_l2(bytes), shares_.leaving_reuse, shares_), making_room);
+    double room_of_leaving() const {  // share of L2
+        return written_lines_ > 0 ? shares_.leaving : shares_.leaving_alone;
+    }
+    // Units that stores push out at most: each of their lines takes the place of one that leaves
+    // first. Of places drawn by lot one of the same set, if there is one; fetched again, it pushes
+    // out another one.
+    double pushed_out(const Reach& reach, std::size_t k) const {
+        if (reach.units[2] == 0) return 0;
+        if (written_lines_ == 0) return std::numeric_limits<double>::infinity();
+        const double units = written_lines_ * reach.units[k] / reach.units[2];
+        if (!reach.at_random) return units;
+        constexpr double lines_of_set = 16;
+        const double of_set = lines_of_set * in_l2(random_lines_ * line);
+        return units * (reach.units[2] / std::max(reach.units[2], random_lines_)) *
+               std::expm1(of_set);
+    }
+    // The chance that a place drawn by lot has lost its room to others of its kind. Where nothing
+    // is stored room is lost later, and then at once: the shapes are fitted.
+    double gone_leaving_at_random() const {
+        const double crowd = in_l2(random_lines_ * line) / room_of_leaving();
+        if (written_lines_ > 0) return 1 + std::expm1(-crowd) / crowd;
+        return 1 - std::pow(1 + std::pow(crowd, 3), -1.0 / 3);
     }
 
-    // Lines that come to L2 between a warp's load and its store to the same place; of those drawn
-    // by lot what L2 holds does not come.
+    // Lines that come to L2 between a warp's load and its store to the same place. Of places drawn
+    // by lot those only that L2 does not hold.
     double come_meanwhile(const ArrayReach& array) const {
         const Reach& loads = array.loads;
         if (!loads.at_random || loads.units[2] == 0)
@@ -113,16 +133,23 @@ class Model {
         // What lies near in time L2 always has: of a period or a sample each unit counts once.
         const double often = std::min(accesses, reach.of_period[k] * reach.periods);
         const double again = std::max(0.0, often - reach.units[k]);
-        const double making_room = makes_room(array);
-        if (!reach.at_random) return again * gone_between(between(array, reach), making_room);
+        const double leaving = leaving_share(array);
+        if (!reach.at_random) {
+            const double between = in_l2(this->between(array, reach));
+            return std::max(
+                again * gone_after(between, shares_.reuse, shares_),
+                leaving * std::min(again * gone_after(between, room_of_leaving(), shares_),
+                                   pushed_out(reach, k)));
+        }
         const double units =
             population(reach.units[k], array.bytes, static_cast<double>(reach_unit_bytes[k]));
         const double lines = population(reach.units[2], array.bytes, line);
         // Arrays of which all places are drawn by lot share L2 by their size.
-        const double own = lines / std::max(lines, random_lines_) * inputs_.l2_bytes / line;
-        return again * std::lerp(gone_at_random(units, lines, own * kept),
-                                 gone_at_random(units, lines, own * shares_.leaving_random_reads),
-                                 making_room);
+        const double own = lines / std::max(lines, random_lines_);
+        const double gone = gone_at_random(units, lines, own * kept * inputs_.l2_bytes / line);
+        if (leaving == 0 || random_lines_ == 0) return again * gone;
+        return std::max(again * gone,
+                        leaving * std::min(again * gone_leaving_at_random(), pushed_out(reach, k)));
     }
 
     // Units that L2 has lost when a load comes to them that follows another one. Its first places
@@ -131,11 +158,14 @@ class Model {
         if (array.lags.empty() || &reach != &array.loads) return 0;
         const double each = reach.units[k] / (inputs_.threads + array.longest_lag());
         double missed = 0;
+        double left = 0;  // if these leave first
         for (const double lag : array.lags) {
-            const double between = footprint_bytes_ * lag / inputs_.threads;
-            missed += each * (inputs_.threads - lag) * gone_between(between, makes_room(array));
+            const double between = in_l2(footprint_bytes_ * lag / inputs_.threads);
+            const double follow = each * (inputs_.threads - lag);
+            missed += follow * gone_after(between, shares_.reuse, shares_);
+            left += follow * gone_after(between, room_of_leaving(), shares_);
         }
-        return missed;
+        return std::max(missed, leaving_share(array) * std::min(left, pushed_out(reach, k)));
     }
 
     bool leaves_first() const {
@@ -146,7 +176,7 @@ class Model {
         if (!inputs_.is_warm) return 1;
         const double footprint = in_l2(footprint_bytes_);
         if (leaves_first()) return share_left_first(footprint);
-        return is_full();
+        return full_share();
     }
     // Of loads that leave first: they push each other out, and what came before them stays, until
     // there are so many that the launch before this one has pushed out its own beginning.
@@ -260,10 +290,13 @@ class Model {
             filled = (1 - whole) * std::min(std::max(0.0, dirty - at_first + fills), 1.3 * written);
         } else if (is_partial && array.is_loaded) {
             // Loaded, but gone again before its store came, each time that it was written back
-            // before.
-            const double meanwhile = come_meanwhile(array) * line;
-            const double making_room = inputs_.loads_leave_first ? is_full() : 0;
-            filled = (dirty + again) * gone_between(meanwhile, making_room);
+            // before. Until that store it leaves first, alone or not.
+            const double meanwhile = in_l2(come_meanwhile(array) * line);
+            const double leaving = inputs_.loads_leave_first ? full_share() : 0;
+            filled = (dirty + again) * std::lerp(gone_after(meanwhile, shares_.reuse, shares_),
+                                                 gone_after(meanwhile, shares_.leaving, shares_),
+                                                 leaving);
+            traffic_.reused_bytes += filled;
         }
         add(traffic_.read, filled, filled / sector * bursts_each, density);
         const double open = (1 - whole) * reach.units[0];  // sectors

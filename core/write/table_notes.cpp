@@ -223,7 +223,7 @@ std::vector<std::string> TableNotes::lines(const ResultTail& tail) const {
     if (has_shares_ && !ceilings_.empty()) lines.push_back(ceilings_);
     if (has_estimate_)
         lines.emplace_back(
-            "~  an estimate: its interval (--json) held nine of ten measured (H100, H200)");
+            "~  an estimate: about nine of ten intervals (--json) held on H100 and H200");
     if (is_start_alone_.value_or(false))
         lines.push_back(
             fmt::format("The start of the launch takes longer than its memory accesses, so the "

@@ -231,12 +231,34 @@ TEST(DramTraffic, of_loads_that_leave_first_is_read_again_for_their_stores) {
     EXPECT_NEAR(read_cold(loaded_to_leave_first(plan), "h200"), 400.2e6, 0.02 * 400.2e6);
 }
 
-// Measured on an H200: 174.1 MB for three million copies from 32 MiB, which would stay in L2 if 48
-// MiB of stores did not push them out: 33.6 MB then.
+// Measured: 174.1 MB for three million copies from 32 MiB (H200), which would stay in L2 if 48 MiB
+// of stores did not push them out: 33.6 MB then. 40.1 MB for 25 million copies from 1 MiB, a line
+// of which goes when a line is stored to its set (H100); 1.05 MB if none did.
 TEST(DramTraffic, of_loads_that_leave_first_is_less_kept_beside_stores) {
     const Plan plan =
         shaped(plan_of("scatter", 32 * mib, Op::copy, 48 * mib, 4), ElementType::f32x4, 128);
     EXPECT_NEAR(read_cold(loaded_to_leave_first(plan), "h200"), 174.1e6, 0.1 * 174.1e6);
+    const Plan few = plan_of("scatter", mib, Op::copy, 96 * mib);
+    EXPECT_NEAR(read_cold(loaded_to_leave_first(few), "h100-sxm"), 40.1e6, 0.1 * 40.1e6);
+}
+
+// Measured on an H100: 797.5 MB for 25 million loads from 16 MiB where L2 is full of other lines,
+// as before a cold launch; 2.4 MB after the same launch, whose lines L2 holds.
+TEST(DramTraffic, of_loads_that_leave_first_is_less_kept_in_an_l2_that_is_full) {
+    const Plan plan = loaded_to_leave_first(plan_of("scatter", 16 * mib, Op::load, 96 * mib));
+    EXPECT_NEAR(read_cold(plan, "h100-sxm"), 797.5e6, 0.05 * 797.5e6);
+    EXPECT_LT(estimate_of(plan, "h100-sxm", CacheState::warm, Counter::dram_read_bytes), 5e6);
+}
+
+// A line that is stored to takes the place of one other line.
+TEST(DramTraffic, of_loads_that_leave_first_is_the_same_beside_a_single_store) {
+    const auto read = [](const char* formula) {
+        Plan plan = loaded_to_leave_first(
+            formula_of(formula, 0, Op::load, ElementType::f32, 512 * mib, 256));
+        return estimate_of(plan, "h100-sxm", CacheState::warm, Counter::dram_read_bytes);
+    };
+    const double alone = read("load: a[i]; load: a[i+1000000]");
+    EXPECT_NEAR(read("load: a[i]; load: a[i+1000000]; store: b[0]"), alone, 0.01 * alone);
 }
 
 // Measured on an H100: 6.32 GB for 64 million floats far apart, four of a thread, that are updated:
