@@ -82,35 +82,38 @@ class Model {
     double full_share() const {
         return share_of_odds(shares_.warm_slope * (in_l2(footprint_bytes_) - shares_.warm_reads));
     }
-    // How far, 0 to 1, lines that loads which leave first (ld.cs) brought in make room for others:
-    // for those of the launch's stores, or for those that fill L2 before a cold launch. Once they
-    // are stored to they stay as others do.
-    double leaving_share(const ArrayReach& array) const {
-        if (!inputs_.loads_leave_first || array.is_stored || array.is_atomic) return 0;
-        if (!inputs_.is_warm) return 1;
-        return written_lines_ > 0 ? full_share() : 0;
+    // Lines that loads which leave first (ld.cs) brought in make room for others: for those that
+    // fill L2 before a cold launch, and for those that the launch stores to. Once they are stored
+    // to they stay as others do.
+    bool makes_room(const ArrayReach& array) const {
+        return inputs_.loads_leave_first && !array.is_stored && !array.is_atomic;
     }
-    double room_of_leaving() const {  // share of L2
-        return written_lines_ > 0 ? shares_.leaving : shares_.leaving_alone;
+    // Of `again` units that come in again those that are gone by that. `gone`: the share that is if
+    // these lines have such a share of L2.
+    template <typename Gone>
+    double made_room(const Reach& reach, std::size_t k, double again, const Gone& gone) const {
+        const double alone = inputs_.is_warm ? 0 : again * gone(shares_.leaving_alone);
+        const double beside = std::min(again * gone(shares_.leaving), pushed_out(reach, k));
+        return std::max(alone, (inputs_.is_warm ? full_share() : 1) * beside);
     }
     // Units that stores push out at most: each of their lines takes the place of one that leaves
     // first. Of places drawn by lot one of the same set, if there is one; fetched again, it pushes
     // out another one.
     double pushed_out(const Reach& reach, std::size_t k) const {
         if (reach.units[2] == 0) return 0;
-        if (written_lines_ == 0) return std::numeric_limits<double>::infinity();
         const double units = written_lines_ * reach.units[k] / reach.units[2];
-        if (!reach.at_random) return units;
+        if (!reach.at_random || units == 0) return units;
         constexpr double lines_of_set = 16;
         const double of_set = lines_of_set * in_l2(random_lines_ * line);
         return units * (reach.units[2] / std::max(reach.units[2], random_lines_)) *
                std::expm1(of_set);
     }
-    // The chance that a place drawn by lot has lost its room to others of its kind. Where nothing
-    // is stored room is lost later, and then at once: the shapes are fitted.
-    double gone_leaving_at_random() const {
-        const double crowd = in_l2(random_lines_ * line) / room_of_leaving();
-        if (written_lines_ > 0) return 1 + std::expm1(-crowd) / crowd;
+    // The chance that a place drawn by lot has lost its room to others of its kind: sooner where
+    // stores come between. The shapes are fitted.
+    double gone_leaving_at_random(double share) const {
+        const double crowd = in_l2(random_lines_ * line) / share;
+        if (crowd == 0) return 0;
+        if (share == shares_.leaving) return 1 + std::expm1(-crowd) / crowd;
         return 1 - std::pow(1 + std::pow(crowd, 3), -1.0 / 3);
     }
 
@@ -133,13 +136,12 @@ class Model {
         // What lies near in time L2 always has: of a period or a sample each unit counts once.
         const double often = std::min(accesses, reach.of_period[k] * reach.periods);
         const double again = std::max(0.0, often - reach.units[k]);
-        const double leaving = leaving_share(array);
         if (!reach.at_random) {
-            const double between = in_l2(this->between(array, reach));
-            return std::max(
-                again * gone_after(between, shares_.reuse, shares_),
-                leaving * std::min(again * gone_after(between, room_of_leaving(), shares_),
-                                   pushed_out(reach, k)));
+            const auto gone = [&](double share) {
+                return gone_after(in_l2(between(array, reach)), share, shares_);
+            };
+            const double room = makes_room(array) ? made_room(reach, k, again, gone) : 0;
+            return std::max(again * gone(shares_.reuse), room);
         }
         const double units =
             population(reach.units[k], array.bytes, static_cast<double>(reach_unit_bytes[k]));
@@ -147,9 +149,9 @@ class Model {
         // Arrays of which all places are drawn by lot share L2 by their size.
         const double own = lines / std::max(lines, random_lines_);
         const double gone = gone_at_random(units, lines, own * kept * inputs_.l2_bytes / line);
-        if (leaving == 0 || random_lines_ == 0) return again * gone;
-        return std::max(again * gone,
-                        leaving * std::min(again * gone_leaving_at_random(), pushed_out(reach, k)));
+        const auto gone_leaving = [&](double share) { return gone_leaving_at_random(share); };
+        const double room = makes_room(array) ? made_room(reach, k, again, gone_leaving) : 0;
+        return std::max(again * gone, room);
     }
 
     // Units that L2 has lost when a load comes to them that follows another one. Its first places
@@ -157,15 +159,17 @@ class Model {
     double followers_miss(const ArrayReach& array, const Reach& reach, std::size_t k) const {
         if (array.lags.empty() || &reach != &array.loads) return 0;
         const double each = reach.units[k] / (inputs_.threads + array.longest_lag());
-        double missed = 0;
-        double left = 0;  // if these leave first
-        for (const double lag : array.lags) {
-            const double between = in_l2(footprint_bytes_ * lag / inputs_.threads);
-            const double follow = each * (inputs_.threads - lag);
-            missed += follow * gone_after(between, shares_.reuse, shares_);
-            left += follow * gone_after(between, room_of_leaving(), shares_);
-        }
-        return std::max(missed, leaving_share(array) * std::min(left, pushed_out(reach, k)));
+        const auto missed = [&](double share) {
+            double units = 0;
+            for (const double lag : array.lags) {
+                const double between = footprint_bytes_ * lag / inputs_.threads;
+                units +=
+                    each * (inputs_.threads - lag) * gone_after(in_l2(between), share, shares_);
+            }
+            return units;
+        };
+        const double room = makes_room(array) ? made_room(reach, k, 1, missed) : 0;
+        return std::max(missed(shares_.reuse), room);
     }
 
     bool leaves_first() const {
