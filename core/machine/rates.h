@@ -20,8 +20,9 @@ struct L2Shares {
     double reuse_power = 2.4;
     double random_reads = 0.68;   // that hold places drawn by lot: loads
     double random_writes = 0.56;  // and stores, until they are written back
-    // That holds what loads that leave first (ld.cs) brought in, beside stores and without, where
-    // the rest has other lines. From launches of both GPUs (docs/measurements/rates.md).
+    // That is left to what loads that leave first (ld.cs) bring in: beside stores, and without any
+    // where L2 was full of other lines before. From launches of both GPUs, as all of this
+    // (docs/measurements/rates.md).
     double leaving = 0.1;
     double leaving_alone = 0.17;
     double dirty = 0.475;         // most that stays dirty when a launch ends

@@ -82,19 +82,15 @@ class Model {
     double full_share() const {
         return share_of_odds(shares_.warm_slope * (in_l2(footprint_bytes_) - shares_.warm_reads));
     }
-    // Lines that loads which leave first (ld.cs) brought in make room for others: for those that
-    // fill L2 before a cold launch, and for those that the launch stores to. Once they are stored
-    // to they stay as others do.
-    bool makes_room(const ArrayReach& array) const {
-        return inputs_.loads_leave_first && !array.is_stored && !array.is_atomic;
-    }
-    // Of `again` units that come in again those that are gone by that. `gone`: the share that is if
-    // these lines have such a share of L2.
-    template <typename Gone>
-    double made_room(const Reach& reach, std::size_t k, double again, const Gone& gone) const {
-        const double alone = inputs_.is_warm ? 0 : again * gone(shares_.leaving_alone);
-        const double beside = std::min(again * gone(shares_.leaving), pushed_out(reach, k));
-        return std::max(alone, (inputs_.is_warm ? full_share() : 1) * beside);
+    // Units that come in again because loads that leave first (ld.cs) brought them in: their lines
+    // make room for those that fill L2 before a cold launch, and for those that the launch stores
+    // to; once they are stored to themselves they stay as others do. `alone`, `beside`: how many
+    // come in again if such lines have the shares leaving_alone and leaving of L2.
+    double made_room(const ArrayReach& array, const Reach& reach, std::size_t k, double alone,
+                     double beside) const {
+        if (!inputs_.loads_leave_first || array.is_stored || array.is_atomic) return 0;
+        const double pushed = std::min(beside, pushed_out(reach, k));
+        return inputs_.is_warm ? full_share() * pushed : std::max(alone, pushed);
     }
     // Units that stores push out at most: each of their lines takes the place of one that leaves
     // first. Of places drawn by lot one of the same set, if there is one; fetched again, it pushes
@@ -103,18 +99,18 @@ class Model {
         if (reach.units[2] == 0) return 0;
         const double units = written_lines_ * reach.units[k] / reach.units[2];
         if (!reach.at_random || units == 0) return units;
-        constexpr double lines_of_set = 16;
+        constexpr double lines_of_set = 16;  // assumed; it fits copies from 256 KiB to 4 MiB
         const double of_set = lines_of_set * in_l2(random_lines_ * line);
         return units * (reach.units[2] / std::max(reach.units[2], random_lines_)) *
                std::expm1(of_set);
     }
-    // The chance that a place drawn by lot has lost its room to others of its kind: sooner where
-    // stores come between. The shapes are fitted.
-    double gone_leaving_at_random(double share) const {
-        const double crowd = in_l2(random_lines_ * line) / share;
-        if (crowd == 0) return 0;
-        if (share == shares_.leaving) return 1 + std::expm1(-crowd) / crowd;
+    // The chance that a place drawn by lot has lost its room to others of its kind; without stores
+    // that come between it does so later, and more at once. The shapes are fitted.
+    static double gone_alone(double crowd) {
         return 1 - std::pow(1 + std::pow(crowd, 3), -1.0 / 3);
+    }
+    static double gone_beside(double crowd) {
+        return crowd > 0 ? 1 + std::expm1(-crowd) / crowd : 0;
     }
 
     // Lines that come to L2 between a warp's load and its store to the same place. Of places drawn
@@ -140,8 +136,9 @@ class Model {
             const auto gone = [&](double share) {
                 return gone_after(in_l2(between(array, reach)), share, shares_);
             };
-            const double room = makes_room(array) ? made_room(reach, k, again, gone) : 0;
-            return std::max(again * gone(shares_.reuse), room);
+            return std::max(again * gone(shares_.reuse),
+                            made_room(array, reach, k, again * gone(shares_.leaving_alone),
+                                      again * gone(shares_.leaving)));
         }
         const double units =
             population(reach.units[k], array.bytes, static_cast<double>(reach_unit_bytes[k]));
@@ -149,9 +146,10 @@ class Model {
         // Arrays of which all places are drawn by lot share L2 by their size.
         const double own = lines / std::max(lines, random_lines_);
         const double gone = gone_at_random(units, lines, own * kept * inputs_.l2_bytes / line);
-        const auto gone_leaving = [&](double share) { return gone_leaving_at_random(share); };
-        const double room = makes_room(array) ? made_room(reach, k, again, gone_leaving) : 0;
-        return std::max(again * gone, room);
+        const double leaving = in_l2(random_lines_ * line);
+        return std::max(again * gone, made_room(array, reach, k,
+                                                again * gone_alone(leaving / shares_.leaving_alone),
+                                                again * gone_beside(leaving / shares_.leaving)));
     }
 
     // Units that L2 has lost when a load comes to them that follows another one. Its first places
@@ -168,8 +166,9 @@ class Model {
             }
             return units;
         };
-        const double room = makes_room(array) ? made_room(reach, k, 1, missed) : 0;
-        return std::max(missed(shares_.reuse), room);
+        return std::max(
+            missed(shares_.reuse),
+            made_room(array, reach, k, missed(shares_.leaving_alone), missed(shares_.leaving)));
     }
 
     bool leaves_first() const {

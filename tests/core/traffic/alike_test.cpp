@@ -62,10 +62,7 @@ TEST(DramTraffic, of_sectors_that_lack_an_element_reads_them) {
     const auto bytes_read = [](std::int64_t lanes) {
         const Plan plan =
             formula_of("a[i] if lane < K", lanes, Op::store, ElementType::f32, 256 * mib, 256);
-        const Machine machine = find_machine("h200");
-        Readings readings = Predictor(machine).predict_launch(plan, {});
-        EXPECT_TRUE(add_estimates(machine, plan, CacheState::cold, readings));
-        return number_in(readings[Counter::dram_read_bytes]);
+        return estimate_of(plan, "h200", CacheState::cold, Counter::dram_read_bytes);
     };
     for (const std::int64_t lanes : {9, 15, 23, 31})
         EXPECT_NEAR(bytes_read(lanes), 6.52e7, 0.05 * 6.52e7) << lanes;
