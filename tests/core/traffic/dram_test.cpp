@@ -90,20 +90,6 @@ DramTraffic dram_of_stores(const Plan& plan, double l2_write_sectors) {
                         {.l2_bytes = 60.0 * mib, .l2_write_sectors = l2_write_sectors}, L2Shares{});
 }
 
-// Measured on an H200 (256 MiB of 8 bytes, transposed as they come, width 512): 283 MB are written
-// of 268 MB, of which 20 MB stay in L2, and 39 MB read to complete what came too late. A sector
-// comes in 4 parts from rows far apart; those of an offset come from neighbouring warps and wait in
-// vain for nothing.
-TEST(DramTraffic, of_sectors_stored_in_parts_from_afar_is_written_more_than_once) {
-    const Plan transpose =
-        shaped(plan_of("transpose", 512, Op::copy, 256 * mib), ElementType::f32x2, 64);
-    const DramTraffic dram = dram_of_stores(transpose, 1 << 25);
-    EXPECT_NEAR(dram.write.bytes, 283e6, 0.05 * 283e6);
-    EXPECT_NEAR(dram.read.bytes - 256.0 * mib, 39e6, 0.2 * 39e6);
-    const Plan offset = shaped(plan_of("offset", 1, Op::store, 256 * mib), ElementType::u8, 256);
-    EXPECT_LT(dram_of_stores(offset, 1 << 24).read.bytes, mib);
-}
-
 // Measured on an H200: 65.2 MB are read and 124 MB written. Of each line 44 bytes are stored to: a
 // whole sector, which is written as it is, and a part of another, which is read first.
 TEST(DramTraffic, of_whole_sectors_beside_parts_is_read_for_the_parts_alone) {
@@ -129,21 +115,6 @@ TEST(DramTraffic, of_whole_sectors_beside_parts_does_not_depend_on_which_warp_st
     const double first = read("a[i] if tid < 32 || lane % 8 == 0");
     EXPECT_NEAR(first, read("a[i] if tid >= 32 || lane % 8 == 0"), 0.1 * first);
     EXPECT_NEAR(first, 128.0 * mib, 0.1 * 128 * mib);  // the sectors of every second warp
-}
-
-// Measured on an H200 (add of 3 x 32 MiB): 18.9 MB are written while the launch runs, as device
-// memory has time; were it busy, 12 MB. What is only stored stays for longer.
-TEST(DramTraffic, of_idle_memory_takes_dirty_lines_early) {
-    const auto written_on = [](const Plan& plan, double busy) {
-        return dram_traffic(reaches_of(plan.program), {.l2_bytes = 60.0 * mib, .busy_share = busy},
-                            L2Shares{})
-            .write.bytes;
-    };
-    const Plan add = plan_of("offset", 0, Op::add, 32 * mib);
-    EXPECT_NEAR(written_on(add, 0.6), 18.9e6, 1.5e6);
-    EXPECT_NEAR(written_on(add, 1), 12.2e6, 1e6);
-    const Plan store = plan_of("offset", 0, Op::store, 64 * mib);
-    EXPECT_EQ(written_on(store, 0.2), written_on(store, 1));
 }
 
 // 196 bytes apart. A fetch of 64 bytes is alone on its line, and of 11 such places 8 have one; 128
@@ -180,38 +151,10 @@ TEST(DramTraffic, of_lone_sectors_fetched_is_a_burst_for_each_line) {
     EXPECT_EQ(read.bursts, 512.0 * mib / 64);
 }
 
-// Measured on an H100: 363.6 MB are read (2 of 3 arrays of 32 MiB, drawn by lot). One alone would
-// stay in L2 and be read once: 67 MB both.
-TEST(DramTraffic, of_arrays_drawn_by_lot_shares_l2_among_them) {
-    const Plan plan =
-        shaped(plan_of("scatter", 32 * mib, Op::add, 16 * mib), ElementType::f32, 128);
-    const DramTraffic dram = dram_traffic(
-        reaches_of(plan.program),
-        {.l2_bytes = 50.0 * mib, .is_warm = true, .l2_read_sectors = 8.4e6}, L2Shares{});
-    EXPECT_NEAR(dram.read.bytes, 363.6e6, 0.15 * 363.6e6);
-}
-
 TEST(DramTraffic, of_a_warm_launch_that_fits_l2_is_next_to_nothing) {
     EXPECT_LT(dram_of(plan_of("offset", 0, Op::load, 16 * mib), true).read.bytes, 0.01 * mib);
     EXPECT_NEAR(dram_of(plan_of("offset", 0, Op::load, 256 * mib), true).read.bytes, 256.0 * mib,
                 mib);
-}
-
-// Measured, warm: of 64 MiB of floats 43.5 MB are read on an H100 (50 MiB of L2); of a million
-// lines with one float each 126 of 134 MB. Loads that push out older ones would read all of both.
-TEST(DramTraffic, of_loads_that_leave_first_is_less_by_what_stays_behind_them) {
-    const auto read = [](const Plan& plan) {
-        return dram_traffic(reaches_of(plan.program),
-                            {.l2_bytes = 50.0 * mib,
-                             .fetch_bytes = 128,
-                             .is_warm = true,
-                             .loads_leave_first = true,
-                             .l2_read_sectors = 2.2e6},
-                            L2Shares{})
-            .read.bytes;
-    };
-    EXPECT_NEAR(read(plan_of("offset", 20, Op::load, 64 * mib)), 43.5e6, 0.05 * 43.5e6);
-    EXPECT_NEAR(read(plan_of("stride", 68, Op::load, 4 * mib)), 126e6, 0.05 * 126e6);
 }
 
 Plan loaded_to_leave_first(Plan plan) {
@@ -221,53 +164,6 @@ Plan loaded_to_leave_first(Plan plan) {
 
 double read_cold(const Plan& plan, const char* machine_name) {
     return estimate_of(plan, machine_name, CacheState::cold, Counter::dram_read_bytes);
-}
-
-// Measured on an H200: 400.2 MB for four million floats, each in a sector of its own, that are
-// updated: a fetch of 64 bytes, and the sector once more for its store, before which it had to make
-// room. Fetches alone are 268 MB.
-TEST(DramTraffic, of_loads_that_leave_first_is_read_again_for_their_stores) {
-    const Plan plan = shaped(plan_of("stride", 33, Op::rmw, 16 * mib), ElementType::f32, 64);
-    EXPECT_NEAR(read_cold(loaded_to_leave_first(plan), "h200"), 400.2e6, 0.02 * 400.2e6);
-}
-
-// Measured: 174.1 MB for three million copies from 32 MiB (H200), which would stay in L2 if 48 MiB
-// of stores did not push them out: 33.6 MB then. 40.1 MB for 25 million copies from 1 MiB, a line
-// of which goes when a line is stored to its set (H100); 1.05 MB if none did.
-TEST(DramTraffic, of_loads_that_leave_first_is_less_kept_beside_stores) {
-    const Plan plan =
-        shaped(plan_of("scatter", 32 * mib, Op::copy, 48 * mib, 4), ElementType::f32x4, 128);
-    EXPECT_NEAR(read_cold(loaded_to_leave_first(plan), "h200"), 174.1e6, 0.1 * 174.1e6);
-    const Plan few = plan_of("scatter", mib, Op::copy, 96 * mib);
-    EXPECT_NEAR(read_cold(loaded_to_leave_first(few), "h100-sxm"), 40.1e6, 0.1 * 40.1e6);
-}
-
-// Measured on an H100: 797.5 MB for 25 million loads from 16 MiB where L2 is full of other lines,
-// as before a cold launch; 2.4 MB after the same launch, whose lines L2 holds.
-TEST(DramTraffic, of_loads_that_leave_first_is_less_kept_in_an_l2_that_is_full) {
-    const Plan plan = loaded_to_leave_first(plan_of("scatter", 16 * mib, Op::load, 96 * mib));
-    EXPECT_NEAR(read_cold(plan, "h100-sxm"), 797.5e6, 0.05 * 797.5e6);
-    EXPECT_LT(estimate_of(plan, "h100-sxm", CacheState::warm, Counter::dram_read_bytes), 5e6);
-}
-
-// A line that is stored to takes the place of one other line: 134 MB were read for two million
-// loads beside such a store (`load: a[i*33]; store: b[0]`, H100), 64 bytes for each.
-TEST(DramTraffic, of_loads_that_leave_first_is_the_same_beside_a_single_store) {
-    const auto read = [](const char* formula) {
-        Plan plan = loaded_to_leave_first(
-            formula_of(formula, 0, Op::load, ElementType::f32, 512 * mib, 256));
-        return estimate_of(plan, "h100-sxm", CacheState::warm, Counter::dram_read_bytes);
-    };
-    const double alone = read("load: a[i]; load: a[i+1000000]");
-    EXPECT_NEAR(read("load: a[i]; load: a[i+1000000]; store: b[0]"), alone, 0.01 * alone);
-}
-
-// Measured on an H100: 6.32 GB for 64 million floats far apart, four of a thread, that are updated:
-// so much is loaded before the first is stored to that L2 has lost it. 4.05 GB would be, if
-// loads alone fetched.
-TEST(DramTraffic, of_more_under_way_than_l2_holds_is_read_again_for_their_stores) {
-    const Plan plan = formula_of("(i*K) % n", 17935, Op::rmw, ElementType::f32, 256 * mib, 256, 4);
-    EXPECT_NEAR(read_cold(plan, "h100-sxm"), 6.32e9, 0.1 * 6.32e9);
 }
 
 // Windows of a sample that meet by the formula's own rule say that few lines are touched; the

@@ -194,134 +194,6 @@ TEST(Duration, of_a_full_l1_is_a_latency_for_each_time_it_fills) {
     EXPECT_EQ(latency(10, 1), latency(10, 0));
 }
 
-// Measured on an H100: 1.25 to 1.33 ms by tiles of 16 that blocks of 256 threads wait for, 0.74 to
-// 0.76 by tiles of 64, which device memory limits.
-TEST(Duration, of_tiles_is_longer_where_each_wave_waits_at_a_barrier) {
-    const auto tiled = [](std::uint32_t tile) {
-        Plan plan = plan_of("transpose", 4096, Op::copy, 1024 * mib);
-        plan.options.variant = "padded";
-        plan.options.tile = tile;
-        build_program(plan);
-        return launch_seconds(plan, "h100", CacheState::warm);
-    };
-    EXPECT_NEAR(tiled(16), 1.25e-3, 0.1 * 1.25e-3);
-    EXPECT_NEAR(tiled(64), 0.75e-3, 0.1 * 0.75e-3);
-}
-
-// Measured on an H100: 74.8 us. What a thread loads before the barrier it does not hold behind it:
-// two blocks of 1024 threads have registers on a multiprocessor, not one (162 us).
-TEST(Duration, of_tiles_has_registers_for_what_is_held_up_to_the_barrier) {
-    Plan plan = plan_of("transpose", 64, Op::copy, 48 * mib);
-    plan.options.variant = "padded";
-    plan = shaped(plan, ElementType::u8, 1024);
-    EXPECT_NEAR(launch_seconds(plan, "h100", CacheState::cold), 74.8e-6, 0.15 * 74.8e-6);
-}
-
-// Measured on an H200: 280 us with as little L1 as can be, 28 KiB, 224 lines of a column at a time.
-// A large one does not hold them up.
-TEST(Duration, of_columns_through_a_small_l1_is_what_an_h200_took) {
-    Plan plan = shaped(plan_of("column", 116'096, Op::copy, 96 * mib), ElementType::f32, 256);
-    plan.cache.carveout = Carveout{100, "prefer-shared"};
-    EXPECT_NEAR(launch_seconds(plan, "h200", CacheState::cold), 280e-6, 0.1 * 280e-6);
-    plan.cache.carveout = std::nullopt;
-    EXPECT_LT(launch_seconds(plan, "h200", CacheState::cold), 0.7 * 280e-6);
-}
-
-// Measured on an H200: 805 and 859 us, each element loaded and stored for itself. Were reads as
-// fast as of what nobody stores to, 580.
-TEST(Duration, of_columns_that_are_updated_is_what_an_h200_took) {
-    const Plan plan = shaped(plan_of("column", 32'896, Op::rmw, 96 * mib), ElementType::f32, 256);
-    EXPECT_NEAR(launch_seconds(plan, "h200", CacheState::cold), 859e-6, 0.1 * 859e-6);
-}
-
-// Measured on an H200: 10.5 us, of which 6 after the start. Two blocks have two multiprocessors;
-// what else they wait for is not known.
-TEST(Duration, of_two_blocks_is_longer_than_a_start) {
-    const Plan plan =
-        shaped(plan_of("broadcast", 8, Op::add, 256 << 10, 8), ElementType::f32x4, 1024);
-    EXPECT_NEAR(launch_seconds(plan, "h200", CacheState::cold), 10.5e-6, 0.45 * 10.5e-6);
-}
-
-// Measured on an H100: 515 us, where L2 could serve as many stores to lines of their own in 240.
-// Each warp stores to 32 lines, and the next one to the same: those that run at a time to 309 of
-// 12,332.
-TEST(Duration, of_stores_that_gather_is_what_their_lines_take) {
-    Plan plan;
-    plan.program = make_formula_program(
-        std::make_shared<ParsedFormula>(parse_formula("lane*45 + i/32", {})),
-        {.op = Op::store, .shape = {.size_bytes = 48 * mib, .block = 64}, .values = {}});
-    const Reach reach = reaches_of(plan.program).front().stores;
-    EXPECT_NEAR(reach.lines_of_share(132.0 * 32 / 196'608), 309, 3);
-    EXPECT_EQ(reach.lines_of_share(1), reach.units[2]);
-    EXPECT_EQ(reach.lines_of_share(1e-6), 45);
-    EXPECT_NEAR(launch_seconds(plan, "h100", CacheState::cold), 515e-6, 0.2 * 515e-6);
-}
-
-// Measured on an H100: 97 us. 31 lines of a warp, four times over: one a clock were 250.
-TEST(Duration, of_lines_looked_up_in_l1_is_what_an_h100_took) {
-    const Plan plan = formula_plan("lane*31 + i/32", ElementType::f32,
-                                   {.size_bytes = 256 * mib, .block = 256, .per_thread = 4});
-    EXPECT_NEAR(launch_seconds(plan, "h100", CacheState::cold), 97e-6, 0.2 * 97e-6);
-}
-
-// Measured on an H200: 14.4 us, where nothing but the remainders takes 9.
-TEST(Duration, of_a_formula_that_divides_is_what_an_h200_took) {
-    const Plan plan = formula_plan("i % 136793", ElementType::u16,
-                                   {.size_bytes = 16 * mib, .block = 1024, .per_thread = 4});
-    EXPECT_NEAR(launch_seconds(plan, "h200", CacheState::cold), 14.4e-6, 0.2 * 14.4e-6);
-}
-
-// Measured on an H200: 0.78 ms; were the word of a place drawn for each of both arrays, 1.5.
-TEST(Duration, of_sums_at_random_places_is_of_one_word_for_both_arrays) {
-    const Plan plan =
-        shaped(plan_of("scatter", 32 << 10, Op::add, 256 * mib), ElementType::u16, 512);
-    EXPECT_NEAR(launch_seconds(plan, "h200", CacheState::cold), 0.784e-3, 0.15 * 0.784e-3);
-}
-
-// Measured on an H200: 4.44 ms. Warps that run at the same time load about 340 lines, each of them
-// 32; could L2 serve lines as they come, 1.8.
-TEST(Duration, of_loads_past_l1_that_gather_is_what_their_lines_take) {
-    Plan plan =
-        formula_plan("lane*71 + i/32", ElementType::f32, {.size_bytes = 1024 * mib, .block = 1024});
-    plan.cache.dlcm = LoadModifier::cv;
-    EXPECT_NEAR(launch_seconds(plan, "h200", CacheState::cold), 4.44e-3, 0.25 * 4.44e-3);
-}
-
-// Measured (H200): 19.7 us of stores to 4 lines that wait for each other, 0.85 ms of stores to 512.
-TEST(Duration, of_stores_at_random_is_what_an_h200_took) {
-    const Plan few = shaped(plan_of("scatter", 512, Op::store, 4 * mib), ElementType::f32x2, 512);
-    EXPECT_NEAR(launch_seconds(few, "h200", CacheState::cold), 19.7e-6, 0.25 * 19.7e-6);
-    const Plan many =
-        shaped(plan_of("scatter", 64 << 10, Op::store, 48 * mib), ElementType::u16, 128);
-    EXPECT_NEAR(launch_seconds(many, "h200", CacheState::cold), 0.85e-3, 0.2 * 0.85e-3);
-}
-
-// The place of a lane is one of three words' bits: 4.2 million warps issue 56 instructions each,
-// where stores and blocks alone take 112 us. Measured on an H200: 264.
-TEST(Duration, of_lanes_in_another_order_is_what_their_instructions_take) {
-    Plan plan = plan_of("permute", 31, Op::store, 256 * mib);
-    plan.options.order = "shuffle";
-    plan = shaped(plan, ElementType::u16, 1024);
-    EXPECT_NEAR(launch_seconds(plan, "h200", CacheState::cold), 264e-6, 0.15 * 264e-6);
-}
-
-// Measured on an H200: 250 us, twice what its blocks take to start.
-TEST(Duration, of_rows_of_bytes_is_what_their_instructions_take) {
-    Plan plan = plan_of("row", 4928, Op::store, 96 * mib);
-    plan.value = 4929;
-    plan.options.pitch = "auto";
-    plan = shaped(plan, ElementType::u8, 512);
-    EXPECT_NEAR(launch_seconds(plan, "h200", CacheState::cold), 250e-6, 0.25 * 250e-6);
-}
-
-// Measured on an H200: 9.0 us, of which 4 are one launch that reads after a flush. 32 KiB a block
-// are less than a wave: each thread waits for eight pointers, rows and turns.
-TEST(Duration, of_less_than_a_wave_is_as_long_as_its_chain_of_loads) {
-    const Plan plan =
-        shaped(plan_of("indirect", 15'836, Op::rmw, 256 << 10, 8), ElementType::f32, 1024);
-    EXPECT_NEAR(launch_seconds(plan, "h200", CacheState::cold), 9.0e-6, 0.25 * 9.0e-6);
-}
-
 // Of 2,048 warps one loads: its chain is no launch's. Elements beyond eight
 // are counted as eight, for nobody has measured them.
 TEST(Duration, of_a_chain_is_of_those_that_load_and_of_eight_elements_at_most) {
@@ -359,73 +231,6 @@ TEST(Duration, of_a_chain_that_is_longer_than_the_start_is_limited_by_latency) {
     EXPECT_EQ(duration_of(work, rates).longest(), Limit::start);
     rates.start_seconds = 1e-6;
     EXPECT_EQ(duration_of(work, rates).longest(), Limit::latency);
-}
-
-// Measured on an H200: 70.7 us. One behind the other the pointers of both arrays would take 30
-// more.
-TEST(Duration, of_sums_of_rows_waits_for_the_pointers_of_both_arrays_at_once) {
-    Plan plan = shaped(plan_of("indirect", 4'284, Op::add, 48 * mib), ElementType::f32, 256);
-    plan.cache.dlcm = LoadModifier::cs;
-    EXPECT_NEAR(launch_seconds(plan, "h200", CacheState::cold), 70.7e-6, 0.1 * 70.7e-6);
-}
-
-// Measured on an H200: 0.98 ms. Were updates of one sector as fast as of many, 0.48.
-TEST(Duration, of_updates_that_meet_in_a_sector_is_what_an_h200_took) {
-    Plan plan = plan_of("column", 2540, Op::rmw, 16 * mib);
-    plan.value = 2538;
-    plan = shaped(plan, ElementType::u8, 512);
-    EXPECT_NEAR(launch_seconds(plan, "h200", CacheState::cold), 0.98e-3, 0.15 * 0.98e-3);
-}
-
-// Measured on an H200: 19.5 us, and half as long where shared memory has room for the tiles of
-// several blocks.
-TEST(Duration, of_tiles_that_take_all_shared_memory_is_of_one_block_at_a_time) {
-    Plan plan = plan_of("transpose", 4096, Op::copy, 16 * mib);
-    plan.options.variant = "padded";
-    plan = shaped(plan, ElementType::f64, 256);
-    const double with_room = launch_seconds(plan, "h200", CacheState::cold);
-    plan.cache.carveout = Carveout{.shared_percent = 0, .text = {}};
-    const double alone = launch_seconds(plan, "h200", CacheState::cold);
-    EXPECT_GT(alone, 1.5 * with_room);
-    EXPECT_NEAR(alone, 19.5e-6, 0.6 * 19.5e-6);
-}
-
-// Measured on an H200: 108 us. A block's warps load 32 neighbouring bytes past L1, and those of the
-// blocks beside it the rest of what device memory brings.
-TEST(Duration, of_a_broadcast_past_l1_is_how_long_its_waves_wait_for_device_memory) {
-    Plan plan = shaped(plan_of("broadcast", 32, Op::load, 32 * mib), ElementType::u8, 1024);
-    plan.cache.dlcm = LoadModifier::cg;
-    EXPECT_NEAR(launch_seconds(plan, "h200", CacheState::cold), 108e-6, 0.25 * 108e-6);
-}
-
-// Measured: 123 us on an H200, of loads of 32 lines that L1 does not keep.
-TEST(Duration, of_loads_of_few_lines_is_what_each_line_takes) {
-    Plan plan = shaped(plan_of("scatter", 4096, Op::load, 32 * mib, 8), ElementType::f64, 1024);
-    plan.cache.dlcm = LoadModifier::cv;
-    EXPECT_NEAR(launch_seconds(plan, "h200", CacheState::cold), 123e-6, 0.1 * 123e-6);
-}
-
-// Measured by `coalprof calibrate`: 92 us on both, of 32 lines; 13.2 us on an H200, of as many
-// sectors as a stride of 8 has, four to a request.
-TEST(Duration, of_reductions_is_what_their_sectors_and_lines_take) {
-    const Plan few = shaped(plan_of("scatter", 4096, Op::reduce, 4 * mib), ElementType::u32, 256);
-    EXPECT_NEAR(launch_seconds(few, "h200", CacheState::cold), 92e-6, 0.15 * 92e-6);
-    EXPECT_NEAR(launch_seconds(few, "h100", CacheState::cold), 92e-6, 0.15 * 92e-6);
-    const Plan sectors = plan_of("stride", 8, Op::reduce, 4 * mib);
-    EXPECT_NEAR(launch_seconds(sectors, "h200", CacheState::warm), 13.2e-6, 0.15 * 13.2e-6);
-}
-
-// Measured on an H100 by `coalprof calibrate` (docs/measurements/h100/calibrate/h100.json): 52.7
-// us. Of a broadcast of what L2 holds next to nothing is left but waves that wait for it, and the
-// division of an index.
-TEST(Duration, of_a_warm_broadcast_is_what_an_h100_took) {
-    const Plan plan =
-        shaped(plan_of("broadcast", 32, Op::load, 256 * mib, 8), ElementType::f32, 1024);
-    const Machine machine = find_machine("h100");
-    Readings readings = Predictor(machine).predict_launch(plan, {});
-    const auto estimates = add_estimates(machine, plan, CacheState::warm, readings);
-    ASSERT_TRUE(estimates);
-    EXPECT_NEAR(number_in(readings[Counter::duration_seconds]), 52.7e-6, 0.15 * 52.7e-6);
 }
 
 // Measured on 2026-11-23: 4.58 us on a host with two H200s, where the H200 that rates were fitted
@@ -477,36 +282,6 @@ TEST(Estimates, leave_exact_counters_alone_and_hold_what_they_estimate) {
     }
 }
 
-// Measured on an H200: 520,400 hits of 24.7 million sectors, down columns of which L1 holds too few
-// lines for any.
-TEST(Estimates, of_hits_in_l1_hold_those_by_chance) {
-    const Plan plan = shaped(plan_of("column", 64'236, Op::copy, 96 * mib), ElementType::f32, 256);
-    const Machine machine = find_machine("h200");
-    Readings readings = Predictor(machine).predict_launch(plan, {});
-    const auto estimates = add_estimates(machine, plan, CacheState::cold, readings);
-    ASSERT_TRUE(estimates);
-    const auto hits =
-        std::ranges::find(estimates->intervals, Counter::l1_hit_sectors, &Interval::counter);
-    ASSERT_NE(hits, estimates->intervals.end());
-    EXPECT_GE(hits->high, 520'400);
-    EXPECT_EQ(hits->low, 0);
-}
-
-// Measured on an H200: 851,182 sectors of 1,048,576, four of which warps past L1 ask for.
-TEST(Estimates, of_sectors_past_l1_hold_that_fewer_join) {
-    Plan plan = shaped(plan_of("broadcast", 32, Op::load, 256 * mib, 4), ElementType::f64, 1024);
-    plan.cache.dlcm = LoadModifier::cg;
-    const Machine machine = find_machine("h200");
-    Readings readings = Predictor(machine).predict_launch(plan, {});
-    const auto estimates = add_estimates(machine, plan, CacheState::cold, readings);
-    ASSERT_TRUE(estimates);
-    const auto sectors =
-        std::ranges::find(estimates->intervals, Counter::l2_read_sectors, &Interval::counter);
-    ASSERT_NE(sectors, estimates->intervals.end());
-    EXPECT_LE(sectors->low, 851'182);
-    EXPECT_GE(sectors->high, 851'182);
-}
-
 // A compute capability has neither bandwidth nor caches of a known size. Of a C2050 (144 GB/s, of
 // which 80 % are sustained) the traffic is exact: 8 MiB are read and written.
 TEST(Estimates, follow_from_traffic_alone_before_7_0_and_from_nothing_without_a_board) {
@@ -553,31 +328,6 @@ TEST(Duration, of_near_memories_is_what_an_h200_took) {
     std::ranges::nth_element(errors,
                              errors.begin() + static_cast<std::ptrdiff_t>(errors.size() / 2));
     EXPECT_LT(errors[errors.size() / 2], 0.03);
-}
-
-// Measured on an H200: 22.0 us where all lanes of a warp go to one bank of L1, each in a line of
-// its own (128 bytes apart), and 17.4 where they go to eight (39 elements of 16 bytes), which L1
-// has less often.
-TEST(Duration, of_loads_that_hit_l1_in_one_bank_is_a_pass_for_each_lane) {
-    const auto seconds = [](std::int64_t apart) {
-        const Plan plan =
-            formula_of("lane*K + i/32", apart, Op::load, ElementType::f32x4, 64 * mib, 1024, 4);
-        return launch_seconds(plan, "h200", CacheState::cold);
-    };
-    EXPECT_NEAR(seconds(8), 22.0e-6, 0.2 * 22.0e-6);
-    EXPECT_NEAR(seconds(39), 17.4e-6, 0.2 * 17.4e-6);
-}
-
-// Measured on an H200: 914 us, and 735 of a region of 64 MiB; both are dense in the end, but
-// written back in no order. Counted as dense 0.68 and 0.56 of that were predicted.
-TEST(Duration, of_stores_at_random_beyond_l2_is_that_of_sparse_ones) {
-    const auto seconds = [](std::uint64_t region) {
-        const Plan plan =
-            shaped(plan_of("scatter", region, Op::store, 64 * mib, 8), ElementType::f32, 64);
-        return launch_seconds(plan, "h200", CacheState::cold);
-    };
-    EXPECT_NEAR(seconds(128 * mib), 914e-6, 0.2 * 914e-6);
-    EXPECT_NEAR(seconds(64 * mib), 735e-6, 0.3 * 735e-6);
 }
 
 }  // namespace
