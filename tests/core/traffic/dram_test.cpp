@@ -157,15 +157,6 @@ TEST(DramTraffic, of_a_warm_launch_that_fits_l2_is_next_to_nothing) {
                 mib);
 }
 
-Plan loaded_to_leave_first(Plan plan) {
-    plan.cache.dlcm = LoadModifier::cs;
-    return plan;
-}
-
-double read_cold(const Plan& plan, const char* machine_name) {
-    return estimate_of(plan, machine_name, CacheState::cold, Counter::dram_read_bytes);
-}
-
 // Windows of a sample that meet by the formula's own rule say that few lines are touched; the
 // sectors say that all are.
 TEST(Reach, of_lines_is_no_less_than_that_of_their_sectors) {
