@@ -63,7 +63,7 @@ constexpr Rates h200{
     .starts = starts_seen,
 };
 // Fitted to 204 launches of an H100 SXM (tests/data/h100, 2026-11-22) and to the 125 of `coalprof
-// calibrate` on another one (docs/measurements/h100/calibrate), which starts launches 0.95 us
+// calibrate` on another one (docs/measurements/calibrated_h100.json), which starts launches 0.95 us
 // sooner.
 constexpr Rates h100{
     .start_seconds = 5.01e-6,

@@ -104,7 +104,7 @@ double line_seconds(const Work& work, const Rates& rates) {
     // Reads: from `scatter --range 4096B --op load --dlcm cv` on an H200, 82,000 of each line in
     // 118 us after the start. Sectors of reductions: from `scatter --range 4096B --op reduce` on
     // both GPUs, 29,800 of each line in 87 us after it (tests/data,
-    // docs/measurements/h100/calibrate).
+    // docs/measurements/calibrated_h100.json).
     constexpr double line_reads_per_second = 7e8;
     constexpr double line_reductions_per_second = 3.5e8;
     // Whole lines: a sector each 0.7 ns. From stores to random places in 128 B to 2 KiB on an H100

@@ -7,7 +7,7 @@ import harness
 from harness import Case
 from validate_json import check_document
 
-H100 = os.path.join(harness.SOURCE, "docs", "measurements", "h100", "calibrate", "h100.json")
+H100 = os.path.join(harness.SOURCE, "docs", "measurements", "calibrated_h100.json")
 
 
 class Calibrate(Case):
