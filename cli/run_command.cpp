@@ -27,6 +27,7 @@
 #include "cli/trace_folder.h"
 #include "cupti/attach/choice.h"
 #include "cupti/attach/frameworks.h"
+#include "cupti/attach/kernel_pattern.h"
 #include "cupti/attach/nvtx_hooks.h"
 #include "cupti/attach/orders.h"
 #include "kernels/inventory.h"
@@ -119,10 +120,11 @@ void check(const RunCommand& command, const Invocation& invocation) {
             "every launch",
             {}, UsageError::no_caret, "leave out --lines, or choose kernels by --kernel");
     parse_integer(command.first, "--first", 1);
-    if (!is_regular_expression(command.kernel))
+    if (const auto fault = fault_of_pattern(command.kernel))
         throw UsageError(
-            fmt::format("--kernel {}: this is no regular expression", shown(command.kernel)), {},
-            UsageError::no_caret,
+            fmt::format("--kernel {}: this is no regular expression: {}", shown(command.kernel),
+                        fault->sentence),
+            command.kernel, fault->at,
             "it is found anywhere in a name: 'gemm' alone, or 'gemm.*f32' with .* for any text");
 }
 

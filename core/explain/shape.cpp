@@ -70,6 +70,7 @@ std::vector<TouchedLine> touched_lines(const WarpAccess& access) {
     };
     lines.erase(std::unique(lines.begin(), lines.end(), same), lines.end());
 
+    // Readers of files see to it that no access crosses its sector; one that does ends there.
     each_lane(access, [&](std::uint32_t lane, std::uint64_t address) {
         const TouchedLine key{address - address % line_bytes, {}};
         TouchedLine& line = *std::lower_bound(lines.begin(), lines.end(), key, by_address);
@@ -78,8 +79,9 @@ std::vector<TouchedLine> touched_lines(const WarpAccess& access) {
         sector.lanes |= 1u << lane;
         sector.is_moved = true;
         sector.used_bytes |= ((1u << access.width_bytes) - 1) << byte;
-        const std::uint32_t last_word = (byte + access.width_bytes - 1) / 4;
-        for (std::uint32_t word = byte / 4; word <= last_word; ++word) ++sector.lanes_of_word[word];
+        const std::uint32_t end =
+            std::min(byte + access.width_bytes, static_cast<std::uint32_t>(sector_bytes));
+        for (std::uint32_t word = byte / 4; word * 4 < end; ++word) ++sector.lanes_of_word[word];
     });
     return lines;
 }

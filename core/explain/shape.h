@@ -26,7 +26,8 @@ struct TouchedLine {
     std::array<TouchedSector, sectors_per_line> sectors;
 };
 
-// The lines of an access by rising address. Its addresses are multiples of its width.
+// The lines of an access by rising address. Its addresses are multiples of its width, as those of
+// every access that a GPU executes; where one is not, its bytes end with its sector.
 std::vector<TouchedLine> touched_lines(const WarpAccess& access);
 
 // All counts are 0 where no lane is active.

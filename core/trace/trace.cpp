@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/text/error.h"
 
@@ -57,13 +59,16 @@ CountedLaunch launch_from(const json& line) {
     return launch;
 }
 
+// What was read is nothing that the library writes.
+[[noreturn]] void refuse(const char* why) { throw json::other_error::create(501, why, nullptr); }
+
 constexpr std::array kind_names{"load", "store", "atomic", "reduce"};
 constexpr std::array space_names{"global", "shared"};
 
 template <typename Named, std::size_t count>
 Named named(const std::array<const char*, count>& names, const json& name) {
     const auto found = std::ranges::find(names, name.get<std::string>());
-    if (found == names.end()) throw json::other_error::create(501, "unknown name", nullptr);
+    if (found == names.end()) refuse("unknown name");
     return static_cast<Named>(found - names.begin());
 }
 
@@ -81,7 +86,9 @@ json to_json(const WarpAccess& warp) {
     return numbers;
 }
 
-WarpAccess warp_from(const json& numbers, const PtxSite& site) {
+// None: it is no warp's. Samples lie in memory that the program may write to, and no GPU executes
+// an access whose address is not a multiple of its width.
+std::optional<WarpAccess> warp_from(const json& numbers, const PtxSite& site) {
     WarpAccess warp{.active_lanes = numbers.at(0).get<std::uint32_t>(),
                     .width_bytes = site.width_bytes,
                     .kind = site.kind,
@@ -90,7 +97,15 @@ WarpAccess warp_from(const json& numbers, const PtxSite& site) {
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
         if ((warp.active_lanes >> lane & 1) != 0)
             warp.addresses[lane] = numbers.at(next++).get<std::uint64_t>();
-    return warp;
+    const bool is_aligned = std::ranges::all_of(
+        warp.addresses, [&](std::uint64_t address) { return address % site.width_bytes == 0; });
+    return warp.active_lanes != 0 && is_aligned ? std::optional(warp) : std::nullopt;
+}
+
+std::uint32_t width_from(const json& number) {
+    const auto width = number.get<std::uint64_t>();
+    if (width > 16 || !std::has_single_bit(width)) refuse("no width of an access");
+    return static_cast<std::uint32_t>(width);
 }
 
 TracedSite site_from(const json& line) {
@@ -101,13 +116,13 @@ TracedSite site_from(const json& line) {
                                .instruction = line.at("instruction").get<std::string>(),
                                .kind = named<AccessKind>(kind_names, line.at("kind")),
                                .space = named<Space>(space_names, line.at("space")),
-                               .width_bytes = line.at("width").get<std::uint32_t>()},
+                               .width_bytes = width_from(line.at("width"))},
                       .totals = {},
                       .samples = {}};
     const auto totals = line.at("totals").get<std::array<std::uint64_t, site_counts>>();
     traced.totals = std::bit_cast<SiteTotals>(totals);
-    for (const json& warp : line.at("samples"))
-        traced.samples.push_back(warp_from(warp, traced.site));
+    for (const json& numbers : line.at("samples"))
+        if (const auto warp = warp_from(numbers, traced.site)) traced.samples.push_back(*warp);
     return traced;
 }
 
@@ -150,15 +165,30 @@ void read_line(const json& line, Trace& trace) {
     }
 }
 
-TracedProcess process_from(const json& line, const std::string& path) {
+// Throws Error where the trace is none of this version.
+TracedProcess process_from(const json& line) {
     if (!line.is_object() || !line.contains("coalprof_trace"))
-        throw Error(fmt::format("cannot read {}: it is no trace of coalprof's", path));
+        throw Error("it is no trace of coalprof's");
     const auto version = line.at("coalprof_trace").get<std::uint64_t>();
     if (version != trace_version)
-        throw Error(fmt::format("cannot read {}: its version is {}, this coalprof reads {}", path,
-                                version, trace_version));
+        throw Error(
+            fmt::format("its version is {}, and this coalprof reads {}: program and library must "
+                        "come from one installation",
+                        version, trace_version));
     return {.id = line.at("process").get<std::uint64_t>(),
             .program = line.at("program").get<std::string>()};
+}
+
+// The next line, with its end where it has one; empty: there is none. Of a line that is too long
+// only its beginning and its end are kept.
+std::string next_line(std::streambuf& file) {
+    std::string line;
+    for (int next = file.sbumpc(); next != std::streambuf::traits_type::eof();
+         next = file.sbumpc()) {
+        if (line.size() <= most_line_bytes || next == '\n') line += static_cast<char>(next);
+        if (next == '\n') break;
+    }
+    return line;
 }
 
 // Names come from the program: bytes that are not UTF-8 are replaced rather than refused.
@@ -175,12 +205,18 @@ std::set<std::string> names_in(const std::vector<Trace>& traces,
     return all;
 }
 
-TraceWriter::TraceWriter(const std::string& path, const TracedProcess& process)
-    : path_(path),
-      fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600)) {
+TraceWriter::TraceWriter(std::string path, const TracedProcess& process) : path_(std::move(path)) {
+    const std::filesystem::path wanted(path_);
+    const auto create = [&] {
+        fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
+        return fd_ >= 0 || errno != EEXIST;
+    };
+    for (int number = 2; !create(); ++number)
+        path_ = (wanted.parent_path() / wanted.stem()).string() +
+                fmt::format("-{}{}", number, wanted.extension().string());
     struct stat file {};
     if (fd_ < 0 || ::fstat(fd_, &file) != 0)
-        throw Error(fmt::format("cannot write {}: error {}", path, errno));
+        throw Error(fmt::format("cannot write {}: error {}", path_, errno));
     device_ = file.st_dev;
     file_ = file.st_ino;
     line(text_of({{"coalprof_trace", trace_version},
@@ -277,26 +313,26 @@ void TraceWriter::line(const std::string& text) {
 }
 
 Trace read_trace(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw Error(fmt::format("cannot read {}", path));
     Trace trace;
+    std::ifstream file(path, std::ios::binary);
     bool is_first = true;
-    for (std::string text; std::getline(file, text) && text.size() <= most_line_bytes;) {
-        try {
-            const json line = json::parse(text);
-            if (is_first)
-                trace.process = process_from(line, path);
-            else
-                read_line(line, trace);
-        } catch (const json::exception&) {
-            if (is_first)
-                throw Error(fmt::format("cannot read {}: it is no trace of coalprof's", path));
-            if (file.eof()) break;  // cut when the program was killed
-            trace.problems.emplace_back("a line of the trace cannot be read");
+    try {
+        for (std::string text; !(text = next_line(*file.rdbuf())).empty(); is_first = false) {
+            try {
+                const json line = json::parse(text);
+                is_first ? void(trace.process = process_from(line)) : read_line(line, trace);
+            } catch (const json::exception&) {
+                if (is_first) throw Error("it is no trace of coalprof's");
+                if (!text.ends_with('\n')) break;  // cut when the program was killed
+                trace.problems.emplace_back("a line of the trace cannot be read");
+            }
         }
-        is_first = false;
+        if (is_first) throw Error(file ? "it is empty" : "it cannot be opened");
+    } catch (const Error& error) {
+        trace.problems.push_back(
+            fmt::format("the trace of a process cannot be read, and its kernels are missing: {}",
+                        error.what()));
     }
-    if (is_first) throw Error(fmt::format("cannot read {}: it is empty", path));
     return trace;
 }
 

@@ -87,12 +87,14 @@ std::set<std::string> names_in(const std::vector<Trace>& traces,
 // Throws Error where a line cannot be written.
 class TraceWriter {
  public:
-    // Makes the file anew.
-    TraceWriter(const std::string& path, const TracedProcess& process);
+    // Makes a new file. Where the name is taken, by a process of another PID namespace or by what
+    // this process was before exec(), it is another: 1234-2.trace instead of 1234.trace.
+    TraceWriter(std::string path, const TracedProcess& process);
     ~TraceWriter();
     TraceWriter(const TraceWriter&) = delete;
     TraceWriter& operator=(const TraceWriter&) = delete;
 
+    const std::string& path() const { return path_; }
     void counted(const CountedLaunch& launch);
     void problem(std::string_view sentence);
     void range(std::string_view name);
@@ -117,8 +119,8 @@ class TraceWriter {
     ino_t file_ = 0;
 };
 
-// All lines that are whole; what a killed program left of the last one is passed over. Throws Error
-// where the file is not there, no trace, or one of another version.
+// All lines that are whole; what a killed program left of the last one is passed over. What else
+// cannot be read, be it the file itself, is a problem of the trace: others are read all the same.
 Trace read_trace(const std::string& path);
 
 }  // namespace coalprof

@@ -38,7 +38,8 @@ Attachment::Attachment(const Setup& setup)
       process_(::getpid()),
       trace_(setup.orders.folder + '/' + trace_name(static_cast<std::uint64_t>(process_)),
              {.id = static_cast<std::uint64_t>(process_), .program = program_path()}),
-      choice_(setup.orders.first_of_each, setup.orders.kernel, setup.ranges),
+      choice_(setup.orders.first_of_each, setup.orders.kernel, setup.ranges,
+              [this](const std::string& sentence) { problem(sentence); }),
       work_(setup.work),
       captures_(setup.work.stream_is_capturing),
       patience_(setup.longest_wait),
@@ -83,8 +84,8 @@ void Attachment::tell_of_code(const ModuleDriver& driver) {
 }
 
 std::string Attachment::file_for(const std::string& bytes) {
-    const std::string path =
-        fmt::format("{}/{}-{}.image", setup_.orders.folder, process_, ++files_);
+    // The trace's name is no other process's.
+    const std::string path = fmt::format("{}-{}.image", trace_.path(), ++files_);
     std::ofstream file(path, std::ios::binary);
     file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     file.close();

@@ -1,10 +1,11 @@
 #include "cupti/attach/choice.h"
 
 #include <cxxabi.h>
+#include <fmt/format.h>
 
 #include <cstdlib>
 #include <memory>
-#include <regex>
+#include <utility>
 
 namespace coalprof {
 
@@ -15,29 +16,29 @@ std::string demangled(const std::string& name) {
     return status == 0 && text ? std::string(text.get()) : name;
 }
 
-bool is_regular_expression(const std::string& text) try {
-    const std::regex tried(text);
-    return true;
-} catch (const std::regex_error&) {
-    return false;
+LaunchChoice::LaunchChoice(std::uint64_t first_of_each, const std::optional<std::string>& pattern,
+                           const NvtxRanges* ranges,
+                           std::function<void(const std::string&)> problem)
+    : first_of_each_(first_of_each), problem_(std::move(problem)), ranges_(ranges) {
+    if (pattern) pattern_.emplace(*pattern);
 }
 
-LaunchChoice::LaunchChoice(std::uint64_t first_of_each, const std::optional<std::string>& pattern,
-                           const NvtxRanges* ranges)
-    : first_of_each_(first_of_each), ranges_(ranges) {
-    if (!pattern) return;
-    matches_ = [regex = std::regex(*pattern, std::regex::ECMAScript | std::regex::optimize)](
-                   const std::string& text) { return std::regex_search(text, regex); };
+bool LaunchChoice::matches(const std::string& name) const {
+    if (!pattern_) return name.find("nccl") == name.npos && name.find("nvshmem") == name.npos;
+    const std::string people_read = demangled(name);
+    const std::optional<bool> is_found = pattern_->is_found_in(people_read);
+    if (!is_found && problem_)
+        problem_(
+            fmt::format("{} was left out: looking for the pattern of --kernel in its name "
+                        "takes too many steps; a pattern with fewer * and + takes less",
+                        people_read));
+    return is_found.value_or(false);
 }
 
 bool LaunchChoice::wants(const std::string& name) {
     const auto known = wanted_.find(name);
     if (known != wanted_.end()) return known->second;
-    const bool wanted = matches_
-                            ? matches_(demangled(name))
-                            : name.find("nccl") == name.npos && name.find("nvshmem") == name.npos;
-    wanted_.emplace(name, wanted);
-    return wanted;
+    return wanted_.emplace(name, matches(name)).first->second;
 }
 
 bool LaunchChoice::takes(const TracedKernel& kernel) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/trace/trace.h"
+#include "cupti/attach/kernel_pattern.h"
 #include "cupti/attach/nvtx_ranges.h"
 
 namespace coalprof {
@@ -16,16 +17,15 @@ namespace coalprof {
 // "_Z5scalePf" is "scale(float*)"; what is not mangled stays as it is.
 std::string demangled(const std::string& name);
 
-// Whether LaunchChoice takes it for one.
-bool is_regular_expression(const std::string& text);
-
 class LaunchChoice {
  public:
-    // `pattern`: an ECMAScript regular expression that is looked for in the demangled name; none:
-    // all kernels but those that wait for other GPUs (NCCL, NVSHMEM), which counting could stop for
-    // ever. `ranges`: only launches inside of them; nullptr: wherever. Throws std::regex_error.
+    // `pattern`: see KernelPattern; it is looked for in the demangled name; none: all kernels but
+    // those that wait for other GPUs (NCCL, NVSHMEM), which counting could stop for ever. `ranges`:
+    // only launches inside of them; nullptr: wherever. `problem` is told of a kernel that is left
+    // out as looking for the pattern would take too long. Throws Error where it is no pattern.
     LaunchChoice(std::uint64_t first_of_each, const std::optional<std::string>& pattern,
-                 const NvtxRanges* ranges = nullptr);
+                 const NvtxRanges* ranges = nullptr,
+                 std::function<void(const std::string&)> problem = {});
 
     // Whether this launch is to be counted. Every launch is to be asked for, once, by its own
     // thread; of those that are counted count() is to be told.
@@ -40,9 +40,10 @@ class LaunchChoice {
 
  private:
     std::uint64_t first_of_each_;
-    // Of a demangled name. No std::regex here: its header takes g++ 1/4 s in each file that sees
-    // it.
-    std::function<bool(const std::string&)> matches_;
+    bool matches(const std::string& name) const;
+
+    std::optional<KernelPattern> pattern_;
+    std::function<void(const std::string&)> problem_;
     const NvtxRanges* ranges_;
     std::map<std::string, bool> wanted_;  // by name: demangling takes longer than a launch
     struct Times {

@@ -366,6 +366,27 @@ if what == 'machine_code' and 'IS_KILLED' in os.environ:
                           "if os.fork() == 0: sys.exit(0)\nos.wait()\nos._exit(5)")
         self.assertIn("W-ENDED-EARLY", {one["code"] for one in json.loads(ran.err)["warnings"]})
 
+    def test_a_forked_child_with_its_parents_number_leaves_its_trace_alone(self):
+        alone = ["unshare", "--pid", "--fork"]
+        if subprocess.run([*alone, "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("no PID namespace can be made here")
+        if has_sanitizer():
+            self.skipTest("the library is built with a sanitizer")
+        script = LIKE_A_DRIVER + ("ctypes.CDLL(None).unshare(0x20000000)\n"  # CLONE_NEWPID
+                                  "if os.fork() == 0: sys.exit(os.getpid() != 1)\n"
+                                  "os._exit(5 if os.wait()[1] == 0 else 6)")
+        ran = harness.run("run", "--json", "--", *alone, sys.executable, "-c", script)
+        self.assertEqual(ran.code, 5)
+        self.assertIn("W-ENDED-EARLY", {one["code"] for one in json.loads(ran.err)["warnings"]})
+
+    def test_processes_of_one_number_have_a_trace_each(self):
+        script = LIKE_A_DRIVER + ("if 'AGAIN' not in os.environ:\n"
+                                  "    os.environ['AGAIN'] = '1'\n"
+                                  "    os.execv(sys.executable, [sys.executable, '-c', os.environ['SCRIPT']])")
+        ran = self.python("--json", script=script, env=environment(SCRIPT=script))
+        early = [one["text"] for one in json.loads(ran.err)["warnings"] if one["code"] == "W-ENDED-EARLY"]
+        self.assertEqual(len(early), 1)  # of the first: what it counted before exec() is not lost
+
     def test_leaves_nothing_behind(self):
         with tempfile.TemporaryDirectory() as folder:
             self.python("-q", script=LIKE_A_DRIVER, env=environment(TMPDIR=folder))

@@ -148,6 +148,8 @@ class AttachedProgram : public ::testing::Test {
                std::chrono::milliseconds least_between_refusals = {},
                RunPass pass = RunPass::traffic, std::uint64_t first_of_each = 3) {
         attachment.reset();
+        std::filesystem::remove_all(folder_);
+        std::filesystem::create_directories(folder_);
         attachment.emplace(Attachment::Setup{.orders = {.folder = folder_,
                                                         .first_of_each = first_of_each,
                                                         .pass = pass,

@@ -54,6 +54,8 @@ class MachineCodeProgram : public ::testing::Test {
     void begin(std::uint64_t launches = 2) {
         api_ = fake.api();
         attachment.reset();
+        std::filesystem::remove_all(folder_);
+        std::filesystem::create_directories(folder_);
         attachment.emplace(Attachment::Setup{
             .orders = {.folder = folder_,
                        .first_of_each = launches,

@@ -111,10 +111,13 @@ void driver_called(CUpti_CallbackId call, const CUpti_CallbackData& data) {
     if (!is_entered) attachment->waited();
 }
 
+// The first process of a PID namespace can be told from its parent in no other way.
+bool is_forked = false;
+
 // Not where this thread is inside already, and nothing is thrown: CUPTI and exit handlers are C.
 template <typename Work>
 void inside(Work work) {
-    if (!attachment->is_ours() || is_inside) return;
+    if (is_forked || !attachment->is_ours() || is_inside) return;
     is_inside = true;
     try {
         work();
@@ -215,6 +218,7 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
             attachment->problem(error.what());
         }
         std::atexit(at_exit);
+        ::pthread_atfork(nullptr, nullptr, [] { is_forked = true; });
     } catch (const std::exception&) {
         // Without a trace there is nobody to tell: the command says that none came.
     }

@@ -94,6 +94,20 @@ TEST(TouchedLines, hold_every_active_lane_once_and_every_used_byte) {
     }
 }
 
+// None is executed so; words and sectors that are not there stay untouched.
+TEST(TouchedLines, end_an_access_with_its_sector) {
+    for (const std::uint32_t width : {0u, 1u, 4u, 16u})
+        for (std::uint64_t byte = 0; byte < sector_bytes; ++byte) {
+            const auto lines = touched_lines(spaced_warp(byte, 0, width, 1));
+            ASSERT_EQ(lines.size(), 1u);
+            for (std::uint64_t word = 0; word < words_per_sector; ++word) {
+                const bool is_touched = word >= byte / 4 && word * 4 < byte + width;
+                EXPECT_EQ(lines[0].sectors[0].lanes_of_word[word], is_touched ? 1 : 0);
+            }
+            EXPECT_EQ(lines[0].sectors[1].lanes, 0u);
+        }
+}
+
 // 8 lanes on each of 4 words: 8 on each word of the first half of the sector.
 TEST(TouchedLines, count_the_lanes_on_each_four_bytes) {
     WarpAccess access = spaced_warp(0, 0);

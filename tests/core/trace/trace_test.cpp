@@ -108,15 +108,42 @@ TEST_F(TraceFile, that_never_launched_says_so) {
     EXPECT_TRUE(read_trace(path).launches.value().empty());
 }
 
-TEST_F(TraceFile, of_another_kind_is_refused) {
-    for (const char* text : {"", "no json\n", "{}\n", "[1]\n",
+TEST_F(TraceFile, that_cannot_be_read_has_that_for_a_problem) {
+    EXPECT_EQ(read_trace(path).problems.size(), 1u) << "it is not there";
+    for (const char* text : {"", "no json\n", "{}\n", "[1]\n", R"({"coalprof_trace":4,"proc)",
                              R"({"coalprof_trace":3})"
                              "\n",
                              R"({"coalprof_trace":"1"})"
                              "\n"}) {
         std::ofstream(path) << text;
-        EXPECT_THROW(read_trace(path), Error) << text;
+        const Trace trace = read_trace(path);
+        EXPECT_EQ(trace.problems.size(), 1u) << text;
+        EXPECT_FALSE(trace.launches) << text;
     }
+}
+
+TEST_F(TraceFile, is_read_on_behind_a_line_that_is_too_long) {
+    {
+        TraceWriter writer(path, {.id = 1, .program = "app"});
+        writer.problem(std::string(2u << 20, 'x'));
+        writer.range("behind");
+    }
+    const Trace trace = read_trace(path);
+    EXPECT_EQ(trace.problems.size(), 1u);
+    EXPECT_THAT(trace.ranges, ElementsAre("behind"));
+}
+
+// Of two PID namespaces, or one behind exec().
+TEST_F(TraceFile, is_one_of_two_where_processes_have_one_number) {
+    TraceWriter first(path + ".trace", {.id = 42, .program = "first"});
+    TraceWriter second(path + ".trace", {.id = 42, .program = "second"});
+    first.range("outer");
+    second.range("inner");
+    EXPECT_THAT(read_trace(first.path()).ranges, ElementsAre("outer"));
+    EXPECT_THAT(read_trace(second.path()).ranges, ElementsAre("inner"));
+    EXPECT_EQ(std::filesystem::path(second.path()).extension(), ".trace");
+    std::filesystem::remove(first.path());
+    std::filesystem::remove(second.path());
 }
 
 TEST_F(TraceFile, with_lines_of_other_types_goes_on_behind_them) {
@@ -230,6 +257,24 @@ TEST_F(TraceFile, with_a_site_that_is_damaged_gives_the_rest) {
     const Trace trace = read_trace(path);
     EXPECT_EQ(trace.sites.size(), 1u);
     EXPECT_EQ(trace.problems.size(), 2u);
+}
+
+// The memory in which a program's warps are kept is the program's as well.
+TEST_F(TraceFile, gives_no_warp_that_no_gpu_executes) {
+    const auto line = [](std::uint64_t width, const std::string& samples) {
+        return R"({"site":"0:)" + std::to_string(width) +
+               R"(","function":"f","source":["a",1],"inlined_at":["",0],"instruction":"ld",)"
+               R"("kind":"load","space":"global","width":)" +
+               std::to_string(width) + R"(,"totals":[1,1,1,1,1,1,1,1,1],"samples":)" + samples +
+               "}\n";
+    };
+    TraceWriter(path, {.id = 1, .program = "app"});
+    append(line(16, "[[1,16],[1,40],[3,32,31],[0],[2,48]]"));
+    for (const std::uint64_t width : {0u, 3u, 32u}) append(line(width, "[[1,96]]"));
+    const Trace trace = read_trace(path);
+    ASSERT_EQ(trace.sites.size(), 1u);
+    EXPECT_EQ(trace.sites.at("0:16").samples.size(), 2u);
+    EXPECT_EQ(trace.problems.size(), 3u);
 }
 
 // Unrolled loops and several processes have one line more than once.
