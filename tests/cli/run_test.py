@@ -447,6 +447,10 @@ if what == 'machine_code' and 'IS_KILLED' in os.environ:
         self.assertIn("/other.so", ran.err_text)
         self.assertEqual(harness.run("run", "-q", "--", "true", env=others).code, 0)
 
+    def test_points_at_what_is_wrong_in_a_pattern(self):
+        lines = self.refuse("run", "--kernel", "gemm|(copy", "--", "true").err_text.splitlines()
+        self.assertEqual(lines[1:3], ["  gemm|(copy", "            ^"])
+
     def test_refuses_what_it_cannot_do(self):
         for options, word in ((("--kernel", "("), "--kernel"), (("--counters", "all"), "--counters"),
                               (("--first", "0"), "--first"), (("--first", "x"), "--first"),
