@@ -4,13 +4,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/run/replay.h"
 #include "core/text/describe.h"
 
 namespace coalprof {
 namespace {
 
-// Of the first output that becomes a file in a folder which may be written; empty where none does.
-std::string journal_for(const std::vector<OutputTarget>& targets) {
+// Those that become files in folders which may be written.
+std::vector<std::string> journaled(const std::vector<OutputTarget>& targets) {
+    std::vector<std::string> paths;
     for (const OutputTarget& target : targets) {
         const std::string& path = target.path;
         if (target.takes_part) return {};  // the points are to be there and nowhere else
@@ -19,20 +21,21 @@ std::string journal_for(const std::vector<OutputTarget>& targets) {
         if (::stat(path.c_str(), &old) == 0 && !S_ISREG(old.st_mode)) continue;
         const std::size_t slash = path.rfind('/');
         const std::string folder = slash == path.npos ? "." : path.substr(0, slash + 1);
-        if (::access(folder.c_str(), W_OK | X_OK) == 0) return journal_path(path);
+        if (::access(folder.c_str(), W_OK | X_OK) == 0) paths.push_back(path);
     }
-    return {};
+    return paths;
 }
 
 }  // namespace
 
 RunSinks::RunSinks(const std::vector<OutputTarget>& targets, const std::vector<std::string>& inputs,
                    const MachineOptions& machine, const OutputOptions& output,
-                   std::string_view said_code) {
+                   std::string_view said_code)
+    : note_([&output](std::string_view remark) { output.note(remark); }),
+      journaled_(journaled(targets)),
+      resumes_(machine.resume) {
     refuse_inputs(targets, inputs);
-    const auto note = [&output](std::string_view remark) { output.note(remark); };
-    const std::string path = journal_for(targets);
-    if (machine.resume && path.empty())
+    if (resumes_ && journaled_.empty())
         throw UsageError("--resume: there is no file to go on with", {}, UsageError::no_caret,
                          "name the file that the earlier run was to write: --output FILE, without "
                          "--partial-in-place");
@@ -41,15 +44,13 @@ RunSinks::RunSinks(const std::vector<OutputTarget>& targets, const std::vector<s
         [&output, code = std::string(said_code)](const std::vector<Warning>& warnings) {
             output.note_warnings(warnings, code);
         },
-        note);
+        note_);
     viewed_.emplace(*outputs_, output.view);
     ResultSink* next = &viewed_->sink();
-    if (!path.empty()) {
-        refuse_inputs({{path, nullptr, {}}}, inputs);
-        journal_.emplace(path, *next, note);
+    if (!journaled_.empty()) {
+        journal_.emplace(journaled_.front(), *next, note_);
         outputs_->leave_parts_to([this] { return journal_->is_kept(); });
         next = &*journal_;
-        if (machine.resume && may_hold_points(path)) resumed_ = path;
     }
     budgets_.emplace(machine.budgets, *next);
     progress_.emplace(budgets_->sink(), output);
@@ -57,8 +58,38 @@ RunSinks::RunSinks(const std::vector<OutputTarget>& targets, const std::vector<s
 
 Keeping RunSinks::keeping() {
     if (!journal_) return {};
-    return {resumed_,
+    return {[this](const ResultHead& head) { return earlier_journal(head); },
             [this](const Point& point, bool is_replayed) { journal_->keep(point, is_replayed); }};
+}
+
+// Empty: this run begins with its first point.
+std::string RunSinks::earlier_journal(const ResultHead& head) {
+    std::vector<std::string> journals;
+    for (const std::string& output : journaled_)
+        for (std::string& path : journals_beside(output)) journals.push_back(std::move(path));
+    const KeptJournals kept = told_apart(journals, head);
+    if (resumes_ && kept.own.empty() && !kept.others.empty())
+        throw UsageError(fmt::format("--resume: {} does not fit: {}",
+                                     shown(kept.others.front().path), kept.others.front().why),
+                         {}, UsageError::no_caret,
+                         "name another --output; or leave --resume out: then the run begins anew, "
+                         "and that file stays");
+    for (const auto& other : kept.others)
+        note_(fmt::format("{} stays as it is: {}", shown(other.path), other.why));
+    journal_->supersede(kept.own);
+    if (kept.own.empty()) return {};
+    const std::string& own = kept.own.front();
+    if (!resumes_) {
+        note_(
+            fmt::format("{} holds points of an earlier run; this one begins anew (--resume goes "
+                        "on)",
+                        shown(own)));
+        return {};
+    }
+    if (!journal_->go_on(own))
+        throw UsageError(fmt::format("--resume: another run is adding to {} now", shown(own)), {},
+                         UsageError::no_caret, "wait for it, or name another --output");
+    return own;
 }
 
 }  // namespace coalprof

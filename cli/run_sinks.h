@@ -1,8 +1,9 @@
 // What the points of a run go through on their way to the outputs: progress, budgets, the journal.
 #pragma once
 
-#include <memory>
+#include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,7 +27,7 @@ class RunSinks {
 
     ResultSink& sink() { return *progress_; }
     // In the journal, and behind the points that an earlier run has finished, where the user wants
-    // that and there are some.
+    // that and there are some. Throws UsageError where there are none but those of other sweeps.
     Keeping keeping();
     // What a run with this code comes to, with its budgets and --best.
     ExitCode judged(ExitCode code) {
@@ -35,12 +36,16 @@ class RunSinks {
     }
 
  private:
+    std::string earlier_journal(const ResultHead& head);
+
+    std::function<void(std::string_view)> note_;
     std::optional<Outputs> outputs_;
     std::optional<Viewed> viewed_;  // behind the journal: what is held back for order is in there
     std::optional<Journal> journal_;
     std::optional<BudgetedRun> budgets_;
     std::optional<Progress> progress_;
-    std::string resumed_;  // the journal that is gone on from; empty: none
+    std::vector<std::string> journaled_;  // outputs that may have a journal beside them
+    bool resumes_ = false;
 };
 
 }  // namespace coalprof

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -12,13 +14,10 @@
 #include "core/stop/signal.h"
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
+#include "core/text/error.h"
 
 namespace coalprof {
 namespace {
-
-std::unique_ptr<ByteSource> open_journal(const std::string& path) {
-    return open_bytes(path, [] { return stop_signal() != 0; });
-}
 
 struct JournalHead {
     ResultHead head;
@@ -37,14 +36,11 @@ class Replay : public ResultSink {
         : sources_(sources), take_(take), next_(sources.size()) {}
 
     void begin(const ResultHead&) override {}
-    // Where a line was damaged, what stands behind it fits nowhere and is answered anew.
     void point(const Point& point) override {
-        for (std::size_t k = 0; !is_over_ && k < sources_.size(); ++k) {
+        for (std::size_t k = 0; k < sources_.size(); ++k) {
             if (!has_next(k) || next_[k]->name != point.name) continue;
-            take_(k, *std::exchange(next_[k], std::nullopt), point);
-            return;
+            return take_(k, *std::exchange(next_[k], std::nullopt), point);
         }
-        is_over_ = true;
     }
     void finish(const ResultTail&) override {}
     std::vector<std::optional<PlannedPoint>> left() && { return std::move(next_); }
@@ -61,18 +57,17 @@ class Replay : public ResultSink {
 
     const std::vector<PointSource*>& sources_;
     const Take& take_;
-    bool is_over_ = false;
     std::vector<std::optional<PlannedPoint>> next_;  // taken from each source
 };
 
-}  // namespace
-
+// The words of a command line that say what is asked for, without those that say where the answer
+// goes and how it is told. Which shard is meant, the head says: "auto" is another one elsewhere.
 std::vector<std::string> question_in(const std::vector<std::string>& argv) {
     constexpr std::array<std::string_view, 10> alone{
         "--resume",  "--plot",        "-q",     "--quiet", "-v",
         "--verbose", "--no-progress", "--json", "--jsonl", "--plain"};
-    constexpr std::array<std::string_view, 7> with_value{
-        "-o", "--output", "--format", "--color", "--threads", "--sort", "--best"};
+    constexpr std::array<std::string_view, 8> with_value{
+        "-o", "--output", "--format", "--color", "--threads", "--sort", "--best", "--shard"};
     std::vector<std::string> words;
     for (std::size_t i = 1; i < argv.size(); ++i) {
         const std::string name = argv[i].substr(0, argv[i].find('='));
@@ -85,29 +80,69 @@ std::vector<std::string> question_in(const std::vector<std::string>& argv) {
     return words;
 }
 
-void require_same_run(const std::string& journal, const ResultHead& head) {
+std::string shard_of(const ResultHead& head) {
+    const NamedValues facts = values_of(head.sweep);
+    const Value* shard = find_value(facts, "shard");
+    const Value* points = find_value(facts, "shard_of_points");
+    return shard && points
+               ? fmt::format("shard {} of {} points", shown(text_of(*shard)), text_of(*points))
+               : "the whole sweep";
+}
+
+// Empty: the points of both are the same.
+std::string why_not_same(const ResultHead& kept, const ResultHead& head) {
+    if (question_in(kept.argv) != question_in(head.argv)) return "it is of another command";
+    std::string why;
+    for (const HeadDifference& difference : differences(kept, head))
+        why += fmt::format("{}{}", why.empty() ? "it differs in " : ", ", difference.text);
+    if (why.empty() && shard_of(kept) != shard_of(head))
+        why = fmt::format("it is of {}, and this is {}", shard_of(kept), shard_of(head));
+    return why;
+}
+
+std::string why_unfit(const std::string& journal, const ResultHead& head) {
     try {
-        const auto source = open_journal(journal);
+        const auto source = open_bytes(journal);
         HeadOfJournal sink;
         ResultReader(*source, journal).next(sink);
     } catch (const JournalHead& kept) {
-        std::string why;
-        if (question_in(kept.head.argv) != question_in(head.argv)) why = "it is of another command";
-        for (const HeadDifference& difference : differences(kept.head, head))
-            why += fmt::format("{}{}", why.empty() ? "it differs in " : ", ", difference.text);
-        if (!why.empty())
-            throw UsageError(fmt::format("--resume: {} does not fit: {}", shown(journal), why), {},
-                             UsageError::no_caret,
-                             "without --resume the run begins anew and the file is replaced");
+        return why_not_same(kept.head, head);
+    } catch (const Error&) {
     }
+    return "it cannot be read as a journal";
+}
+
+std::uint64_t lines_in(const std::string& path) {
+    const auto source = open_bytes(path);
+    std::array<char, 1 << 16> block;
+    std::uint64_t lines = 0;
+    while (const std::size_t size = source->read(block))
+        lines += static_cast<std::uint64_t>(std::count(block.data(), block.data() + size, '\n'));
+    return lines;
+}
+
+}  // namespace
+
+KeptJournals told_apart(const std::vector<std::string>& journals, const ResultHead& head) {
+    KeptJournals kept;
+    std::multimap<std::uint64_t, std::string, std::greater<>> own;
+    for (const std::string& path : journals)
+        if (std::string why = why_unfit(path, head); why.empty())
+            own.emplace(lines_in(path), path);
+        else
+            kept.others.push_back({path, std::move(why)});
+    for (auto& [lines, path] : own) kept.own.push_back(std::move(path));
+    return kept;
 }
 
 std::vector<std::optional<PlannedPoint>> replay(
     const std::string& journal, const std::vector<PointSource*>& sources,
     const std::function<void(std::size_t source, PlannedPoint planned, const Point& point)>& take) {
-    const auto bytes = open_journal(journal);
+    const auto bytes = open_bytes(journal, [] { return stop_signal() != 0; });
     Replay replayed(sources, take);
-    ResultReader(*bytes, journal).next(replayed);
+    ResultReader reader(*bytes, journal);
+    while (reader.next(replayed) != ReadOutcome::none) {
+    }
     return std::move(replayed).left();
 }
 

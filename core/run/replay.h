@@ -12,19 +12,23 @@
 
 namespace coalprof {
 
-// `journal` is a file of JSON Lines. Throws UsageError where it is of another command or another
-// GPU than this head.
-void require_same_run(const std::string& journal, const ResultHead& head);
+// Journals that earlier runs have left.
+struct KeptJournals {
+    struct Unfit {
+        std::string path;
+        std::string why;  // "it is of another command"
+    };
+    std::vector<std::string> own;  // of the sweep of this head; the one with most points first
+    std::vector<Unfit> others;
+};
+KeptJournals told_apart(const std::vector<std::string>& journals, const ResultHead& head);
 
-// Takes points from the sources as long as those of the journal are the next of one of them, in
-// whatever order, and hands them over with the number of their source. Answers what was taken from
-// each and was not in the journal: it comes before what the source has left.
+// Takes from the sources each point of the journal that is the next of one of them, and hands it
+// over with the number of its source. Others are passed over: they stand behind a line that was
+// damaged and come again, or are of an input that was mended. Answers what was taken from each
+// source and was not in the journal: it comes before what the source has left.
 std::vector<std::optional<PlannedPoint>> replay(
     const std::string& journal, const std::vector<PointSource*>& sources,
     const std::function<void(std::size_t source, PlannedPoint planned, const Point& point)>& take);
-
-// The words of a command line that say what is asked for, without those that say where the answer
-// goes and how it is told.
-std::vector<std::string> question_in(const std::vector<std::string>& argv);
 
 }  // namespace coalprof

@@ -282,9 +282,9 @@ ExitCode run_points(const std::vector<Leg>& legs, ResultHead head, ResultSink& s
     } catch (const Stopped&) {  // told by a result without points
     }
     begin_result(legs, head);
-    if (!keeping.journal.empty()) require_same_run(keeping.journal, head);
+    const std::string journal = keeping.journal ? keeping.journal(head) : "";
     collected.begin(head);
-    const std::exception_ptr failure = Way(legs, collected).go(keeping.journal);
+    const std::exception_ptr failure = Way(legs, collected).go(journal);
     const ResultTail tail = std::move(collected).tail();
     sink.finish(tail);
     if (failure) std::rethrow_exception(failure);

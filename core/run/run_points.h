@@ -19,7 +19,9 @@ struct Leg {
 
 // What outlives the run, whatever ends it.
 struct Keeping {
-    std::string journal = {};  // of an earlier run that is gone on from; empty: none
+    // Asked when the head is known: the journal of an earlier run that is gone on from; empty:
+    // none.
+    std::function<std::string(const ResultHead& head)> journal = {};
     // Told each point as it is answered, which may be before its turn in the result has come;
     // `is_replayed`: by that earlier run.
     std::function<void(const Point& point, bool is_replayed)> keep = {};
@@ -30,7 +32,7 @@ struct Keeping {
 // backend, device, devices, passes, compares_settings. `missing` are GPUs that could not be used:
 // the result is partial then. An Error that ends the points (a line of a file that does not fit) is
 // thrown when the result of those before is finished; where not even open() of the source goes
-// well, or the journal is of another run, nothing is begun. A signal ends them too: then the result
+// well, or keeping.journal() throws, nothing is begun. A signal ends them too: then the result
 // is `interrupted`. What the sink throws is passed on at once.
 ExitCode run_points(const std::vector<Leg>& legs, ResultHead head, ResultSink& sink,
                     std::vector<Warning> missing = {}, const Keeping& keeping = {});

@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <limits.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,7 +14,6 @@
 
 #include "core/text/describe.h"
 #include "core/text/error.h"
-#include "core/write/file_descriptor.h"
 #include "core/write/output_file.h"
 #include "core/write/writers.h"
 
@@ -21,6 +22,43 @@ namespace {
 
 // What a power failure may take. A process that is killed loses nothing: the system has the bytes.
 constexpr std::chrono::seconds between_syncs{1};
+constexpr int journal_flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+constexpr int most_journals = 9;  // of one output
+// Of every line of a journal.
+constexpr std::string_view journal_line_start = R"({"schema":"coalprof/)";
+
+// Behind the last line that has an end; negative with errno set where it cannot be read.
+off_t end_of_lines(int fd) {
+    off_t at = ::lseek(fd, 0, SEEK_END);
+    std::array<char, 1 << 16> block;
+    while (at > 0) {
+        const off_t from = std::max<off_t>(0, at - static_cast<off_t>(block.size()));
+        const ssize_t size = ::pread(fd, block.data(), static_cast<std::size_t>(at - from), from);
+        if (size < 0 && errno == EINTR) continue;
+        if (size < at - from) return -1;
+        const std::string_view text(block.data(), static_cast<std::size_t>(size));
+        if (const std::size_t end = text.rfind('\n'); end != text.npos)
+            return from + static_cast<off_t>(end) + 1;
+        at = from;
+    }
+    return at;
+}
+
+// What a run leaves that is killed before its first line is whole. Anything else is somebody's.
+bool is_unused_journal(int fd) {
+    std::array<char, journal_line_start.size()> begin{};
+    const ssize_t size = ::pread(fd, begin.data(), begin.size(), 0);
+    return size >= 0 && end_of_lines(fd) == 0 &&
+           journal_line_start.starts_with({begin.data(), static_cast<std::size_t>(size)});
+}
+
+bool may_hold_points(const std::string& path) {
+    const int fd = above_standard(::open(path.c_str(), journal_flags & ~O_RDWR));
+    if (fd < 0) return errno == EACCES;  // whoever reads it says so
+    const bool has_line = is_regular_file(fd) && end_of_lines(fd) != 0;
+    ::close(fd);
+    return has_line;
+}
 
 }  // namespace
 
@@ -35,31 +73,24 @@ class Journal::Bytes : public ByteSink {
     Journal& journal_;
 };
 
-std::string journal_path(const std::string& output) {
-    const std::string partial = partial_path(output);
-    const std::size_t dot = partial.rfind('.');
-    constexpr std::string_view suffix = ".jsonl";
-    const bool has_none = partial.substr(dot) == ".partial";
-    return partial.substr(0, has_none ? partial.size() : dot).append(suffix);
+std::string journal_path(const std::string& output, int number) {
+    const std::string end =
+        number == 1 ? std::string(journal_suffix) : fmt::format(".{}{}", number, journal_suffix);
+    const std::size_t slash = output.rfind('/');
+    const std::size_t name = slash == output.npos ? 0 : slash + 1;
+    return output.substr(0, name + NAME_MAX - end.size()).append(end);
 }
 
-bool may_hold_points(const std::string& journal) {
-    const int fd = above_standard(::open(journal.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (fd < 0) return errno != ENOENT;
-    std::array<char, 1 << 16> block;
-    ssize_t size = 0;
-    bool has_line = false;
-    while (!has_line && (size = ::read(fd, block.data(), block.size())) != 0) {
-        if (size < 0 && errno == EINTR) continue;
-        if (size < 0) break;
-        has_line = std::find(block.data(), block.data() + size, '\n') != block.data() + size;
-    }
-    ::close(fd);
-    return has_line || size < 0;  // whoever reads it says why it cannot be read
+std::vector<std::string> journals_beside(const std::string& output) {
+    std::vector<std::string> found;
+    for (int number = 1; number <= most_journals; ++number)
+        if (std::string path = journal_path(output, number); may_hold_points(path))
+            found.push_back(std::move(path));
+    return found;
 }
 
-Journal::Journal(std::string path, ResultSink& next, std::function<void(std::string_view)> note)
-    : path_(std::move(path)),
+Journal::Journal(std::string output, ResultSink& next, std::function<void(std::string_view)> note)
+    : output_(std::move(output)),
       next_(next),
       note_(std::move(note)),
       bytes_(std::make_unique<Bytes>(*this)),
@@ -67,17 +98,27 @@ Journal::Journal(std::string path, ResultSink& next, std::function<void(std::str
 
 Journal::~Journal() { close(); }
 
+bool Journal::go_on(const std::string& path) {
+    path_ = path;
+    const int error = open_locked(journal_flags);
+    // ENOENT: the other run has just ended, and with it the need for its journal.
+    if (error == EWOULDBLOCK || error == ENOENT) return false;
+    goes_on_ = true;
+    if (error == 0) return true;
+    identity_ = identity_of(path_);
+    give_up("write", error);
+    return true;
+}
+
 void Journal::begin(const ResultHead& head) {
     lines_->begin(head);
     next_.begin(head);
 }
 
 void Journal::keep(const Point& point, bool is_replayed) {
-    replayed_ += is_replayed ? 1 : 0;
     is_replaying_ = is_replayed;
     lines_->point(point);
     is_replaying_ = false;
-    ++points_;
 }
 
 void Journal::point(const Point& point) {
@@ -90,39 +131,50 @@ void Journal::hand_on(Work work) {
     try {
         work();
     } catch (const Error& error) {
-        const bool is_kept = error.code() == ExitCode::output && (was_made_ || replayed_ > 0);
-        if (is_kept) note_(fmt::format("points that were finished are in {}", shown(path_)));
-        if (!is_kept && was_made_) ::unlink(path_.c_str());
+        if (error.code() == ExitCode::output && has_points())
+            note_(fmt::format("points that were finished are in {}", shown(path_)));
+        else if (was_made_)
+            remove();
         throw;
     }
 }
 
 void Journal::finish(const ResultTail& tail) {
     const bool is_interrupted = tail.status == Status::interrupted;
-    if (is_interrupted && points_ > 0) {
-        lines_->finish(tail);
-        if (is_kept_)
-            note_(
-                fmt::format("the part that was finished is in {}; with --resume the same command "
-                            "goes on from there",
-                            shown(path_)));
+    if (is_interrupted && is_kept_ && has_points()) {
+        is_tail_ = true;
+        if (was_written_) lines_->finish(tail);
+        note_(
+            fmt::format("the part that was finished is in {}; with --resume the same command "
+                        "goes on from there",
+                        shown(path_)));
     }
     hand_on([&] { next_.finish(tail); });
-    if (is_interrupted && is_kept_) return;
-    if ((was_made_ || replayed_ > 0) && ::unlink(path_.c_str()) != 0)
+    if (is_interrupted) return;
+    if (has_points() && !remove())
         note_(fmt::format("cannot remove {}, whose points are in the result: {}", shown(path_),
                           text_of_errno(errno)));
     close();
+    for (const std::string& path : std::exchange(superseded_, {})) {
+        path_ = path;
+        if (open_locked(journal_flags) == 0) remove();
+        close();
+    }
 }
 
 void Journal::write(std::string_view bytes) {
     if (is_replaying_ || !is_kept_) return;
-    if (fd_ < 0 && !open()) return;
+    if (!is_open_ && !(is_open_ = open())) return;
+    // How the run ended is no point: without the end of its line it is cut where a run goes on.
+    if (is_tail_) {
+        [[maybe_unused]] const int error = write_all(fd_, bytes.substr(0, bytes.size() - 1));
+        return;
+    }
     if (const int error = write_all(fd_, bytes); error != 0) {
-        // No point is in it, neither of this run nor of an earlier one.
-        if (points_ == 0 && ::unlink(path_.c_str()) == 0) was_made_ = false;
+        if (was_made_ && !was_written_ && remove()) was_made_ = false;
         return give_up("write", error);
     }
+    was_written_ = true;
     const auto now = std::chrono::steady_clock::now();
     if (now - synced_ < between_syncs) return;
     synced_ = now;
@@ -130,55 +182,60 @@ void Journal::write(std::string_view bytes) {
     [[maybe_unused]] const int synced = ::fdatasync(fd_);
 }
 
-// False where it cannot be. A file that is made in vain is taken away again.
+// False where no journal can be kept.
 bool Journal::open() {
-    constexpr int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-    fd_ = ::open(path_.c_str(), flags | O_CREAT | O_EXCL, 0666);
-    const bool is_new = fd_ >= 0;
-    if (!is_new && errno == EEXIST) fd_ = ::open(path_.c_str(), flags);
-    fd_ = above_standard(fd_);
-    std::string_view failed;
-    if (fd_ < 0) {
-        failed = "create";
-    } else if (!is_new && !is_regular_file(fd_)) {
-        failed = "write";
-        errno = EEXIST;
-    } else if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
-        failed = "lock";
-    } else if (!cut_behind_replayed()) {
-        failed = "write";
-    } else {
-        was_made_ = true;
-        synced_ = std::chrono::steady_clock::now();
-        return true;
+    if (!goes_on_ && !create()) return false;
+    if (!cut_unfinished_line()) {
+        const int error = errno;
+        if (was_made_) remove();
+        give_up("write", error);
+        return false;
     }
-    const int error = errno;
-    // Where it is locked, another run writes the same output and has begun.
-    if (is_new && error != EWOULDBLOCK) ::unlink(path_.c_str());
-    give_up(failed, error);
+    synced_ = std::chrono::steady_clock::now();
+    return true;
+}
+
+// Under the first name that nobody has. A file that is made in vain is taken away again.
+bool Journal::create() {
+    int error = EEXIST;
+    for (int number = 1; number <= most_journals; ++number) {
+        path_ = journal_path(output_, number);
+        error = open_locked(journal_flags | O_CREAT | O_EXCL);
+        was_made_ = error == 0;
+        if (error == EEXIST && open_locked(journal_flags) == 0) was_made_ = is_unused_journal(fd_);
+        if (was_made_) return true;
+        close();
+        if (error != EEXIST && error != EWOULDBLOCK) break;
+    }
+    give_up("create", error);
     return false;
 }
 
-// The replayed points are the first lines; what stands behind was cut, or is measured anew.
-bool Journal::cut_behind_replayed() const {
-    if (replayed_ == 0 && ::lseek(fd_, 0, SEEK_END) > 0)
-        note_(
-            fmt::format("{} held points of an earlier run; this one begins anew (--resume goes on)",
-                        shown(path_)));
-    std::uint64_t lines = 0;
-    off_t end = 0;
-    std::array<char, 1 << 16> block;
-    if (::lseek(fd_, 0, SEEK_SET) < 0) return false;
-    while (lines < replayed_) {
-        const ssize_t size = ::read(fd_, block.data(), block.size());
-        if (size < 0 && errno == EINTR) continue;
-        if (size < 0) return false;
-        if (size == 0) break;
-        for (ssize_t i = 0; i < size && lines < replayed_; ++i, ++end)
-            lines += block[static_cast<std::size_t>(i)] == '\n' ? 1 : 0;
-    }
-    return ::ftruncate(fd_, end) == 0 && ::lseek(fd_, end, SEEK_SET) == end;
+// 0, or the errno of what failed; EWOULDBLOCK: another run has it.
+int Journal::open_locked(int flags) {
+    close();
+    fd_ = above_standard(::open(path_.c_str(), flags, 0666));
+    if (fd_ < 0) return errno;
+    int error = 0;
+    if (!is_regular_file(fd_))
+        error = EEXIST;
+    else if (::flock(fd_, LOCK_EX | LOCK_NB) != 0)
+        error = errno;
+    else if ((identity_ = identity_of(fd_)) != identity_of(path_))
+        error = ENOENT;  // it was taken away before it was locked
+    if (error == 0) return 0;
+    if ((flags & O_EXCL) != 0 && error != EWOULDBLOCK && error != ENOENT) ::unlink(path_.c_str());
+    close();
+    return error;
 }
+
+bool Journal::cut_unfinished_line() const {
+    const off_t end = end_of_lines(fd_);
+    return end >= 0 && ::ftruncate(fd_, end) == 0 && ::lseek(fd_, end, SEEK_SET) == end;
+}
+
+// Unless another file has its name meanwhile. False with errno set where it cannot be.
+bool Journal::remove() { return identity_of(path_) != identity_ || ::unlink(path_.c_str()) == 0; }
 
 void Journal::give_up(std::string_view doing, int error) {
     is_kept_ = false;

@@ -1,35 +1,46 @@
 // The points of a run, kept as they are finished, also before their turn in the result has come:
 // JSON Lines beside the file that the run will write, until that file is complete. Whatever ends
 // the process, the points are there, and a later run can go on behind them (core/run/replay.h).
+// Finished lines are never cut, and a file that this run has not made or goes on from is left as it
+// is: a journal belongs to one sweep. It goes when a result that has all of its points is in place.
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/result/result.h"
 #include "core/write/byte_sink.h"
+#include "core/write/file_descriptor.h"
 
 namespace coalprof {
 
-// Where the journal of an output lies: F.partial.jsonl of F.json.
-std::string journal_path(const std::string& output);
+// F.json.journal, F.json.2.journal, ... of F.json: those of other sweeps and of earlier runs lie
+// side by side. No output has such a name (core/write/output_file.h).
+std::string journal_path(const std::string& output, int number = 1);
 
-// False where a run can only begin: there is no journal, or none of its lines was finished.
-bool may_hold_points(const std::string& journal);
+// Those beside an output of which a line was finished, so that a run could go on from there.
+std::vector<std::string> journals_beside(const std::string& output);
 
 class Journal : public ResultSink {
  public:
-    // Hands the result on to `next`. The file is made with the first point kept, and taken away
-    // when `next` has finished a result that is not interrupted. `note` is told what the user
-    // should know: a journal that cannot be kept is no failure of the run.
-    Journal(std::string path, ResultSink& next, std::function<void(std::string_view)> note);
+    // Hands the result on to `next`. A file is made with the first point kept, under the first name
+    // that is free, and taken away when `next` has finished a result that is not interrupted.
+    // `note` is told what the user should know: a journal that cannot be kept is no failure of the
+    // run.
+    Journal(std::string output, ResultSink& next, std::function<void(std::string_view)> note);
     ~Journal() override;
     Journal(const Journal&) = delete;
     Journal& operator=(const Journal&) = delete;
+
+    // Before the first point: adds to this file of an earlier run. False where another run does.
+    bool go_on(const std::string& path);
+    // Of the same sweep: these are taken away, too, when the result is complete.
+    void supersede(std::vector<std::string> paths) { superseded_ = std::move(paths); }
 
     // After begin(). A point that is replayed comes from the journal itself and is in it.
     void keep(const Point& point, bool is_replayed);
@@ -42,24 +53,33 @@ class Journal : public ResultSink {
 
  private:
     class Bytes;
+    bool has_points() const { return was_written_ || goes_on_; }
     void write(std::string_view bytes);
     bool open();
-    bool cut_behind_replayed() const;
+    bool create();
+    int open_locked(int flags);
+    bool cut_unfinished_line() const;
+    bool remove();
     void give_up(std::string_view doing, int error);
     void close() noexcept;
     template <typename Work>
     void hand_on(Work work);
 
+    std::string output_;
     std::string path_;
+    std::vector<std::string> superseded_;
     ResultSink& next_;
     std::function<void(std::string_view)> note_;
     std::unique_ptr<Bytes> bytes_;
     std::unique_ptr<ResultSink> lines_;
     int fd_ = -1;
+    std::optional<FileIdentity> identity_;  // of path_, as this run knows it
+    bool goes_on_ = false;                  // from an earlier run
     bool was_made_ = false;
-    std::uint64_t points_ = 0;
-    std::uint64_t replayed_ = 0;
+    bool was_written_ = false;  // a point of this run is in it
+    bool is_open_ = false;      // what is written now is a line of its own
     bool is_replaying_ = false;
+    bool is_tail_ = false;
     bool is_kept_ = true;
     std::chrono::steady_clock::time_point synced_{};
 };

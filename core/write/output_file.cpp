@@ -142,6 +142,12 @@ void OutputFile::open_temporary(const struct stat* old) {
     const SplitPath target = split(end);
     if (target.folder.empty()) fail("create", errno);
     if (target.name.empty()) fail("create", EISDIR);
+    if (target.name.ends_with(journal_suffix))
+        throw UsageError(
+            fmt::format("cannot write {}: names that end in {} are those of journals, which hold "
+                        "the finished points of runs that have not ended",
+                        shown(path_), journal_suffix),
+            {}, UsageError::no_caret, "give the result another name");
     target_ = target.folder + '/' + target.name;
     if (old) {
         // Replacing needs no right to write the old file itself; whoever took that right away meant

@@ -17,13 +17,16 @@ struct stat;
 
 namespace coalprof {
 
+// Ends the names of journals (core/write/journal.h), and no output's.
+constexpr std::string_view journal_suffix = ".journal";
+
 class OutputFile : public ByteSink {
  public:
     // Opens the target, so that a path that cannot be written fails before anything is measured.
     // A symbolic link is followed: the file that it names is replaced, the link stays. An existing
     // file keeps its permissions. All failures, here and later, throw Error (ExitCode::output) with
     // the path and the system's reason. A pipe is waited for until it has a reader; Stopped where a
-    // signal ends that.
+    // signal ends that. UsageError where the name is one of journals.
     explicit OutputFile(std::string path);
     ~OutputFile() override;
     OutputFile(const OutputFile&) = delete;

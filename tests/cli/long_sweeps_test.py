@@ -1,4 +1,5 @@
 """Shards and their merge, the journal beside an output, and --resume behind it."""
+import fcntl
 import json
 import os
 import random
@@ -23,6 +24,7 @@ SWEEPS = (
 )
 SLOW = ("formula", "(i*k*k + i/3) % 1000003", "--var", "k=1..80", "--size", "64KiB", "--threads", "1",
         "--backend", "model", "-q")
+FAST = ("offset", "--range", "0..79", "--backend", "model", "-q")
 
 
 def without_run(text):
@@ -149,7 +151,7 @@ class Shards(Files):
 
 
 class Journals(Files):
-    JOURNAL = "x.partial.jsonl"
+    JOURNAL = "x.json.journal"
 
     def points_kept(self):
         path = f"{self.folder}/{self.JOURNAL}"
@@ -225,19 +227,114 @@ class Journals(Files):
                     self.assertEqual(ran.code, harness.USAGE)
                     os.remove(f"{self.folder}/{self.JOURNAL}")
 
-    def test_of_another_command_are_refused_and_kept(self):
+    def lay_journal(self, lines, name=JOURNAL):
+        with open(f"{self.folder}/{name}", "wb") as file:
+            file.writelines(lines)
+
+    def lines_of(self, *sweep):
+        """Of its points, as its journal has them."""
+        return self.ok(*sweep, "--jsonl", "-q").out.splitlines(keepends=True)[:-1]
+
+    def test_lose_no_point_to_a_signal_while_they_are_replayed(self):
+        """A pipe of one page that nobody reads holds up the replay behind two or three of 80 points."""
+        whole = self.ok(*FAST, "--json").out
+        lines = self.lines_of(*FAST)
+        for how in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL):
+            with self.subTest(how.name):
+                self.lay_journal(lines)
+                reading, writing = os.pipe()
+                fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
+                process = subprocess.Popen([harness.PROGRAM, *FAST, "-o", "x.json", "--jsonl", "--resume"],
+                                           cwd=self.folder, stdout=writing, env=harness.environment())
+                os.close(writing)
+                os.read(reading, 1)
+                process.send_signal(how)
+                while os.read(reading, 65536):
+                    pass
+                os.close(reading)
+                self.assertIn(process.wait(timeout=harness.PATIENCE), (-how, 128 + how))
+                self.assertEqual(self.read(self.JOURNAL), b"".join(lines))
+                self.ok(*FAST, "-o", "x.json", "--resume")
+                self.assertEqual(without_run(self.read("x.json")), without_run(whole))
+                os.remove(f"{self.folder}/x.json")
+
+    def test_that_an_interrupted_run_has_ended_are_read_as_any_result(self):
+        self.end_under_way(3, signal.SIGTERM)
+        ran = harness.run("report", self.JOURNAL, "--json", cwd=self.folder)
+        self.assertEqual((ran.json["status"], ran.json["warnings"]), ("interrupted", []))
+
+    def test_of_other_sweeps_are_never_touched_and_are_named(self):
+        kept = self.lines_of(*FAST)[:5]
+        others = (("stride", "--range", "1..3"), (*FAST, "--type", "f64"), (*FAST, "--shard", "1/2"))
+        for other in others:
+            with self.subTest(other):
+                self.lay_journal(kept)
+                self.assertIn(self.JOURNAL, self.refuse(*other, "-o", "x.json", "--resume", cwd=self.folder).err_text)
+                self.assertEqual(os.listdir(self.folder), [self.JOURNAL])
+                ran = self.ok(*[word for word in other if word != "-q"], "-o", "x.json")
+                self.assertIn(self.JOURNAL, ran.err_text)
+                self.assertEqual(self.read(self.JOURNAL), b"".join(kept))
+                self.assertEqual(sorted(os.listdir(self.folder)), ["x.json", self.JOURNAL])
+                os.remove(f"{self.folder}/x.json")
+
+    def test_of_outputs_that_differ_in_suffix_are_two(self):
         self.end_under_way(3, signal.SIGKILL)
         before = self.read(self.JOURNAL)
-        ran = self.refuse("offset", "-o", "x.json", "--resume", cwd=self.folder)
-        self.assertIn("another command", ran.err_text)
+        self.ok("stride", "--range", "1..4", "-o", "x.csv")
         self.assertEqual(self.read(self.JOURNAL), before)
 
-    def test_without_resume_are_replaced_and_that_is_said(self):
-        self.end_under_way(3, signal.SIGKILL)
-        ran = self.run_ok("offset", "--range", "0..3", "-o", "x.json", cwd=self.folder)
-        self.assertIn("--resume", ran.err_text)
-        self.assertEqual(len(json.loads(self.read("x.json"))["points"]), 4)
-        self.assertNotIn(self.JOURNAL, os.listdir(self.folder))
+    def test_have_the_name_of_no_other_file_of_the_run(self):
+        one, two = "x.json", "x.partial.jsonl"
+        self.ok("offset", "--range", "0..3", "-o", one, "-o", two)
+        self.assertEqual(sorted(os.listdir(self.folder)), [one, two])
+        for name in (self.JOURNAL, "./link"):
+            if name == "./link":
+                os.symlink("y.journal", f"{self.folder}/link")
+            self.assertIn(".journal", self.refuse("offset", "-o", one, "-o", name, cwd=self.folder).err_text)
+        # An input of that name, whatever it is.
+        with open(f"{self.folder}/{self.JOURNAL}", "w", encoding="ascii") as file:
+            file.write("load_sectors <= 1000000000\n")
+        self.ok("offset", "--range", "0..3", "-o", one, "--budget-file", self.JOURNAL)
+        self.assertEqual(self.read(self.JOURNAL), b"load_sectors <= 1000000000\n")
+
+    def test_that_are_not_gone_on_from_stay_until_the_result_is_complete(self):
+        whole = self.lines_of(*FAST)
+        lines = whole[:60]
+        lines[-1] = lines[-1].replace(b'"load_requests":', b'"load_requests":777')  # tells whose it is
+        arguments = ("-o", "x.json", "--jsonl")
+        self.lay_journal(lines)
+        process = subprocess.Popen([harness.PROGRAM, *FAST, *arguments], cwd=self.folder, stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL, env=harness.environment())
+        process.stdout.readline()
+        process.kill()
+        process.communicate()
+        self.assertEqual(self.read(self.JOURNAL), b"".join(lines))
+        second = "x.json.2.journal"
+        self.assertIn(second, os.listdir(self.folder))
+        self.lay_journal(whole[:5], second)
+        for more, has_mark in ((("--resume",), True), ((), False)):
+            ran = self.ok(*FAST[:-1], *arguments, *more)
+            self.assertEqual(b'"load_requests":777' in ran.out, has_mark)
+            self.assertEqual(b"--resume" in ran.err, not more)
+            self.assertEqual(os.listdir(self.folder), ["x.json"])
+            self.lay_journal(lines)
+            self.lay_journal(whole[:5], second)
+
+    def test_of_a_shard_are_known_by_the_shard_that_is_meant(self):
+        lines = self.lines_of(*FAST, "--shard", "3/4")
+        task = {"SLURM_ARRAY_TASK_ID": "3", "SLURM_ARRAY_TASK_MIN": "1", "SLURM_ARRAY_TASK_MAX": "4"}
+        whole = self.ok(*FAST, "--shard", "3/4", "--json").out
+        for words, count in ((("--shard", "auto"), "4"), (("--shard=auto/4",), "1"), (("--shard", "3/4"), "1")):
+            with self.subTest(words):
+                self.lay_journal(lines[:5])
+                env = harness.environment(**task, SLURM_ARRAY_TASK_COUNT=count)
+                self.ok(*FAST, *words, "-o", "x.json", "--resume", env=env)
+                self.assertEqual(without_run(self.read("x.json")), without_run(whole))
+                self.assertEqual(os.listdir(self.folder), ["x.json"])
+                os.remove(f"{self.folder}/x.json")
+        self.lay_journal(lines[:5])
+        self.assertIn("3/4", self.refuse(*FAST, "--shard", "1/1", "-o", "x.json", "--resume", cwd=self.folder).err_text)
+        self.assertEqual(os.listdir(self.folder), [self.JOURNAL])
 
     def test_resume_with_nothing_to_go_on_from_begins(self):
         self.ok("offset", "--range", "0..3", "-o", "x.json", "--resume")

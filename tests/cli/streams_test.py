@@ -172,7 +172,7 @@ class OutputThatCannotBeWritten(Case):
                 check=False)
             self.assertEqual(ran.returncode, harness.OUTPUT, ran.stderr)
             self.assertIn(b"File too large", ran.stderr)
-            self.assertLessEqual(set(os.listdir(folder)), {"x.partial.jsonl"})
+            self.assertLessEqual(set(os.listdir(folder)), {"x.json.journal"})
             for name in os.listdir(folder):
                 kept = harness.run("report", f"{folder}/{name}", "-q", "--format", "jsonl")
                 self.assertIn(b'"name"', kept.out)

@@ -151,7 +151,7 @@ def is_part(data):
 
 
 def journals(command):
-    return [output.rpartition(".")[0] + ".partial.jsonl" for output in command.outputs]
+    return [output + ".journal" for output in command.outputs]
 
 
 def is_journal(data):

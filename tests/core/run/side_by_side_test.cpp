@@ -176,9 +176,13 @@ TEST(SideBySide, end_one_that_would_deliver_for_ever) {
 // As the program makes it: a journal before the outputs, told of points as they are answered.
 struct Journaled {
     explicit Journaled(const TemporaryFolder& folder)
-        : path(folder / "r.partial.jsonl"), journal(path, result, [](std::string_view) {}) {}
+        : path(journal_path(folder / "r.json")),
+          journal(folder / "r.json", result, [](std::string_view) {}) {}
     Keeping keeping(bool resumes) {
-        return {resumes ? path : "", [this](const Point& point, bool is_replayed) {
+        return {[this, resumes](const ResultHead&) {
+                    return resumes && journal.go_on(path) ? path : "";
+                },
+                [this](const Point& point, bool is_replayed) {
                     journal.keep(point, is_replayed);
                     if (kept) kept();
                 }};
