@@ -21,9 +21,7 @@ ExitCode run_check(const CheckCommand& command) {
         throw UsageError("check: there is no budget", {}, UsageError::no_caret,
                          "for example --budget 'load_sectors_per_request <= 4', or --budget-file");
     BudgetJudge judge(command.budgets.read());
-    std::vector<std::string> inputs = command.budgets.files;
-    inputs.push_back(command.file);
-    command.report.check(inputs);
+    command.report.check();
     SavedResult(command.file, "check").read(judge);
     GateReport report = std::move(judge).report();
     report.files = {command.file};

@@ -9,12 +9,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
+#include <sstream>
 #include <string_view>
 #include <thread>
 
 #include "cli/print.h"
 #include "core/stop/signal.h"
 #include "core/text/describe.h"
+#include "core/text/files_in_use.h"
 #include "core/write/file_descriptor.h"
 
 namespace coalprof {
@@ -83,6 +86,17 @@ int wait_for(pid_t child) {
 }
 
 }  // namespace
+
+std::string path_of_program(const std::string& word) {
+    if (word.find('/') != word.npos) return word;
+    const char* set = ::getenv("PATH");
+    std::istringstream folders(set ? set : "/bin:/usr/bin");  // as posix_spawnp() has it
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        std::string path = folder.empty() ? word : folder + '/' + word;
+        if (identity_of(path) && ::access(path.c_str(), X_OK) == 0) return path;
+    }
+    return word;
+}
 
 int run_program(const std::vector<std::string>& words, const Variables& added) {
     std::vector<std::string> arguments = words;

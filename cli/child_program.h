@@ -7,6 +7,9 @@
 
 namespace coalprof {
 
+// The file that run_program() executes for this word; the word itself where none is found.
+std::string path_of_program(const std::string& word);
+
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
 // Answers as a shell does: its exit code, 128 and the signal that ended it, 127 where there is no

@@ -55,7 +55,7 @@ ExitCode run_compare(const CompareCommand& command) {
     CompareOptions options{.max_slowdown = parse_share(command.max_slowdown, "--max-slowdown"),
                            .tolerance = parse_share(command.tolerance, "--tolerance")};
     if (!command.across.empty()) options.across = split_list(command.across, "--across");
-    command.report.check({command.older, command.newer});
+    command.report.check();
     if (command.older == "-" && command.newer == "-")
         throw UsageError("compare: standard input holds one result, not both");
     SavedResult older(command.older, "compare");

@@ -15,6 +15,7 @@
 #include "core/stop/signal.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
+#include "core/text/files_in_use.h"
 #include "core/text/number.h"
 
 extern char** environ;
@@ -140,6 +141,7 @@ std::vector<CubinKernel> read_cubin(const std::string& path) {
     struct stat info {};
     if (::stat(path.c_str(), &info) != 0)
         throw UsageError(fmt::format("--cubin {}: there is no such file", shown(path)));
+    note_input(path);
     // A name that begins with a dash would be taken for an option.
     const std::string safe = path.starts_with('-') ? "./" + path : path;
     auto kernels = kernels_in(output_of({"cuobjdump", "--dump-resource-usage", safe}));

@@ -10,9 +10,9 @@
 #include "cli/formula_options.h"
 #include "cli/invocation.h"
 #include "cli/output_options.h"
-#include "cli/print.h"
 #include "cli/result_head.h"
 #include "cli/sweep_options.h"
+#include "cli/text_outputs.h"
 #include "core/calibrate/machine_file.h"
 #include "core/explain/drawing.h"
 #include "core/explain/explanation_json.h"
@@ -24,7 +24,6 @@
 #include "core/text/describe.h"
 #include "core/text/number.h"
 #include "core/text/suggest.h"
-#include "core/write/output_file.h"
 
 namespace coalprof {
 namespace {
@@ -273,6 +272,7 @@ ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
     if (!command.warp.empty()) warp = parse_integer(command.warp, "--warp");
     const std::vector<OutputTarget> targets = command.output.targets();
     for (const OutputTarget& target : targets) is_json(target);  // refuses the others
+    TextOutputs outputs(targets, command.output);
     const Drawn drawn =
         command.pattern == formula_word ? explain_formula(app, command, machine, warp)
         : command.pattern == warps_word ? explain_line(app, command, machine)
@@ -292,20 +292,12 @@ ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
         if (drawn.worst) text += "\nThe warp that costs most:\n\n" + draw(*drawn.worst, style);
         return text;
     };
-    for (const OutputTarget& target : targets) {
-        const bool is_screen = is_standard_output(target.path);
-        const TableStyle look =
-            is_screen ? target.style : TableStyle{.width = 80, .ascii = target.style.ascii};
-        const std::string text = is_json(target) ? document() : drawing(look);
-        if (is_screen) {
-            print_out(text);
-            continue;
-        }
-        OutputFile file(target.path);
-        file.write(text);
-        file.commit();
-        if (!file.remark().empty()) command.output.note(file.remark());
-    }
+    outputs.write([&](const OutputTarget& target) {
+        if (is_json(target)) return document();
+        return drawing(is_standard_output(target.path)
+                           ? target.style
+                           : TableStyle{.width = 80, .ascii = target.style.ascii});
+    });
     return ExitCode::done;
 }
 

@@ -97,16 +97,14 @@ auto points_of(std::vector<FormulaSweep> set) {
 
 ExitCode run_saved(const CLI::App& app, const FormulaCommand& command,
                    const Invocation& invocation) {
-    const std::vector<SavedFormula> formulas =
-        read_formula_file(command.file, [] { return stop_signal() != 0; });
-    if (formulas.empty()) return exit_code_of(Status::interrupted);
+    const std::vector<SavedFormula> formulas = read_formula_file(command.file);
     const std::vector<FormulaParameter> typed = command.formula.parameters();
     require_that_all_occur(typed, formulas, command.file);
     std::vector<FormulaSweep> set;
     for (const SavedFormula& formula : formulas)
         set.push_back(sweep_of(formula, typed, command.sweep, app));
-    return run_sweep_job({points_of(set), describe_sweep(set, command.file), {command.file}},
-                         command.machine, command.output, invocation);
+    return run_sweep_job({points_of(set), describe_sweep(set, command.file)}, command.machine,
+                         command.output, invocation);
 }
 
 ExitCode run_typed(const FormulaCommand& command, const Invocation& invocation) {

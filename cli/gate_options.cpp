@@ -24,12 +24,14 @@ namespace {
 void add_to_job_summary(const GateReport& report) {
     const char* path = std::getenv("GITHUB_STEP_SUMMARY");
     if (!path || *path == '\0') return;
+    const OutputClaim claim(path, {}, {.replaced = identity_of(std::string(path))});
     const int fd = ::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    const int error = fd < 0 ? errno : write_all(fd, gate_markdown(report));
-    if (fd >= 0) ::close(fd);
+    int error = fd < 0 ? errno : write_all(fd, gate_markdown(report));
+    if (fd >= 0 && ::close(fd) != 0 && error == 0) error = errno;
     if (error != 0)
-        print_err(fmt::format("coalprof: cannot write the job's summary {}: {}\n", shown(path),
-                              text_of_errno(error)));
+        throw Error(
+            fmt::format("cannot write the job's summary {}: {}", shown(path), text_of_errno(error)),
+            ExitCode::output);
 }
 
 // Line by line: names of points may hold any character.
@@ -87,21 +89,23 @@ void GateReportOptions::add_to(CLI::App& command) {
     telling.add_telling_to(command);
 }
 
-void GateReportOptions::check(const std::vector<std::string>& inputs) const {
+void GateReportOptions::check() const {
     find_gate_format(format);
     telling.look.check();
-    if (!output.empty()) refuse_inputs({{output, nullptr, {}}}, inputs);
 }
 
 void GateReportOptions::write(const GateReport& report) const {
     std::string text = find_gate_format(format).write(report);
     if (telling.look.plain && format == "text") text = in_ascii(text);
+    if (output.empty() || output == "-") {
+        print_out(text);
+    } else {
+        OutputFile file(output);
+        file.write(text);
+        file.commit();
+        if (!file.remark().empty()) telling.note(file.remark());
+    }
     if (format == "github") add_to_job_summary(report);
-    if (output.empty() || output == "-") return print_out(text);
-    OutputFile file(output);
-    file.write(text);
-    file.commit();
-    if (!file.remark().empty()) telling.note(file.remark());
 }
 
 BudgetedRun::BudgetedRun(const BudgetOptions& options, ResultSink& next) : next_(next) {

@@ -29,8 +29,8 @@ struct GateReportOptions {
     OutputOptions telling;  // of which only those of add_telling_to() are options
 
     void add_to(CLI::App& command);
-    // `inputs` are never written. Throws UsageError before anything is read.
-    void check(const std::vector<std::string>& inputs) const;
+    // Throws UsageError before anything is read.
+    void check() const;
     // Writes the report; within GitHub Actions its format `github` fills the job's summary too.
     void write(const GateReport& report) const;
 };

@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <vector>
 
-#include "cli/print.h"
 #include "cli/result_head.h"
-#include "core/write/output_file.h"
+#include "cli/text_outputs.h"
 
 namespace coalprof {
 namespace {
@@ -36,24 +34,11 @@ std::string listed_as(const OutputTarget& target, const Listing& listing, const 
 ExitCode print_listing(const std::function<Listing()>& make, const OutputOptions& output,
                        const Invocation& invocation) {
     const std::vector<OutputTarget> targets = output.targets();
-    std::vector<std::unique_ptr<OutputFile>> files;  // none: standard output
     for (const OutputTarget& target : targets) refuse_other_formats(target, invocation);
-    for (const OutputTarget& target : targets) {
-        const bool is_screen = is_standard_output(target.path);
-        files.push_back(is_screen ? nullptr : std::make_unique<OutputFile>(target.path));
-    }
+    TextOutputs outputs(targets, output);
     const Listing listing = make();
     const ResultHead head = head_of(invocation.argv);  // once: every output tells the same time
-    for (std::size_t i = 0; i < targets.size(); ++i) {
-        const std::string text = listed_as(targets[i], listing, head);
-        if (!files[i]) {
-            print_out(text);
-            continue;
-        }
-        files[i]->write(text);
-        files[i]->commit();
-        if (!files[i]->remark().empty()) output.note(files[i]->remark());
-    }
+    outputs.write([&](const OutputTarget& target) { return listed_as(target, listing, head); });
     return ExitCode::done;
 }
 

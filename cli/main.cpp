@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <new>
 
@@ -17,6 +18,7 @@
 #include "cli/print.h"
 #include "core/result/exit_code.h"
 #include "core/text/describe.h"
+#include "core/text/files_in_use.h"
 #include "core/write/outputs.h"
 
 namespace {
@@ -24,6 +26,7 @@ namespace {
 using coalprof::ExitCode;
 
 ExitCode run(int argc, char** argv) {
+    coalprof::note_input("/proc/self/exe");
     coalprof::Invocation invocation;
     invocation.argv.assign(argv, argv + argc);
     CLI::App app("Predicts and measures how NVIDIA GPUs coalesce memory accesses.", "coalprof");
@@ -78,6 +81,8 @@ int answer(int argc, char** argv) {
     try {
         return static_cast<int>(run(argc, argv));
     } catch (const coalprof::Stopped&) {
+        coalprof::print_err(fmt::format("coalprof: ended by a signal ({}) before it was done\n",
+                                        ::strsignal(coalprof::stop_signal())));
         return static_cast<int>(coalprof::exit_code_of(coalprof::Status::interrupted));
     } catch (const coalprof::ReaderGone&) {
         return static_cast<int>(ExitCode::done);
@@ -97,6 +102,7 @@ int answer(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    const coalprof::InputMemory inputs;
     std::signal(SIGPIPE, SIG_IGN);  // a reader that leaves is an answer of write(), not an end
     std::signal(SIGXFSZ, SIG_IGN);  // and so is a file that may not grow any further
     coalprof::stop_on_signals();

@@ -16,7 +16,6 @@ struct MergeCommand {
 
 ExitCode run_merge(const MergeCommand& command) {
     const std::vector<OutputTarget> targets = command.output.targets();
-    refuse_inputs(targets, command.files);
     const ShardMerge merge(command.files, command.allows_missing);
     Outputs outputs = command.output.open(targets);
     return merge.write(outputs) == Status::complete ? ExitCode::done : ExitCode::partial;

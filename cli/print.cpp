@@ -13,6 +13,7 @@
 #include "core/text/fold.h"
 #include "core/text/number.h"
 #include "core/text/utf8.h"
+#include "core/write/outputs.h"
 #include "core/write/standard_output.h"
 
 namespace coalprof {
@@ -53,7 +54,12 @@ void erase_status() noexcept {
 
 }  // namespace
 
-void print_out(std::string_view text) { StandardOutput().write(text); }
+void print_out(std::string_view text) {
+    try {
+        StandardOutput().write(text);
+    } catch (const ReaderGone&) {  // whoever wants no more has had enough
+    }
+}
 
 std::size_t terminal_width(int descriptor) {
     constexpr std::size_t usual_width = 80;

@@ -1,5 +1,5 @@
 // Text that is no result: to standard output for commands that list, to standard error for the
-// rest. A reader of standard output that has left ends the program quietly.
+// rest.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,8 @@
 
 namespace coalprof {
 
-// Throws ReaderGone or Error (ExitCode::output).
+// Throws Error (ExitCode::output). A reader that has left is none: the command goes on, and its
+// exit code says what it found.
 void print_out(std::string_view text);
 // Columns of the terminal behind this descriptor: what COLUMNS says, else the terminal, else 80.
 std::size_t terminal_width(int descriptor);

@@ -10,6 +10,7 @@
 #include "cli/invocation.h"
 #include "cli/output_options.h"
 #include "cli/saved_result.h"
+#include "core/text/files_in_use.h"
 #include "core/write/columns.h"
 
 namespace coalprof {
@@ -98,6 +99,7 @@ void require_that_all_join(const std::vector<OutputTarget>& targets) {
 
 ExitCode run_joined(const ReportCommand& command, const std::vector<OutputTarget>& targets) {
     require_that_all_join(targets);
+    for (const std::string& file : command.files) note_input(file);  // before one of them is shown
     Outputs outputs = command.output.open(targets);
     JoinedResults joined(outputs);
     bool is_damaged = false;
@@ -120,7 +122,6 @@ ExitCode run_report(const ReportCommand& command) {
         !command.output.names_standard_output())
         std::erase_if(targets,
                       [](const OutputTarget& target) { return is_standard_output(target.path); });
-    refuse_inputs(targets, command.files);
     if (command.files.size() > 1) return run_joined(command, targets);
     SavedResult saved(command.files.front(), "report");
     std::vector<Counter> columns = command.output.view.chosen_columns();

@@ -16,11 +16,13 @@
 #include "cli/result_head.h"
 #include "core/stop/signal.h"
 #include "core/text/describe.h"
+#include "core/text/files_in_use.h"
 #include "core/text/number.h"
 #include "core/trace/kernels.h"
 #include "core/trace/machine_code.h"
 #include "core/trace/second_run.h"
 #include "core/write/file_descriptor.h"
+#include "core/write/output_file.h"
 #ifdef COALPROF_HAS_CUDA
 #include "cli/run_lines.h"
 #include "cli/run_warnings.h"
@@ -62,6 +64,13 @@ std::string library_path() {
         fmt::format("cannot find coalprof_injection.so, which belongs beside {} or into {}: "
                     "install coalprof anew",
                     program.string(), (program.parent_path() / "lib" / "coalprof").string()));
+}
+
+// What it is, what it reads and what it is given by name: no result is to take their place.
+void note_files_of(const std::vector<std::string>& program) {
+    note_input(path_of_program(program.front()));
+    note_input("-");
+    for (const std::string& word : program) note_input(word);
 }
 
 // Each names a library: of the driver, which loads it when it starts, and of NVTX.
@@ -287,7 +296,11 @@ ExitCode run_run_command(const RunCommand& command, const Invocation& invocation
     check(command, invocation);
     refuse_other_tools(command);
     const std::string library = library_path();
+    note_files_of(command.program);
+    note_input(library);
     Outputs outputs = command.output.open(targets_of(command));
+    std::unique_ptr<OutputFile> addresses;
+    if (!command.addresses.empty()) addresses = std::make_unique<OutputFile>(command.addresses);
     std::vector<Trace> traces;
     int code = run_once(command, library, RunPass::traffic, traces);
     if (code == 126 || code == 127) return static_cast<ExitCode>(code);
@@ -303,7 +316,7 @@ ExitCode run_run_command(const RunCommand& command, const Invocation& invocation
     if (may_count_lines) {
         LineRuns more = run_for_lines(command, library, kernels, traces, code);
         runs += more.runs;
-        lines = lines_of_run(kernels, more.traces, facts, command.addresses);
+        lines = lines_of_run(kernels, more.traces, facts, addresses.get());
         append(lines.warnings, more.warnings);
         if (stop_signal() != 0) code = more.code;
         again = std::move(more.traces.of_ptx);
@@ -320,15 +333,18 @@ ExitCode run_run_command(const RunCommand& command, const Invocation& invocation
 
     ResultHead head = head_of_run(command, invocation, runs, device_of(facts));
     head.points = lines.points.size();
-    outputs.begin(head);
-    for (const Point& point : lines.points) outputs.point(point);
     // Code that cannot be counted by lines is nothing that failed.
     const std::vector<Warning> problems = problems_of_run(traces, again, command.ranges);
     ResultTail tail{.status = problems.empty() ? Status::complete : Status::partial,
                     .warnings = problems,
                     .findings = lines.findings};
     append(tail.warnings, lines.warnings);
-    outputs.finish(tail);
+    try {
+        outputs.begin(head);
+        for (const Point& point : lines.points) outputs.point(point);
+        outputs.finish(tail);
+    } catch (const ReaderGone&) {  // the exit code is the program's all the same
+    }
     return static_cast<ExitCode>(code);
 }
 

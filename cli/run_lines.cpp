@@ -18,7 +18,6 @@
 #include "core/trace/lines.h"
 #include "core/trace/machine_code.h"
 #include "core/warps/warps_file.h"
-#include "core/write/output_file.h"
 #include "core/write/source_text.h"
 #include "cupti/attach/choice.h"
 
@@ -77,9 +76,9 @@ Warning no_lines(std::string text) {
     return {.code = "W-NO-LINES", .point = {}, .text = std::move(text)};
 }
 
-std::vector<Warning> save_addresses(const std::string& path, const std::vector<LineReport>& reports,
+std::vector<Warning> save_addresses(OutputFile& file, const std::vector<LineReport>& reports,
                                     const std::vector<Point>& points) {
-    std::optional<OutputFile> file;
+    bool has_addresses = false;
     for (std::size_t i = 0; i < reports.size(); ++i) {
         std::string name = points[i].name;
         std::ranges::replace(name, ' ', '_');
@@ -87,16 +86,16 @@ std::vector<Warning> save_addresses(const std::string& path, const std::vector<L
         for (const WarpAccess& warp : reports[i].line.samples) {
             const auto text = warps_file_line(name, warp);
             if (!text) continue;
-            if (!file) file.emplace(path);
-            file->write(*text);
+            has_addresses = true;
+            file.write(*text);
         }
     }
-    if (!file)
+    if (!has_addresses)
         return {
             no_lines(fmt::format("{} was not written: no addresses were kept, and of machine "
                                  "code none are known",
-                                 shown(path)))};
-    file->commit();
+                                 shown(file.path())))};
+    file.commit();
     return {};
 }
 
@@ -319,7 +318,7 @@ std::vector<Warning> why_it_ran_once(const std::vector<Trace>& traces) {
 }
 
 RunLines lines_of_run(const std::vector<KernelSummary>& kernels, const LineTraces& traces,
-                      const std::optional<DeviceFacts>& facts, const std::string& addresses) {
+                      const std::optional<DeviceFacts>& facts, OutputFile* addresses) {
     std::vector<LineSummary> lines = summarize_lines(traces.of_ptx);
     for (const MachineCodeRun& run : traces.of_machine_code)
         std::ranges::move(lines_of_machine_code(run.traces), std::back_inserter(lines));
@@ -337,8 +336,7 @@ RunLines lines_of_run(const std::vector<KernelSummary>& kernels, const LineTrace
     }
     result.findings = findings_of(reports, result.points, machine);
     result.warnings = warnings_of(kernels, lines, traces);
-    if (!addresses.empty())
-        append(result.warnings, save_addresses(addresses, reports, result.points));
+    if (addresses) append(result.warnings, save_addresses(*addresses, reports, result.points));
     return result;
 }
 

@@ -9,6 +9,7 @@
 #include "core/device/device.h"
 #include "core/result/result.h"
 #include "core/trace/kernels.h"
+#include "core/write/output_file.h"
 
 namespace coalprof {
 
@@ -32,10 +33,10 @@ struct LineTraces {
 };
 
 // `kernels` were counted by the hardware, `traces` come from the GPU of `facts`. `addresses`: a
-// warps file for the warps that were kept, which is left as it is where none were; empty: none.
+// warps file for the warps that were kept, which is left as it is where none were; may be null.
 // Throws Error where that cannot be written.
 RunLines lines_of_run(const std::vector<KernelSummary>& kernels, const LineTraces& traces,
-                      const std::optional<DeviceFacts>& facts, const std::string& addresses);
+                      const std::optional<DeviceFacts>& facts, OutputFile* addresses);
 
 // A kernel's own name, of its symbol: without its result, template arguments and parameters.
 std::string kernel_name(const std::string& symbol);

@@ -28,13 +28,11 @@ std::vector<std::string> journaled(const std::vector<OutputTarget>& targets) {
 
 }  // namespace
 
-RunSinks::RunSinks(const std::vector<OutputTarget>& targets, const std::vector<std::string>& inputs,
-                   const MachineOptions& machine, const OutputOptions& output,
-                   std::string_view said_code)
+RunSinks::RunSinks(const std::vector<OutputTarget>& targets, const MachineOptions& machine,
+                   const OutputOptions& output, std::string_view said_code)
     : note_([&output](std::string_view remark) { output.note(remark); }),
       journaled_(journaled(targets)),
       resumes_(machine.resume) {
-    refuse_inputs(targets, inputs);
     if (resumes_ && journaled_.empty())
         throw UsageError("--resume: there is no file to go on with", {}, UsageError::no_caret,
                          "name the file that the earlier run was to write: --output FILE, without "

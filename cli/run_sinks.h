@@ -19,11 +19,10 @@ namespace coalprof {
 
 class RunSinks {
  public:
-    // Opens the outputs, of which `inputs` are none. Warnings of `said_code` are not said again.
+    // Opens the outputs. Warnings of `said_code` are not said again.
     // Throws as Outputs does, and UsageError for --resume without a file.
-    RunSinks(const std::vector<OutputTarget>& targets, const std::vector<std::string>& inputs,
-             const MachineOptions& machine, const OutputOptions& output,
-             std::string_view said_code = {});
+    RunSinks(const std::vector<OutputTarget>& targets, const MachineOptions& machine,
+             const OutputOptions& output, std::string_view said_code = {});
 
     ResultSink& sink() { return *progress_; }
     // In the journal, and behind the points that an earlier run has finished, where the user wants

@@ -41,7 +41,13 @@ SavedResult::SavedResult(std::string file, std::string command)
 ReadOutcome SavedResult::read(ResultSink& sink) {
     const Step reading("results read", 1);
     ResultReader reader(*source_, name_);
-    const ReadOutcome outcome = reader.next(sink);
+    ReadOutcome outcome{};
+    try {
+        outcome = reader.next(sink);
+    } catch (const UsageError&) {
+        stop_if_asked();  // that is why it is no result
+        throw;
+    }
     stop_if_asked();
     RefuseAnother rest(file_, command_);
     reader.next(rest);

@@ -1,16 +1,21 @@
 #include "cli/settings.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <map>
 #include <set>
 #include <sstream>
+#include <system_error>
 
 #include "cli/parse.h"
+#include "cli/print.h"
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
@@ -87,10 +92,31 @@ struct Settings {
                          "a file sets long options by name, for all commands or below [COMMAND]");
     }
 
-    void read_file(const std::string& path) {
+    // Named by the user: of whatever kind, and whoever it belongs to.
+    void read_named(const std::string& path) {
+        if (::access(path.c_str(), F_OK) == 0) read(*open_bytes(path), path);
+    }
+    // Lies where settings are looked for, which in a shared folder anybody can have put there: it
+    // changes nothing unless it is believed, and does not end the command either.
+    void read_found(const std::string& path, std::string (*why_not)(const struct stat&)) {
+        if (path.empty()) return;
+        const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        const int error = file < 0 ? errno : 0;
+        if (error == ENOENT || error == ENOTDIR) return;
+        struct stat facts {};
+        std::string why = std::generic_category().message(error);
+        if (file >= 0) why = ::fstat(file, &facts) == 0 ? why_not(facts) : "it is gone";
+        if (why.empty()) return read(*bytes_of_descriptor(file, path), path);
+        if (file >= 0) ::close(file);
+        if (!is_quiet()) print_err(fmt::format("coalprof: {} is not read: {}\n", shown(path), why));
+    }
+    bool is_quiet() const {
+        return std::ranges::any_of(
+            words, [](const std::string& word) { return word == "-q" || word == "--quiet"; });
+    }
+    void read(ByteSource& source, const std::string& path) {
         constexpr std::size_t most_bytes = 1u << 20;
-        if (path.empty() || ::access(path.c_str(), F_OK) != 0) return;
-        const auto text = read_whole(*open_bytes(path), most_bytes);
+        const auto text = read_whole(source, most_bytes);
         if (!text) throw UsageError(fmt::format("{}: it is too long for settings", shown(path)));
         std::istringstream stream(*text);
         for (const CLI::ConfigItem& item : items_of(stream, path)) take(item, path);
@@ -134,8 +160,25 @@ struct Settings {
     }
 };
 
+std::string why_not_users(const struct stat& file) {
+    return S_ISREG(file.st_mode) ? "" : "it is no regular file";
+}
+
+std::string why_not_projects(const struct stat& file) {
+    constexpr std::string_view all_the_same =
+        "COALPROF_CONFIG names a file to be read all the same";
+    if (std::string why = why_not_users(file); !why.empty()) return why;
+    if (file.st_uid != ::geteuid() && file.st_uid != 0)
+        return fmt::format("it belongs to another user (uid {}). {}", file.st_uid, all_the_same);
+    // A group with the number of its user has no other member, so where users have such groups
+    // umask lets them write.
+    const mode_t of_others = S_IWOTH | (file.st_gid == file.st_uid ? 0 : S_IWGRP);
+    if ((file.st_mode & of_others) == 0) return {};
+    return fmt::format("others may write it (mode {:03o}; chmod go-w mends that). {}",
+                       file.st_mode & 0777, all_the_same);
+}
+
 std::string users_file() {
-    if (const char* chosen = std::getenv("COALPROF_CONFIG")) return chosen;
     const char* folder = std::getenv("XDG_CONFIG_HOME");
     if (folder && *folder == '/') return std::string(folder) + "/coalprof/config.toml";
     const char* home = std::getenv("HOME");
@@ -149,8 +192,11 @@ std::vector<Setting> settings_for(const CLI::App& app, const std::vector<std::st
     const CLI::App* chosen = find_command(app, words.front());
     if (!chosen) return {};
     Settings settings{app, *chosen, words, {}};
-    settings.read_file(users_file());
-    settings.read_file(".coalprof.toml");
+    if (const char* named = std::getenv("COALPROF_CONFIG"))
+        settings.read_named(named);
+    else
+        settings.read_found(users_file(), why_not_users);
+    settings.read_found(".coalprof.toml", why_not_projects);
     settings.read_variables();
     std::vector<Setting> all;
     for (const auto& [name, list] : settings.found) all.insert(all.end(), list.begin(), list.end());

@@ -198,7 +198,7 @@ ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_option
     if (head.columns.empty()) head.columns = counters_listed(machine_options.counters);
     const std::vector<OutputTarget> targets = output_options.targets();
     // That the counters cannot be read is said below, before anything is launched.
-    RunSinks sinks(targets, job.inputs, machine_options, output_options, "W-NO-COUNTERS");
+    RunSinks sinks(targets, machine_options, output_options, "W-NO-COUNTERS");
 
     const Devices devices =
         stop_signal() == 0 ? devices_for(machine_options, output_options, first) : Devices{};

@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "cli/invocation.h"
@@ -22,8 +21,7 @@ struct SweepJob {
     std::function<std::unique_ptr<SweptPoints>(const std::vector<Machine>& machines,
                                                KernelLauncher* launcher, std::optional<int> device)>
         points;
-    SweepFacts description;                // the head's sweep
-    std::vector<std::string> inputs = {};  // files that the points come from
+    SweepFacts description;  // the head's sweep
 };
 
 ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_options,

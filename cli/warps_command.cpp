@@ -76,7 +76,7 @@ ExitCode run_warps_command(const WarpsCommand& command, const Invocation& invoca
         throw UsageError("--shard: how many lines a warps file has is not known before its end", {},
                          UsageError::no_caret,
                          "split the file itself: split -n l/2/4 FILE | coalprof warps -");
-    RunSinks sinks(targets, {command.file}, command.machine, command.output);
+    RunSinks sinks(targets, command.machine, command.output);
     DeviceAccess device;
     if (command.machine.chosen_backend() == MachineOptions::Backend::device) {
         const std::future<void> loading = load_counters_ahead(true);

@@ -246,9 +246,8 @@ std::vector<SavedFormula> parse_formula_file(std::string_view text, const std::s
     return FormulaFileReader(text, file).read(parse_json(text, file));
 }
 
-std::vector<SavedFormula> read_formula_file(const std::string& path,
-                                            const std::function<bool()>& is_stopped) {
-    const auto source = open_bytes(path, is_stopped);
+std::vector<SavedFormula> read_formula_file(const std::string& path) {
+    const auto source = open_bytes(path);
     // One byte more than is accepted tells a file that is too large, however large it is.
     std::string text(max_config_bytes + 1, '\0');
     std::size_t size = 0;
@@ -257,7 +256,6 @@ std::vector<SavedFormula> read_formula_file(const std::string& path,
         if (bytes == 0) break;
         size += bytes;
     }
-    if (is_stopped && is_stopped()) return {};
     text.resize(size);
     return parse_formula_file(text, path == "-" ? "standard input" : path);
 }

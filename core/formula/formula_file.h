@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,9 +41,7 @@ inline constexpr std::size_t max_saved_formulas = 1000;
 std::vector<SavedFormula> parse_formula_file(std::string_view text, const std::string& file);
 
 // Reads the file; "-" is standard input. Throws Error (exit code 2) where it cannot be read and
-// UsageError where it is larger than 1 MiB. `is_stopped` is asked when a signal interrupts the
-// reading: when it says yes there are no formulas.
-std::vector<SavedFormula> read_formula_file(const std::string& path,
-                                            const std::function<bool()>& is_stopped = {});
+// UsageError where it is larger than 1 MiB.
+std::vector<SavedFormula> read_formula_file(const std::string& path);
 
 }  // namespace coalprof

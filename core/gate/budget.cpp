@@ -19,6 +19,7 @@
 #include "core/text/option_text.h"
 #include "core/text/range.h"
 #include "core/text/suggest.h"
+#include "core/write/outputs.h"
 
 namespace coalprof {
 namespace {
@@ -316,11 +317,22 @@ BudgetJudge::BudgetJudge(std::vector<Budget> budgets, ResultSink* next)
     }
 }
 
+// Whoever wants no more of the points still gets the exit code.
+template <typename Work>
+void BudgetJudge::hand_on(Work work) {
+    if (!next_) return;
+    try {
+        work(*next_);
+    } catch (const ReaderGone&) {
+        next_ = nullptr;
+    }
+}
+
 void BudgetJudge::begin(const ResultHead& head) {
     facts_ = values_of(head.sweep);
     facts_.emplace_back("machine", head.machine.name);
     if (head.device) facts_.emplace_back("device", head.device->name);
-    if (next_) next_->begin(head);
+    hand_on([&](ResultSink& next) { next.begin(head); });
 }
 
 void BudgetJudge::point(const Point& point) {
@@ -330,12 +342,12 @@ void BudgetJudge::point(const Point& point) {
             names_.push_back(name);
     for (std::size_t i = 0; i < budgets_.size(); ++i)
         if (holds_at(i, point)) judge(budgets_[i], point, report_.cases[i]);
-    if (next_) next_->point(point);
+    hand_on([&](ResultSink& next) { next.point(point); });
 }
 
 void BudgetJudge::finish(const ResultTail& tail) {
     if (tail.status == Status::interrupted) report_.losses.emplace_back("the result is not whole");
-    if (next_) next_->finish(tail);
+    hand_on([&](ResultSink& next) { next.finish(tail); });
 }
 
 const Value* BudgetJudge::fact_of(const std::string& name, const Point& point) const {

@@ -58,6 +58,8 @@ class BudgetJudge : public ResultSink {
         std::vector<std::string> values = {};  // different ones, the first few
         bool has_more = false;
     };
+    template <typename Work>
+    void hand_on(Work work);
     bool holds_at(std::size_t budget, const Point& point);
     const Value* fact_of(const std::string& name, const Point& point) const;
     std::string why_nowhere(std::size_t budget) const;

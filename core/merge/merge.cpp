@@ -14,10 +14,6 @@
 namespace coalprof {
 namespace {
 
-std::unique_ptr<ByteSource> open_shard(const std::string& path) {
-    return open_bytes(path, [] { return stop_signal() != 0; });
-}
-
 // Ends the reading of a file behind its head.
 struct HeadWasRead {
     ResultHead head;
@@ -32,7 +28,7 @@ class OnlyHead : public ResultSink {
 ShardFile shard_file(const std::string& path) {
     ShardFile file{.path = path, .head = {}};
     try {
-        const auto source = open_shard(path);
+        const auto source = open_bytes(path);
         if (!source->can_rewind())
             throw UsageError(
                 fmt::format("merge {}: shards are read twice, which this cannot be", shown(path)),
@@ -190,7 +186,7 @@ Status ShardMerge::write(ResultSink& sink) const {
     sink.begin(head());
     bool has_verdicts = false;
     for (const ShardFile& file : files_) {
-        const auto source = open_shard(file.path);
+        const auto source = open_bytes(file.path);
         PointsOfShard points(sink);
         ResultReader(*source, file.path).next(points);
         stop_if_asked();

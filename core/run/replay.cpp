@@ -102,7 +102,7 @@ std::string why_not_same(const ResultHead& kept, const ResultHead& head) {
 
 std::string why_unfit(const std::string& journal, const ResultHead& head) {
     try {
-        const auto source = open_bytes(journal);
+        const auto source = open_own_bytes(journal);
         HeadOfJournal sink;
         ResultReader(*source, journal).next(sink);
     } catch (const JournalHead& kept) {
@@ -113,7 +113,7 @@ std::string why_unfit(const std::string& journal, const ResultHead& head) {
 }
 
 std::uint64_t lines_in(const std::string& path) {
-    const auto source = open_bytes(path);
+    const auto source = open_own_bytes(path);
     std::array<char, 1 << 16> block;
     std::uint64_t lines = 0;
     while (const std::size_t size = source->read(block))
@@ -138,7 +138,7 @@ KeptJournals told_apart(const std::vector<std::string>& journals, const ResultHe
 std::vector<std::optional<PlannedPoint>> replay(
     const std::string& journal, const std::vector<PointSource*>& sources,
     const std::function<void(std::size_t source, PlannedPoint planned, const Point& point)>& take) {
-    const auto bytes = open_bytes(journal, [] { return stop_signal() != 0; });
+    const auto bytes = open_own_bytes(journal, [] { return stop_signal() != 0; });
     Replay replayed(sources, take);
     ResultReader reader(*bytes, journal);
     while (reader.next(replayed) != ReadOutcome::none) {

@@ -15,6 +15,7 @@
 #include "core/stop/signal.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
+#include "core/text/files_in_use.h"
 #include "fmt/format.h"
 
 namespace coalprof {
@@ -48,6 +49,12 @@ class TextSource : public ByteSource {
                 ExitCode::usage);
 }
 
+// Half an input is none, whatever it looks like.
+bool end_where_asked() {
+    stop_if_asked();
+    return false;
+}
+
 class FileSource : public ByteSource {
  public:
     FileSource(int descriptor, bool owned, std::string name, std::function<bool()> is_stopped)
@@ -68,11 +75,11 @@ class FileSource : public ByteSource {
 
     std::size_t read(std::span<char> into) override {
         while (true) {
-            if (is_stopped_ && wait_for_input()) return 0;
+            if (wait_for_input()) return 0;
             const ssize_t bytes = ::read(descriptor_, into.data(), into.size());
             if (bytes < 0 && errno != EINTR) fail("read", name_, errno);
             // The signal that ends this program often ends the one that writes to it, too.
-            if (is_stopped_ && is_stopped_()) return 0;
+            if (is_stopped_()) return 0;
             if (bytes >= 0) return static_cast<std::size_t>(bytes);
         }
     }
@@ -106,12 +113,28 @@ std::unique_ptr<ByteSource> bytes_of_text(std::string_view text, std::size_t blo
 }
 
 std::unique_ptr<ByteSource> open_bytes(const std::string& path, std::function<bool()> is_stopped) {
+    auto source = open_own_bytes(path, std::move(is_stopped));
+    note_input(path);
+    return source;
+}
+
+std::unique_ptr<ByteSource> bytes_of_descriptor(int descriptor, const std::string& name) {
+    auto source = std::make_unique<FileSource>(descriptor, true, name, end_where_asked);
+    note_input(identity_of(descriptor), name);
+    return source;
+}
+
+std::unique_ptr<ByteSource> open_own_bytes(const std::string& path,
+                                           std::function<bool()> is_stopped) {
+    if (!is_stopped) is_stopped = end_where_asked;
     if (path == "-")
         return std::make_unique<FileSource>(STDIN_FILENO, false, "stdin", std::move(is_stopped));
     int descriptor = -1;
     // A pipe that nobody writes to keeps open() waiting.
-    while ((descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) < 0)
-        if (errno != EINTR || (is_stopped && is_stopped())) fail("open", path, errno);
+    while ((descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) < 0) {
+        if (errno != EINTR) fail("open", path, errno);
+        if (is_stopped()) throw Stopped{};
+    }
     auto source = std::make_unique<FileSource>(descriptor, true, path, std::move(is_stopped));
     // A folder opens well and fails at the first read: say so before anything else is done.
     struct stat status {};

@@ -29,11 +29,20 @@ class ByteSource {
 std::unique_ptr<ByteSource> bytes_of_text(std::string_view text,
                                           std::size_t block_bytes = std::string_view::npos);
 
-// Opens a file; "-" is stdin. `is_stopped` is asked before and after every read, also of one that
-// a signal interrupts: when it says yes, the input ends there. It may throw. Throws Error
-// (exit code 2) when there is no such file, it is a folder, or it may not be read.
+// Opens a file; "-" is stdin. It is an input from now on (files_in_use.h). `is_stopped` is asked
+// before and after every read, also of one that a signal interrupts: when it says yes, the input
+// ends there. It may throw; without it, a signal that asks for the end throws Stopped, as it does
+// where a pipe has no writer yet. Throws Error (exit code 2) when there is no such file, it is a
+// folder, or it may not be read; UsageError when it is an output.
 std::unique_ptr<ByteSource> open_bytes(const std::string& path,
                                        std::function<bool()> is_stopped = {});
+
+// The same for one that is open already and is taken over: no wait for the writer of a pipe.
+std::unique_ptr<ByteSource> bytes_of_descriptor(int descriptor, const std::string& name);
+
+// The same for a file that this program keeps itself and goes on writing, as a journal.
+std::unique_ptr<ByteSource> open_own_bytes(const std::string& path,
+                                           std::function<bool()> is_stopped = {});
 
 // All that it holds; none where that is more than `most_bytes`.
 std::optional<std::string> read_whole(ByteSource& source, std::size_t most_bytes);

@@ -10,15 +10,6 @@
 #include <system_error>
 
 namespace coalprof {
-namespace {
-
-std::optional<FileIdentity> identity_in(const struct stat& status) {
-    if (!S_ISREG(status.st_mode)) return std::nullopt;
-    return FileIdentity{status.st_dev, status.st_ino};
-}
-
-}  // namespace
-
 int write_all(int fd, std::string_view bytes) {
     while (!bytes.empty()) {
         const ssize_t written = ::write(fd, bytes.data(), bytes.size());
@@ -54,18 +45,6 @@ int above_standard(int fd) {
     ::close(fd);
     errno = error;
     return moved;
-}
-
-std::optional<FileIdentity> identity_of(int fd) {
-    struct stat status {};
-    if (::fstat(fd, &status) != 0) return std::nullopt;
-    return identity_in(status);
-}
-
-std::optional<FileIdentity> identity_of(const std::string& path) {
-    struct stat status {};
-    if (::stat(path.c_str(), &status) != 0) return std::nullopt;
-    return identity_in(status);
 }
 
 bool is_regular_file(int fd) {

@@ -2,9 +2,6 @@
 // one whatever the system makes of it.
 #pragma once
 
-#include <sys/types.h>
-
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,16 +13,6 @@ int write_all(int fd, std::string_view bytes);
 
 // Writes to `to` all that can be read from `from`; answers as write_all() does.
 int copy_all(int from, int to);
-
-// Which file it is, whatever it is called. None for what is not there or no regular file: a
-// terminal, a pipe or /dev/null may well be read and written at once.
-struct FileIdentity {
-    dev_t device = 0;
-    ino_t inode = 0;
-    friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
-};
-std::optional<FileIdentity> identity_of(int fd);
-std::optional<FileIdentity> identity_of(const std::string& path);
 
 // Moves a descriptor out of the range of the three standard ones, which are free when the program
 // was started with them closed: a file must not become somebody's standard output. -1 and errno as

@@ -116,6 +116,7 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
     if (const int named = descriptor_named(path_); named >= 0) {
         fd_ = ::fcntl(named, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
         if (fd_ < 0) fail("write", errno);
+        claim({}, {.replaced = identity_of(fd_)});
         return;
     }
     struct stat old {};
@@ -125,6 +126,15 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
         open_directly();
     else
         open_temporary(exists ? &old : nullptr);
+}
+
+void OutputFile::claim(const std::string& place, const OutputClaim::Files& files) {
+    try {
+        claim_.emplace(path_, place, files);
+    } catch (const UsageError&) {
+        discard();
+        throw;
+    }
 }
 
 void OutputFile::open_directly() {
@@ -149,6 +159,7 @@ void OutputFile::open_temporary(const struct stat* old) {
                         shown(path_), journal_suffix),
             {}, UsageError::no_caret, "give the result another name");
     target_ = target.folder + '/' + target.name;
+    claim(target_, {.replaced = identity_of(target_), .part = identity_of(partial_path(target_))});
     if (old) {
         // Replacing needs no right to write the old file itself; whoever took that right away meant
         // it. access() says yes to a file that may only be appended to.

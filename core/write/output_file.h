@@ -8,9 +8,11 @@
 // place, from a temporary file that holds all of it and stays where that fails.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "core/text/files_in_use.h"
 #include "core/write/byte_sink.h"
 
 struct stat;
@@ -22,7 +24,8 @@ constexpr std::string_view journal_suffix = ".journal";
 
 class OutputFile : public ByteSink {
  public:
-    // Opens the target, so that a path that cannot be written fails before anything is measured.
+    // Opens the target, so that a path that cannot be written fails before anything is measured;
+    // UsageError where it is an input or another output's (files_in_use.h).
     // A symbolic link is followed: the file that it names is replaced, the link stays. An existing
     // file keeps its permissions. All failures, here and later, throw Error (ExitCode::output) with
     // the path and the system's reason. A pipe is waited for until it has a reader; Stopped where a
@@ -34,8 +37,7 @@ class OutputFile : public ByteSink {
 
     void write(std::string_view bytes) override;
     bool is_live() const override;
-    // The file that commit() replaces: absolute, links followed; empty when written directly.
-    const std::string& target() const { return target_; }
+    const std::string& path() const { return path_; }  // as it was given
     // Ends the file and puts it in place. Without it, the destructor throws the bytes away.
     void commit();
     // The same for a part of what was wanted: it becomes partial_path(target()), and an old file at
@@ -45,6 +47,7 @@ class OutputFile : public ByteSink {
     const std::string& remark() const { return remark_; }
 
  private:
+    void claim(const std::string& place, const OutputClaim::Files& files);
     void open_directly();
     void open_temporary(const struct stat* old);
     bool create_in(const std::string& folder, const std::string& name, mode_t mode);
@@ -57,6 +60,7 @@ class OutputFile : public ByteSink {
     [[noreturn]] void fail_keeping_bytes(const std::string& target, int error);
     void discard() noexcept;
 
+    std::optional<OutputClaim> claim_;
     std::string path_;       // as the user gave it
     std::string target_;     // with links followed
     std::string temporary_;  // empty: written directly, or in place already

@@ -1,28 +1,14 @@
 #include "core/write/outputs.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <utility>
 
-#include "core/text/describe.h"
-#include "core/write/file_descriptor.h"
 #include "core/write/output_file.h"
 #include "core/write/standard_output.h"
 
 namespace coalprof {
 namespace {
-
-std::optional<FileIdentity> identity_of_output(const std::string& path) {
-    return is_standard_output(path) ? identity_of(STDOUT_FILENO) : identity_of(path);
-}
-
-std::optional<FileIdentity> identity_of_input(const std::string& path) {
-    return path == "-" ? identity_of(STDIN_FILENO) : identity_of(path);
-}
 
 // Why a counter that was asked for is not there at all.
 Unavailable why_absent(Counter counter, const Readings& there, bool is_measured) {
@@ -72,14 +58,11 @@ class Outputs::Output {
     explicit Output(const OutputTarget& target) : takes_part_(target.takes_part) {
         if (is_standard_output(target.path)) {
             bytes_ = std::make_unique<StandardOutput>();
-            place_ = std::string(1, '-');
         } else {
             auto file = std::make_unique<OutputFile>(target.path);
             file_ = file.get();
-            place_ = file->target();
             bytes_ = std::move(file);
         }
-        file_identity_ = identity_of_output(target.path);
         format_ = target.format->make(*bytes_, target.style);
     }
 
@@ -102,11 +85,6 @@ class Outputs::Output {
         if (!file_->is_live()) close();
         return {};
     }
-    // Two outputs must not; several may write to what is no file, as /dev/null.
-    bool shares_place_with(const Output& other) const {
-        return (!place_.empty() && place_ == other.place_) ||
-               (file_identity_ && file_identity_ == other.file_identity_);
-    }
     bool is_open() const { return format_ != nullptr; }
     // Lets go of the target; a file that was not committed vanishes.
     void close() {
@@ -118,8 +96,6 @@ class Outputs::Output {
  private:
     std::unique_ptr<ByteSink> bytes_;
     OutputFile* file_ = nullptr;
-    std::string place_;  // where it will be; empty for what is written directly
-    std::optional<FileIdentity> file_identity_;
     bool takes_part_ = false;
     std::unique_ptr<ResultSink> format_;
 };
@@ -130,14 +106,7 @@ Outputs::Outputs(const std::vector<OutputTarget>& targets,
     : untold_(std::move(untold)), note_(std::move(note)), has_csv_(has_csv(targets)) {
     for (const OutputTarget& target : targets) {
         if (target.format->tells_warnings) untold_ = nullptr;
-        auto output = std::make_unique<Output>(target);
-        for (const auto& other : outputs_)
-            if (output->shares_place_with(*other))
-                throw UsageError(fmt::format("--output {}: two outputs cannot go to the same place",
-                                             shown(target.path)),
-                                 {}, UsageError::no_caret,
-                                 "give each output a file of its own; one of them may be -");
-        outputs_.push_back(std::move(output));
+        outputs_.push_back(std::make_unique<Output>(target));
     }
 }
 
@@ -212,26 +181,6 @@ void Outputs::finish(const ResultTail& tail) {
         note_("csv: a row is the sum over its launch's instructions; --json has each of them");
     if (untold_) untold_(tail.warnings);
     throw_failures();
-}
-
-void refuse_inputs(const std::vector<OutputTarget>& targets,
-                   const std::vector<std::string>& inputs) {
-    for (const std::string& input : inputs) {
-        const auto read = identity_of_input(input);
-        if (!read) continue;
-        const auto is_read = [&](const OutputTarget& target) {
-            return identity_of_output(target.path) == read ||
-                   identity_of(partial_path(target.path)) == read;
-        };
-        const auto found = std::find_if(targets.begin(), targets.end(), is_read);
-        if (found == targets.end()) continue;
-        const std::string output = is_standard_output(found->path)
-                                       ? "standard output"
-                                       : fmt::format("--output {}", shown(found->path));
-        throw UsageError(fmt::format("{}: this is the file that is read ({})", output,
-                                     input == "-" ? "standard input" : shown(input)),
-                         {}, UsageError::no_caret, "give the result a name of its own");
-    }
 }
 
 }  // namespace coalprof

@@ -33,18 +33,12 @@ class ReaderGone : public Error {
     ReaderGone() : Error("the reader of standard output has left", ExitCode::done) {}
 };
 
-// Inputs are never outputs, under whatever names: a result would replace what it is made from, or
-// be read as it grows. Throws UsageError; "-" is standard input among `inputs`, standard output
-// among `targets`. Files that are read by descriptor (/dev/fd/3) are known too.
-void refuse_inputs(const std::vector<OutputTarget>& targets,
-                   const std::vector<std::string>& inputs);
-
 class Outputs : public ResultSink {
  public:
     // Opens every target at once, so that a bad one fails before anything is measured: Error
-    // (ExitCode::output) naming the path, UsageError when two of them are the same file.
-    // `untold` gets the result's warnings where no target tells them, `note` what became of the
-    // files where it is not what was asked for, and that rows of csv are sums: a sentence each.
+    // (ExitCode::output) naming the path, UsageError when one is an input, or two are the same
+    // file. `untold` gets the result's warnings where no target tells them, `note` what became of
+    // the files where it is not what was asked for, and that rows of csv are sums: a sentence each.
     explicit Outputs(const std::vector<OutputTarget>& targets,
                      std::function<void(const std::vector<Warning>&)> untold = {},
                      std::function<void(std::string_view)> note = {});

@@ -19,7 +19,9 @@ namespace {
 
 }  // namespace
 
-StandardOutput::StandardOutput() : is_live_(is_read_along(STDOUT_FILENO)) {
+StandardOutput::StandardOutput()
+    : claim_("standard output", std::string(1, '-'), {.replaced = identity_of(STDOUT_FILENO)}),
+      is_live_(is_read_along(STDOUT_FILENO)) {
     const int flags = ::fcntl(STDOUT_FILENO, F_GETFL);
     if (flags < 0) fail(errno);
     if ((flags & O_ACCMODE) == O_RDONLY) fail(EBADF);

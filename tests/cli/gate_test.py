@@ -382,6 +382,25 @@ class Formats(Files):
         with open(path, encoding="utf-8") as file:
             self.assertIn("| broken at 1 of 1 point |", file.read())
 
+    def test_github_without_its_summary_is_an_output_that_failed(self):
+        for path in ("/dev/full", f"{self.folder}/missing/summary.md", self.folder):
+            with self.subTest(path):
+                ran = harness.run("check", self.hostile(), "--budget", "load_sectors >= 0", "--format", "github",
+                                  env=harness.environment(GITHUB_STEP_SUMMARY=path))
+                self.assertEqual(ran.code, harness.OUTPUT)
+                self.assertIn(b"::notice", ran.out)
+                self.assertIn(path, ran.err_text)
+
+    def test_github_does_not_take_the_result_for_the_summary(self):
+        path = self.hostile()
+        with open(path, encoding="utf-8") as file:
+            before = file.read()
+        ran = harness.run("check", path, "--budget", "load_sectors >= 0", "--format", "github",
+                          env=harness.environment(GITHUB_STEP_SUMMARY=path))
+        self.assertEqual(ran.code, harness.USAGE)
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(file.read(), before)
+
     def test_a_report_goes_to_a_file_that_is_not_the_input(self):
         path = self.hostile()
         self.refuse("check", path, "--budget", "load_sectors <= 1", "-o", path)

@@ -29,9 +29,9 @@ def default_signals():
         signal.signal(number, signal.SIG_DFL)
 
 
-def start(*arguments, cwd=None, stdout=subprocess.PIPE):
+def start(*arguments, cwd=None, stdout=subprocess.PIPE, env=None):
     return subprocess.Popen([harness.PROGRAM, *arguments], stdin=subprocess.PIPE, stdout=stdout,
-                            stderr=subprocess.PIPE, env=environment(), cwd=cwd,
+                            stderr=subprocess.PIPE, env=env or environment(), cwd=cwd,
                             preexec_fn=default_signals)
 
 
@@ -96,6 +96,32 @@ class Interrupt(Case):
                 # Half a line is neither a point nor an error.
                 self.assertNotIn(b"half", out)
                 self.assertEqual(err, b"")
+
+    def test_ends_the_wait_for_an_input_of_any_kind(self):
+        waiting = (("offset", "--machine", "./pipe"), ("occupancy", "--machine", "./pipe"),
+                   ("offset", "--budget-file", "pipe"), ("check", "r.json", "--budget-file", "pipe"),
+                   ("formula", "--file", "pipe"), ("warps", "pipe"), ("explain", "warps", "pipe"),
+                   ("report", "pipe"), ("check", "pipe", "--budget", "load_sectors > 0"),
+                   ("compare", "pipe", "r.json"), ("merge", "pipe"), ("patterns",))
+        for has_writer in (False, True):
+            # What nobody can read twice is no shard.
+            for arguments in waiting if not has_writer else [one for one in waiting if one[0] != "merge"]:
+                with self.subTest(arguments, has_writer=has_writer), tempfile.TemporaryDirectory() as folder:
+                    os.mkfifo(f"{folder}/pipe")
+                    with open(f"{folder}/r.json", "wb") as file:
+                        file.write(harness.run("offset", "--range", "0", "--json").out)
+                    # One that writes nothing.
+                    end = os.open(f"{folder}/pipe", os.O_RDWR) if has_writer else None
+                    process = start(*arguments, cwd=folder, env=environment(
+                        COALPROF_CONFIG="pipe" if arguments == ("patterns",) else None))
+                    wait_until(lambda: catches(process, signal.SIGTERM))
+                    process.send_signal(signal.SIGTERM)
+                    _, err = self.end(process)
+                    if end is not None:
+                        os.close(end)
+                    self.assertEqual(process.returncode, TERMINATED, err)
+                    for wrong in (b"bug", b"empty", b"Interrupted system call", b"no result"):
+                        self.assertNotIn(wrong, err)
 
     def test_while_points_are_checked_gives_a_result_without_points(self):
         process = start("formula", "i*i % 1000003", "--size", "1GiB", "--backend", "model", "--json")
@@ -198,7 +224,8 @@ class Interrupt(Case):
                 wait_until(lambda: self.waits_for_pipe(process))
                 process.send_signal(signal.SIGTERM)
                 _, err = self.end(process)
-                self.assertEqual((process.returncode, err), (TERMINATED, b""))
+                self.assertEqual(process.returncode, TERMINATED, err)
+                self.assertRegex(err, rb"\Acoalprof: .*Terminated.*\n\Z")
 
     @staticmethod
     def waits_for_pipe(process):

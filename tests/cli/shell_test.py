@@ -3,6 +3,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import unittest
 
 import harness
 from harness import Case
@@ -102,6 +103,45 @@ class Settings(Case):
         self.assertEqual(ran.code, harness.FINDING)
         self.assertEqual(ran.json["meta"]["machine"]["name"], "c870,c1060")
         self.assertIn("1 of 2 budgets", ran.err_text)
+
+    def check_not_read(self, why):
+        ran = self.check(self.run_here("offset", "--range", "0", "--json"), harness.DONE)
+        self.assertEqual(ran.json["meta"]["machine"]["name"], "h200")
+        self.assertIn(".coalprof.toml is not read", ran.err_text)
+        self.assertIn(why, ran.err_text)
+        self.assertEqual(self.run_here("offset", "--range", "0", "-q").err, b"")
+
+    def test_that_others_may_write_are_not_believed(self):
+        self.set_project('machine = "c870"\n')
+        path = f"{self.folder}/.coalprof.toml"
+        me = os.geteuid()
+        # A group of the user's own, which has the user's number, and (for root to set) another one.
+        for mode, group, is_believed in ((0o644, -1, True), (0o646, -1, False), (0o666, -1, False),
+                                         (0o664, me, True), (0o664, me + 1, False)):
+            if group >= 0 and me != 0 and os.getegid() != group:
+                continue
+            with self.subTest(mode=oct(mode), group=group):
+                os.chmod(path, mode)
+                os.chown(path, -1, group)
+                if is_believed:
+                    self.assertEqual(self.machine(), "c870")
+                else:
+                    self.check_not_read("chmod go-w")
+        self.assertEqual(self.machine(COALPROF_CONFIG=".coalprof.toml"), "c870")
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can give files away")
+    def test_of_somebody_else_are_not_believed(self):
+        self.set_project('no such settings')
+        os.chown(f"{self.folder}/.coalprof.toml", 65534, 65534)
+        self.check_not_read("uid 65534")
+
+    def test_are_no_pipes(self):
+        os.mkfifo(f"{self.folder}/.coalprof.toml")
+        self.check_not_read("regular file")
+        os.remove(f"{self.folder}/.coalprof.toml")
+        os.mkfifo(f"{self.folder}/.config/coalprof/config.toml")
+        self.assertEqual(self.machine(), "h200")
+        self.assertEqual(self.machine(COALPROF_CONFIG="/dev/null"), "h200")
 
     def test_what_came_from_where_is_said_with_v(self):
         self.set_user('machine = "c870"\n')

@@ -148,6 +148,29 @@ class ReaderThatLeaves(Case):
             self.check(ran, harness.DONE)
             self.assertEqual(os.listdir(folder), ["x.json"])
 
+    def run_unread(self, *arguments, **how):
+        reads, writes = os.pipe()
+        os.close(reads)
+        try:
+            return harness.run(*arguments, stdout=writes, **how)
+        finally:
+            os.close(writes)
+
+    def test_does_not_keep_lists_and_drawings_from_their_files(self):
+        for arguments in (("machines",), ("patterns",), ("counters",), ("devices",), ("doctor",), ("occupancy",),
+                          ("explain", "offset"), ("explain", "formula", "i*3")):
+            with self.subTest(arguments), tempfile.TemporaryDirectory() as folder:
+                self.check(self.run_unread(*arguments, "-o", f"{folder}/x.json"), harness.DONE)
+                self.assertEqual(os.listdir(folder), ["x.json"])
+
+    def test_does_not_change_what_is_found(self):
+        result = self.run_ok(*SHORT, "--json", "--backend", "model").out
+        for arguments in (("check", "-", "--budget", "load_sectors < 1"),
+                          (*SHORT, "--budget", "load_sectors < 1"),
+                          ("stride", "--range", "1..512", "--jsonl", "--budget", "load_sectors < 1")):
+            with self.subTest(arguments):
+                self.check(self.run_unread(*arguments, stdin=result), harness.FINDING)
+
     def test_that_takes_one_line_gets_it_at_once(self):
         ran = subprocess.run(["bash", "-o", "pipefail", "-c",
                               '"$0" stride --range 1..4096 --jsonl | head -n 1', harness.PROGRAM],
@@ -195,6 +218,14 @@ class OutputThatCannotBeWritten(Case):
         ran = subprocess.run(["sh", "-c", 'exec "$0" "$@" 2>&-', harness.PROGRAM, *SHORT],
                              capture_output=True, env=environment(), timeout=harness.PATIENCE, check=False)
         self.assertEqual(ran.returncode, harness.DONE)
+
+    def test_a_list_does_not_keep_others_from_being_written(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ran = self.check(harness.run("patterns", "-o", "/dev/full", "--format", "json", "-o", f"{folder}/x.json"),
+                             harness.OUTPUT)
+            self.assertIn("/dev/full", ran.err_text)
+            self.assertEqual(os.listdir(folder), ["x.json"])
+            self.assertEqual(ran.json["schema"], "coalprof/1")
 
     def test_a_folder_that_is_not_there_is_named_before_anything_runs(self):
         ran = self.refuse(*SHORT, "--output", "/nonexistent/folder/x.json", code=harness.OUTPUT)

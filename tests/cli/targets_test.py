@@ -50,6 +50,58 @@ class Inputs(Case):
                                  "-o", "a.csv", "-o", "f.json")
             self.assertNotIn("a.csv", os.listdir(folder))
 
+    def test_of_every_kind_are_never_outputs(self):
+        with open(f"{harness.SOURCE}/docs/measurements/calibrated_h200.json", encoding="ascii") as file:
+            machine = file.read()
+        budget = "load_sectors >= 0\n"
+        settings = 'quiet = true\n'
+        result = self.run_ok(*SHORT, "--json", "--backend", "model").out_text
+        with tempfile.TemporaryDirectory() as folder:
+            for name, content, arguments in (
+                    ("m.json", machine, (*SHORT, "--machine", "./m.json", "-o", "m.json")),
+                    ("m.json", machine, ("explain", "offset", "--machine", "./m.json", "-o", "m.json")),
+                    ("m.json", machine, ("occupancy", "--machine", "m.json", "-o", "m.json")),
+                    ("m.json", machine, ("warps", "-", "--machine", "./m.json", "-o", "m.json")),
+                    ("b.csv", budget, (*SHORT, "--budget-file", "b.csv", "-o", "b.csv")),
+                    ("b.partial.jsonl", budget, (*SHORT, "--budget-file", "b.partial.jsonl", "-o", "b.csv")),
+                    ("b.json", budget, ("check", "-", "--budget-file", "b.json", "-o", "b.json")),
+                    ("c.json", settings, (*SHORT, "-o", "c.json")),
+                    ("c.json", settings, ("patterns", "-o", "c.json")),
+                    ("w.json", WARPS, ("explain", "warps", "w.json", "-o", "w.json")),
+                    ("k.json", "no cubin", ("occupancy", "--cubin", "k.json", "-o", "k.json")),
+                    ("r.json", result, ("report", "r.json", "-o", "r.json")),
+                    ("r.svg", result, ("report", "-", "r.svg", "-o", "r.svg")),
+                    ("r.json", result, ("check", "r.json", "--budget", "load_sectors >= 0", "-o", "r.json")),
+                    ("r.json", result, ("compare", "r.json", "-", "-o", "r.json"))):
+                with self.subTest(arguments):
+                    self.refuse_to_write(folder, name, content, *arguments,
+                                         stdin=WARPS if arguments[0] == "warps" else result,
+                                         env=environment(COALPROF_CONFIG="c.json", PATH=self.with_cubin_reader(folder)))
+
+    @staticmethod
+    def with_cubin_reader(folder):
+        """A PATH on which something calls itself cuobjdump and finds a kernel."""
+        write(f"{folder}/cuobjdump", "#!/bin/sh\necho ' Function k:'\necho '  REG:32 SHARED:0'\n")
+        os.chmod(f"{folder}/cuobjdump", 0o755)
+        return f"{folder}:{os.environ.get('PATH', '/usr/bin:/bin')}"
+
+    def test_are_programs_too(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script = "#!/bin/sh\nexit 0\n"
+            env = environment(PATH=f"{folder}:/usr/bin:/bin")
+            write(f"{folder}/p.json", "")
+            os.chmod(f"{folder}/p.json", 0o755)
+            for arguments in (("run", "-o", "p.json", "--", "./p.json"),
+                              ("run", "-o", f"{folder}/p.json", "--", "p.json"),
+                              ("run", "-o", "p.json", "--", "/bin/sh", "p.json"),
+                              ("run", "--lines", "--addresses", "p.json", "--", "./p.json")):
+                with self.subTest(arguments):
+                    self.refuse_to_write(folder, "p.json", script, *arguments, env=env)
+            shutil.copy(harness.PROGRAM, f"{folder}/coalprof.json")
+            ran = subprocess.run([f"{folder}/coalprof.json", *SHORT, "-o", f"{folder}/coalprof.json"],
+                                 env=environment(), capture_output=True, timeout=harness.PATIENCE, check=False)
+            self.assertEqual(ran.returncode, harness.USAGE, ran.stderr)
+
     def test_through_descriptors_are_never_outputs(self):
         with tempfile.TemporaryDirectory() as folder:
             path = f"{folder}/w.json"
@@ -75,9 +127,11 @@ class Inputs(Case):
 class Outputs(Case):
     def test_are_two_files(self):
         with tempfile.TemporaryDirectory() as folder:
-            for arguments in ("-o a.json -o ./a.json", "--json -o a.json >a.json"):
+            for arguments in ("offset -o a.json -o ./a.json", "offset --json -o a.json >a.json",
+                              "patterns -o a.json -o ./a.json", "explain offset -o a.json -o ./a.json",
+                              "run --lines --addresses ./a.json -o a.json -- true"):
                 with self.subTest(arguments):
-                    ran = subprocess.run(["sh", "-c", f'"$0" offset {arguments}', harness.PROGRAM],
+                    ran = subprocess.run(["sh", "-c", f'"$0" {arguments}', harness.PROGRAM],
                                          cwd=folder, env=environment(), capture_output=True,
                                          timeout=harness.PATIENCE, check=False)
                     self.assertEqual(ran.returncode, harness.USAGE, ran.stderr)

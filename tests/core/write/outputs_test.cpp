@@ -6,6 +6,9 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "core/text/byte_source.h"
+#include "core/text/files_in_use.h"
+#include "core/write/output_file.h"
 #include "core/write/synthetic.h"
 #include "core/write/temporary_folder.h"
 
@@ -229,12 +232,27 @@ TEST(Outputs, are_never_what_is_read) {
     folder.write("in.json", "read");
     folder.write("x.partial.json", "read");
     std::filesystem::create_hard_link(folder / "in.json", folder / "other.json");
-    for (const char* name : {"in.json", "other.json"})
-        EXPECT_THROW(refuse_inputs({target(folder / name)}, {folder / "in.json"}), UsageError);
-    EXPECT_THROW(refuse_inputs({target(folder / "x.json")}, {folder / "x.partial.json"}),
-                 UsageError);
-    EXPECT_NO_THROW(refuse_inputs({target(folder / "new.json")}, {folder / "in.json"}));
-    EXPECT_NO_THROW(refuse_inputs({target("/dev/null", "csv")}, {"/dev/null"}));
+    const InputMemory inputs;
+    for (const char* name : {"in.json", "x.partial.json", "/dev/null"})
+        note_input(name[0] == '/' ? name : folder / name);
+    for (const char* name : {"in.json", "other.json", "x.json"})
+        EXPECT_THROW(Outputs({target(folder / name)}), UsageError) << name;
+    EXPECT_THROW(OutputFile(folder / "other.json"), UsageError);
+    EXPECT_NO_THROW(Outputs({target(folder / "new.json")}));
+    EXPECT_NO_THROW(Outputs({target("/dev/null", "csv")}));
+    EXPECT_EQ(folder.read("in.json"), "read");
+}
+
+TEST(Outputs, are_not_read_once_they_are_open) {
+    const TemporaryFolder folder;
+    folder.write("a.json", "old");
+    const InputMemory inputs;
+    {
+        const OutputFile file(folder / "a.json");
+        EXPECT_THROW(open_bytes(folder / "a.json"), UsageError);
+        EXPECT_NO_THROW(open_own_bytes(folder / "a.json"));
+    }
+    EXPECT_NO_THROW(open_bytes(folder / "a.json"));
 }
 
 TEST(Outputs, show_only_the_listed_counters_in_every_format) {

@@ -1,0 +1,67 @@
+// Which files a command reads and which it writes, by what they are and not what they are called:
+// what is read is never written. Whatever opens a file notes it here (byte_source.h for reading,
+// core/write for writing), so that no option can forget to.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coalprof {
+
+// None for what is not there or no regular file: a terminal, a pipe or /dev/null may well be read
+// and written at once.
+struct FileIdentity {
+    dev_t device = 0;
+    ino_t inode = 0;
+    friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
+std::optional<FileIdentity> identity_of(int fd);
+std::optional<FileIdentity> identity_of(const std::string& path);
+
+// While one lives, inputs are remembered. main() has it; tests, which read what they have written,
+// have none unless they test this.
+class InputMemory {
+ public:
+    InputMemory();
+    ~InputMemory();
+    InputMemory(const InputMemory&) = delete;
+    InputMemory& operator=(const InputMemory&) = delete;
+};
+
+// The file is read, now or later. Throws UsageError where it is an output.
+void note_input(const std::optional<FileIdentity>& file, const std::string& name);
+// The same of a path; "-" is standard input.
+void note_input(const std::string& path);
+
+// An output, for as long as this lives.
+class OutputClaim {
+ public:
+    struct Files {
+        std::optional<FileIdentity> replaced = {};  // what is there now
+        std::optional<FileIdentity> part =
+            {};  // and where an interrupted run's part of it would go
+    };
+    // `name` is for people; `place`, the absolute path, tells outputs apart that are not there yet.
+    // Throws UsageError where a file is an input, or another output goes to the same place.
+    OutputClaim(std::string name, std::string place, const Files& files);
+    ~OutputClaim();
+    OutputClaim(const OutputClaim&) = delete;
+    OutputClaim& operator=(const OutputClaim&) = delete;
+
+    const std::string& name() const { return name_; }
+    bool writes(const FileIdentity& file) const {
+        return files_.replaced == file || files_.part == file;
+    }
+
+ private:
+    bool shares_place_with(const OutputClaim& other) const;
+
+    std::string name_;
+    std::string place_;
+    Files files_;
+};
+
+}  // namespace coalprof
