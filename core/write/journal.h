@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/result/result.h"
+#include "core/text/files_in_use.h"
 #include "core/write/byte_sink.h"
 #include "core/write/file_descriptor.h"
 
