@@ -6,4 +6,4 @@
 #SBATCH --array=1-8
 #SBATCH --gpus=1
 #SBATCH --requeue
-exec coalprof stride --range 1..1024 --shard auto --resume -q -o "shard.$SLURM_ARRAY_TASK_ID.json" > /dev/null
+exec coalprof stride --range 1..1024 --shard auto --backend device --resume -q -o "shard.$SLURM_ARRAY_TASK_ID.json" > /dev/null

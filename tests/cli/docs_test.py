@@ -6,6 +6,8 @@ COALPROF_UPDATE_DOCS=1 in the environment writes the documents anew instead.
 import glob
 import os
 import re
+import subprocess
+import tempfile
 
 import documented
 import harness
@@ -48,6 +50,28 @@ class Links(Case):
             for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
                 with self.subTest(f"{os.path.basename(path)} -> {target}"):
                     self.assertTrue(os.path.exists(os.path.join(DOCS, target)))
+
+
+class ExamplesOnGpus(Case):
+    def test_fail_on_a_node_without_a_driver_and_predict_nothing(self):
+        with open(f"{DOCS}/examples/kubernetes-job.yaml", encoding="utf-8") as file:
+            pod = re.search(r'args: \["(.*)"\]', file.read()).group(1)
+        with open(f"{DOCS}/examples/slurm-array.sh", encoding="utf-8") as file:
+            task = file.read()
+        with open(f"{DOCS}/recipes.md", encoding="utf-8") as file:
+            recipe = re.search(r"```sh\n(#SBATCH.*?)```", file.read(), re.DOTALL).group(1)
+        with tempfile.TemporaryDirectory() as folder:
+            surroundings = harness.environment(
+                PATH=f"{os.path.dirname(harness.PROGRAM)}:{os.environ['PATH']}", JOB_COMPLETION_INDEX="0",
+                SLURM_ARRAY_TASK_ID="1", SLURM_ARRAY_TASK_COUNT="8", SLURM_ARRAY_TASK_MIN="1",
+                SLURM_ARRAY_TASK_MAX="8", SLURM_ARRAY_TASK_STEP="1", SLURM_ARRAY_JOB_ID="7")
+            for name, script in (("pod", pod), ("task", task), ("recipe", recipe)):
+                with self.subTest(name):
+                    ran = subprocess.run(["bash", "-c", script.replace("/results/", f"{folder}/")],
+                                         cwd=folder, env=surroundings, capture_output=True, text=True,
+                                         check=False, timeout=harness.PATIENCE)
+                    self.assertEqual(ran.returncode, harness.ENVIRONMENT, ran.stderr)
+                    self.assertEqual(os.listdir(folder), [])
 
 
 if __name__ == "__main__":
