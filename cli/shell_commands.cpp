@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "cli/invocation.h"
+#include "cli/manual_sections.h"
 #include "cli/parse.h"
 #include "cli/print.h"
 #include "core/gate/gate_formats.h"
@@ -290,8 +291,16 @@ std::string man_page(const CLI::App& app, const CLI::App& command) {
         text += fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", roff_text(joined_words(option.names, ", ")),
                             option.value.empty() ? "" : " \\fI" + roff_text(option.value) + "\\fR",
                             roff_text(option.help));
-    if (!command.get_footer().empty())
-        text += fmt::format(".SH NOTES\n.nf\n{}\n.fi\n", roff_text(command.get_footer()));
+    for (const ManualSection& section : manual_sections()) {
+        text += fmt::format(".SH {}\n", section.title);
+        for (const ManualEntry& entry : section.entries)
+            text +=
+                fmt::format(".TP\n\\fB{}\\fR\n{}\n", roff_text(entry.term), roff_text(entry.text));
+    }
+    // The footer of coalprof itself ends with the exit codes.
+    const std::string footer = command.get_footer();
+    if (const std::string notes = footer.substr(0, footer.find("\nExit codes:")); !notes.empty())
+        text += fmt::format(".SH NOTES\n.nf\n{}\n.fi\n", roff_text(notes));
     return text;
 }
 

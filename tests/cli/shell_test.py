@@ -1,5 +1,6 @@
 """Completion, manual pages, and options that are set once for all in files and variables."""
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -58,6 +59,18 @@ class Manual(Case):
                                      capture_output=True, text=True)
                 self.assertEqual(ran.stderr, "")
         self.refuse("man", "ofset")
+
+    def test_says_what_is_read_from_elsewhere_and_what_exit_codes_mean(self):
+        for name in ("", "offset", "check", "run"):
+            page = self.run_ok("man", *([name] if name else [])).out_text.replace("\\-", "-")
+            sections = dict(re.findall(r"^\.SH ([A-Z ]+)\n(.*?)(?=^\.SH|\Z)", page, re.M | re.S))
+            for variable in ("COALPROF_CONFIG", "COALPROF_CUPTI", "NO_COLOR", "TMPDIR"):
+                self.assertIn(variable, sections["ENVIRONMENT"])
+            for file in ("~/.config/coalprof/config.toml", ".coalprof.toml", ".partial.jsonl"):
+                self.assertIn(file, sections["FILES"])
+            codes = re.findall(r"^\.TP\n\\fB(.*?)\\fR$", sections["EXIT STATUS"], re.M)
+            self.assertEqual(codes, ["0", "1", "2", "3", "4", "5", "70", "128 + N"])
+            self.assertNotIn("Exit codes", sections.get("NOTES", ""))
 
 
 class Settings(Case):

@@ -1,0 +1,21 @@
+// What every manual page says below its options: variables, files, exit codes.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace coalprof {
+
+struct ManualEntry {
+    std::string_view term;
+    std::string_view text;
+};
+
+struct ManualSection {
+    std::string_view title;
+    std::span<const ManualEntry> entries;
+};
+
+std::span<const ManualSection> manual_sections();
+
+}  // namespace coalprof
