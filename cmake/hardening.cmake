@@ -65,23 +65,3 @@ function(coalprof_harden target)
         endif()
     endforeach()
 endfunction()
-
-# An installed program has no symbols; they lie beside it, where gdb and perf look for them.
-function(coalprof_install_stripped target)
-    install(TARGETS ${target})
-    if(NOT CMAKE_OBJCOPY OR NOT CMAKE_STRIP)
-        return()
-    endif()
-    install(CODE "
-        set(program \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/${target}\")
-        set(symbols \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/.debug/${target}.debug\")
-        cmake_path(GET symbols PARENT_PATH folder)
-        file(MAKE_DIRECTORY \${folder})
-        execute_process(COMMAND ${CMAKE_OBJCOPY} --only-keep-debug \${program} \${symbols}
-                        COMMAND_ERROR_IS_FATAL ANY)
-        execute_process(COMMAND ${CMAKE_STRIP} \${program} COMMAND_ERROR_IS_FATAL ANY)
-        execute_process(COMMAND ${CMAKE_OBJCOPY} --remove-section=.gnu_debuglink
-                                --add-gnu-debuglink=\${symbols} \${program}
-                        COMMAND_ERROR_IS_FATAL ANY)
-        message(STATUS \"Symbols: \${symbols}\")")
-endfunction()

@@ -1,7 +1,8 @@
-"""What the program is linked with: nothing that a machine without CUDA or fmt would miss; and what
-makes faults of ours hard to use, as cmake/hardening.cmake asks for it."""
+"""What the program and the library that `run` brings into programs are linked with: nothing that a
+machine without CUDA or fmt would miss; what the library shows to those programs; what an installation
+holds; and what makes faults of ours hard to use, as cmake/hardening.cmake asks for it. scripts/package
+names by COALPROF_GLIBC the oldest C library that they are to run on."""
 import os
-import platform
 import re
 import shutil
 import subprocess
@@ -15,6 +16,25 @@ from harness import Case
 def told_by(*command):
     return subprocess.run(command, capture_output=True, text=True, errors="replace",
                           check=True).stdout
+
+
+LIBRARY = os.path.join(os.path.dirname(harness.PROGRAM), "coalprof_injection.so")
+# Without CUDA's headers there is no library.
+FILES = [path for path in (harness.PROGRAM, LIBRARY) if os.path.exists(path)]
+OF_EVERY_LINUX = r"(libc|libm|libdl|libpthread|librt|libresolv|ld-linux.*)\.so"
+OF_COMPILERS = r"(libstdc\+\+|libgcc_s|libasan|libubsan|libtsan)\.so"
+
+
+def numbers(version):
+    return [int(number) for number in version.split(".")]
+
+
+def needed_by(path):
+    return re.findall(r"NEEDED.*\[(.*)\]", told_by("readelf", "-dW", path))
+
+
+def is_for(processor):
+    return processor in told_by("readelf", "-hW", harness.PROGRAM)
 
 
 def is_sanitized():
@@ -33,11 +53,26 @@ class Binary(Case):
         self.assertNotRegex(self.dynamic, "RPATH|RUNPATH")
 
     def test_needs_only_the_libraries_of_every_linux(self):
-        needed = re.findall(r"NEEDED.*\[(.*)\]", self.dynamic)
-        self.assertTrue(needed)
-        for library in needed:
-            self.assertRegex(library, r"^(libc|libm|libstdc\+\+|libgcc_s|libdl|libpthread|librt|"
-                                      r"libasan|libubsan|libtsan|libresolv|ld-linux.*)\.so")
+        for path in FILES:
+            self.assertTrue(needed_by(path))
+            for library in needed_by(path):
+                self.assertRegex(library, f"^({OF_EVERY_LINUX}|{OF_COMPILERS})")
+
+    @unittest.skipUnless(os.environ.get("COALPROF_GLIBC"), "scripts/package says for which C library")
+    def test_asks_for_no_newer_c_library_and_for_no_cpp_library(self):
+        newest = numbers(os.environ["COALPROF_GLIBC"])
+        for path in FILES:
+            versions = re.findall(r"GLIBC_([0-9.]+)", told_by("readelf", "-VW", path))
+            self.assertTrue(versions)
+            self.assertEqual([v for v in set(versions) if numbers(v) > newest], [], path)
+            for library in needed_by(path):
+                self.assertRegex(library, f"^{OF_EVERY_LINUX}")
+
+    @unittest.skipUnless(os.path.exists(LIBRARY), "built without CUDA's headers")
+    def test_shows_programs_only_what_driver_and_nvtx_call(self):
+        shown = re.findall(r"(?:GLOBAL|WEAK|UNIQUE) +DEFAULT +\d+ (\S+)",
+                           told_by("readelf", "--dyn-syms", "-W", LIBRARY))
+        self.assertEqual(sorted(shown), ["InitializeInjection", "InitializeInjectionNvtx2"])
 
 
 @unittest.skipUnless(shutil.which("readelf"), "readelf (package binutils) is not installed")
@@ -78,7 +113,7 @@ class Hardened(Case):
         self.assertIn("__stack_chk_fail", names)
         self.assertTrue({"__snprintf_chk", "__read_chk"} & names, names)
 
-    @unittest.skipUnless(platform.machine() == "x86_64", "endbr64 is an instruction of x86-64")
+    @unittest.skipUnless(is_for("X86-64"), "endbr64 is an instruction of x86-64")
     @unittest.skipUnless(shutil.which("objdump"), "objdump (package binutils) is not installed")
     def test_marks_where_calls_may_land(self):
         main = told_by("objdump", "-d", "--no-show-raw-insn", "--disassemble=main", harness.PROGRAM)
@@ -86,18 +121,39 @@ class Hardened(Case):
         self.assertIsNotNone(first, main[-500:])
         self.assertEqual(first.group(1), "endbr64")
 
-    @unittest.skipUnless(shutil.which("cmake"), "cmake is not installed")
-    def test_is_installed_without_symbols_which_lie_beside_it(self):
+
+@unittest.skipUnless(shutil.which("cmake"), "cmake is not installed")
+class Installed(Case):
+    @classmethod
+    def setUpClass(cls):
         build = os.path.dirname(os.path.dirname(os.path.realpath(harness.PROGRAM)))
         if not os.path.exists(f"{build}/cmake_install.cmake"):
-            self.skipTest("the program does not lie in a build folder")
-        with tempfile.TemporaryDirectory() as folder:
-            told_by("cmake", "--install", build, "--prefix", folder)
-            program, symbols = f"{folder}/bin/coalprof", f"{folder}/bin/.debug/coalprof.debug"
-            self.assertNotIn(".symtab", told_by("readelf", "-SW", program))
-            self.assertRegex(told_by("readelf", "-p", ".gnu_debuglink", program), "coalprof.debug")
-            self.assertRegex(told_by("readelf", "-sW", symbols), r"FUNC +GLOBAL .* main\n")
-            self.assertEqual(told_by(program, "--version"), told_by(harness.PROGRAM, "--version"))
+            raise unittest.SkipTest("the program does not lie in a build folder")
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = folder.name
+        told_by("cmake", "--install", build, "--strip", "--prefix", cls.folder)
+
+    def test_files_have_no_symbols_and_no_folder_of_them_beside(self):
+        installed = [f"{self.folder}/bin/coalprof"]
+        if os.path.exists(LIBRARY):
+            installed.append(f"{self.folder}/lib/coalprof/coalprof_injection.so")
+        for path in installed:
+            self.assertNotIn(".symtab", told_by("readelf", "-SW", path))
+        self.assertEqual(os.listdir(f"{self.folder}/bin"), ["coalprof"])
+
+    def test_documents_are_there_with_every_example(self):
+        documents = f"{self.folder}/share/doc/coalprof"
+        self.assertEqual(sorted(os.listdir(f"{documents}/docs/examples")),
+                         sorted(os.listdir(f"{harness.SOURCE}/docs/examples")))
+        with open(f"{documents}/copyright", encoding="utf-8") as file:
+            self.assertIn("all rights reserved, no licence yet", file.read().lower())
+
+    def test_pages_and_completion_are_there(self):
+        share = f"{self.folder}/share"
+        for path in ("man/man1/coalprof.1", "man/man1/coalprof-run.1", "zsh/site-functions/_coalprof",
+                     "bash-completion/completions/coalprof", "fish/vendor_completions.d/coalprof.fish"):
+            self.assertGreater(os.path.getsize(f"{share}/{path}"), 100)
 
 
 if __name__ == "__main__":
