@@ -16,20 +16,22 @@ set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/package/stage.cmake)
 
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE ${debian_architecture})
-set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)  # dpkg of Debian 11 reads no zstd
 # tests/cli/binary_test.py reads from the program that it needs no more.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6 (>= 2.28)")
 
 set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
+set(CPACK_RPM_PACKAGE_SUMMARY "Memory-coalescing profiler for NVIDIA GPUs")
 set(CPACK_RPM_PACKAGE_ARCHITECTURE ${CMAKE_SYSTEM_PROCESSOR})
 set(CPACK_RPM_PACKAGE_LICENSE "All rights reserved, no licence yet")
 set(CPACK_RPM_PACKAGE_GROUP Development/Tools)
 set(CPACK_RPM_CHANGELOG_FILE ${CMAKE_BINARY_DIR}/rpm_changelog)
 # No tools of this machine's processor on programs of another one; no links by build id, which are for
 # packages of symbols.
-set(CPACK_RPM_SPEC_MORE_DEFINE "%global __os_install_post %{nil}\n%global _build_id_links none")
+set(CPACK_RPM_SPEC_MORE_DEFINE "%global __os_install_post %{nil}
+%global _build_id_links none
+%global packager ${CPACK_PACKAGE_CONTACT}")
 # Folders of the system's own, which no package may claim.
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /usr/share/man /usr/share/man/man1
     /usr/share/zsh /usr/share/zsh/site-functions /usr/share/fish
@@ -39,9 +41,10 @@ set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /usr/share/man /usr/share/man/
 # Both kinds of package want a history of their own form, with a date: that of the commit.
 string(TIMESTAMP day "%a %b %d %Y" UTC)  # SOURCE_DATE_EPOCH counts
 string(TIMESTAMP second "%a, %d %b %Y %H:%M:%S +0000" UTC)
+set(CPACK_COALPROF_CHANGELOG ${CMAKE_BINARY_DIR}/changelog)
 set(what "Release ${PROJECT_VERSION}: CHANGELOG.md says what changed.")
 file(WRITE ${CMAKE_BINARY_DIR}/rpm_changelog
      "* ${day} ${CPACK_PACKAGE_CONTACT} - ${PROJECT_VERSION}-1\n- ${what}\n")
-file(WRITE ${CMAKE_BINARY_DIR}/changelog.Debian
-     "coalprof (${PROJECT_VERSION}-1) unstable; urgency=medium\n\n  * ${what}\n\n -- ${CPACK_PACKAGE_CONTACT}  ${second}\n")
+file(WRITE ${CPACK_COALPROF_CHANGELOG}
+     "coalprof (${PROJECT_VERSION}) unstable; urgency=medium\n\n  * ${what}\n\n -- ${CPACK_PACKAGE_CONTACT}  ${second}\n")
 include(CPack)
