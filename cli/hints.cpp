@@ -51,18 +51,7 @@ std::string hint_for_unit(const CLI::App& command, const std::string& typed) {
 }  // namespace
 
 std::string typed_again(const std::vector<std::string>& words) {
-    constexpr std::string_view plain =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=:,./%@";
-    std::string line = "coalprof";
-    for (const std::string& word : words) {
-        line += ' ';
-        if (!word.empty() && word.find_first_not_of(plain) == word.npos) {
-            line += word;
-            continue;
-        }
-        line += '\'' + within_single_quotes(word) + '\'';
-    }
-    return shown(line);
+    return shown("coalprof " + shell_words(words));
 }
 
 std::string hint_for_option(const CLI::App& command, std::string_view option) {

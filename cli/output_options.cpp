@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 
 #include "cli/point_warps.h"
 #include "cli/print.h"
@@ -158,6 +159,8 @@ std::vector<OutputTarget> OutputOptions::targets() const {
     if (!stdout_is_taken)
         targets.insert(targets.begin(), {"-", named ? named : &default_format(), on_screen, false});
     for (OutputTarget& target : targets) {
+        target.style.name = std::filesystem::path(target.path).stem().string();
+        if (is_standard_output(target.path)) target.style.name.clear();
         target.style.takes_columns = view.is_offered;
         target.style.explains_all = verbose;
         target.style.find_source = [folders = source_folders](const ResultHead& head,
@@ -175,7 +178,7 @@ Outputs OutputOptions::open(const std::vector<OutputTarget>& targets) const {
 }
 
 void OutputOptions::note(std::string_view line) const {
-    if (!quiet) print_err(fmt::format("coalprof: {}\n", line));
+    if (!quiet) print_err(fmt::format("coalprof: {}\n", printable(line)));
 }
 
 void OutputOptions::note_warnings(const std::vector<Warning>& warnings,

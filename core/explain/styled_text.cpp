@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/text/describe.h"
 #include "core/text/fold.h"
 #include "core/text/utf8.h"
 
@@ -31,11 +32,12 @@ constexpr std::string_view end_code = "\x1b[0m";
 
 void StyledLine::add(std::string_view text, Ink ink) {
     if (text.empty()) return;
-    columns_ += terminal_columns(text);
+    const std::string safe = printable(text);
+    columns_ += terminal_columns(safe);
     if (!pieces_.empty() && pieces_.back().ink == ink) {
-        pieces_.back().text += text;
+        pieces_.back().text += safe;
     } else {
-        pieces_.push_back({std::string(text), ink});
+        pieces_.push_back({safe, ink});
     }
 }
 

@@ -20,6 +20,7 @@
 #include "core/result/same_sweep.h"
 #include "core/stop/signal.h"
 #include "core/text/describe.h"
+#include "core/text/shell_quote.h"
 #include "core/text/suggest.h"
 
 namespace coalprof {
@@ -185,10 +186,11 @@ class Comparison::Impl {
             std::string list;  // with what was given, which the new one takes the place of
             for (const std::vector<std::string>& part : {options_.across, names})
                 for (const std::string& name : part)
-                    list += (list.empty() ? "" : ",") + shown(name);
+                    list += (list.empty() ? "" : ",") + name;
             throw UsageError(fmt::format("compare: the results differ in {}", joined(refused)), {},
                              UsageError::no_caret,
-                             fmt::format("if that is what is to be compared: --across {}", list));
+                             fmt::format("if that is what is to be compared: --across {}",
+                                         shell_word(list)));
         }
         if (!allowed.empty()) report_.notes.push_back("compared across " + joined(allowed));
         matches_values_ = std::any_of(allowed.begin(), allowed.end(), [](const std::string& text) {

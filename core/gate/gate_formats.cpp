@@ -93,7 +93,7 @@ bool is_check(const GateReport& report) { return report.command == "check"; }
 // "offset=11: load_sectors 128 -> 160 (+25 %), predicted"
 std::string sentence_of(const GateFinding& finding, bool says_side) {
     std::string text = finding.point.empty() ? "" : shown(finding.point) + ": ";
-    text += finding.text;
+    text += printable(finding.text);
     if (says_side && finding.now && !finding.side.empty())
         text += fmt::format(", {}", finding.side);
     return text;
@@ -174,8 +174,9 @@ std::string_view heading_of(Kind kind) {
 }
 
 std::vector<std::string> remarks_of(const GateReport& report) {
-    std::vector<std::string> remarks = report.losses;
-    remarks.insert(remarks.end(), report.notes.begin(), report.notes.end());
+    std::vector<std::string> remarks;
+    for (const std::vector<std::string>* list : {&report.losses, &report.notes})
+        for (const std::string& remark : *list) remarks.push_back(printable(remark));
     return remarks;
 }
 

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <type_traits>
 
+#include "core/result/texts.h"
+
 namespace coalprof {
 namespace {
 
@@ -190,5 +192,21 @@ NamedValues values_of(const SweepFacts& sweep) { return named(sweep); }
 MachineFacts machine_from(const NamedValues& values) { return part_from<MachineFacts>(values); }
 MeasuredDevice device_from(const NamedValues& values) { return part_from<MeasuredDevice>(values); }
 SweepFacts sweep_from(const NamedValues& values) { return part_from<SweepFacts>(values); }
+
+void each_text(ResultHead& head, const VisitText& visit) {
+    const auto visit_part = [&](auto& part) {
+        each_member(part, [&](const char*, auto& member) {
+            if constexpr (std::is_same_v<decltype(member), std::string&>) visit(member);
+            if constexpr (std::is_same_v<decltype(member), NamedValues&>) each_text(member, visit);
+        });
+    };
+    for (std::string* text : {&head.coalprof_version, &head.time_utc, &head.backend}) visit(*text);
+    for (std::string& word : head.argv) visit(word);
+    each_text(head.environment, visit);
+    visit_part(head.machine);
+    if (head.device) visit_part(*head.device);
+    for (MeasuredDevice& device : head.devices) visit_part(device);
+    visit_part(head.sweep);
+}
 
 }  // namespace coalprof

@@ -6,6 +6,8 @@
 #include <string>
 #include <unordered_set>
 
+#include "core/text/describe.h"
+
 namespace coalprof {
 namespace {
 
@@ -51,7 +53,8 @@ std::string_view keep_reason(std::string_view sentence) {
     static auto& mutex = *new std::mutex;
     static auto& kept = *new std::unordered_set<std::string>;
     const std::lock_guard lock(mutex);
-    return *kept.emplace(sentence).first;
+    // It may come from a file, and is shown among the lines of a terminal.
+    return *kept.emplace(printable(sentence)).first;
 }
 
 double number_in(const Reading& reading) {

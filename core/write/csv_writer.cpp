@@ -6,14 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 #include <optional>
 #include <utility>
 
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/write/columns.h"
-#include "core/write/table_title.h"
+#include "core/write/origin.h"
 #include "core/write/text_buffer.h"
 #include "core/write/writers.h"
 
@@ -64,25 +63,6 @@ void put_reading(TextBuffer& out, const Reading& reading) {
         put_real(out, *real);
 }
 
-constexpr std::array memory_settings{"dlcm", "dscm", "carveout", "l2_fetch", "alloc", "path"};
-
-// Sweeps have them, also those that points differ in; warps of a file and kernels of a program do
-// not.
-bool has_launch_options(const SweepFacts& sweep) { return sweep.block || !sweep.settings.empty(); }
-
-std::string text_of_setting(const SweepFacts& sweep, std::string_view key) {
-    for (const NamedValues* list : {&sweep.settings, &sweep.more})
-        if (const Value* value = find_value(*list, key)) return text_of(*value);
-    return {};
-}
-
-// What was run, as points or the head say it.
-struct OriginColumn {
-    std::string key;
-    std::size_t place = 0;  // among the points' parameters, if it is one
-    std::string same = {};  // the cell of points that do not say it themselves
-};
-
 class CsvWriter : public ResultSink {
  public:
     explicit CsvWriter(ByteSink& out) : out_(out) {}
@@ -113,64 +93,14 @@ class CsvWriter : public ResultSink {
         first_points_ = {};
     }
 
-    // What rows of several files that are put together are told apart by: the same columns in the
-    // same order for all sweeps of a pattern, whatever was given and whatever is swept.
+    // As cells: those that points do not say themselves are the same in every row.
     void settle_origin() {
-        const SweepFacts& sweep = head_.sweep;
-        add_origin("name", "");
-        if (!sweep.pattern.empty()) {
-            add_origin("pattern", sweep.pattern);
-            add_origin("formula_name", "");
-            add_origin("formula", sweep.formula);
-            add_origin("op", sweep.op);
-            add_origin("type", sweep.type);
-            add_origin("size_bytes", text_or_none(sweep.size_bytes));
-            add_origin("machine", head_.machine.name);
+        origin_ = origin_columns(head_, columns_->parameters);
+        for (OriginColumn& column : origin_) {
+            TextBuffer cell;
+            put_text(cell, column.same);
+            column.same = cell.view();
         }
-        if (has_launch_options(sweep)) return add_launch_options();
-        for (const std::string& key : columns_->parameters) add_origin(key, "");
-    }
-
-    void add_launch_options() {
-        const SweepFacts& sweep = head_.sweep;
-        add_origin("grid", grid_text(sweep));
-        add_origin("block", block_text(sweep));
-        add_origin("per_thread", text_or_none(sweep.per_thread));
-        for (const char* key : memory_settings) add_origin(key, text_of_setting(sweep, key));
-        if (!sweep.parameter.empty()) add_origin(sweep.parameter, "");
-        std::map<std::string, std::string> others;  // by key: axes have no order of their own
-        for (const std::string& key : columns_->parameters) others.emplace(key, "");
-        if (sweep.pattern == "transpose") {
-            others.emplace("variant", sweep.variant);
-            others.emplace("tile", text_or_none(sweep.tile));
-            others.emplace("tile_pitch", "");
-        }
-        // Which list holds what is lost in files, so that the names decide.
-        for (const NamedValues* list : {&sweep.settings, &sweep.more})
-            for (const auto& [key, value] : *list)
-                if (key.find('.') == std::string::npos && !is_memory_setting(key) &&
-                    !key.starts_with("shard"))
-                    others.emplace(key, text_of(value));
-        if (sweep.repeat) others.emplace("repeat", text_or_none(sweep.repeat));
-        if (!sweep.cache.empty()) others.emplace("cache", sweep.cache);
-        for (const auto& [key, text] : others) add_origin(key, text);
-    }
-
-    static std::string text_or_none(const std::optional<std::uint64_t>& number) {
-        return number ? fmt::to_string(*number) : std::string();
-    }
-
-    // `same`: of points that do not say it themselves.
-    void add_origin(const std::string& key, const std::string& same) {
-        const auto has_key = [&](const OriginColumn& known) { return known.key == key; };
-        if (std::any_of(origin_.begin(), origin_.end(), has_key)) return;
-        const std::vector<std::string>& own = columns_->parameters;
-        const auto place = std::find(own.begin(), own.end(), key);
-        OriginColumn column{.key = key, .place = static_cast<std::size_t>(place - own.begin())};
-        TextBuffer cell;
-        put_text(cell, same);
-        column.same = cell.view();
-        origin_.push_back(std::move(column));
     }
 
     // A formula that has a name is known by it in its points; its text stands in the head.
@@ -178,8 +108,7 @@ class CsvWriter : public ResultSink {
         const bool is_name = column.key == "formula_name";
         if (is_name || column.key == "formula") {
             const Value* known_as = find_value(point.parameters, "formula");
-            const Value* text =
-                known_as ? find_value(head_.sweep.more, "formula." + text_of(*known_as)) : nullptr;
+            const Value* text = known_as ? text_of_named_formula(head_, *known_as) : nullptr;
             if (is_name) {
                 if (text) put_value(text_, known_as);
                 return;

@@ -4,40 +4,51 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "core/text/describe.h"
 #include "core/text/suggest.h"
 #include "core/text/utf8.h"
+#include "core/write/printable_result.h"
 #include "core/write/writers.h"
 
 namespace coalprof {
 namespace {
 
 constexpr std::array formats{
-    Format{"table", {".txt"}, "aligned text for people", true, false, make_table},
+    Format{"table", {".txt"}, "aligned text for people", true, false, false, make_table},
     Format{"json",
            {".json"},
            "one document with every counter, unit and reason",
            true,
            false,
+           true,
            make_json},
     Format{"jsonl",
            {".jsonl", ".ndjson"},
            "one JSON object a line, as points finish",
            false,
            false,
+           true,
            make_jsonl},
-    Format{"csv", {".csv"}, "one row a point, for spreadsheets", false, false, make_csv},
-    Format{"md", {".md", ".markdown"}, "a Markdown table, for issues", true, false, make_markdown},
+    Format{"csv", {".csv"}, "one row a point, for spreadsheets", false, false, false, make_csv},
+    Format{"md",
+           {".md", ".markdown"},
+           "a Markdown table, for issues",
+           true,
+           false,
+           false,
+           make_markdown},
     Format{"openmetrics",
            {".prom", ".om"},
            "gauges for Prometheus and the node exporter",
            false,
            true,
+           false,
            make_openmetrics},
-    Format{"plot", {".plot"}, "curves, for a terminal", false, true, make_plot},
-    Format{"svg", {".svg"}, "curves, for papers and READMEs", false, true, make_svg},
-    Format{"html", {".html", ".htm"}, "a page with curves, to click on", true, true, make_html},
+    Format{"plot", {".plot"}, "curves, for a terminal", false, true, false, make_plot},
+    Format{"svg", {".svg"}, "curves, for papers and READMEs", false, true, false, make_svg},
+    Format{"html", {".html", ".htm"}, "a page with curves, to click on", true, true, false, make_html},
 };
 
 std::string list_of_formats() {
@@ -70,6 +81,11 @@ const Format* find_suffix(std::string_view suffix) {
 }
 
 }  // namespace
+
+std::unique_ptr<ResultSink> Format::make(ByteSink& out, const TableStyle& style) const {
+    auto writer = make_writer(out, style);
+    return escapes_text ? std::move(writer) : with_printable_text(std::move(writer));
+}
 
 std::span<const Format> all_formats() { return formats; }
 

@@ -19,7 +19,10 @@ struct Format {
     std::string_view description;              // for --help
     bool tells_warnings;                       // those of the result's end
     bool takes_several;                        // results, one begin() each
-    std::unique_ptr<ResultSink> (*make)(ByteSink& out, const TableStyle& style);
+    bool escapes_text;  // whose readers get back every character; others show printable text
+    std::unique_ptr<ResultSink> (*make_writer)(ByteSink& out, const TableStyle& style);
+
+    std::unique_ptr<ResultSink> make(ByteSink& out, const TableStyle& style) const;
 };
 
 std::span<const Format> all_formats();

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/text/describe.h"
+#include "core/text/shell_quote.h"
 #include "core/write/json_text.h"
 #include "core/write/page.h"
 #include "core/write/result_columns.h"
@@ -90,7 +91,7 @@ class HtmlWriter : public ResultSink {
         }
         put_warps(result);
         text_.put(",\n\"command\":");
-        put_text(fmt::format("{}", fmt::join(result.head.argv, " ")));
+        put_text(shell_words(result.head.argv));
         put_list("facts", facts_of(result));
         std::vector<std::string> warnings;
         for (const Warning& warning : result.tail.warnings) warnings.push_back(describe(warning));
@@ -248,13 +249,15 @@ class HtmlWriter : public ResultSink {
         return facts;
     }
     static std::string explain_command(const ResultHead& head) {
-        std::string command = "coalprof explain " + head.sweep.pattern;
+        std::vector<std::string> words{"coalprof", "explain", head.sweep.pattern};
+        const auto add = [&](const char* option, const std::string& value) {
+            if (!value.empty()) words.insert(words.end(), {option, value});
+        };
         const bool is_option = head.sweep.op.find_first_of("+.") == std::string::npos;
-        if (!head.sweep.op.empty() && is_option) command += " --op " + head.sweep.op;
-        if (!head.sweep.type.empty()) command += " --type " + head.sweep.type;
-        if (!head.machine.name.empty() && head.machine.name.find(',') == std::string::npos)
-            command += " --machine " + head.machine.name;
-        return command;
+        if (is_option) add("--op", head.sweep.op);
+        add("--type", head.sweep.type);
+        if (head.machine.name.find(',') == std::string::npos) add("--machine", head.machine.name);
+        return shell_words(words);
     }
 
     ByteSink& out_;

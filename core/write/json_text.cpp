@@ -1,10 +1,14 @@
 #include "core/write/json_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <iterator>
 #include <utility>
 
+#include "core/text/utf8.h"
 #include "core/write/json_tree.h"
 
 namespace coalprof {
@@ -28,10 +32,32 @@ bool is_plain(std::string_view text) {
                        [](char c) { return c >= ' ' && c < '\x7f' && c != '"' && c != '\\'; });
 }
 
+// JSON as nlohmann/json writes it has C0 escaped, and DEL, C1 and the marks that reorder text as
+// they are, which a terminal obeys all the same.
+std::string with_controls_escaped(std::string json) {
+    const auto is_ascii = [](char c) { return c >= '\0' && c < '\x7f'; };
+    if (std::ranges::all_of(json, is_ascii)) return json;
+    std::string escaped;
+    for (std::string_view rest = json; !rest.empty();) {
+        const Utf8Char first = first_utf8_char(rest);
+        if (is_ascii(rest.front()) || !is_control(first.code_point)) {
+            escaped += rest.substr(0, first.bytes);
+        } else if (const auto code = static_cast<std::uint32_t>(first.code_point); code <= 0xffff) {
+            escaped += fmt::format("\\u{:04x}", code);
+        } else {  // as a pair of surrogates
+            const std::uint32_t above = code - 0x10000;
+            escaped += fmt::format("\\u{:04x}\\u{:04x}", 0xd800 + (above >> 10),
+                                   0xdc00 + (above & 0x3ff));
+        }
+        rest.remove_prefix(first.bytes);
+    }
+    return escaped;
+}
+
 }  // namespace
 
 std::string text_of(const Json& json, int indent) {
-    return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+    return with_controls_escaped(json.dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 
 Json tree_of(const NamedValues& values) {

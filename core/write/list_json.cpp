@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/text/describe.h"
 #include "core/write/json_text.h"
 #include "core/write/json_tree.h"
 
@@ -35,7 +36,7 @@ std::vector<std::string> columns_of(const ListDocument& list) {
 
 std::string text_in(const Value& value) {
     if (std::holds_alternative<std::monostate>(value)) return {};
-    if (const auto* text = std::get_if<std::string>(&value)) return *text;
+    if (const auto* text = std::get_if<std::string>(&value)) return printable(*text);
     return text_of(tree_of_value(value));
 }
 

@@ -5,10 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <optional>
 #include <unordered_map>
 
-#include "core/text/describe.h"
+#include "core/text/shell_quote.h"
+#include "core/text/utc_time.h"
+#include "core/write/origin.h"
 #include "core/write/result_columns.h"
 #include "core/write/source_text.h"
 #include "core/write/text_buffer.h"
@@ -16,6 +20,26 @@
 
 namespace coalprof {
 namespace {
+
+// Labels identify, values are what was measured: a label that changes from run to run begins a new
+// series each time. These parameters of points are measured, the last one by early builds of 0.1.
+struct MeasuredParameter {
+    std::string_view key;
+    std::string_view help;
+};
+constexpr std::array measured_parameters{
+    MeasuredParameter{"launches", "How often the program launched the kernel."},
+    MeasuredParameter{"counted", "Launches of the kernel that were counted."},
+    MeasuredParameter{"time_percent", "Share of the GPU's time that the kernel took, in per cent."}};
+
+bool is_measured(std::string_view key) {
+    return std::ranges::find(measured_parameters, key, &MeasuredParameter::key) !=
+           measured_parameters.end();
+}
+
+// What samples have besides the names of options and parameters.
+constexpr std::array<std::string_view, 9> own_labels{
+    "point", "source", "repetition", "result", "part", "swept", "gpu", "gpu_uuid", "program"};
 
 std::string label_name(std::string_view key) {
     std::string name;
@@ -25,18 +49,19 @@ std::string label_name(std::string_view key) {
         name += is_plain ? c : '_';
     }
     // Those that begin with two are Prometheus's own.
-    const bool begins_badly =
-        name.empty() || (name[0] >= '0' && name[0] <= '9') || name.starts_with("__");
-    return begins_badly ? "p_" + name : name;
+    const bool is_taken =
+        name.empty() || (name[0] >= '0' && name[0] <= '9') || name.starts_with("__") ||
+        std::ranges::find(own_labels, std::string_view(name)) != own_labels.end();
+    return is_taken ? "p_" + name : name;
 }
 
-std::string label_text(std::string_view text) {
-    std::string escaped;
-    for (const char c : printable(text)) {
-        if (c == '\\' || c == '"') escaped += '\\';
-        escaped += c;
+std::string escaped(std::string_view text) {
+    std::string label;
+    for (const char c : text) {
+        if (c == '\\' || c == '"') label += '\\';
+        label += c;
     }
-    return escaped;
+    return label;
 }
 
 std::string text_of_value(const Value& value) {
@@ -45,9 +70,26 @@ std::string text_of_value(const Value& value) {
     return text_of(value);
 }
 
+double number_of(const Value& value) {
+    if (const auto* real = std::get_if<double>(&value)) return *real;
+    if (const auto* natural = std::get_if<std::uint64_t>(&value))
+        return static_cast<double>(*natural);
+    if (const auto* integer = std::get_if<std::int64_t>(&value))
+        return static_cast<double>(*integer);
+    return std::numeric_limits<double>::quiet_NaN();
+}
+
+// The program that `coalprof run` ran, as it would be typed; empty: none.
+std::string program_in(const ResultHead& head) {
+    if (head.sweep.pattern != "run") return {};
+    const auto dashes = std::ranges::find(head.argv, "--");
+    if (dashes == head.argv.end()) return {};
+    return shell_words({dashes + 1, head.argv.end()});
+}
+
 class OpenMetricsWriter : public ResultSink {
  public:
-    explicit OpenMetricsWriter(ByteSink& out) : out_(out) {}
+    OpenMetricsWriter(ByteSink& out, const TableStyle& style) : out_(out), name_(style.name) {}
     void begin(const ResultHead& head) override { gathered_.begin(head); }
     void point(const Point& point) override { gathered_.point(point); }
 
@@ -55,52 +97,86 @@ class OpenMetricsWriter : public ResultSink {
         gathered_.finish(tail);
         for (const ResultColumns& result : gathered_.results()) make_labels(result);
         for (const CounterInfo& counter : all_counters()) put_family(counter);
-        put_failures();
-        put_infos();
+        for (const MeasuredParameter& parameter : measured_parameters) put_parameter(parameter);
+        put_facts();
         text_.put("# EOF\n");
         text_.hand_over(out_);
     }
 
  private:
+    using LabelSet = std::map<std::string, std::string>;  // texts by name
+
     // Those of a result's points, which stay the same from counter to counter.
     struct Labels {
         std::string of_result;
         std::vector<std::string> of_points;
     };
 
+    // What no point says: the GPU, the program, and where several results live side by side which
+    // one it is. Two files of one folder have two names, whatever is in them.
+    LabelSet labels_of(const ResultHead& head) const {
+        LabelSet all{{"result", name_}, {"program", program_in(head)}};
+        if (!head.sweep.file.empty()) all["file"] = head.sweep.file;
+        for (const auto& [key, value] : head.sweep.more)
+            if (key.find('.') == std::string::npos && !key.starts_with("shard"))
+                all[label_name(key)] = text_of_value(value);
+        if (head.device) {
+            all["gpu"] = head.device->name;
+            all["gpu_uuid"] = head.device->uuid;
+        }
+        if (gathered_.results().size() > 1) all["part"] = fmt::to_string(labels_.size());
+        return all;
+    }
+
     void make_labels(const ResultColumns& result) {
         Labels& labels = labels_.emplace_back();
-        const SweepFacts& sweep = result.head.sweep;
-        std::map<std::string, std::string> all;
-        const auto set = [&](const std::string& name, const std::string& text) {
-            if (!text.empty()) all[name] = label_text(text);
-        };
-        set("pattern", sweep.pattern);
-        set("formula", sweep.formula);
-        set("op", sweep.op);
-        set("type", sweep.type);
-        set("machine", result.head.machine.name);
-        if (result.head.device) set("gpu", result.head.device->name);
-        if (gathered_.results().size() > 1) all["result"] = fmt::to_string(labels_.size());
+        LabelSet all = labels_of(result.head);
+        std::vector<std::string> keys;
+        for (const auto& parameter : result.parameters) keys.push_back(parameter.key);
+        std::vector<OriginColumn> columns = origin_columns(result.head, keys);
+        std::erase_if(columns, [](const OriginColumn& column) {
+            // The line's name is enough of its file.
+            return column.key == "name" || column.key == source_file_parameter ||
+                   is_measured(column.key);
+        });
+        for (const OriginColumn& column : columns) all[label_name(column.key)] = column.same;
         labels.of_result = joined(all);
-        std::unordered_map<std::string_view, std::size_t> seen;
+        std::unordered_map<std::string_view, std::size_t> seen;  // of those below, how often again
+        labels.of_points.reserve(result.names.size());
         for (std::size_t i = 0; i < result.names.size(); ++i) {
-            auto own = all;
-            own["point"] = label_text(result.names[i]);
-            for (const auto& parameter : result.parameters) {
-                if (parameter.key == source_file_parameter) continue;  // the line's name is enough
-                own[label_name(parameter.key)] = label_text(text_of_value(parameter.values[i]));
-            }
+            LabelSet own = all;
+            for (const OriginColumn& column : columns) put_own(own, result, column, i);
+            own["point"] = result.names[i];
+            const std::string text = joined(own);
+            const auto before = seen.find(text);
             // Two samples of the same labels would be one.
-            if (const std::size_t times = seen[result.names[i]]++)
-                own["repetition"] = fmt::to_string(times);
-            labels.of_points.push_back(joined(own));
+            if (before != seen.end()) own["repetition"] = fmt::to_string(++before->second);
+            labels.of_points.push_back(before != seen.end() ? joined(own) : text);
+            if (before == seen.end()) seen.emplace(labels.of_points.back(), 0);
         }
     }
-    static std::string joined(const std::map<std::string, std::string>& labels) {
+
+    static void put_own(LabelSet& labels, const ResultColumns& result, const OriginColumn& column,
+                        std::size_t point) {
+        if (column.place >= result.parameters.size()) return;
+        const Value& value = result.parameters[column.place].values[point];
+        if (std::holds_alternative<std::monostate>(value)) return;
+        const std::string text = text_of_value(value);
+        const Value* formula =
+            column.key == "formula" ? text_of_named_formula(result.head, value) : nullptr;
+        labels[label_name(column.key)] = formula ? text_of_value(*formula) : text;
+        if (formula) labels["formula_name"] = text;
+        // One name for every pattern, by which boards sort.
+        if (column.key == parameter_of(result.head.sweep) && std::isfinite(number_of(value)))
+            labels["swept"] = text;
+    }
+
+    // A label without a text is none.
+    static std::string joined(const LabelSet& labels) {
         std::string text;
         for (const auto& [name, value] : labels)
-            text += fmt::format("{}{}=\"{}\"", text.empty() ? "" : ",", name, value);
+            if (!value.empty())
+                text += fmt::format("{}{}=\"{}\"", text.empty() ? "" : ",", name, escaped(value));
         return text;
     }
 
@@ -143,33 +219,59 @@ class OpenMetricsWriter : public ResultSink {
             }
     }
 
-    void put_failures() {
-        put_head("failed_points", "Points of the result that failed.");
-        for (std::size_t r = 0; r < labels_.size(); ++r)
-            put_sample("failed_points", labels_[r].of_result, {},
-                       static_cast<double>(gathered_.results()[r].failed.size()));
+    void put_parameter(const MeasuredParameter& parameter) {
+        bool has_head = false;
+        const auto& results = gathered_.results();
+        for (std::size_t r = 0; r < results.size(); ++r) {
+            const auto column = std::ranges::find(results[r].parameters, parameter.key,
+                                                  &ResultColumns::Parameter::key);
+            if (column == results[r].parameters.end()) continue;
+            for (std::size_t i = 0; i < column->values.size(); ++i) {
+                const double value = number_of(column->values[i]);
+                if (!std::isfinite(value)) continue;
+                if (!has_head) put_head(parameter.key, parameter.help);
+                has_head = true;
+                put_sample(parameter.key, labels_[r].of_points[i], {}, value);
+            }
+        }
     }
-    void put_infos() {
-        put_head("points", "Points of the result.");
+
+    // Of each result for itself; `value` answers none where it has none.
+    template <typename Value>
+    void put_fact(std::string_view name, std::string_view help, const Value& value) {
+        put_head(name, help);
         for (std::size_t r = 0; r < labels_.size(); ++r)
-            put_sample("points", labels_[r].of_result, {},
-                       static_cast<double>(gathered_.results()[r].names.size()));
-        put_head("complete",
-                 "1: every point was answered; 0: the result is partial or interrupted.");
-        for (std::size_t r = 0; r < labels_.size(); ++r)
-            put_sample("complete", labels_[r].of_result, {},
-                       gathered_.results()[r].tail.status == Status::complete ? 1 : 0);
-        put_head("version_info", "Which coalprof made the result, and when.");
+            if (const std::optional<double> number = value(gathered_.results()[r]))
+                put_sample(name, labels_[r].of_result, {}, *number);
+    }
+    void put_facts() {
+        put_fact("failed_points", "Points of the result that failed.", [](const auto& result) {
+            return std::optional(static_cast<double>(result.failed.size()));
+        });
+        put_fact("points", "Points of the result.", [](const auto& result) {
+            return std::optional(static_cast<double>(result.names.size()));
+        });
+        put_fact("complete",
+                 "1: every point was answered; 0: the result is partial or interrupted.",
+                 [](const auto& result) {
+                     return std::optional(result.tail.status == Status::complete ? 1.0 : 0.0);
+                 });
+        put_fact("time_seconds", "When the run began, in seconds since 1970.",
+                 [](const auto& result) -> std::optional<double> {
+                     const auto seconds = seconds_since_1970(result.head.time_utc);
+                     if (!seconds) return std::nullopt;
+                     return static_cast<double>(*seconds);
+                 });
+        put_head("version_info", "Which coalprof made the result.");
         for (std::size_t r = 0; r < labels_.size(); ++r) {
-            const ResultHead& head = gathered_.results()[r].head;
+            const std::string& version = gathered_.results()[r].head.coalprof_version;
             put_sample("version_info", labels_[r].of_result,
-                       fmt::format("version=\"{}\",time=\"{}\"", label_text(head.coalprof_version),
-                                   label_text(head.time_utc)),
-                       1);
+                       fmt::format("version=\"{}\"", escaped(version)), 1);
         }
     }
 
     ByteSink& out_;
+    std::string name_;
     TextBuffer text_;
     ResultGatherer gathered_;
     std::vector<Labels> labels_;
@@ -177,8 +279,8 @@ class OpenMetricsWriter : public ResultSink {
 
 }  // namespace
 
-std::unique_ptr<ResultSink> make_openmetrics(ByteSink& out, const TableStyle&) {
-    return std::make_unique<OpenMetricsWriter>(out);
+std::unique_ptr<ResultSink> make_openmetrics(ByteSink& out, const TableStyle& style) {
+    return std::make_unique<OpenMetricsWriter>(out, style);
 }
 
 }  // namespace coalprof

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "core/write/point_warp.h"
 #include "core/write/source_text.h"
@@ -13,6 +14,7 @@ struct TableStyle {
     bool color = false;
     bool ascii = false;            // no character above 127
     bool takes_columns = true;     // the command that writes it has --columns
+    std::string name = {};         // of the file, without folder and suffix; empty: none
     bool explains_all = false;     // why each number that is not there is not
     FindPointWarp find_warp = {};  // for pages that draw a point
     FindSource find_source = {};   // for pages that show a program's lines

@@ -1,0 +1,28 @@
+// What was run, as the points of a result or its head say it: what points of several results that
+// are put together, in one data frame or one database, are told apart by.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result/result.h"
+
+namespace coalprof {
+
+struct OriginColumn {
+    std::string key;
+    std::size_t place = 0;  // among the points' parameters, if it is one
+    std::string same = {};  // of points that do not say it themselves
+};
+
+// The same keys in the same order for all sweeps of a pattern, whatever was given and whatever is
+// swept: "name" (of the point) first, then the head's, then the rest of `parameters`.
+std::vector<OriginColumn> origin_columns(const ResultHead& head,
+                                         const std::vector<std::string>& parameters);
+
+// The text of a formula that points know by its name; nullptr where it has none.
+const Value* text_of_named_formula(const ResultHead& head, const Value& name);
+
+}  // namespace coalprof
