@@ -82,7 +82,7 @@ std::string hint_for_argument(const CLI::App& command, const std::string& typed)
     if (const std::string unit = hint_for_unit(command, typed); !unit.empty()) return unit;
     if (command.get_name() == "help")
         return fmt::format("one command at a time: coalprof help {}",
-                           shown(command.get_option("COMMAND")->results().front()));
+                           shell_word(command.get_option("COMMAND")->results().front()));
     if (command.get_name() == "machines")
         return fmt::format("it lists them all; a prediction is made for one: {}",
                            typed_again({"offset", "--machine", typed}));
@@ -95,7 +95,7 @@ std::string hint_for_repeated(const CLI::App& command, const std::string& option
     const std::string what = taken->get_type_name();
     if (what != "R" && !what.ends_with(",...")) return {};
     return fmt::format("as a list: {} {}", option,
-                       shown(fmt::format("{}", fmt::join(taken->results(), ","))));
+                       shown(shell_word(fmt::format("{}", fmt::join(taken->results(), ",")))));
 }
 
 void refuse_missing_dashes(std::vector<std::string> words, const std::string& program) {

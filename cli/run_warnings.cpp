@@ -10,6 +10,7 @@
 
 #include "cli/run_lines.h"
 #include "core/text/describe.h"
+#include "core/text/shell_quote.h"
 #include "cupti/attach/choice.h"
 
 namespace coalprof {
@@ -34,8 +35,9 @@ std::vector<Warning> kernels_that_wait(const std::vector<Trace>& traces) {
              .point = {},
              .text = fmt::format("{} did not end in time, so it was not counted, nor were launches "
                                  "beside it: it may wait for another kernel or for the program "
-                                 "(leave it out: --kernel '^(?!.*{})')",
-                                 demangled(name), kernel_name(name))});
+                                 "(leave it out: --kernel {})",
+                                 demangled(name),
+                                 shell_word(fmt::format("^(?!.*{})", kernel_name(name))))});
     return warnings;
 }
 

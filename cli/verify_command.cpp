@@ -84,8 +84,9 @@ std::unique_ptr<ResultSink> open_points(const std::string& path) {
             fmt::format("--output {}: points of all kinds fit no one table", shown(path)), {},
             UsageError::no_caret, "name the file FILE.jsonl or FILE.json");
     return std::make_unique<Outputs>(
-        std::vector<OutputTarget>{{path, &format, {}}}, nullptr,
-        [](std::string_view remark) { print_err(fmt::format("coalprof: {}\n", printable(remark))); });
+        std::vector<OutputTarget>{{path, &format, {}}}, nullptr, [](std::string_view remark) {
+            print_err(fmt::format("coalprof: {}\n", printable(remark)));
+        });
 }
 
 std::string text_of(const VerifyTotals& totals, const std::string& device) {

@@ -185,12 +185,11 @@ class Comparison::Impl {
         if (!refused.empty()) {
             std::string list;  // with what was given, which the new one takes the place of
             for (const std::vector<std::string>& part : {options_.across, names})
-                for (const std::string& name : part)
-                    list += (list.empty() ? "" : ",") + name;
-            throw UsageError(fmt::format("compare: the results differ in {}", joined(refused)), {},
-                             UsageError::no_caret,
-                             fmt::format("if that is what is to be compared: --across {}",
-                                         shell_word(list)));
+                for (const std::string& name : part) list += (list.empty() ? "" : ",") + name;
+            throw UsageError(
+                fmt::format("compare: the results differ in {}", joined(refused)), {},
+                UsageError::no_caret,
+                fmt::format("if that is what is to be compared: --across {}", shell_word(list)));
         }
         if (!allowed.empty()) report_.notes.push_back("compared across " + joined(allowed));
         matches_values_ = std::any_of(allowed.begin(), allowed.end(), [](const std::string& text) {

@@ -236,6 +236,8 @@ class ResultReader::Impl {
         result_.has_meta = line.find("meta").has_value();
         ResultHead head =
             required([&] { return result_.has_meta ? head_from(line) : head_of_lone_line(line); });
+        // Of several formulas it is the first point's, and no line of the others is another result.
+        if (first && find_value(first->parameters, "formula")) head.sweep.formula.clear();
         result_.sweep = values_of(head.sweep);
         result_.machine = head.machine.name;
         begin(std::move(head), first);

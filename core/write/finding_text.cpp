@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/text/shell_quote.h"
 #include "core/write/number_text.h"
 
 namespace coalprof {
@@ -18,7 +19,8 @@ std::string finding_text(const LineFinding& finding, bool is_ascii) {
                                 number_text(interval->back(), style));
         text += '.';
     }
-    if (!finding.like.empty()) text += fmt::format(" See coalprof explain {}.", finding.like);
+    if (!finding.like.empty())
+        text += fmt::format(" See coalprof explain {}.", shell_words(finding.like));
     return text;
 }
 

@@ -48,7 +48,8 @@ constexpr std::array formats{
            make_openmetrics},
     Format{"plot", {".plot"}, "curves, for a terminal", false, true, false, make_plot},
     Format{"svg", {".svg"}, "curves, for papers and READMEs", false, true, false, make_svg},
-    Format{"html", {".html", ".htm"}, "a page with curves, to click on", true, true, false, make_html},
+    Format{
+        "html", {".html", ".htm"}, "a page with curves, to click on", true, true, false, make_html},
 };
 
 std::string list_of_formats() {

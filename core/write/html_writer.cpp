@@ -161,10 +161,12 @@ class HtmlWriter : public ResultSink {
             put_text(finding.point);
             for (const auto& [name, text] :
                  {std::pair("cause", &finding.cause), std::pair("text", &finding.text),
-                  std::pair("fix", &finding.fix), std::pair("like", &finding.like)}) {
+                  std::pair("fix", &finding.fix)}) {
                 text_.put(fmt::format(",\"{}\":", name));
                 put_text(*text);
             }
+            text_.put(",\"like\":");
+            put_text(shell_words(finding.like));
             if (finding.saves_seconds) {
                 text_.put(",\"saves_seconds\":");
                 put_number(*finding.saves_seconds);

@@ -46,8 +46,8 @@ std::string with_controls_escaped(std::string json) {
             escaped += fmt::format("\\u{:04x}", code);
         } else {  // as a pair of surrogates
             const std::uint32_t above = code - 0x10000;
-            escaped += fmt::format("\\u{:04x}\\u{:04x}", 0xd800 + (above >> 10),
-                                   0xdc00 + (above & 0x3ff));
+            escaped +=
+                fmt::format("\\u{:04x}\\u{:04x}", 0xd800 + (above >> 10), 0xdc00 + (above & 0x3ff));
         }
         rest.remove_prefix(first.bytes);
     }

@@ -1,7 +1,14 @@
 // `jsonl`: one point a line, each line a whole object that says what it belongs to. The first line
 // has the whole head besides, and a last line, of no point, says how the run ended. Whoever reads
 // along gets each line as its point is finished.
+//
+// Data frames take the columns that some line has: the text of a formula stands in the first line
+// as `sweep.formula` of every file, also where several are swept and the head knows none. Then it
+// is that point's, and each point says its own as a parameter.
+#include <optional>
+
 #include "core/write/json_text.h"
+#include "core/write/origin.h"
 #include "core/write/point_json.h"
 #include "core/write/writers.h"
 
@@ -26,11 +33,11 @@ class JsonlWriter : public ResultSink {
 
     void begin(const ResultHead& head) override {
         start_ = line_start(head, json_of_short_sweep(head));
-        next_start_ = line_start(head, json_of_values(values_of(head.sweep))) + R"("meta":)" +
-                      json_of_meta(head) + ',';
+        head_ = head;
     }
 
     void point(const Point& point) override {
+        if (head_) name_formula_of(point, *head_);
         put_start();
         point_json_.put_members_and_close(text_, point);
         text_.put('\n');
@@ -48,16 +55,26 @@ class JsonlWriter : public ResultSink {
     }
 
  private:
+    static void name_formula_of(const Point& point, ResultHead& head) {
+        const Value* name = find_value(point.parameters, "formula");
+        if (!name || !head.sweep.formula.empty()) return;
+        const Value* text = text_of_named_formula(head, *name);
+        head.sweep.formula = text_of(text ? *text : *name);
+    }
     void put_start() {
-        text_.put(next_start_);
-        if (next_start_.size() != start_.size()) next_start_ = start_;
+        if (!head_) return text_.put(start_);
+        text_.put(line_start(*head_, json_of_values(values_of(head_->sweep))));
+        text_.put(R"("meta":)");
+        text_.put(json_of_meta(*head_));
+        text_.put(',');
+        head_.reset();
     }
 
     ByteSink& out_;
     TextBuffer text_;
     PointJson point_json_;
-    std::string start_;       // of every line but the first
-    std::string next_start_;  // of the next
+    std::string start_;               // of every line but the first
+    std::optional<ResultHead> head_;  // until the first line is written
 };
 
 }  // namespace

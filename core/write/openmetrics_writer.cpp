@@ -30,7 +30,8 @@ struct MeasuredParameter {
 constexpr std::array measured_parameters{
     MeasuredParameter{"launches", "How often the program launched the kernel."},
     MeasuredParameter{"counted", "Launches of the kernel that were counted."},
-    MeasuredParameter{"time_percent", "Share of the GPU's time that the kernel took, in per cent."}};
+    MeasuredParameter{"time_percent",
+                      "Share of the GPU's time that the kernel took, in per cent."}};
 
 bool is_measured(std::string_view key) {
     return std::ranges::find(measured_parameters, key, &MeasuredParameter::key) !=
@@ -49,9 +50,9 @@ std::string label_name(std::string_view key) {
         name += is_plain ? c : '_';
     }
     // Those that begin with two are Prometheus's own.
-    const bool is_taken =
-        name.empty() || (name[0] >= '0' && name[0] <= '9') || name.starts_with("__") ||
-        std::ranges::find(own_labels, std::string_view(name)) != own_labels.end();
+    const bool is_taken = name.empty() || (name[0] >= '0' && name[0] <= '9') ||
+                          name.starts_with("__") ||
+                          std::ranges::find(own_labels, std::string_view(name)) != own_labels.end();
     return is_taken ? "p_" + name : name;
 }
 
@@ -117,9 +118,10 @@ class OpenMetricsWriter : public ResultSink {
     LabelSet labels_of(const ResultHead& head) const {
         LabelSet all{{"result", name_}, {"program", program_in(head)}};
         if (!head.sweep.file.empty()) all["file"] = head.sweep.file;
-        for (const auto& [key, value] : head.sweep.more)
-            if (key.find('.') == std::string::npos && !key.starts_with("shard"))
-                all[label_name(key)] = text_of_value(value);
+        for (const NamedValues* list : {&head.sweep.settings, &head.sweep.more})
+            for (const auto& [key, value] : *list)
+                if (key.find('.') == std::string::npos && !key.starts_with("shard"))
+                    all[label_name(key)] = text_of_value(value);
         if (head.device) {
             all["gpu"] = head.device->name;
             all["gpu_uuid"] = head.device->uuid;

@@ -99,7 +99,10 @@ std::vector<OriginColumn> origin_columns(const ResultHead& head,
 }
 
 const Value* text_of_named_formula(const ResultHead& head, const Value& name) {
-    return find_value(head.sweep.more, "formula." + text_of(name));
+    // Which list holds what is lost in files.
+    for (const NamedValues* list : {&head.sweep.more, &head.sweep.settings})
+        if (const Value* text = find_value(*list, "formula." + text_of(name))) return text;
+    return nullptr;
 }
 
 }  // namespace coalprof

@@ -3,6 +3,7 @@ import copy
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -183,6 +184,20 @@ class Html(Report):
         page = self.run_ok("report", "-", "--format", "html", stdin=saved).out
         self.assertLess(len(page), 400_000)
         self.assertNotRegex(page.decode(), r"(src|href)=\"(?!data:)")
+
+    def test_shows_commands_that_can_be_pasted_into_a_shell(self):
+        formula = "a[i*k + j] if (i < n/2 && j > 0)"
+        words = ("formula", formula, "--var", "k=1,2", "--var", "j=0")
+        result = json.loads(self.run_ok(*words, "--json").out)
+        result["findings"] = [{"point": "k=1", "cause": "strided", "text": "Wasted.", "fix": "Mend it.",
+                               "like": "stride --at 3; $(reboot)", "saves_seconds": None}]
+        page = self.report(result, "html")
+        data = json.loads(re.search(r'class="result">\n(.*?)\n</script>', page, re.DOTALL).group(1))
+        self.assertEqual(shlex.split(data["command"])[1:], [*words, "--json"])
+        self.assertEqual(shlex.split(data["findings"][0]["like"]), ["stride", "--at", "3;", "$(reboot)"])
+        self.assertNotIn(" $", data["findings"][0]["like"])
+        told = self.report(result, "md")
+        self.assertNotIn(" \\$(", told)
 
     def test_holds_hostile_text_as_data(self):
         page = self.report(hostile(), "html")

@@ -75,12 +75,32 @@ class SavedFormulas(Folder):
         self.assertEqual(points["formula=row k=4"]["predicted"]["store_sectors"], 2048 * 4)
         self.assertEqual(points["formula=tile"]["predicted"]["store_sectors"], 2048)
 
+    def test_stand_in_the_first_line_once(self):
+        """`sweep.formula` is a column of every data frame; the result that is read back is that of --json."""
+        path = self.write("set.json", JSON)
+        for words, formula in ((("formula", "a[i*k]", "--var", "k=1..2"), "a[i*k]"),
+                               (("formula", "a[i*k]", "b[i+k]", "--var", "k=1..2"), "a[i*k]"),
+                               (("formula", "--file", path), "i * k"),
+                               (("offset", "--range", "0..1"), "a[i + offset]")):
+            with self.subTest(words):
+                lines = self.run_ok(*words, "--jsonl").out
+                first, *rest = [json.loads(line)["sweep"] for line in lines.splitlines()]
+                self.assertEqual(first["formula"], formula)
+                self.assertFalse(any("formula" in sweep for sweep in rest))
+                again = harness.without_time(self.run_ok("report", "-", "--json", stdin=lines).json)
+                self.assertEqual(again["sweep"], self.run_ok(*words, "--json").json["sweep"])
+                self.assertEqual(self.run_ok("report", "-", "--jsonl", stdin=lines).out, lines)
+
     def test_come_in_every_format(self):
         path = self.write("set.json", JSON)
         self.assertEqual(len(check_lines(self.run_ok("formula", "--file", path, "--jsonl").out)), 3)
         rows = list(csv.DictReader(io.StringIO(
             self.run_ok("formula", "--file", path, "--format", "csv").out_text)))
         self.assertEqual(len(rows), 3)
+        self.assertEqual({row["formula"] for row in rows}, {"i * k", "store: t[tid.y*32 + tid.x]"})
+        saved = self.run_ok("formula", "--file", path, "--json").out
+        self.assertEqual(rows, list(csv.DictReader(io.StringIO(
+            self.run_ok("report", "-", "--format", "csv", stdin=saved).out_text))))
         told = ("name", "formula_name", "k", "op", "type")
         self.assertEqual([rows[0][key] for key in told], ["formula=row k=1", "row", "1", "load", "f32"])
         self.assertEqual([rows[2][key] for key in told], ["formula=tile", "tile", "", "store", "f64"])

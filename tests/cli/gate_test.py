@@ -2,6 +2,7 @@
 import copy
 import json
 import os
+import shlex
 import tempfile
 import xml.etree.ElementTree as xml
 
@@ -172,6 +173,20 @@ class Compare(Files):
         # A modifier of one's own is a difference of its own: cg is not what an H200 does.
         self.assertIn("--across machine,dlcm", self.refuse("compare", k80, self.sweep(
             "e.json", *base, "--machine", "h200", "--dlcm", "cs"), "--across", "machine").err_text)
+
+    def test_hints_can_be_pasted_into_a_shell(self):
+        """A formula's name is anybody's text."""
+        name = "it's scale.cu particles; $HOME"
+        files = []
+        for expression in ("a[i]", "a[i*2]"):
+            saved = os.path.join(self.folder, f"set{len(files)}.json")
+            with open(saved, "w", encoding="utf-8") as file:
+                json.dump({"formula": [{"name": name, "expr": expression}, {"name": "other", "expr": "b[i]"}]}, file)
+            files.append(self.sweep(f"result{len(files)}.json", "formula", "--file", saved))
+        refusal = self.refuse("compare", *files).err_text
+        words = shlex.split(refusal[refusal.rindex("--across"):])
+        self.assertIn(f"formula.{name}", words[1])
+        self.assertNotEqual(harness.run("compare", *files, *words).code, harness.USAGE)
 
     def test_refuses_words_that_nothing_is_called_by(self):
         base = ("stride", "--range", "1..8", "--op", "load")
