@@ -30,6 +30,7 @@
 #include "cupti/attach/choice.h"
 #include "cupti/attach/frameworks.h"
 #include "cupti/attach/kernel_pattern.h"
+#include "cupti/attach/linkers.h"
 #include "cupti/attach/nvtx_hooks.h"
 #include "cupti/attach/orders.h"
 #include "kernels/inventory.h"
@@ -54,16 +55,15 @@ struct RunCommand {
 #ifdef COALPROF_HAS_CUDA
 
 // Beside the program as it is built, or where it is installed.
-std::string library_path() {
+std::string library_path(const std::string& name) {
     const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path();
     for (const auto& folder : {program, program.parent_path() / "lib" / "coalprof"}) {
-        const auto path = folder / "coalprof_injection.so";
+        const auto path = folder / name;
         if (std::filesystem::exists(path)) return path.string();
     }
     throw Error(
-        fmt::format("cannot find coalprof_injection.so, which belongs beside {} or into {}: "
-                    "install coalprof anew",
-                    program.string(), (program.parent_path() / "lib" / "coalprof").string()));
+        fmt::format("cannot find {}, which belongs beside {} or into {}: install coalprof anew",
+                    name, program.string(), (program.parent_path() / "lib" / "coalprof").string()));
 }
 
 // What it is, what it reads and what it is given by name: no result is to take their place.
@@ -221,10 +221,15 @@ int run_once(const RunCommand& command, const std::string& library, RunPass pass
     Variables variables = variables_of(orders);
     variables.emplace_back(injection_variable, library);
     if (!orders.ranges.empty()) variables.emplace_back(nvtx_variable, library);
-    if (pass == RunPass::lines)
-        std::ranges::move(variables_for_ptx(folder.path(), take_inventory().driver_version,
-                                            names_in(before, &Trace::libraries)),
-                          std::back_inserter(variables));
+    if (pass == RunPass::lines) {
+        const auto libraries = names_in(before, &Trace::libraries);
+        std::ranges::move(
+            variables_for_ptx(folder.path(), take_inventory().driver_version, libraries),
+            std::back_inserter(variables));
+        std::ranges::move(
+            variables_for_linkers(libraries, folder.path(), library_path("coalprof_linking.so")),
+            std::back_inserter(variables));
+    }
     const int code = run_program(command.program, variables);
     for (Trace& trace : folder.traces()) traces.push_back(std::move(trace));
     return code;
@@ -295,7 +300,7 @@ ResultHead head_of_run(const RunCommand& command, const Invocation& invocation, 
 ExitCode run_run_command(const RunCommand& command, const Invocation& invocation) {
     check(command, invocation);
     refuse_other_tools(command);
-    const std::string library = library_path();
+    const std::string library = library_path("coalprof_injection.so");
     note_files_of(command.program);
     note_input(library);
     Outputs outputs = command.output.open(targets_of(command));

@@ -28,7 +28,8 @@ LineCosts costs_of(const std::vector<KernelSummary>& kernels,
                    const std::optional<DeviceFacts>& facts) {
     LineCosts costs;
     for (const KernelSummary& summary : kernels)
-        costs.seconds_of_kernel[summary.kernel.name] += summary.total_seconds();
+        if (summary.has_time())
+            costs.seconds_of_kernel[summary.kernel.name] += summary.total_seconds();
     // A multiprocessor's banks give one pass a clock.
     if (facts)
         costs.passes_per_second =
@@ -124,8 +125,9 @@ TimeWithoutLines time_without_lines(const std::vector<KernelSummary>& kernels,
 
 // Kernels whose code could not count itself. `may_ask_more`: for lines of machine code.
 std::vector<Warning> kernels_without_lines(const TimeWithoutLines& time, bool may_ask_more) {
-    const auto percent = [&](double seconds) {
-        return time.all > 0 ? 100 * seconds / time.all : 0.0;
+    const auto share = [&](double seconds) {
+        return time.all > 0 ? fmt::format(": {:.0f} % of the GPU's time", 100 * seconds / time.all)
+                            : std::string();
     };
     std::vector<Warning> warnings;
     NameList names(5);
@@ -136,7 +138,7 @@ std::vector<Warning> kernels_without_lines(const TimeWithoutLines& time, bool ma
     }
     if (!time.of_kernels.empty())
         warnings.push_back(no_lines(fmt::format(
-            "no lines of {}: {:.0f} % of the GPU's time{}", names.text(), percent(seconds),
+            "no lines of {}{}{}", names.text(), share(seconds),
             may_ask_more ? "; --machine-code 1 runs the program once more for "
                            "the one that takes most"
                          : "")));
@@ -144,7 +146,7 @@ std::vector<Warning> kernels_without_lines(const TimeWithoutLines& time, bool ma
         warnings.push_back(no_lines(fmt::format(
             "{:.0f} % of the GPU's time passed in CUDA graphs, and is no kernel's here; "
             "lines may hold what their kernels executed there",
-            percent(time.in_graphs))));
+            100 * time.in_graphs / time.all)));
     return warnings;
 }
 
@@ -242,6 +244,16 @@ std::vector<LineFinding> findings_of(const std::vector<LineReport>& reports,
     return findings;
 }
 
+// Counters may not be read, or give no value: code counts itself all the same.
+std::vector<Warning> lines_without_times(const std::vector<KernelSummary>& kernels,
+                                         const std::vector<LineSummary>& lines) {
+    if (lines.empty() || std::ranges::any_of(kernels, &KernelSummary::has_time)) return {};
+    return {{.code = "W-NO-COUNTERS",
+             .point = {},
+             .text = "lines have sectors, shapes and findings all the same; no times, and not what "
+                     "a fix saves: the line that wastes most sectors comes first"}};
+}
+
 // Of machine code nobody can mend it.
 bool lacks_line_information(const std::vector<LineSummary>& lines) {
     const auto is_ptx = [](const LineSummary& line) { return !line.is_machine_code(); };
@@ -255,6 +267,7 @@ std::vector<Warning> warnings_of(const std::vector<KernelSummary>& kernels,
                                  const std::vector<LineSummary>& lines, const LineTraces& traces) {
     const TimeWithoutLines time = time_without_lines(kernels, lines);
     std::vector<Warning> all = kernels_without_lines(time, traces.may_ask_for_more);
+    append(all, lines_without_times(kernels, lines));
     for (const MachineCodeRun& run : traces.of_machine_code) {
         append(all, silence_of(run));
         append(all, bulk_copies_in(run.traces));

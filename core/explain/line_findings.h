@@ -28,7 +28,8 @@ struct LineReport {
     std::optional<double> kernel_seconds;  // that all launches of its kernel take
 };
 
-// Those that could save most time first, then those that waste most.
+// Those that could save most time first, then, or where no time is known, those that waste most
+// sectors.
 std::vector<LineReport> report_lines(std::vector<LineSummary> lines, const LineCosts& costs);
 
 // None: it wastes less than a tenth, or no warp that was kept does. `point`: its name in the

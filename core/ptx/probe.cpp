@@ -33,8 +33,9 @@ constexpr std::size_t most_inlined = 64;
 
 class Rewriter {
  public:
-    Rewriter(std::string_view ptx, const std::function<bool(const std::string&)>& wants)
-        : text_(ptx), wants_(wants) {}
+    Rewriter(std::string_view ptx, const std::function<bool(const std::string&)>& wants,
+             std::string_view mark)
+        : text_(ptx), wants_(wants), mark_(mark) {}
 
     std::variant<ProbedPtx, NoPtx> rewrite();
 
@@ -67,6 +68,7 @@ class Rewriter {
 
     std::string_view text_;
     const std::function<bool(const std::string&)>& wants_;
+    std::string_view mark_;
     std::size_t at_ = 0;
     std::size_t depth_ = 0;                    // of braces, in a function
     std::size_t code_at_ = std::string::npos;  // where the probe's own code goes
@@ -112,7 +114,7 @@ std::variant<ProbedPtx, NoPtx> Rewriter::rewrite() {
         return NoPtx{"no wanted kernel of it reads or writes global or shared memory"};
     resolve_lines();
     result_.samples_of_each = samples_of_each_of(result_.sites.size());
-    result_.text.insert(code_at_, probe_code(result_.sites.size(), result_.samples_of_each));
+    result_.text.insert(code_at_, probe_code(result_.sites.size(), result_.samples_of_each, mark_));
     return std::move(result_);
 }
 
@@ -332,8 +334,9 @@ bool is_of_toolkit(const SourceLine& place) {
 }
 
 std::variant<ProbedPtx, NoPtx> probe(std::string_view ptx,
-                                     const std::function<bool(const std::string&)>& wants) {
-    return Rewriter(ptx, wants).rewrite();
+                                     const std::function<bool(const std::string&)>& wants,
+                                     std::string_view mark) {
+    return Rewriter(ptx, wants, mark).rewrite();
 }
 
 std::vector<std::string> kernels_in(std::string_view ptx) {

@@ -27,9 +27,11 @@ struct ProbedPtx {
 };
 
 // Of the functions whose mangled name `wants` accepts; functions that are no kernels always. NoPtx:
-// there is nothing to count in it, or its text is for GPUs before compute capability 7.0.
+// there is nothing to count in it, or its text is for GPUs before compute capability 7.0. `mark`: see
+// probe_code().
 std::variant<ProbedPtx, NoPtx> probe(std::string_view ptx,
-                                     const std::function<bool(const std::string&)>& wants);
+                                     const std::function<bool(const std::string&)>& wants,
+                                     std::string_view mark = {});
 
 // The mangled names of the kernels in it.
 std::vector<std::string> kernels_in(std::string_view ptx);

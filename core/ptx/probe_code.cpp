@@ -22,8 +22,8 @@ constexpr std::size_t least_samples = 2;
 // an H100: a store behind a loop that lanes leave one after the other was executed 7 times by a
 // warp instead of once.
 constexpr std::string_view function_code = R"(
-.visible .global .align 16 .b8 coalprof_counts[<counts_bytes>];
-.visible .global .align 16 .b8 coalprof_samples[<samples_bytes>];
+.visible .global .align 16 .b8 coalprof_counts<mark>[<counts_bytes>];
+.visible .global .align 16 .b8 coalprof_samples<mark>[<samples_bytes>];
 .func coalprof_probe (.param .b64 coalprof_address, .param .b32 coalprof_site)
 {
 	.reg .pred %p<16>;
@@ -131,7 +131,7 @@ constexpr std::string_view function_code = R"(
 	setp.ne.u32 %p10, %r55, 0;
 	or.pred %p10, %p10, %p8;
 	@%p10 bra coalprof_passed;
-	mov.u64 %d20, coalprof_counts;
+	mov.u64 %d20, coalprof_counts<mark>;
 	mul.wide.u32 %d21, %r1, <site_bytes>;
 	add.u64 %d20, %d20, %d21;
 	cvt.u64.u32 %d22, %r54;
@@ -142,7 +142,7 @@ coalprof_passed:
 	setp.ne.u32 %p3, %r13, 0;
 	mov.u64 %d8, 0;
 	@%p3 bra coalprof_counted;
-	mov.u64 %d3, coalprof_counts;
+	mov.u64 %d3, coalprof_counts<mark>;
 	mul.wide.u32 %d4, %r1, <site_bytes>;
 	add.u64 %d3, %d3, %d4;
 	cvt.u64.u32 %d5, %r12;
@@ -228,7 +228,7 @@ coalprof_drawn:
 	@%p6 bra coalprof_done;
 	add.u32 %r23, %r23, %r40;
 coalprof_sample:
-	mov.u64 %d9, coalprof_samples;
+	mov.u64 %d9, coalprof_samples<mark>;
 	mad.lo.u32 %r16, %r1, <samples>, %r23;
 	mul.wide.u32 %d10, %r16, <sample_bytes>;
 	add.u64 %d9, %d9, %d10;
@@ -314,11 +314,12 @@ std::uint32_t probe_word(std::size_t site, const PtxSite& of) {
     return word;
 }
 
-std::string probe_code(std::size_t sites, std::size_t samples_of_each) {
+std::string probe_code(std::size_t sites, std::size_t samples_of_each, std::string_view mark) {
     const std::size_t sample_bytes = sample_words * sizeof(std::uint64_t);
     const auto number = [](std::size_t value) { return std::to_string(value); };
     return with_texts(function_code,
-                      {{"counts_bytes", number(sites * sizeof(SiteTotals))},
+                      {{"mark", std::string(mark)},
+                       {"counts_bytes", number(sites * sizeof(SiteTotals))},
                        {"samples_bytes", number(sites * samples_of_each * sample_bytes)},
                        {"site_bytes", number(sizeof(SiteTotals))},
                        {"samples", number(samples_of_each)},

@@ -35,6 +35,8 @@ double sectors_of(const KernelSummary& summary) {
 
 }  // namespace
 
+bool KernelSummary::has_time() const { return is_number(measured[Counter::duration_seconds]); }
+
 double KernelSummary::total_seconds() const {
     return number_or(measured[Counter::duration_seconds], 0) *
            static_cast<double>(launches.value_or(counted));

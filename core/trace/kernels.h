@@ -16,6 +16,8 @@ struct KernelSummary {
     std::optional<std::uint64_t> launches;  // all of them; none: the program was killed
     Readings measured;                      // of each counter the median over the counted launches
     bool sectors_vary = false;              // counted launches asked for different numbers of them
+    // Where counters may not be read, a kernel has none.
+    bool has_time() const;
     // Of the whole run, as far as it can be told: the median over all launches.
     double total_seconds() const;
 };

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/device/device.h"
+#include "cupti/attach/linkers.h"
 #include "cupti/attach/xla.h"
 #include "cupti/cupti_api.h"
 
@@ -325,7 +326,7 @@ void Attachment::tell_ranges() {
 // For the next run: what has the program's framework hand over PTX depends on its version.
 void Attachment::tell_libraries() {
     const auto note = [](dl_phdr_info* library, std::size_t, void* found) {
-        if (library->dlpi_name && may_hold_xla(library->dlpi_name))
+        if (library->dlpi_name && (may_hold_xla(library->dlpi_name) || may_hold_linker(library->dlpi_name)))
             static_cast<std::set<std::string>*>(found)->insert(library->dlpi_name);
         return 0;
     };

@@ -2,6 +2,7 @@
 
 #include <elf.h>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <string_view>
@@ -36,6 +37,28 @@ class SizedImage {
 
 std::string_view until_zero(std::string_view text) { return text.substr(0, text.find('\0')); }
 
+struct Sections {
+    std::vector<Elf64_Shdr> all;
+    std::string_view names;
+};
+
+// None where it is damaged or of another kind.
+Sections sections_of(const SizedImage& cubin) {
+    const auto head = cubin.at<Elf64_Ehdr>(0);
+    if (!head || head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_machine != EM_CUDA ||
+        head->e_shentsize != sizeof(Elf64_Shdr) || head->e_shstrndx >= head->e_shnum)
+        return {};
+    Sections sections;
+    for (std::size_t index = 0; index < head->e_shnum; ++index) {
+        const auto one = cubin.at<Elf64_Shdr>(head->e_shoff + index * sizeof(Elf64_Shdr));
+        if (!one) return {};
+        sections.all.push_back(*one);
+    }
+    const Elf64_Shdr& table = sections.all[head->e_shstrndx];
+    sections.names = cubin.text(table.sh_offset, table.sh_size);
+    return sections;
+}
+
 }  // namespace
 
 bool is_cubin(const void* image) {
@@ -44,25 +67,31 @@ bool is_cubin(const void* image) {
 
 std::vector<std::string> functions_of_cubin(const void* image, std::size_t size) {
     const SizedImage cubin(image, size);
-    const auto head = cubin.at<Elf64_Ehdr>(0);
-    if (!head || head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_machine != EM_CUDA ||
-        head->e_shentsize != sizeof(Elf64_Shdr) || head->e_shstrndx >= head->e_shnum)
-        return {};
-    const auto section = [&](std::size_t index) {
-        return cubin.at<Elf64_Shdr>(head->e_shoff + index * sizeof(Elf64_Shdr));
-    };
-    const auto table = section(head->e_shstrndx);
-    if (!table) return {};
-    const std::string_view names = cubin.text(table->sh_offset, table->sh_size);
+    const Sections sections = sections_of(cubin);
     std::vector<std::string> functions;
-    for (std::size_t index = 0; index < head->e_shnum; ++index) {
-        const auto one = section(index);
-        if (!one || one->sh_name >= names.size()) return {};
-        const std::string_view name = until_zero(names.substr(one->sh_name));
+    for (const Elf64_Shdr& one : sections.all) {
+        if (one.sh_name >= sections.names.size()) return {};
+        const std::string_view name = until_zero(sections.names.substr(one.sh_name));
         if (name.starts_with(code_section))
             functions.emplace_back(name.substr(code_section.size()));
     }
     return functions;
+}
+
+std::set<std::string> names_of_cubin(const void* image, std::string_view beginning,
+                                     std::size_t size) {
+    const SizedImage cubin(image, size);
+    std::set<std::string> found;
+    for (const Elf64_Shdr& one : sections_of(cubin).all) {
+        if (one.sh_type != SHT_STRTAB) continue;
+        std::string_view names = cubin.text(one.sh_offset, one.sh_size);
+        while (!names.empty()) {
+            const std::string_view name = until_zero(names);
+            if (name.starts_with(beginning)) found.emplace(name.substr(beginning.size()));
+            names.remove_prefix(std::min(name.size() + 1, names.size()));
+        }
+    }
+    return found;
 }
 
 }  // namespace coalprof

@@ -1,12 +1,17 @@
 #include "cupti/attach/line_probe.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <charconv>
 #include <fstream>
 #include <iterator>
+
+#include "cupti/attach/code_origin.h"
+#include "cupti/attach/cubin.h"
 
 namespace coalprof {
 namespace {
@@ -14,6 +19,9 @@ namespace {
 // A program that compiles kernels without end is followed so far: each image is kept.
 constexpr std::size_t most_images = 4096;
 constexpr std::size_t most_samples_told = 64;
+
+// In the names of symbols of code that this process has linked, before the image's number.
+std::string mark_of_process() { return fmt::format("_{}_", ::getpid()); }
 
 }  // namespace
 
@@ -23,8 +31,12 @@ void LineProbe::say_once(const std::string& sentence) {
 
 const void* LineProbe::replacement(const void* image) {
     being_loaded_ = 0;
-    if (!image || !can_count()) return nullptr;
-    const std::string* bytes = counting(ptx_of_image(image, capability_of_code(setup_.driver)));
+    if (!image || is_linked_from_ours(image) || !can_count()) return nullptr;
+    const std::uint32_t capability = capability_of_code(setup_.driver);
+    PtxOrReason ptx = ptx_of_image(image, capability);
+    if (auto* none = std::get_if<NoPtx>(&ptx))
+        none->reason = reason_for_image(none->reason, image, capability);
+    const std::string* bytes = counting(ptx);
     return bytes ? bytes->data() : nullptr;
 }
 
@@ -35,6 +47,41 @@ const std::string* LineProbe::replacement_of_file(const char* path) {
     if (!file) return nullptr;  // the driver has words for it
     return counting(
         ptx_of_file({std::istreambuf_iterator<char>(file), {}}, capability_of_code(setup_.driver)));
+}
+
+// Not what cannot be rewritten is told, as that is machine code, or functions that kernels call: of
+// kernels without lines the result tells the names.
+const std::string* LineProbe::replacement_of_input(const std::string& input, bool driver_links) {
+    if (!can_count()) return nullptr;
+    const PtxOrReason ptx = ptx_of_file(input, capability_of_code(setup_.driver));
+    std::string mark = fmt::format("{}{}", mark_of_process(), images_.size());
+    auto probed = rewrite(ptx, mark);
+    if (std::holds_alternative<NoPtx>(probed)) return nullptr;
+    has_inputs_ = true;
+    return keep(std::move(std::get<ProbedPtx>(probed)), std::get<std::string>(ptx),
+                driver_links ? Use::as_input_of_driver : Use::as_input, std::move(mark));
+}
+
+// Symbols tell: programs copy code and keep it in files, which other processes read.
+bool LineProbe::is_linked_from_ours(const void* image) {
+    if (!has_inputs_ || !is_cubin(image)) return false;
+    std::vector<std::size_t> inputs;
+    for (const std::string& text : names_of_cubin(image, counts_symbol + mark_of_process())) {
+        std::size_t number = 0;
+        const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+        if (read.ec == std::errc() && read.ptr == text.data() + text.size() &&
+            number < images_.size())
+            inputs.push_back(number);
+    }
+    if (inputs.empty()) return false;
+    begin_load(inputs);
+    return true;
+}
+
+void LineProbe::begin_load(const std::vector<std::size_t>& images) {
+    const auto found = std::ranges::find(loads_, images);
+    being_loaded_ = static_cast<std::size_t>(found - loads_.begin()) + 1;
+    if (found == loads_.end()) loads_.push_back(images);
 }
 
 bool LineProbe::can_count() {
@@ -49,51 +96,64 @@ bool LineProbe::can_count() {
     return true;
 }
 
+std::variant<ProbedPtx, NoPtx> LineProbe::rewrite(const PtxOrReason& ptx,
+                                                  const std::string& mark) const {
+    if (const auto* reason = std::get_if<NoPtx>(&ptx)) return *reason;
+    return probe(std::get<std::string>(ptx), setup_.wants, mark);
+}
+
 const std::string* LineProbe::counting(const PtxOrReason& ptx) {
-    const NoPtx* reason = std::get_if<NoPtx>(&ptx);
-    std::variant<ProbedPtx, NoPtx> probed;
-    if (!reason) {
-        probed = probe(std::get<std::string>(ptx), setup_.wants);
-        reason = std::get_if<NoPtx>(&probed);
-    }
-    if (reason) {
-        if (said_.insert(reason->reason).second) setup_.lacks_ptx(reason->reason);
+    auto probed = rewrite(ptx, {});
+    if (const auto* none = std::get_if<NoPtx>(&probed)) {
+        if (said_.insert(none->reason).second) setup_.lacks_ptx(none->reason);
         return nullptr;
     }
-    Image loaded{
-        .bytes = {}, .probed = std::move(std::get<ProbedPtx>(probed)), .handles = {}, .sites = {}};
-    if (!compile(loaded.probed, loaded.bytes)) return nullptr;
-    for (const std::string& kernel : kernels_in(std::get<std::string>(ptx)))
+    const std::string* bytes = keep(std::move(std::get<ProbedPtx>(probed)),
+                                    std::get<std::string>(ptx), Use::as_it_is, {});
+    if (bytes) begin_load({images_.size() - 1});
+    return bytes;
+}
+
+const std::string* LineProbe::keep(ProbedPtx probed, const std::string& ptx, Use use,
+                                   std::string mark) {
+    Image image{.bytes = {},
+                .probed = std::move(probed),
+                .mark = std::move(mark),
+                .handles = {},
+                .sites = {}};
+    if (!compile(image.probed, image.bytes, use)) return nullptr;
+    for (const std::string& kernel : kernels_in(ptx))
         if (setup_.wants(kernel)) setup_.rewritten(kernel);
-    for (const PtxSite& site : loaded.probed.sites)
-        loaded.sites.push_back({.id = fmt::format("{}:{}", images_.size(), loaded.sites.size()),
-                                .site = site,
-                                .totals = {},
-                                .samples = {}});
-    loaded.probed.text.clear();
-    images_.push_back(std::move(loaded));
-    being_loaded_ = images_.size();
+    for (const PtxSite& site : image.probed.sites)
+        image.sites.push_back({.id = fmt::format("{}:{}", images_.size(), image.sites.size()),
+                               .site = site,
+                               .totals = {},
+                               .samples = {}});
+    image.probed.text.clear();
+    images_.push_back(std::move(image));
     return &images_.back().bytes;
 }
 
 // Before the program sees it: PTX that the driver refuses must not become its failure.
-bool LineProbe::compile(ProbedPtx& probed, std::string& bytes) {
+// What is linked with others is not whole: no more is asked than whether it compiles.
+bool LineProbe::compile(const ProbedPtx& probed, std::string& bytes, Use use) {
+    bytes = probed.text;
+    if (use == Use::as_input) return true;
     std::array<char, 1024> log{};
     std::array options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     std::array<void*, 2> values{log.data(), reinterpret_cast<void*>(log.size())};
     CUlinkState link = nullptr;
     if (setup_.driver.link_create(options.size(), options.data(), values.data(), &link) !=
-        CUDA_SUCCESS) {
-        bytes = probed.text;  // no context yet; the driver compiles it where it needs it
-        return true;
-    }
+        CUDA_SUCCESS)
+        return true;  // no context yet; the driver compiles it where it needs it
     void* code = nullptr;
     std::size_t size = 0;
     CUresult result =
-        setup_.driver.link_add_data(link, CU_JIT_INPUT_PTX, probed.text.data(),
-                                    probed.text.size() + 1, "coalprof", 0, nullptr, nullptr);
-    if (result == CUDA_SUCCESS) result = setup_.driver.link_complete(link, &code, &size);
-    if (result == CUDA_SUCCESS) bytes.assign(static_cast<const char*>(code), size);
+        setup_.driver.link_add_data(link, CU_JIT_INPUT_PTX, bytes.data(), bytes.size() + 1, "coalprof", 0, nullptr, nullptr);
+    if (use == Use::as_it_is && result == CUDA_SUCCESS) {
+        result = setup_.driver.link_complete(link, &code, &size);
+        if (result == CUDA_SUCCESS) bytes.assign(static_cast<const char*>(code), size);
+    }
     setup_.driver.link_destroy(link);
     if (result == CUDA_SUCCESS) return true;
     std::string first_line = log.data();
@@ -106,18 +166,20 @@ bool LineProbe::compile(ProbedPtx& probed, std::string& bytes) {
 }
 
 void LineProbe::loaded(Handle handle, CUcontext context) {
-    if (being_loaded_ != 0) images_[being_loaded_ - 1].handles.emplace(handle, context);
+    if (being_loaded_ != 0)
+        for (const std::size_t image : loads_[being_loaded_ - 1])
+            images_[image].handles.emplace(handle, context);
     being_loaded_ = 0;
 }
 
-std::vector<std::uint64_t> LineProbe::words_at(Handle handle, const char* symbol,
+std::vector<std::uint64_t> LineProbe::words_at(Handle handle, const std::string& symbol,
                                                std::size_t count) {
     CUdeviceptr address = 0;
     std::size_t bytes = 0;
     const CUresult found =
         std::holds_alternative<CUlibrary>(handle)
-            ? setup_.driver.global_of_code(&address, &bytes, std::get<CUlibrary>(handle), symbol)
-            : setup_.driver.global_of_module(&address, &bytes, std::get<CUmodule>(handle), symbol);
+            ? setup_.driver.global_of_code(&address, &bytes, std::get<CUlibrary>(handle), symbol.c_str())
+            : setup_.driver.global_of_module(&address, &bytes, std::get<CUmodule>(handle), symbol.c_str());
     std::vector<std::uint64_t> words(count);
     if (found != CUDA_SUCCESS || bytes < count * sizeof(std::uint64_t) ||
         setup_.driver.copy_to_host(words.data(), address, count * sizeof(std::uint64_t)) !=
@@ -129,12 +191,12 @@ std::vector<std::uint64_t> LineProbe::words_at(Handle handle, const char* symbol
 // Of the context that is current.
 void LineProbe::add_counts(const Image& image, Handle handle, std::vector<TracedSite>& sites) {
     const std::vector<std::uint64_t> counts =
-        words_at(handle, counts_symbol, sites.size() * site_counts);
+        words_at(handle, counts_symbol + image.mark, sites.size() * site_counts);
     if (counts.empty() || std::ranges::all_of(counts, [](std::uint64_t n) { return n == 0; }))
         return;
     const std::size_t words_of_site = image.probed.samples_of_each * sample_words;
     const std::vector<std::uint64_t> samples =
-        words_at(handle, samples_symbol, sites.size() * words_of_site);
+        words_at(handle, samples_symbol + image.mark, sites.size() * words_of_site);
     for (std::size_t i = 0; i < sites.size(); ++i) {
         std::array<std::uint64_t, site_counts> counted{};
         std::copy_n(&counts[i * site_counts], site_counts, counted.begin());

@@ -48,7 +48,12 @@ class LineProbe {
     const void* replacement(const void* image);
     // The same of a file; what is to stand in the one that is loaded in its place.
     const std::string* replacement_of_file(const char* path);
-    // The replacement that was answered last was loaded.
+    // Of PTX, or a fat binary with it, that the program hands to a linker, the PTX that is to be
+    // linked in its place; nullptr: it is linked as it is. Code that was linked from it is known by
+    // its symbols when replacement() sees it. `driver_links`: then the driver is asked whether it
+    // compiles it; others say so themselves.
+    const std::string* replacement_of_input(const std::string& input, bool driver_links);
+    // What replacement() was asked of last was loaded.
     void loaded(Handle handle, CUcontext context);
     void launched_in(CUcontext context) { contexts_.insert(context); }
     const std::set<CUcontext>& contexts() const { return contexts_; }
@@ -65,14 +70,20 @@ class LineProbe {
     struct Image {
         std::string bytes;  // what the driver was given
         ProbedPtx probed;   // without its text
+        std::string mark;   // in the names of its symbols
         // Each with the context that it was loaded in: a module's counts lie there, a library's in
         // every context.
         std::map<Handle, CUcontext> handles;
         std::vector<TracedSite> sites;  // with the counts of handles and contexts that are gone
     };
+    enum class Use { as_it_is, as_input_of_driver, as_input };
     bool can_count();
+    std::variant<ProbedPtx, NoPtx> rewrite(const PtxOrReason& ptx, const std::string& mark) const;
     const std::string* counting(const PtxOrReason& ptx);
-    bool compile(ProbedPtx& probed, std::string& bytes);
+    const std::string* keep(ProbedPtx probed, const std::string& ptx, Use use, std::string mark);
+    bool compile(const ProbedPtx& probed, std::string& bytes, Use use);
+    bool is_linked_from_ours(const void* image);
+    void begin_load(const std::vector<std::size_t>& images);
     // Where `handle` of an image counts: a library in all contexts of the program.
     std::vector<CUcontext> contexts_of(Handle handle, CUcontext loaded_in) const;
     bool may_copy(CUcontext context);
@@ -80,13 +91,17 @@ class LineProbe {
                        std::vector<TracedSite>& sites);
     void add_counts(const Image& image, Handle handle, std::vector<TracedSite>& sites);
     void deliver(const std::vector<TracedSite>& sites, bool whole);
-    std::vector<std::uint64_t> words_at(Handle handle, const char* symbol, std::size_t count);
+    std::vector<std::uint64_t> words_at(Handle handle, const std::string& symbol,
+                                        std::size_t count);
     void say_once(const std::string& sentence);
 
     Setup setup_;
     std::deque<Image> images_;  // the driver may read them as long as the program runs
-    // Its place in images_, from 1; 0: none. Of this thread: other threads load at the same time.
+    // Which images go into code that is loaded: several where it was linked from them.
+    std::deque<std::vector<std::size_t>> loads_;
+    // Its place in loads_, from 1; 0: none. Of this thread: other threads load at the same time.
     static inline thread_local std::size_t being_loaded_ = 0;
+    bool has_inputs_ = false;  // of linkers
     std::set<CUcontext> contexts_;
     std::set<std::string> said_;
     std::map<std::string, std::uint64_t> told_;  // executions of a site when it was told last

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "cupti/attach/code_origin.h"
 #include "cupti/attach/cubin.h"
 
 namespace coalprof {
@@ -23,7 +24,8 @@ void LoadedCode::look_at(const PtxOrReason& ptx, const void* image, std::size_t 
     if (const auto* text = std::get_if<std::string>(&ptx)) return tell(kernels_in(*text));
     const std::string& reason = std::get<NoPtx>(ptx).reason;
     if (is_fat_binary(image)) {
-        if (reasons_.insert(reason).second) setup_.lacks_ptx(reason);
+        const std::string why = reason_for_image(reason, image, capability_of_code(setup_.driver));
+        if (reasons_.insert(why).second) setup_.lacks_ptx(why);
         return;
     }
     const std::vector<std::string> functions =

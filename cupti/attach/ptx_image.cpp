@@ -142,7 +142,7 @@ PtxOrReason ptx_of_fat_binary(std::span<const std::byte> bytes, std::uint32_t ca
     if (lowest_above != 0)
         return NoPtx{fmt::format("its PTX is for compute capability {}.{} and later",
                                  lowest_above / 10, lowest_above % 10)};
-    return NoPtx{"it holds machine code and no PTX"};
+    return NoPtx{machine_code_alone};
 }
 
 bool is_fat_binary(const void* image) {
@@ -165,7 +165,7 @@ PtxOrReason ptx_of_image(const void* image, std::uint32_t capability) {
              number_at<std::uint16_t>(header, 6) + number_at<std::uint64_t>(header, 8)},
             capability);
     }
-    if (magic == elf_magic) return NoPtx{"it holds machine code and no PTX"};
+    if (magic == elf_magic) return NoPtx{machine_code_alone};
     return ptx_of_text({text, ::strnlen(text, most_ptx_bytes)});
 }
 
@@ -173,7 +173,7 @@ PtxOrReason ptx_of_file(const std::string& bytes, std::uint32_t capability) {
     const std::uint32_t magic = magic_of(bytes.c_str());
     if (magic == fat_binary_magic)
         return ptx_of_fat_binary(std::as_bytes(std::span(bytes)), capability);
-    if (magic == elf_magic) return NoPtx{"it holds machine code and no PTX"};
+    if (magic == elf_magic) return NoPtx{machine_code_alone};
     return ptx_of_text(std::string_view(bytes.c_str()).substr(0, most_ptx_bytes));
 }
 

@@ -22,6 +22,7 @@ using PtxOrReason = std::variant<std::string, NoPtx>;
 
 // `capability`: of the GPU, 90 is 9.0. The PTX of the highest architecture that this GPU runs;
 // never more than most_ptx_bytes.
+inline constexpr const char* machine_code_alone = "it holds machine code and no PTX";
 inline constexpr std::size_t most_ptx_bytes = 64u << 20;
 PtxOrReason ptx_of_fat_binary(std::span<const std::byte> bytes, std::uint32_t capability);
 

@@ -14,7 +14,7 @@ namespace coalprof {
 // A new file that holds these bytes; empty: it cannot be written.
 using WriteImage = std::function<std::string(const std::string& bytes)>;
 
-// Whether it was a call that loads or unloads code.
+// Whether it was a call that loads, unloads or links code.
 bool loading_called(CUpti_CallbackId call, const CUpti_CallbackData& data, bool succeeded,
                     LineProbe& lines, const WriteImage& file_for);
 

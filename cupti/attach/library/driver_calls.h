@@ -29,6 +29,19 @@ struct LoadArguments {
     const void* image;
 };
 
+// What each of `linking_calls` takes that is handed bytes, and that is handed the name of a file.
+struct LinkDataArguments {
+    CUlinkState state;
+    CUjitInputType type;
+    void* data;
+    std::size_t size;
+};
+struct LinkFileArguments {
+    CUlinkState state;
+    CUjitInputType type;
+    const char* path;
+};
+
 // A call that loads code.
 struct LoadCall {
     const void* code;  // the name of its file where it is one
@@ -58,6 +71,12 @@ inline constexpr std::array loading_calls{
     CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData,     CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData,
     CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx,    CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary,
     CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadFromFile, CUPTI_DRIVER_TRACE_CBID_cuModuleLoad,
+};
+inline constexpr std::array linking_calls{
+    CUPTI_DRIVER_TRACE_CBID_cuLinkAddData,
+    CUPTI_DRIVER_TRACE_CBID_cuLinkAddData_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuLinkAddFile,
+    CUPTI_DRIVER_TRACE_CBID_cuLinkAddFile_v2,
 };
 inline constexpr std::array unloading_calls{
     CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload,

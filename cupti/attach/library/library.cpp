@@ -7,20 +7,25 @@
 #include <pthread.h>
 
 #include <cstdlib>
+#include <span>
+#include <type_traits>
 
 #include "core/device/device.h"
 #include "cupti/attach/attachment.h"
 #include "cupti/attach/library/code_loads.h"
 #include "cupti/attach/library/driver_calls.h"
+#include "cupti/attach/library/subscription.h"
+#include "cupti/attach/linking/hook.h"
 #include "cupti/attach/nvtx_hooks.h"
 #include "cupti/cupti_api.h"
+#include "cupti/driver.h"
 #include "cupti/failures.h"
 
 namespace coalprof {
 namespace {
 
 struct CallbackApi {
-    decltype(&::cuptiSubscribe) subscribe = nullptr;
+    SubscriptionApi subscription;
     decltype(&::cuptiEnableCallback) enable_callback = nullptr;
     decltype(&::cuptiGetDeviceId) get_device_id = nullptr;
 };
@@ -29,12 +34,16 @@ CallbackApi load_callback_api() {
     void* library = ::dlopen(loaded_cupti().path.c_str(), RTLD_NOW | RTLD_NOLOAD);
     if (!library) throw CountersError("cannot read counters: CUPTI's library has gone");
     CallbackApi api;
-    api.subscribe = reinterpret_cast<decltype(api.subscribe)>(::dlsym(library, "cuptiSubscribe"));
-    api.enable_callback =
-        reinterpret_cast<decltype(api.enable_callback)>(::dlsym(library, "cuptiEnableCallback"));
-    api.get_device_id =
-        reinterpret_cast<decltype(api.get_device_id)>(::dlsym(library, "cuptiGetDeviceId"));
-    if (!api.subscribe || !api.enable_callback || !api.get_device_id)
+    const auto bind = [&](const char* name, auto& function) {
+        function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(
+            ::dlsym(library, name));
+    };
+    bind("cuptiSubscribe", api.subscription.subscribe);
+    bind("cuptiSubscribe_v2", api.subscription.subscribe_v2);
+    bind("cuptiGetVersion", api.subscription.get_version);
+    bind("cuptiEnableCallback", api.enable_callback);
+    bind("cuptiGetDeviceId", api.get_device_id);
+    if (!api.subscription.subscribe || !api.enable_callback || !api.get_device_id)
         throw CountersError("cannot read counters: this CUPTI has no callbacks");
     return api;
 }
@@ -157,6 +166,25 @@ void CUPTIAPI called(void*, CUpti_CallbackDomain domain, CUpti_CallbackId call, 
     });
 }
 
+// What NVIDIA's linker is to link in place of what the program gives it: see linking/library.cpp.
+const void* linker_input(const void* data, std::size_t bytes, std::size_t* new_bytes) {
+    const std::string* ptx = nullptr;
+    inside([&] {
+        attachment->with_lines([&](LineProbe& lines) {
+            ptx = lines.replacement_of_input({static_cast<const char*>(data), bytes}, false);
+            return ptx != nullptr;
+        });
+    });
+    if (ptx) *new_bytes = ptx->size() + 1;
+    return ptx ? ptx->c_str() : nullptr;
+}
+
+void stand_before_linker() {
+    const auto take = reinterpret_cast<void (*)(LinkerInput)>(
+        ::dlsym(RTLD_DEFAULT, take_linker_input_symbol));
+    if (take) take(linker_input);
+}
+
 bool tells_of_code() {
     if (!attachment->tells_of_code()) return false;
     try {
@@ -167,9 +195,19 @@ bool tells_of_code() {
     }
 }
 
+// 0: it does not say.
+int version_of_driver() {
+    try {
+        return static_cast<int>(driver_cuda_version(counter_driver()));
+    } catch (const Error&) {
+        return 0;
+    }
+}
+
 void subscribe(const CallbackApi& callbacks) {
     CUpti_SubscriberHandle subscriber = nullptr;
-    check_cupti(callbacks.subscribe(&subscriber, called, nullptr),
+    check_cupti(subscribe_beside_others(callbacks.subscription, version_of_driver(), called,
+                                        &subscriber),
                 "be told of the program's launches");
     const auto enable = [&](CUpti_CallbackDomain domain, CUpti_CallbackId call) {
         check_cupti(callbacks.enable_callback(1, subscriber, domain, call),
@@ -182,8 +220,10 @@ void subscribe(const CallbackApi& callbacks) {
     if (counts_lines || tells_of_code())
         for (const CUpti_CallbackId call : loading_calls) enable(CUPTI_CB_DOMAIN_DRIVER_API, call);
     if (counts_lines)
-        for (const CUpti_CallbackId call : unloading_calls)
-            enable(CUPTI_CB_DOMAIN_DRIVER_API, call);
+        for (const auto& calls : {std::span<const CUpti_driver_api_trace_cbid>(unloading_calls),
+                                  std::span<const CUpti_driver_api_trace_cbid>(linking_calls)})
+            for (const CUpti_CallbackId call : calls) enable(CUPTI_CB_DOMAIN_DRIVER_API, call);
+    if (counts_lines) stand_before_linker();
     if (attachment->instructions()) {
         enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
         enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);

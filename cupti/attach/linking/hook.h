@@ -1,0 +1,15 @@
+// Between the two libraries in a program: the one that stands before NVIDIA's linker, and the one
+// that counts.
+#pragma once
+
+#include <cstddef>
+
+namespace coalprof {
+
+// Of what is to be linked, the PTX that takes its place, with its size; nullptr: it stays as it is.
+using LinkerInput = const void* (*)(const void* data, std::size_t bytes, std::size_t* new_bytes);
+
+// The function by which it is asked for: void(LinkerInput).
+inline constexpr const char* take_linker_input_symbol = "coalprof_take_linker_input";
+
+}  // namespace coalprof
