@@ -295,6 +295,8 @@ std::string kernel_name(const std::string& symbol) {
     constexpr std::string_view unnamed = "(anonymous namespace)::";
     for (std::size_t at = 0; (at = name.find(unnamed, at)) != name.npos;)
         name.erase(at, unnamed.size());
+    for (std::size_t at = 0; (at = name.find("[abi:", at)) != name.npos;)  // Numba's options
+        name.erase(at, std::min(name.find(']', at), name.size() - 1) + 1 - at);
     if (name.starts_with('(')) return name;  // no function's
     std::string plain;
     int depth = 0;

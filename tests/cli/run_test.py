@@ -170,7 +170,10 @@ what, kernel = os.environ['COALPROF_ATTACH_PASS'], os.environ.get('COALPROF_ATTA
 print(what, kernel, os.environ['COALPROF_ATTACH_FIRST'])
 shape = {'grid': [1, 1, 1], 'block': [32, 1, 1], 'device': 0}
 lines = [{'coalprof_trace': 4, 'process': 1, 'program': 'x'}]
-if what == 'traffic':
+if what == 'traffic' and 'REFUSED' in os.environ:
+    lines += [{'problem': 'cannot read counters: only administrators may'}, {'rewritable': '_Z3ptxPf'},
+              {**shape, 'kernel': '_Z3ptxPf', 'launches': 4}, {**shape, 'kernel': '_Z4copyPf', 'launches': 4}]
+elif what == 'traffic':
     for name, seconds in (('_Z5scalePf', 1e-3), ('_Z4copyPf', 2e-3), ('_Z3ptxPf', float(os.environ.get('PTX_SECONDS', '3e-3')))):
         lines += [{**shape, 'kernel': name, 'launch': 1, 'measured': {'duration_seconds': seconds, 'load_sectors': 320}},
                   {**shape, 'kernel': name, 'launches': 4}]
@@ -334,6 +337,34 @@ if what == 'machine_code' and 'IS_KILLED' in os.environ:
         for most, said in (("2", 0), ("1", 1)):
             _, result = self.machine_code("--machine-code", most, env=environment(OTHER_MODULE="1"))
             self.assertEqual(len([text for text in self.no_lines(result) if "another GPU" in text]), said)
+
+    # The second run reads none.
+    def test_counts_lines_where_counters_may_not_be_read(self):
+        runs, result = self.machine_code(env=environment(REFUSED="1", KEEPS_A_WARP="1"))
+        self.assertEqual(runs, ["traffic None 5", "lines None 5"])
+        (point,) = result["points"]
+        self.assertEqual((point["name"], point["measured"]["load_sectors"]), ("app.cu:12 ld.global.f32", 32))
+        (finding,) = result["findings"]
+        self.assertEqual((finding["cause"], finding["saves_seconds"]), ("strided", None))
+        texts = [one["text"] for one in result["warnings"] if one["code"] == "W-NO-COUNTERS"]
+        self.assertEqual(len(texts), 2)
+        self.assertIn("administrators", texts[0])
+        self.assertIn("no times", texts[1])
+        (without,) = self.no_lines(result)
+        self.assertIn("copy", without)
+        self.assertNotIn("%", without)
+
+    def test_stands_before_the_linker_of_a_program_that_has_one(self):
+        told = {"library": "/site/nvidia/libnvJitLink.so.13"}
+        script = ("import json, os\n"
+                  "print(os.path.basename(os.environ.get('LD_PRELOAD', 'nothing')))\n"
+                  "shape = {'kernel': '_Z5scalePf', 'grid': [1, 1, 1], 'block': [32, 1, 1], 'device': 0}\n"
+                  f"lines = [{{'coalprof_trace': 4, 'process': 1, 'program': 'x'}}, {told!r},\n"
+                  "         {'rewritable': '_Z5scalePf'}, {**shape, 'launches': 1}, {'end': True}]\n"
+                  "with open(os.environ['COALPROF_ATTACH_FOLDER'] + '/1.trace', 'w') as trace:\n"
+                  "    trace.write(''.join(json.dumps(line) + chr(10) for line in lines))")
+        ran = self.python("--json", "--lines", script=script)
+        self.assertEqual(ran.out, b"nothing\ncoalprof_linking.so\n")
 
     # Machine code has none; what a run before had saved stays.
     def test_saves_no_file_without_addresses(self):

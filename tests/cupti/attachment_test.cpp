@@ -28,6 +28,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
 
 // Streams that are busy, and the context with them. A mark is reached when none was busy at the
 // time, or none is any more.
@@ -574,14 +575,15 @@ TEST_F(AttachedProgram, is_asked_nothing_more_when_counting_has_failed) {
 }
 
 // Others are nobody's business, and the program itself has no name there.
-TEST_F(AttachedProgram, tells_of_its_libraries_those_of_xla) {
+TEST_F(AttachedProgram, tells_of_its_libraries_those_that_compile_and_link) {
     attachment->program_ends();
     EXPECT_THAT(trace().libraries, IsEmpty());
     begin();
     const LoadedLibrary xla("libjax_common.so");
+    const LoadedLibrary linker("libnvJitLink.so.13");
     for (int i = 0; i < 2; ++i) attachment->waited();
     attachment->program_ends();
-    EXPECT_THAT(trace().libraries, ElementsAre(xla.path()));
+    EXPECT_THAT(trace().libraries, UnorderedElementsAre(xla.path(), linker.path()));
     EXPECT_EQ(lines_with("libjax_common.so"), 1);
 }
 
@@ -591,6 +593,16 @@ TEST_F(AttachedProgram, is_told_which_counts_could_not_be_fetched) {
     attachment->program_ends();
     EXPECT_THAT(counted(), IsEmpty());
     EXPECT_THAT(trace().problems, SizeIs(1));
+}
+
+// As the driver does to users that may not read counters.
+TEST_F(AttachedProgram, has_its_launches_told_where_counters_are_refused) {
+    fake.fail("RangeEnable", 1, CUPTI_ERROR_INSUFFICIENT_PRIVILEGES);
+    for (int i = 0; i < 5; ++i) launch("k");
+    attachment->program_ends();
+    EXPECT_THAT(counted(), IsEmpty());
+    EXPECT_EQ(trace().launches->begin()->second, 5u);
+    EXPECT_THAT(trace().problems, ElementsAre(HasSubstr("only administrators")));
 }
 
 TEST_F(AttachedProgram, is_set_up_once_for_all_its_contexts) {
@@ -650,6 +662,14 @@ TEST_F(ProgramWithLines, has_them_read_before_their_module_goes) {
     unload();
     EXPECT_THAT(trace().sites, SizeIs(1));
     EXPECT_THAT(trace().problems, IsEmpty());
+}
+
+// So that nobody has to be allowed to read any.
+TEST_F(ProgramWithLines, has_them_counted_without_a_counter_of_the_gpu) {
+    launch("k");
+    attachment->program_ends();
+    EXPECT_THAT(trace().sites, SizeIs(1));
+    EXPECT_THAT(fake.all_calls(), IsEmpty());
 }
 
 // As in the run that the hardware counts: what is recorded runs when its graph is launched.

@@ -32,8 +32,9 @@ inline std::string fat_binary(const std::string& entries) {
     return bytes + entries;
 }
 
-// Machine code alone: a header, names of sections, and a section for each function.
-inline std::string cubin_of(const std::vector<std::string>& functions) {
+// Machine code alone: a header, names of sections and symbols, and a section for each function.
+inline std::string cubin_of(const std::vector<std::string>& functions,
+                            const std::vector<std::string>& symbols = {}) {
     std::string names(1, '\0');
     std::string sections(64, '\0');  // that of the names
     for (const std::string& function : functions) {
@@ -42,6 +43,8 @@ inline std::string cubin_of(const std::vector<std::string>& functions) {
         names += ".text." + function + '\0';
         sections += section;
     }
+    for (const std::string& symbol : symbols) names += symbol + '\0';
+    put(sections, 4, std::uint32_t{3});  // names
     put(sections, 24, std::uint64_t{64});
     put(sections, 32, static_cast<std::uint64_t>(names.size()));
     std::string head(64, '\0');

@@ -125,6 +125,7 @@ struct ScriptedDriver {
     int minor = 0;
     int pushed = 0;  // contexts
     int links = 0;   // that were not destroyed
+    int completed = 0;
     bool has_context = true;
     CUresult count_result = CUDA_SUCCESS;
 };
@@ -163,6 +164,7 @@ ModuleDriver fake_driver() {
         return scripted->link_result;
     };
     driver.link_complete = [](CUlinkState, void** code, std::size_t* size) {
+        ++scripted->completed;
         static char compiled[] = "compiled";
         *code = compiled;
         *size = sizeof compiled;
@@ -175,7 +177,7 @@ ModuleDriver fake_driver() {
     driver.global_of_module = [](CUdeviceptr* address, std::size_t* bytes, CUmodule,
                                  const char* name) {
         const auto& words =
-            std::string_view(name) == counts_symbol ? scripted->counts : scripted->samples;
+            std::string_view(name).starts_with(counts_symbol) ? scripted->counts : scripted->samples;
         *address = reinterpret_cast<CUdeviceptr>(words.data());
         *bytes = words.size() * sizeof(std::uint64_t);
         return CUDA_SUCCESS;
@@ -488,6 +490,81 @@ TEST_F(CountedLines, are_those_of_the_first_4096_images) {
     EXPECT_EQ(probe.replacement(ptx.c_str()), nullptr);
     EXPECT_EQ(probe.replacement(ptx.c_str()), nullptr);
     EXPECT_THAT(problems, SizeIs(1));
+}
+
+// --- code that is linked ---------------------------------------------------------------------------
+
+class LinkedCode : public CountedLines {
+ protected:
+    static std::string symbol_of_input(int number, int process = ::getpid()) {
+        return std::string(counts_symbol) + '_' + std::to_string(process) + '_' +
+               std::to_string(number);
+    }
+    // As a linker makes it of inputs with these symbols, and the program loads it.
+    bool loads(const std::vector<std::string>& symbols) {
+        const std::string cubin = cubin_of({"k"}, symbols);
+        EXPECT_EQ(probe.replacement(cubin.data()), nullptr);
+        probe.loaded(handle<CUmodule>(1), handle<CUcontext>(1));
+        probe.launched_in(handle<CUcontext>(1));
+        return reasons.empty();
+    }
+};
+
+TEST_F(LinkedCode, counts_itself_by_what_is_linked_in_place_of_its_ptx) {
+    const std::string* input = probe.replacement_of_input(ptx, true);
+    ASSERT_NE(input, nullptr);
+    EXPECT_THAT(*input, HasSubstr("call coalprof_probe"));
+    EXPECT_THAT(*input, HasSubstr(symbol_of_input(0) + '['));
+    EXPECT_EQ(driver.linked, *input + '\0') << "the driver is asked whether it compiles it";
+    EXPECT_EQ(driver.completed, 0) << "other inputs are missing yet";
+    EXPECT_EQ(driver.links, 0);
+    EXPECT_THAT(rewritten, ElementsAre("k"));
+    EXPECT_TRUE(loads({symbol_of_input(0)}));
+    gpu_counts(5);
+    probe.read(true);
+    ASSERT_THAT(told, SizeIs(1));
+    EXPECT_EQ(told[0].totals.executed, 5u);
+}
+
+TEST_F(LinkedCode, has_the_counts_of_all_its_inputs) {
+    for (int input = 0; input < 2; ++input)
+        ASSERT_NE(probe.replacement_of_input(ptx, false), nullptr);
+    EXPECT_EQ(driver.linked, "") << "another linker says itself what it does not take";
+    EXPECT_TRUE(loads({symbol_of_input(0), symbol_of_input(1)}));
+    gpu_counts(5);
+    probe.read(true);
+    EXPECT_THAT(told, SizeIs(2));
+    probe.unloads(handle<CUmodule>(1));
+    told.clear();
+    probe.read(true);
+    EXPECT_THAT(told, IsEmpty()) << "its counts have gone with it";
+}
+
+// A cache that processes share may hand it over.
+TEST_F(LinkedCode, is_not_taken_for_ours_where_another_process_linked_it) {
+    ASSERT_NE(probe.replacement_of_input(ptx, false), nullptr);
+    EXPECT_FALSE(loads({symbol_of_input(0, ::getpid() + 1)}));
+    EXPECT_FALSE(loads({symbol_of_input(7)}));
+    EXPECT_FALSE(loads({symbol_of_input(0) + "x"}));
+    gpu_counts(5);
+    probe.read(true);
+    EXPECT_THAT(told, IsEmpty());
+}
+
+TEST_F(LinkedCode, is_linked_as_it_is_where_it_cannot_count) {
+    EXPECT_EQ(probe.replacement_of_input(cubin_of({"k"}), true), nullptr);
+    EXPECT_EQ(probe.replacement_of_input("no PTX", true), nullptr);
+    EXPECT_THAT(problems, IsEmpty());
+    driver.link_result = CUDA_ERROR_INVALID_PTX;
+    EXPECT_EQ(probe.replacement_of_input(ptx, true), nullptr);
+    EXPECT_THAT(problems, SizeIs(1));
+    EXPECT_EQ(driver.links, 0);
+}
+
+TEST_F(LinkedCode, counts_itself_by_the_ptx_of_a_fat_binary) {
+    const std::string* input = probe.replacement_of_input(fat_binary(entry(1, 80, ptx)), true);
+    ASSERT_NE(input, nullptr);
+    EXPECT_THAT(*input, HasSubstr(".entry k"));
 }
 
 }  // namespace

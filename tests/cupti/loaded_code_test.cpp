@@ -11,15 +11,22 @@
 
 #include "core/trace/second_run.h"
 #include "cupti/attach/attachment.h"
+#include "cupti/attach/code_origin.h"
 #include "cupti/attach/cubin.h"
+#include "cupti/attach/ptx_image.h"
 #include "cupti/fat_binaries.h"
 
 namespace coalprof {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
+using ::testing::UnorderedElementsAre;
 
 std::string ptx_of(const std::string& kernel) {
     return ".version 8.0\n.target sm_75\n.visible .entry " + kernel + "()\n{\n\tret;\n}\n";
@@ -232,6 +239,41 @@ TEST_F(FirstRun, passes_over_code_that_is_not_there) {
     loads(machine_code);
     launches("k");
     EXPECT_FALSE(is_run_again());
+}
+
+// As nvcc packs code into a program.
+const std::string_view packed_in_this_program{
+    "\x50\xed\x55\xba\x01\x00\x10\x00\x00\x00\x00\x00\x00\x00\x00\x00", 16};
+
+TEST_F(FirstRun, tells_which_file_holds_no_ptx_and_what_to_build_it_with) {
+    ASSERT_EQ(ptx_of_image(packed_in_this_program.data(), 90).index(), 1u);
+    attachment->with_code([](LoadedCode& code) { code.image(packed_in_this_program.data()); });
+    loads(machine_code);
+    const std::string program = std::filesystem::read_symlink("/proc/self/exe").filename();
+    EXPECT_THAT(trace().lacks_ptx,
+                UnorderedElementsAre(AllOf(StartsWith(program + ' '), HasSubstr("-arch=sm_90"),
+                                           HasSubstr("CMAKE_CUDA_ARCHITECTURES=90")),
+                                     AllOf(HasSubstr("cubin"), HasSubstr("nvrtcGetPTX"))));
+}
+
+TEST(WhyWithoutPtx, is_told_by_who_can_build_the_code) {
+    const auto why = [](const std::string& path, const std::set<std::string>& needed) {
+        return why_without_ptx(CodeFile{path, needed}, 120);
+    };
+    EXPECT_THAT(why("/cache/scaled.so", {"libc10.so", "libc.so.6"}),
+                AllOf(HasSubstr("scaled.so"), HasSubstr("TORCH_CUDA_ARCH_LIST=\"12.0+PTX\"")));
+    EXPECT_THAT(why("/home/app", {"libcudart.so.13"}), HasSubstr("-arch=sm_120"));
+    for (const char* vendors : {"/lib/libcublas.so.13", "/torch/lib/libtorch_cuda.so"})
+        EXPECT_THAT(why(vendors, {"libc10.so"}), Not(HasSubstr("build"))) << vendors;
+}
+
+TEST(CodeFile, is_the_one_that_the_bytes_were_loaded_with) {
+    const auto own = file_around(packed_in_this_program.data());
+    ASSERT_TRUE(own);
+    EXPECT_EQ(own->path, std::filesystem::read_symlink("/proc/self/exe"));
+    EXPECT_TRUE(own->needed.contains("libc.so.6"));
+    const std::string made(64, 'x');
+    EXPECT_FALSE(file_around(made.data()));
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ def launched(code):
     checked(driver.cuMemcpyHtoD(of_x, x.ctypes.data, x.nbytes))
     for _ in range(CALLS):
         checked(driver.cuLaunchKernel(kernel, ROWS // 256, 1, 1, 256, 1, 1, 0, 0, (
-            (of_x, of_y), (ctypes.c_void_p, ctypes.c_void_p)), 0))
+            (int(of_x), int(of_y)), (ctypes.c_void_p, ctypes.c_void_p)), 0))
     checked(driver.cuMemcpyDtoH(y.ctypes.data, of_y, y.nbytes))
     return y
 
