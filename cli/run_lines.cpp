@@ -137,11 +137,11 @@ std::vector<Warning> kernels_without_lines(const TimeWithoutLines& time, bool ma
         seconds += of_kernel;
     }
     if (!time.of_kernels.empty())
-        warnings.push_back(no_lines(fmt::format(
-            "no lines of {}{}{}", names.text(), share(seconds),
-            may_ask_more ? "; --machine-code 1 runs the program once more for "
-                           "the one that takes most"
-                         : "")));
+        warnings.push_back(
+            no_lines(fmt::format("no lines of {}{}{}", names.text(), share(seconds),
+                                 may_ask_more ? "; --machine-code 1 runs the program once more for "
+                                                "the one that takes most"
+                                              : "")));
     if (time.in_graphs > 0)
         warnings.push_back(no_lines(fmt::format(
             "{:.0f} % of the GPU's time passed in CUDA graphs, and is no kernel's here; "

@@ -259,8 +259,8 @@ std::vector<LineReport> report_lines(std::vector<LineSummary> lines, const LineC
         const auto rank = [](const LineReport& report) {
             return std::tuple(-report.saves_seconds.value_or(0),
                               -static_cast<double>(report.line.wasted_sectors()),
-                              -report.wasted_share, report.line.place(), report.line.site.function, report.line.offset,
-                              report.line.site.instruction);
+                              -report.wasted_share, report.line.place(), report.line.site.function,
+                              report.line.offset, report.line.site.instruction);
         };
         return rank(a) < rank(b);
     });

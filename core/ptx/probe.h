@@ -27,8 +27,8 @@ struct ProbedPtx {
 };
 
 // Of the functions whose mangled name `wants` accepts; functions that are no kernels always. NoPtx:
-// there is nothing to count in it, or its text is for GPUs before compute capability 7.0. `mark`: see
-// probe_code().
+// there is nothing to count in it, or its text is for GPUs before compute capability 7.0. `mark`:
+// see probe_code().
 std::variant<ProbedPtx, NoPtx> probe(std::string_view ptx,
                                      const std::function<bool(const std::string&)>& wants,
                                      std::string_view mark = {});

@@ -23,8 +23,8 @@ inline constexpr const char* samples_symbol = "coalprof_samples";
 std::size_t samples_of_each_of(std::size_t sites);
 // The second thing that an instruction gives the function: its site with what it is.
 std::uint32_t probe_word(std::size_t site, const PtxSite& of);
-// A function, coalprof_probe, and its memory, to whose names `mark` is added: code that is linked from
-// several texts has that of each.
+// A function, coalprof_probe, and its memory, to whose names `mark` is added: code that is linked
+// from several texts has that of each.
 std::string probe_code(std::size_t sites, std::size_t samples_of_each, std::string_view mark = {});
 
 // The warps that a site's samples hold (samples_of_each x sample_words numbers). One that two warps

@@ -326,7 +326,8 @@ void Attachment::tell_ranges() {
 // For the next run: what has the program's framework hand over PTX depends on its version.
 void Attachment::tell_libraries() {
     const auto note = [](dl_phdr_info* library, std::size_t, void* found) {
-        if (library->dlpi_name && (may_hold_xla(library->dlpi_name) || may_hold_linker(library->dlpi_name)))
+        if (library->dlpi_name &&
+            (may_hold_xla(library->dlpi_name) || may_hold_linker(library->dlpi_name)))
             static_cast<std::set<std::string>*>(found)->insert(library->dlpi_name);
         return 0;
     };

@@ -14,9 +14,9 @@ namespace {
 
 // Whose code nobody but their makers can build.
 constexpr std::array of_vendors{
-    "libcublas",  "libcudnn",   "libcufft",   "libcurand",   "libcusolver",  "libcusparse",
-    "libcutensor", "libcudss",  "libcufile",  "libnvinfer",  "libnvjpeg",    "libnvshmem",
-    "libnpp",     "libnccl",    "libtorch.so", "libtorch_cuda", "libc10",    "libmagma"};
+    "libcublas",   "libcudnn", "libcufft",    "libcurand",     "libcusolver", "libcusparse",
+    "libcutensor", "libcudss", "libcufile",   "libnvinfer",    "libnvjpeg",   "libnvshmem",
+    "libnpp",      "libnccl",  "libtorch.so", "libtorch_cuda", "libc10",      "libmagma"};
 constexpr std::array of_torch{"libtorch", "libc10"};
 
 template <std::size_t count>
@@ -38,8 +38,7 @@ std::set<std::string> needed_by(const dl_phdr_info& object) {
     for (const ElfW(Phdr)* part = object.dlpi_phdr; part != object.dlpi_phdr + object.dlpi_phnum;
          ++part) {
         if (part->p_type != PT_DYNAMIC) continue;
-        const auto* first =
-            reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + part->p_vaddr);
+        const auto* first = reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + part->p_vaddr);
         ElfW(Addr) names = 0;
         for (const ElfW(Dyn)* one = first; one->d_tag != DT_NULL; ++one)
             if (one->d_tag == DT_STRTAB) names = one->d_un.d_ptr;
@@ -89,7 +88,8 @@ std::string why_without_ptx(const std::optional<CodeFile>& file, std::uint32_t c
             "TORCH_CUDA_ARCH_LIST=\"{}.{}+PTX\"",
             name, capability / 10, capability % 10);
     return fmt::format(
-        "{} holds machine code and no PTX: build it with nvcc -arch=sm_{} in place of -arch=native, "
+        "{} holds machine code and no PTX: build it with nvcc -arch=sm_{} in place of "
+        "-arch=native, "
         "with CMake's CMAKE_CUDA_ARCHITECTURES={} in place of native",
         name, capability, capability);
 }

@@ -108,8 +108,8 @@ const std::string* LineProbe::counting(const PtxOrReason& ptx) {
         if (said_.insert(none->reason).second) setup_.lacks_ptx(none->reason);
         return nullptr;
     }
-    const std::string* bytes = keep(std::move(std::get<ProbedPtx>(probed)),
-                                    std::get<std::string>(ptx), Use::as_it_is, {});
+    const std::string* bytes =
+        keep(std::move(std::get<ProbedPtx>(probed)), std::get<std::string>(ptx), Use::as_it_is, {});
     if (bytes) begin_load({images_.size() - 1});
     return bytes;
 }
@@ -148,8 +148,8 @@ bool LineProbe::compile(const ProbedPtx& probed, std::string& bytes, Use use) {
         return true;  // no context yet; the driver compiles it where it needs it
     void* code = nullptr;
     std::size_t size = 0;
-    CUresult result =
-        setup_.driver.link_add_data(link, CU_JIT_INPUT_PTX, bytes.data(), bytes.size() + 1, "coalprof", 0, nullptr, nullptr);
+    CUresult result = setup_.driver.link_add_data(
+        link, CU_JIT_INPUT_PTX, bytes.data(), bytes.size() + 1, "coalprof", 0, nullptr, nullptr);
     if (use == Use::as_it_is && result == CUDA_SUCCESS) {
         result = setup_.driver.link_complete(link, &code, &size);
         if (result == CUDA_SUCCESS) bytes.assign(static_cast<const char*>(code), size);
@@ -176,10 +176,11 @@ std::vector<std::uint64_t> LineProbe::words_at(Handle handle, const std::string&
                                                std::size_t count) {
     CUdeviceptr address = 0;
     std::size_t bytes = 0;
-    const CUresult found =
-        std::holds_alternative<CUlibrary>(handle)
-            ? setup_.driver.global_of_code(&address, &bytes, std::get<CUlibrary>(handle), symbol.c_str())
-            : setup_.driver.global_of_module(&address, &bytes, std::get<CUmodule>(handle), symbol.c_str());
+    const CUresult found = std::holds_alternative<CUlibrary>(handle)
+                               ? setup_.driver.global_of_code(
+                                     &address, &bytes, std::get<CUlibrary>(handle), symbol.c_str())
+                               : setup_.driver.global_of_module(
+                                     &address, &bytes, std::get<CUmodule>(handle), symbol.c_str());
     std::vector<std::uint64_t> words(count);
     if (found != CUDA_SUCCESS || bytes < count * sizeof(std::uint64_t) ||
         setup_.driver.copy_to_host(words.data(), address, count * sizeof(std::uint64_t)) !=

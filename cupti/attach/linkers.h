@@ -1,5 +1,6 @@
 // What has code count itself that a program links with NVIDIA's linker, nvJitLink, which the driver
-// does not know of (Numba, cuda.core): environment variables of the program. See linking/library.cpp.
+// does not know of (Numba, cuda.core): environment variables of the program. See
+// linking/library.cpp.
 #pragma once
 
 #include <set>

@@ -61,7 +61,8 @@ Readings RunMetrics::readings(std::span<const double> values) const {
         double total = 0;
         for (const std::size_t metric : sum.metrics) total += values[metric];
         if (!std::isfinite(total) || total < 0)
-            readings[sum.counter] = Unavailable{"the GPU gave no value (a MIG instance gives none of units that it shares)"};
+            readings[sum.counter] = Unavailable{
+                "the GPU gave no value (a MIG instance gives none of units that it shares)"};
         else if (info(sum.counter).is_integer)
             readings[sum.counter] = static_cast<std::uint64_t>(std::llround(total));
         else

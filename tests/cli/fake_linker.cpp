@@ -1,6 +1,6 @@
-// Stands in for NVIDIA's linker, libnvJitLink.so.13, for tests/cli/linking_test.py: it tells what it
-// was asked for, and what it links are the texts that it was given. Bad options, PTX that says "bad"
-// and unresolved names are refused.
+// Stands in for NVIDIA's linker, libnvJitLink.so.13, for tests/cli/linking_test.py: it tells what
+// it was asked for, and what it links are the texts that it was given. Bad options, PTX that says
+// "bad" and unresolved names are refused.
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -33,7 +33,8 @@ int create(Link** link, std::uint32_t count, const char* const* options) {
 }
 
 int add(Link* link, int kind, const void* data, std::size_t bytes) {
-    const std::string text(static_cast<const char*>(data), ::strnlen(static_cast<const char*>(data), bytes));
+    const std::string text(static_cast<const char*>(data),
+                           ::strnlen(static_cast<const char*>(data), bytes));
     if (text.find("bad") != text.npos) return 4;
     if (kind == 3 && !link->has("-lto")) return 3;
     link->text += text + ';';
@@ -60,37 +61,37 @@ int get(const Link* link, void* to, bool as_ptx) {
 #define SEEN extern "C" __attribute__((visibility("default")))
 SEEN const char* fake_linker_told() { return told.c_str(); }
 SEEN int fake_linker_alive() { return alive; }
-#define LINKER(prefix, release)                                                                   \
-    SEEN int prefix##nvJitLinkCreate##release(Link** link, std::uint32_t count,                   \
-                                              const char* const* options) {                       \
-        return create(link, count, options);                                                      \
-    }                                                                                             \
-    SEEN int prefix##nvJitLinkDestroy##release(Link** link) {                                     \
-        delete *link;                                                                             \
-        --alive;                                                                                  \
-        return 0;                                                                                 \
-    }                                                                                             \
-    SEEN int prefix##nvJitLinkAddData##release(Link* link, int kind, const void* data,            \
-                                               std::size_t bytes, const char*) {                  \
-        return add(link, kind, data, bytes);                                                      \
-    }                                                                                             \
-    SEEN int prefix##nvJitLinkAddFile##release(Link* link, int, const char* path) {               \
-        return add(link, 0, path, std::strlen(path));                                             \
-    }                                                                                             \
-    SEEN int prefix##nvJitLinkComplete##release(Link* link) {                                     \
-        return link->text.find("unresolved") == std::string::npos ? 0 : 6;                        \
-    }                                                                                             \
-    SEEN int prefix##nvJitLinkGetLinkedCubinSize##release(Link* link, std::size_t* bytes) {       \
-        return size(link, bytes, false);                                                          \
-    }                                                                                             \
-    SEEN int prefix##nvJitLinkGetLinkedCubin##release(Link* link, void* code) {                   \
-        return get(link, code, false);                                                            \
-    }                                                                                             \
-    SEEN int prefix##nvJitLinkGetLinkedPtxSize##release(Link* link, std::size_t* bytes) {         \
-        return size(link, bytes, true);                                                           \
-    }                                                                                             \
-    SEEN int prefix##nvJitLinkGetLinkedPtx##release(Link* link, char* text) {                     \
-        return get(link, text, true);                                                             \
+#define LINKER(prefix, release)                                                             \
+    SEEN int prefix##nvJitLinkCreate##release(Link** link, std::uint32_t count,             \
+                                              const char* const* options) {                 \
+        return create(link, count, options);                                                \
+    }                                                                                       \
+    SEEN int prefix##nvJitLinkDestroy##release(Link** link) {                               \
+        delete *link;                                                                       \
+        --alive;                                                                            \
+        return 0;                                                                           \
+    }                                                                                       \
+    SEEN int prefix##nvJitLinkAddData##release(Link* link, int kind, const void* data,      \
+                                               std::size_t bytes, const char*) {            \
+        return add(link, kind, data, bytes);                                                \
+    }                                                                                       \
+    SEEN int prefix##nvJitLinkAddFile##release(Link* link, int, const char* path) {         \
+        return add(link, 0, path, std::strlen(path));                                       \
+    }                                                                                       \
+    SEEN int prefix##nvJitLinkComplete##release(Link* link) {                               \
+        return link->text.find("unresolved") == std::string::npos ? 0 : 6;                  \
+    }                                                                                       \
+    SEEN int prefix##nvJitLinkGetLinkedCubinSize##release(Link* link, std::size_t* bytes) { \
+        return size(link, bytes, false);                                                    \
+    }                                                                                       \
+    SEEN int prefix##nvJitLinkGetLinkedCubin##release(Link* link, void* code) {             \
+        return get(link, code, false);                                                      \
+    }                                                                                       \
+    SEEN int prefix##nvJitLinkGetLinkedPtxSize##release(Link* link, std::size_t* bytes) {   \
+        return size(link, bytes, true);                                                     \
+    }                                                                                       \
+    SEEN int prefix##nvJitLinkGetLinkedPtx##release(Link* link, char* text) {               \
+        return get(link, text, true);                                                       \
     }
 LINKER(, )
 LINKER(__, _13_0)

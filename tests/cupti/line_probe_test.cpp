@@ -176,8 +176,8 @@ ModuleDriver fake_driver() {
     };
     driver.global_of_module = [](CUdeviceptr* address, std::size_t* bytes, CUmodule,
                                  const char* name) {
-        const auto& words =
-            std::string_view(name).starts_with(counts_symbol) ? scripted->counts : scripted->samples;
+        const auto& words = std::string_view(name).starts_with(counts_symbol) ? scripted->counts
+                                                                              : scripted->samples;
         *address = reinterpret_cast<CUdeviceptr>(words.data());
         *bytes = words.size() * sizeof(std::uint64_t);
         return CUDA_SUCCESS;
@@ -492,7 +492,8 @@ TEST_F(CountedLines, are_those_of_the_first_4096_images) {
     EXPECT_THAT(problems, SizeIs(1));
 }
 
-// --- code that is linked ---------------------------------------------------------------------------
+// --- code that is linked
+// ---------------------------------------------------------------------------
 
 class LinkedCode : public CountedLines {
  protected:

@@ -23,8 +23,9 @@ auto variables_of_program(const std::set<std::string>& libraries,
 
 TEST(Linkers, are_stood_before_where_a_program_may_link) {
     ::unsetenv("LD_PRELOAD");
-    for (const char* path : {"/site/nvidia/cu13/lib/libnvJitLink.so.13",
-                             "/site/cuda/bindings/_internal/nvjitlink.cpython-312-x86_64-linux-gnu.so"}) {
+    for (const char* path :
+         {"/site/nvidia/cu13/lib/libnvJitLink.so.13",
+          "/site/cuda/bindings/_internal/nvjitlink.cpython-312-x86_64-linux-gnu.so"}) {
         EXPECT_TRUE(may_hold_linker(path)) << path;
         EXPECT_THAT(variables_of_program({path}), Contains(Pair("LD_PRELOAD", there))) << path;
     }

@@ -35,8 +35,8 @@ CallbackApi load_callback_api() {
     if (!library) throw CountersError("cannot read counters: CUPTI's library has gone");
     CallbackApi api;
     const auto bind = [&](const char* name, auto& function) {
-        function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(
-            ::dlsym(library, name));
+        function =
+            reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
     };
     bind("cuptiSubscribe", api.subscription.subscribe);
     bind("cuptiSubscribe_v2", api.subscription.subscribe_v2);
@@ -180,8 +180,8 @@ const void* linker_input(const void* data, std::size_t bytes, std::size_t* new_b
 }
 
 void stand_before_linker() {
-    const auto take = reinterpret_cast<void (*)(LinkerInput)>(
-        ::dlsym(RTLD_DEFAULT, take_linker_input_symbol));
+    const auto take =
+        reinterpret_cast<void (*)(LinkerInput)>(::dlsym(RTLD_DEFAULT, take_linker_input_symbol));
     if (take) take(linker_input);
 }
 
@@ -206,9 +206,9 @@ int version_of_driver() {
 
 void subscribe(const CallbackApi& callbacks) {
     CUpti_SubscriberHandle subscriber = nullptr;
-    check_cupti(subscribe_beside_others(callbacks.subscription, version_of_driver(), called,
-                                        &subscriber),
-                "be told of the program's launches");
+    check_cupti(
+        subscribe_beside_others(callbacks.subscription, version_of_driver(), called, &subscriber),
+        "be told of the program's launches");
     const auto enable = [&](CUpti_CallbackDomain domain, CUpti_CallbackId call) {
         check_cupti(callbacks.enable_callback(1, subscriber, domain, call),
                     "be told of the program's launches");

@@ -1,8 +1,8 @@
 // The library that is loaded before a program's own (LD_PRELOAD) to stand before NVIDIA's linker,
 // nvJitLink, which the driver knows nothing of: PTX that a program gives it to link is rewritten.
-// Programs find these functions in place of nvJitLink's, by the names that its header gives them for
-// each release of CUDA, and cuda.bindings, by which Numba and cuda.core link, by the plain names,
-// for which it looks among all libraries first (12.0 to 13.3, 2026-11).
+// Programs find these functions in place of nvJitLink's, by the names that its header gives them
+// for each release of CUDA, and cuda.bindings, by which Numba and cuda.core link, by the plain
+// names, for which it looks among all libraries first (12.0 to 13.3, 2026-11).
 //
 // Code that is optimized when it is linked (LTO, Numba's default) is no PTX. It is linked three
 // times: as the program wants it, as PTX, and from that PTX rewritten, which is what the program
@@ -59,8 +59,7 @@ int add(const char* release, void* link, const Input& input) {
 
 // With counting in it; false: nothing was added.
 bool add_counting(const char* release, void* link, const Input& input) {
-    const bool may_hold_ptx =
-        input.kind == ptx || input.kind == fat_binary || input.kind == any;
+    const bool may_hold_ptx = input.kind == ptx || input.kind == fat_binary || input.kind == any;
     const coalprof::LinkerInput ask = replacement.load();
     if (!may_hold_ptx || !ask || !input.data) return false;
     std::size_t bytes = 0;
@@ -124,7 +123,8 @@ bool is_optimized(std::uint32_t count, const char* const* options) {
     bool optimizes = false;
     for (std::uint32_t i = 0; i < count; ++i) {
         if (begins_with(options[i], "-ptx")) return false;  // the program wants no machine code
-        optimizes = optimizes || begins_with(options[i], "-lto") || begins_with(options[i], "-dlto");
+        optimizes =
+            optimizes || begins_with(options[i], "-lto") || begins_with(options[i], "-dlto");
     }
     return optimizes;
 }
@@ -225,7 +225,8 @@ bool complete_beside(const char* release, Link& link) {
         call_linker(release, "GetLinkedPtxSize", link.to_ptx, &size) != success || size == 0)
         return false;
     auto* text = static_cast<char*>(std::calloc(1, size + 1));
-    const bool is_added = text && call_linker(release, "GetLinkedPtx", link.to_ptx, text) == success &&
+    const bool is_added = text &&
+                          call_linker(release, "GetLinkedPtx", link.to_ptx, text) == success &&
                           add_counting(release, link.counting, {ptx, text, size, "coalprof"});
     std::free(text);
     return is_added && call_linker(release, "Complete", link.counting) == success;

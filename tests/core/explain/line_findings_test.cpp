@@ -133,6 +133,14 @@ TEST(LineFindings, save_nothing_known_where_no_time_is_known) {
     EXPECT_TRUE(finding_of(reports[0], "app.cu:1", h100));
 }
 
+// Here line 1 wastes more sectors, and a smaller share of its own.
+TEST(LineFindings, come_in_the_order_of_what_they_waste_where_no_time_is_known) {
+    const std::vector<LineReport> reports = report_lines(
+        {line_of("f", 2, 320, 40, warp_of(4096)), line_of("g", 1, 1000, 500, warp_of(64))}, {});
+    EXPECT_EQ(reports[0].line.place().line, 1u);
+    EXPECT_EQ(reports[1].line.place().line, 2u);
+}
+
 TEST(LineFindings, without_a_warp_to_show_are_none) {
     LineSummary line = line_of("f", 1, 320, 40, warp_of(4096));
     line.samples.clear();

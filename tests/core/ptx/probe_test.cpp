@@ -100,6 +100,19 @@ TEST(Probe, finds_what_triton_writes) {
     EXPECT_EQ(result.sites[0].source, (SourceLine{"/src/fused.py", 34}));
 }
 
+// Several texts are linked into one.
+TEST(Probe, marks_each_name_that_others_could_have_too) {
+    const std::string text = std::get<ProbedPtx>(probe(program, all_kernels, "_7")).text;
+    for (const std::string name : {counts_symbol, samples_symbol}) {
+        std::size_t mentions = 0;
+        for (std::size_t at = 0; (at = text.find(name, at)) != text.npos; at += name.size()) {
+            EXPECT_EQ(text.substr(at + name.size(), 2), "_7") << name;
+            ++mentions;
+        }
+        EXPECT_GE(mentions, 2u) << name;
+    }
+}
+
 TEST(Probe, tells_lines_and_where_code_of_the_toolkit_was_inlined) {
     const ProbedPtx result = probed(program);
     EXPECT_EQ(result.sites[0].source, (SourceLine{"/src/app.cu", 12}));
