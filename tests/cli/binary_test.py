@@ -19,8 +19,10 @@ def told_by(*command):
 
 
 LIBRARY = os.path.join(os.path.dirname(harness.PROGRAM), "coalprof_injection.so")
+LINKING = os.path.join(os.path.dirname(harness.PROGRAM), "coalprof_linking.so")
 # Without CUDA's headers there is no library.
-FILES = [path for path in (harness.PROGRAM, LIBRARY) if os.path.exists(path)]
+LIBRARIES = [path for path in (LIBRARY, LINKING) if os.path.exists(path)]
+FILES = [harness.PROGRAM, *LIBRARIES]
 OF_EVERY_LINUX = r"(libc|libm|libdl|libpthread|librt|libresolv|ld-linux.*)\.so"
 OF_COMPILERS = r"(libstdc\+\+|libgcc_s|libasan|libubsan|libtsan)\.so"
 
@@ -136,8 +138,7 @@ class Installed(Case):
 
     def test_files_have_no_symbols_and_no_folder_of_them_beside(self):
         installed = [f"{self.folder}/bin/coalprof"]
-        if os.path.exists(LIBRARY):
-            installed.append(f"{self.folder}/lib/coalprof/coalprof_injection.so")
+        installed += [f"{self.folder}/lib/coalprof/{os.path.basename(path)}" for path in LIBRARIES]
         for path in installed:
             self.assertNotIn(".symtab", told_by("readelf", "-SW", path))
         self.assertEqual(os.listdir(f"{self.folder}/bin"), ["coalprof"])
