@@ -158,6 +158,76 @@ TEST(Best, estimates_whose_intervals_overlap_are_not_told_apart) {
 }
 
 // 12 and 12 behind 4: neither of the two is worse than the other.
+Point with_interval(std::int64_t stride, Counter counter, double low, double mean, double high) {
+    Point point = point_of({{"stride", stride}}, 1);
+    point.predicted[counter] = mean;
+    point.estimates.emplace().intervals = {{counter, low, high}};
+    return point;
+}
+
+// Of times the smaller is better, of a bandwidth the larger: intervals that have their ends in common
+// are not told apart, others are, whichever of the two lies above.
+TEST(Best, estimates_are_told_apart_where_one_lies_wholly_above_or_below) {
+    for (const Counter counter :
+         {Counter::duration_seconds, Counter::bandwidth_bytes_per_second})
+        for (const auto& [begins, alike] : {std::pair{3.0, 2u}, {3.1, 1u}})
+            EXPECT_EQ(best_of({with_interval(1, counter, 1, 2, 3),
+                               with_interval(2, counter, begins, 4, 5)},
+                              counter)
+                          .best.size(),
+                      alike);
+}
+
+// Overlapping means that are a quarter apart are likely in that order; nearer ones are not certain.
+TEST(Best, is_likely_where_means_are_a_quarter_apart) {
+    const auto text = [](double mean) {
+        return best_of({with_interval(1, Counter::duration_seconds, 0, 4, 9),
+                        with_interval(2, Counter::duration_seconds, 0, mean, 9)},
+                       Counter::duration_seconds)
+            .text;
+    };
+    EXPECT_NE(text(5).find("likely"), std::string::npos);
+    EXPECT_EQ(text(4.9).find("likely"), std::string::npos);
+}
+
+TEST(Best, says_times_from_twice_the_best_on) {
+    const auto text = [](std::uint64_t sectors) {
+        return best_of({point_of({{"stride", 1}}, 100), point_of({{"stride", 2}}, sectors)},
+                       Counter::load_sectors)
+            .text;
+    };
+    EXPECT_NE(text(200).find("2 times"), std::string::npos);
+    EXPECT_EQ(text(199).find("times"), std::string::npos);
+    EXPECT_NE(text(199).find("99 %"), std::string::npos);
+}
+
+TEST(Best, combinations_that_lack_a_number_are_not_ranked) {
+    Point lacks = point_of({{"stride", 2}, {"block", 64}}, 0);
+    lacks.predicted[Counter::load_sectors] = Unavailable{"for a reason"};
+    std::vector<Point> points{point_of({{"stride", 1}, {"block", 64}}, 1), lacks};
+    for (const std::int64_t block : {128, 256})
+        for (const std::int64_t stride : {1, 2})
+            points.push_back(point_of({{"stride", stride}, {"block", block}},
+                                      static_cast<std::uint64_t>(block)));
+    const Verdict verdict = best_of(points, Counter::load_sectors);
+    ASSERT_EQ(verdict.best.size(), 1u);
+    EXPECT_EQ(verdict.best.front(), (NamedValues{{"block", 128}}));
+}
+
+// Times are never quite the same twice: measured ones are alike within 1 %.
+TEST(Best, measured_times_are_alike_within_a_hundredth) {
+    const auto alike = [](double seconds) {
+        std::vector<Point> points;
+        for (const double each : {1.0, seconds}) {
+            points.push_back(point_of({{"stride", each == 1.0 ? 1 : 2}}, 1));
+            points.back().measured.emplace()[Counter::duration_seconds] = each;
+        }
+        return best_of(points, Counter::duration_seconds).best.size();
+    };
+    EXPECT_EQ(alike(1.009), 2u);
+    EXPECT_EQ(alike(1.02), 1u);
+}
+
 TEST(Best, equals_behind_the_best_are_not_ranked_among_themselves) {
     const std::string text = best_of({point_of({{"stride", 3}}, 12), point_of({{"stride", 1}}, 4),
                                       point_of({{"stride", 5}}, 12)},

@@ -2,10 +2,12 @@
 // line: tests/cli/gate_test.py.
 #include "core/gate/budget.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/text/error.h"
+#include "core/write/temporary_folder.h"
 
 namespace coalprof {
 namespace {
@@ -72,6 +74,93 @@ TEST(Budget, holds_only_where_all_its_conditions_are_fulfilled) {
     EXPECT_EQ(report.cases.at(0).held(), 1u);
     EXPECT_EQ(report.code(), ExitCode::done);
     EXPECT_EQ(report.points, 3u);
+}
+
+// What a unit stands for: powers of 1024 and of 1000, and parts of a second (SI, IEC 80000-13).
+TEST(Budget, has_the_limit_that_its_unit_says) {
+    const auto limit = [](const std::string& counter, const std::string& value) {
+        return parse_budget(counter + " <= " + value).limit;
+    };
+    for (const auto& [unit, factor] :
+         {std::pair{"B", 1.0}, {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0},
+          {"TiB", 1099511627776.0}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}})
+        EXPECT_DOUBLE_EQ(limit("dram_read_bytes", std::string("3") + unit), 3 * factor) << unit;
+    for (const auto& [unit, factor] :
+         {std::pair{"s", 1.0}, {"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6}, {"ns", 1e-9}})
+        EXPECT_DOUBLE_EQ(limit("duration_seconds", std::string("3") + unit), 3 * factor) << unit;
+    for (const auto& [unit, factor] : {std::pair{"B/s", 1.0}, {"kB/s", 1e3}, {"MB/s", 1e6},
+                                       {"GB/s", 1e9}, {"TB/s", 1e12}})
+        EXPECT_DOUBLE_EQ(limit("bandwidth_bytes_per_second", std::string("3") + unit), 3 * factor)
+            << unit;
+    EXPECT_DOUBLE_EQ(limit("load_efficiency", "80%"), 0.8);
+}
+
+// A ratio of 1 is whole; more than that was meant in per cent.
+TEST(Budget, of_a_ratio_goes_up_to_1) {
+    EXPECT_EQ(budget_refusal("load_efficiency >= 1"), "accepted");
+    EXPECT_THAT(budget_refusal("load_efficiency >= 1.01"), HasSubstr("%"));
+}
+
+TEST(Budget, is_kept_or_broken_below_at_and_above_its_limit) {
+    for (const auto& [sign, kept] : {std::pair{"<", "100"}, {"<=", "110"}, {">", "001"},
+                                     {">=", "011"}, {"==", "010"}, {"!=", "101"}}) {
+        std::string found;
+        for (const std::uint64_t sectors : {3u, 4u, 5u}) {
+            const auto report = report_of(fmt::format("load_sectors {} 4", sign),
+                                          {point_with({}, sectors)});
+            found += report.cases.at(0).held() == 1 ? '1' : '0';
+        }
+        EXPECT_EQ(found, kept) << sign;
+    }
+}
+
+// A star stands for any text, for none too, and for more than the first guess.
+TEST(Budget, has_conditions_whose_stars_match_any_text) {
+    for (const auto& [pattern, text, fits] :
+         {std::tuple{"ca*", "ca", true}, {"*ab", "aab", true}, {"*", "x", true},
+          {"a*b*c", "aXbXbc", true}, {"*ab", "abx", false}, {"ca*", "c", false}}) {
+        const auto report = report_of(fmt::format("load_sectors <= 4 if dlcm={}", pattern),
+                                      {point_with({{"dlcm", text}}, 4)});
+        EXPECT_EQ(report.cases.at(0).held(), fits ? 1u : 0u) << pattern << ' ' << text;
+    }
+}
+
+TEST(Budget, falls_back_on_the_prediction_where_the_measurement_has_no_such_counter) {
+    Point point = point_with({}, 4);
+    point.measured.emplace()[Counter::load_sectors] = Unavailable{"no permission"};
+    EXPECT_EQ(report_of("load_sectors <= 4", {point}).code(), ExitCode::done);
+    EXPECT_EQ(report_of("measured load_sectors <= 4", {point}).code(), ExitCode::partial);
+}
+
+TEST(Budget, is_not_kept_by_what_is_missing) {
+    Point failed = point_with({}, 4);
+    failed.predicted.clear();
+    failed.failure = "out of memory";
+    EXPECT_EQ(report_of("load_sectors <= 4", {point_with({}, 4), failed}).code(),
+              ExitCode::partial);
+    BudgetJudge judge({parse_budget("load_sectors <= 4")});
+    judge.begin({});
+    judge.point(point_with({}, 4));
+    judge.finish({.status = Status::interrupted});
+    EXPECT_EQ(std::move(judge).report().code(), ExitCode::partial);
+}
+
+// 1 is a tenth of the 10 that were asked for, 30 three times as much.
+TEST(Budget, is_broken_most_where_the_factor_is_largest) {
+    Point tenth = point_with({}, 1);
+    tenth.name = "tenth";
+    const auto report = report_of("load_sectors == 10", {point_with({}, 30), tenth});
+    EXPECT_EQ(report.cases.at(0).findings().at(0).point, "tenth");
+}
+
+TEST(Budget, files_hold_1000_of_them_and_no_more) {
+    const TemporaryFolder folder;
+    std::string text;
+    for (int i = 0; i < 1000; ++i) text += "load_sectors <= 4\n";
+    folder.write("budgets", text);
+    EXPECT_EQ(read_budget_file(folder / "budgets").size(), 1000u);
+    folder.write("budgets", text + "load_sectors <= 4\n");
+    EXPECT_THROW(read_budget_file(folder / "budgets"), UsageError);
 }
 
 }  // namespace

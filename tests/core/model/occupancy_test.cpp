@@ -115,6 +115,26 @@ TEST(Occupancy, says_why_not_one_block_fits) {
     EXPECT_TRUE(occupancy(rules_of("h200"), {}).impossible.empty());
 }
 
+// As many as there may be are allowed: 64 registers of 1024 threads are all 65536 of a block.
+TEST(Occupancy, allows_the_most_of_everything) {
+    for (const KernelNeeds& most : {KernelNeeds{.block = 1024, .registers_per_thread = 64},
+                                    {.block = 32, .registers_per_thread = 255},
+                                    {.block = 32, .shared_bytes = 227 * 1024},
+                                    {.block = 32, .barriers = 64}}) {
+        EXPECT_EQ(occupancy(rules_of("h200"), most).impossible, "");
+        EXPECT_GT(occupancy(rules_of("h200"), most).active_blocks, 0u);
+    }
+    // 3.2 has 64 K registers, of which a block may have half: 32 of 1024 threads.
+    const auto blocks = [](std::uint32_t registers) {
+        return occupancy(rules_of("3.2"), {.block = 1024, .registers_per_thread = registers})
+            .active_blocks;
+    };
+    EXPECT_EQ(blocks(32), 2u);
+    EXPECT_EQ(blocks(33), 0u);
+    // 1.x gives shared memory in units of 512 bytes: 2561 bytes are 3072, of 16384.
+    EXPECT_EQ(occupancy(rules_of("c870"), {.block = 32, .shared_bytes = 2561}).active_blocks, 5u);
+}
+
 // 9.0: 64 warps, at most 32 blocks: from 64 threads up, every size whose warps divide 64.
 TEST(BestBlocks, reach_the_highest_occupancy) {
     const BestBlocks best = best_blocks(rules_of("h200"), {.registers_per_thread = 32});

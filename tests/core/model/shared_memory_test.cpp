@@ -228,6 +228,35 @@ TEST(SharedMemory, of_1_x_says_how_few_and_how_many_passes_the_choice_of_a_word_
     EXPECT_EQ(counts.wavefronts + counts.more, 3u);
 }
 
+// The doubtful half-warp above, once with lanes of 4 bytes and once of 8 at the same addresses: those go
+// word by word, each in as many passes, with as many choices.
+TEST(SharedMemory, of_1_x_doubts_wide_lanes_by_the_word_and_many_warps_by_the_warp) {
+    WarpAccess access;
+    access.space = Space::shared;
+    access.active_lanes = 0xFFFF;
+    for (std::uint64_t lane = 0; lane < 16; ++lane)
+        access.addresses[lane] = lane < 4 ? 8 : lane < 8 ? 72 : (lane - 8) % 7 * 8 + (lane < 15 ? 0 : 56);
+    const SharedMemory model(rules_of("c870"));
+    for (const bool is_backwards : {false, true}) {
+        if (is_backwards) std::reverse(access.addresses.begin(), access.addresses.begin() + 16);
+        access.width_bytes = 4;
+        const SharedCounts narrow = model.count(access);
+        EXPECT_GT(is_backwards ? narrow.fewer : narrow.more, 0u);
+        access.width_bytes = 8;
+        const SharedCounts wide = model.count(access);
+        EXPECT_EQ(wide.wavefronts, 2 * narrow.wavefronts);
+        EXPECT_EQ(wide.fewer, 2 * narrow.fewer);
+        EXPECT_EQ(wide.more, 2 * narrow.more);
+        SharedCounts many = wide;
+        many.add(wide, 2);
+        EXPECT_EQ(many.requests, 3 * wide.requests);
+        EXPECT_EQ(many.wavefronts, 3 * wide.wavefronts);
+        EXPECT_EQ(many.ideal_wavefronts, 3 * wide.ideal_wavefronts);
+        EXPECT_EQ(many.fewer, 3 * wide.fewer);
+        EXPECT_EQ(many.more, 3 * wide.more);
+    }
+}
+
 TEST(SharedMemory, of_no_lane_is_nothing_on_every_machine) {
     for (const Rules& rules : all_rules())
         EXPECT_EQ(SharedMemory(rules).count(WarpAccess{}), SharedCounts{});

@@ -135,6 +135,48 @@ TEST(L1, keeps_global_loads_as_each_generation_documents) {
     EXPECT_EQ(usual_load_modifier(rules_of("gtx1080")), LoadModifier::cg);
 }
 
+// 3.5 opts in to ld.ca alone; what streams is kept by 2.x, and by all from 7.0 on.
+TEST(L1, keeps_what_streams_where_it_keeps_it_by_the_guides_alone) {
+    for (const Rules& rules : all_rules())
+        EXPECT_EQ(keeps_in_l1(rules, LoadModifier::cs), rules.cc.major == 2 || rules.cc.major >= 7)
+            << text_of(rules.cc);
+}
+
+std::vector<std::pair<std::uint64_t, std::uint32_t>> blocks_on(std::string_view machine,
+                                                               const WarpAccess& access,
+                                                               std::uint32_t lanes) {
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> blocks;
+    for (const MovedBlock& block : Transactions(rules_of(machine), LoadModifier::ca).blocks(access, lanes))
+        blocks.emplace_back(block.address, block.bytes);
+    return blocks;
+}
+
+// Appendix F.3.2.1: 16 lanes of 16 bytes in order are two segments of 128 bytes, of 4 bytes one of 64;
+// out of order each lane has 32 bytes of its own. The second half-warp begins 16 lanes on.
+TEST(Transactions, of_1_0_move_the_segments_of_their_half_warp) {
+    using Blocks = std::vector<std::pair<std::uint64_t, std::uint32_t>>;
+    const WarpAccess wide = spaced_warp(0, 16, 16);
+    EXPECT_EQ(blocks_on("1.0", wide, 0x0000FFFF), (Blocks{{0, 128}, {128, 128}}));
+    EXPECT_EQ(blocks_on("1.0", wide, 0xFFFF0000), (Blocks{{256, 128}, {384, 128}}));
+    const WarpAccess narrow = spaced_warp(0, 4);
+    EXPECT_EQ(blocks_on("1.0", narrow, 0xFFF80000), (Blocks{{64, 64}}));
+    EXPECT_EQ(blocks_on("1.0", spaced_warp(4, 4), 0x00000300), (Blocks{{32, 32}, {32, 32}}));
+}
+
+TEST(Transactions, of_many_warps_are_each_number_as_often) {
+    for (const char* machine : {"1.0", "1.3", "2.0", "6.1"}) {
+        const TransactionCounts one = counts_on(machine, spaced_warp(4, 4), LoadModifier::ca);
+        TransactionCounts many = one;
+        many.add(one, 2);
+        EXPECT_EQ(many.requests, 3 * one.requests);
+        EXPECT_EQ(many.of_32_bytes, 3 * one.of_32_bytes);
+        EXPECT_EQ(many.of_64_bytes, 3 * one.of_64_bytes);
+        EXPECT_EQ(many.of_128_bytes, 3 * one.of_128_bytes);
+        EXPECT_EQ(many.unique_bytes, 3 * one.unique_bytes);
+        EXPECT_EQ(many.active_bytes, 3 * one.active_bytes);
+    }
+}
+
 TEST(Transactions, of_atomics_are_not_known) {
     const Transactions transactions(rules_of("c2050"), LoadModifier::ca);
     EXPECT_FALSE(transactions.unavailable(AccessKind::store));

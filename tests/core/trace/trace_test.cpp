@@ -201,6 +201,75 @@ TEST(Kernels, take_their_use_of_sectors_from_the_second_run) {
     EXPECT_EQ(kernels[0].measured[Counter::load_sectors], Reading{std::uint64_t{64}});
 }
 
+CountedLaunch without_time(std::uint64_t number, TracedKernel kernel, Counter counter, Reading value) {
+    CountedLaunch launch{.number = number, .kernel = std::move(kernel), .measured = {}};
+    launch.measured[counter] = value;
+    return launch;
+}
+Trace with_values(Counter counter, const std::vector<Reading>& values) {
+    Trace trace;
+    for (const Reading& value : values)
+        trace.counted.push_back(without_time(trace.counted.size() + 1, scale, counter, value));
+    return trace;
+}
+
+// Of an even number the lower of the two in the middle: a count that some launch had. A launch that the
+// GPU gave no value leaves it to the others.
+TEST(Kernels, have_the_lower_median_of_the_launches_that_have_a_value) {
+    const Reading none = Unavailable{"the GPU gave no value"};
+    const auto median = [](const std::vector<Reading>& values) {
+        return summarize({with_values(Counter::load_sectors, values)})[0]
+            .measured[Counter::load_sectors];
+    };
+    const auto of = [](std::uint64_t value) { return Reading{value}; };
+    EXPECT_EQ(median({of(4), of(1), of(3), of(2)}), of(2));
+    EXPECT_EQ(median({of(7), of(1)}), of(1));
+    EXPECT_EQ(median({of(5)}), of(5));
+    EXPECT_EQ(median({none, of(9), of(8), none, of(7)}), of(8));
+    EXPECT_EQ(median({none, none}), none);
+}
+
+TEST(Kernels, vary_where_their_loads_or_their_stores_do) {
+    for (const auto& [counter, varies] : {std::pair{Counter::load_sectors, true},
+                                          {Counter::store_sectors, true},
+                                          {Counter::l2_read_sectors, false}}) {
+        const auto is_varying = [](const Trace& trace) { return summarize({trace})[0].sectors_vary; };
+        EXPECT_EQ(is_varying(with_values(counter, {std::uint64_t{1}, std::uint64_t{2}})), varies);
+        EXPECT_FALSE(is_varying(with_values(counter, {std::uint64_t{2}, std::uint64_t{2}})));
+    }
+}
+
+// 3 launches of 10 stored sectors are more than one of 20 loaded; launches of both processes are added.
+TEST(Kernels, without_time_are_ordered_by_the_sectors_of_all_launches) {
+    TracedKernel stores = scale;
+    stores.name = "_Z6storesPf";
+    Trace first;
+    first.counted = {without_time(1, scale, Counter::load_sectors, std::uint64_t{20}),
+                     without_time(2, stores, Counter::store_sectors, std::uint64_t{10})};
+    first.launches = {{scale, 1}, {stores, 2}};
+    Trace second;
+    second.launches = {{stores, 1}};
+    const auto kernels = summarize({first, second});
+    ASSERT_EQ(kernels.size(), 2u);
+    EXPECT_EQ(kernels[0].kernel.name, stores.name);
+    EXPECT_EQ(kernels[0].launches, 3u);
+}
+
+TEST(Kernels, take_the_use_of_what_they_store_from_the_second_run_too) {
+    Trace hardware;
+    hardware.counted = {launch_of(1, 64, 1e-6)};
+    CountedLaunch patched{.number = 1, .kernel = scale, .measured = {}};
+    patched.measured[Counter::store_sectors] = std::uint64_t{32};
+    patched.measured[Counter::store_unique_bytes] = std::uint64_t{512};
+    Trace use;
+    use.counted = {patched};
+    auto kernels = summarize({hardware});
+    add_use(kernels, summarize({use}));
+    EXPECT_EQ(kernels[0].measured[Counter::store_unique_bytes], Reading{std::uint64_t{512}});
+    EXPECT_EQ(kernels[0].measured[Counter::store_bytes_per_sector], Reading{16.0});
+    EXPECT_EQ(kernels[0].measured[Counter::store_efficiency], Reading{0.5});
+}
+
 // --- lines ---------------------------------------------------------------------------------------
 
 TracedSite site_of(const std::string& id, std::uint64_t executed) {
