@@ -83,9 +83,9 @@ TEST(Ranges, of_results_give_nothing_away) {
     for (const Row& row : rows) {
         const RangeOfResult found = range_of_result(row.kind, row.a, row.b, row.c);
         const auto told = [&] {
-            return testing::Message() << "operator " << static_cast<int>(row.kind) << " of "
-                                      << row.a.low << ".." << row.a.high << " and " << row.b.low
-                                      << ".." << row.b.high;
+            return testing::Message()
+                   << "operator " << static_cast<int>(row.kind) << " of " << row.a.low << ".."
+                   << row.a.high << " and " << row.b.low << ".." << row.b.high;
         };
         EXPECT_EQ(found.range.low, row.result.low) << told();
         EXPECT_EQ(found.range.high, row.result.high) << told();
@@ -101,7 +101,8 @@ TEST(Ranges, are_true_where_no_value_is_zero) {
         EXPECT_EQ(truth_of(range), Truth::always);
 }
 
-// && and the first answer of ?: where the test may be true, || and the second where it may be false.
+// && and the first answer of ?: where the test may be true, || and the second where it may be
+// false.
 TEST(Ranges, decide_which_operands_are_evaluated) {
     const ValueRange never{0, 0};
     const ValueRange always{1, 2};

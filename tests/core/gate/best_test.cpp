@@ -165,11 +165,10 @@ Point with_interval(std::int64_t stride, Counter counter, double low, double mea
     return point;
 }
 
-// Of times the smaller is better, of a bandwidth the larger: intervals that have their ends in common
-// are not told apart, others are, whichever of the two lies above.
+// Of times the smaller is better, of a bandwidth the larger: intervals that have their ends in
+// common are not told apart, others are, whichever of the two lies above.
 TEST(Best, estimates_are_told_apart_where_one_lies_wholly_above_or_below) {
-    for (const Counter counter :
-         {Counter::duration_seconds, Counter::bandwidth_bytes_per_second})
+    for (const Counter counter : {Counter::duration_seconds, Counter::bandwidth_bytes_per_second})
         for (const auto& [begins, alike] : {std::pair{3.0, 2u}, {3.1, 1u}})
             EXPECT_EQ(best_of({with_interval(1, counter, 1, 2, 3),
                                with_interval(2, counter, begins, 4, 5)},

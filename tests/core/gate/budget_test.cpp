@@ -81,15 +81,21 @@ TEST(Budget, has_the_limit_that_its_unit_says) {
     const auto limit = [](const std::string& counter, const std::string& value) {
         return parse_budget(counter + " <= " + value).limit;
     };
-    for (const auto& [unit, factor] :
-         {std::pair{"B", 1.0}, {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0},
-          {"TiB", 1099511627776.0}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}})
+    for (const auto& [unit, factor] : {std::pair{"B", 1.0},
+                                       {"KiB", 1024.0},
+                                       {"MiB", 1048576.0},
+                                       {"GiB", 1073741824.0},
+                                       {"TiB", 1099511627776.0},
+                                       {"kB", 1e3},
+                                       {"MB", 1e6},
+                                       {"GB", 1e9},
+                                       {"TB", 1e12}})
         EXPECT_DOUBLE_EQ(limit("dram_read_bytes", std::string("3") + unit), 3 * factor) << unit;
     for (const auto& [unit, factor] :
          {std::pair{"s", 1.0}, {"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6}, {"ns", 1e-9}})
         EXPECT_DOUBLE_EQ(limit("duration_seconds", std::string("3") + unit), 3 * factor) << unit;
-    for (const auto& [unit, factor] : {std::pair{"B/s", 1.0}, {"kB/s", 1e3}, {"MB/s", 1e6},
-                                       {"GB/s", 1e9}, {"TB/s", 1e12}})
+    for (const auto& [unit, factor] :
+         {std::pair{"B/s", 1.0}, {"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}, {"TB/s", 1e12}})
         EXPECT_DOUBLE_EQ(limit("bandwidth_bytes_per_second", std::string("3") + unit), 3 * factor)
             << unit;
     EXPECT_DOUBLE_EQ(limit("load_efficiency", "80%"), 0.8);
@@ -102,12 +108,16 @@ TEST(Budget, of_a_ratio_goes_up_to_1) {
 }
 
 TEST(Budget, is_kept_or_broken_below_at_and_above_its_limit) {
-    for (const auto& [sign, kept] : {std::pair{"<", "100"}, {"<=", "110"}, {">", "001"},
-                                     {">=", "011"}, {"==", "010"}, {"!=", "101"}}) {
+    for (const auto& [sign, kept] : {std::pair{"<", "100"},
+                                     {"<=", "110"},
+                                     {">", "001"},
+                                     {">=", "011"},
+                                     {"==", "010"},
+                                     {"!=", "101"}}) {
         std::string found;
         for (const std::uint64_t sectors : {3u, 4u, 5u}) {
-            const auto report = report_of(fmt::format("load_sectors {} 4", sign),
-                                          {point_with({}, sectors)});
+            const auto report =
+                report_of(fmt::format("load_sectors {} 4", sign), {point_with({}, sectors)});
             found += report.cases.at(0).held() == 1 ? '1' : '0';
         }
         EXPECT_EQ(found, kept) << sign;
@@ -116,9 +126,12 @@ TEST(Budget, is_kept_or_broken_below_at_and_above_its_limit) {
 
 // A star stands for any text, for none too, and for more than the first guess.
 TEST(Budget, has_conditions_whose_stars_match_any_text) {
-    for (const auto& [pattern, text, fits] :
-         {std::tuple{"ca*", "ca", true}, {"*ab", "aab", true}, {"*", "x", true},
-          {"a*b*c", "aXbXbc", true}, {"*ab", "abx", false}, {"ca*", "c", false}}) {
+    for (const auto& [pattern, text, fits] : {std::tuple{"ca*", "ca", true},
+                                              {"*ab", "aab", true},
+                                              {"*", "x", true},
+                                              {"a*b*c", "aXbXbc", true},
+                                              {"*ab", "abx", false},
+                                              {"ca*", "c", false}}) {
         const auto report = report_of(fmt::format("load_sectors <= 4 if dlcm={}", pattern),
                                       {point_with({{"dlcm", text}}, 4)});
         EXPECT_EQ(report.cases.at(0).held(), fits ? 1u : 0u) << pattern << ' ' << text;

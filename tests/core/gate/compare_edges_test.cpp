@@ -59,8 +59,8 @@ Point estimated(double low, std::uint64_t value, double high) {
     return point;
 }
 
-// 10 to 20 has 20 in common with 20 to 30, and 10 with 5 to 10; with what begins or ends one further
-// away it has nothing.
+// 10 to 20 has 20 in common with 20 to 30, and 10 with 5 to 10; with what begins or ends one
+// further away it has nothing.
 TEST(Comparison, of_estimates_finds_what_lies_wholly_above_or_below) {
     const Side before{{estimated(10, 15, 20)}};
     const auto now = [&](double low, std::uint64_t value, double high) {
@@ -76,8 +76,8 @@ Point timed(double low, double median, double high) {
     Point point;
     point.name = "p";
     point.measured.emplace()[Counter::duration_seconds] = median;
-    point.timing = Timing{
-        .repeats = 20, .median_seconds = median, .low_seconds = low, .high_seconds = high};
+    point.timing =
+        Timing{.repeats = 20, .median_seconds = median, .low_seconds = low, .high_seconds = high};
     return point;
 }
 
@@ -144,8 +144,8 @@ TEST(Comparison, lets_a_prediction_vary_that_one_of_the_results_calls_an_estimat
 }
 
 TEST(Comparison, tells_the_greatest_improvement_first) {
-    const Side before{{predicted(Counter::load_sectors, 100, "a"),
-                       predicted(Counter::load_sectors, 100, "b")}};
+    const Side before{
+        {predicted(Counter::load_sectors, 100, "a"), predicted(Counter::load_sectors, 100, "b")}};
     const Side now{
         {predicted(Counter::load_sectors, 50, "a"), predicted(Counter::load_sectors, 1, "b")}};
     const GateReport report = compare(before, now);
@@ -187,7 +187,8 @@ TEST(Comparison, holds_no_measurement_against_that_of_a_failed_point) {
     EXPECT_EQ(kinds_of(compare({{failed}}, {{timed(5, 5, 5)}})), "better ");
 }
 
-// What was not measured there any more is lost on any machine; what its model has no rule for is not.
+// What was not measured there any more is lost on any machine; what its model has no rule for is
+// not.
 TEST(Comparison, misses_a_measurement_on_another_machine_too) {
     const CompareOptions across{.across = {"machine"}};
     Point measured = predicted(Counter::load_sectors, 1);
@@ -203,17 +204,16 @@ TEST(Comparison, misses_a_measurement_on_another_machine_too) {
 }
 
 TEST(Direction, is_that_of_what_a_counter_says) {
-    for (const auto& [counter, better] :
-         {std::pair{Counter::load_ideal_sectors, Better::neither},
-          {Counter::store_unique_bytes, Better::neither},
-          {Counter::useful_bytes, Better::neither},
-          {Counter::bandwidth_bytes_per_second, Better::more},
-          {Counter::bandwidth_share, Better::more},
-          {Counter::load_bytes_per_sector, Better::more},
-          {Counter::store_efficiency, Better::more},
-          {Counter::l1_hit_sectors, Better::more},
-          {Counter::load_sectors, Better::less},
-          {Counter::duration_seconds, Better::less}})
+    for (const auto& [counter, better] : {std::pair{Counter::load_ideal_sectors, Better::neither},
+                                          {Counter::store_unique_bytes, Better::neither},
+                                          {Counter::useful_bytes, Better::neither},
+                                          {Counter::bandwidth_bytes_per_second, Better::more},
+                                          {Counter::bandwidth_share, Better::more},
+                                          {Counter::load_bytes_per_sector, Better::more},
+                                          {Counter::store_efficiency, Better::more},
+                                          {Counter::l1_hit_sectors, Better::more},
+                                          {Counter::load_sectors, Better::less},
+                                          {Counter::duration_seconds, Better::less}})
         EXPECT_EQ(better_of(counter), better) << key_of(counter);
 }
 

@@ -1,5 +1,5 @@
-// Every number of the rules of each compute capability, with where it was published. A value that is
-// changed in rules.cpp alone turns one of these red.
+// Every number of the rules of each compute capability, with where it was published. A value that
+// is changed in rules.cpp alone turns one of these red.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,14 +14,15 @@ namespace {
 
 constexpr std::uint32_t KiB = 1024;
 
-// CUDA Occupancy Calculator, sheet "GPU Data" (1.x to 3.2), and cuda_occupancy.h of CUDA 13.0 with the
-// CUDA Programming Guide's table of technical specifications (3.5 on). 6.0 has two sub-partitions, but
-// cuda_occupancy.h rounds its warps as for four. The calculator gives a block of 3.2, 5.3 and 6.2 half
-// of the registers of a multiprocessor.
+// CUDA Occupancy Calculator, sheet "GPU Data" (1.x to 3.2), and cuda_occupancy.h of CUDA 13.0 with
+// the CUDA Programming Guide's table of technical specifications (3.5 on). 6.0 has two
+// sub-partitions, but cuda_occupancy.h rounds its warps as for four. The calculator gives a block
+// of 3.2, 5.3 and 6.2 half of the registers of a multiprocessor.
 struct OccupancyRow {
     ComputeCapability cc;
-    std::uint32_t threads, blocks, registers, registers_per_block, registers_per_thread, register_unit,
-        sub_partitions, warp_unit, shared_kib, shared_kib_per_block, shared_unit, reserved, barriers;
+    std::uint32_t threads, blocks, registers, registers_per_block, registers_per_thread,
+        register_unit, sub_partitions, warp_unit, shared_kib, shared_kib_per_block, shared_unit,
+        reserved, barriers;
 };
 constexpr std::array occupancy_rows{
     OccupancyRow{{1, 0}, 768, 8, 8 * KiB, 8 * KiB, 124, 256, 1, 2, 16, 16, 512, 0, 0},
@@ -82,9 +83,9 @@ TEST(RuleNumbers, of_occupancy_are_those_of_the_calculator_and_the_header) {
 }
 
 // The shared memory and L1 of each split, in KiB. 2.x and 3.x: the CUDA C Programming Guide on
-// cudaFuncSetCacheConfig(); 3.7 has 64 KiB of shared memory more (Kepler Tuning Guide). 5.x and 6.x: the
-// CUDA Programming Guide 13 on each compute capability. 7.0 on: its table of carveouts, of 128 KiB
-// (7.0, 8.6, 8.9, 12.x), 96 (7.5), 192 (8.0, 8.7) and 256 (9.0 to 11.0).
+// cudaFuncSetCacheConfig(); 3.7 has 64 KiB of shared memory more (Kepler Tuning Guide). 5.x
+// and 6.x: the CUDA Programming Guide 13 on each compute capability. 7.0 on: its table of
+// carveouts, of 128 KiB (7.0, 8.6, 8.9, 12.x), 96 (7.5), 192 (8.0, 8.7) and 256 (9.0 to 11.0).
 struct SplitRow {
     std::vector<ComputeCapability> all;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> splits;
@@ -134,9 +135,10 @@ TEST(RuleNumbers, of_l1_and_shared_memory_are_those_of_the_guides) {
     EXPECT_EQ(seen, all_rules().size());
 }
 
-// From which compute capability on: CUDA C Programming Guide 4.2, appendix F, tables of features and
-// technical specifications (1.x to 3.0); CUDA Programming Guide 13 (atomicAdd() of doubles, ld.global.nc,
-// cudaMallocManaged()). That the limit of what L2 fetches works from 8.0 on is assumed.
+// From which compute capability on: CUDA C Programming Guide 4.2, appendix F, tables of features
+// and technical specifications (1.x to 3.0); CUDA Programming Guide 13 (atomicAdd() of doubles,
+// ld.global.nc, cudaMallocManaged()). That the limit of what L2 fetches works from 8.0 on is
+// assumed.
 TEST(RuleNumbers, of_what_came_later_are_those_of_the_feature_tables) {
     for (const Rules& rules : all_rules()) {
         const auto from = [&](int major, int minor) {
@@ -161,9 +163,10 @@ TEST(RuleNumbers, of_what_came_later_are_those_of_the_feature_tables) {
     }
 }
 
-// Which loads L1 keeps. 2.x: appendix F.4.2 (128-byte lines, by default; what streams is kept too, PTX
-// ISA, ld.cs). 3.x: the guide on 3.x (local memory alone; 3.5 and 3.7 opt in). 5.x, 6.x: CUDA Programming
-// Guide 13 (5.0 never, the others where they are asked to). 7.0 on: the Kernel Profiling Guide.
+// Which loads L1 keeps. 2.x: appendix F.4.2 (128-byte lines, by default; what streams is kept too,
+// PTX ISA, ld.cs). 3.x: the guide on 3.x (local memory alone; 3.5 and 3.7 opt in). 5.x, 6.x: CUDA
+// Programming Guide 13 (5.0 never, the others where they are asked to). 7.0 on: the Kernel
+// Profiling Guide.
 TEST(RuleNumbers, of_what_l1_keeps_are_those_of_the_guides) {
     for (const Rules& rules : all_rules()) {
         const std::string cc = text_of(rules.cc);
@@ -172,8 +175,8 @@ TEST(RuleNumbers, of_what_l1_keeps_are_those_of_the_guides) {
         const int minor = rules.cc.minor;
         const bool is_lines = major == 2 || major == 3;
         const bool is_sectored = major >= 7;
-        EXPECT_EQ(has.keeps_ca, major == 2 || (major == 3 && minor >= 5) || (major == 5 && minor > 0) ||
-                                    major >= 6)
+        EXPECT_EQ(has.keeps_ca, major == 2 || (major == 3 && minor >= 5) ||
+                                    (major == 5 && minor > 0) || major >= 6)
             << cc;
         EXPECT_EQ(has.keeps_cs, major == 2 || is_sectored) << cc;
         EXPECT_EQ(has.by_default, major == 2 || (major == 6 && minor == 0) || is_sectored) << cc;
@@ -181,10 +184,11 @@ TEST(RuleNumbers, of_what_l1_keeps_are_those_of_the_guides) {
     }
 }
 
-// What L2 fetches: warpspeed (D. Ernst) for V100, A100, A40, L40; an H200 of our own; 10.x with HBM as
-// those. Nothing is known of the others, whose value is that of the A40. The share of the peak: 74 of 86.4
-// and 120 of 141.7 GB/s (CUDA Best Practices Guide), 110 of 148 (M2050, saxpy), 790 of 898 (Best Practices
-// Guide, V100), 4255 of 4814 (H200, 2026-11-20); else the middle of 0.75 to 0.86.
+// What L2 fetches: warpspeed (D. Ernst) for V100, A100, A40, L40; an H200 of our own; 10.x with HBM
+// as those. Nothing is known of the others, whose value is that of the A40. The share of the peak:
+// 74 of 86.4 and 120 of 141.7 GB/s (CUDA Best Practices Guide), 110 of 148 (M2050, saxpy), 790 of
+// 898 (Best Practices Guide, V100), 4255 of 4814 (H200, 2026-11-20); else the middle of 0.75 to
+// 0.86.
 TEST(RuleNumbers, of_device_memory_are_those_that_were_published_or_measured) {
     for (const Rules& rules : all_rules()) {
         const std::string cc = text_of(rules.cc);
@@ -193,16 +197,17 @@ TEST(RuleNumbers, of_device_memory_are_those_that_were_published_or_measured) {
                              is.major == 9 || (is.major == 10 && is.minor != 1);
         EXPECT_EQ(rules.memory.fill_bytes, is.major == 1 ? 0u : has_hbm ? 64u : 32u) << cc;
         EXPECT_EQ(rules.memory.flush_reads, is.major == 9 ? 2u : 4u) << cc;
-        const double sustained = is.major == 1                       ? 0.85
-                                 : is.major == 2                     ? 0.75
-                                 : is == ComputeCapability{7, 0}     ? 0.88
-                                 : is.major == 9                     ? 0.884
-                                                                     : 0.80;
+        const double sustained = is.major == 1                   ? 0.85
+                                 : is.major == 2                 ? 0.75
+                                 : is == ComputeCapability{7, 0} ? 0.88
+                                 : is.major == 9                 ? 0.884
+                                                                 : 0.80;
         EXPECT_EQ(rules.memory.sustained_fraction, sustained) << cc;
     }
 }
 
-// Warps of single launches on an H200 (2026-11-20) varied address bits 7 to 33; above no bit was seen.
+// Warps of single launches on an H200 (2026-11-20) varied address bits 7 to 33; above no bit was
+// seen.
 TEST(RuleNumbers, of_the_banks_of_tags_hold_below_bit_34_of_9_0_alone) {
     for (const Rules& rules : all_rules()) {
         ASSERT_EQ(rules.tag_banks.has_value(), rules.cc.major == 9) << text_of(rules.cc);

@@ -228,14 +228,16 @@ TEST(SharedMemory, of_1_x_says_how_few_and_how_many_passes_the_choice_of_a_word_
     EXPECT_EQ(counts.wavefronts + counts.more, 3u);
 }
 
-// The doubtful half-warp above, once with lanes of 4 bytes and once of 8 at the same addresses: those go
-// word by word, each in as many passes, with as many choices.
+// The doubtful half-warp above, once with lanes of 4 bytes and once of 8 at the same addresses:
+// those go word by word, each in as many passes, with as many choices.
 TEST(SharedMemory, of_1_x_doubts_wide_lanes_by_the_word_and_many_warps_by_the_warp) {
     WarpAccess access;
     access.space = Space::shared;
     access.active_lanes = 0xFFFF;
     for (std::uint64_t lane = 0; lane < 16; ++lane)
-        access.addresses[lane] = lane < 4 ? 8 : lane < 8 ? 72 : (lane - 8) % 7 * 8 + (lane < 15 ? 0 : 56);
+        access.addresses[lane] = lane < 4   ? 8
+                                 : lane < 8 ? 72
+                                            : (lane - 8) % 7 * 8 + (lane < 15 ? 0 : 56);
     const SharedMemory model(rules_of("c870"));
     for (const bool is_backwards : {false, true}) {
         if (is_backwards) std::reverse(access.addresses.begin(), access.addresses.begin() + 16);

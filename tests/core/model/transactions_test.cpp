@@ -146,13 +146,14 @@ std::vector<std::pair<std::uint64_t, std::uint32_t>> blocks_on(std::string_view 
                                                                const WarpAccess& access,
                                                                std::uint32_t lanes) {
     std::vector<std::pair<std::uint64_t, std::uint32_t>> blocks;
-    for (const MovedBlock& block : Transactions(rules_of(machine), LoadModifier::ca).blocks(access, lanes))
+    for (const MovedBlock& block :
+         Transactions(rules_of(machine), LoadModifier::ca).blocks(access, lanes))
         blocks.emplace_back(block.address, block.bytes);
     return blocks;
 }
 
-// Appendix F.3.2.1: 16 lanes of 16 bytes in order are two segments of 128 bytes, of 4 bytes one of 64;
-// out of order each lane has 32 bytes of its own. The second half-warp begins 16 lanes on.
+// Appendix F.3.2.1: 16 lanes of 16 bytes in order are two segments of 128 bytes, of 4 bytes one of
+// 64; out of order each lane has 32 bytes of its own. The second half-warp begins 16 lanes on.
 TEST(Transactions, of_1_0_move_the_segments_of_their_half_warp) {
     using Blocks = std::vector<std::pair<std::uint64_t, std::uint32_t>>;
     const WarpAccess wide = spaced_warp(0, 16, 16);

@@ -14,8 +14,11 @@ Point measured(Reading predicted, Reading found) {
 }
 
 TEST(Agreement, of_an_interval_includes_both_its_ends) {
-    for (const auto& [value, holds] : {std::pair<std::uint64_t, bool>{9, false}, {10, true},
-                                       {15, true}, {20, true}, {21, false}}) {
+    for (const auto& [value, holds] : {std::pair<std::uint64_t, bool>{9, false},
+                                       {10, true},
+                                       {15, true},
+                                       {20, true},
+                                       {21, false}}) {
         Point point = measured(std::uint64_t{15}, value);
         point.estimates.emplace().intervals = {{Counter::load_sectors, 10, 20}};
         const Agreement agreement = agreement_of(point);

@@ -1,5 +1,5 @@
-// How points are divided, and which part an environment says. Refusals are tested on the command line:
-// tests/cli/long_sweeps_test.py.
+// How points are divided, and which part an environment says. Refusals are tested on the command
+// line: tests/cli/long_sweeps_test.py.
 #include "core/sweep/shard.h"
 
 #include <gmock/gmock.h>
@@ -31,12 +31,11 @@ TEST(Shard, parts_follow_each_other_cover_all_and_differ_by_a_point) {
         }
 }
 
-// Which of the fair splits it is must stay: a task that is run again by a later version fills the gap
-// that the others left.
+// Which of the fair splits it is must stay: a task that is run again by a later version fills the
+// gap that the others left.
 TEST(Shard, gives_the_points_left_over_to_the_later_parts) {
     std::vector<std::uint64_t> firsts;
-    for (std::uint64_t index = 1; index <= 4; ++index)
-        firsts.push_back(Shard{index, 3}.first(32));
+    for (std::uint64_t index = 1; index <= 4; ++index) firsts.push_back(Shard{index, 3}.first(32));
     EXPECT_THAT(firsts, ElementsAre(0, 10, 21, 32));
 }
 

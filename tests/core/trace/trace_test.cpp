@@ -201,7 +201,8 @@ TEST(Kernels, take_their_use_of_sectors_from_the_second_run) {
     EXPECT_EQ(kernels[0].measured[Counter::load_sectors], Reading{std::uint64_t{64}});
 }
 
-CountedLaunch without_time(std::uint64_t number, TracedKernel kernel, Counter counter, Reading value) {
+CountedLaunch without_time(std::uint64_t number, TracedKernel kernel, Counter counter,
+                           Reading value) {
     CountedLaunch launch{.number = number, .kernel = std::move(kernel), .measured = {}};
     launch.measured[counter] = value;
     return launch;
@@ -213,8 +214,8 @@ Trace with_values(Counter counter, const std::vector<Reading>& values) {
     return trace;
 }
 
-// Of an even number the lower of the two in the middle: a count that some launch had. A launch that the
-// GPU gave no value leaves it to the others.
+// Of an even number the lower of the two in the middle: a count that some launch had. A launch that
+// the GPU gave no value leaves it to the others.
 TEST(Kernels, have_the_lower_median_of_the_launches_that_have_a_value) {
     const Reading none = Unavailable{"the GPU gave no value"};
     const auto median = [](const std::vector<Reading>& values) {
@@ -233,13 +234,16 @@ TEST(Kernels, vary_where_their_loads_or_their_stores_do) {
     for (const auto& [counter, varies] : {std::pair{Counter::load_sectors, true},
                                           {Counter::store_sectors, true},
                                           {Counter::l2_read_sectors, false}}) {
-        const auto is_varying = [](const Trace& trace) { return summarize({trace})[0].sectors_vary; };
+        const auto is_varying = [](const Trace& trace) {
+            return summarize({trace})[0].sectors_vary;
+        };
         EXPECT_EQ(is_varying(with_values(counter, {std::uint64_t{1}, std::uint64_t{2}})), varies);
         EXPECT_FALSE(is_varying(with_values(counter, {std::uint64_t{2}, std::uint64_t{2}})));
     }
 }
 
-// 3 launches of 10 stored sectors are more than one of 20 loaded; launches of both processes are added.
+// 3 launches of 10 stored sectors are more than one of 20 loaded; launches of both processes are
+// added.
 TEST(Kernels, without_time_are_ordered_by_the_sectors_of_all_launches) {
     TracedKernel stores = scale;
     stores.name = "_Z6storesPf";
