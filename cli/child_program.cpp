@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <sstream>
 #include <string_view>
@@ -102,6 +103,8 @@ int run_program(const std::vector<std::string>& words, const Variables& added) {
     std::vector<std::string> arguments = words;
     std::vector<std::string> environment = environment_with(added);
     const SpawnAttributes attributes;
+    // Where whoever started us has it ignored, the system keeps no exit code.
+    std::signal(SIGCHLD, SIG_DFL);
     pid_t child = 0;
     const int error =
         ::posix_spawnp(&child, words.front().c_str(), nullptr, attributes.get(),

@@ -15,6 +15,9 @@ struct Invocation {
     std::vector<std::string> argv;     // as typed, program name included
     std::vector<std::string> program;  // of `run`: what stands behind --
     std::function<ExitCode()> run;     // set by the chosen command
+    // Of `run`, once its program has ended: the exit code of the command, whatever fails behind it;
+    // 0 stays only where nothing fails.
+    int code_of_program = 0;
 };
 
 void add_pattern_commands(CLI::App& app, Invocation& invocation);

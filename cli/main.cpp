@@ -25,10 +25,8 @@ namespace {
 
 using coalprof::ExitCode;
 
-ExitCode run(int argc, char** argv) {
+ExitCode run(coalprof::Invocation& invocation) {
     coalprof::note_input("/proc/self/exe");
-    coalprof::Invocation invocation;
-    invocation.argv.assign(argv, argv + argc);
     CLI::App app("Predicts and measures how NVIDIA GPUs coalesce memory accesses.", "coalprof");
     coalprof::describe_command_line(app, invocation);
     std::vector<std::string> words = invocation.argv;
@@ -44,7 +42,15 @@ ExitCode run(int argc, char** argv) {
     return ExitCode::usage;
 }
 
-// Takes no memory: there is none.
+// Of the program that `run` has run; null: there is no invocation yet.
+const int* code_of_program = nullptr;
+
+// No failure of ours takes its place.
+int end_with(ExitCode code) noexcept {
+    return code_of_program && *code_of_program != 0 ? *code_of_program : static_cast<int>(code);
+}
+
+// Takes no memory: there is none. Answers the exit code.
 int say_out_of_memory() noexcept {
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);
@@ -55,7 +61,7 @@ int say_out_of_memory() noexcept {
         "less\n",
         usage.ru_maxrss / 1024);
     coalprof::print_err(line.data());
-    return static_cast<int>(ExitCode::environment);
+    return end_with(ExitCode::environment);
 }
 
 // Where no handler is reached: before main(), or where nothing may be thrown. Memory that is short
@@ -77,25 +83,26 @@ __attribute__((constructor(101))) void handle_what_nothing_handles() {
     std::set_terminate(end_without_handler);
 }
 
-int answer(int argc, char** argv) {
+int answer(coalprof::Invocation& invocation, int argc, char** argv) {
     try {
-        return static_cast<int>(run(argc, argv));
+        invocation.argv.assign(argv, argv + argc);
+        return static_cast<int>(run(invocation));
     } catch (const coalprof::Stopped&) {
         coalprof::print_err(fmt::format("coalprof: ended by a signal ({}) before it was done\n",
                                         ::strsignal(coalprof::stop_signal())));
-        return static_cast<int>(coalprof::exit_code_of(coalprof::Status::interrupted));
+        return end_with(coalprof::exit_code_of(coalprof::Status::interrupted));
     } catch (const coalprof::ReaderGone&) {
-        return static_cast<int>(ExitCode::done);
+        return end_with(ExitCode::done);
     } catch (const coalprof::Error& error) {
         coalprof::print_err(coalprof::describe(error));
-        return static_cast<int>(error.code());
+        return end_with(error.code());
     } catch (const std::bad_alloc&) {
         return say_out_of_memory();
     } catch (const std::exception& error) {
         coalprof::print_err(
             fmt::format("coalprof: a bug of ours: {}. Please report it with the command line.\n",
                         error.what()));
-        return static_cast<int>(ExitCode::internal);
+        return end_with(ExitCode::internal);
     }
 }
 
@@ -106,8 +113,10 @@ int main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);  // a reader that leaves is an answer of write(), not an end
     std::signal(SIGXFSZ, SIG_IGN);  // and so is a file that may not grow any further
     coalprof::stop_on_signals();
+    coalprof::Invocation invocation;
+    code_of_program = &invocation.code_of_program;
     try {
-        return answer(argc, argv);
+        return answer(invocation, argc, argv);
     } catch (...) {  // while an error was put into words
         return say_out_of_memory();
     }

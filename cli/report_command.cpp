@@ -41,10 +41,10 @@ class ColumnsOfWarps : public ResultSink {
 
 // The columns of a csv stand in its first line, so they have to be known before the first point.
 // Empty where the first points tell: points of one sweep are alike.
-std::vector<Counter> columns_of_mixed_points(ByteSource& source, const std::string& name) {
+std::vector<Counter> columns_of_mixed_points(SavedResult& saved) {
     ColumnsOfWarps seen;
     try {
-        ResultReader(source, name).next(seen);
+        saved.look(seen);
     } catch (const ColumnsOfWarps::Alike&) {
     }
     return seen.columns();
@@ -126,7 +126,7 @@ ExitCode run_report(const ReportCommand& command) {
     SavedResult saved(command.files.front(), "report");
     std::vector<Counter> columns = command.output.view.chosen_columns();
     if (columns.empty() && has_csv(targets) && saved.source().can_rewind()) {
-        columns = columns_of_mixed_points(saved.source(), saved.name());
+        columns = columns_of_mixed_points(saved);
         saved.source().rewind();
     }
     Outputs outputs = command.output.open(targets);

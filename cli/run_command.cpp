@@ -1,6 +1,7 @@
 // `coalprof run -- PROGRAM ...`: the kernels of any CUDA program, counted while it runs.
 #include <fmt/format.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -54,12 +55,23 @@ struct RunCommand {
 
 #ifdef COALPROF_HAS_CUDA
 
+// Without /proc as it was started.
+std::filesystem::path own_folder() {
+    std::error_code error;
+    auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+    if (error)
+        program = std::filesystem::canonical(reinterpret_cast<const char*>(::getauxval(AT_EXECFN)),
+                                             error);
+    return program.parent_path();
+}
+
 // Beside the program as it is built, or where it is installed.
 std::string library_path(const std::string& name) {
-    const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+    const auto program = own_folder();
+    std::error_code error;
     for (const auto& folder : {program, program.parent_path() / "lib" / "coalprof"}) {
         const auto path = folder / name;
-        if (std::filesystem::exists(path)) return path.string();
+        if (std::filesystem::exists(path, error)) return path.string();
     }
     throw Error(
         fmt::format("cannot find {}, which belongs beside {} or into {}: install coalprof anew",
@@ -204,10 +216,11 @@ std::optional<MeasuredDevice> device_of(const std::optional<DeviceFacts>& facts)
     return device;
 }
 
-// `before`: of its first run. `kernel`: of machine code, whose instructions are to be counted.
-int run_once(const RunCommand& command, const std::string& library, RunPass pass,
-             std::vector<Trace>& traces, const std::vector<Trace>& before = {},
-             const KernelOfMachineCode& kernel = {}) {
+// `code` is that of the program as soon as it has ended. `before`: of its first run. `kernel`: of
+// machine code, whose instructions are to be counted.
+void run_once(const RunCommand& command, const std::string& library, RunPass pass, int& code,
+              std::vector<Trace>& traces, const std::vector<Trace>& before = {},
+              const KernelOfMachineCode& kernel = {}) {
     const TraceFolder folder;
     AttachOrders orders{.folder = folder.path(),
                         .first_of_each = parse_integer(command.first, "--first", 1),
@@ -230,14 +243,38 @@ int run_once(const RunCommand& command, const std::string& library, RunPass pass
             variables_for_linkers(libraries, folder.path(), library_path("coalprof_linking.so")),
             std::back_inserter(variables));
     }
-    const int code = run_program(command.program, variables);
+    code = run_program(command.program, variables);
     for (Trace& trace : folder.traces()) traces.push_back(std::move(trace));
-    return code;
 }
 
 bool may_have_lines(const RunCommand& command, const std::vector<Trace>& traces) {
     LaunchChoice choice(1, command.kernel.empty() ? std::nullopt : std::optional(command.kernel));
     return may_have_lines(traces, [&](const std::string& name) { return choice.wants(name); });
+}
+
+std::vector<Warning> not_run_again(std::string_view code, int code_of_program) {
+    return {{.code = std::string(code),
+             .point = {},
+             .text = fmt::format("the program was not run again, as it ended with exit code {}",
+                                 code_of_program)}};
+}
+
+// A run behind the first one. What keeps it from beginning takes nothing from what the first told.
+template <typename Run>
+std::vector<Warning> run_again(std::string_view code, Run run) try {
+    if (stop_signal() == 0) {
+        run();
+        return {};
+    }
+    return {{.code = std::string(code),
+             .point = {},
+             .text = "the program was not run again, as a signal asked for the end"}};
+} catch (const std::exception& error) {
+    const bool is_short = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+    return {{.code = std::string(code),
+             .point = {},
+             .text = fmt::format("the program was not run again: {}",
+                                 is_short ? "memory is short" : error.what())}};
 }
 
 // The runs of a program that tell its lines, after the first one.
@@ -246,6 +283,7 @@ struct LineRuns {
     std::uint64_t runs = 0;
     int code = 0;  // of the last; of the first where there is none
     std::vector<Warning> warnings;
+    std::vector<Warning> failures;  // of runs that could not be made, or ended in another way
 };
 
 LineRuns run_for_lines(const RunCommand& command, const std::string& library,
@@ -255,11 +293,14 @@ LineRuns run_for_lines(const RunCommand& command, const std::string& library,
     result.code = code;
     const auto run = [&](RunPass pass, std::vector<Trace>& traces,
                          const KernelOfMachineCode& kernel = {}) {
+        const std::vector<Warning> failed = run_again("W-NO-LINES", [&] {
+            run_once(command, library, pass, result.code, traces, first, kernel);
+        });
+        if (!failed.empty()) return append(result.failures, failed);
         ++result.runs;
-        result.code = run_once(command, library, pass, traces, first, kernel);
         // Frameworks compile in another way then (see variables_for_ptx()), which the exit code
         // that is the program's own must not depend on.
-        append(result.warnings,
+        append(result.failures,
                other_end_of(result.code, code,
                             pass == RunPass::lines
                                 ? "with code that counts its lines (docs/run.md says what is set "
@@ -279,7 +320,8 @@ LineRuns run_for_lines(const RunCommand& command, const std::string& library,
             MachineCodeRun{.kernel = kernel.name, .traces = {}});
         run(RunPass::machine_code, counted.traces, kernel);
     }
-    if (result.runs == 0) append(result.warnings, why_it_ran_once(first));
+    if (result.runs == 0 && result.failures.empty())
+        append(result.warnings, why_it_ran_once(first));
     return result;
 }
 
@@ -297,7 +339,24 @@ ResultHead head_of_run(const RunCommand& command, const Invocation& invocation, 
     return head;
 }
 
-ExitCode run_run_command(const RunCommand& command, const Invocation& invocation) {
+// The run that tells bytes per sector. `code` stays that of the first run, unless this one was
+// stopped.
+std::vector<Warning> run_for_use(const RunCommand& command, const std::string& library,
+                                 std::vector<KernelSummary>& kernels, std::vector<Trace>& traces,
+                                 int& code) {
+    std::vector<Trace> again;
+    int code_again = code;
+    std::vector<Warning> warnings = run_again("W-NO-COUNTERS", [&] {
+        run_once(command, library, RunPass::use, code_again, again, traces);
+    });
+    append(warnings, other_end_of(code_again, code, "with its bytes counted"));
+    if (stop_signal() != 0) code = code_again;
+    add_use(kernels, summarize(again));
+    std::ranges::move(again, std::back_inserter(traces));
+    return warnings;
+}
+
+ExitCode run_run_command(const RunCommand& command, Invocation& invocation) {
     check(command, invocation);
     refuse_other_tools(command);
     const std::string library = library_path("coalprof_injection.so");
@@ -307,39 +366,43 @@ ExitCode run_run_command(const RunCommand& command, const Invocation& invocation
     std::unique_ptr<OutputFile> addresses;
     if (!command.addresses.empty()) addresses = std::make_unique<OutputFile>(command.addresses);
     std::vector<Trace> traces;
-    int code = run_once(command, library, RunPass::traffic, traces);
-    if (code == 126 || code == 127) return static_cast<ExitCode>(code);
+    int& code = invocation.code_of_program;
+    run_once(command, library, RunPass::traffic, code, traces);
+    // It could not be started, or ends so itself.
+    if ((code == 126 || code == 127) && traces.empty()) return static_cast<ExitCode>(code);
     std::vector<KernelSummary> kernels = summarize(traces);
     const std::optional<DeviceFacts> facts = facts_of_gpu(kernels);
     RunLines lines;
     std::vector<Trace> again;
+    std::vector<Warning> failures;  // of runs behind the first
     // A program that ends with an error may do so again; one that a signal ended is not asked, nor
-    // one that was stopped or never came to the GPU.
-    const bool may_run_again = stop_signal() == 0 && !traces.empty();
-    const bool may_count_lines = command.lines && code < 128 && may_run_again;
+    // one that never came to the GPU.
+    const bool may_run_again = !traces.empty() && code < 128;
     std::uint64_t runs = 1;
-    if (may_count_lines) {
+    const bool asks_for_use = !command.lines && command.counters == "memory";
+    if (command.lines && may_run_again) {
         LineRuns more = run_for_lines(command, library, kernels, traces, code);
         runs += more.runs;
         lines = lines_of_run(kernels, more.traces, facts, addresses.get());
         append(lines.warnings, more.warnings);
+        failures = std::move(more.failures);
         if (stop_signal() != 0) code = more.code;
         again = std::move(more.traces.of_ptx);
         for (MachineCodeRun& one : more.traces.of_machine_code)
             std::ranges::move(one.traces, std::back_inserter(again));
-    } else if (!command.lines && command.counters == "memory" && code == 0 && may_run_again) {
+    } else if (asks_for_use && may_run_again && code == 0) {
         runs = 2;
-        code = run_once(command, library, RunPass::use, again, traces);
-        add_use(kernels, summarize(again));
-        std::ranges::move(again, std::back_inserter(traces));
-        again.clear();
+        failures = run_for_use(command, library, kernels, traces, code);
+    } else if ((command.lines || asks_for_use) && !traces.empty()) {
+        failures = not_run_again(command.lines ? "W-NO-LINES" : "W-NO-COUNTERS", code);
     }
     if (!command.lines) lines.points = points_of(kernels);
 
     ResultHead head = head_of_run(command, invocation, runs, device_of(facts));
     head.points = lines.points.size();
     // Code that cannot be counted by lines is nothing that failed.
-    const std::vector<Warning> problems = problems_of_run(traces, again, command.ranges);
+    std::vector<Warning> problems = problems_of_run(traces, again, command.ranges);
+    append(problems, failures);
     ResultTail tail{.status = problems.empty() ? Status::complete : Status::partial,
                     .warnings = problems,
                     .findings = lines.findings};
@@ -350,12 +413,13 @@ ExitCode run_run_command(const RunCommand& command, const Invocation& invocation
         outputs.finish(tail);
     } catch (const ReaderGone&) {  // the exit code is the program's all the same
     }
+    if (lines.failure) throw *lines.failure;
     return static_cast<ExitCode>(code);
 }
 
 #else
 
-ExitCode run_run_command(const RunCommand&, const Invocation&) {
+ExitCode run_run_command(const RunCommand&, Invocation&) {
     throw Error("cannot attach to programs: this coalprof was built without CUDA");
 }
 

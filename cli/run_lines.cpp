@@ -351,7 +351,11 @@ RunLines lines_of_run(const std::vector<KernelSummary>& kernels, const LineTrace
     }
     result.findings = findings_of(reports, result.points, machine);
     result.warnings = warnings_of(kernels, lines, traces);
-    if (addresses) append(result.warnings, save_addresses(*addresses, reports, result.points));
+    try {
+        if (addresses) append(result.warnings, save_addresses(*addresses, reports, result.points));
+    } catch (const Error& error) {
+        result.failure = error;
+    }
     return result;
 }
 

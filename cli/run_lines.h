@@ -8,6 +8,7 @@
 
 #include "core/device/device.h"
 #include "core/result/result.h"
+#include "core/text/error.h"
 #include "core/trace/kernels.h"
 #include "core/write/output_file.h"
 
@@ -17,6 +18,7 @@ struct RunLines {
     std::vector<Point> points;  // those that could save most time first
     std::vector<LineFinding> findings;
     std::vector<Warning> warnings;
+    std::optional<Error> failure;  // of the file of addresses: to be thrown behind the result
 };
 
 // A run in which CUPTI counted the machine code of one kernel.
@@ -34,7 +36,6 @@ struct LineTraces {
 
 // `kernels` were counted by the hardware, `traces` come from the GPU of `facts`. `addresses`: a
 // warps file for the warps that were kept, which is left as it is where none were; may be null.
-// Throws Error where that cannot be written.
 RunLines lines_of_run(const std::vector<KernelSummary>& kernels, const LineTraces& traces,
                       const std::optional<DeviceFacts>& facts, OutputFile* addresses);
 

@@ -43,14 +43,17 @@ std::vector<Warning> kernels_that_wait(const std::vector<Trace>& traces) {
 
 std::vector<Warning> early_ends_of(const std::vector<Trace>& traces) {
     std::vector<Warning> warnings;
-    for (const Trace& trace : traces)
-        if (!trace.launches)
-            warnings.push_back(
-                {.code = "W-ENDED-EARLY",
-                 .point = {},
-                 .text = fmt::format("process {} ended before it could tell how often each kernel "
-                                     "was launched; kernels of its last moments may be missing",
-                                     trace.process.id)});
+    for (const Trace& trace : traces) {
+        if (trace.launches) continue;
+        const std::string text =
+            trace.process.id == 0  // its trace cannot be read
+                ? std::string("what a process launched is not known")
+                : fmt::format(
+                      "process {} ended before it could tell how often each kernel was "
+                      "launched; kernels of its last moments may be missing",
+                      trace.process.id);
+        warnings.push_back({.code = "W-ENDED-EARLY", .point = {}, .text = text});
+    }
     return warnings;
 }
 

@@ -30,6 +30,16 @@ class RefuseAnother : public ResultSink {
     std::string command_;
 };
 
+// What a signal cut off is no result, for that reason alone.
+ReadOutcome next_of(ResultReader& reader, ResultSink& sink) {
+    try {
+        return reader.next(sink);
+    } catch (const UsageError&) {
+        stop_if_asked();
+        throw;
+    }
+}
+
 }  // namespace
 
 SavedResult::SavedResult(std::string file, std::string command)
@@ -38,16 +48,16 @@ SavedResult::SavedResult(std::string file, std::string command)
       name_(file_ == "-" ? "stdin" : file_),
       source_(open_bytes(file_, [] { return stop_signal() != 0; })) {}
 
+void SavedResult::look(ResultSink& sink) {
+    ResultReader reader(*source_, name_);
+    next_of(reader, sink);
+    stop_if_asked();
+}
+
 ReadOutcome SavedResult::read(ResultSink& sink) {
     const Step reading("results read", 1);
     ResultReader reader(*source_, name_);
-    ReadOutcome outcome{};
-    try {
-        outcome = reader.next(sink);
-    } catch (const UsageError&) {
-        stop_if_asked();  // that is why it is no result
-        throw;
-    }
+    const ReadOutcome outcome = next_of(reader, sink);
     stop_if_asked();
     RefuseAnother rest(file_, command_);
     reader.next(rest);

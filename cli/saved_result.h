@@ -15,7 +15,9 @@ class SavedResult {
     SavedResult(std::string file, std::string command);
 
     ByteSource& source() { return *source_; }
-    const std::string& name() const { return name_; }
+    // Hands over what is known before the source is read again from its beginning. Throws as
+    // read().
+    void look(ResultSink& sink);
     // Hands the result over. Throws UsageError for what is none, and for a second one behind it;
     // Stopped where a signal ends the reading.
     ReadOutcome read(ResultSink& sink);

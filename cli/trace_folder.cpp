@@ -4,37 +4,78 @@
 
 #include <errno.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <stdlib.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
 
+#include "core/stop/remove_folder.h"
+#include "core/stop/signal.h"
 #include "core/text/error.h"
 #include "core/write/file_descriptor.h"
 #include "cupti/attach/orders.h"
 
 namespace coalprof {
 
+namespace {
+
+// Absolute, as the program may change to another folder.
+std::vector<std::string> temporary_places() {
+    std::vector<std::string> all;
+    std::error_code ignored;
+    if (const char* named = ::getenv("TMPDIR"); named && *named)
+        all.push_back(std::filesystem::absolute(named, ignored).string());
+    for (const char* usual : {"/tmp", "/var/tmp", "/dev/shm"}) all.emplace_back(usual);
+    std::erase(all, "");
+    return all;
+}
+
+Trace lost_traces(const std::string& folder, const std::error_code& error) {
+    Trace none;
+    none.problems.push_back(fmt::format("what was counted cannot be read from {}: {}", folder,
+                                        text_of_errno(error.value())));
+    return none;
+}
+
+}  // namespace
+
 TraceFolder::TraceFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "coalprof-XXXXXX").string();
-    if (!::mkdtemp(name.data()))
-        throw Error(
-            fmt::format("cannot create a folder in {}: {}",
-                        std::filesystem::temp_directory_path().string(), text_of_errno(errno)),
-            ExitCode::output);
-    path_ = name;
+    const std::vector<std::string> places = temporary_places();
+    int error = 0;
+    for (const std::string& place : places) {
+        std::string name = place + "/coalprof-XXXXXX";
+        if (::mkdtemp(name.data())) {
+            path_ = name;
+            remove_when_killed(path_);
+            return;
+        }
+        if (error == 0) error = errno;
+    }
+    throw Error(fmt::format("cannot create a folder in any of {}: {} in the first; name one that "
+                            "can be written by TMPDIR",
+                            fmt::join(places, ", "), text_of_errno(error)),
+                ExitCode::output);
 }
 
 TraceFolder::~TraceFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
+    keep_when_killed(path_);
+    remove_folder(path_.c_str());
 }
 
 std::vector<Trace> TraceFolder::traces() const {
     std::vector<Trace> all;
-    for (const auto& entry : std::filesystem::directory_iterator(path_))
-        if (entry.path().extension() == trace_extension)
-            all.push_back(read_trace(entry.path().string()));
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(path_, error), end; !error && entry != end;
+         entry.increment(error)) {
+        std::error_code none;
+        // Whoever opens a pipe waits for its other end.
+        if (entry->path().extension() == trace_extension &&
+            entry->symlink_status(none).type() == std::filesystem::file_type::regular)
+            all.push_back(read_trace(entry->path().string()));
+    }
+    if (error) all.push_back(lost_traces(path_, error));
     std::ranges::sort(all, {}, [](const Trace& trace) { return trace.process.id; });
     return all;
 }

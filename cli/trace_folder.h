@@ -8,7 +8,8 @@
 
 namespace coalprof {
 
-// A new one, gone with this object. Throws Error where it cannot be made, or a trace be read.
+// A new one, gone with this object, or when the process is ended at once. Throws Error where none
+// can be made.
 class TraceFolder {
  public:
     TraceFolder();
@@ -17,7 +18,7 @@ class TraceFolder {
     TraceFolder& operator=(const TraceFolder&) = delete;
     const std::string& path() const { return path_; }
 
-    // Of all processes, in the order of their numbers.
+    // Of all processes, in the order of their numbers. What cannot be read is a problem of a trace.
     std::vector<Trace> traces() const;
 
  private:

@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "core/stop/remove_folder.h"
+
 namespace coalprof {
 namespace {
 
@@ -79,7 +81,8 @@ SignalsHeld::~SignalsHeld() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 
 void remove_unfinished_files() noexcept {
     for (const auto& file : unfinished_files)
-        if (const char* path = file.load()) ::unlink(path);
+        if (const char* path = file.load())
+            if (::unlink(path) != 0 && errno == EISDIR) remove_folder(path);
 }
 
 void remove_when_killed(const std::string& path) {

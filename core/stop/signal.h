@@ -37,8 +37,9 @@ class SignalsHeld {
     sigset_t before_;
 };
 
-// The file is removed when the process is ended at once. The string must stay where it is until
-// it is taken back. Beyond 16 files at a time nothing is promised.
+// The file, or the folder with all that is in it, is removed when the process is ended at once. The
+// string must stay where it is until it is taken back. Beyond 16 files at a time nothing is
+// promised.
 void remove_when_killed(const std::string& path);
 void keep_when_killed(const std::string& path);
 // For whoever ends the process at once; takes no memory.

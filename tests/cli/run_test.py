@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import harness
@@ -419,6 +420,120 @@ if what == 'machine_code' and 'IS_KILLED' in os.environ:
         ran = self.python("--json", script=script, env=environment(SCRIPT=script))
         early = [one["text"] for one in json.loads(ran.err)["warnings"] if one["code"] == "W-ENDED-EARLY"]
         self.assertEqual(len(early), 1)  # of the first: what it counted before exec() is not lost
+
+    # What the library writes where there is a GPU, by a program that then goes on and exits with 7.
+    TRACED = ("import json, os, signal, sys\n"
+              "shape = {'kernel': '_Z5scalePf', 'grid': [1, 1, 1], 'block': [32, 1, 1], 'device': 0}\n"
+              "head = {'coalprof_trace': 4, 'process': 1, 'program': 'x'}\n"
+              "lines = [head, {**shape, 'launch': 1, 'measured': {'duration_seconds': 1e-3, 'load_sectors': 320}},\n"
+              "         {**shape, 'launches': 2}, {'end': True}]\n"
+              "folder = os.environ['COALPROF_ATTACH_FOLDER']\n"
+              "def write(name, text):\n"
+              "    with open(f'{folder}/{name}.trace', 'w') as trace: trace.write(text)\n"
+              "write('1', ''.join(json.dumps(line) + chr(10) for line in lines))\n"
+              "print('theirs')\n")
+
+    def check_traced(self, ran, result, code=7, has_kernel=True, has_problem=False):
+        """The program's streams and exit code are its own, and what was counted is told."""
+        self.assertEqual((ran.code, ran.out), (code, b"theirs\n"), ran.err_text)
+        result = json.loads(result)
+        self.assertEqual([one["name"] for one in result["points"]],
+                         ["scale(float*) grid=1 block=32"] if has_kernel else [])
+        self.assertEqual(result["status"], "partial" if has_problem else "complete")
+        self.assertEqual("W-NO-COUNTERS" in {one["code"] for one in result["warnings"]}, has_problem)
+
+    def test_a_trace_that_cannot_be_read_takes_nothing_from_others(self):
+        for damage in ("write('2', '')", "write('2', json.dumps(head)[:20])", "write('2', json.dumps({**head, 'coalprof_trace': 5}))",
+                       "write('2', chr(0) * 100)", "write('2', '[' * 3000000)"):
+            with self.subTest(damage):
+                ran = self.python("--json", script=self.TRACED + damage + "; sys.exit(7)")
+                self.check_traced(ran, ran.err, has_problem=True)
+        for no_trace in ("os.mkfifo(folder + '/2.trace')", "os.mkdir(folder + '/2.trace')", "os.symlink('/dev/zero', folder + '/2.trace')"):
+            with self.subTest(no_trace):
+                ran = self.python("--json", script=self.TRACED + no_trace + "; sys.exit(7)", timeout=60)
+                self.check_traced(ran, ran.err)
+
+    def test_warps_that_no_gpu_executes_take_nothing_from_others(self):
+        site = ("\nsite = {'site': '0', 'function': '_Z5scalePf', 'source': ['a.cu', 1], 'inlined_at': ['', 0], 'instruction': 'ld',\n"
+                "  'kind': 'load', 'space': SPACE, 'width': WIDTH, 'totals': [9, 288, 288, 288, 288, 9, 9, 288, 9], 'samples': [[2 ** 32 - 1, *range(ODD, 4096, 127)]]}\n"
+                "write('1', ''.join(json.dumps(line) + chr(10) for line in [*lines[:2], {'rewritable': '_Z5scalePf'}, site, *lines[2:]]))\n"
+                "sys.exit(7)")
+        for space in ("global", "shared"):
+            for width, odd in ((16, 31), (8, 1), (0, 0), (32, 32), (2 ** 40, 0), (-1, 0)):
+                with self.subTest((space, width)):
+                    told = site.replace("SPACE", repr(space)).replace("WIDTH", str(width)).replace("ODD", str(odd))
+                    ran = self.python("--json", "--lines", script=self.TRACED + told)
+                    self.assertEqual(ran.code, 7, ran.err_text)
+                    self.assertEqual(json.loads(ran.err)["sweep"]["pattern"], "run")
+
+    def test_needs_neither_tmpdir_nor_proc(self):
+        script = self.TRACED + "sys.exit(7)"
+        ran = self.python("--json", script=script, env=environment(TMPDIR="/nonexistent"))
+        self.check_traced(ran, ran.err)
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkdir(f"{folder}/inner")
+            ran = self.python("--json", script="import os; os.chdir('/')\n" + script, cwd=folder, env=environment(TMPDIR="inner"))
+            self.check_traced(ran, ran.err)
+        without_proc = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && "$@"', "sh"]
+        if subprocess.run([*without_proc, "true"], capture_output=True, check=False).returncode == 0:
+            ran = subprocess.run([*without_proc, harness.PROGRAM, "run", "--json", "--", "sh", "-c", "exit 7"],
+                                 capture_output=True, env=environment(), check=False)
+            self.assertEqual(ran.returncode, 7, ran.stderr)
+
+    def test_a_folder_that_is_removed_meanwhile_takes_the_exit_code_of_no_program(self):
+        ran = self.python("--json", script=self.TRACED + "import shutil; shutil.rmtree(folder); sys.exit(7)")
+        self.check_traced(ran, ran.err, has_kernel=False, has_problem=True)
+
+    def test_an_output_that_fails_takes_neither_others_nor_the_programs_exit_code(self):
+        for code in (7, 0):
+            with tempfile.TemporaryDirectory() as folder:
+                os.mkdir(f"{folder}/gone")
+                ran = self.python("--json", "-o", f"{folder}/x.json", "-o", f"{folder}/gone/x.json",
+                                  script=self.TRACED + f"import shutil; shutil.rmtree('{folder}/gone'); sys.exit({code})")
+                with open(f"{folder}/x.json", "rb") as result:
+                    self.check_traced(ran, result.read(), code=code or harness.OUTPUT)
+                self.assertIn("gone/x.json", ran.err_text)
+
+    def test_addresses_that_cannot_be_saved_take_neither_the_result_nor_the_programs_exit_code(self):
+        for code in (7, 0):
+            with tempfile.TemporaryDirectory() as folder:
+                os.mkdir(f"{folder}/gone")
+                script = self.MACHINE_CODE + f"import shutil; shutil.rmtree('{folder}/gone', ignore_errors=True); os.sys.exit({code})"
+                ran = self.python("--lines", "--addresses", f"{folder}/gone/w.txt", "-o", f"{folder}/x.json", script=script,
+                                  env=environment(KEEPS_A_WARP="1"))
+                self.assertEqual(ran.code, code or harness.OUTPUT)
+                self.assertIn("gone/w.txt", ran.err_text)
+                with open(f"{folder}/x.json", encoding="utf-8") as file:
+                    self.assertGreater(len(json.load(file)["points"]), 0)
+
+    def test_keeps_the_exit_code_where_ended_programs_are_not_waited_for(self):
+        ran = subprocess.run([harness.PROGRAM, "run", "-q", "--", "sh", "-c", "exit 7"], capture_output=True, env=environment(),
+                             preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN), check=False)
+        self.assertEqual(ran.returncode, 7)
+
+    def test_tells_what_was_counted_of_a_program_that_ends_with_127_itself(self):
+        ran = self.python("--json", script=self.TRACED + "sys.exit(127)")
+        self.check_traced(ran, ran.err, code=127)
+
+    def test_has_the_exit_code_of_the_first_run(self):
+        ran = self.python("--json", "--counters", "memory",
+                          script=self.TRACED + "sys.exit(3 if os.environ['COALPROF_ATTACH_PASS'] == 'use' else 0)")
+        self.assertEqual((ran.code, ran.out), (0, b"theirs\ntheirs\n"))
+        self.assertTrue(any("exit code 3" in one["text"] for one in json.loads(ran.err)["warnings"]))
+
+    def test_leaves_nothing_behind_where_a_second_signal_ends_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            process = subprocess.Popen([harness.PROGRAM, "run", "-q", "--", "sh", "-c",
+                                        'cd "$COALPROF_ATTACH_FOLDER"; mkdir -p a/b; touch a/b/c 1.trace; trap "" TERM; echo $$; exec sleep 60'],
+                                       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment(TMPDIR=folder))
+            child = int(process.stdout.readline())
+            process.send_signal(signal.SIGTERM)
+            time.sleep(2.1)  # two signals within 2 s are one wish
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(timeout=20), -signal.SIGTERM)
+            os.kill(child, signal.SIGKILL)
+            process.stdout.close()
+            self.assertEqual(os.listdir(folder), [])
 
     def test_leaves_nothing_behind(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -7,15 +7,19 @@
 //     COALPROF_FAIL=write:2:short        takes or gives half of the bytes; `none`: 0 of them
 //     COALPROF_COUNT_TO=FILE             how many calls of each kind there were: "write 12" a line
 //
+// Programs that this one starts have it neither preloaded nor these variables.
+//
 // malloc stands for calloc() and realloc() too, and so for operator new. What the C library calls
 // within itself does not come by here.
 #undef _FORTIFY_SOURCE  // by which the headers define these functions themselves
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +27,7 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,11 +47,13 @@ struct Call {
     const char* name;
     std::atomic<unsigned long> count{0};
 };
-Call calls[] = {{"malloc"}, {"open"},     {"read"},      {"write"},     {"fsync"},
-                {"close"},  {"rename"},   {"unlink"},    {"stat"},      {"fstat"},
-                {"lstat"},  {"readlink"}, {"realpath"},  {"fcntl"},     {"fchmod"},
-                {"fchown"}, {"lseek"},    {"poll"},      {"getrandom"}, {"pthread_create"},
-                {"linkat"}, {"flock"},    {"ftruncate"}, {"fdatasync"}, {"access"}};
+Call calls[] = {{"malloc"},  {"open"},         {"read"},      {"write"},     {"fsync"},
+                {"close"},   {"rename"},       {"unlink"},    {"stat"},      {"fstat"},
+                {"lstat"},   {"readlink"},     {"realpath"},  {"fcntl"},     {"fchmod"},
+                {"fchown"},  {"lseek"},        {"poll"},      {"getrandom"}, {"pthread_create"},
+                {"linkat"},  {"flock"},        {"ftruncate"}, {"fdatasync"}, {"access"},
+                {"mkdtemp"}, {"posix_spawnp"}, {"waitpid"},   {"fopen64"},   {"fdopendir"},
+                {"readdir"}};
 
 Call& call_named(const char* name) {
     return *std::find_if(std::begin(calls), std::end(calls) - 1,
@@ -82,19 +89,22 @@ Fault read_fault(const char* text) {
     return read;
 }
 
+const char* count_to = nullptr;
+
 __attribute__((constructor)) void begin() {
+    count_to = ::getenv("COALPROF_COUNT_TO");
     if (const char* text = ::getenv("COALPROF_FAIL")) fault = read_fault(text);
+    for (const char* name : {"COALPROF_COUNT_TO", "COALPROF_FAIL", "LD_PRELOAD"}) ::unsetenv(name);
     // From here on: what the loader and the C++ library took is not ours.
     for (Call& call : calls) call.count = 0;
 }
 
 __attribute__((destructor)) void end() {
-    const char* path = ::getenv("COALPROF_COUNT_TO");
-    if (!path) return;
+    if (!count_to) return;
     fault = {};
     unsigned long counts[std::size(calls)];
     for (std::size_t i = 0; i < std::size(calls); ++i) counts[i] = calls[i].count;
-    FILE* file = ::fopen(path, "w");
+    FILE* file = ::fopen(count_to, "w");
     if (!file) return;
     for (std::size_t i = 0; i < std::size(calls); ++i)
         ::fprintf(file, "%s %lu\n", calls[i].name, counts[i]);
@@ -177,6 +187,11 @@ COALPROF_WRAP(char*, realpath, (const char* path, char* to), (path, to), nullptr
 COALPROF_WRAP(int, fchmod, (int fd, mode_t mode), (fd, mode), -1)
 COALPROF_WRAP(int, fchown, (int fd, uid_t user, gid_t group), (fd, user, group), -1)
 COALPROF_WRAP(off_t, lseek, (int fd, off_t offset, int from), (fd, offset, from), -1)
+COALPROF_WRAP(char*, mkdtemp, (char* name), (name), nullptr)
+COALPROF_WRAP(pid_t, waitpid, (pid_t child, int* status, int options), (child, status, options), -1)
+COALPROF_WRAP(FILE*, fopen64, (const char* path, const char* mode), (path, mode), nullptr)
+COALPROF_WRAP(DIR*, fdopendir, (int fd), (fd), nullptr)
+COALPROF_WRAP(dirent*, readdir, (DIR * folder), (folder), nullptr)
 COALPROF_WRAP(int, poll, (pollfd * wanted, nfds_t count, int milliseconds),
               (wanted, count, milliseconds), -1)
 COALPROF_WRAP(ssize_t, getrandom, (void* to, std::size_t size, unsigned flags), (to, size, flags),
@@ -193,7 +208,13 @@ int close(int fd) {
     return -1;
 }
 
-// Answers its error instead of setting errno.
+// These two answer their error instead of setting errno.
+int posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_actions_t* actions,
+                 const posix_spawnattr_t* attributes, char* const* words, char* const* variables) {
+    static Call& call = call_named("posix_spawnp");
+    static auto* const function = real(&::posix_spawnp, "posix_spawnp");
+    return fails(call) ? fault.error : function(child, file, actions, attributes, words, variables);
+}
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*work)(void*),
                    void* argument) {
     static Call& call = call_named("pthread_create");

@@ -1,8 +1,10 @@
 """Every call of the system that a run makes fails: once, and from then on, with each error, over old
 files and where there are none."""
 import errno
+import json
 import os
 import random
+import subprocess
 import tempfile
 
 import runs
@@ -36,8 +38,15 @@ ERRORS = {
     "ftruncate": ("EIO", "EINVAL", "EINTR"),
     "fdatasync": ("EIO", "ENOSPC"),
     "access": ("EACCES",),
+    "mkdtemp": ("ENOSPC", "EACCES"),
+    "posix_spawnp": ("EAGAIN", "ENOMEM", "EACCES"),
+    "waitpid": ("EINTR",),
+    "fopen64": ("EMFILE", "EACCES"),
+    "fdopendir": ("ENOMEM",),
+    "readdir": ("EIO",),
 }
 ONCE_ONLY = ("EINTR",)
+OLD_OR_NOTHING = {True: runs.OLD, False: None}
 SIGNALS = ("signal=2", "signal=15", "signal=9")
 
 
@@ -127,13 +136,70 @@ def complaints(fault, left):
     return said
 
 
-def play(library, most=None, allocation_step=13, seed=1):
-    """Plays all faults, or `most` of them that `seed` picks. Answers their tally."""
+def is_told_in_part(data):
+    """Whether a result of `run` says that something is missing; a csv has no word for that."""
+    text = data.decode("utf-8", "replace")
+    try:
+        return json.loads(text)["status"] == "partial" and json.loads(text)["warnings"] != []
+    except (ValueError, KeyError):
+        return text.startswith("name,") and text.endswith("\n")
+
+
+def complaints_of_program(fault, left, litter):
+    """`litter`: what lies in the folder of temporary files."""
+    if left is None:
+        return ["it hangs"]
+    by_signal = fault.answer.startswith("signal=")
+    number = int(fault.answer.partition("=")[2]) if by_signal else 0
+    said = []
+    has_run = b"theirs\n" in left.out
+    failed = (harness.OUTPUT, harness.ENVIRONMENT)
+    codes = (left.command.done,) if left.command.done != harness.DONE else (harness.DONE, *failed)
+    allowed = ((-9,) if number == 9 else (*codes, 128 + number) if by_signal else codes if has_run else
+               (*failed, harness.USAGE, 126, 127))
+    if left.code not in allowed:
+        said.append(f"exit code {left.code}")
+    if not left.inputs_stay:
+        said.append("an input has changed")
+    old = OLD_OR_NOTHING[fault.has_old]
+    for output in left.command.outputs:
+        data = left.files.get(output)
+        if left.is_whole(output) or number == 9 and data == old:
+            continue
+        if data == old:
+            if has_run and not left.err and fault.call not in ("write", ALLOCATIONS):
+                said.append(f"{output} is not there, and nothing says why")
+        elif data is None or not is_told_in_part(data):
+            said.append(f"{output} is torn: {data and data[-80:]}")
+    others = [name for name in left.files if name not in left.command.outputs and name not in left.err]
+    if (others or litter) and number != 9 and fault.call != "unlink":
+        said.append(f"left lying about: {others + litter}")
+    if "bug of ours" in left.err:
+        said.append("it takes the fault for a bug of ours")
+    return said
+
+
+def play_fault(folder, fault, library):
+    """How the run ended, and what is wrong with that."""
+    runs.lay_out(folder, fault.command, fault.has_old)
+    with tempfile.TemporaryDirectory() as temporary:
+        left = runs.run(folder, fault.command, LD_PRELOAD=library, COALPROF_FAIL=fault.word(), TMPDIR=temporary)
+        if fault.command.is_run:
+            return left, complaints_of_program(fault, left, os.listdir(temporary))
+        return left, complaints(fault, left)
+
+
+def play(library, most=None, allocation_step=13, seed=1, only=None):
+    """Plays all faults, or `most` of them that `seed` picks; `only`: of the commands whose name begins so.
+    Answers their tally."""
     chance = random.Random(seed)
     tally = runs.Tally()
+    runs.learn_inputs()
     with tempfile.TemporaryDirectory() as folder:
         faults = []
-        for command in runs.commands():
+        for command in (*runs.commands(), *runs.commands_of_results()):
+            if only and command.name.partition(" ")[0] not in only:
+                continue
             runs.learn_whole(folder, command, LD_PRELOAD=library)
             for has_old in (True, False):
                 runs.lay_out(folder, command, has_old)
@@ -142,9 +208,34 @@ def play(library, most=None, allocation_step=13, seed=1):
         if most is not None and most < len(faults):
             faults = chance.sample(faults, most)
         for fault in faults:
-            runs.lay_out(folder, fault.command, fault.has_old)
-            left = runs.run(folder, fault.command, LD_PRELOAD=library, COALPROF_FAIL=fault.word())
-            tally.add(f"{fault} (COALPROF_FAIL={fault.word()})", left, complaints(fault, left))
+            left, said = play_fault(folder, fault, library)
+            tally.add(f"{fault} (COALPROF_FAIL={fault.word()})", left, said)
+    return tally
+
+
+# Not allocations: where memory is short in a program, what it loads is not ready for that.
+INSIDE = ("open", "write", "fstat", "read", "close", "readlink", "fopen64", "stat", "access", "realpath")
+
+
+def play_inside(library, program, most=None, seed=1):
+    """The calls of the library that counts inside of a program fail: the program runs on, and its exit code stays."""
+    chance = random.Random(seed)
+    tally = runs.Tally()
+    with tempfile.TemporaryDirectory() as folder:
+        def play_one(**variables):
+            ran = subprocess.run([program], capture_output=True, check=False, timeout=runs.HANGS_AFTER, env=harness.environment(
+                LD_PRELOAD=library, COALPROF_ATTACH_FOLDER=folder, COALPROF_ATTACH_FIRST="5",
+                CUDA_INJECTION64_PATH=os.path.dirname(harness.PROGRAM) + "/coalprof_injection.so", **variables))
+            return harness.Ran(ran)
+
+        play_one(COALPROF_COUNT_TO=f"{folder}/counts")
+        with open(f"{folder}/counts", encoding="ascii") as file:
+            counts = {name: int(count) for name, count in (line.split() for line in file)}
+        faults = [fault for fault in faults_of(None, False, counts, 1, 0, INSIDE) if not fault.answer.startswith("signal=")]
+        for fault in chance.sample(faults, min(most or len(faults), len(faults))):
+            ran = play_one(COALPROF_FAIL=fault.word())
+            is_itself = (ran.code, ran.out, ran.err) == (7, b"theirs\n", b"")
+            tally.add_end(fault.word(), ran.code, [] if is_itself else ["it is not itself"], ran.err_text)
     return tally
 
 

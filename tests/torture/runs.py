@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "cli"))
 import harness  # pylint: disable=wrong-import-position
@@ -27,9 +28,10 @@ SIGNALS = {number: signal.Signals(number).name for number in (2, 9, 15)}
 class Command:
     """A command line, the files that it writes, and what they hold when nothing goes wrong."""
 
-    def __init__(self, name, *arguments):
-        self.name = name
-        self.arguments = (*arguments, *ALWAYS)
+    def __init__(self, name, *arguments, always=ALWAYS, done=harness.DONE):
+        self.name, self.done = name, done  # the exit code when nothing goes wrong
+        self.is_run = arguments[0] == "run"
+        self.arguments = (*arguments, *always)
         self.outputs = [word for before, word in zip(arguments, arguments[1:]) if before == "-o"]
         self.whole = {}  # output: its bytes; "-" is standard output
 
@@ -39,6 +41,36 @@ def commands():
             Command("warps", "warps", "w.txt", "--jsonl", "-o", "x.json", "-o", "x.csv"),
             Command("formula", "formula", "--file", "f.json", "--json", "-o", "a.json", "-o",
                     "b.csv", "-o", "c.jsonl")]
+
+
+# What the library in a program writes where there is a GPU, and a program that hands it over.
+KERNELS = ("_Z5scalePf", "_Z4copyPf")
+SHAPE = '"grid":[1,1,1],"block":[32,1,1],"device":0'
+TRACE = "".join(f"{line}\n" for line in (
+    '{"coalprof_trace":4,"process":1,"program":"x"}',
+    *(f'{{"kernel":"{name}",{SHAPE},"launch":1,"measured":{{"load_requests":8,"load_sectors":32}}}}' for name in KERNELS),
+    *(f'{{"kernel":"{name}",{SHAPE},"launches":4}}' for name in KERNELS),
+    '{"end":true}'))
+TRACED = 'cat t.trace > "$COALPROF_ATTACH_FOLDER/1.trace"; echo theirs; exit '
+
+
+def commands_of_results():
+    """What is made of results, and of programs. Their inputs are there once learn_inputs() was called."""
+    return [Command("report", "report", "s1.json", "--json", "-o", "x.jsonl", "-o", "x.csv", always=()),
+            Command("merge", "merge", "s1.json", "s2.json", "--json", "-o", "x.json", "-o", "x.csv", always=()),
+            Command("occupancy", "occupancy", "--block", "64..256:64", "--json", "-o", "x.json", "-o", "x.csv", always=()),
+            *(Command(" ".join(("run", *options)), "run", *options, "-o", "x.json", "-o", "x.csv", "--", "sh", "-c",
+                      f"{TRACED}{code}", always=(), done=code)
+              for options, code in (((), 7), (("--lines",), 7), (("--counters", "memory"), harness.DONE)))]
+
+
+def learn_inputs():
+    """The results among them, which the program makes itself."""
+    INPUTS["t.trace"] = TRACE
+    with tempfile.TemporaryDirectory() as folder:
+        for number in (1, 2):
+            harness.run("offset", "--range", "0..3", *ALWAYS, "--shard", f"{number}/2", "-q", "-o", f"s{number}.json", cwd=folder)
+            INPUTS[f"s{number}.json"] = content(f"{folder}/s{number}.json").decode("ascii")
 
 
 def lay_out(folder, command, has_old):
@@ -104,7 +136,7 @@ def learn_whole(folder, command, **variables):
     """Runs without a fault."""
     lay_out(folder, command, False)
     left = run(folder, command, **variables)
-    if left is None or left.code != harness.DONE:
+    if left is None or left.code != command.done:
         raise SystemExit(f"{command.name} fails without a fault: {left and left.err}")
     command.whole = {"-": without_time(left.out)}
     for output in command.outputs:

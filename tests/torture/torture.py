@@ -1,6 +1,7 @@
 """scripts/torture: lets runs of the program fail in every way and says what they lost.
 
     torture.py [faults|kills|lines] [--runs N] [--seed S]    N of one kind, picked by the seed
+    torture.py results [--runs N] [--seed S]                 N faults of run, report, merge and occupancy
     torture.py durable [--runs N] [--seed S]                 N runs killed, 5 N with failing writes, --resume
     torture.py --all         all of these, and every call of scripted GPUs
 """
@@ -15,6 +16,9 @@ import faults
 import kills
 
 
+RESULTS = ("run", "report", "merge", "occupancy")
+
+
 def play_gpus(program):
     """Each call of a driver, NVRTC and CUPTI that are scripted fails once, with each of its codes."""
     return subprocess.run([program, "--gtest_filter=SweepTorture*:LostGpu*:SeveralDevices*",
@@ -25,7 +29,7 @@ def play_gpus(program):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kind", nargs="?", choices=("faults", "kills", "lines", "durable"), default="faults")
+    parser.add_argument("kind", nargs="?", choices=("faults", "results", "kills", "lines", "durable"), default="faults")
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--all", action="store_true")
@@ -39,7 +43,9 @@ def main():
         print(f"{asked.runs} runs ended by SIGKILL")
         failed = durable.play_kills(asked.runs, asked.seed).tell()
         return failed | durable.play_faults(faults.preloaded(), 5 * asked.runs, asked.seed).tell()
-    failed = faults.play(faults.preloaded(), None if asked.all else asked.runs, seed=asked.seed).tell()
+    only = RESULTS if asked.kind == "results" and not asked.all else None
+    failed = faults.play(faults.preloaded(), None if asked.all else asked.runs, seed=asked.seed, only=only,
+                         allocation_step=499 if only else 13).tell()
     if asked.all:
         failed |= kills.play(1000, asked.seed).tell()
         failed |= command_lines.play(10_000, asked.seed).tell()

@@ -8,10 +8,12 @@ import durable
 import faults
 import kills
 import runs
+import torture
 from runs import harness
 
 FACTOR = 10 if os.environ.get("COALPROF_TORTURE") else 1
 LIBRARY = faults.preloaded()
+PROGRAM = os.environ.get("COALPROF_TRACED_PROGRAM")
 
 
 class Torture(harness.Case):
@@ -22,6 +24,15 @@ class Torture(harness.Case):
     @unittest.skipUnless(LIBRARY, "the library that lets calls fail is not built")
     def test_of_failing_calls_loses_nothing(self):
         self.check_tally(faults.play(LIBRARY, most=120 * FACTOR))
+
+    @unittest.skipUnless(LIBRARY, "the library that lets calls fail is not built")
+    def test_of_failing_calls_loses_neither_results_nor_a_programs_exit_code(self):
+        self.check_tally(faults.play(LIBRARY, most=120 * FACTOR, only=torture.RESULTS, allocation_step=499))
+
+    @unittest.skipUnless(LIBRARY and PROGRAM, "the library that lets calls fail is not built, or without CUDA")
+    def test_a_program_in_which_calls_fail_ends_as_without_them(self):
+        tally = faults.play_inside(LIBRARY, PROGRAM, most=120 * FACTOR)
+        self.assertEqual(tally.findings, [])
 
     @unittest.skipUnless(LIBRARY, "the library that lets calls fail is not built")
     def test_where_memory_is_short_at_any_point_of_the_work_says_so(self):
