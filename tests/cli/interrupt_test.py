@@ -3,12 +3,14 @@ import contextlib
 import fcntl
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import termios
 import time
+import unittest
 
 import harness
 from harness import Case, INTERRUPTED, TERMINATED, environment
@@ -180,6 +182,41 @@ class Interrupt(Case):
                         self.assertEqual(file.read(), "old")
                 result = json.loads(out)
                 self.assertEqual((result["status"], result["points"]), ("interrupted", []))
+
+    def test_that_was_ignored_before_is_ignored(self):
+        """nohup starts programs so."""
+        def like_nohup():
+            default_signals()
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        process = subprocess.Popen([harness.PROGRAM, "warps", "-", "--json"], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(),
+                                   preexec_fn=like_nohup)
+        wait_until(lambda: catches(process, signal.SIGUSR1))  # the last of them
+        self.assertFalse(catches(process, signal.SIGHUP))
+        process.send_signal(signal.SIGTERM)
+        self.end(process)
+
+    @unittest.skipUnless(shutil.which("strace"), "strace is not there")
+    @unittest.skipIf(harness.IS_SANITIZED, "leak checking cannot be traced")
+    def test_wakes_a_call_that_began_to_wait_behind_the_look_at_the_flag(self):
+        """By an alarm of its own, which a traced run shows: the moment itself cannot be met."""
+        with tempfile.TemporaryDirectory() as folder:
+            trace = f"{folder}/trace"
+            process = subprocess.Popen(["strace", "-D", "-o", trace, "-e", "trace=alarm", harness.PROGRAM, "warps", "-"],
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                       env=environment(), preexec_fn=default_signals)
+            wait_until(lambda: process.poll() is not None or catches(process, signal.SIGUSR1))
+            if process.poll() is not None:
+                self.end(process)
+                self.skipTest("strace cannot trace here")
+            process.send_signal(signal.SIGTERM)
+            self.end(process)
+
+            def lines():
+                with open(trace, encoding="ascii") as file:
+                    return file.read()
+            wait_until(lambda: "+++" in lines())
+            self.assertIn("alarm(1)", lines())
 
     def test_soon_after_another_is_the_same_wish(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,6 +1,8 @@
 """`coalprof run -- PROGRAM`: the program is itself, its kernels are told beside it."""
+import contextlib
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -62,10 +64,55 @@ class RunProgram(Case):
         self.assertEqual(process.wait(timeout=20), 9)
         process.stdout.close()
 
+    # How often a program is told of a signal: it waits a little for more of them, then says so.
+    COUNTS_SIGNALS = ("import signal, sys, time\n"
+                      "told = []\n"
+                      "for number in signal.SIGTERM, signal.SIGINT:\n"
+                      "    signal.signal(number, lambda *_: told.append(1))\n"
+                      "print('ready', flush=True)\n"
+                      "while not told: time.sleep(0.01)\n"
+                      "time.sleep(0.3)\n"
+                      "print('told', len(told), flush=True)")
+
+    def test_passes_a_signal_on_once(self):
+        process = subprocess.Popen([harness.PROGRAM, "run", "-q", "--", sys.executable, "-c", self.COUNTS_SIGNALS],
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment())
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.communicate(timeout=60)[0], b"told 1\n")
+
+    def test_leaves_it_to_the_terminal_to_tell_the_program_of_a_key(self):
+        child, terminal = pty.fork()
+        if child == 0:
+            os.execve(harness.PROGRAM, [harness.PROGRAM, "run", "-q", "--", sys.executable, "-c",
+                                        self.COUNTS_SIGNALS], environment())
+        said = b""
+        with open(terminal, "r+b", buffering=0) as keys, contextlib.suppress(OSError):  # EIO: it has ended
+            while b"told" not in said:
+                said += keys.read(1024)
+                if said.endswith(b"ready\r\n"):
+                    keys.write(b"\x03")
+            said += keys.read(1024)
+        os.waitpid(child, 0)
+        self.assertIn(b"told 1", said)
+
+    def test_has_each_variable_once_in_the_programs_environment(self):
+        ran = harness.run("run", "-q", "--", "env", env=environment(COALPROF_ATTACH_FOLDER="/old"))
+        folders = [line for line in ran.out_text.splitlines() if line.startswith("COALPROF_ATTACH_FOLDER=")]
+        self.assertEqual(len(folders), 1)
+        self.assertNotIn("/old", folders[0])
+
+    def test_gives_no_result_of_a_program_that_cannot_be_started(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for program, code in (("no-such-program", 127), ("/", 126)):
+                self.assertEqual(harness.run("run", "-o", f"{folder}/x.json", "--", program).code, code)
+                self.assertEqual(os.listdir(folder), [])
+
     def test_does_not_leave_its_own_habits_to_the_program(self):
-        # We ignore SIGPIPE; a program of the user's is ended by it, as always.
-        ran = harness.run("run", "-q", "--", "sh", "-c", "kill -PIPE $$")
-        self.assertEqual(ran.code, 128 + signal.SIGPIPE)
+        # We ignore SIGPIPE and SIGXFSZ; a program of the user's is ended by them, as always.
+        for ignored in signal.SIGPIPE, signal.SIGXFSZ:
+            ran = harness.run("run", "-q", "--", "sh", "-c", f"kill -{ignored.value} $$")
+            self.assertEqual(ran.code, 128 + ignored)
 
     def test_sends_its_table_to_standard_error_unless_a_file_is_named(self):
         for named, is_ours in (((), False), (("-o", "-"), True), (("-o", "/dev/stdout"), True)):
@@ -293,6 +340,28 @@ if what == 'machine_code' and 'IS_KILLED' in os.environ:
         runs, result = self.machine_code("--machine-code", "2", env=environment(IS_KILLED="1"))
         self.assertEqual(runs[2:], ["machine_code _Z4copyPf 1"])
         self.assertTrue(any("copy" in text and "137" in text for text in self.no_lines(result)))
+
+    # The program itself is asked once more for each kernel; who stops one run wants none of the others.
+    def test_gives_no_more_runs_to_a_program_that_was_stopped_and_ends_as_it_did(self):
+        waits = ("if what == 'machine_code':\n"
+                 "    import signal, sys\n"
+                 "    signal.signal(signal.SIGTERM, lambda *_: sys.exit(9))\n"
+                 "    print('ready', flush=True)\n"
+                 "    while True: signal.pause()\n")
+        process = subprocess.Popen(
+            [harness.PROGRAM, "run", "-q", "--lines", "--machine-code", "2", "--", sys.executable, "-c",
+             self.MACHINE_CODE + waits],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment())
+        for line in process.stdout:
+            if line == b"ready\n":
+                break
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.communicate(timeout=60)[0], b"")
+        self.assertEqual(process.returncode, 9)
+
+    def test_runs_a_program_once_that_a_signal_ended(self):
+        ran = self.python("-q", "--lines", script=self.MACHINE_CODE + "os.sys.stdout.flush()\nos.kill(os.getpid(), 9)")
+        self.assertEqual((ran.code, ran.out), (137, b"traffic None 5\n"))
 
     # Of machine code no efficiency is known.
     def test_shows_ideal_sectors_where_there_is_no_efficiency(self):
@@ -543,6 +612,10 @@ if what == 'machine_code' and 'IS_KILLED' in os.environ:
     def test_runs_the_program_twice_for_bytes_per_sector(self):
         ran = self.python("-q", "--counters", "memory", script=LIKE_A_DRIVER + "print('once')")
         self.assertEqual(ran.out, b"once\nonce\n")
+
+    def test_runs_a_program_once_that_fails(self):
+        ran = self.python("-q", "--counters", "memory", script=LIKE_A_DRIVER + "print('once'); sys.exit(3)")
+        self.assertEqual((ran.code, ran.out), (3, b"once\n"))
 
     def marked(self, name, *order):
         program = os.environ.get("COALPROF_NVTX_PROGRAM")

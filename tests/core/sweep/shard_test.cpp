@@ -72,6 +72,10 @@ TEST(Shard, of_an_array_with_a_step_is_the_tasks_place) {
     EXPECT_EQ(shard_in(array), "4/4");
     array["SLURM_ARRAY_TASK_ID"] = "13";
     EXPECT_EQ(shard_in(array), "refused");
+    // No array has a step of 0: it is read as 1.
+    array["SLURM_ARRAY_TASK_STEP"] = "0";
+    array["SLURM_ARRAY_TASK_ID"] = "3";
+    EXPECT_EQ(shard_in(array), "3/4");
 }
 
 // An array of 3 tasks, each of which starts 2 processes: task 2 has the third and the fourth part.
@@ -83,6 +87,9 @@ TEST(Shard, of_processes_of_an_array_counts_those_of_the_tasks_before) {
     EXPECT_EQ(shard_in(both), "4/6");
     both["SLURM_PROCID"] = "0";
     EXPECT_EQ(shard_in(both), "3/6");
+    EXPECT_EQ(shard_in(both, "auto/3"), "2/3");  // typed is the number of tasks
+    both["SLURM_PROCID"] = "2";
+    EXPECT_EQ(shard_in(both), "refused");
 }
 
 TEST(Shard, of_a_rank_is_below_the_number_of_ranks) {
