@@ -1,5 +1,6 @@
 #include "cupti/attach/linkers.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -30,7 +31,9 @@ std::vector<std::pair<std::string, std::string>> variables_for_linkers(
         if (name.starts_with(linker_name))
             releases.insert(name.substr(std::string_view(linker_name).size(), 2));
     }
-    if (!may_link || releases.size() > 1 || !std::filesystem::exists(library)) return {};
+    const bool is_known = std::ranges::all_of(
+        releases, [](const std::string& one) { return one == "12" || one == "13"; });
+    if (!may_link || !is_known || releases.size() > 1 || !std::filesystem::exists(library)) return {};
     const char* theirs = std::getenv(preload_variable);
     return {{preload_variable, theirs && *theirs ? std::string(theirs) + ':' + library : library},
             {"NUMBA_CACHE_DIR", folder + "/numba"}};

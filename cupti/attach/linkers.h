@@ -15,7 +15,8 @@ namespace coalprof {
 bool may_hold_linker(const std::string& path);
 
 // Of libraries that the program has loaded, what its environment is to be: none where there is no
-// such linker among them, or two of different releases, of which nobody could tell whose a link is.
+// such linker among them, one of a release that is not known (12 and 13 are), or two of different
+// ones, of which nobody could tell whose a link is.
 // `library`: the one that stands before it. `folder` is to outlive the program: Numba's cache goes
 // there, as the user's must not get code that counts itself.
 std::vector<std::pair<std::string, std::string>> variables_for_linkers(

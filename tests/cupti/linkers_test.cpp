@@ -53,5 +53,9 @@ TEST(Linkers, of_two_releases_are_left_alone) {
                 IsEmpty());
 }
 
+TEST(Linkers, of_a_release_that_is_not_known_are_left_alone) {
+    EXPECT_THAT(variables_of_program({"/lib/libnvJitLink.so.14"}), IsEmpty());
+}
+
 }  // namespace
 }  // namespace coalprof
