@@ -14,10 +14,10 @@ using ::testing::Contains;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 
-const std::string there = std::filesystem::read_symlink("/proc/self/exe");
+const std::string library_there = std::filesystem::read_symlink("/proc/self/exe");
 
 auto variables_of_program(const std::set<std::string>& libraries,
-                          const std::string& library = there) {
+                          const std::string& library = library_there) {
     return variables_for_linkers(libraries, "/folder", library);
 }
 
@@ -27,7 +27,8 @@ TEST(Linkers, are_stood_before_where_a_program_may_link) {
          {"/site/nvidia/cu13/lib/libnvJitLink.so.13",
           "/site/cuda/bindings/_internal/nvjitlink.cpython-312-x86_64-linux-gnu.so"}) {
         EXPECT_TRUE(may_hold_linker(path)) << path;
-        EXPECT_THAT(variables_of_program({path}), Contains(Pair("LD_PRELOAD", there))) << path;
+        EXPECT_THAT(variables_of_program({path}), Contains(Pair("LD_PRELOAD", library_there)))
+            << path;
     }
     EXPECT_FALSE(may_hold_linker("/lib/libnvrtc.so.13"));
     EXPECT_THAT(variables_of_program({}), IsEmpty());
@@ -43,7 +44,7 @@ TEST(Linkers, of_numba_get_a_cache_of_their_own) {
 TEST(Linkers, leave_what_the_user_has_loaded_first) {
     ::setenv("LD_PRELOAD", "/lib/allocator.so", 1);
     EXPECT_THAT(variables_of_program({"/lib/libnvJitLink.so.12"}),
-                Contains(Pair("LD_PRELOAD", "/lib/allocator.so:" + there)));
+                Contains(Pair("LD_PRELOAD", "/lib/allocator.so:" + library_there)));
     ::unsetenv("LD_PRELOAD");
 }
 

@@ -6,39 +6,40 @@
 namespace coalprof {
 namespace {
 
-struct Script {
+struct SubscriptionScript {
     std::uint32_t version = 130300;
     CUptiResult answer = CUPTI_SUCCESS;
     int alone = 0;
     int beside_others = 0;
 };
-Script script;
+SubscriptionScript subscription_script;
 
-SubscriptionApi fake_cupti() {
+SubscriptionApi cupti_that_subscribes() {
     return {.subscribe =
                 [](CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*) {
-                    ++script.alone;
+                    ++subscription_script.alone;
                     return CUPTI_SUCCESS;
                 },
             .subscribe_v2 =
                 [](CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*, SubscriberParams* params) {
-                    script.beside_others += params->allowMultipleSubscribers;
-                    return params->structSize == 40 ? script.answer : CUPTI_ERROR_INVALID_PARAMETER;
+                    subscription_script.beside_others += params->allowMultipleSubscribers;
+                    return params->structSize == 40 ? subscription_script.answer
+                                                    : CUPTI_ERROR_INVALID_PARAMETER;
                 },
             .get_version =
                 [](std::uint32_t* version) {
-                    *version = script.version;
+                    *version = subscription_script.version;
                     return CUPTI_SUCCESS;
                 }};
 }
 
 // How often alone, and beside others.
-std::pair<int, int> subscribed(const Script& now, int driver_version,
-                               const SubscriptionApi& api = fake_cupti()) {
-    script = now;
+std::pair<int, int> subscribed(const SubscriptionScript& now, int driver_version,
+                               const SubscriptionApi& api = cupti_that_subscribes()) {
+    subscription_script = now;
     CUpti_SubscriberHandle subscriber = nullptr;
     EXPECT_EQ(subscribe_beside_others(api, driver_version, nullptr, &subscriber), CUPTI_SUCCESS);
-    return {script.alone, script.beside_others};
+    return {subscription_script.alone, subscription_script.beside_others};
 }
 
 TEST(Subscription, lets_others_in_where_cupti_and_driver_serve_several) {
@@ -46,7 +47,7 @@ TEST(Subscription, lets_others_in_where_cupti_and_driver_serve_several) {
     EXPECT_EQ(subscribed({}, 13020), (std::pair{1, 0}));
     EXPECT_EQ(subscribed({}, 0), (std::pair{1, 0}));
     EXPECT_EQ(subscribed({.version = 130299}, 13030), (std::pair{1, 0}));
-    SubscriptionApi older = fake_cupti();
+    SubscriptionApi older = cupti_that_subscribes();
     older.subscribe_v2 = nullptr;
     EXPECT_EQ(subscribed({}, 13030, older), (std::pair{1, 0}));
 }
