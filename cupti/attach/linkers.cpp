@@ -33,7 +33,8 @@ std::vector<std::pair<std::string, std::string>> variables_for_linkers(
     }
     const bool is_known = std::ranges::all_of(
         releases, [](const std::string& one) { return one == "12" || one == "13"; });
-    if (!may_link || !is_known || releases.size() > 1 || !std::filesystem::exists(library)) return {};
+    if (!may_link || !is_known || releases.size() > 1 || !std::filesystem::exists(library))
+        return {};
     const char* theirs = std::getenv(preload_variable);
     return {{preload_variable, theirs && *theirs ? std::string(theirs) + ':' + library : library},
             {"NUMBA_CACHE_DIR", folder + "/numba"}};
