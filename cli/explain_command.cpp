@@ -22,6 +22,7 @@
 #include "core/model/predict.h"
 #include "core/sweep/warps_source.h"
 #include "core/text/describe.h"
+#include "core/text/log_lines.h"
 #include "core/text/number.h"
 #include "core/text/suggest.h"
 
@@ -290,7 +291,7 @@ ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
                                  .all_lines = command.all_lines};
         std::string text = draw(drawn.first, style);
         if (drawn.worst) text += "\nThe warp that costs most:\n\n" + draw(*drawn.worst, style);
-        return text;
+        return without_commands(text);
     };
     outputs.write([&](const OutputTarget& target) {
         if (is_json(target)) return document();

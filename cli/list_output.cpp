@@ -8,6 +8,7 @@
 
 #include "cli/result_head.h"
 #include "cli/text_outputs.h"
+#include "core/text/log_lines.h"
 
 namespace coalprof {
 namespace {
@@ -22,7 +23,7 @@ void refuse_other_formats(const OutputTarget& target, const Invocation& invocati
 
 std::string listed_as(const OutputTarget& target, const Listing& listing, const ResultHead& head) {
     const std::string_view format = target.format->name;
-    if (format == "table") return listing.text(target.style);
+    if (format == "table") return without_commands(listing.text(target.style));
     if (format == "json") return list_as_json(head, listing.document);
     if (format == "jsonl") return list_as_jsonl(listing.document);
     if (format == "csv") return list_as_csv(listing.document);

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "core/text/fold.h"
+#include "core/text/log_lines.h"
 #include "core/text/number.h"
 #include "core/text/utf8.h"
 #include "core/write/outputs.h"
@@ -78,9 +79,10 @@ std::size_t terminal_width(int descriptor) {
 }
 
 void print_err(std::string_view text) noexcept {
-    std::string folded;
+    std::string shown;
     try {
-        if (::isatty(STDERR_FILENO) == 1) text = folded = folded_sentences(text);
+        text = shown =
+            ::isatty(STDERR_FILENO) == 1 ? folded_sentences(text) : without_commands(text);
     } catch (const std::bad_alloc&) {  // then it is said as it is
     }
     const std::lock_guard lock(printing);

@@ -7,6 +7,7 @@
 
 #include "core/text/describe.h"
 #include "core/text/fold.h"
+#include "core/text/log_lines.h"
 #include "core/text/suggest.h"
 #include "core/text/units.h"
 #include "core/text/utf8.h"
@@ -263,7 +264,7 @@ std::string gate_text(const GateReport& report) {
     if (!remarks.empty()) text += '\n';
     for (const std::string& remark : remarks)
         text += folded_text("note: " + remark, {.columns = shown_columns, .hanging = 2});
-    return text;
+    return without_commands(text);
 }
 
 std::string gate_json(const GateReport& report) {

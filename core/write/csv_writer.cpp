@@ -11,6 +11,7 @@
 
 #include "core/text/describe.h"
 #include "core/text/error.h"
+#include "core/text/log_lines.h"
 #include "core/write/columns.h"
 #include "core/write/origin.h"
 #include "core/write/text_buffer.h"
@@ -20,8 +21,9 @@ namespace coalprof {
 namespace {
 
 bool needs_quotes(std::string_view text) {
-    return std::any_of(text.begin(), text.end(),
-                       [](char c) { return c == ',' || c == '"' || c == '\r' || c == '\n'; });
+    return begins_like_command(text) || std::any_of(text.begin(), text.end(), [](char c) {
+               return c == ',' || c == '"' || c == '\r' || c == '\n';
+           });
 }
 
 void put_text(TextBuffer& out, std::string_view text) {

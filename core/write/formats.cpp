@@ -16,40 +16,57 @@ namespace coalprof {
 namespace {
 
 constexpr std::array formats{
-    Format{"table", {".txt"}, "aligned text for people", true, false, false, make_table},
+    Format{"table", {".txt"}, "aligned text for people", true, false, TextRule::lines, make_table},
     Format{"json",
            {".json"},
            "one document with every counter, unit and reason",
            true,
            false,
-           true,
+           TextRule::escaped,
            make_json},
     Format{"jsonl",
            {".jsonl", ".ndjson"},
            "one JSON object a line, as points finish",
            false,
            false,
-           true,
+           TextRule::escaped,
            make_jsonl},
-    Format{"csv", {".csv"}, "one row a point, for spreadsheets", false, false, false, make_csv},
+    Format{"csv",
+           {".csv"},
+           "one row a point, for spreadsheets",
+           false,
+           false,
+           TextRule::printable,
+           make_csv},
     Format{"md",
            {".md", ".markdown"},
            "a Markdown table, for issues",
            true,
            false,
-           false,
+           TextRule::printable,
            make_markdown},
     Format{"openmetrics",
            {".prom", ".om"},
            "gauges for Prometheus and the node exporter",
            false,
            true,
-           false,
+           TextRule::printable,
            make_openmetrics},
-    Format{"plot", {".plot"}, "curves, for a terminal", false, true, false, make_plot},
-    Format{"svg", {".svg"}, "curves, for papers and READMEs", false, true, false, make_svg},
-    Format{
-        "html", {".html", ".htm"}, "a page with curves, to click on", true, true, false, make_html},
+    Format{"plot", {".plot"}, "curves, for a terminal", false, true, TextRule::lines, make_plot},
+    Format{"svg",
+           {".svg"},
+           "curves, for papers and READMEs",
+           false,
+           true,
+           TextRule::printable,
+           make_svg},
+    Format{"html",
+           {".html", ".htm"},
+           "a page with curves, to click on",
+           true,
+           true,
+           TextRule::printable,
+           make_html},
 };
 
 std::string list_of_formats() {
@@ -84,8 +101,11 @@ const Format* find_suffix(std::string_view suffix) {
 }  // namespace
 
 std::unique_ptr<ResultSink> Format::make(ByteSink& out, const TableStyle& style) const {
-    auto writer = make_writer(out, style);
-    return escapes_text ? std::move(writer) : with_printable_text(std::move(writer));
+    if (text == TextRule::escaped) return make_writer(out, style);
+    if (text == TextRule::printable) return with_printable_text(make_writer(out, style));
+    auto lines = std::make_unique<LogLines>(out);
+    auto writer = make_writer(*lines, style);
+    return with_printable_text(std::move(writer), std::move(lines));
 }
 
 std::span<const Format> all_formats() { return formats; }

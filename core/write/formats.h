@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -13,13 +14,20 @@
 
 namespace coalprof {
 
+// What a format does with text that anybody may have written.
+enum class TextRule : std::uint8_t {
+    escaped,    // readers get back every character
+    printable,  // shown as printable() shows it
+    lines,      // likewise, and no line is a command of a service that reads logs
+};
+
 struct Format {
     std::string_view name;                     // what --format takes
     std::array<std::string_view, 2> suffixes;  // of files, with the dot; unused ones are empty
     std::string_view description;              // for --help
     bool tells_warnings;                       // those of the result's end
     bool takes_several;                        // results, one begin() each
-    bool escapes_text;  // whose readers get back every character; others show printable text
+    TextRule text;
     std::unique_ptr<ResultSink> (*make_writer)(ByteSink& out, const TableStyle& style);
 
     std::unique_ptr<ResultSink> make(ByteSink& out, const TableStyle& style) const;

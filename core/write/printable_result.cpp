@@ -5,6 +5,7 @@
 
 #include "core/result/texts.h"
 #include "core/text/describe.h"
+#include "core/text/log_lines.h"
 
 namespace coalprof {
 namespace {
@@ -27,7 +28,8 @@ Part printable_copy(const Part& part) {
 
 class PrintableResult : public ResultSink {
  public:
-    explicit PrintableResult(std::unique_ptr<ResultSink> format) : format_(std::move(format)) {}
+    PrintableResult(std::unique_ptr<ResultSink> format, std::unique_ptr<ByteSink> bytes)
+        : bytes_(std::move(bytes)), format_(std::move(format)) {}
 
     void begin(const ResultHead& head) override { format_->begin(printable_copy(head)); }
     void point(const Point& point) override {
@@ -38,6 +40,7 @@ class PrintableResult : public ResultSink {
     void finish(const ResultTail& tail) override { format_->finish(printable_copy(tail)); }
 
  private:
+    std::unique_ptr<ByteSink> bytes_;
     std::unique_ptr<ResultSink> format_;
     bool is_plain_ = true;
     const LookAtText look_ = [this](const std::string& text) {
@@ -47,8 +50,11 @@ class PrintableResult : public ResultSink {
 
 }  // namespace
 
-std::unique_ptr<ResultSink> with_printable_text(std::unique_ptr<ResultSink> format) {
-    return std::make_unique<PrintableResult>(std::move(format));
+std::unique_ptr<ResultSink> with_printable_text(std::unique_ptr<ResultSink> format,
+                                                std::unique_ptr<ByteSink> bytes) {
+    return std::make_unique<PrintableResult>(std::move(format), std::move(bytes));
 }
+
+void LogLines::write(std::string_view bytes) { next_.write(without_commands(bytes)); }
 
 }  // namespace coalprof
