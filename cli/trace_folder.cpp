@@ -2,13 +2,16 @@
 
 #ifdef COALPROF_HAS_CUDA
 
+#include <dirent.h>
 #include <errno.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <system_error>
 
 #include "core/stop/remove_folder.h"
@@ -32,11 +35,18 @@ std::vector<std::string> temporary_places() {
     return all;
 }
 
-Trace lost_traces(const std::string& folder, const std::error_code& error) {
+Trace lost_traces(const std::string& folder, int error) {
     Trace none;
-    none.problems.push_back(fmt::format("what was counted cannot be read from {}: {}", folder,
-                                        text_of_errno(error.value())));
+    none.problems.push_back(
+        fmt::format("what was counted cannot be read from {}: {}", folder, text_of_errno(error)));
     return none;
+}
+
+// Whoever opens a pipe waits for its other end.
+bool is_trace(const std::string& path) {
+    struct stat status {};
+    return path.ends_with(trace_extension) && ::lstat(path.c_str(), &status) == 0 &&
+           S_ISREG(status.st_mode);
 }
 
 }  // namespace
@@ -66,16 +76,20 @@ TraceFolder::~TraceFolder() {
 
 std::vector<Trace> TraceFolder::traces() const {
     std::vector<Trace> all;
-    std::error_code error;
-    for (std::filesystem::directory_iterator entry(path_, error), end; !error && entry != end;
-         entry.increment(error)) {
-        std::error_code none;
-        // Whoever opens a pipe waits for its other end.
-        if (entry->path().extension() == trace_extension &&
-            entry->symlink_status(none).type() == std::filesystem::file_type::regular)
-            all.push_back(read_trace(entry->path().string()));
+    // Not std::filesystem's, which ends the process where memory is short (libstdc++ 12).
+    const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path_.c_str()), &::closedir);
+    int error = folder ? 0 : errno;
+    while (folder) {
+        errno = 0;
+        const dirent* entry = ::readdir(folder.get());
+        if (!entry) {
+            error = errno;
+            break;
+        }
+        const std::string path = path_ + '/' + entry->d_name;
+        if (is_trace(path)) all.push_back(read_trace(path));
     }
-    if (error) all.push_back(lost_traces(path_, error));
+    if (error != 0) all.push_back(lost_traces(path_, error));
     std::ranges::sort(all, {}, [](const Trace& trace) { return trace.process.id; });
     return all;
 }

@@ -181,11 +181,10 @@ TracedProcess process_from(const json& line) {
 
 // The next line, with its end where it has one; empty: there is none. Of a line that is too long
 // only its beginning and its end are kept.
-std::string next_line(std::streambuf& file) {
+std::string next_line(std::istream& file) {
     std::string line;
-    for (int next = file.sbumpc(); next != std::streambuf::traits_type::eof();
-         next = file.sbumpc()) {
-        if (line.size() <= most_line_bytes || next == '\n') line += static_cast<char>(next);
+    for (char next = 0; file.get(next);) {
+        if (line.size() <= most_line_bytes || next == '\n') line += next;
         if (next == '\n') break;
     }
     return line;
@@ -317,7 +316,7 @@ Trace read_trace(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     bool is_first = true;
     try {
-        for (std::string text; !(text = next_line(*file.rdbuf())).empty(); is_first = false) {
+        for (std::string text; !(text = next_line(file)).empty(); is_first = false) {
             try {
                 const json line = json::parse(text);
                 is_first ? void(trace.process = process_from(line)) : read_line(line, trace);
@@ -327,7 +326,8 @@ Trace read_trace(const std::string& path) {
                 trace.problems.emplace_back("a line of the trace cannot be read");
             }
         }
-        if (is_first) throw Error(file ? "it is empty" : "it cannot be opened");
+        if (!file.eof()) throw Error("the system does not give it");
+        if (is_first) throw Error("it is empty");
     } catch (const Error& error) {
         trace.problems.push_back(
             fmt::format("the trace of a process cannot be read, and its kernels are missing: {}",

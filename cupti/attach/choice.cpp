@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <new>
 #include <utility>
 
 namespace coalprof {
@@ -13,6 +14,7 @@ std::string demangled(const std::string& name) {
     int status = 0;
     const std::unique_ptr<char, decltype(&std::free)> text(
         abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+    if (status == -1) throw std::bad_alloc();
     return status == 0 && text ? std::string(text.get()) : name;
 }
 

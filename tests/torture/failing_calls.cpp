@@ -52,7 +52,7 @@ Call calls[] = {{"malloc"},  {"open"},         {"read"},      {"write"},     {"f
                 {"lstat"},   {"readlink"},     {"realpath"},  {"fcntl"},     {"fchmod"},
                 {"fchown"},  {"lseek"},        {"poll"},      {"getrandom"}, {"pthread_create"},
                 {"linkat"},  {"flock"},        {"ftruncate"}, {"fdatasync"}, {"access"},
-                {"mkdtemp"}, {"posix_spawnp"}, {"waitpid"},   {"fopen64"},   {"fdopendir"},
+                {"mkdtemp"}, {"posix_spawnp"}, {"waitpid"},   {"fopen64"},   {"opendir"},
                 {"readdir"}};
 
 Call& call_named(const char* name) {
@@ -190,7 +190,7 @@ COALPROF_WRAP(off_t, lseek, (int fd, off_t offset, int from), (fd, offset, from)
 COALPROF_WRAP(char*, mkdtemp, (char* name), (name), nullptr)
 COALPROF_WRAP(pid_t, waitpid, (pid_t child, int* status, int options), (child, status, options), -1)
 COALPROF_WRAP(FILE*, fopen64, (const char* path, const char* mode), (path, mode), nullptr)
-COALPROF_WRAP(DIR*, fdopendir, (int fd), (fd), nullptr)
+COALPROF_WRAP(DIR*, opendir, (const char* path), (path), nullptr)
 COALPROF_WRAP(dirent*, readdir, (DIR * folder), (folder), nullptr)
 COALPROF_WRAP(int, poll, (pollfd * wanted, nfds_t count, int milliseconds),
               (wanted, count, milliseconds), -1)

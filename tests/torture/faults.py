@@ -42,7 +42,7 @@ ERRORS = {
     "posix_spawnp": ("EAGAIN", "ENOMEM", "EACCES"),
     "waitpid": ("EINTR",),
     "fopen64": ("EMFILE", "EACCES"),
-    "fdopendir": ("ENOMEM",),
+    "opendir": ("ENOMEM", "EMFILE"),
     "readdir": ("EIO",),
 }
 ONCE_ONLY = ("EINTR",)

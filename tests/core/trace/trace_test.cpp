@@ -110,6 +110,7 @@ TEST_F(TraceFile, that_never_launched_says_so) {
 
 TEST_F(TraceFile, that_cannot_be_read_has_that_for_a_problem) {
     EXPECT_EQ(read_trace(path).problems.size(), 1u) << "it is not there";
+    EXPECT_EQ(read_trace(::testing::TempDir()).problems.size(), 1u) << "the system reads no folder";
     for (const char* text : {"", "no json\n", "{}\n", "[1]\n", R"({"coalprof_trace":4,"proc)",
                              R"({"coalprof_trace":3})"
                              "\n",
