@@ -87,8 +87,8 @@ void OutputOptions::tell_of_standard_error(CLI::App& command) {
 void OutputOptions::add_source_to(CLI::App& command) {
     command
         .add_option("--source", source_folders,
-                    "For html: where the source of the program lies now, also if it was changed "
-                    "after the run; may be repeated")
+                    "For html: the folder below which the program's source lies (of `run`: this "
+                    "one); may be repeated")
         ->type_name("FOLDER")
         ->allow_extra_args(false)
         ->group("Output");
@@ -163,9 +163,8 @@ std::vector<OutputTarget> OutputOptions::targets() const {
         if (is_standard_output(target.path)) target.style.name.clear();
         target.style.takes_columns = view.is_offered;
         target.style.explains_all = verbose;
-        target.style.find_source = [folders = source_folders](const ResultHead& head,
-                                                              const std::string& file) {
-            return find_source(folders, head, file);
+        target.style.find_source = [folders = source_folders](const std::string& file) {
+            return find_source(folders, file);
         };
     }
     return targets;

@@ -189,7 +189,10 @@ std::vector<Point> points_of(const std::vector<KernelSummary>& kernels) {
 
 // Standard output is the program's: what is for it goes to standard error, unless -o names it.
 std::vector<OutputTarget> targets_of(const RunCommand& command) {
-    std::vector<OutputTarget> targets = command.output.targets();
+    OutputOptions output = command.output;
+    // The page of a program that is built here shows its source.
+    if (output.source_folders.empty()) output.source_folders = {"."};
+    std::vector<OutputTarget> targets = output.targets();
     if (command.output.sends_files_to_standard_output()) return targets;
     for (OutputTarget& target : targets)
         if (is_standard_output(target.path)) {
@@ -476,6 +479,7 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
         "  coalprof run --lines -- ./app\n"
         "  coalprof run --lines --machine-code 1 -- python train.py\n");
     command->output.add_to(*sub);
+    command->output.add_source_to(*sub);
     OutputOptions::tell_of_standard_error(*sub);
     sub->callback([&invocation, command] {
         invocation.run = [&invocation, command] {

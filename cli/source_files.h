@@ -8,10 +8,8 @@
 
 namespace coalprof {
 
-// Where it lies in one of `folders` by its last names, else where the result says that it was.
-// There one that was changed after the run is not shown. A result may come from anybody and its
-// page go to anybody: only files with suffixes of source code are read.
-SourceText find_source(const std::vector<std::string>& folders, const ResultHead& head,
-                       const std::string& file);
+// The text of the file that lies below one of `folders` by its last names. A result may come from
+// anybody and its page go to anybody: nothing else is read, nor what has no suffix of source code.
+SourceText find_source(const std::vector<std::string>& folders, const std::string& file);
 
 }  // namespace coalprof

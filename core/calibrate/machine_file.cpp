@@ -66,16 +66,31 @@ std::string text_at(const NamedValues& values, std::string_view name) {
     if (!text || text->empty()) complain(name, "a text");
     return *text;
 }
-// No size or rate of a GPU comes near these ends, and arithmetic with them stays finite.
-double positive_at(const NamedValues& values, std::string_view name) {
-    const auto number = number_of(find_value(values, name));
-    if (!number || !(*number >= 1e-12) || !(*number <= 1e18)) complain(name, "a positive number");
+// No size or rate of a GPU comes near its ends, and arithmetic with them stays finite.
+struct Ends {
+    double least;
+    double most;
+};
+constexpr Ends multiprocessors_there_are{1, 10'000};
+constexpr Ends bytes_per_second_there_are{1e9, 1e15};
+constexpr Ends l2_bytes_there_are{1024, 1e12};
+// As factors of what this program knows of such a GPU. Rates of one kind differ by a factor of 1.7
+// between GPUs that were measured (core/machine/rates.cpp), shares and powers by 1.4.
+Ends ends_of(const RateInfo& rate, const Rates& known) {
+    const double factor = rate.unit == "1" ? 10 : 1000;
+    return {known.*rate.value / factor, known.*rate.value * factor};
+}
+
+double number_at(const NamedValues& values, std::string_view key, std::string_view name,
+                 const Ends& ends) {
+    const auto number = number_of(find_value(values, key));
+    if (!number || !(*number >= ends.least) || !(*number <= ends.most))
+        complain(name, fmt::format("a number from {:.3g} to {:.3g}", ends.least, ends.most));
     return *number;
 }
-std::uint64_t natural_at(const NamedValues& values, std::string_view name, double most) {
-    const double number = positive_at(values, name);
-    if (number < 1 || number > most || number != std::floor(number))
-        complain(name, "a whole number in its range");
+std::uint64_t natural_at(const NamedValues& values, std::string_view name, const Ends& ends) {
+    const double number = number_at(values, name, name, ends);
+    if (number != std::floor(number)) complain(name, "a whole number");
     return static_cast<std::uint64_t>(number);
 }
 
@@ -96,6 +111,7 @@ ComputeCapability capability_at(const NamedValues& values) {
 
 // In any order: what a flush adds to a start stays, unless the file says what it is.
 void take_rates(const ListDocument& list, Rates& rates) {
+    const Rates known_rates = rates;
     double flush_adds = rates.flushed_start_seconds - rates.start_seconds;
     bool has_flushed_start = false;
     for (const ListRow& row : list.rows) {
@@ -103,10 +119,12 @@ void take_rates(const ListDocument& list, Rates& rates) {
         if (!kind || text_of(*kind) != kind_of_rate) continue;
         const std::string name = text_at(row.values, "name");
         // In files of before 2026-11-24.
-        if (name == "flushed_seconds") flush_adds = positive_at(row.values, "value");
+        if (name == "flushed_seconds")
+            flush_adds = number_at(row.values, "value", name, {0, 1000 * flush_adds});
         const auto known = std::ranges::find(all_rates(), std::string_view(name), &RateInfo::key);
         if (known == all_rates().end()) continue;
-        rates.*known->value = positive_at(row.values, "value");
+        rates.*known->value =
+            number_at(row.values, "value", known->key, ends_of(*known, known_rates));
         has_flushed_start |= known->value == &Rates::flushed_start_seconds;
         const Value* source = find_value(row.values, "source");
         if (known->value == &Rates::start_seconds && source && text_of(*source) == "measured")
@@ -119,14 +137,13 @@ Machine machine_from(const ListDocument& list, const std::string& path) {
     if (list.key != list_key) complain("it", "a machine file, as `coalprof calibrate` writes it");
     auto measured = std::make_shared<MeasuredRates>();
     measured->device = text_at(list.more, "machine");
-    constexpr double most_multiprocessors = 100'000;
-    constexpr double most_bytes = 1e15;
-    Machine machine =
-        machine_of_device(capability_at(list.more), measured->device,
-                          DeviceSizes{static_cast<std::uint32_t>(natural_at(
-                                          list.more, "multiprocessors", most_multiprocessors)),
-                                      positive_at(list.more, "peak_bytes_per_second"),
-                                      natural_at(list.more, "l2_bytes", most_bytes)});
+    Machine machine = machine_of_device(
+        capability_at(list.more), measured->device,
+        DeviceSizes{static_cast<std::uint32_t>(
+                        natural_at(list.more, "multiprocessors", multiprocessors_there_are)),
+                    number_at(list.more, "peak_bytes_per_second", "peak_bytes_per_second",
+                              bytes_per_second_there_are),
+                    natural_at(list.more, "l2_bytes", l2_bytes_there_are)});
     // What the file does not tell is what this program knows of such a GPU.
     const std::optional<Rates> known = rates_of(machine);
     if (!known || machine.rules->global != GlobalRule::sectors_by_warp)

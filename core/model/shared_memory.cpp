@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <vector>
 
 #include "core/access/lane_set.h"
@@ -17,6 +18,70 @@ bool agree(const WarpAccess& access, std::uint32_t distance) {
         if (both && access.addresses[lane] != access.addresses[partner]) return false;
     }
     return true;
+}
+
+// A bank of 1.x: how many lanes wait for each of its words, the fewest first.
+using WaitingBank = std::vector<std::uint32_t>;
+
+std::uint32_t lanes_of(const WaitingBank& bank) {
+    return std::accumulate(bank.begin(), bank.end(), 0u);
+}
+
+// A step that broadcasts a word of another bank serves one lane: best one whose word has more.
+void serve_one_lane(WaitingBank& bank) {
+    for (std::uint32_t& lanes : bank)
+        if (lanes > 1) {
+            --lanes;
+            return;
+        }
+    bank.erase(bank.begin());
+}
+
+// The most steps, from the first on, whose broadcast can be a word of these banks, which lose a
+// lane in every step as all do: the bank that will be empty first gives its word with fewest lanes.
+// That no other order gives more was found by trying every order of every 16 lanes.
+std::uint32_t most_broadcasts(std::vector<WaitingBank> banks) {
+    std::uint32_t steps = 0;
+    for (; !banks.empty(); ++steps) {
+        const auto giving = std::ranges::min_element(banks, {}, lanes_of);
+        for (auto bank = banks.begin(); bank != banks.end(); ++bank)
+            if (bank == giving)
+                bank->erase(bank->begin());
+            else
+                serve_one_lane(*bank);
+        std::erase_if(banks, [](const WaitingBank& bank) { return bank.empty(); });
+    }
+    return steps;
+}
+
+// Some bank is served last. No step takes less than a lane of it, and from when the others are
+// empty on each step broadcasts one of its words; the steps before can have left it as many as it
+// has lanes for.
+std::uint32_t most_steps(const std::vector<WaitingBank>& banks) {
+    std::uint32_t most = 1;
+    for (std::size_t last = 0; last < banks.size(); ++last) {
+        const std::uint32_t lanes = lanes_of(banks[last]);
+        if (lanes <= most) continue;
+        std::vector<WaitingBank> others = banks;
+        others.erase(others.begin() + static_cast<std::ptrdiff_t>(last));
+        const auto words = static_cast<std::uint32_t>(banks[last].size());
+        most = std::max(most, std::min(lanes, most_broadcasts(std::move(others)) + words));
+    }
+    return most;
+}
+
+// In n steps n words are broadcast, in every bank those with the most lanes; the other lanes of the
+// bank take the steps that are left to it.
+bool are_enough(std::uint32_t steps, const std::vector<WaitingBank>& banks) {
+    std::uint32_t broadcasts = 0;
+    for (const WaitingBank& bank : banks) {
+        std::uint32_t rest = lanes_of(bank);
+        std::uint32_t of_bank = 0;
+        for (auto lanes = bank.rbegin(); of_bank <= steps && rest > steps - of_bank; ++of_bank)
+            rest -= *lanes++;
+        broadcasts += of_bank;
+    }
+    return broadcasts <= steps;
 }
 
 }  // namespace
@@ -103,44 +168,24 @@ SharedMemory::Steps SharedMemory::possible_steps(const WarpAccess& access,
                                                  std::uint32_t waiting) const {
     LaneSet words;
     std::array<std::uint32_t, warp_lanes> lanes_of_word{};
-    std::array<std::vector<std::uint32_t>, 32> words_of_bank;  // by their numbers in the set
-    std::array<std::uint32_t, 32> lanes_of_bank{};
+    std::array<std::uint8_t, warp_lanes> bank_of_word{};
     each_lane(waiting, [&](std::uint32_t lane) {
         const std::uint64_t word = access.addresses[lane] >> bank_shift_;
-        const auto bank = static_cast<std::size_t>(word & (rules_.banks - 1));
         const std::uint32_t number = words.insert(word);
-        if (lanes_of_word[number]++ == 0) words_of_bank[bank].push_back(number);
-        ++lanes_of_bank[bank];
+        bank_of_word[number] = static_cast<std::uint8_t>(word & (rules_.banks - 1));
+        ++lanes_of_word[number];
     });
-    // Each step ends at least the word that it broadcasts, and takes a lane from every bank: none
-    // takes more steps than it has lanes. Nor more than the other banks and then its own words.
-    Steps steps{1, 1};
-    for (std::size_t bank = 0; bank < words_of_bank.size(); ++bank) {
-        std::uint32_t others = 0;
-        for (std::size_t other = 0; other < words_of_bank.size(); ++other)
-            if (other != bank) others = std::max(others, lanes_of_bank[other]);
-        const auto own = static_cast<std::uint32_t>(words_of_bank[bank].size());
-        others = std::min(others, words.size() - own);
-        steps.most = std::max(steps.most, std::min(lanes_of_bank[bank], others + own));
+    std::array<WaitingBank, 32> all;
+    for (std::uint32_t number = 0; number < words.size(); ++number)
+        all[bank_of_word[number]].push_back(lanes_of_word[number]);
+    std::vector<WaitingBank> banks;
+    for (WaitingBank& bank : all) {
+        if (bank.empty()) continue;
+        std::ranges::sort(bank);
+        banks.push_back(std::move(bank));
     }
-    for (auto& numbers : words_of_bank)
-        std::sort(numbers.begin(), numbers.end(), [&](std::uint32_t a, std::uint32_t b) {
-            return lanes_of_word[a] > lanes_of_word[b];
-        });
-    // In n steps n words are broadcast, in every bank those with the most lanes; the other lanes of
-    // the bank take the steps that are left to it.
-    const auto is_enough = [&](std::uint32_t n) {
-        std::uint32_t broadcasts = 0;
-        for (std::size_t bank = 0; bank < words_of_bank.size(); ++bank) {
-            std::uint32_t rest = lanes_of_bank[bank];
-            std::uint32_t of_bank = 0;
-            for (; of_bank <= n && rest > n - of_bank; ++of_bank)
-                rest -= lanes_of_word[words_of_bank[bank][of_bank]];
-            broadcasts += of_bank;
-        }
-        return broadcasts <= n;
-    };
-    while (steps.fewest < steps.most && !is_enough(steps.fewest)) ++steps.fewest;
+    Steps steps{1, most_steps(banks)};
+    while (steps.fewest < steps.most && !are_enough(steps.fewest, banks)) ++steps.fewest;
     return steps;
 }
 

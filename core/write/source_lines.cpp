@@ -75,14 +75,13 @@ std::vector<ListedSource> source_files(const ResultColumns& result) {
     return sources;
 }
 
-SourceText text_of_source(const ListedSource& source, const ResultHead& head,
-                          const FindSource& find) {
+SourceText text_of_source(const ListedSource& source, const FindSource& find) {
     if (source.name.empty())
         return {{},
                 "The program says no lines of these: compile it with nvcc -lineinfo, where it is "
                 "yours."};
     if (!find) return {{}, "Source files are not read here."};
-    return find(head, source.file.empty() ? source.name : source.file);
+    return find(source.file.empty() ? source.name : source.file);
 }
 
 std::string json_of_blocks(const std::vector<SourceBlock>& blocks) {
@@ -127,7 +126,7 @@ std::string source_lines_json(const ResultColumns& result, const FindSource& fin
     std::string json = "[";
     std::size_t room_bytes = most_source_bytes;
     for (const ListedSource& source : sources) {
-        SourceText found = text_of_source(source, result.head, find);
+        SourceText found = text_of_source(source, find);
         std::string blocks;
         if (found.why_not.empty()) {
             std::set<std::uint64_t> numbers;

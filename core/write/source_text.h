@@ -6,8 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "core/result/head.h"
-
 namespace coalprof {
 
 // The parameter of a point that says which file its line is in, as the compiler wrote it down.
@@ -19,6 +17,6 @@ struct SourceText {
 };
 
 // `file` comes from a result, and with it from anybody.
-using FindSource = std::function<SourceText(const ResultHead& head, const std::string& file)>;
+using FindSource = std::function<SourceText(const std::string& file)>;
 
 }  // namespace coalprof

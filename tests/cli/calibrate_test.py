@@ -63,6 +63,48 @@ class MachineFile(Case):
                     file.write(wrong)
                 self.refuse("offset", "--machine", path)
 
+    # The ends of what is accepted, for rates: a thousand times what is known, ten times for shares and powers.
+    def test_has_no_rate_that_no_gpu_has(self):
+        with open(H100, encoding="utf-8") as file:
+            text = file.read()
+        rates = [row["name"] for row in json.loads(text)["calibration"] if row["kind"] == "rate"]
+        self.assertEqual(len(rates), 28)
+        with tempfile.TemporaryDirectory() as folder:
+            files = []
+
+            def save(name, changes, factor=None):
+                document = json.loads(text) | changes
+                for row in document["calibration"]:
+                    if row["kind"] == "rate" and (row["name"] == name or name == "all") and factor:
+                        row["value"] *= factor if row["unit"] != "1" else 5 if factor > 1 else 0.2
+                files.append(f"{folder}/{name}_{factor}.json")
+                with open(files[-1], "w", encoding="utf-8") as file:
+                    json.dump(document, file)
+
+            for name in (*rates, "all"):
+                for factor in (1 / 500, 500):
+                    save(name, {}, factor)
+            for key, value in (("multiprocessors", 1), ("multiprocessors", 10_000), ("l2_bytes", 1024),
+                               ("l2_bytes", 10**12), ("peak_bytes_per_second", 1e9), ("peak_bytes_per_second", 1e15)):
+                save(f"{key}_{value}", {key: value})
+            for sweep in (("offset", "--range", "0..1"), ("stride", "--range", "8,32", "--op", "reduce"), ("indirect",)):
+                points = self.run_ok(*sweep, "--machine", ",".join(files), "--json", "-q").json["points"]
+                for point in points:
+                    for key, interval in point["estimates"].items():
+                        if key != "limits":
+                            self.assertNotIn(None, interval, point["name"])
+                    low, high = point["estimates"]["duration_seconds"]
+                    self.assertTrue(0 < low <= high < 1e4, (point["name"], low, high))
+
+            for name in rates:
+                for value in (1e-12, 1e18):
+                    document = json.loads(text)
+                    next(row for row in document["calibration"] if row["name"] == name)["value"] = value
+                    with open(f"{folder}/wrong.json", "w", encoding="utf-8") as file:
+                        json.dump(document, file)
+                    self.assertIn(f"{name} is not a number from ",
+                                  self.refuse("offset", "--machine", f"{folder}/wrong.json").err_text)
+
     def test_has_a_warning_only_with_its_code(self):
         with open(H100, encoding="utf-8") as file:
             document = json.load(file)

@@ -38,6 +38,73 @@ class Report(Case):
                            stdin=json.dumps(document)).out_text
 
 
+    def lines_page(self, folder, text):
+        """A saved `run --lines` whose source is this text, and where that is."""
+        with open(os.path.join(harness.SOURCE, "docs/measurements/h100/run/lines.json"), encoding="utf-8") as file:
+            document = json.load(file)
+        path = f"{folder}/faults.cu"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        for point in document["points"]:
+            point["parameters"]["source_file"] = path
+        return document, path
+
+
+class Source(Report):
+    """Of programs whose lines were counted: a result may come from anybody, and its page go to anybody."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = os.path.realpath(folder.name)
+        os.mkdir(f"{self.folder}/project")
+
+    def shows(self, *more, file=None, text="\n" * 17 + "SECRET\n" * 80):
+        document, path = self.lines_page(f"{self.folder}/project", text)
+        document["meta"]["time"] = "9999-12-31T23:59:59Z"
+        for point in document["points"]:
+            point["parameters"]["source_file"] = file or path
+        return "SECRET" in self.report(document, "html", *more)
+
+    def test_is_read_only_below_the_folder_that_is_named(self):
+        self.assertFalse(self.shows())
+        self.assertTrue(self.shows("--source", f"{self.folder}/project"))
+        self.assertTrue(self.shows("--source", self.folder, file="/elsewhere/project/faults.cu"))
+        self.assertFalse(self.shows("--source", f"{self.folder}/project", text=""))
+        os.mkdir(f"{self.folder}/other")
+        self.assertFalse(self.shows("--source", f"{self.folder}/other"))
+        self.assertFalse(self.shows("--source", f"{self.folder}/other", file="../project/faults.cu"))
+        self.assertFalse(self.shows("--source", f"{self.folder}/missing"))
+
+    def test_behind_links_is_read_only_below_the_folder(self):
+        self.assertTrue(self.shows("--source", f"{self.folder}/project"))
+        for name, target in (("in.cu", "faults.cu"), ("out.cu", "../out/faults.cu"), ("linked", "../out")):
+            os.symlink(target, f"{self.folder}/project/{name}")
+        os.mkdir(f"{self.folder}/out")
+        shutil.copy(f"{self.folder}/project/faults.cu", f"{self.folder}/out/faults.cu")
+        shutil.copy(f"{self.folder}/project/faults.cu", f"{self.folder}/out/other.cu")
+        os.symlink("project", f"{self.folder}/link")
+        for file, is_shown in (("in.cu", True), ("out.cu", False), ("linked/other.cu", False)):
+            for folder in ("project", "link"):
+                with self.subTest(file=file, folder=folder):
+                    self.assertEqual(self.shows("--source", f"{self.folder}/{folder}", file=file), is_shown)
+
+    def test_is_none_without_a_suffix_of_source(self):
+        secret = f"{self.folder}/project/id_rsa"
+        with open(secret, "w", encoding="ascii") as file:
+            file.write("SECRET\n" * 90)
+        os.symlink("id_rsa", f"{self.folder}/project/link.cu")
+        for file in (secret, "link.cu", "../" * 20 + secret, "/dev/zero", "/proc/self/environ", self.folder, "", "/",
+                     "x" * 5000):
+            with self.subTest(file[:40]):
+                self.assertFalse(self.shows("--source", f"{self.folder}/project", file=file or "/", text=""))
+
+    def test_of_fewer_lines_or_a_pipe_is_not_shown(self):
+        self.assertFalse(self.shows("--source", self.folder, text="SECRET\n"))  # too short for what was counted
+        os.mkfifo(f"{self.folder}/project/pipe.cu")  # waits for nobody
+        self.assertFalse(self.shows("--source", self.folder, file="pipe.cu"))
+
+
 SAMPLE = re.compile(r'^([a-z_0-9]+)\{((?:[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\["\\n])*",?)*)\} (\S+)$')
 
 
@@ -324,23 +391,11 @@ class Page(Report):
         self.assertEqual(len(set(run("[...document.querySelectorAll('.legend span')].map(s => s.textContent)"))), 3)
         self.assertEqual(run("document.querySelectorAll('figure')[0].querySelectorAll('path.line').length"), 2)
 
-    def lines_page(self, folder, text):
-        """A saved `run --lines` whose source is this text, and where that is."""
-        with open(os.path.join(harness.SOURCE, "docs/measurements/h100/run/lines.json"), encoding="utf-8") as file:
-            document = json.load(file)
-        path = f"{folder}/faults.cu"
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.utime(path, (1e9, 1e9))  # long before the run
-        for point in document["points"]:
-            point["parameters"]["source_file"] = path
-        return document, path
-
     def test_shows_the_source_with_its_waste(self):
         with open(os.path.join(harness.SOURCE, "docs/examples/faults.cu"), encoding="utf-8") as file:
             text = file.read()
         document, path = self.lines_page(self.folder, text)
-        self.load(self.report(document, "html").encode())
+        self.load(self.report(document, "html", "--source", self.folder).encode())
         run = self.browser.run
         rows = {row[0]: row for row in run(
             "[...document.querySelectorAll('.source tr.counted')].map(r => [...r.cells].map(c => c.innerText))")}
@@ -362,44 +417,13 @@ class Page(Report):
         self.assertLessEqual(run("document.documentElement.scrollWidth"), run("document.documentElement.clientWidth"))
         self.assertEqual(self.browser.errors, [])
 
-    def test_shows_source_only_as_it_was(self):
-        document, path = self.lines_page(self.folder, "\n" * 17 + "THE SOURCE\n" * 80)
-        shows = lambda *more: "THE SOURCE" in self.report(document, "html", *more)
-        self.assertTrue(shows())
-        os.utime(path)  # now: after the run
-        self.assertFalse(shows())
-        self.assertTrue(shows("--source", self.folder))
-        with tempfile.TemporaryDirectory() as other:
-            self.assertFalse(shows("--source", other))
-        os.utime(path, (1e9, 1e9))
-        os.truncate(path, 100)  # too short for the lines that were counted
-        self.assertFalse(shows())
-        os.remove(path)
-        self.assertFalse(shows())
-        os.mkfifo(path)  # waits for nobody
-        self.assertFalse(shows())
-        self.load(self.report(document, "html").encode())
-        self.assertEqual(self.browser.run("document.querySelectorAll('.source tr.counted').length"), 16)
-        self.assertEqual(self.browser.errors, [])
-
-    def test_reads_nothing_that_is_no_source(self):
-        document, path = self.lines_page(self.folder, "SECRET\n" * 90)
-        secret = f"{self.folder}/id_rsa"
-        os.rename(path, secret)
-        os.symlink(secret, f"{self.folder}/link.cu")
-        for file in (secret, f"{self.folder}/link.cu", "../" * 20 + secret, "/dev/zero", "/proc/self/environ", self.folder):
-            for point in document["points"]:
-                point["parameters"]["source_file"] = file
-            self.assertNotIn("SECRET", self.report(document, "html"))
-            self.assertNotIn("SECRET", self.report(document, "html", "--source", self.folder))
-
     def test_holds_hostile_source(self):
         line = "x</script><script>alert(1)</script><!--&amp;\x1b[31m\u202e\t" + "y" * 2000
         document, _ = self.lines_page(self.folder, (line + "\n") * 100)
         for point in document["points"]:
             point["parameters"]["kernel"] = HOSTILE
         document["findings"][0].update(text=HOSTILE, fix=HOSTILE, cause=HOSTILE, like=HOSTILE)
-        page = self.report(document, "html")
+        page = self.report(document, "html", "--source", self.folder)
         self.assertEqual(page.count("</script>"), 2)
         self.load(page.encode())
         self.assertIn("x</script><script>alert(1)</script><!--&amp;\\x1b[31m",

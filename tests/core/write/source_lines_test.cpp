@@ -58,16 +58,16 @@ ResultColumns lines_of(const std::vector<std::pair<std::string, std::string>>& l
 }
 
 TEST(SourceLines, belong_to_files_and_stand_in_order) {
-    const auto json =
-        source_lines_json(lines_of({{"b.cu:3", "/1/b.cu"},
-                                    {"a.cu:1", "/1/a.cu"},
-                                    {"b.cu:1", "/1/b.cu"},
-                                    {"b.cu:1", "/2/b.cu"},
-                                    {"b.cu:1", "/1/b.cu"}}),
-                          [](const ResultHead&, const std::string& file) -> SourceText {
-                              if (file == "/1/b.cu") return {"one <&>\ntwo\nthree\n", {}};
-                              return {{}, "not there"};
-                          });
+    const auto json = source_lines_json(lines_of({{"b.cu:3", "/1/b.cu"},
+                                                  {"a.cu:1", "/1/a.cu"},
+                                                  {"b.cu:1", "/1/b.cu"},
+                                                  {"b.cu:1", "/2/b.cu"},
+                                                  {"b.cu:1", "/1/b.cu"}}),
+                                        [](const std::string& file) -> SourceText {
+                                            if (file == "/1/b.cu")
+                                                return {"one <&>\ntwo\nthree\n", {}};
+                                            return {{}, "not there"};
+                                        });
     EXPECT_EQ(json, R"([{"name":"b.cu","file":"/1/b.cu","blocks":[[1,["one <&>","two","three"]]],)"
                     R"("points":[[1,2],[1,4],[3,0]]},)"
                     "\n"
@@ -78,10 +78,9 @@ TEST(SourceLines, belong_to_files_and_stand_in_order) {
 
 TEST(SourceLines, of_a_file_that_became_shorter_are_not_shown) {
     const auto shown = [](const std::string& line) {
-        return source_lines_json(lines_of({{line, "/b.cu"}}),
-                                 [](const ResultHead&, const std::string&) -> SourceText {
-                                     return {"one\ntwo\nthree", {}};
-                                 });
+        return source_lines_json(lines_of({{line, "/b.cu"}}), [](const std::string&) -> SourceText {
+            return {"one\ntwo\nthree", {}};
+        });
     };
     EXPECT_THAT(shown("b.cu:3"), HasSubstr("three"));
     EXPECT_THAT(shown("b.cu:4"), Not(HasSubstr("three")));
@@ -111,10 +110,9 @@ TEST(SourceLines, of_many_long_lines_have_an_end) {
         lines.emplace_back("b.cu:" + std::to_string(line), "/b.cu");
     std::string text;
     for (int line = 1; line <= 5000; ++line) text += std::string(400, 'w') + "\n";
-    const auto json =
-        source_lines_json(lines_of(lines), [&](const ResultHead&, const std::string&) {
-            return SourceText{text, {}};
-        });
+    const auto json = source_lines_json(lines_of(lines), [&](const std::string&) {
+        return SourceText{text, {}};
+    });
     EXPECT_THAT(json, HasSubstr("why_not"));
     EXPECT_LT(json.size(), 200'000U);
 }
