@@ -355,9 +355,9 @@ TEST_F(MachineFile, that_is_none_is_refused_with_what_is_wrong) {
              {"{}", "schema"},
              {R"({"schema":"coalprof/1","patterns":[]})", "machine file"},
              {head + "]}", "machine"},
-             {head + R"({"kind":"rate","name":"overlap","value":0})" + tail, "value"},
-             {head + R"({"kind":"rate","name":"overlap","value":"much"})" + tail, "value"},
-             {head + R"({"kind":"rate","name":"overlap"})" + tail, "value"},
+             {head + R"({"kind":"rate","name":"overlap","value":0})" + tail, "overlap"},
+             {head + R"({"kind":"rate","name":"overlap","value":"much"})" + tail, "overlap"},
+             {head + R"({"kind":"rate","name":"overlap"})" + tail, "overlap"},
              {head + R"({"kind":"rate","value":1})" + tail, "name"},
          }) {
         try {
