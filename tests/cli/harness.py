@@ -73,6 +73,11 @@ def run(*arguments, stdin=b"", env=None, timeout=PATIENCE, cwd=None, stdout=subp
                               env=environment() if env is None else env, check=False))
 
 
+def can_attach():
+    """Whether there is `coalprof run`: not where it was built without CUDA."""
+    return b"built without CUDA" not in run("run", "--", "true").err
+
+
 def without_time(document):
     """A result without what differs from run to run."""
     document["meta"].pop("time", None)

@@ -170,7 +170,8 @@ class ReaderThatLeaves(Case):
                           ("stride", "--range", "1..512", "--jsonl", "--budget", "load_sectors < 1")):
             with self.subTest(arguments):
                 self.check(self.run_unread(*arguments, stdin=result), harness.FINDING)
-        self.check(self.run_unread("run", "-o", "-", "--", "sh", "-c", "exit 7"), 7)
+        if harness.can_attach():
+            self.check(self.run_unread("run", "-o", "-", "--", "sh", "-c", "exit 7"), 7)
 
     def test_that_takes_one_line_gets_it_at_once(self):
         ran = subprocess.run(["bash", "-o", "pipefail", "-c",
