@@ -63,7 +63,6 @@ class Inputs(Case):
                     ("m.json", machine, ("occupancy", "--machine", "m.json", "-o", "m.json")),
                     ("m.json", machine, ("warps", "-", "--machine", "./m.json", "-o", "m.json")),
                     ("b.csv", budget, (*SHORT, "--budget-file", "b.csv", "-o", "b.csv")),
-                    ("b.partial.jsonl", budget, (*SHORT, "--budget-file", "b.partial.jsonl", "-o", "b.csv")),
                     ("b.json", budget, ("check", "-", "--budget-file", "b.json", "-o", "b.json")),
                     ("c.json", settings, (*SHORT, "-o", "c.json")),
                     ("c.json", settings, ("patterns", "-o", "c.json")),
