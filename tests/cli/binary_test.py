@@ -125,6 +125,7 @@ class Hardened(Case):
 
 
 @unittest.skipUnless(shutil.which("cmake"), "cmake is not installed")
+@unittest.skipIf(is_sanitized(), "nobody installs what is built with sanitizers")
 class Installed(Case):
     @classmethod
     def setUpClass(cls):
