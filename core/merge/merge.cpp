@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "core/read/result_reader.h"
 #include "core/result/same_sweep.h"
 #include "core/stop/signal.h"
+#include "core/sweep/shard.h"
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
 #include "core/text/number.h"
@@ -49,7 +52,7 @@ ShardFile shard_file(const std::string& path) {
         file.count = count.value;
     }
     const auto* all = points ? std::get_if<std::int64_t>(points) : nullptr;
-    if (!all || file.index == 0 || file.index > file.count)
+    if (!all || *all < 0 || file.index == 0 || file.index > file.count)
         throw UsageError(fmt::format("merge {}: this is no shard of a sweep", shown(path)), {},
                          UsageError::no_caret, "shards are what a sweep with --shard I/N writes");
     file.points = *all;
@@ -96,22 +99,54 @@ void drop_shard(NamedValues& values) {
     });
 }
 
+// How many points this shard has where none is lacking. Each of several GPUs has all of them.
+std::uint64_t points_of(const ShardFile& file) {
+    const Shard shard{file.index, file.count};
+    const auto all = static_cast<std::uint64_t>(file.points);
+    return (shard.end(all) - shard.first(all)) *
+           std::max<std::uint64_t>(file.head.devices.size(), 1);
+}
+
+[[noreturn]] void refuse_shard(const ShardFile& file, std::string_view why) {
+    throw UsageError(fmt::format("merge {}: {}", shown(file.path), why), {}, UsageError::no_caret,
+                     "give each shard as its run wrote it");
+}
+
 // Hands on the points of one shard, and keeps how it ended.
 class PointsOfShard : public ResultSink {
  public:
-    explicit PointsOfShard(ResultSink& next) : next_(next) {}
-    void begin(const ResultHead&) override {}
+    PointsOfShard(const ShardFile& file, ResultSink& next) : file_(file), next_(next) {}
+    void begin(const ResultHead&) override {
+        if (std::exchange(has_begun_, true)) refuse_shard(file_, "it holds several results");
+    }
     void point(const Point& point) override {
-        ++points;
+        const Value* device = find_value(point.parameters, "device");
+        const std::string name = point.name + (device ? '@' + text_of(*device) : "");
+        seen_.push_back(std::hash<std::string>{}(name));
         next_.point(point);
     }
     void finish(const ResultTail& ended) override { tail = ended; }
 
-    std::uint64_t points = 0;
+    // How many points it lacks.
+    std::uint64_t lacking() {
+        std::ranges::sort(seen_);
+        if (std::ranges::adjacent_find(seen_) != seen_.end())
+            refuse_shard(file_, "it has a point twice");
+        const std::uint64_t all = points_of(file_);
+        if (seen_.size() > all)
+            refuse_shard(file_,
+                         fmt::format("it has {} points, and shard {}/{} of {} has {}", seen_.size(),
+                                     file_.index, file_.count, file_.points, all));
+        return all - seen_.size();
+    }
+
     ResultTail tail;
 
  private:
+    const ShardFile& file_;
     ResultSink& next_;
+    bool has_begun_ = false;
+    std::vector<std::size_t> seen_;  // hashes of the names
 };
 
 }  // namespace
@@ -187,9 +222,16 @@ Status ShardMerge::write(ResultSink& sink) const {
     bool has_verdicts = false;
     for (const ShardFile& file : files_) {
         const auto source = open_bytes(file.path);
-        PointsOfShard points(sink);
-        ResultReader(*source, file.path).next(points);
-        stop_if_asked();
+        PointsOfShard points(file, sink);
+        ResultReader reader(*source, file.path);
+        while (reader.next(points) != ReadOutcome::none) stop_if_asked();
+        if (const std::uint64_t lacking = points.lacking(); lacking > 0) {
+            lower(Status::interrupted);
+            warn({"W-SHARDS",
+                  {},
+                  fmt::format("{} lacks {} of the {} points of shard {}/{}", shown(file.path),
+                              lacking, points_of(file), file.index, file.count)});
+        }
         has_verdicts |= !points.tail.verdicts.empty();
         lower(points.tail.status);
         for (const Warning& warning : points.tail.warnings) warn(warning);

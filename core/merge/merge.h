@@ -22,8 +22,9 @@ class ShardMerge {
     // Reads the head of each file, which has to be one that can be read twice. Throws UsageError
     // that names shards which are missing (unless `allows_missing`), double, or of another sweep.
     ShardMerge(const std::vector<std::string>& paths, bool allows_missing);
-    // Every point of every shard; partial or interrupted where one of them is, or one is missing.
-    // Throws what the sink throws.
+    // Every point of every shard; partial or interrupted where one of them is, or one is missing,
+    // or lacks points. Throws what the sink throws, and UsageError where a shard has more points
+    // than it can, one of them twice, or another result behind them.
     Status write(ResultSink& sink) const;
 
  private:

@@ -23,7 +23,6 @@ struct Launcher {
     const char* index;
     const char* count;  // nullptr: it does not say
 };
-constexpr Launcher slurm_array{"a Slurm array", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT"};
 constexpr Launcher slurm_step{"a Slurm step", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"};
 constexpr std::array launchers{
     Launcher{"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
@@ -56,8 +55,7 @@ class LaunchedShard {
 
     Shard shard() const {
         const auto task = task_of_array();
-        if (task && typed_count_) return *task;
-        const auto process = process_of_launcher();
+        const auto process = process_of_launcher(task ? std::nullopt : typed_count_);
         if (!task && !process) refuse();
         if (!task || !process) return task ? *task : *process;
         // Each task of the array starts several processes.
@@ -69,31 +67,60 @@ class LaunchedShard {
         return name ? number_in(variable_(name)) : std::nullopt;
     }
 
-    // Tasks 1-10:3 of an array are 1, 4, 7, 10.
     std::optional<Shard> task_of_array() const {
-        const auto lowest = number("SLURM_ARRAY_TASK_MIN");
-        const auto step = number("SLURM_ARRAY_TASK_STEP");
-        return part(slurm_array, lowest.value_or(0), std::max<std::uint64_t>(step.value_or(1), 1));
+        const auto task = number("SLURM_ARRAY_TASK_ID");
+        if (!task) return std::nullopt;
+        return typed_count_ ? task_of_known_array(*task) : task_of_whole_array(*task);
     }
-    std::optional<Shard> process_of_launcher() const {
+    // Slurm tells of the tasks that were submitted together. Where one of 1-8 is submitted again,
+    // it is alone. Tasks 1-2 that are submitted again cannot be told from an array of two.
+    Shard task_of_whole_array(std::uint64_t task) const {
+        const auto count = number("SLURM_ARRAY_TASK_COUNT");
+        const auto first = number("SLURM_ARRAY_TASK_MIN");
+        const auto last = number("SLURM_ARRAY_TASK_MAX");
+        const bool is_whole = count && *count > 1 && first && *first <= 1 && task >= *first &&
+                              task - *first < *count && (!last || *last - *first + 1 == *count);
+        if (is_whole) return {task - *first + 1, *count};
+        value_.refuse(
+            UsageError::no_caret,
+            fmt::format("task {} of a Slurm array: which tasks the whole array has cannot be known "
+                        "here, as where some of them are submitted again",
+                        task),
+            fmt::format("{0} auto/N takes task {1} as {1}/N; of an array from 0 it is {0} {2}/N",
+                        value_.option, task, task + 1));
+    }
+    // Task 3 of N is 3/N, whichever are submitted with it.
+    Shard task_of_known_array(std::uint64_t task) const {
+        const std::uint64_t count = *typed_count_;
+        for (const auto index :
+             {std::optional(task), number("SLURM_ARRAY_TASK_MIN"), number("SLURM_ARRAY_TASK_MAX")})
+            if (index && (*index == 0 || *index > count))
+                value_.refuse(UsageError::no_caret,
+                              fmt::format("the Slurm array has a task {}, and auto/{} means tasks "
+                                          "1 to {}",
+                                          *index, count, count),
+                              fmt::format("submit them so: sbatch --array=1-{}", count));
+        return {task, count};
+    }
+    std::optional<Shard> process_of_launcher(std::optional<std::uint64_t> typed_count) const {
         for (const Launcher& launcher : launchers)
-            if (const auto found = part(launcher, 0, 1)) return found;
+            if (const auto found = part(launcher, typed_count)) return found;
         return std::nullopt;
     }
     // None where it does not say all of it. The script of a Slurm job has a SLURM_PROCID too, but
     // is not one of a step's processes.
-    std::optional<Shard> part(const Launcher& launcher, std::uint64_t lowest,
-                              std::uint64_t step) const {
+    std::optional<Shard> part(const Launcher& launcher,
+                              std::optional<std::uint64_t> typed_count) const {
         const auto index = number(launcher.index);
         const auto own_count = number(launcher.count);
         const bool is_script = launcher.index == slurm_step.index && !own_count;
-        const auto count = typed_count_ && !is_script ? typed_count_ : own_count;
+        const auto count = typed_count && !is_script ? typed_count : own_count;
         if (!index || !count) return std::nullopt;
-        if (*index < lowest || (*index - lowest) / step >= *count)
+        if (*index >= *count)
             value_.refuse(UsageError::no_caret,
                           fmt::format("{} says {}={}, which is not one of {}", launcher.name,
                                       launcher.index, *index, *count));
-        return Shard{(*index - lowest) / step + 1, *count};
+        return Shard{*index + 1, *count};
     }
 
     [[noreturn]] void refuse() const {

@@ -23,7 +23,8 @@ struct Shard {
 using GetVariable = std::function<const char*(const char* name)>;
 
 // "2/4"; "auto": what Slurm, Open MPI, PMI, PMIx, or an indexed Job of Kubernetes say in the
-// environment; "auto/4" where that says the index alone. Throws UsageError.
+// environment; "auto/4" where that says the index alone: task 3 of a Slurm array is 3/4. Throws
+// UsageError, also where an array may be a part of another one.
 Shard parse_shard(std::string_view text, const GetVariable& variable,
                   std::string_view option = "--shard");
 

@@ -89,9 +89,9 @@ class Launched(Case):
         for name in names:
             os.remove(f"{self.folder}/{name}")
 
-    def command(self, *variables):
+    def command(self, *variables, shard="auto"):
         name = ".".join(f"${variable}" for variable in variables)
-        return f'exec "$COALPROF" {" ".join(SWEEP)} --shard auto --resume -q -o "shard.{name}.json" > /dev/null'
+        return f'exec "$COALPROF" {" ".join(SWEEP)} --shard {shard} --resume -q -o "shard.{name}.json" > /dev/null'
 
 
 @unittest.skipIf(why_not(SLURM), why_not(SLURM))
@@ -151,8 +151,16 @@ class Slurm(Launched):
             self.launch("srun", "--mpi=pmi2", "-n", "4", "sh", "-c", self.command("PMI_RANK"))
             self.check_shards(4)
         with self.subTest("an array"):
-            self.submit(self.command("SLURM_ARRAY_TASK_ID"), "--array=3-11:2")
+            self.submit(self.command("SLURM_ARRAY_TASK_ID"), "--array=0-4")
             self.check_shards(5)
+        with self.subTest("an array of which tasks are submitted again"):
+            for tasks in ("1,4", "3", "2"):
+                self.submit(self.command("SLURM_ARRAY_TASK_ID", shard="auto/4"), f"--array={tasks}")
+            self.check_shards(4)
+        with self.subTest("an array that may be a part of another"):
+            for tasks in ("3", "1", "2-3", "1,3", "0-4:2"):
+                self.submit(self.command("SLURM_ARRAY_TASK_ID"), f"--array={tasks}")
+            self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("shard.")], [])
         with self.subTest("a step in each task of an array"):
             self.submit(f"srun sh -c '{self.command('SLURM_ARRAY_TASK_ID', 'SLURM_PROCID')}'", "--array=0-2", "-n2")
             self.check_shards(6)

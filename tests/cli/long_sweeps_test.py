@@ -34,6 +34,12 @@ def without_run(text):
     return json.dumps(document)
 
 
+def task_of_array(task, first, count, **more):
+    """The variables of a task of `count` that Slurm has been given together."""
+    return {"SLURM_ARRAY_TASK_ID": str(task), "SLURM_ARRAY_TASK_MIN": str(first),
+            "SLURM_ARRAY_TASK_MAX": str(first + count - 1), "SLURM_ARRAY_TASK_COUNT": str(count), **more}
+
+
 class Files(Case):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -82,16 +88,20 @@ class Shards(Files):
         self.assertIn("no shard", self.refuse("merge", "h.json", cwd=self.folder).err_text)
 
     def test_of_several_gpus_keep_what_is_true_of_all(self):
-        names = self.shard(SWEEPS[0], 2)
-        for name, uuids in zip(names, ("ab", "cb")):
-            lines = self.read(name).decode()
-            devices = [{"index": index, "name": "GPU", "uuid": uuid} for index, uuid in enumerate(uuids)]
-            meta = f'"device":{{"name":"GPU,GPU"}},"devices":{json.dumps(devices)}'
-            self.assertEqual(lines.count('"device":null'), 1)
-            with open(f"{self.folder}/{name}", "w", encoding="utf-8") as file:
-                file.write(lines.replace('"device":null', meta))
-        meta = self.ok("merge", *names, "--json").json["meta"]
-        self.assertEqual(meta["devices"], [{"index": 0, "name": "GPU"}, {"index": 1, "name": "GPU", "uuid": "b"}])
+        names = []
+        for index, uuids in enumerate(("ab", "cb"), 1):
+            names.append(f"s{index}.json")
+            shard = self.ok(*SWEEPS[0], "--shard", f"{index}/2", "--json").json
+            shard["meta"]["device"] = {"name": "GPU,GPU"}
+            shard["meta"]["devices"] = [{"index": k, "name": "GPU", "uuid": uuid} for k, uuid in enumerate(uuids)]
+            shard["points"] = [{**point, "parameters": {**point["parameters"], "device": k}}
+                               for point in shard["points"] for k in (0, 1)]
+            with open(f"{self.folder}/{names[-1]}", "w", encoding="utf-8") as file:
+                json.dump(shard, file)
+        result = self.ok("merge", *names, "--json").json
+        self.assertEqual(len(result["points"]), 64)
+        self.assertEqual(result["meta"]["devices"],
+                         [{"index": 0, "name": "GPU"}, {"index": 1, "name": "GPU", "uuid": "b"}])
 
     def test_that_are_there_can_be_merged_alone(self):
         one, _, three = self.shard(SWEEPS[0], 3)
@@ -125,29 +135,81 @@ class Shards(Files):
 
     def test_are_what_launchers_say(self):
         for variables, shard in (
-                ({"SLURM_ARRAY_TASK_ID": "7", "SLURM_ARRAY_TASK_COUNT": "4", "SLURM_ARRAY_TASK_MIN": "5",
-                  "SLURM_PROCID": "0", "SLURM_NTASKS": "1"}, "3/4"),
-                ({"SLURM_ARRAY_TASK_ID": "6", "SLURM_ARRAY_TASK_COUNT": "4", "SLURM_ARRAY_TASK_MIN": "0",
-                  "SLURM_ARRAY_TASK_STEP": "2"}, "4/4"),
+                (task_of_array(3, 1, 4), "3/4"),
+                (task_of_array(3, 0, 4, SLURM_PROCID="0", SLURM_NTASKS="1"), "4/4"),
                 ({"SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "4"}, "2/4"),
                 # srun in each task of an array: 2 tasks of 4 processes.
-                ({"SLURM_ARRAY_TASK_ID": "1", "SLURM_ARRAY_TASK_COUNT": "2", "SLURM_ARRAY_TASK_MIN": "0",
-                  "SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "4"}, "6/8"),
+                (task_of_array(1, 0, 2, SLURM_PROCID="1", SLURM_STEP_NUM_TASKS="4"), "6/8"),
                 # srun --mpi=pmix: PMIx knows ranks, not their number.
                 ({"PMIX_RANK": "1", "SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "4"}, "2/4"),
                 ({"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "4", "PMIX_RANK": "0"}, "1/4")):
             with self.subTest(variables):
-                env = harness.environment(**variables)
-                said = self.run_ok("stride", "--shard", "auto", "--json", env=env).json
-                self.assertEqual(said["sweep"]["shard"], shard)
-        indexed = harness.environment(JOB_COMPLETION_INDEX="3")
-        self.assertIn("auto/N", self.refuse("stride", "--shard", "auto", env=indexed).err_text)
-        said = self.run_ok("stride", "--shard", "auto/8", "--json", env=indexed).json
-        self.assertEqual(said["sweep"]["shard"], "4/8")
+                self.assertEqual(self.shard_in(variables, "auto"), shard)
+        indexed = {"JOB_COMPLETION_INDEX": "3"}
+        self.assertIn("auto/N", self.refuse_in(indexed, "auto"))
+        self.assertEqual(self.shard_in(indexed, "auto/8"), "4/8")
         # The script of a job of 4 tasks, which has not been started by srun.
-        script = harness.environment(SLURM_PROCID="0", SLURM_NTASKS="4")
-        for env in (harness.environment(), script):
-            self.assertIn("srun", self.refuse("stride", "--shard", "auto", env=env).err_text)
+        for variables in ({}, {"SLURM_PROCID": "0", "SLURM_NTASKS": "4"}):
+            self.assertIn("srun", self.refuse_in(variables, "auto"))
+
+    def shard_in(self, variables, shard):
+        env = harness.environment(**variables)
+        return self.run_ok("stride", "--shard", shard, "--json", env=env).json["sweep"]["shard"]
+
+    def refuse_in(self, variables, shard):
+        return self.refuse("stride", "--shard", shard, env=harness.environment(**variables)).err_text
+
+    def test_of_arrays_that_may_be_a_part_of_others_have_to_be_told_of_how_many(self):
+        """As sbatch --array=3, =1, =5-8, =1,3, =0,2 or =0-6:2 start them."""
+        for variables in (task_of_array(3, 3, 1), task_of_array(1, 1, 1), task_of_array(6, 5, 4),
+                          task_of_array(3, 1, 2, SLURM_ARRAY_TASK_MAX="3"),
+                          task_of_array(2, 0, 2, SLURM_ARRAY_TASK_MAX="2"),
+                          task_of_array(2, 0, 4, SLURM_ARRAY_TASK_MAX="6"), {"SLURM_ARRAY_TASK_ID": "3"}):
+            with self.subTest(variables):
+                self.assertIn("auto/N", self.refuse_in(variables, "auto"))
+        for variables, shard in ((task_of_array(3, 3, 1), "3/4"), (task_of_array(1, 1, 4), "1/4"),
+                                 (task_of_array(4, 4, 1), "4/4"), ({"SLURM_ARRAY_TASK_ID": "2"}, "2/4"),
+                                 # Two processes of srun in task 3 of 4.
+                                 (task_of_array(3, 3, 1, SLURM_PROCID="1", SLURM_STEP_NUM_TASKS="2"), "6/8")):
+            with self.subTest(variables):
+                self.assertEqual(self.shard_in(variables, "auto/4"), shard)
+        # Counted from 0, or more than four: none of them, so that no shard is another's.
+        for variables in (task_of_array(0, 0, 4), task_of_array(3, 0, 4), task_of_array(5, 5, 1),
+                          task_of_array(1, 1, 4, SLURM_ARRAY_TASK_MAX="7")):
+            with self.subTest(variables):
+                self.assertIn("--array=1-4", self.refuse_in(variables, "auto/4"))
+
+    def edit(self, name, change):
+        lines = self.read(name).splitlines(keepends=True)
+        with open(f"{self.folder}/{name}", "wb") as file:
+            file.writelines(change(lines))
+
+    def test_that_lack_points_are_not_merged_to_a_whole(self):
+        """Nor where nothing in the file shows it."""
+        for change, lacking in ((lambda lines: lines[:3] + lines[4:], 1), (lambda lines: lines[:2], 8),
+                                (lambda lines: lines[:1] + lines[-1:], 9)):
+            for more in ((), ("--partial",)):
+                with self.subTest(lacking=lacking, more=more):
+                    names = self.shard(SWEEPS[0], 3)
+                    self.edit(names[0], change)
+                    ran = harness.run("merge", *names, "--json", *more, cwd=self.folder)
+                    result = self.check(ran, harness.PARTIAL).json
+                    self.assertEqual((result["status"], len(result["points"])), ("interrupted", 32 - lacking))
+                    self.assertIn(f"s1.jsonl lacks {lacking} of the 10 points",
+                                  [w["text"] for w in result["warnings"] if w["code"] == "W-SHARDS"][0])
+
+    def test_that_have_a_point_twice_are_refused(self):
+        other = self.ok(*SWEEPS[0], "--shard", "2/3", "--jsonl").out.splitlines(keepends=True)[1]
+        for change, said in ((lambda lines: lines[:3] + lines[2:], "twice"),
+                             (lambda lines: lines[:3] + lines[2:3] + lines[4:], "twice"),
+                             (lambda lines: lines[:-1] + [other] + lines[-1:], "11 points"),
+                             (lambda lines: lines + lines, "several results")):
+            names = self.shard(SWEEPS[0], 3)
+            self.edit(names[0], change)
+            ran = self.refuse("merge", *names, "-o", "all.json", cwd=self.folder)
+            self.assertIn(said, ran.err_text)
+            self.assertNotIn("all.json", os.listdir(self.folder))
+            os.remove(f"{self.folder}/{names[0]}")
 
 
 class Journals(Files):
