@@ -138,10 +138,10 @@ class Slurm(Launched):
                              text=True, check=False)
         return sum(int(line) for line in ran.stdout.split()) if ran.returncode == 0 else 0
 
-    def submit(self, script, *options):
+    def submit(self, script, *options, code=0):
         with open(f"{self.folder}/job.sh", "w", encoding="ascii") as file:
             file.write(f"#!/bin/sh\n{script}\n")
-        self.launch("sbatch", "--wait", "--output", "job.%A.%a.txt", *options, "job.sh")
+        self.launch("sbatch", "--wait", "--output", "job.%A.%a.txt", *options, "job.sh", code=code)
 
     def test_splits_and_merges(self):
         with self.subTest("a step on three nodes"):
@@ -159,7 +159,7 @@ class Slurm(Launched):
             self.check_shards(4)
         with self.subTest("an array that may be a part of another"):
             for tasks in ("3", "1", "2-3", "1,3", "0-4:2"):
-                self.submit(self.command("SLURM_ARRAY_TASK_ID"), f"--array={tasks}")
+                self.submit(self.command("SLURM_ARRAY_TASK_ID"), f"--array={tasks}", code=harness.USAGE)
             self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("shard.")], [])
         with self.subTest("a step in each task of an array"):
             self.submit(f"srun sh -c '{self.command('SLURM_ARRAY_TASK_ID', 'SLURM_PROCID')}'", "--array=0-2", "-n2")
