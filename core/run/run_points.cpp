@@ -190,6 +190,15 @@ void begin_result(const std::vector<Leg>& legs, ResultHead& head) {
     if (head.devices.size() == 1) head.devices.clear();
 }
 
+// Empty also where a signal asks for the end: no point is answered then.
+std::string journal_for(const ResultHead& head, const Keeping& keeping) {
+    try {
+        return keeping.journal ? keeping.journal(head) : "";
+    } catch (const Stopped&) {
+        return {};
+    }
+}
+
 // The way of the points from their sources to the sink.
 class Way {
  public:
@@ -282,7 +291,7 @@ ExitCode run_points(const std::vector<Leg>& legs, ResultHead head, ResultSink& s
     } catch (const Stopped&) {  // told by a result without points
     }
     begin_result(legs, head);
-    const std::string journal = keeping.journal ? keeping.journal(head) : "";
+    const std::string journal = journal_for(head, keeping);
     collected.begin(head);
     const std::exception_ptr failure = Way(legs, collected).go(journal);
     const ResultTail tail = std::move(collected).tail();

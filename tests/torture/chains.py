@@ -136,7 +136,7 @@ class Array:
         before = self.files()
         process = start(self.folder, *TASKS, "--shard", word, "--resume", "-q", "-o", self.output(task),
                         **{name: str(value) for name, value in variables.items()})
-        delay = self.chance.uniform(0, self.duration) if is_ended else runs.HANGS_AFTER
+        delay = self.chance.uniform(0, 0.8 * self.duration) if is_ended else runs.HANGS_AFTER
         number = self.chance.choice(ENDING)
         code, _, err = end(process, delay, number)
         said = [] if code in (harness.DONE, harness.USAGE, -number, 128 + number) else [f"exit code {code}"]
@@ -163,7 +163,7 @@ def submit(array, group, tally, what):
     """A part of the array, each task by itself; now and then as if it were an array of its own."""
     for task in group:
         word = array.chance.choice(("auto", f"auto/{array.count}"))
-        code, said, err = array.run(task, group, word, array.chance.random() < 0.7)
+        code, said, err = array.run(task, group, word, array.chance.random() < 0.85)
         if code == harness.DONE and word == "auto" and len(group) < array.count:
             # Tasks 1 to K: nothing tells that there are more, before they are merged.
             merged = harness.run("merge", array.output(task), "--partial", cwd=array.folder)

@@ -3,6 +3,8 @@
     torture.py [faults|kills|lines] [--runs N] [--seed S]    N of one kind, picked by the seed
     torture.py results [--runs N] [--seed S]                 N faults of run, report, merge and occupancy
     torture.py durable [--runs N] [--seed S]                 N runs killed, 5 N with failing writes, --resume
+    torture.py chains [--runs N] [--seed S]                  N chains of kill, resume, kill, resume
+    torture.py tasks [--runs N] [--seed S]                   N tasks of Slurm arrays that are submitted again
     torture.py --all         all of these, and every call of scripted GPUs
 """
 import argparse
@@ -10,6 +12,7 @@ import os
 import subprocess
 import sys
 
+import chains
 import command_lines
 import durable
 import faults
@@ -29,7 +32,8 @@ def play_gpus(program):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kind", nargs="?", choices=("faults", "results", "kills", "lines", "durable"), default="faults")
+    kinds = ("faults", "results", "kills", "lines", "durable", "chains", "tasks")
+    parser.add_argument("kind", nargs="?", choices=kinds, default="faults")
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--all", action="store_true")
@@ -37,6 +41,9 @@ def main():
     asked = parser.parse_args()
     if asked.kind == "kills" and not asked.all:
         return kills.play(asked.runs, asked.seed).tell()
+    if asked.kind in ("chains", "tasks") and not asked.all:
+        play = chains.play_chains if asked.kind == "chains" else chains.play_tasks
+        return play(asked.runs, asked.seed).tell()
     if asked.kind == "lines" and not asked.all:
         return command_lines.play(asked.runs, asked.seed).tell()
     if asked.kind == "durable" and not asked.all:
@@ -48,6 +55,8 @@ def main():
                          allocation_step=499 if only else 13).tell()
     if asked.all:
         failed |= kills.play(1000, asked.seed).tell()
+        failed |= chains.play_chains(1000, asked.seed).tell()
+        failed |= chains.play_tasks(300, asked.seed).tell()
         failed |= command_lines.play(10_000, asked.seed).tell()
         if asked.gpu_tests and os.path.exists(asked.gpu_tests):
             failed |= play_gpus(asked.gpu_tests)

@@ -3,6 +3,7 @@ import os
 import tempfile
 import unittest
 
+import chains
 import command_lines
 import durable
 import faults
@@ -71,6 +72,12 @@ class Torture(harness.Case):
         for ended in (durable.play_kills(6 * FACTOR), durable.play_faults(LIBRARY, 60 * FACTOR, resume_each=3)):
             self.assertEqual(ended.tally.findings, [])
             self.assertGreater(ended.resumed, 0)
+
+    def test_again_and_again_loses_no_finished_point(self):
+        self.check_tally(chains.play_chains(5 * FACTOR))
+
+    def test_of_tasks_that_are_submitted_again_loses_none_of_their_work(self):
+        self.check_tally(chains.play_tasks(10 * FACTOR))
 
     def test_of_any_words_on_the_command_line_answers_or_refuses(self):
         tally = command_lines.play(150 * FACTOR)
