@@ -11,7 +11,6 @@
 
 #include "core/read/result_reader.h"
 #include "core/result/same_sweep.h"
-#include "core/stop/signal.h"
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
@@ -138,7 +137,7 @@ KeptJournals told_apart(const std::vector<std::string>& journals, const ResultHe
 std::vector<std::optional<PlannedPoint>> replay(
     const std::string& journal, const std::vector<PointSource*>& sources,
     const std::function<void(std::size_t source, PlannedPoint planned, const Point& point)>& take) {
-    const auto bytes = open_own_bytes(journal, [] { return stop_signal() != 0; });
+    const auto bytes = open_own_bytes(journal);
     Replay replayed(sources, take);
     ResultReader reader(*bytes, journal);
     while (reader.next(replayed) != ReadOutcome::none) {

@@ -7,6 +7,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <set>
@@ -14,6 +16,7 @@
 
 #include "core/run/fake_device.h"
 #include "core/run/runs.h"
+#include "core/stop/signal.h"
 #include "core/write/journal.h"
 #include "core/write/temporary_folder.h"
 
@@ -219,6 +222,29 @@ TEST(SideBySide, go_on_behind_all_that_was_answered_before_its_turn) {
     EXPECT_THAT(two.backends[0].answered, ElementsAre("a0", "a1", "a2", "a3", "a4"));
     EXPECT_THAT(two.backends[1].answered, ElementsAre("b3", "b4"));
     EXPECT_FALSE(std::ifstream(run.path).is_open());
+}
+
+// Also before the first of them was read.
+TEST(SideBySideDeathTest, end_by_a_signal_while_points_are_replayed_as_by_any_other) {
+    const TemporaryFolder folder;
+    {
+        Two two(5);
+        Journaled run(folder);
+        run.kept = [&two] {
+            two.is_released = true;
+            throw Killed{};
+        };
+        EXPECT_THROW(two.run(run.journal, run.keeping(false)), Killed);
+    }
+    const auto end_early = [&folder] {
+        stop_on_signals();
+        ::raise(SIGTERM);
+        Two two(5);
+        Journaled run(folder);
+        std::_Exit(static_cast<int>(two.run(run.journal, run.keeping(true))));
+    };
+    EXPECT_EXIT(end_early(), ::testing::ExitedWithCode(143), "");
+    EXPECT_TRUE(std::ifstream(journal_path(folder / "r.json")).is_open());
 }
 
 // However often and wherever it is killed, no point is answered twice.
