@@ -61,11 +61,12 @@ class ExamplesOnGpus(Case):
         with open(f"{DOCS}/recipes.md", encoding="utf-8") as file:
             recipe = re.search(r"```sh\n(#SBATCH.*?)```", file.read(), re.DOTALL).group(1)
         with tempfile.TemporaryDirectory() as folder:
-            surroundings = harness.environment(
-                PATH=f"{os.path.dirname(harness.PROGRAM)}:{os.environ['PATH']}", JOB_COMPLETION_INDEX="0",
-                SLURM_ARRAY_TASK_ID="1", SLURM_ARRAY_TASK_COUNT="8", SLURM_ARRAY_TASK_MIN="1",
-                SLURM_ARRAY_TASK_MAX="8", SLURM_ARRAY_TASK_STEP="1", SLURM_ARRAY_JOB_ID="7")
-            for name, script in (("pod", pod), ("task", task), ("recipe", recipe)):
+            array = {"SLURM_ARRAY_TASK_ID": "1", "SLURM_ARRAY_TASK_COUNT": "8", "SLURM_ARRAY_TASK_MIN": "1",
+                     "SLURM_ARRAY_TASK_MAX": "8", "SLURM_ARRAY_TASK_STEP": "1", "SLURM_ARRAY_JOB_ID": "7"}
+            path = f"{os.path.dirname(harness.PROGRAM)}:{os.environ['PATH']}"
+            for name, script, launched in (("pod", pod, {"JOB_COMPLETION_INDEX": "0"}), ("task", task, array),
+                                           ("recipe", recipe, array)):
+                surroundings = harness.environment(PATH=path, **launched)
                 with self.subTest(name):
                     ran = subprocess.run(["bash", "-c", script.replace("/results/", f"{folder}/")],
                                          cwd=folder, env=surroundings, capture_output=True, text=True,
