@@ -16,6 +16,7 @@
 #include "core/result/counter.h"
 #include "core/result/counter_words.h"
 #include "core/result/estimates.h"
+#include "core/result/nvprof_names.h"
 #include "core/text/describe.h"
 #include "core/text/fold.h"
 #include "core/text/units.h"
@@ -49,24 +50,51 @@ Listing list_patterns() {
     return listing;
 }
 
+bool has_word(std::string_view text, std::string_view word) {
+    return word.empty() ||
+           std::ranges::search(text, word, {}, ascii_lower, ascii_lower).begin() != text.end();
+}
+
+// What nvprof called the counter: all of its names, or those with the word where some have it.
+std::vector<NvprofName> nvprof_names_of(Counter counter, std::string_view word) {
+    std::vector<NvprofName> names;
+    for (const NvprofName& name : nvprof_names())
+        if (name.counter == counter) names.push_back(name);
+    const auto lacks_word = [&](const NvprofName& name) { return !has_word(name.name, word); };
+    if (!std::ranges::all_of(names, lacks_word)) std::erase_if(names, lacks_word);
+    return names;
+}
+
 // Those that have the word in what is said of them; all of them without one.
 std::vector<CounterInfo> counters_with(std::string_view word) {
-    const auto has_word = [&](std::string_view text) {
-        return std::ranges::search(text, word, {}, ascii_lower, ascii_lower).begin() !=
-                   text.end() ||
-               word.empty();
+    const auto is_called_so = [&](Counter counter) {
+        const std::vector<NvprofName> names = nvprof_names_of(counter, word);
+        return !names.empty() && has_word(names.front().name, word);
     };
     std::vector<CounterInfo> counters;
     for (const CounterInfo& counter : all_counters())
-        if (has_word(counter.key) || has_word(counter.meaning) ||
-            has_word(nsight_name_of(counter.counter)))
+        if (has_word(counter.key, word) || has_word(counter.meaning, word) ||
+            has_word(nsight_name_of(counter.counter), word) || is_called_so(counter.counter))
             counters.push_back(counter);
     if (counters.empty())
-        throw UsageError(fmt::format("counters: none has '{}' in its key, meaning or Nsight "
-                                     "Compute name",
+        throw UsageError(fmt::format("counters: none has '{}' in its key, meaning, Nsight Compute "
+                                     "or nvprof name",
                                      shown(word)),
                          {}, UsageError::no_caret, hint_for_counter(word));
     return counters;
+}
+
+std::string text_of(const CounterInfo& counter, std::string_view word, const TableStyle& style) {
+    std::string text = fmt::format("{:<30} {}{}\n", counter.key, name_of(counter.unit),
+                                   may_be_estimated(counter.counter) ? "  ~" : "");
+    text += folded_text(counter.meaning, {.columns = style.width, .indent = 4});
+    if (const std::string_view metric = nsight_name_of(counter.counter); !metric.empty())
+        text += fmt::format("    ncu: {}\n", metric);
+    for (const NvprofName& name : nvprof_names_of(counter.counter, word))
+        text += folded_text(fmt::format("nvprof: {}{}{}", name.name, name.meaning.empty() ? "" : ": ",
+                                        name.meaning),
+                            {.columns = style.width, .indent = 4});
+    return text;
 }
 
 Listing list_counters(const std::string& word) {
@@ -74,22 +102,20 @@ Listing list_counters(const std::string& word) {
     const std::vector<CounterInfo> counters = counters_with(word);
     for (const CounterInfo& counter : counters) {
         const std::string_view metric = nsight_name_of(counter.counter);
-        listing.document.rows.push_back(
-            {{{"key", counter.key},
-              {"unit", name_of(counter.unit)},
-              {"meaning", counter.meaning},
-              {"may_be_estimated", may_be_estimated(counter.counter)},
-              {"nsight_compute", metric.empty() ? Value{} : Value{metric}}}});
+        ListRow row{{{"key", counter.key},
+                     {"unit", name_of(counter.unit)},
+                     {"meaning", counter.meaning},
+                     {"may_be_estimated", may_be_estimated(counter.counter)},
+                     {"nsight_compute", metric.empty() ? Value{} : Value{metric}}}};
+        std::vector<Value> names;
+        for (const NvprofName& name : nvprof_names_of(counter.counter, word))
+            names.emplace_back(name.name);
+        row.lists = {{"nvprof", std::move(names)}};
+        listing.document.rows.push_back(std::move(row));
     }
-    listing.text = [counters](const TableStyle& style) {
+    listing.text = [counters, word](const TableStyle& style) {
         std::string text;
-        for (const CounterInfo& counter : counters) {
-            text += fmt::format("{:<30} {}{}\n", counter.key, name_of(counter.unit),
-                                may_be_estimated(counter.counter) ? "  ~" : "");
-            text += folded_text(counter.meaning, {.columns = style.width, .indent = 4});
-            if (const std::string_view metric = nsight_name_of(counter.counter); !metric.empty())
-                text += fmt::format("    ncu: {}\n", metric);
-        }
+        for (const CounterInfo& counter : counters) text += text_of(counter, word, style);
         return text + "~  predicted with an interval where it is not exact\n";
     };
     return listing;
@@ -168,10 +194,10 @@ Listing list_machines() {
 void add_list_commands(CLI::App& app, Invocation& invocation) {
     add_list(app, invocation, "patterns", "The built-in access patterns", list_patterns);
     auto word = std::make_shared<std::string>();
-    add_list(app, invocation, "counters", "Every counter: key, unit, meaning, Nsight Compute name",
+    add_list(app, invocation, "counters", "Every counter: key, unit, meaning, Nsight Compute and nvprof names",
              [word] { return list_counters(*word); })
         .add_option("WORD", *word,
-                    "Only counters that have it in their key, meaning or Nsight Compute name");
+                    "Only counters that have it in their key, meaning, Nsight Compute or nvprof name");
     add_list(app, invocation, "machines", "The GPUs that the model knows", list_machines);
 }
 

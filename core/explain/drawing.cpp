@@ -303,8 +303,8 @@ class Drawing {
     void transaction_counts(const TransactionUse& use, const ExplainedAccess& access) {
         if (access.reasons.cause == Cause::not_documented)
             return put_row("transactions", "n/a", "not known");
-        put_row("requests", fmt::format("{}", use.counts.requests),
-                fmt::format("of up to {} lanes", use.request_lanes));
+        put_row("groups", fmt::format("{}", use.groups),
+                fmt::format("of up to {} lanes", use.group_lanes));
         put_row("transactions", fmt::format("{}", use.counts.transactions()),
                 sizes_text(use.counts));
         const std::uint64_t moved = use.counts.transaction_bytes();

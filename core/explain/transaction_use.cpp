@@ -27,19 +27,18 @@ std::string lanes_text(const WarpShape& shape) {
 
 std::string in_order_why(const WarpShape& shape, const TransactionUse& use,
                          std::uint32_t segment_bytes) {
-    const std::uint64_t requests = use.counts.requests;
     if (use.out_of_order == 0)
         return fmt::format(
             "In {} half-warp, lane k is at word k of an aligned stretch, so it goes together: {}, "
             "{}.",
-            requests == 1 ? "the" : "each", counted(use.counts.transactions(), "transaction"),
+            use.groups == 1 ? "the" : "each", counted(use.counts.transactions(), "transaction"),
             sizes_text(use.counts));
     if (segment_bytes == 0)
         return fmt::format(
             "Lanes of {} never go together on this machine, so the {} take {} of 32 bytes.",
             counted(shape.width_bytes, "byte"), lanes_text(shape),
             counted(use.counts.transactions(), "transaction"));
-    const std::string_view which = requests == 1           ? "This one does not"
+    const std::string_view which = use.groups == 1         ? "This one does not"
                                    : use.out_of_order == 1 ? "One of the two does not"
                                                            : "Neither of the two does";
     return fmt::format(
@@ -53,8 +52,8 @@ std::string blocks_why(const WarpShape& shape, Purpose purpose, const Transactio
                        const Rules& rules) {
     std::string text =
         fmt::format("The {} goes out in {} of up to {} lanes, {} moves ", verb_of(purpose),
-                    counted(use.counts.requests, "request"), use.request_lanes,
-                    use.counts.requests == 1 ? "which" : "each of which");
+                    counted(use.groups, "group"), use.group_lanes,
+                    use.groups == 1 ? "which" : "each of which");
     const std::string all = sizes_text(use.counts);
     if (rules.global == GlobalRule::half_warp_segments)
         return text + fmt::format(
@@ -64,7 +63,7 @@ std::string blocks_why(const WarpShape& shape, Purpose purpose, const Transactio
     text += fmt::format("the {} that it touches: {}.",
                         use.counts.of_128_bytes > 0 ? "128-byte lines" : "32-byte sectors", all);
     if (use.counts.of_128_bytes == 0 && use.counts.transactions() > shape.sectors)
-        text += " A sector on which two requests meet counts twice.";
+        text += " A sector on which two groups meet counts twice.";
     return text;
 }
 
@@ -111,6 +110,9 @@ std::string mend_of(const WarpAccess& access, const WarpShape& shape, const Tran
     if (in_order_rule && use.out_of_order > 0)
         return "Let lane k take the k-th element from an aligned start, if need be by way of "
                "shared memory.";
+    if (shape.width_bytes < 4 && use.groups > 1)
+        return "Let each lane move 4 bytes: the pieces that two groups of lanes share are moved for "
+               "each.";
     if (shape.runs > 1)
         return "Lay the elements of neighbouring lanes side by side, or stage the data through "
                "shared memory.";
@@ -123,8 +125,9 @@ TransactionUse transaction_use_of(const WarpAccess& access, const Rules& rules) 
     const Transactions transactions(rules, usual_load_modifier(rules));
     TransactionUse use;
     use.counts = transactions.count(access);
-    use.request_lanes = transactions.request_lanes(access.width_bytes);
-    each_group(access.active_lanes, use.request_lanes, [&](std::uint32_t lanes) {
+    use.group_lanes = transactions.request_lanes(access.width_bytes);
+    each_group(access.active_lanes, use.group_lanes, [&](std::uint32_t lanes) {
+        ++use.groups;
         const std::vector<MovedBlock> blocks = transactions.blocks(access, lanes);
         use.blocks.insert(use.blocks.end(), blocks.begin(), blocks.end());
         use.out_of_order +=

@@ -1,5 +1,5 @@
 // How one instruction of a warp moves through global memory before compute capability 7.0: the
-// requests it is split into and the blocks that their transactions move.
+// groups of lanes it is split into and the blocks that their transactions move.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,9 @@ namespace coalprof {
 
 struct TransactionUse {
     TransactionCounts counts;
-    std::uint32_t request_lanes = warp_lanes;
-    // Requests that do not go together because their lanes are not in order (1.0 and 1.1).
+    std::uint32_t group_lanes = warp_lanes;  // whose transactions are formed together
+    std::uint32_t groups = 0;                // those with an active lane
+    // Groups that do not go together because their lanes are not in order (1.0 and 1.1).
     std::uint32_t out_of_order = 0;
     std::vector<MovedBlock> blocks;  // one for each transaction
 };

@@ -42,8 +42,7 @@ struct LaneGroups {
 enum class GlobalRule : std::uint8_t {
     half_warp_in_order,  // 1.0, 1.1: one 64/128-byte access if lane k touches word k, else 16
     half_warp_segments,  // 1.2, 1.3: 32/64/128-byte segments, reduced
-    lines_or_segments,   // 2.x, 3.x: 128-byte lines through L1, 32-byte segments past it
-    sectors_by_group,    // 5.x, 6.x: sectors of each group of 8, 4 or 2 lanes
+    lines_or_segments,   // 2.x to 6.x: lines through an L1 that fetches them, else 32-byte segments
     sectors_by_warp,     // 7.0 on: sectors of the whole warp
 };
 
@@ -52,7 +51,7 @@ std::string_view text_of(GlobalRule rule);
 
 // The numbers of those rules.
 struct TransactionRules {
-    LaneGroups request_lanes;           // lanes of one request
+    LaneGroups request_lanes;           // lanes whose transactions are formed together
     std::uint32_t smallest_bytes = 32;  // of a transaction
     // Of a half-warp that does not coalesce; 0: one per active lane. The guide says 16, and means a
     // full one; no hardware is left to ask about the others.
@@ -105,6 +104,7 @@ struct SharedRules {
     bool splits_words = false;       // accesses wider than a bank go through word by word
     std::uint32_t extra_passes = 0;  // of each group of 16-byte lanes
     bool packs_pairs = false;        // wide loads whose neighbours agree merge two groups
+    bool may_pack_pairs = false;     // they may: it was seen and not counted
     bool has_8_byte_mode = false;    // banks can be set to 8 bytes: with_8_byte_banks()
     Evidence evidence = Evidence::documented;
     std::string_view source = {};

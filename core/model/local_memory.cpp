@@ -22,14 +22,12 @@ void LocalCounts::add(const LocalCounts& other, std::uint64_t times) {
 
 LocalMemory::LocalMemory(const Rules& rules)
     : word_bytes_(rules.local.interleave_bytes),
-      request_lanes_(rules.transactions.request_lanes),
       transactions_(with_local_loads_kept(rules), LoadModifier::ca) {}
 
 LocalCounts LocalMemory::count(const WarpAccess& access) const {
     LocalCounts counts;
     if (access.active_lanes == 0) return counts;
-    each_group(access.active_lanes, request_lanes_.lanes(access.width_bytes),
-               [&](std::uint32_t) { ++counts.requests; });
+    counts.requests = 1;
     const std::uint32_t words = std::max(1u, access.width_bytes / word_bytes_);
     for (std::uint32_t word = 0; word < words; ++word)
         counts.sectors += transactions_.count(interleaved(access, word)).sectors();

@@ -33,7 +33,6 @@ class LocalMemory {
 
  private:
     std::uint32_t word_bytes_;
-    LaneGroups request_lanes_;
     Transactions transactions_;
 };
 

@@ -116,22 +116,30 @@ void set_shared_atomics(Readings& readings, const Rules& rules, std::uint64_t re
     readings[Counter::shared_atomic_wavefronts] = rules.cc.major < 5 ? loop : native;
 }
 
-void set_shared(Readings& readings, AccessKind kind, const SharedCounts& counts) {
+std::string_view why_shared_range(const SharedRules& rules) {
+    return rules.may_pack_pairs
+               ? "wide loads whose neighbours agree were seen to merge on 5.x, in how many passes is "
+                 "not published"
+               : "a pass of 1.x serves all lanes of one word, and which word is not documented";
+}
+
+void set_shared(Readings& readings, const SharedRules& rules, AccessKind kind,
+                const SharedCounts& counts) {
     const bool is_load = kind == AccessKind::load;
     readings[is_load ? Counter::shared_load_requests : Counter::shared_store_requests] =
         counts.requests;
-    // Where the machine chooses, how many are possible.
-    const auto count_or_range = [&](std::uint64_t count, std::string_view noun) -> Reading {
-        if (counts.fewer + counts.more == 0) return count;
-        return Unavailable{keep_reason(fmt::format(
-            "{} to {} {}: a pass of 1.x serves all lanes of one word, and which word is not "
-            "documented",
-            grouped(count - counts.fewer), grouped(count + counts.more), noun))};
+    const auto count_or_range = [&](std::uint64_t count, std::uint64_t fewer, std::uint64_t more,
+                                    std::string_view noun) -> Reading {
+        if (fewer + more == 0) return count;
+        return Unavailable{keep_reason(fmt::format("{} to {} {}: {}", grouped(count - fewer),
+                                                   grouped(count + more), noun,
+                                                   why_shared_range(rules)))};
     };
     readings[is_load ? Counter::shared_load_wavefronts : Counter::shared_store_wavefronts] =
-        count_or_range(counts.wavefronts, "wavefronts");
+        count_or_range(counts.wavefronts, counts.fewer, counts.more, "wavefronts");
     readings[is_load ? Counter::shared_load_conflicts : Counter::shared_store_conflicts] =
-        count_or_range(counts.conflicts(), "conflicts");
+        count_or_range(counts.conflicts(), counts.fewer_conflicts, counts.more_conflicts,
+                       "conflicts");
 }
 
 void set_local(Readings& readings, AccessKind kind, const LocalCounts& counts) {
@@ -243,7 +251,8 @@ void Predictor::predict_warp(const WarpAccess& access, Readings& readings) const
     readings.clear();
     if (access.space == Space::shared) {
         if (is_load_or_store(access.kind))
-            set_shared(readings, access.kind, shared_memory_.count(access));
+            set_shared(readings, machine_.rules->shared, access.kind,
+                       shared_memory_.count(access));
         else
             set_shared_atomics(readings, *machine_.rules, access.active_lanes != 0 ? 1 : 0);
         derive_ratios(readings);
@@ -335,7 +344,7 @@ void Predictor::add_near_memories(const Program& program, const Placement& place
                     break;
                 }
                 add(shared[kind], shared_memory_, [&](Readings& into, const SharedCounts& counts) {
-                    set_shared(into, instruction.kind, counts);
+                    set_shared(into, machine_.rules->shared, instruction.kind, counts);
                 });
                 break;
             case Space::constant:

@@ -92,6 +92,8 @@ void SharedCounts::add(const SharedCounts& other, std::uint64_t times) {
     ideal_wavefronts += other.ideal_wavefronts * times;
     fewer += other.fewer * times;
     more += other.more * times;
+    fewer_conflicts += other.fewer_conflicts * times;
+    more_conflicts += other.more_conflicts * times;
 }
 
 SharedMemory::SharedMemory(const Rules& rules)
@@ -102,24 +104,36 @@ SharedMemory::SharedMemory(const Rules& rules)
 SharedCounts SharedMemory::count(const WarpAccess& access) const {
     if (access.active_lanes == 0) return {};
     if (rules_.rule == SharedRule::broadcast_word) return count_broadcasts(access);
+    SharedCounts counts = count_groups(access, lanes_together(access));
+    if (!rules_.may_pack_pairs || !pairs_agree(access)) return counts;
+    const SharedCounts packed = count_groups(access, 2 * lanes_together(access));
+    counts.fewer = counts.wavefronts - packed.wavefronts;
+    counts.fewer_conflicts = counts.conflicts() - std::min(counts.conflicts(), packed.conflicts());
+    counts.more_conflicts = packed.conflicts() - std::min(counts.conflicts(), packed.conflicts());
+    return counts;
+}
+
+SharedCounts SharedMemory::count_groups(const WarpAccess& access, std::uint32_t lanes) const {
     SharedCounts counts{.requests = 1};
     const std::uint32_t extra = access.width_bytes == 16 ? rules_.extra_passes : 0;
-    each_group(access.active_lanes, lanes_together(access), [&](std::uint32_t lanes) {
-        counts.wavefronts += passes(access, lanes) + extra;
+    each_group(access.active_lanes, lanes, [&](std::uint32_t group) {
+        counts.wavefronts += passes(access, group) + extra;
         counts.ideal_wavefronts += 1;
     });
     return counts;
 }
 
-// Lanes that go through together. Pair packing (loads of 8 and 16 bytes, 7.0 on) lets twice as many
-// do so when lanes n and n ^ 1, or n and n ^ 2, agree everywhere. Measured on an H200; lanes
-// further apart and stores never pack.
+// Pair packing (loads of 8 and 16 bytes, 7.0 on) lets twice as many lanes go through together when
+// lanes n and n ^ 1, or n and n ^ 2, agree everywhere. Measured on an H200; lanes further apart and
+// stores never pack.
+bool SharedMemory::pairs_agree(const WarpAccess& access) const {
+    if (access.kind != AccessKind::load || access.width_bytes < 8) return false;
+    return agree(access, 1) || agree(access, 2);
+}
+
 std::uint32_t SharedMemory::lanes_together(const WarpAccess& access) const {
-    const std::uint32_t width = access.width_bytes;
-    const std::uint32_t lanes = rules_.lanes.lanes(width);
-    if (!rules_.packs_pairs || access.kind != AccessKind::load || width < 8) return lanes;
-    const bool packs = agree(access, 1) || agree(access, 2);
-    return packs ? 2 * lanes : lanes;
+    const std::uint32_t lanes = rules_.lanes.lanes(access.width_bytes);
+    return rules_.packs_pairs && pairs_agree(access) ? 2 * lanes : lanes;
 }
 
 // Passes of one group: the most different words that any bank is asked for.
@@ -191,18 +205,19 @@ SharedMemory::Steps SharedMemory::possible_steps(const WarpAccess& access,
 
 SharedCounts SharedMemory::count_broadcasts(const WarpAccess& access) const {
     const std::uint32_t words = std::max(1u, access.width_bytes >> bank_shift_);
-    SharedCounts counts;
+    SharedCounts counts{.requests = 1};
     each_group(access.active_lanes, rules_.lanes.lanes(access.width_bytes),
                [&](std::uint32_t waiting) {
                    const Steps possible = possible_steps(access, waiting);
                    std::uint64_t steps = 0;
                    for (; waiting != 0; ++steps) waiting &= ~served_by_broadcast(access, waiting);
-                   ++counts.requests;
                    counts.ideal_wavefronts += words;
                    counts.wavefronts += words * steps;
                    counts.fewer += words * (steps - possible.fewest);
                    counts.more += words * (possible.most - steps);
                });
+    counts.fewer_conflicts = counts.fewer;
+    counts.more_conflicts = counts.more;
     return counts;
 }
 

@@ -12,12 +12,15 @@ namespace coalprof {
 
 // Counts of one instruction of one warp, or sums of them.
 struct SharedCounts {
-    std::uint64_t requests = 0;  // 1 for an instruction with an active lane; half-warps on 1.x
+    std::uint64_t requests = 0;  // instructions with an active lane
     std::uint64_t wavefronts = 0;
     std::uint64_t ideal_wavefronts = 0;  // for this width and these active lanes
-    // How many wavefronts fewer, or more, it may be where the machine chooses (1.x).
+    // How many wavefronts fewer, or more, it may be: where the machine chooses (1.x), or where it is
+    // not known whether groups merge (5.x and 6.x).
     std::uint64_t fewer = 0;
     std::uint64_t more = 0;
+    std::uint64_t fewer_conflicts = 0;
+    std::uint64_t more_conflicts = 0;
     std::uint64_t conflicts() const { return wavefronts - ideal_wavefronts; }
     void add(const SharedCounts& other, std::uint64_t times = 1);
     friend bool operator==(const SharedCounts&, const SharedCounts&) = default;
@@ -32,6 +35,8 @@ class SharedMemory {
     std::uint32_t lanes_together(const WarpAccess& access) const;
 
  private:
+    bool pairs_agree(const WarpAccess& access) const;
+    SharedCounts count_groups(const WarpAccess& access, std::uint32_t lanes) const;
     std::uint32_t passes(const WarpAccess& access, std::uint32_t lanes) const;
     SharedCounts count_broadcasts(const WarpAccess& access) const;
     struct Steps {

@@ -104,6 +104,7 @@ std::optional<std::string_view> Transactions::unavailable(AccessKind kind) const
 TransactionCounts Transactions::count(const WarpAccess& access) const {
     TransactionCounts counts;
     if (access.active_lanes == 0) return counts;
+    counts.requests = 1;
     const auto lanes = static_cast<std::uint32_t>(std::popcount(access.active_lanes));
     counts.active_bytes = std::uint64_t{lanes} * access.width_bytes;
     // Addresses are multiples of the width: distinct addresses are distinct bytes.
@@ -117,7 +118,6 @@ TransactionCounts Transactions::count(const WarpAccess& access) const {
             count_segments(access, counts);
             break;
         case GlobalRule::lines_or_segments:
-        case GlobalRule::sectors_by_group:
         case GlobalRule::sectors_by_warp:
             count_blocks(access, counts);
             break;
@@ -159,7 +159,6 @@ void Transactions::count_blocks(const WarpAccess& access, TransactionCounts& cou
     const std::uint32_t bytes = block_bytes(access.kind);
     const std::uint32_t shift = shift_of(bytes);
     each_group(access.active_lanes, request_lanes(access.width_bytes), [&](std::uint32_t lanes) {
-        ++counts.requests;
         add_transactions(counts, bytes, distinct_blocks(access, lanes, shift));
     });
 }
@@ -168,7 +167,6 @@ void Transactions::count_in_order(const WarpAccess& access, TransactionCounts& c
     const std::uint32_t segment = numbers_.segment(access.width_bytes);
     const std::uint32_t run = 16 * access.width_bytes;
     each_group(access.active_lanes, request_lanes(access.width_bytes), [&](std::uint32_t lanes) {
-        ++counts.requests;
         if (goes_together(access, lanes)) {
             add_transactions(counts, segment, run / segment);
         } else {
@@ -182,7 +180,6 @@ void Transactions::count_in_order(const WarpAccess& access, TransactionCounts& c
 void Transactions::count_segments(const WarpAccess& access, TransactionCounts& counts) const {
     const std::uint32_t segment = numbers_.segment(access.width_bytes);
     each_group(access.active_lanes, request_lanes(access.width_bytes), [&](std::uint32_t lanes) {
-        ++counts.requests;
         each_piece(access, lanes, segment, numbers_.smallest_bytes,
                    [&](const MovedBlock& block) { add_transactions(counts, block.bytes, 1); });
     });

@@ -1,5 +1,5 @@
-// Global memory before compute capability 7.0: the requests a warp instruction is split into and
-// the transactions of 32, 64 and 128 bytes they become. Which rule holds and its numbers are data
+// Global memory before compute capability 7.0: the groups of lanes a warp instruction is split
+// into and the transactions of 32, 64 and 128 bytes they become. Which rule holds and its numbers are data
 // of the machine (core/machine/rules.h), whose sources are NVIDIA's guides: hardware of most of
 // these generations can no longer be asked, and results say "documented, not measured".
 #pragma once
@@ -17,7 +17,7 @@ namespace coalprof {
 
 // Counts of one instruction of one warp, or sums of them.
 struct TransactionCounts {
-    std::uint64_t requests = 0;
+    std::uint64_t requests = 0;  // instructions with an active lane
     std::uint64_t of_32_bytes = 0;
     std::uint64_t of_64_bytes = 0;
     std::uint64_t of_128_bytes = 0;
@@ -28,7 +28,7 @@ struct TransactionCounts {
     std::uint64_t transaction_bytes() const {
         return 32 * of_32_bytes + 64 * of_64_bytes + 128 * of_128_bytes;
     }
-    // 32-byte sectors moved; on 5.x and 6.x what nvprof counts as transactions.
+    // 32-byte sectors moved; on 5.x and 6.x all that nvprof's efficiencies count.
     std::uint64_t sectors() const { return transaction_bytes() / sector_bytes; }
     void add(const TransactionCounts& other, std::uint64_t times = 1);
     friend bool operator==(const TransactionCounts&, const TransactionCounts&) = default;
@@ -53,12 +53,12 @@ class Transactions {
     // unavailable() tells.
     TransactionCounts count(const WarpAccess& access) const;
 
-    // Lanes that make one request.
+    // Lanes whose transactions are formed together.
     std::uint32_t request_lanes(std::uint32_t width_bytes) const {
         return numbers_.request_lanes.lanes(width_bytes);
     }
-    // The blocks that one request of the access moves, one for each transaction: `lanes` are the
-    // active ones of request_lanes() neighbours.
+    // The blocks that one such group of the access moves, one for each transaction: `lanes` are
+    // its active ones.
     std::vector<MovedBlock> blocks(const WarpAccess& access, std::uint32_t lanes) const;
 
     // Why `kind` has no transactions on this machine; none: it has.

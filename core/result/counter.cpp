@@ -70,7 +70,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
     COUNTER(shared_load_conflicts, one, true,
             "Passes of reads above those that the width needs without bank conflicts."),
     COUNTER(shared_load_conflict_degree, one, false,
-            "Passes of reads for each request: 1 without conflicts (2 and 4 for lanes of 8 and 16 bytes), "
+            "Passes of reads for each request: 1 without conflicts (2 and 4 for lanes of 8 and 16 bytes; on 1.x twice that), "
             "n times that in an n-way bank conflict."),
     COUNTER(shared_store_requests, one, true,
             "Warp instructions that wrote shared memory."),
@@ -79,7 +79,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
     COUNTER(shared_store_conflicts, one, true,
             "Passes of writes above those that the width needs without bank conflicts."),
     COUNTER(shared_store_conflict_degree, one, false,
-            "Passes of writes for each request: 1 without conflicts (2 and 4 for lanes of 8 and 16 bytes), "
+            "Passes of writes for each request: 1 without conflicts (2 and 4 for lanes of 8 and 16 bytes; on 1.x twice that), "
             "n times that in an n-way bank conflict."),
     COUNTER(shared_atomic_requests, one, true,
             "Warp instructions that were atomics on shared memory."),

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/result/counter.h"
+#include "core/result/nvprof_names.h"
 #include "core/text/name_list.h"
 #include "core/text/suggest.h"
 
@@ -67,6 +68,10 @@ std::string unknown_counter(std::string_view what, std::string_view word) {
 }
 
 std::string hint_for_counter(std::string_view word) {
+    for (const NvprofName& nvprof : nvprof_names())
+        if (nvprof.name == word)
+            return fmt::format("nvprof's {} is {}; `coalprof counters {}` says more", word,
+                               key_of(nvprof.counter), word);
     std::vector<std::string_view> known_words;
     for (const Word& known : words) known_words.push_back(known.word);
     const auto meant = nearest(word, known_words);

@@ -91,6 +91,15 @@ class Counters(Case):
         self.assertEqual(list(shown["predicted"]), ["load_sectors"])
 
 
+    def test_are_found_by_what_nvprof_called_them(self):
+        row, = self.run_ok("counters", "gld_efficiency", "--json").json["counters"]
+        self.assertEqual((row["key"], row["nvprof"]), ("load_efficiency", ["gld_efficiency"]))
+        text = self.run_ok("counters", "gld_transactions").out_text
+        for word in ("load_sectors", "2.x", "6.1", "7.0"):
+            self.assertIn(word, text)
+        ran = self.refuse("offset", "--counters", "gst_transactions_per_request")
+        self.assertIn("store_sectors_per_request", ran.err_text)
+
     def test_are_found_by_a_word(self):
         keys = {row["key"] for row in self.run_ok("counters", "conflict_deg", "--json").json["counters"]}
         self.assertEqual(keys, {f"shared_{op}_conflict_degree" for op in ("load", "store", "atomic")})

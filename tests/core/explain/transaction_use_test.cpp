@@ -50,7 +50,7 @@ TEST(TransactionUse, moves_the_blocks_that_the_model_counts_and_every_touched_by
 // From the worked examples of NVIDIA's guides: 128 bytes that begin at byte 4.
 //  1.0: lane k is not at word k of an aligned stretch: 16 transactions of 32 bytes a half-warp.
 //  1.3: bytes 4 to 67 need the 128-byte segment, 68 to 127 its upper 64 bytes, 128 to 131 are 32.
-//  2.0: two lines. 6.1: each of four groups of 32 bytes straddles two sectors.
+//  2.0: two lines. 6.1: five sectors.
 TEST(TransactionReasons, tell_what_an_offset_of_one_float_costs_on_each_generation) {
     WarpAccess access;
     access.active_lanes = all_lanes;
@@ -67,21 +67,20 @@ TEST(TransactionReasons, tell_what_an_offset_of_one_float_costs_on_each_generati
     EXPECT_EQ(reasons("1.0").mend,
               "Let the warp begin at a multiple of 64 bytes: then 128 bytes are moved for 128.");
     EXPECT_EQ(reasons("1.3").why,
-              "The load goes out in 2 requests of up to 16 lanes, each of which moves the aligned "
+              "The load goes out in 2 groups of up to 16 lanes, each of which moves the aligned "
               "pieces of 32, 64 or 128 bytes that hold what it touches: 1 of 128 bytes, 1 of 64, 1 "
               "of 32.");
     EXPECT_EQ(reasons("2.0").why,
-              "The load goes out in 1 request of up to 32 lanes, which moves the 128-byte lines "
+              "The load goes out in 1 group of up to 32 lanes, which moves the 128-byte lines "
               "that it touches: 2 of 128 bytes.");
     EXPECT_EQ(reasons("6.1").why,
-              "The load goes out in 4 requests of up to 8 lanes, each of which moves the 32-byte "
-              "sectors that it touches: 8 of 32 bytes. A sector on which two requests meet counts "
-              "twice.");
+              "The load goes out in 1 group of up to 32 lanes, which moves the 32-byte sectors that "
+              "it touches: 5 of 32 bytes.");
 }
 
 TEST(TransactionReasons, are_true_for_random_warps) {
-    static const std::regex requests(
-        "The \\w+ goes out in (\\d+) requests? of up to (\\d+) lanes, .*");
+    static const std::regex groups(
+        "The \\w+ goes out in (\\d+) groups? of up to (\\d+) lanes, .*");
     static const std::regex in_all(".*: the warp takes (\\d+) transactions?\\.");
     static const std::regex begin(
         "Let the warp begin at a multiple of (\\d+) bytes: then (at most )?(\\d+) bytes are moved "
@@ -100,9 +99,9 @@ TEST(TransactionReasons, are_true_for_random_warps) {
         SCOPED_TRACE(std::to_string(i) + " on " + text_of(rules.cc) + ": " + reasons.why + " " +
                      reasons.mend);
         std::smatch match;
-        if (std::regex_match(reasons.why, match, requests)) {
-            EXPECT_EQ(std::stoull(match[1]), use.counts.requests);
-            EXPECT_EQ(std::stoull(match[2]), use.request_lanes);
+        if (std::regex_match(reasons.why, match, groups)) {
+            EXPECT_EQ(std::stoull(match[1]), use.groups);
+            EXPECT_EQ(std::stoull(match[2]), use.group_lanes);
         }
         if (std::regex_match(reasons.why, match, in_all)) {
             EXPECT_EQ(std::stoull(match[1]), use.counts.transactions());
@@ -138,6 +137,22 @@ TEST(TransactionReasons, are_true_for_random_warps) {
         }
     }
     EXPECT_GT(mended, 50 / static_cast<int>(fewer_cases));
+}
+
+// Bytes of a half-warp are 16 of 32 that are moved on 1.3, and each half-warp moves them: 50 %.
+TEST(TransactionReasons, have_something_to_mend_where_groups_of_narrow_lanes_share_a_piece) {
+    WarpAccess access;
+    access.width_bytes = 1;
+    access.active_lanes = all_lanes;
+    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) access.addresses[lane] = lane;
+    const auto mend = [&](const char* machine) {
+        const Rules& rules = *find_machine(machine).rules;
+        return transaction_reasons_of(access, shape_of(access), Purpose::store,
+                                      transaction_use_of(access, rules), rules)
+            .mend;
+    };
+    EXPECT_EQ(mend("1.3").find("Nothing to fix"), std::string::npos) << mend("1.3");
+    EXPECT_EQ(mend("6.1"), "Nothing to fix: every byte that is moved is used.");
 }
 
 TEST(TransactionReasons, atomics_are_not_documented) {

@@ -54,12 +54,9 @@ TEST(LocalMemory, of_bytes_still_spans_the_row) {
     EXPECT_EQ(counts("h200", elements(2, 0)).sectors, 4u);
 }
 
-TEST(LocalMemory, asks_once_per_instruction_or_lane_group) {
-    EXPECT_EQ(counts("h200", elements(16, 0)).requests, 1u);
-    EXPECT_EQ(counts("gtx1080", elements(4, 0)).requests, 4u);
-    EXPECT_EQ(counts("gtx1080", elements(16, 0)).requests, 16u);
-    EXPECT_EQ(counts("c2050", elements(16, 0)).requests, 4u);
-    EXPECT_EQ(counts("c870", elements(4, 0)).requests, 2u);
+TEST(LocalMemory, asks_once_per_instruction_on_every_machine) {
+    for (const Rules& rules : all_rules())
+        EXPECT_EQ(LocalMemory(rules).count(elements(16, 0)).requests, 1u) << text_of(rules.cc);
     EXPECT_EQ(counts("h200", WarpAccess{}).requests, 0u);
 }
 

@@ -300,6 +300,51 @@ TEST(SharedMemory, of_1_x_doubts_wide_lanes_by_the_word_and_many_warps_by_the_wa
     }
 }
 
+// The author of maxas, an assembler for Maxwell, found no conflict on GM107 and GM204 where lanes n
+// and n ^ 1, or n and n ^ 2, want the same 16 bytes of 128, and conflicts in lane order (wiki of
+// NervanaSystems/maxas, SGEMM, "Reading from Shared"). NVIDIA's forum (77228) says of 7.0 that such
+// loads take 2 passes instead of 4; of 5.x and 6.x nobody published a count.
+TEST(SharedMemory, of_5_x_and_6_x_has_a_range_where_neighbours_of_a_wide_load_agree) {
+    const auto load = [](std::uint32_t width, auto index) {
+        WarpAccess access;
+        access.space = Space::shared;
+        access.width_bytes = width;
+        access.active_lanes = all_lanes;
+        for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+            access.addresses[lane] = std::uint64_t{width} * index(lane);
+        return access;
+    };
+    const auto pairs = [](std::uint32_t lane) { return lane >> 1 & 7; };
+    const auto every_other = [](std::uint32_t lane) { return (lane & 0x30) >> 3 | (lane & 1); };
+    const auto in_order = [](std::uint32_t lane) { return lane & 7; };
+    for (const char* machine : {"5.0", "5.2", "6.0", "6.1"}) {
+        const SharedMemory model(rules_of(machine));
+        for (const WarpAccess& access : {load(16, pairs), load(16, every_other)}) {
+            const SharedCounts counts = model.count(access);
+            EXPECT_EQ(counts.wavefronts, 4u) << machine;
+            EXPECT_EQ(counts.wavefronts - counts.fewer, 2u) << machine;
+            EXPECT_EQ(counts.conflicts(), 0u);
+            EXPECT_EQ(counts.fewer_conflicts + counts.more_conflicts, 0u);
+        }
+        EXPECT_EQ(model.count(load(8, pairs)).fewer, 1u) << machine;
+        EXPECT_EQ(model.count(load(16, in_order)).fewer, 0u) << machine;
+        EXPECT_EQ(model.count(load(4, pairs)).fewer, 0u) << machine;
+        WarpAccess store = load(16, pairs);
+        store.kind = AccessKind::store;
+        EXPECT_EQ(model.count(store).fewer, 0u) << machine;
+    }
+    for (const char* machine : {"2.0", "3.5", "7.0", "9.0"})
+        EXPECT_EQ(SharedMemory(rules_of(machine)).count(load(16, pairs)).fewer, 0u) << machine;
+}
+
+TEST(SharedMemory, counts_one_request_for_each_warp_instruction_on_every_machine) {
+    WarpAccess access;
+    access.space = Space::shared;
+    access.active_lanes = all_lanes;
+    for (const Rules& rules : all_rules())
+        EXPECT_EQ(SharedMemory(rules).count(access).requests, 1u) << text_of(rules.cc);
+}
+
 TEST(SharedMemory, of_no_lane_is_nothing_on_every_machine) {
     for (const Rules& rules : all_rules())
         EXPECT_EQ(SharedMemory(rules).count(WarpAccess{}), SharedCounts{});
