@@ -91,8 +91,8 @@ std::string text_of(const CounterInfo& counter, std::string_view word, const Tab
     if (const std::string_view metric = nsight_name_of(counter.counter); !metric.empty())
         text += fmt::format("    ncu: {}\n", metric);
     for (const NvprofName& name : nvprof_names_of(counter.counter, word))
-        text += folded_text(fmt::format("nvprof: {}{}{}", name.name, name.meaning.empty() ? "" : ": ",
-                                        name.meaning),
+        text += folded_text(fmt::format("nvprof: {}{}{}", name.name,
+                                        name.meaning.empty() ? "" : ": ", name.meaning),
                             {.columns = style.width, .indent = 4});
     return text;
 }
@@ -194,10 +194,12 @@ Listing list_machines() {
 void add_list_commands(CLI::App& app, Invocation& invocation) {
     add_list(app, invocation, "patterns", "The built-in access patterns", list_patterns);
     auto word = std::make_shared<std::string>();
-    add_list(app, invocation, "counters", "Every counter: key, unit, meaning, Nsight Compute and nvprof names",
+    add_list(app, invocation, "counters",
+             "Every counter: key, unit, meaning, Nsight Compute and nvprof names",
              [word] { return list_counters(*word); })
-        .add_option("WORD", *word,
-                    "Only counters that have it in their key, meaning, Nsight Compute or nvprof name");
+        .add_option(
+            "WORD", *word,
+            "Only counters that have it in their key, meaning, Nsight Compute or nvprof name");
     add_list(app, invocation, "machines", "The GPUs that the model knows", list_machines);
 }
 

@@ -50,10 +50,9 @@ std::string in_order_why(const WarpShape& shape, const TransactionUse& use,
 
 std::string blocks_why(const WarpShape& shape, Purpose purpose, const TransactionUse& use,
                        const Rules& rules) {
-    std::string text =
-        fmt::format("The {} goes out in {} of up to {} lanes, {} moves ", verb_of(purpose),
-                    counted(use.groups, "group"), use.group_lanes,
-                    use.groups == 1 ? "which" : "each of which");
+    std::string text = fmt::format("The {} goes out in {} of up to {} lanes, {} moves ",
+                                   verb_of(purpose), counted(use.groups, "group"), use.group_lanes,
+                                   use.groups == 1 ? "which" : "each of which");
     const std::string all = sizes_text(use.counts);
     if (rules.global == GlobalRule::half_warp_segments)
         return text + fmt::format(
@@ -111,7 +110,8 @@ std::string mend_of(const WarpAccess& access, const WarpShape& shape, const Tran
         return "Let lane k take the k-th element from an aligned start, if need be by way of "
                "shared memory.";
     if (shape.width_bytes < 4 && use.groups > 1)
-        return "Let each lane move 4 bytes: the pieces that two groups of lanes share are moved for "
+        return "Let each lane move 4 bytes: the pieces that two groups of lanes share are moved "
+               "for "
                "each.";
     if (shape.runs > 1)
         return "Lay the elements of neighbouring lanes side by side, or stage the data through "

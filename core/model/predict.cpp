@@ -118,7 +118,8 @@ void set_shared_atomics(Readings& readings, const Rules& rules, std::uint64_t re
 
 std::string_view why_shared_range(const SharedRules& rules) {
     return rules.may_pack_pairs
-               ? "wide loads whose neighbours agree were seen to merge on 5.x, in how many passes is "
+               ? "wide loads whose neighbours agree were seen to merge on 5.x, in how many passes "
+                 "is "
                  "not published"
                : "a pass of 1.x serves all lanes of one word, and which word is not documented";
 }
@@ -131,9 +132,9 @@ void set_shared(Readings& readings, const SharedRules& rules, AccessKind kind,
     const auto count_or_range = [&](std::uint64_t count, std::uint64_t fewer, std::uint64_t more,
                                     std::string_view noun) -> Reading {
         if (fewer + more == 0) return count;
-        return Unavailable{keep_reason(fmt::format("{} to {} {}: {}", grouped(count - fewer),
-                                                   grouped(count + more), noun,
-                                                   why_shared_range(rules)))};
+        return Unavailable{
+            keep_reason(fmt::format("{} to {} {}: {}", grouped(count - fewer),
+                                    grouped(count + more), noun, why_shared_range(rules)))};
     };
     readings[is_load ? Counter::shared_load_wavefronts : Counter::shared_store_wavefronts] =
         count_or_range(counts.wavefronts, counts.fewer, counts.more, "wavefronts");
@@ -251,8 +252,7 @@ void Predictor::predict_warp(const WarpAccess& access, Readings& readings) const
     readings.clear();
     if (access.space == Space::shared) {
         if (is_load_or_store(access.kind))
-            set_shared(readings, machine_.rules->shared, access.kind,
-                       shared_memory_.count(access));
+            set_shared(readings, machine_.rules->shared, access.kind, shared_memory_.count(access));
         else
             set_shared_atomics(readings, *machine_.rules, access.active_lanes != 0 ? 1 : 0);
         derive_ratios(readings);

@@ -1,7 +1,7 @@
 // Global memory before compute capability 7.0: the groups of lanes a warp instruction is split
-// into and the transactions of 32, 64 and 128 bytes they become. Which rule holds and its numbers are data
-// of the machine (core/machine/rules.h), whose sources are NVIDIA's guides: hardware of most of
-// these generations can no longer be asked, and results say "documented, not measured".
+// into and the transactions of 32, 64 and 128 bytes they become. Which rule holds and its numbers
+// are data of the machine (core/machine/rules.h), whose sources are NVIDIA's guides: hardware of
+// most of these generations can no longer be asked, and results say "documented, not measured".
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,8 @@ namespace {
 // its Profiler User's Guide. That gld_transactions is four times the sectors on 6.1 was seen on a
 // TITAN Xp and a GTX 1080 Ti: 16 for the 128 bytes of a warp, and 4 for as many stored.
 constexpr std::string_view efficiency_loads =
-    "bytes asked for / bytes moved: in 128-byte lines where L1 of 2.x and 3.x fetches them, else in "
+    "bytes asked for / bytes moved: in 128-byte lines where L1 of 2.x and 3.x fetches them, else "
+    "in "
     "32-byte sectors of the warp. Before 7.0 lanes that share bytes ask for them once each, so it "
     "can exceed 1";
 constexpr std::string_view efficiency_stores =

@@ -73,14 +73,14 @@ TEST(TransactionReasons, tell_what_an_offset_of_one_float_costs_on_each_generati
     EXPECT_EQ(reasons("2.0").why,
               "The load goes out in 1 group of up to 32 lanes, which moves the 128-byte lines "
               "that it touches: 2 of 128 bytes.");
-    EXPECT_EQ(reasons("6.1").why,
-              "The load goes out in 1 group of up to 32 lanes, which moves the 32-byte sectors that "
-              "it touches: 5 of 32 bytes.");
+    EXPECT_EQ(
+        reasons("6.1").why,
+        "The load goes out in 1 group of up to 32 lanes, which moves the 32-byte sectors that "
+        "it touches: 5 of 32 bytes.");
 }
 
 TEST(TransactionReasons, are_true_for_random_warps) {
-    static const std::regex groups(
-        "The \\w+ goes out in (\\d+) groups? of up to (\\d+) lanes, .*");
+    static const std::regex groups("The \\w+ goes out in (\\d+) groups? of up to (\\d+) lanes, .*");
     static const std::regex in_all(".*: the warp takes (\\d+) transactions?\\.");
     static const std::regex begin(
         "Let the warp begin at a multiple of (\\d+) bytes: then (at most )?(\\d+) bytes are moved "

@@ -102,11 +102,11 @@ TEST(Pascal, moves_what_nvprof_counted_on_a_gtx_1070) {
     for (const AccessKind kind : {AccessKind::load, AccessKind::store}) {
         // ghostRows: cells 1 to 1000 of the first and of the last row.
         for (const std::uint64_t row : {0u, 1u, 1000u, 1001u})
-            EXPECT_EQ(efficiency_of_rows(
-                          32, 4, kind,
-                          [&](std::uint64_t warp) { return row * 1002 + 1 + 32 * warp; },
-                          rest_of_row),
-                      7962);
+            EXPECT_EQ(
+                efficiency_of_rows(
+                    32, 4, kind, [&](std::uint64_t warp) { return row * 1002 + 1 + 32 * warp; },
+                    rest_of_row),
+                7962);
         // ghostCols: one cell of each row.
         EXPECT_EQ(efficiency_of_rows(
                       1002, 4, kind, [](std::uint64_t row) { return row * 1002; },
@@ -118,11 +118,12 @@ TEST(Pascal, moves_what_nvprof_counted_on_a_gtx_1070) {
     for (std::uint64_t y = 0; y < 72 * 16; ++y)
         for (std::uint64_t x = 0; x < 34; ++x)
             if (y / 16 * 14 + y % 16 < 1002) starts.emplace_back(y / 16 * 14 + y % 16, 30 * x);
-    EXPECT_EQ(efficiency_of_rows(
-                  starts.size(), 4, AccessKind::load,
-                  [&](std::uint64_t warp) { return starts[warp].first * 1002 + starts[warp].second; },
-                  [&](std::uint64_t warp) { return 1002 - starts[warp].second; }),
-              8396);
+    EXPECT_EQ(
+        efficiency_of_rows(
+            starts.size(), 4, AccessKind::load,
+            [&](std::uint64_t warp) { return starts[warp].first * 1002 + starts[warp].second; },
+            [&](std::uint64_t warp) { return 1002 - starts[warp].second; }),
+        8396);
 }
 
 // There, in opencv/opencv: OpenCV's filters store bytes from blocks 16 wide (50 %) and its warps
@@ -150,10 +151,9 @@ TEST(Pascal, joins_the_sectors_that_half_warps_share) {
 TEST(Transactions, count_one_request_for_each_warp_instruction_on_every_machine) {
     for (const Rules& rules : all_rules())
         for (const std::uint32_t width : {1u, 2u, 4u, 8u, 16u})
-            EXPECT_EQ(Transactions(rules, LoadModifier::ca)
-                          .count(spaced_warp(0, width, width))
-                          .requests,
-                      1u)
+            EXPECT_EQ(
+                Transactions(rules, LoadModifier::ca).count(spaced_warp(0, width, width)).requests,
+                1u)
                 << text_of(rules.cc);
 }
 
