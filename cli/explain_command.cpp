@@ -129,7 +129,9 @@ ChosenPlan costliest(const SweepPoints& points, const PatternInfo& pattern,
     bool differs = false;
     for (std::uint64_t i = 0; i < points.count(); ++i) {
         try {
-            const auto cost = cost_of(predictor.predict_launch(points.at(i).plan, {}));
+            Plan plan = points.at(i).plan;
+            plan.program = first_part(plan.program, most_warps_looked_at);
+            const auto cost = cost_of(predictor.predict_launch(plan, {}));
             differs |= most[0] >= 0 && cost != most;
             if (cost > most) {
                 most = cost;
@@ -231,6 +233,7 @@ Drawn explain_pattern(const CLI::App& app, const ExplainCommand& command, const 
     LaunchAdvice advice = checked_advice(plan, machine);
     drawn.first.time = advice.time;
     drawn.first.advice = std::move(advice.list);
+    if (advice.omitted) drawn.first.warnings.push_back(*advice.omitted);
     return drawn;
 }
 
@@ -262,6 +265,7 @@ Drawn explain_formula(const CLI::App& app, const ExplainCommand& command, const 
     LaunchAdvice advice = checked_advice(single, machine);
     drawn.first.time = advice.time;
     drawn.first.advice = std::move(advice.list);
+    if (advice.omitted) drawn.first.warnings.push_back(*advice.omitted);
     return drawn;
 }
 

@@ -14,6 +14,7 @@
 #include "core/text/fold.h"
 #include "core/text/number.h"
 #include "core/text/range.h"
+#include "core/text/units.h"
 
 namespace coalprof {
 namespace {
@@ -63,34 +64,61 @@ std::uint32_t read_registers(std::uint64_t registers) {
     return static_cast<std::uint32_t>(registers);
 }
 
+// What the options stand for, before they are combined.
+struct Combined {
+    std::vector<Machine> machines;
+    std::vector<std::uint64_t> blocks;
+    std::vector<std::uint64_t> registers;  // none: those of the cubin
+    std::vector<CubinKernel> cubin;
+    std::vector<std::uint64_t> shared;
+};
+
+Combined combined_of(const OccupancyCommand& command) {
+    Combined combined;
+    for (const std::string& name : split_list(command.machine, "--machine"))
+        add_machine(combined.machines, machine_named(name));
+    combined.blocks = parse_range(command.block, "--block").values();
+    combined.shared = parse_sized_range(command.shared, "--shared").values;
+    if (command.cubin.empty())
+        combined.registers = parse_range(command.registers, "--registers").values();
+    else
+        combined.cubin = read_cubin(command.cubin);
+    const std::uint64_t rows = saturating_product(
+        {combined.machines.size(), combined.blocks.size(),
+         combined.registers.size() + combined.cubin.size(), combined.shared.size()});
+    if (rows > most_range_points)
+        throw UsageError(fmt::format("occupancy: {} rows, and a list has at most {}", grouped(rows),
+                                     grouped(most_range_points)),
+                         {}, UsageError::no_caret,
+                         "give --block, --registers, --shared or --machine fewer values");
+    return combined;
+}
+
 // What the kernels need besides threads: as typed, or those of the cubin.
-std::vector<Kernel> kernels_of(const OccupancyCommand& command) {
+std::vector<Kernel> kernels_of(const OccupancyCommand& command, const Combined& combined) {
     KernelNeeds needs;
     if (!command.carveout.empty())
         needs.shared_percent = read_carveout(command.carveout).shared_percent;
-    const std::vector<std::uint64_t> shared = parse_sized_range(command.shared, "--shared").values;
     std::vector<Kernel> kernels;
     const auto add = [&](const std::string& name, std::uint32_t registers,
                          std::uint64_t static_bytes) {
-        for (const std::uint64_t dynamic_bytes : shared) {
+        for (const std::uint64_t dynamic_bytes : combined.shared) {
             Kernel& kernel = kernels.emplace_back(Kernel{name, needs});
             kernel.needs.registers_per_thread = registers;
             kernel.needs.shared_bytes = static_bytes + dynamic_bytes;
         }
     };
-    if (command.cubin.empty())
-        for (const std::uint64_t count : parse_range(command.registers, "--registers").values())
-            add("", read_registers(count), 0);
-    else
-        for (const CubinKernel& kernel : read_cubin(command.cubin))
-            add(kernel.name, kernel.registers, kernel.shared_bytes);
+    for (const std::uint64_t count : combined.registers) add("", read_registers(count), 0);
+    for (const CubinKernel& kernel : combined.cubin)
+        add(kernel.name, kernel.registers, kernel.shared_bytes);
     return kernels;
 }
 
 // Each kernel with each of the block sizes that were typed, the sizes varying slowest.
-std::vector<Kernel> with_blocks(const std::string& blocks, const std::vector<Kernel>& kernels) {
+std::vector<Kernel> with_blocks(const std::vector<std::uint64_t>& blocks,
+                                const std::vector<Kernel>& kernels) {
     std::vector<Kernel> all;
-    for (const std::uint64_t block : parse_range(blocks, "--block").values()) {
+    for (const std::uint64_t block : blocks) {
         if (block == 0 || block > 1024)
             throw UsageError(fmt::format("--block {}: a block has 1 to 1024 threads", block));
         for (Kernel kernel : kernels) {
@@ -149,12 +177,10 @@ ListRow values_of(const Row& row) {
 }
 
 ExitCode run_occupancy(const OccupancyCommand& command, const Invocation& invocation) {
-    std::vector<Machine> machines;
-    for (const std::string& name : split_list(command.machine, "--machine"))
-        add_machine(machines, machine_named(name));
-    const std::vector<Kernel> kernels = with_blocks(command.block, kernels_of(command));
+    const Combined combined = combined_of(command);
+    const std::vector<Kernel> kernels = with_blocks(combined.blocks, kernels_of(command, combined));
     std::vector<Row> rows;
-    for (const Machine& machine : machines) {
+    for (const Machine& machine : combined.machines) {
         for (const auto& [kernel, needs] : kernels)
             rows.push_back({machine, kernel, needs, occupancy(*machine.rules, needs),
                             best_blocks(*machine.rules, needs)});

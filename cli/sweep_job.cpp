@@ -129,6 +129,15 @@ struct CheckedPoints {
     PlannedPoint first;
 };
 
+// None where a signal asks to stop meanwhile.
+std::uint64_t warps_walked(const SweptPoints& points) {
+    try {
+        return points.warps_walked();
+    } catch (const Stopped&) {
+        return 0;
+    }
+}
+
 // A point that does not fit together is refused here.
 CheckedPoints checked(const SweptPoints& points) {
     try {
@@ -186,10 +195,11 @@ ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_option
     const StepLines steps(output_options.verbose);
     const std::vector<Machine> named = machine_options.machines();
     const std::unique_ptr<SweptPoints> planned = job.points(named, nullptr, std::nullopt);
-    const auto [accesses, first] = checked(*planned);
     const std::optional<Shard> shard = machine_options.chosen_shard();
     if (shard) require_whole_view(output_options.view);
     if (shard) planned->keep(*shard);
+    machine_options.require_patience(warps_walked(*planned));
+    const auto [accesses, first] = checked(*planned);
     const std::uint64_t repeats = machine_options.repeats();
     const CacheState cache = machine_options.cache_state();
     ResultHead head = head_of(invocation.argv);

@@ -10,6 +10,7 @@
 #include "cli/axis_options.h"
 #include "cli/thread_option.h"
 #include "core/calibrate/machine_file.h"
+#include "core/pattern/walk_limit.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/text/number.h"
@@ -249,10 +250,32 @@ void MachineOptions::add_to(CLI::App& command) {
         ->type_name("I/N")
         ->group("Long sweeps");
     command
+        .add_option("--max-warps", max_warps,
+                    fmt::format("Warps that may be evaluated one by one, where launches do not "
+                                "repeat (default {}: {} of one core)",
+                                most_walked_warps, time_to_walk(most_walked_warps)))
+        ->type_name("N")
+        ->group("Long sweeps");
+    command
         .add_flag("--resume", resume,
                   "Continue where the same command stopped, with the same --output")
         ->group("Long sweeps");
     budgets.add_to(command);
+}
+
+void MachineOptions::require_patience(std::uint64_t warps) const {
+    const std::uint64_t most =
+        max_warps.empty() ? most_walked_warps : parse_integer(max_warps, "--max-warps");
+    if (warps <= most) return;
+    throw UsageError(
+        fmt::format(
+            "about {} warps of this sweep repeat no other, which takes one core about {} to "
+            "predict; without --max-warps at most {} are begun",
+            warps, time_to_walk(warps), most_walked_warps),
+        {}, UsageError::no_caret,
+        fmt::format("--max-warps {} begins it all the same; fewer values or a smaller --size take "
+                    "less, --shard 1/4 a part",
+                    warps));
 }
 
 std::optional<Shard> MachineOptions::chosen_shard() const {

@@ -62,6 +62,7 @@ struct MachineOptions {
     std::string cache = "cold";
     BudgetOptions budgets;
     std::string shard;
+    std::string max_warps;
     bool resume = false;
 
     void add_to(CLI::App& command);
@@ -77,6 +78,9 @@ struct MachineOptions {
     int only_device_index(std::string_view what) const;
     // None: the whole sweep.
     std::optional<Shard> chosen_shard() const;
+    // Throws UsageError where about so many warps, evaluated one by one, are more than were asked
+    // for.
+    void require_patience(std::uint64_t warps) const;
     std::vector<Machine> machines() const;  // each once; the H200 where none is named
 };
 

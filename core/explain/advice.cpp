@@ -7,9 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "core/model/launch_sum.h"
 #include "core/model/predict.h"
 #include "core/pattern/catalog.h"
 #include "core/text/error.h"
+#include "core/text/units.h"
 #include "core/traffic/estimate.h"
 
 namespace coalprof {
@@ -244,11 +246,22 @@ Blocks blocks_of(const FormulaSweep& sweep) {
     return follows ? Blocks::stay : Blocks::may_change;
 }
 
+std::optional<Warning> too_large(const Plan& plan) {
+    const std::uint64_t warps = warps_walked(plan.program);
+    if (warps <= most_advised_warps) return std::nullopt;
+    return Warning{"W-SAMPLED", "",
+                   fmt::format("{} warps of the launch repeat no other, so its time and what would "
+                               "make it cheaper are not told beside a drawing; the same pattern "
+                               "without 'explain' predicts the time",
+                               grouped(warps))};
+}
+
 }  // namespace
 
 LaunchAdvice checked_advice(const Plan& plan, const Machine& machine) {
+    if (const auto omitted = too_large(plan)) return {{}, {}, omitted};
     const Told before = told(plan, machine);
-    LaunchAdvice advice{before.time, {}};
+    LaunchAdvice advice{.time = before.time, .list = {}};
     for (auto found : {less_traffic(plan, machine, before),
                        Relaunches(plan, machine, before, with_program).best(Blocks::may_change)})
         if (found) advice.list.push_back(std::move(*found));
@@ -265,8 +278,9 @@ LaunchAdvice checked_advice(const FormulaSweep& sweep, const Machine& machine) {
         return FormulaPoints({other}).at(0).plan;
     };
     const Plan plan = FormulaPoints({single}).at(0).plan;
+    if (const auto omitted = too_large(plan)) return {{}, {}, omitted};
     const Told before = told(plan, machine);
-    LaunchAdvice advice{before.time, {}};
+    LaunchAdvice advice{.time = before.time, .list = {}};
     if (auto found = Relaunches(plan, machine, before, build).best(blocks_of(single)))
         advice.list.push_back(std::move(*found));
     return advice;

@@ -9,6 +9,7 @@
 #include "core/machine/machine.h"
 #include "core/pattern/plan.h"
 #include "core/result/estimates.h"
+#include "core/result/result.h"
 #include "core/sweep/formula_sweep.h"
 
 namespace coalprof {
@@ -33,7 +34,13 @@ struct LaunchAdvice {
     std::optional<LaunchTime> time;  // none: the machine's rates are not known
     // First what makes less traffic, then what only saves time. Empty: nothing that was tried does.
     std::vector<Advice> list;
+    // Why neither was looked for: the launch is too large to evaluate beside a drawing.
+    std::optional<Warning> omitted = {};
 };
+
+// Of more warps that repeat no other nothing is told: each takes some microseconds, and each change
+// that is tried as long again.
+inline constexpr std::uint64_t most_advised_warps = 1ull << 21;
 
 // The plan's program is built. Options of the pattern's own are tried, elements of a thread,
 // threads of a block and loads past L1, and two of the latter at once. Nothing that is estimated to

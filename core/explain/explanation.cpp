@@ -97,9 +97,6 @@ void finish(ExplainedAccess& explained, const Machine& machine) {
     }
 }
 
-// Walking more warps than this would be felt; a pattern that repeats is not walked.
-constexpr std::uint64_t most_walked_threads = (1ull << 20) * warp_lanes;
-
 LaunchCensus census_of(const Program& program, const Instruction& instruction,
                        const WarpAccess& drawn, const Machine& machine) {
     const Coalescer coalescer(*machine.rules);
@@ -121,9 +118,7 @@ LaunchCensus census_of(const Program& program, const Instruction& instruction,
     // Sectors of loads and stores do not depend on the hash of lines; packets of atomics do.
     const Sensitivity sensitivity{.hashes_lines = !is_load_or_store(instruction.kind) &&
                                                   coalescer.hashes_lines()};
-    Program counted = program;
-    if (!period_of(instruction.formula))
-        counted.threads = std::min(counted.threads, most_walked_threads);
+    const Program counted = period_of(instruction.formula) ? program : first_part(program);
     LaunchCensus census =
         sum_over_launch<LaunchCensus>(counted, {}, instruction, sensitivity, count);
     census.is_whole = counted.threads == program.threads;

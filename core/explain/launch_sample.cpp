@@ -47,6 +47,14 @@ std::uint32_t turns_of(const WarpAccess& access) {
 
 }  // namespace
 
+Program first_part(const Program& program, std::uint64_t most_warps) {
+    Program part = program;
+    const auto repeats = [](const Instruction& one) { return period_of(one.formula).has_value(); };
+    if (!std::all_of(program.instructions.begin(), program.instructions.end(), repeats))
+        part.threads = std::min(part.threads, most_warps * warp_lanes);
+    return part;
+}
+
 bool takes_turns(const Instruction& instruction) {
     return instruction.space == Space::shared && !is_load_or_store(instruction.kind);
 }

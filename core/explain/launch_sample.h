@@ -18,6 +18,9 @@ struct WarpSample {
 // Counting one takes about a microsecond: nobody waits for more.
 inline constexpr std::uint64_t most_warps_looked_at = 1ull << 16;
 
+// The launch, or so many warps of one that does not repeat, its first: walking more would be felt.
+Program first_part(const Program& program, std::uint64_t most_warps = 1ull << 20);
+
 // Atomics on shared memory, of which as many lanes as meet on a word take turns.
 bool takes_turns(const Instruction& instruction);
 

@@ -10,6 +10,7 @@
 #include "core/formula/complaint.h"
 #include "core/formula/launch_check.h"
 #include "core/formula/user_formula.h"
+#include "core/pattern/walk_limit.h"
 #include "core/result/counter.h"
 
 namespace coalprof {
@@ -54,6 +55,7 @@ class FormulaProgramBuilder {
     }
 
     Program build() {
+        require_walkable();
         const OpParts parts = parts_of(launch_.op);
         for (const FormulaAccess& access : formula_->accesses) {
             if (access.kind) {
@@ -77,6 +79,16 @@ class FormulaProgramBuilder {
     }
 
  private:
+    // Counted before the first warp is evaluated.
+    void require_walkable() const {
+        std::uint64_t warps = 0;
+        for (const FormulaAccess& access : formula_->accesses)
+            warps += warps_to_check(access, scope_, facts_);
+        if (warps > most_walked_warps)
+            throw UsageError(too_many_to_walk("--size, --grid", warps), {}, UsageError::no_caret,
+                             "choose fewer threads");
+    }
+
     // No GPU gives a block more. What each one gives is held against the program later.
     void require_shared_memory() const {
         constexpr std::uint64_t most_bytes = 227 << 10;  // 9.0 and 10.x

@@ -14,7 +14,6 @@
 #include "core/formula/sequences.h"
 #include "core/parallel/parallel.h"
 #include "core/pattern/formulas.h"
-#include "core/pattern/walk_limit.h"
 #include "core/stop/signal.h"
 #include "core/text/error.h"
 
@@ -57,6 +56,18 @@ using Elements = std::array<std::uint64_t, warp_lanes>;
 }
 COALPROF_AVX2 void note_wide(const Elements& elements, Found& found) { note(elements, found); }
 
+std::optional<std::uint64_t> common_period(const FormulaAccess& access, const Scope& scope,
+                                           const std::vector<NodeFacts>& facts) {
+    const NodeFacts& index = facts[access.index];
+    if (!index.common_period) return std::nullopt;
+    if (!access.condition) return index.common_period;
+    const NodeFacts& condition = facts[*access.condition];
+    const bool is_steady = (condition.sequence && condition.sequence->advance == 0) ||
+                           truth_of(condition.range) != Truth::sometimes;
+    if (!condition.common_period || !is_steady) return std::nullopt;
+    return common_multiple(*index.common_period, *condition.common_period, scope.threads);
+}
+
 class LaunchChecker {
  public:
     LaunchChecker(const ParsedFormula& formula, const FormulaAccess& access, const Scope& scope,
@@ -71,15 +82,8 @@ class LaunchChecker {
 
     LaunchExtent check() const {
         const std::uint64_t threads = scope_.threads;
-        const std::uint64_t period = common_period().value_or(threads);
+        const std::uint64_t period = common_period(access_, scope_, facts_).value_or(threads);
         const std::uint64_t periods = threads / period;
-        if (period / warp_lanes > most_walked_warps)
-            throw UsageError(
-                fmt::format(
-                    "--size, --grid: {} warps of this launch repeat no other, and at most {} are "
-                    "evaluated one by one",
-                    period / warp_lanes, most_walked_warps),
-                {}, UsageError::no_caret, "choose fewer threads");
         Found first = walk(0, period);
         if (first.failed || period == threads) return extent_of(first);
 
@@ -95,17 +99,6 @@ class LaunchChecker {
     }
 
  private:
-    std::optional<std::uint64_t> common_period() const {
-        const NodeFacts& index = facts_[access_.index];
-        if (!index.common_period) return std::nullopt;
-        if (!access_.condition) return index.common_period;
-        const NodeFacts& condition = facts_[*access_.condition];
-        const bool is_steady = (condition.sequence && condition.sequence->advance == 0) ||
-                               truth_of(condition.range) != Truth::sometimes;
-        if (!condition.common_period || !is_steady) return std::nullopt;
-        return common_multiple(*index.common_period, *condition.common_period, scope_.threads);
-    }
-
     // In all threads, piece by piece; what lies behind a piece that fails is left out.
     Found walk(std::uint64_t begin, std::uint64_t end) const {
         constexpr std::uint64_t piece_threads = warp_lanes << 13;  // some tenths of a millisecond
@@ -183,6 +176,11 @@ class LaunchChecker {
 };
 
 }  // namespace
+
+std::uint64_t warps_to_check(const FormulaAccess& access, const Scope& scope,
+                             const std::vector<NodeFacts>& facts) {
+    return common_period(access, scope, facts).value_or(scope.threads) / warp_lanes;
+}
 
 LaunchExtent check_launch(const ParsedFormula& formula, const FormulaAccess& access,
                           const Scope& scope, const std::vector<NodeFacts>& facts,

@@ -16,6 +16,11 @@ struct LaunchExtent {
     std::uint64_t elements = 0;        // the highest index + 1; 0 when no thread takes part
 };
 
+// About how many warps check_launch() evaluates of an access; `facts` are those of the formula's
+// nodes in `scope`.
+std::uint64_t warps_to_check(const FormulaAccess& access, const Scope& scope,
+                             const std::vector<NodeFacts>& facts);
+
 // `facts` are those of formula.nodes in `scope`. Throws UsageError naming the first thread that
 // fails, with a caret under what fails: an overflow, a division by zero, an index that is negative
 // or above `largest_index`.

@@ -345,7 +345,7 @@ void SortedSink::begin(const ResultHead& head) {
 }
 
 void SortedSink::point(const Point& point) {
-    if (points_.empty() && !counter_ && !find_value(point.parameters, key_)) {
+    if (points_.size() == 0 && !counter_ && !find_value(point.parameters, key_)) {
         std::vector<std::string_view> keys;
         for (const auto& [key, value] : point.parameters) keys.push_back(key);
         for (const CounterInfo& counter : all_counters()) keys.push_back(counter.key);
@@ -353,48 +353,42 @@ void SortedSink::point(const Point& point) {
             unknown_word("--sort", key_, keys), {}, UsageError::no_caret,
             "a key is a parameter of the points or a counter: " + hint_for_counter(key_));
     }
-    points_.push_back(point);
+    places_.push_back(place_of(point));
+    points_.add(point);
+}
+
+SortedSink::Place SortedSink::place_of(const Point& point) const {
+    Place place{.at = points_.size()};
+    if (counter_) {
+        const bool is_measured = point.measured && is_finite((*point.measured)[*counter_]);
+        const Reading& reading =
+            is_measured ? (*point.measured)[*counter_] : point.predicted[*counter_];
+        place.is_last = !is_finite(reading);
+        if (!place.is_last) place.number = number_in(reading);
+        return place;
+    }
+    const Value* value = find_value(point.parameters, key_);
+    place.is_last = !value || std::holds_alternative<std::monostate>(*value);
+    if (place.is_last) return place;
+    if (const auto* integer = std::get_if<std::int64_t>(value))
+        place.number = static_cast<double>(*integer);
+    else if (const auto* natural = std::get_if<std::uint64_t>(value))
+        place.number = static_cast<double>(*natural);
+    else if (const auto* real = std::get_if<double>(value))
+        place.number = *real;
+    else
+        place.text = text_of(*value);
+    return place;
 }
 
 void SortedSink::finish(const ResultTail& tail) {
-    struct Place {
-        bool is_last = false;
-        double number = 0;
-        std::string text;
-        std::size_t at = 0;
-    };
-    std::vector<Place> places(points_.size());
-    for (std::size_t i = 0; i < points_.size(); ++i) {
-        const Point& point = points_[i];
-        Place& place = places[i];
-        place.at = i;
-        if (counter_) {
-            const bool is_measured = point.measured && is_finite((*point.measured)[*counter_]);
-            const Reading& reading =
-                is_measured ? (*point.measured)[*counter_] : point.predicted[*counter_];
-            place.is_last = !is_finite(reading);
-            if (!place.is_last) place.number = number_in(reading);
-            continue;
-        }
-        const Value* value = find_value(point.parameters, key_);
-        place.is_last = !value || std::holds_alternative<std::monostate>(*value);
-        if (place.is_last) continue;
-        if (const auto* integer = std::get_if<std::int64_t>(value))
-            place.number = static_cast<double>(*integer);
-        else if (const auto* natural = std::get_if<std::uint64_t>(value))
-            place.number = static_cast<double>(*natural);
-        else if (const auto* real = std::get_if<double>(value))
-            place.number = *real;
-        else
-            place.text = text_of(*value);
-    }
-    std::sort(places.begin(), places.end(), [&](const Place& a, const Place& b) {
+    std::sort(places_.begin(), places_.end(), [&](const Place& a, const Place& b) {
         if (a.is_last != b.is_last) return b.is_last;
         if (a.number != b.number) return (a.number < b.number) != is_descending_;
         if (a.text != b.text) return (a.text < b.text) != is_descending_;
         return a.at < b.at;
     });
-    for (const Place& place : places) next_.point(points_[place.at]);
+    for (const Place& place : places_) next_.point(points_.at(place.at));
     next_.finish(tail);
 }
 

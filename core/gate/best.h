@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/gate/held_points.h"
 #include "core/result/result.h"
 
 namespace coalprof {
@@ -79,7 +80,15 @@ class SortedSink : public ResultSink {
     std::string key_;
     std::optional<Counter> counter_;
     bool is_descending_ = false;
-    std::vector<Point> points_;
+    struct Place {
+        bool is_last = false;
+        double number = 0;
+        std::string text = {};
+        std::size_t at = 0;  // in points_
+    };
+    Place place_of(const Point& point) const;
+    std::vector<Place> places_;
+    HeldPoints points_;
 };
 
 }  // namespace coalprof

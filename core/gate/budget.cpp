@@ -32,8 +32,9 @@ constexpr std::string_view budget_hint =
     "stride=1..8'";
 constexpr std::size_t most_budget_bytes = 4096;
 constexpr std::size_t most_budgets = 1000;
-constexpr std::size_t most_values = 5;    // that points have, named where none fits
-constexpr std::size_t most_names = 1000;  // of parameters that are remembered
+constexpr std::size_t most_kept_of_all = 100'000;  // findings of all budgets together
+constexpr std::size_t most_values = 5;             // that points have, named where none fits
+constexpr std::size_t most_names = 1000;           // of parameters that are remembered
 
 struct Sign {
     std::string_view text;
@@ -190,9 +191,7 @@ class BudgetParser {
             words.find_first_of("0123456789") != words.npos)
             read_numbers(condition, words);
         else if (condition.name.ends_with("_bytes") && words.front() >= '0' && words.front() <= '9')
-            for (const std::uint64_t bytes : parse_sized_range(words, option_of(condition)).values)
-                condition.numbers.push_back(static_cast<std::int64_t>(bytes));
-        std::ranges::sort(condition.numbers);
+            condition.numbers = parse_range_of_sizes(words, option_of(condition));
         for (std::size_t at = 0; at <= words.size();) {
             const std::size_t end = std::min(words.find(',', at), words.size());
             condition.words.emplace_back(words.substr(at, end - at));
@@ -203,7 +202,7 @@ class BudgetParser {
     void read_numbers(BudgetCondition& condition, std::string_view words) const {
         // A machine is called 9.0: what is no range is a word.
         if (words.find('.') != words.npos && words.find("..") == words.npos) return;
-        condition.numbers = parse_signed_range(words, option_of(condition)).signed_values();
+        condition.numbers = parse_signed_range(words, option_of(condition));
     }
     std::string option_of(const BudgetCondition& condition) const {
         return fmt::format("{} {}: {}=", value_.option, shown(value_.text), condition.name);
@@ -243,11 +242,11 @@ bool matches(std::string_view pattern, std::string_view text) {
     return pattern.find_first_not_of('*', p) == pattern.npos;
 }
 
-bool allows(const BudgetCondition& condition, const Value& value) {
-    if (const auto* number = std::get_if<std::int64_t>(&value);
-        number && !condition.numbers.empty())
-        return std::binary_search(condition.numbers.begin(), condition.numbers.end(), *number);
-    const std::string text = text_of(value);
+// `text`: of the value, made where it is needed.
+bool allows(const BudgetCondition& condition, const Value& value, std::string& text) {
+    if (const auto* number = std::get_if<std::int64_t>(&value); number && condition.numbers)
+        return condition.numbers->contains(static_cast<std::uint64_t>(*number));
+    if (text.empty()) text = text_of(value);
     return std::any_of(condition.words.begin(), condition.words.end(),
                        [&](const std::string& word) { return matches(word, text); });
 }
@@ -310,10 +309,18 @@ std::vector<Budget> read_budget_file(const std::string& path) {
 BudgetJudge::BudgetJudge(std::vector<Budget> budgets, ResultSink* next)
     : budgets_(std::move(budgets)), next_(next) {
     report_.command = "check";
+    const std::size_t kept_each = most_kept_of_all / std::max<std::size_t>(budgets_.size(), 1);
     for (const Budget& budget : budgets_) {
-        report_.cases.emplace_back(budget.text);
+        report_.cases.emplace_back(budget.text,
+                                   std::clamp<std::size_t>(kept_each, 1, most_kept_findings));
         seen_.emplace_back(budget.conditions.size());
         has_point_.push_back(false);
+        asks_.emplace_back();
+        for (const BudgetCondition& condition : budget.conditions) {
+            const auto known = std::ranges::find(asked_, condition.name, &Fact::name);
+            asks_.back().push_back(static_cast<std::size_t>(known - asked_.begin()));
+            if (known == asked_.end()) asked_.push_back({condition.name});
+        }
     }
 }
 
@@ -340,8 +347,9 @@ void BudgetJudge::point(const Point& point) {
     for (const auto& [name, value] : point.parameters)
         if (names_.size() < most_names && std::ranges::find(names_, name) == names_.end())
             names_.push_back(name);
+    look_up_facts(point);
     for (std::size_t i = 0; i < budgets_.size(); ++i)
-        if (holds_at(i, point)) judge(budgets_[i], point, report_.cases[i]);
+        if (holds_at(i)) judge(budgets_[i], point, report_.cases[i]);
     hand_on([&](ResultSink& next) { next.point(point); });
 }
 
@@ -350,26 +358,29 @@ void BudgetJudge::finish(const ResultTail& tail) {
     hand_on([&](ResultSink& next) { next.finish(tail); });
 }
 
-const Value* BudgetJudge::fact_of(const std::string& name, const Point& point) const {
-    const Value* value = find_value(point.parameters, name);
-    return value ? value : find_value(facts_, name);
+void BudgetJudge::look_up_facts(const Point& point) {
+    name_ = point.name;
+    for (Fact& fact : asked_) {
+        fact.value = fact.name == "name" ? &name_ : find_value(point.parameters, fact.name);
+        if (!fact.value) fact.value = find_value(facts_, fact.name);
+        fact.text.clear();
+    }
 }
 
-bool BudgetJudge::holds_at(std::size_t budget, const Point& point) {
+bool BudgetJudge::holds_at(std::size_t budget) {
     bool holds = true;
     for (std::size_t k = 0; k < budgets_[budget].conditions.size(); ++k) {
-        const BudgetCondition& condition = budgets_[budget].conditions[k];
         Seen& seen = seen_[budget][k];
-        const Value name = condition.name == "name" ? Value{point.name} : Value{};
-        const Value* value = condition.name == "name" ? &name : fact_of(condition.name, point);
-        const bool is_kept = value && allows(condition, *value);
+        Fact& fact = asked_[asks_[budget][k]];
+        const bool is_kept =
+            fact.value && allows(budgets_[budget].conditions[k], *fact.value, fact.text);
         seen.is_kept |= is_kept;
         holds &= is_kept;
-        if (is_kept || !value) continue;
-        const std::string text = text_of(*value);
-        if (std::ranges::find(seen.values, text) != seen.values.end()) continue;
+        if (seen.is_kept || seen.has_more || !fact.value) continue;
+        if (fact.text.empty()) fact.text = text_of(*fact.value);
+        if (std::ranges::find(seen.values, fact.text) != seen.values.end()) continue;
         if (seen.values.size() < most_values)
-            seen.values.push_back(text);
+            seen.values.push_back(fact.text);
         else
             seen.has_more = true;
     }
@@ -418,6 +429,13 @@ void BudgetJudge::judge(const Budget& budget, const Point& point, GateCase& foun
     }
     static const Reading nothing;
     if (budget.side == BudgetSide::measured && !point.measured) reading = &nothing;
+    const double value = is_number(*reading) ? number_in(*reading) : 0;
+    if (is_number(*reading) && is_kept(budget.relation, value, budget.limit)) return found.hold();
+    const auto [low, high] = std::minmax(value, budget.limit);
+    const double weight = low > 0 ? high / low : std::numeric_limits<double>::infinity();
+    // Most findings of a budget that everything breaks are counted only.
+    if (is_number(*reading) && !found.keeps(Kind::broken, weight))
+        return found.count_only(Kind::broken);
     GateFinding finding{.kind = Kind::missing,
                         .point = point.name,
                         .side = side,
@@ -435,12 +453,9 @@ void BudgetJudge::judge(const Budget& budget, const Point& point, GateCase& foun
                                                           : "nothing was measured");
         return found.add(std::move(finding));
     }
-    const double value = number_in(*reading);
-    if (is_kept(budget.relation, value, budget.limit)) return found.hold();
     finding.kind = Kind::broken;
     finding.now = value;
-    const auto [low, high] = std::minmax(value, budget.limit);
-    finding.weight = low > 0 ? high / low : std::numeric_limits<double>::infinity();
+    finding.weight = weight;
     finding.text = fmt::format("{} is {}, {}", key_of(budget.counter),
                                value_text(budget.counter, value), side);
     found.add(std::move(finding));

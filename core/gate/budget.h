@@ -6,12 +6,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/gate/gate.h"
 #include "core/result/result.h"
+#include "core/text/range.h"
 
 namespace coalprof {
 
@@ -19,9 +21,9 @@ enum class BudgetSide : std::uint8_t { best, predicted, measured };  // best: me
 
 // Where a budget holds: a fact of the point or of its sweep, and the values that it may have.
 struct BudgetCondition {
-    std::string name;                        // "stride", "dlcm", "pattern", "name"
-    std::vector<std::string> words;          // with * for any text
-    std::vector<std::int64_t> numbers = {};  // sorted; where the words are a range
+    std::string name;                   // "stride", "dlcm", "pattern", "name"
+    std::vector<std::string> words;     // with * for any text
+    std::optional<Range> numbers = {};  // where the words are a range
 };
 
 struct Budget {
@@ -60,18 +62,27 @@ class BudgetJudge : public ResultSink {
     };
     template <typename Work>
     void hand_on(Work work);
-    bool holds_at(std::size_t budget, const Point& point);
-    const Value* fact_of(const std::string& name, const Point& point) const;
+    // What conditions ask of points, each once however many ask it.
+    struct Fact {
+        std::string name;
+        const Value* value = nullptr;  // of the point that is judged
+        std::string text = {};         // of the value; empty: not yet made
+    };
+    void look_up_facts(const Point& point);
+    bool holds_at(std::size_t budget);
     std::string why_nowhere(std::size_t budget) const;
     std::string unknown_fact(const std::string& name) const;
     void judge(const Budget& budget, const Point& point, GateCase& found) const;
 
     std::vector<Budget> budgets_;
     ResultSink* next_;
-    NamedValues facts_;                    // of the head, that conditions may ask for
-    std::vector<std::vector<Seen>> seen_;  // of each budget's conditions
-    std::vector<bool> has_point_;          // for each budget: that fulfils all its conditions
-    std::vector<std::string> names_;       // of parameters that points had
+    NamedValues facts_;  // of the head, that conditions may ask for
+    std::vector<Fact> asked_;
+    std::vector<std::vector<std::size_t>> asks_;  // of each budget's conditions, in asked_
+    Value name_;                                  // of the point that is judged
+    std::vector<std::vector<Seen>> seen_;         // of each budget's conditions
+    std::vector<bool> has_point_;     // for each budget: that fulfils all its conditions
+    std::vector<std::string> names_;  // of parameters that points had
     GateReport report_;
 };
 

@@ -24,10 +24,16 @@ bool GateCase::is_before(const Kept& a, const Kept& b) {
     return a.order < b.order;
 }
 
+bool GateCase::keeps(GateFinding::Kind kind, double weight) const {
+    if (kept_.size() < most_kept_) return true;
+    const GateFinding& least = kept_.front().finding;
+    return kind != least.kind ? kind < least.kind : weight > least.weight;
+}
+
 void GateCase::add(GateFinding finding) {
     ++counts_[static_cast<std::size_t>(finding.kind)];
     Kept kept{std::move(finding), order_++};
-    if (kept_.size() == most_kept_findings) {
+    if (kept_.size() == most_kept_) {
         if (!is_before(kept, kept_.front())) return;
         std::pop_heap(kept_.begin(), kept_.end(), is_before);
         kept_.pop_back();

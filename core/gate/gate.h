@@ -13,7 +13,7 @@
 
 namespace coalprof {
 
-// Of each case so many findings are kept, the worst ones; all are counted.
+// Of each case at most so many findings are kept, the worst ones; all are counted.
 inline constexpr std::size_t most_kept_findings = 1000;
 
 struct GateFinding {
@@ -37,10 +37,14 @@ std::string_view name_of(GateFinding::Kind kind);
 // One budget, or one counter of a comparison.
 class GateCase {
  public:
-    explicit GateCase(std::string name) : name_(std::move(name)) {}
+    explicit GateCase(std::string name, std::size_t most_kept = most_kept_findings)
+        : name_(std::move(name)), most_kept_(most_kept) {}
 
     void hold() { ++held_; }
     void add(GateFinding finding);
+    // Whether add() would keep a finding of this kind and weight, and what to do where not.
+    bool keeps(GateFinding::Kind kind, double weight) const;
+    void count_only(GateFinding::Kind kind) { ++counts_[static_cast<std::size_t>(kind)]; }
 
     const std::string& name() const { return name_; }
     std::uint64_t held() const { return held_; }
@@ -58,6 +62,7 @@ class GateCase {
     static bool is_before(const Kept& a, const Kept& b);
 
     std::string name_;
+    std::size_t most_kept_ = most_kept_findings;
     std::uint64_t held_ = 0;  // values that were as good as they had to be
     std::uint64_t counts_[4] = {};
     std::uint64_t order_ = 0;

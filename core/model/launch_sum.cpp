@@ -152,6 +152,13 @@ std::uint64_t warps_walked(const Program& program, const Instruction& instructio
            warps_of(program.threads - parts->rest_begin);
 }
 
+std::uint64_t warps_walked(const Program& program) {
+    std::uint64_t warps = 0;
+    for (const Instruction& instruction : program.instructions)
+        warps += warps_walked(program, instruction);
+    return warps;
+}
+
 std::vector<detail::WarpRange> detail::ranges_of(const Program& program,
                                                  const Instruction& instruction, bool walk) {
     const auto parts = walk ? std::nullopt : parts_of(program, instruction);

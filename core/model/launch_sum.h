@@ -327,6 +327,7 @@ bool costs_too_much(const Program& program, const Placement& placement,
 
 // How many warps of the launch are no repetition of another: what any sum must go through.
 std::uint64_t warps_walked(const Program& program, const Instruction& instruction);
+std::uint64_t warps_walked(const Program& program);  // of all instructions
 
 // Whether it is proven that no 128-byte line is touched by two warps of the instruction's launch.
 // False where it is not so, and where it cannot be told without walking the launch.

@@ -56,33 +56,20 @@ void add_if_single(NamedValues& values, const char* key, const List& list) {
 }  // namespace
 
 void require_reasonable_count(const Sweep& sweep, std::uint64_t values) {
-    std::uint64_t count = values;
-    const auto multiply = [&](std::uint64_t more) {
-        if (__builtin_mul_overflow(count, more, &count)) count = ~0ull;
-    };
-    multiply(count_of(sweep.axes));
-    for (const std::size_t axis :
-         {std::max<std::size_t>(sweep.dlcm.size(), 1), sweep.dscm.size(), sweep.carveouts.size(),
-          sweep.l2_fetch_bytes.size(), sweep.allocations.size(), sweep.paths.size(),
-          sweep.machines.size()})
-        multiply(axis);
+    const std::uint64_t count = saturating_product(
+        {values, count_of(sweep.axes), std::max<std::size_t>(sweep.dlcm.size(), 1),
+         sweep.dscm.size(), sweep.carveouts.size(), sweep.l2_fetch_bytes.size(),
+         sweep.allocations.size(), sweep.paths.size(), sweep.machines.size()});
     if (count > most_range_points)
         throw UsageError(fmt::format("{} points: a sweep has at most {}; use fewer values or lists",
                                      count, most_range_points));
 }
 
 void require_walkable(const Plan& plan) {
-    for (const Instruction& instruction : plan.program.instructions) {
-        const std::uint64_t warps = warps_walked(plan.program, instruction);
-        if (warps <= most_walked_warps) continue;
-        throw UsageError(
-            fmt::format("{}: {} warps of this launch repeat no other, and at most {} are "
-                        "evaluated one by one",
-                        extent_as_typed(plan.shape), warps, most_walked_warps),
-            {}, UsageError::no_caret,
-            fmt::format("choose fewer threads: {} of the kind take about ten minutes",
-                        most_walked_warps));
-    }
+    const std::uint64_t warps = warps_walked(plan.program);
+    if (warps > most_walked_warps)
+        throw UsageError(too_many_to_walk(extent_as_typed(plan.shape), warps), {},
+                         UsageError::no_caret, "choose fewer threads");
 }
 
 std::vector<SweptSettings> combinations_of(const Sweep& sweep) {

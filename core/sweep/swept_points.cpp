@@ -1,11 +1,14 @@
 #include "core/sweep/swept_points.h"
 
 #include <algorithm>
+#include <set>
 
+#include "core/model/launch_sum.h"
 #include "core/parallel/parallel.h"
 #include "core/parallel/threads.h"
 #include "core/steps/steps.h"
 #include "core/stop/signal.h"
+#include "core/text/error.h"
 
 namespace coalprof {
 namespace {
@@ -31,6 +34,22 @@ PlannedPoint SweptPoints::at(std::uint64_t number) const {
     point.number = number;
     make(point);
     return point;
+}
+
+std::uint64_t SweptPoints::warps_walked() const {
+    const std::uint64_t points = end() - first_;
+    if (points == 0) return 0;
+    const std::set<std::uint64_t> some{first_, first_ + points / 2, end() - 1};
+    double warps = 0;
+    for (const std::uint64_t number : some) {
+        try {
+            warps += static_cast<double>(coalprof::warps_walked(at(number).plan.program));
+        } catch (const UsageError&) {  // check() says of the first point why it does not fit
+        }
+    }
+    constexpr double most = 1e18;
+    return static_cast<std::uint64_t>(
+        std::min(most, warps / static_cast<double>(some.size()) * static_cast<double>(points)));
 }
 
 AccessSet SweptPoints::check() const {

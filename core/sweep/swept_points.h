@@ -21,6 +21,8 @@ class SweptPoints : public PointSource {
     // Makes every point once, on all threads, and keeps none. Throws the UsageError of the first
     // that does not fit together; answers what all of them access.
     AccessSet check() const;
+    // About how many warps of the points that it gives are evaluated one by one, by a few of them.
+    std::uint64_t warps_walked() const;
     // Gives only this part of the points; before the first is taken.
     void keep(const Shard& shard);
 

@@ -1,5 +1,6 @@
 #include "core/text/range.h"
 
+#include <algorithm>
 #include <unordered_set>
 #include <utility>
 
@@ -204,11 +205,32 @@ class RangeParser {
 
 }  // namespace
 
+std::uint64_t saturating_product(std::initializer_list<std::uint64_t> counts) {
+    std::uint64_t product = 1;
+    for (const std::uint64_t count : counts)
+        if (__builtin_mul_overflow(product, count, &product)) return largest_integer;
+    return product;
+}
+
 std::uint64_t Range::Piece::count() const {
     if (advance == Advance::by_step) return saturating_sum((last - first) / by, 1);
     std::uint64_t count = 1;  // at most 64: the values double at least
     for (std::uint64_t value = first; value <= last / by; value *= by) ++count;
     return count;
+}
+
+// Distances come out right in 64 bits whether or not these have a sign.
+bool Range::Piece::contains(std::uint64_t value) const {
+    if (value - first > last - first) return false;
+    if (advance == Advance::by_step) return (value - first) % by == 0;
+    std::uint64_t reached = first;
+    while (reached < value && reached <= last / by) reached *= by;
+    return reached == value;
+}
+
+bool Range::contains(std::uint64_t value) const {
+    return std::any_of(pieces_.begin(), pieces_.end(),
+                       [&](const Piece& piece) { return piece.contains(value); });
 }
 
 Range::Range(std::string text, std::vector<Piece> pieces)
@@ -249,6 +271,10 @@ SizedRange parse_sized_range(std::string_view text, std::string_view option) {
     RangeParser parser(text, option, Signs::none, Units::sizes);
     std::vector<std::uint64_t> values = parser.parse().values();
     return {std::move(values), parser.has_units()};
+}
+
+Range parse_range_of_sizes(std::string_view text, std::string_view option) {
+    return RangeParser(text, option, Signs::none, Units::sizes).parse();
 }
 
 std::vector<std::uint64_t> parse_size_list(std::string_view text, std::string_view option) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,10 @@ namespace coalprof {
 
 // The points that one range may have: more is a slip of the finger, not a sweep.
 inline constexpr std::uint64_t most_range_points = 100'000;
+
+// Of all counts; 2^64 - 1 where it is more. What several lists make together is counted before it
+// is made.
+std::uint64_t saturating_product(std::initializer_list<std::uint64_t> counts);
 
 class Range {
  public:
@@ -24,6 +29,7 @@ class Range {
         Advance advance = Advance::by_step;
 
         std::uint64_t count() const;  // 2^64 - 1 when there are more
+        bool contains(std::uint64_t value) const;
     };
 
     // `pieces` as parse_range makes them: ordered ends, steps from 1, factors from 2, no first of 0
@@ -32,6 +38,8 @@ class Range {
 
     // As typed: values that come twice count twice.
     std::uint64_t count() const { return count_; }
+    // Whether it has the value, of parse_signed_range() its 64 bits. Walks no range.
+    bool contains(std::uint64_t value) const;
     // In the order typed, each value once, where it came first: pieces may overlap
     // (0..32,16..128:16).
     std::vector<std::uint64_t> values() const;
@@ -55,6 +63,8 @@ struct SizedRange {
     bool are_bytes = false;  // they have units; else they count whatever plain numbers do
 };
 SizedRange parse_sized_range(std::string_view text, std::string_view option);
+// The same, not written out.
+Range parse_range_of_sizes(std::string_view text, std::string_view option);
 // The same where plain numbers are bytes as well. At least 1 byte each.
 std::vector<std::uint64_t> parse_size_list(std::string_view text, std::string_view option);
 

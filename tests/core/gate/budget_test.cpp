@@ -45,10 +45,53 @@ TEST(Budget, has_every_condition_that_its_text_has) {
     const Budget budget = parse_budget("load_sectors <= 4 if stride=4,1..2 and dlcm=ca,c*");
     ASSERT_EQ(budget.conditions.size(), 2u);
     EXPECT_EQ(budget.conditions[0].name, "stride");
-    EXPECT_THAT(budget.conditions[0].numbers, ElementsAre(1, 2, 4));  // sorted
+    ASSERT_TRUE(budget.conditions[0].numbers);
+    for (const std::uint64_t stride : {0u, 1u, 2u, 3u, 4u, 5u})
+        EXPECT_EQ(budget.conditions[0].numbers->contains(stride),
+                  stride == 1 || stride == 2 || stride == 4)
+            << stride;
     EXPECT_EQ(budget.conditions[1].name, "dlcm");
     EXPECT_THAT(budget.conditions[1].words, ElementsAre("ca", "c*"));
     EXPECT_TRUE(parse_budget("load_sectors <= 4").conditions.empty());
+}
+
+// A range is kept as it was typed, whatever it stands for.
+TEST(Budget, holds_no_values_of_its_ranges) {
+    const Budget budget = parse_budget(
+        "load_sectors <= 4 if stride=-50000..49999 and tile_bytes=1KiB..100000KiB:1KiB");
+    ASSERT_EQ(budget.conditions.size(), 2u);
+    for (const BudgetCondition& condition : budget.conditions) {
+        ASSERT_TRUE(condition.numbers);
+        EXPECT_EQ(condition.numbers->count(), 100000u);
+        EXPECT_EQ(condition.words.size(), 1u);
+    }
+    const auto strides = [&](std::int64_t stride) {
+        return budget.conditions[0].numbers->contains(static_cast<std::uint64_t>(stride));
+    };
+    EXPECT_TRUE(strides(-50000));
+    EXPECT_TRUE(strides(-1));
+    EXPECT_TRUE(strides(49999));
+    EXPECT_FALSE(strides(-50001));
+    EXPECT_FALSE(strides(50000));
+    EXPECT_TRUE(budget.conditions[1].numbers->contains(2048));
+    EXPECT_FALSE(budget.conditions[1].numbers->contains(2049));
+}
+
+// All budgets together keep so many findings, however many there are; every one is counted.
+TEST(Budget, keeps_fewer_findings_of_each_the_more_there_are) {
+    const std::size_t budgets = 1000;
+    BudgetJudge judge(std::vector<Budget>(budgets, parse_budget("load_sectors <= 4")));
+    judge.begin({});
+    for (std::uint64_t sectors = 1; sectors <= 400; ++sectors) judge.point(point_with({}, sectors));
+    judge.finish({});
+    const GateReport report = std::move(judge).report();
+    std::size_t kept = 0;
+    for (const GateCase& one : report.cases) {
+        EXPECT_EQ(one.count(GateFinding::Kind::broken), 396u);
+        kept += one.findings().size();
+        EXPECT_EQ(one.findings().front().now, 400.0);
+    }
+    EXPECT_LE(kept, 100'000u);
 }
 
 TEST(Budget, that_makes_no_sense_is_refused_with_what_was_expected) {
