@@ -105,6 +105,28 @@ TEST(Journal, never_loses_a_finished_line_where_a_run_goes_on) {
             }
 }
 
+// A line that was cut may be longer than those that follow: nothing of it stays.
+TEST(Journal, holds_nothing_behind_its_last_line_where_a_run_goes_on) {
+    const std::string before = left_by_run(3);
+    const TemporaryFolder folder;
+    folder.write("a.json.journal", before + R"({"schema":"coalp)" + std::string(100'000, 'x'));
+    JournalRun run(folder);
+    ASSERT_TRUE(run.journal.go_on(folder / "a.json.journal"));
+    run.keep_one();
+    EXPECT_EQ(folder.read("a.json.journal").size(), before.size() + left_by_run(1).size());
+}
+
+// Somebody has put a file of another kind in its place: that is not this run's to take away.
+TEST(Journal, that_another_file_has_replaced_leaves_that_alone) {
+    const TemporaryFolder folder;
+    JournalRun run(folder);
+    run.keep_one();
+    folder.write("theirs", "text");
+    std::filesystem::rename(folder / "theirs", folder / "a.json.journal");
+    run.journal.finish({});
+    EXPECT_EQ(folder.read("a.json.journal"), "text");
+}
+
 TEST(Journal, ends_an_interrupted_run_by_a_line_that_the_next_one_takes_away) {
     const TemporaryFolder folder;
     for (int run = 1; run <= 3; ++run) {

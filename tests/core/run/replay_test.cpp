@@ -1,0 +1,88 @@
+// Which journals are of the run that looks for its points. What replaying brings back is tested
+// with runs: side_by_side_test.cpp, tests/cli/long_sweeps_test.py.
+#include "core/run/replay.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/write/synthetic.h"
+#include "core/write/temporary_folder.h"
+
+namespace coalprof {
+namespace {
+
+using testing::ElementsAre;
+using testing::SizeIs;
+
+std::string journal_of(const ResultHead& head, int points) {
+    return synthetic::written(
+        find_format("jsonl"), head,
+        std::vector<Point>(static_cast<std::size_t>(points), synthetic::point(0)));
+}
+
+bool is_own(const ResultHead& left, const ResultHead& head) {
+    const TemporaryFolder folder;
+    folder.write("journal", journal_of(left, 1));
+    const KeptJournals kept = told_apart({folder / "journal"}, head);
+    EXPECT_EQ(kept.own.size() + kept.others.size(), 1u);
+    return kept.others.empty();
+}
+
+// Where the answer goes, how it is told, and how many threads give it, is no other question.
+TEST(KeptJournals, are_of_the_same_question_however_it_is_answered) {
+    const ResultHead head = synthetic::head();
+    for (const auto& [words, is_same] :
+         std::vector<std::pair<std::vector<std::string>, bool>>{{{"-v"}, true},
+                                                                {{"-q"}, true},
+                                                                {{"--resume"}, true},
+                                                                {{"--jsonl"}, true},
+                                                                {{"-o", "other.json"}, true},
+                                                                {{"--output=other.json"}, true},
+                                                                {{"--sort", "load_sectors"}, true},
+                                                                {{"--best", "load_sectors"}, true},
+                                                                {{"--threads=2"}, true},
+                                                                {{"--threads", "2"}, true},
+                                                                {{"--color", "never"}, true},
+                                                                {{"--dlcm", "cg"}, false},
+                                                                {{"--dlcm=cg"}, false},
+                                                                {{"--repeat", "3"}, false}}) {
+        ResultHead left = head;
+        left.argv.insert(left.argv.end(), words.begin(), words.end());
+        EXPECT_EQ(is_own(left, head), is_same) << words.front();
+        EXPECT_EQ(is_own(head, left), is_same) << words.front();
+    }
+}
+
+// The same words, which a settings file, another GPU or a launcher gave another meaning.
+TEST(KeptJournals, of_another_sweep_or_shard_are_others) {
+    const ResultHead head = synthetic::head();
+    EXPECT_TRUE(is_own(head, head));
+    ResultHead other = head;
+    other.sweep.type = "f64";
+    EXPECT_FALSE(is_own(other, head));
+    other = head;
+    other.machine.name = "a100";
+    EXPECT_FALSE(is_own(other, head));
+    ResultHead second = head;
+    second.sweep.more = {{"shard", "2/3"}, {"shard_of_points", 33}};
+    other = head;
+    other.sweep.more = {{"shard", "3/3"}, {"shard_of_points", 33}};
+    EXPECT_TRUE(is_own(second, second));
+    EXPECT_FALSE(is_own(other, second));
+    EXPECT_FALSE(is_own(head, second));
+    EXPECT_FALSE(is_own(second, head));
+}
+
+TEST(KeptJournals, come_with_most_points_first) {
+    const TemporaryFolder folder;
+    const ResultHead head = synthetic::head();
+    folder.write("few", journal_of(head, 1));
+    folder.write("many", journal_of(head, 3));
+    folder.write("none", "no result\n");
+    const KeptJournals kept = told_apart({folder / "few", folder / "none", folder / "many"}, head);
+    EXPECT_THAT(kept.own, ElementsAre(folder / "many", folder / "few"));
+    EXPECT_THAT(kept.others, SizeIs(1));
+}
+
+}  // namespace
+}  // namespace coalprof
