@@ -9,34 +9,15 @@
 #include "core/model/launch_sum.h"
 #include "core/model/load_path.h"
 #include "core/model/local_memory.h"
+#include "core/model/set_counts.h"
 #include "core/model/transactions.h"
 #include "core/pattern/memory_settings.h"
-#include "core/text/units.h"
 
 namespace coalprof {
 namespace {
 
 constexpr std::string_view dram_reason =
     "DRAM traffic depends on what L2 holds and writes back; only a measurement tells";
-
-Reading count_or_doubt(std::uint64_t count, Doubts doubts) {
-    if (doubts != 0) return Unavailable{reason_of(doubts)};
-    return count;
-}
-
-// The counters of L1 for everything of one kind.
-void set_l1(Readings& readings, AccessKind kind, const GlobalCounts& counts) {
-    const auto set = [&](AccessField field, const Reading& reading) {
-        readings[access_counter(kind, field)] = reading;
-    };
-    set(AccessField::requests, counts.requests);
-    set(AccessField::sectors, count_or_doubt(counts.sectors, counts.traffic_doubts));
-    set(AccessField::lines, count_or_doubt(counts.lines, counts.traffic_doubts));
-    set(AccessField::unique_bytes, counts.unique_bytes);
-    set(AccessField::ideal_sectors, counts.ideal_sectors);
-    set(AccessField::tag_wavefronts, count_or_doubt(counts.tag_wavefronts, counts.tag_doubts));
-    set(AccessField::data_wavefronts, count_or_doubt(counts.data_wavefronts, counts.data_doubts));
-}
 
 struct L2Keys {
     Counter requests;
@@ -104,52 +85,6 @@ ActiveWarps is_active_warp(const WarpAccess& access) {
     return {access.active_lanes != 0 ? 1u : 0u};
 }
 
-// Atomics on shared memory: the warp instructions are the program's own.
-void set_shared_atomics(Readings& readings, const Rules& rules, std::uint64_t requests) {
-    constexpr Unavailable native{
-        "lanes that meet on a word take turns, in how many passes is not known; only a measurement "
-        "tells"};
-    constexpr Unavailable loop{
-        "before compute capability 5.0 an atomic on shared memory is a loop that locks the word: "
-        "its rounds depend on timing"};
-    readings[Counter::shared_atomic_requests] = requests;
-    readings[Counter::shared_atomic_wavefronts] = rules.cc.major < 5 ? loop : native;
-}
-
-std::string_view why_shared_range(const SharedRules& rules) {
-    return rules.may_pack_pairs
-               ? "wide loads whose neighbours agree were seen to merge on 5.x, in how many passes "
-                 "is "
-                 "not published"
-               : "a pass of 1.x serves all lanes of one word, and which word is not documented";
-}
-
-void set_shared(Readings& readings, const SharedRules& rules, AccessKind kind,
-                const SharedCounts& counts) {
-    const bool is_load = kind == AccessKind::load;
-    readings[is_load ? Counter::shared_load_requests : Counter::shared_store_requests] =
-        counts.requests;
-    const auto count_or_range = [&](std::uint64_t count, std::uint64_t fewer, std::uint64_t more,
-                                    std::string_view noun) -> Reading {
-        if (fewer + more == 0) return count;
-        return Unavailable{
-            keep_reason(fmt::format("{} to {} {}: {}", grouped(count - fewer),
-                                    grouped(count + more), noun, why_shared_range(rules)))};
-    };
-    readings[is_load ? Counter::shared_load_wavefronts : Counter::shared_store_wavefronts] =
-        count_or_range(counts.wavefronts, counts.fewer, counts.more, "wavefronts");
-    readings[is_load ? Counter::shared_load_conflicts : Counter::shared_store_conflicts] =
-        count_or_range(counts.conflicts(), counts.fewer_conflicts, counts.more_conflicts,
-                       "conflicts");
-}
-
-void set_local(Readings& readings, AccessKind kind, const LocalCounts& counts) {
-    const bool is_load = kind == AccessKind::load;
-    readings[is_load ? Counter::local_load_requests : Counter::local_store_requests] =
-        counts.requests;
-    readings[is_load ? Counter::local_load_sectors : Counter::local_store_sectors] = counts.sectors;
-}
-
 bool is_texture_load(const Instruction& instruction) { return instruction.path == LoadPath::tex; }
 
 // Loads through textures: the warp instructions are those of the program, the rest is the texture
@@ -162,21 +97,6 @@ void set_texture(Readings& readings, std::uint64_t requests) {
     readings[Counter::texture_hit_sectors] = unknown;
     readings[Counter::l2_read_requests] = unknown;
     readings[Counter::l2_read_sectors] = unknown;
-}
-
-// The counters of machines before compute capability 7.0.
-void set_transactions(Readings& readings, AccessKind kind,
-                      const std::optional<std::string_view>& reason,
-                      const TransactionCounts& counts) {
-    const auto set = [&](AccessField field, std::uint64_t count) {
-        readings[access_counter(kind, field)] =
-            reason ? Reading{Unavailable{*reason}} : Reading{count};
-    };
-    set(AccessField::requests, counts.requests);
-    set(AccessField::sectors, counts.sectors());
-    set(AccessField::unique_bytes, counts.unique_bytes);
-    set(AccessField::transactions, counts.transactions());
-    set(AccessField::transaction_bytes, counts.transaction_bytes());
 }
 
 // Measured on an H200: warps that run side by side take more tag wavefronts than they would one by

@@ -1,0 +1,146 @@
+#include "core/kernel/site_counts.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "core/model/set_counts.h"
+
+namespace coalprof {
+namespace {
+
+constexpr std::size_t most_samples = 64;
+// Everything that is counted depends on where addresses lie in lines of this many bytes.
+constexpr std::uint32_t period_bytes = 128;
+
+// How many blocks of the box have their addresses so many bytes further in their lines.
+using Shifts = std::array<std::uint64_t, period_bytes>;
+Shifts shifts_of(const Growth& growth, const BlockBox& box) {
+    Shifts shifts{};
+    shifts[0] = 1;
+    for (std::size_t d = 0; d < 3; ++d) {
+        const auto step =
+            static_cast<std::uint32_t>(static_cast<std::uint64_t>(growth[d]) % period_bytes);
+        Shifts more{};
+        // After so many blocks the places repeat.
+        const std::uint32_t turn = step == 0 ? 1 : period_bytes / std::gcd(step, period_bytes);
+        for (std::uint32_t i = 0; i < std::min(turn, box.count[d]); ++i) {
+            const std::uint64_t times = (box.count[d] - i + turn - 1) / turn;
+            for (std::uint32_t at = 0; at < period_bytes; ++at)
+                more[(at + i * step) % period_bytes] += shifts[at] * times;
+        }
+        shifts = more;
+    }
+    return shifts;
+}
+
+bool grows_by_lines(const Growth& growth) {
+    return std::ranges::all_of(growth, [](std::int64_t one) { return one % period_bytes == 0; });
+}
+
+}  // namespace
+
+void SiteCounts::add(const SiteCounts& other) {
+    warps += other.warps;
+    lanes += other.lanes;
+    global.add(other.global);
+    transactions.add(other.transactions);
+    shared.add(other.shared);
+    local.add(other.local);
+    needed_sectors += other.needed_sectors;
+    if (other.warps != 0) space = other.space;
+    for (const WarpAccess& one : other.samples)
+        if (samples.size() < most_samples) samples.push_back(one);
+}
+
+Readings SiteCounts::readings(AccessKind kind, const Machine& machine) const {
+    Readings all;
+    if (warps == 0) return all;
+    if (space == Space::shared) {
+        if (is_load_or_store(kind))
+            set_shared(all, machine.rules->shared, kind, shared);
+        else
+            set_shared_atomics(all, *machine.rules, warps);
+    } else if (space == Space::local) {
+        set_local(all, kind, local);
+    } else if (machine.rules->global == GlobalRule::sectors_by_warp) {
+        set_l1(all, kind, global);
+        // Passes depend on what other warps do.
+        all[access_counter(kind, AccessField::tag_wavefronts)] = {};
+        all[access_counter(kind, AccessField::data_wavefronts)] = {};
+    } else {
+        const Transactions rule(*machine.rules, usual_load_modifier(*machine.rules));
+        set_transactions(all, kind, rule.unavailable(kind), transactions);
+    }
+    derive_ratios(all);
+    return all;
+}
+
+SiteCounter::SiteCounter(const Machine& machine, std::size_t sites)
+    : machine_(machine),
+      coalescer_(Coalescer(*machine.rules).without_hash()),
+      transactions_(*machine.rules, usual_load_modifier(*machine.rules)),
+      shared_(*machine.rules),
+      local_(*machine.rules),
+      counts_sectors_(machine.rules->global == GlobalRule::sectors_by_warp),
+      kept_(sites),
+      attempt_(sites) {}
+
+SiteCounts& SiteCounter::attempt(std::uint32_t site) {
+    SiteCounts& counts = attempt_[site];
+    if (counts.warps == 0) touched_.push_back(site);
+    return counts;
+}
+
+void SiteCounter::take(std::uint32_t site, Space space, const WarpAccess& access,
+                       const Growth& growth, const BlockBox& box) {
+    SiteCounts& counts = attempt(site);
+    const std::uint64_t blocks = box.blocks();
+    counts.space = space;
+    counts.warps += blocks;
+    counts.lanes += blocks * static_cast<std::uint64_t>(std::popcount(access.active_lanes));
+    sample(counts, access);
+    if (space == Space::local || grows_by_lines(growth)) return count(counts, access, blocks);
+    const Shifts shifts = shifts_of(growth, box);
+    for (std::uint32_t shift = 0; shift < period_bytes; ++shift) {
+        if (shifts[shift] == 0) continue;
+        WarpAccess moved = access;
+        for (std::uint64_t& address : moved.addresses) address += shift;
+        count(counts, moved, shifts[shift]);
+    }
+}
+
+void SiteCounter::count(SiteCounts& counts, const WarpAccess& access, std::uint64_t times) const {
+    if (access.space == Space::shared) {
+        counts.shared.add(shared_.count(access), times);
+    } else if (access.space == Space::local) {
+        counts.local.add(local_.count(access), times);
+    } else if (counts_sectors_) {
+        const GlobalCounts of_warp = coalescer_.count(access);
+        counts.global.add(of_warp, times);
+        counts.needed_sectors += (of_warp.unique_bytes + sector_bytes - 1) / sector_bytes * times;
+    } else if (!transactions_.unavailable(access.kind)) {
+        const TransactionCounts of_warp = transactions_.count(access);
+        counts.transactions.add(of_warp, times);
+        counts.needed_sectors += (of_warp.unique_bytes + sector_bytes - 1) / sector_bytes * times;
+    }
+}
+
+void SiteCounter::sample(SiteCounts& counts, const WarpAccess& access) const {
+    if (counts.samples.size() < most_samples) counts.samples.push_back(access);
+}
+
+void SiteCounter::keep() {
+    for (const std::uint32_t site : touched_) {
+        kept_[site].add(attempt_[site]);
+        attempt_[site] = {};
+    }
+    touched_.clear();
+}
+
+void SiteCounter::drop() {
+    for (const std::uint32_t site : touched_) attempt_[site] = {};
+    touched_.clear();
+}
+
+}  // namespace coalprof

@@ -1,0 +1,111 @@
+// A kernel ready for execution: calls inlined, names resolved to slots, and what is not needed to
+// know its addresses and branches marked.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/program/module.h"
+#include "core/ptx/site.h"
+
+namespace coalprof {
+
+enum class Opcode : std::uint8_t {
+    // clang-format off
+    move, add, sub, multiply, multiply_high, multiply_wide, mad, mad_high, mad_wide, mul24, mad24,
+    sad, divide, remainder, absolute, negate, minimum, maximum, popc, clz, bfind, brev, bfe, bfi,
+    prmt, bit_and, bit_or, bit_xor, bit_not, logical_not, lop3, shift_left, shift_right,
+    funnel_left, funnel_right, compare, select, slct, convert, to_generic, from_generic, is_space,
+    reciprocal, square_root, inverse_root, sine, cosine, log2, exp2, hyperbolic_tangent, copy_sign,
+    pack, unpack,
+    shuffle, vote, match, active_mask, reduce_warp,
+    load, store, atomic, branch, branch_table, exit, barrier, trap,
+    nothing,  // changes no register, no branch and no memory that is counted
+    unknown,
+    // clang-format on
+};
+
+enum class Comparison : std::uint8_t { eq, ne, lt, le, gt, ge, is_number, is_nan };
+
+struct PtxType {
+    char kind = 'b';         // u, s, b, f; p: a predicate
+    std::uint8_t bits = 32;  // 1 of predicates
+    std::uint8_t bytes() const { return static_cast<std::uint8_t>(bits / 8); }
+};
+
+using Slot = std::uint32_t;
+inline constexpr Slot no_slot = ~Slot{0};
+
+// Registers of the thread, and what fills the others before it starts.
+enum class SlotKind : std::uint8_t {
+    // clang-format off
+    reg, constant,
+    tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y,
+    nctaid_z, laneid, warpid, nwarpid, smid, nsmid, gridid, lanemask_eq, lanemask_le, lanemask_lt,
+    lanemask_ge, lanemask_gt, clock, warp_size, dynamic_smem, total_smem,
+    // clang-format on
+};
+struct SlotInfo {
+    SlotKind kind = SlotKind::reg;
+    std::uint8_t bits = 32;
+    std::uint64_t value = 0;  // of a constant
+};
+
+struct Instruction32 {
+    Opcode opcode = Opcode::nothing;
+    PtxType type = {};
+    PtxType from = {};  // of convert; of a comparison that makes a number
+    Comparison comparison = Comparison::eq;
+    char variant = 0;  // of shuffles, votes, conversions, atomics: see decode.cpp
+    bool is_negated = false;
+    bool is_ordered = true;  // false: a comparison that NaN satisfies
+    Slot guard = no_slot;
+    std::vector<Slot> results = {};
+    std::vector<Slot> inputs = {};
+    // Of loads, stores and atomics: inputs are the base, then what is stored.
+    PtxState state = PtxState::generic;
+    std::int64_t offset = 0;
+    std::uint32_t width_bytes = 0;  // of a lane, all elements of a vector
+    std::uint32_t site = ~0u;       // in Code::sites; ~0: memory that is not counted
+    std::uint32_t target = 0;       // of branches; a trap's too
+    std::vector<std::uint32_t> targets = {};
+    std::uint32_t statement = 0;  // in Code::statements
+    bool is_needed = false;       // for addresses or branches
+};
+
+struct CodeStatement {
+    std::string text;
+    SourceLine source;
+};
+
+// Where variables of a state begin for generic addresses. Arrays of the launch lie above.
+inline constexpr std::uint64_t shared_window = std::uint64_t{1} << 56;
+inline constexpr std::uint64_t local_window = std::uint64_t{1} << 57;
+inline constexpr std::uint64_t variable_window = std::uint64_t{1} << 40;  // .global and .const ones
+
+struct Code {
+    std::string kernel;  // mangled
+    std::vector<PtxParameter> parameters;
+    std::vector<std::uint32_t> parameter_offsets;
+    std::vector<bool> is_address;  // of a parameter: memory is reached through it
+    std::vector<bool> is_needed;   // of a parameter: an address or a branch depends on its value
+    std::uint32_t parameter_bytes = 0;
+    std::vector<SlotInfo> slots;
+    std::vector<Instruction32> instructions;
+    std::vector<CodeStatement> statements;
+    std::vector<PtxSite> sites;
+    std::uint64_t shared_bytes = 0;      // what it declares
+    std::uint64_t local_bytes = 0;       // of a thread
+    std::vector<PtxVariable> variables;  // of the module, in the order of variable_addresses
+    std::vector<std::uint64_t> variable_addresses;
+    bool needs_loaded_values = false;  // an address or branch depends on what global memory holds
+    // What is stored may be loaded again by what decides an address: blocks run in order then.
+    bool needs_stored_values = false;
+};
+
+// Throws UsageError where a statement that matters is not known, naming it and its line.
+Code make_code(const PtxModule& module, const PtxFunction& kernel);
+
+}  // namespace coalprof

@@ -1,0 +1,589 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "core/program/code.h"
+#include "core/program/needs.h"
+#include "core/program/opcodes.h"
+#include "core/ptx/statement.h"
+#include "core/text/error.h"
+
+namespace coalprof {
+namespace {
+
+constexpr std::size_t most_instructions = 1u << 22;
+constexpr int deepest_call = 64;
+
+std::string_view trim(std::string_view text) {
+    constexpr std::string_view blanks = " \t\r\n";
+    const std::size_t begin = text.find_first_not_of(blanks);
+    if (begin == text.npos) return {};
+    return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+}
+
+// Split at commas outside brackets, braces and parentheses; at bars too, "%p1|%p2".
+std::vector<std::string_view> operands_of(std::string_view text) {
+    std::vector<std::string_view> operands;
+    int depth = 0;
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i <= text.size(); ++i) {
+        const char c = i < text.size() ? text[i] : ',';
+        if (c == '[' || c == '{' || c == '(') ++depth;
+        if (c == ']' || c == '}' || c == ')') --depth;
+        if ((c == ',' || c == '|') && depth == 0) {
+            if (const auto one = trim(text.substr(begin, i - begin)); !one.empty())
+                operands.push_back(one);
+            begin = i + 1;
+        }
+    }
+    return operands;
+}
+
+std::optional<std::uint64_t> number_of(std::string_view text) {
+    const bool is_negative = text.starts_with('-');
+    if (is_negative) text.remove_prefix(1);
+    if (text.ends_with('U')) text.remove_suffix(1);
+    int base = 10;
+    if (text.starts_with("0x") || text.starts_with("0X") || text.starts_with("0f") ||
+        text.starts_with("0F") || text.starts_with("0d") || text.starts_with("0D")) {
+        text.remove_prefix(2);
+        base = 16;
+    } else if (text.starts_with("0b")) {
+        text.remove_prefix(2);
+        base = 2;
+    } else if (text.size() > 1 && text.starts_with('0')) {
+        base = 8;
+    }
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+    if (text.empty() || error != std::errc{} || end != text.data() + text.size())
+        return std::nullopt;
+    return is_negative ? ~value + 1 : value;
+}
+
+// A function as it is inlined once: its registers, and what its parameters are called outside.
+struct Frame {
+    const PtxFunction* function = nullptr;
+    Frame* caller = nullptr;
+    int depth = 0;
+    std::map<std::string, std::string, std::less<>> outer_names = {};  // of parameters
+    std::vector<std::map<std::string, std::pair<Slot, std::uint32_t>, std::less<>>> registers = {};
+    std::map<std::pair<std::string, std::uint64_t>, Slot> cells = {};  // of .param variables
+    std::vector<std::map<std::string, std::uint64_t, std::less<>>> variables = {};
+    std::vector<std::uint32_t> entry_of_statement = {};
+    std::vector<std::size_t> returns = {};
+};
+
+class Decoder {
+ public:
+    Decoder(const PtxModule& module, const PtxFunction& kernel) : module_(module) {
+        code_.kernel = kernel.name;
+        lay_out_parameters(kernel);
+        lay_out_variables();
+        Frame frame{.function = &kernel};
+        inline_function(frame);
+        emit({.opcode = Opcode::exit});
+        for (const std::size_t at : frame.returns)
+            code_.instructions[at].target =
+                static_cast<std::uint32_t>(code_.instructions.size()) - 1;
+    }
+    Code take() { return std::move(code_); }
+
+ private:
+    [[noreturn]] void refuse(const PtxStatement& statement, std::string_view why) const {
+        const std::string place =
+            statement.source.file.empty()
+                ? std::string()
+                : fmt::format("{}:{}: ", statement.source.file, statement.source.line);
+        throw UsageError(
+            fmt::format("{}'{}' of {}: {}", place, shown(statement.text), code_.kernel, why));
+    }
+    static std::string shown(std::string_view text) {
+        std::string line(trim(text).substr(0, 80));
+        std::ranges::replace_if(
+            line, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+        return line;
+    }
+
+    void lay_out_parameters(const PtxFunction& kernel) {
+        std::uint32_t at = 0;
+        for (const PtxParameter& one : kernel.parameters) {
+            const std::uint32_t align = one.type == "b8" ? 16 : std::max(1u, one.size_bytes);
+            at = (at + align - 1) / align * align;
+            code_.parameter_offsets.push_back(at);
+            at += one.size_bytes;
+        }
+        code_.parameters = kernel.parameters;
+        code_.parameter_bytes = at;
+    }
+    void lay_out_variables() {
+        std::uint64_t at = variable_window;
+        for (const PtxVariable& one : module_.variables) {
+            if (one.state == PtxState::shared) {
+                module_shared_[one.name] = place(code_.shared_bytes, one);
+                continue;
+            }
+            const std::uint64_t align = std::max<std::uint64_t>(256, one.align_bytes);
+            at = (at + align - 1) / align * align;
+            code_.variables.push_back(one);
+            code_.variable_addresses.push_back(at);
+            at += one.size_bytes;
+        }
+    }
+    static std::uint64_t place(std::uint64_t& end, const PtxVariable& variable) {
+        const std::uint64_t align = std::max(1u, variable.align_bytes);
+        const std::uint64_t begin = (end + align - 1) / align * align;
+        end = begin + variable.size_bytes;
+        return begin;
+    }
+
+    std::size_t emit(Instruction32 instruction) {
+        if (code_.instructions.size() >= most_instructions)
+            throw UsageError(
+                fmt::format("{} has more than {} instructions once its calls are "
+                            "inlined",
+                            code_.kernel, most_instructions));
+        code_.instructions.push_back(std::move(instruction));
+        return code_.instructions.size() - 1;
+    }
+
+    void inline_function(Frame& frame) {
+        const PtxFunction& function = *frame.function;
+        open_scopes(frame);
+        frame.entry_of_statement.resize(function.statements.size() + 1);
+        std::vector<std::pair<std::size_t, const PtxStatement*>> branches;
+        for (std::size_t i = 0; i < function.statements.size(); ++i) {
+            frame.entry_of_statement[i] = static_cast<std::uint32_t>(code_.instructions.size());
+            const std::size_t first = code_.instructions.size();
+            decode(frame, function.statements[i]);
+            for (std::size_t at = first; at < code_.instructions.size(); ++at)
+                if (const Opcode op = code_.instructions[at].opcode;
+                    (op == Opcode::branch || op == Opcode::branch_table) &&
+                    names_of_targets_.contains(at))
+                    branches.emplace_back(at, &function.statements[i]);
+        }
+        frame.entry_of_statement.back() = static_cast<std::uint32_t>(code_.instructions.size());
+        for (const auto& [at, statement] : branches) resolve(frame, at, *statement);
+    }
+    void resolve(const Frame& frame, std::size_t at, const PtxStatement& statement) {
+        Instruction32& branch = code_.instructions[at];
+        const PtxLabel* label = find_label(*frame.function, names_of_targets_[at], statement.scope);
+        names_of_targets_.erase(at);
+        if (!label) refuse(statement, "there is no such label");
+        if (branch.opcode == Opcode::branch) {
+            branch.target = frame.entry_of_statement[label->statement];
+            return;
+        }
+        for (const std::string& name : label->targets) {
+            const PtxLabel* one = find_label(*frame.function, name, statement.scope);
+            if (!one) refuse(statement, "there is no such label");
+            branch.targets.push_back(frame.entry_of_statement[one->statement]);
+        }
+    }
+    static const PtxLabel* find_label(const PtxFunction& function, std::string_view name,
+                                      std::uint32_t scope) {
+        while (true) {
+            for (const PtxLabel& label : function.labels)
+                if (label.scope == scope && label.name == name) return &label;
+            if (scope == 0) return nullptr;
+            scope = function.scopes[scope].parent;
+        }
+    }
+
+    void open_scopes(Frame& frame) {
+        for (const PtxScope& scope : frame.function->scopes) {
+            auto& registers = frame.registers.emplace_back();
+            for (const PtxRegister& one : scope.registers) {
+                if (one.bits > 64) continue;  // 128 bits: what reads them is refused
+                registers[one.name] = {add_slots(one), one.count};
+            }
+            auto& variables = frame.variables.emplace_back();
+            for (const PtxVariable& one : scope.variables)
+                if (one.state == PtxState::shared)
+                    variables[one.name] = place(code_.shared_bytes, one);
+                else if (one.state == PtxState::local)
+                    variables[one.name] = place(code_.local_bytes, one);
+        }
+    }
+    Slot add_slots(const PtxRegister& one) {
+        const auto first = static_cast<Slot>(code_.slots.size());
+        code_.slots.resize(first + std::max(1u, one.count),
+                           {SlotKind::reg, static_cast<std::uint8_t>(one.bits), 0});
+        return first;
+    }
+    Slot constant(std::uint64_t value, std::uint8_t bits = 64) {
+        const auto [found, is_new] =
+            constants_.try_emplace(value, static_cast<Slot>(code_.slots.size()));
+        if (is_new) code_.slots.push_back({SlotKind::constant, bits, value});
+        return found->second;
+    }
+    Slot special(SlotKind kind) {
+        const auto [found, is_new] =
+            specials_.try_emplace(kind, static_cast<Slot>(code_.slots.size()));
+        if (is_new) code_.slots.push_back({kind, 32, 0});
+        return found->second;
+    }
+
+    std::optional<Slot> register_named(const Frame& frame, std::uint32_t scope,
+                                       std::string_view name) const {
+        const std::size_t digits = name.find_last_not_of("0123456789") + 1;
+        while (true) {
+            const auto& registers = frame.registers[scope];
+            if (const auto one = registers.find(name);
+                one != registers.end() && one->second.second == 0)
+                return one->second.first;
+            if (digits > 0 && digits < name.size()) {
+                const auto range = registers.find(name.substr(0, digits));
+                std::uint32_t number = 0;
+                std::from_chars(name.data() + digits, name.data() + name.size(), number);
+                if (range != registers.end() && number < range->second.second)
+                    return range->second.first + number;
+            }
+            if (scope == 0) return std::nullopt;
+            scope = frame.function->scopes[scope].parent;
+        }
+    }
+    // Of a variable: its address in its state.
+    std::optional<std::uint64_t> address_named(const Frame& frame, std::uint32_t scope,
+                                               std::string_view name) const {
+        while (true) {
+            const auto& variables = frame.variables[scope];
+            if (const auto one = variables.find(name); one != variables.end()) return one->second;
+            if (scope == 0) break;
+            scope = frame.function->scopes[scope].parent;
+        }
+        if (const auto one = module_shared_.find(name); one != module_shared_.end())
+            return one->second;
+        for (std::size_t i = 0; i < code_.variables.size(); ++i)
+            if (code_.variables[i].name == name) return code_.variable_addresses[i];
+        for (std::size_t i = 0; i < code_.parameters.size(); ++i)
+            if (code_.parameters[i].name == name) return code_.parameter_offsets[i];
+        return std::nullopt;
+    }
+
+    Slot operand(const Frame& frame, const PtxStatement& statement, std::string_view text) {
+        text = trim(text);
+        if (text == "_") return no_slot;
+        if (const auto found = register_named(frame, statement.scope, text)) return *found;
+        if (const auto kind = special_register(text)) return special(*kind);
+        if (const auto value = number_of(text)) return constant(*value);
+        std::uint64_t more = 0;
+        if (const std::size_t plus = text.find('+'); plus != text.npos) {
+            more = number_of(trim(text.substr(plus + 1))).value_or(0);
+            text = trim(text.substr(0, plus));
+        }
+        if (const auto address = address_named(frame, statement.scope, text))
+            return constant(*address + more);
+        if (module_.find(text)) return constant(0);  // the address of a function
+        refuse(statement, fmt::format("'{}' is not known", text.substr(0, 40)));
+    }
+    // "{%f1, %f2}" and single ones.
+    std::vector<Slot> operand_list(const Frame& frame, const PtxStatement& statement,
+                                   std::string_view text) {
+        if (!text.starts_with('{')) return {operand(frame, statement, text)};
+        std::vector<Slot> slots;
+        for (const std::string_view one : operands_of(text.substr(1, text.size() - 2)))
+            slots.push_back(operand(frame, statement, one));
+        return slots;
+    }
+
+    void decode(Frame& frame, const PtxStatement& statement) {
+        statement_ = &statement;
+        std::string_view text = trim(statement.text);
+        Instruction32 instruction;
+        instruction.statement = static_cast<std::uint32_t>(code_.statements.size());
+        code_.statements.push_back({std::string(shown(text)), statement.source});
+        if (text.starts_with('@')) {
+            text = trim(text.substr(1));
+            instruction.is_negated = text.starts_with('!');
+            if (instruction.is_negated) text = trim(text.substr(1));
+            const std::size_t end = text.find_first_of(" \t\r\n");
+            instruction.guard = operand(frame, statement, text.substr(0, end));
+            text = end == text.npos ? std::string_view() : trim(text.substr(end));
+        }
+        std::size_t end = 0;
+        while (end < text.size() &&
+               (is_name_character(text[end]) || text[end] == '.' || text[end] == ':'))
+            ++end;
+        const OpcodeWords words(text.substr(0, end));
+        const std::vector<std::string_view> operands = operands_of(text.substr(end));
+        const std::string_view base = words.base();
+        if (base == "call") return decode_call(frame, statement, instruction, text.substr(end));
+        if (base == "ret") return decode_return(frame, std::move(instruction));
+        if (base == "bra" || base == "brx") {
+            if (operands.empty()) refuse(statement, "it names no label");
+            instruction.opcode = base == "bra" ? Opcode::branch : Opcode::branch_table;
+            if (base == "brx") {
+                if (operands.size() < 2) refuse(statement, "it names no targets");
+                instruction.inputs = {operand(frame, statement, operands[0])};
+            }
+            const std::string name(operands.back());
+            names_of_targets_[emit(std::move(instruction))] = name;
+            return;
+        }
+        if (words.is_memory())
+            return decode_memory(frame, statement, std::move(instruction), words, operands);
+        decode_arithmetic(frame, statement, std::move(instruction), words, operands);
+    }
+
+    void decode_arithmetic(Frame& frame, const PtxStatement& statement, Instruction32 instruction,
+                           const OpcodeWords& words,
+                           const std::vector<std::string_view>& operands) {
+        words.describe(instruction);
+        if (instruction.opcode == Opcode::nothing || instruction.opcode == Opcode::exit ||
+            instruction.opcode == Opcode::trap || instruction.opcode == Opcode::barrier) {
+            emit(std::move(instruction));
+            return;
+        }
+        std::size_t results = words.results(operands.size());
+        for (std::size_t i = 0; i < operands.size(); ++i) {
+            std::string_view text = operands[i];
+            bool is_inverted = false;
+            if (text.starts_with('!')) {
+                is_inverted = true;
+                text.remove_prefix(1);
+            }
+            if (text.starts_with('[')) {  // an address of what is not counted, as of mbarrier
+                instruction.opcode = Opcode::unknown;
+                continue;
+            }
+            std::vector<Slot> slots = operand_list(frame, statement, text);
+            if (is_inverted) slots = {inverted(slots.front())};
+            auto& list = i < results ? instruction.results : instruction.inputs;
+            list.insert(list.end(), slots.begin(), slots.end());
+        }
+        if (instruction.opcode == Opcode::move && instruction.inputs.size() > 1)
+            instruction.opcode = Opcode::pack;
+        if (instruction.opcode == Opcode::move && instruction.results.size() > 1)
+            instruction.opcode = Opcode::unpack;
+        if (instruction.opcode != Opcode::unknown &&
+            (instruction.inputs.size() < words.least_inputs() || instruction.results.empty()))
+            refuse(statement, "it has too few operands");
+        emit(std::move(instruction));
+    }
+    // The opposite of a predicate, made before the instruction that reads it.
+    Slot inverted(Slot slot) {
+        const auto result = static_cast<Slot>(code_.slots.size());
+        code_.slots.push_back({SlotKind::reg, 1, 0});
+        Instruction32 invert{.opcode = Opcode::bit_not, .type = {'p', 1}};
+        invert.results = {result};
+        invert.inputs = {slot};
+        invert.statement = static_cast<std::uint32_t>(code_.statements.size()) - 1;
+        emit(std::move(invert));
+        return result;
+    }
+
+    void decode_return(Frame& frame, Instruction32 instruction) {
+        instruction.opcode = frame.caller ? Opcode::branch : Opcode::exit;
+        const std::size_t at = emit(std::move(instruction));
+        if (frame.caller) frame.returns.push_back(at);
+    }
+
+    // "(retval0), function, (param0, param1)"
+    void decode_call(Frame& frame, const PtxStatement& statement, const Instruction32& guard,
+                     std::string_view text) {
+        std::vector<std::string_view> parts = operands_of(text);
+        std::vector<std::string_view> returns;
+        if (!parts.empty() && parts.front().starts_with('(')) {
+            returns = operands_of(parts.front().substr(1, parts.front().size() - 2));
+            parts.erase(parts.begin());
+        }
+        if (parts.empty()) refuse(statement, "it names no function");
+        std::vector<std::string_view> arguments;
+        if (parts.size() > 1 && parts[1].starts_with('('))
+            arguments = operands_of(parts[1].substr(1, parts[1].size() - 2));
+        if (parts.front().starts_with('%')) {
+            emit_unknown(guard, frame, returns);
+            return;
+        }
+        const PtxFunction* callee = module_.find(parts.front());
+        if (!callee || !callee->has_body) {  // printf, assertions: they return what decides nothing
+            emit_unknown(guard, frame, returns);
+            return;
+        }
+        if (frame.depth >= deepest_call)
+            refuse(statement,
+                   "calls are nested too deep; a kernel that calls itself cannot be "
+                   "executed here");
+        std::size_t skip = ~std::size_t{0};
+        if (guard.guard != no_slot) {
+            Instruction32 around = guard;
+            around.opcode = Opcode::branch;
+            around.is_negated = !around.is_negated;
+            skip = emit(std::move(around));
+        }
+        Frame inner{.function = callee, .caller = &frame, .depth = frame.depth + 1};
+        const auto pass = [&](const std::vector<PtxParameter>& formal,
+                              const std::vector<std::string_view>& actual) {
+            for (std::size_t i = 0; i < std::min(formal.size(), actual.size()); ++i)
+                inner.outer_names[formal[i].name] = std::string(actual[i]);
+        };
+        pass(callee->parameters, arguments);
+        pass(callee->returns, returns);
+        inline_function(inner);
+        const auto behind = static_cast<std::uint32_t>(code_.instructions.size());
+        for (const std::size_t at : inner.returns) code_.instructions[at].target = behind;
+        if (skip != ~std::size_t{0}) code_.instructions[skip].target = behind;
+    }
+    void emit_unknown(const Instruction32& guard, Frame& frame,
+                      const std::vector<std::string_view>& returns) {
+        Instruction32 call = guard;
+        call.opcode = Opcode::unknown;
+        for (const std::string_view name : returns) {
+            const Slot slot = cell(frame, std::string(name), 0, 32);
+            call.results.push_back(slot);
+        }
+        emit(std::move(call));
+    }
+
+    // Parameters of calls live in cells, one for each place in a .param variable.
+    Slot cell(Frame& frame, const std::string& name, std::uint64_t offset, std::uint8_t bits) {
+        Frame* owner = &frame;
+        std::string outer = name;
+        while (owner->caller) {
+            const auto found = owner->outer_names.find(outer);
+            if (found == owner->outer_names.end()) break;
+            outer = found->second;
+            owner = owner->caller;
+        }
+        const auto [found, is_new] = owner->cells.try_emplace({outer, offset}, no_slot);
+        if (is_new) {
+            found->second = static_cast<Slot>(code_.slots.size());
+            code_.slots.push_back({SlotKind::reg, bits, 0});
+        }
+        return found->second;
+    }
+    bool is_kernel_parameter(const Frame& frame, std::string_view name) const {
+        if (frame.caller) return false;
+        return std::ranges::any_of(code_.parameters,
+                                   [&](const PtxParameter& one) { return one.name == name; });
+    }
+
+    struct Address {
+        std::string_view base;
+        std::int64_t offset = 0;
+    };
+    Address address_in(const PtxStatement& statement, std::string_view text) const {
+        text = trim(text);
+        if (!text.starts_with('[') || !text.ends_with(']'))
+            refuse(statement, "an address is expected");
+        text = trim(text.substr(1, text.size() - 2));
+        Address address{.base = text};
+        if (const std::size_t plus = text.find('+'); plus != text.npos) {
+            address.base = trim(text.substr(0, plus));
+            const auto offset = number_of(trim(text.substr(plus + 1)));
+            if (!offset) refuse(statement, "an offset is expected behind '+'");
+            address.offset = static_cast<std::int64_t>(*offset);
+        }
+        return address;
+    }
+
+    void decode_memory(Frame& frame, const PtxStatement& statement, Instruction32 instruction,
+                       const OpcodeWords& words, const std::vector<std::string_view>& operands) {
+        const MemoryWords memory = words.memory();
+        instruction.opcode = memory.opcode;
+        instruction.state = memory.state;
+        instruction.type = memory.type;
+        instruction.variant = memory.variant;
+        instruction.width_bytes = memory.width_bytes;
+        if (memory.opcode == Opcode::nothing || memory.opcode == Opcode::unknown) {
+            emit_memory_unknown(frame, statement, std::move(instruction), operands);
+            return;
+        }
+        const bool is_load = memory.opcode == Opcode::load && !memory.is_copy;
+        const bool has_result =
+            is_load || (memory.opcode == Opcode::atomic && !memory.is_reduction);
+        const std::size_t at = memory.is_copy ? 1 : has_result ? 1 : 0;
+        if (operands.size() <= at) refuse(statement, "it has too few operands");
+        const Address address = address_in(statement, operands[at]);
+        instruction.offset = address.offset;
+        if (memory.state == PtxState::param && !is_kernel_parameter(frame, address.base) &&
+            !register_named(frame, statement.scope, address.base)) {
+            decode_cells(frame, statement, std::move(instruction), address,
+                         operands[is_load ? 0 : 1]);
+            return;
+        }
+        instruction.inputs = {operand(frame, statement, address.base)};
+        if (has_result) instruction.results = operand_list(frame, statement, operands[0]);
+        for (std::size_t i = at + 1; i < operands.size() && !memory.is_copy && !is_load; ++i)
+            for (const Slot slot : operand_list(frame, statement, operands[i]))
+                instruction.inputs.push_back(slot);
+        if (memory.is_copy && operands.size() > 2)
+            instruction.width_bytes =
+                static_cast<std::uint32_t>(number_of(operands[2]).value_or(memory.width_bytes));
+        if (instruction.state == PtxState::generic &&
+            variable_state(frame, statement, address.base))
+            instruction.state = *variable_state(frame, statement, address.base);
+        add_site(statement, instruction, words, memory);
+        emit(std::move(instruction));
+    }
+    // Generic accesses to a variable by its name take its own state.
+    std::optional<PtxState> variable_state(const Frame&, const PtxStatement&,
+                                           std::string_view) const {
+        return std::nullopt;
+    }
+    void decode_cells(Frame& frame, const PtxStatement& statement, Instruction32 instruction,
+                      const Address& address, std::string_view text) {
+        const std::vector<Slot> slots = operand_list(frame, statement, text);
+        const bool is_load = instruction.opcode == Opcode::load;
+        const auto step = static_cast<std::uint64_t>(instruction.type.bytes());
+        for (std::size_t i = 0; i < slots.size(); ++i) {
+            Instruction32 copy = instruction;
+            copy.opcode = Opcode::move;
+            const Slot there =
+                cell(frame, std::string(address.base),
+                     static_cast<std::uint64_t>(address.offset) + i * step,
+                     static_cast<std::uint8_t>(std::max<int>(32, instruction.type.bits)));
+            copy.results = {is_load ? slots[i] : there};
+            copy.inputs = {is_load ? there : slots[i]};
+            emit(std::move(copy));
+        }
+    }
+    void emit_memory_unknown(const Frame& frame, const PtxStatement& statement,
+                             Instruction32 instruction,
+                             const std::vector<std::string_view>& operands) {
+        if (instruction.opcode == Opcode::unknown && !operands.empty() &&
+            !operands.front().starts_with('['))
+            instruction.results = operand_list(frame, statement, operands.front());
+        emit(std::move(instruction));
+    }
+    void add_site(const PtxStatement& statement, Instruction32& instruction,
+                  const OpcodeWords& words, const MemoryWords& memory) {
+        if (instruction.state == PtxState::param || instruction.state == PtxState::constant) return;
+        PtxSite site;
+        site.function = code_.kernel;
+        site.source = statement.source;
+        site.inlined_at = statement.inlined_at;
+        site.instruction = words.text();
+        site.kind = memory.kind;
+        site.space = instruction.state == PtxState::shared  ? Space::shared
+                     : instruction.state == PtxState::local ? Space::local
+                                                            : Space::global;
+        site.width_bytes = instruction.width_bytes;
+        instruction.site = static_cast<std::uint32_t>(code_.sites.size());
+        code_.sites.push_back(std::move(site));
+    }
+
+    const PtxModule& module_;
+    Code code_;
+    const PtxStatement* statement_ = nullptr;
+    std::map<std::uint64_t, Slot> constants_;
+    std::map<SlotKind, Slot> specials_;
+    std::map<std::string, std::uint64_t, std::less<>> module_shared_;
+    std::map<std::size_t, std::string> names_of_targets_;  // of branches not resolved yet
+};
+
+}  // namespace
+
+Code make_code(const PtxModule& module, const PtxFunction& kernel) {
+    Code code = Decoder(module, kernel).take();
+    mark_needs(code);
+    return code;
+}
+
+}  // namespace coalprof

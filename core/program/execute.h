@@ -1,0 +1,86 @@
+// Executes what a kernel's addresses and branches depend on, warp by warp, for boxes of blocks: all
+// blocks of a box at once where they go the same way.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/program/code.h"
+#include "core/program/lanes.h"
+#include "core/program/launch_memory.h"
+
+namespace coalprof {
+
+struct KernelLaunch {
+    std::array<std::uint32_t, 3> grid{1, 1, 1};
+    std::array<std::uint32_t, 3> block{1, 1, 1};
+    std::uint64_t dynamic_shared_bytes = 0;
+    std::vector<std::uint8_t> parameters;  // as the kernel reads them
+    std::uint64_t blocks() const { return std::uint64_t{1} * grid[0] * grid[1] * grid[2]; }
+    std::uint32_t threads() const { return block[0] * block[1] * block[2]; }
+};
+
+// What a thread did that a GPU stops a program for, or that nobody meant.
+struct KernelFault {
+    enum class Kind : std::uint8_t { out_of_bounds, no_memory, misaligned, trap, shared_bounds };
+    Kind kind = Kind::out_of_bounds;
+    std::uint32_t instruction = 0;  // in Code::instructions
+    std::array<std::uint32_t, 3> block{};
+    std::array<std::uint32_t, 3> thread{};
+    std::uint64_t address = 0;
+    std::string array = {};
+};
+
+// What one attempt at a box came to besides its accesses.
+struct ExecutionNotes {
+    std::vector<KernelFault> faults;  // the first of each instruction
+    // Names of arrays whose contents decided an address or a branch, though nobody gave them.
+    std::vector<std::string> contents_missing;
+    std::uint64_t steps = 0;  // warp instructions that were executed
+    std::uint64_t warps = 0;
+    void add(const ExecutionNotes& other);
+};
+
+// Takes accesses of an attempt, which is dropped where the box must be split.
+class AccessSink {
+ public:
+    virtual ~AccessSink() = default;
+    // `growth` of the addresses from block to block of the box.
+    virtual void take(std::uint32_t site, Space space, const WarpAccess& access,
+                      const Growth& growth, const BlockBox& box) = 0;
+    virtual void keep() = 0;  // the box was executed whole
+    virtual void drop() = 0;
+};
+
+struct ExecutionLimits {
+    std::uint64_t steps_of_warp = std::uint64_t{1} << 27;
+};
+
+// One for each thread that executes. Not for use by several at a time.
+class Executor {
+ public:
+    Executor(const Code& code, const KernelLaunch& launch, LaunchMemory& memory,
+             const ExecutionLimits& limits);
+    ~Executor();
+    Executor(const Executor&) = delete;
+    Executor& operator=(const Executor&) = delete;
+
+    // Throws BoxMustSplit; UsageError where a warp takes more steps than the limits allow.
+    void run(const BlockBox& box, AccessSink& sink, ExecutionNotes& notes);
+
+ private:
+    class Body;
+    std::unique_ptr<Body> body_;
+};
+
+// The whole launch on `threads` processors, each with a sink of its own. Throws UsageError.
+ExecutionNotes execute(const Code& code, const KernelLaunch& launch, LaunchMemory& memory,
+                       const ExecutionLimits& limits, const std::vector<AccessSink*>& sinks);
+
+}  // namespace coalprof

@@ -1,0 +1,52 @@
+// What a launch reads: the arrays that its parameters point to and the variables of its module.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace coalprof {
+
+// The bytes of an array without the array: zeros, a rule, or a file's contents.
+class ArrayContents {
+ public:
+    virtual ~ArrayContents() = default;
+    virtual std::uint8_t byte_at(std::uint64_t at) const = 0;
+    // The same for all addresses: then a launch need not be told block by block.
+    virtual bool is_constant() const { return false; }
+};
+
+struct LaunchArray {
+    std::string name;  // of the parameter or variable
+    std::uint64_t base = 0;
+    std::uint64_t size_bytes = 0;                   // 0: as large as what is touched
+    std::shared_ptr<const ArrayContents> contents;  // none: zeros that nobody asked for
+};
+
+class LaunchMemory {
+ public:
+    void add(LaunchArray array);
+    const std::vector<LaunchArray>& arrays() const { return arrays_; }
+    // The array that `address` is in or, of one that ends, behind; none: none begins there.
+    const LaunchArray* find(std::uint64_t address) const;
+
+    // Zero where nothing is. At most 8 bytes.
+    std::uint64_t read(const LaunchArray* array, std::uint64_t address, std::uint32_t bytes) const;
+    void write(std::uint64_t address, std::uint64_t value, std::uint32_t bytes);
+
+ private:
+    static constexpr std::uint64_t page_bytes = 4096;
+    // 256 MiB: more that decides addresses is refused rather than taken.
+    static constexpr std::size_t most_pages = 65536;
+    std::vector<LaunchArray> arrays_;                                        // by base
+    std::unordered_map<std::uint64_t, std::vector<std::uint16_t>> written_;  // 0x100: it is
+};
+
+// 512 TiB between arrays: none touches the next.
+inline constexpr std::uint64_t array_distance = std::uint64_t{1} << 42;
+inline constexpr std::uint64_t first_array = std::uint64_t{1} << 44;
+
+}  // namespace coalprof

@@ -1,0 +1,436 @@
+#include "core/program/module.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <utility>
+
+#include "core/ptx/statement.h"
+#include "core/text/error.h"
+
+namespace coalprof {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, PtxState>, 5> states{
+    {{".global", PtxState::global},
+     {".shared", PtxState::shared},
+     {".local", PtxState::local},
+     {".const", PtxState::constant},
+     {".param", PtxState::param}}};
+
+// Nothing in PTX that compilers write comes near it, and nobody waits for more.
+constexpr std::uint64_t most_register_count = 1u << 20;
+
+std::optional<PtxState> state_of(std::string_view word) {
+    for (const auto& [name, state] : states)
+        if (word == name) return state;
+    return std::nullopt;
+}
+
+class ModuleReader {
+ public:
+    ModuleReader(std::string_view text, const std::string& source) : text_(text), source_(source) {}
+
+    PtxModule read() {
+        bool has_version = false;
+        for (skip(); !at_end(); skip()) {
+            const std::string_view word = peek_word();
+            if (word == ".version") has_version = true;
+            if (word == ".version" || word == ".address_size") {
+                skip_line();
+            } else if (word == ".target") {
+                read_target();
+            } else if (word == ".file") {
+                read_file();
+            } else if (word == ".section") {
+                skip_to('{');
+                skip_braces();
+            } else if (word == ".pragma" || word == ".alias") {
+                skip_to(';');
+            } else if (word == "@@DWARF" || text_[at_] == '@') {
+                skip_line();
+            } else if (!has_version) {
+                fail("it is no PTX: it does not begin with .version");
+            } else {
+                read_declaration();
+            }
+        }
+        if (!has_version) fail("it is no PTX: it does not begin with .version");
+        return std::move(module_);
+    }
+
+ private:
+    [[noreturn]] void fail(const std::string& what) const {
+        const auto line =
+            std::count(text_.begin(),
+                       text_.begin() + static_cast<std::ptrdiff_t>(std::min(at_, text_.size())),
+                       '\n') +
+            1;
+        throw UsageError(fmt::format("{}:{}: {}", source_, line, what));
+    }
+    bool at_end() const { return at_ >= text_.size(); }
+    void skip() { at_ = skip_blanks(text_, at_); }
+    void skip_line() { at_ = std::min(text_.find('\n', at_), text_.size()); }
+    void skip_to(char c) {
+        at_ = text_.find(c, at_);
+        if (at_ == text_.npos) fail(fmt::format("it ends where '{}' is expected", c));
+        if (c != '{') ++at_;
+    }
+    void skip_braces() {
+        int depth = 0;
+        do {
+            if (at_end()) fail("it ends inside braces");
+            if (text_[at_] == '{') ++depth;
+            if (text_[at_] == '}') --depth;
+            ++at_;
+        } while (depth > 0);
+    }
+    static bool is_word(char c) { return is_name_character(c) || c == '.' || c == '@' || c == ':'; }
+    std::string_view peek_word() {
+        skip();
+        std::size_t end = at_;
+        while (end < text_.size() && is_word(text_[end]) && text_[end] != ':') ++end;
+        return text_.substr(at_, end - at_);
+    }
+    std::string_view take_word() {
+        const std::string_view word = peek_word();
+        if (word.empty()) fail(at_end() ? "it ends in the middle" : "a word is expected");
+        at_ += word.size();
+        return word;
+    }
+    bool take(char c) {
+        skip();
+        if (at_end() || text_[at_] != c) return false;
+        ++at_;
+        return true;
+    }
+    void expect(char c) {
+        if (!take(c)) fail(fmt::format("'{}' is expected", c));
+    }
+    std::uint64_t take_number() {
+        skip();
+        const bool is_hex =
+            text_.substr(at_).starts_with("0x") || text_.substr(at_).starts_with("0X");
+        if (is_hex) at_ += 2;
+        std::uint64_t value = 0;
+        const char* begin = text_.data() + at_;
+        const auto [end, error] =
+            std::from_chars(begin, text_.data() + text_.size(), value, is_hex ? 16 : 10);
+        if (error != std::errc{}) fail("a number is expected");
+        at_ += static_cast<std::size_t>(end - begin);
+        if (!at_end() && text_[at_] == 'U') ++at_;
+        return value;
+    }
+
+    void read_target() {
+        take_word();
+        const std::string_view target = take_word();
+        const std::size_t digits = target.find_first_of("0123456789");
+        if (digits != target.npos)
+            std::from_chars(target.data() + digits, target.data() + target.size(),
+                            module_.architecture);
+        skip_line();
+    }
+    void read_file() {
+        take_word();
+        const std::uint64_t number = take_number();
+        skip();
+        if (take('"')) {
+            const std::size_t end = std::min(text_.find('"', at_), text_.size());
+            files_[number] = text_.substr(at_, end - at_);
+            at_ = end;
+        }
+        skip_line();
+    }
+
+    // A function or a variable of the module.
+    void read_declaration() {
+        bool is_entry = false;
+        while (true) {
+            const std::string_view word = peek_word();
+            if (word == ".extern" || word == ".visible" || word == ".weak" || word == ".common") {
+                take_word();
+            } else if (word == ".entry" || word == ".func") {
+                is_entry = take_word() == ".entry";
+                read_function(is_entry);
+                return;
+            } else if (const auto state = state_of(word)) {
+                read_variable(*state, module_.variables);
+                return;
+            } else {
+                fail(fmt::format("'{}' is not expected here", shown_word(word)));
+            }
+        }
+    }
+    std::string shown_word(std::string_view word) const {
+        return std::string(word.empty() ? text_.substr(at_, 1) : word.substr(0, 40));
+    }
+
+    std::vector<PtxParameter> read_parameters() {
+        std::vector<PtxParameter> parameters;
+        expect('(');
+        while (!take(')')) {
+            PtxParameter parameter;
+            while (peek_word().starts_with('.')) {
+                const std::string_view word = take_word();
+                if (word == ".align") {
+                    take_number();
+                } else if (word == ".ptr") {
+                    parameter.is_pointer = true;
+                } else if (const auto bytes = bytes_of_type(word.substr(1))) {
+                    parameter.type = word.substr(1);
+                    parameter.size_bytes = *bytes;
+                }
+            }
+            parameter.name = take_word();
+            std::uint64_t count = 1;
+            while (take('[')) {
+                if (!take(']')) {
+                    count *= take_number();
+                    expect(']');
+                }
+            }
+            if (count > 65536) fail("a parameter is larger than 64 KiB");
+            parameter.size_bytes *= static_cast<std::uint32_t>(count);
+            parameters.push_back(std::move(parameter));
+            if (!take(',')) {
+                expect(')');
+                break;
+            }
+        }
+        return parameters;
+    }
+
+    void read_function(bool is_entry) {
+        PtxFunction function;
+        function.is_entry = is_entry;
+        skip();
+        while (peek_word().starts_with('.')) take_word();  // ".attribute"
+        if (!at_end() && text_[at_] == '(') function.returns = read_parameters();
+        function.name = take_word();
+        skip();
+        if (!at_end() && text_[at_] == '(') function.parameters = read_parameters();
+        skip();
+        while (!at_end() && text_[at_] != '{' && text_[at_] != ';') {  // ".maxntid 128, 1, 1"
+            ++at_;
+            skip();
+        }
+        if (!take(';')) read_body(function);
+        module_.functions.push_back(std::move(function));
+    }
+
+    void read_body(PtxFunction& function) {
+        function.has_body = true;
+        function.scopes.emplace_back();
+        expect('{');
+        source_line_ = inlined_at_ = {};
+        std::vector<std::uint32_t> open{0};
+        while (!open.empty()) {
+            skip();
+            if (at_end()) fail(fmt::format("it ends inside {}", function.name));
+            if (take('{')) {
+                function.scopes.push_back({.parent = open.back()});
+                open.push_back(static_cast<std::uint32_t>(function.scopes.size() - 1));
+            } else if (take('}')) {
+                open.pop_back();
+            } else {
+                read_statement(function, open.back());
+            }
+        }
+    }
+
+    void read_statement(PtxFunction& function, std::uint32_t scope) {
+        const std::string_view word = peek_word();
+        if (word == ".loc") return read_location();
+        if (word == ".reg") return read_registers(function.scopes[scope]);
+        if (word == ".pragma" || word == ".callprototype") return skip_to(';');
+        if (const auto state = state_of(word))
+            return read_variable(*state, function.scopes[scope].variables);
+        const std::size_t behind = skip_blanks(text_, at_ + word.size());
+        const bool is_label = !word.empty() && behind < text_.size() && text_[behind] == ':' &&
+                              text_.substr(behind, 2) != "::";
+        if (is_label) {
+            at_ = behind + 1;
+            PtxLabel label{std::string(word), scope, function.statements.size(), {}};
+            if (peek_word() == ".branchtargets") {
+                take_word();
+                do label.targets.emplace_back(take_word());
+                while (take(','));
+                expect(';');
+            } else if (peek_word() == ".callprototype") {
+                skip_to(';');
+            }
+            function.labels.push_back(std::move(label));
+            return;
+        }
+        const std::size_t end = text_.find(';', at_);
+        if (end == text_.npos) fail(fmt::format("it ends inside {}", function.name));
+        function.statements.push_back(
+            {text_.substr(at_, end - at_), scope, source_line_, inlined_at_});
+        at_ = end + 1;
+    }
+
+    SourceLine take_place() {
+        const std::uint64_t file = take_number();
+        SourceLine place{files_[file], take_number()};
+        take_number();
+        return place;
+    }
+    // ".loc 1 8 5, function_name $L__info_string0, inlined_at 1 20 3"
+    void read_location() {
+        const std::size_t end = std::min(text_.find('\n', at_), text_.size());
+        take_word();
+        source_line_ = take_place();
+        inlined_at_ = {};
+        const std::size_t inlined = text_.find("inlined_at", at_);
+        if (inlined < end) {
+            at_ = inlined + std::string_view("inlined_at").size();
+            inlined_at_ = take_place();
+        }
+        at_ = end;
+    }
+
+    void read_registers(PtxScope& scope) {
+        take_word();
+        const std::string_view type = take_word();
+        const auto bytes = bytes_of_type(type.substr(1));
+        if (!bytes) fail(fmt::format("'{}' is not a type", shown_word(type)));
+        do {
+            PtxRegister one{std::string(take_word()), *bytes == 0 ? 1 : *bytes * 8, 0};
+            if (take('<')) {
+                one.count =
+                    static_cast<std::uint32_t>(std::min(take_number(), most_register_count));
+                expect('>');
+            }
+            scope.registers.push_back(std::move(one));
+        } while (take(','));
+        expect(';');
+    }
+
+    void read_variable(PtxState state, std::vector<PtxVariable>& variables) {
+        take_word();
+        PtxVariable variable;
+        variable.state = state;
+        std::uint32_t width = 1;
+        while (peek_word().starts_with('.')) {
+            const std::string_view word = take_word();
+            if (word == ".align")
+                variable.align_bytes = static_cast<std::uint32_t>(take_number());
+            else if (word == ".attribute")
+                skip_to(')');
+            else if (const auto bytes = bytes_of_type(word.substr(1)))
+                width *= *bytes;
+            else if (word == ".v2" || word == ".v4")
+                width *= word == ".v2" ? 2 : 4;
+        }
+        const PtxVariable kind = variable;
+        do {
+            variable = kind;
+            variable.name = take_word();
+            std::uint64_t count = 1;
+            while (take('[')) {
+                skip();
+                if (take(']')) {
+                    count = 0;
+                } else {
+                    count *= take_number();
+                    expect(']');
+                }
+            }
+            variable.size_bytes = count * width;
+            if (variable.size_bytes > (std::uint64_t{1} << 32))
+                fail("a variable is larger than 4 GiB");
+            if (take('=')) read_contents(variable, width);
+            variables.push_back(variable);
+        } while (take(','));
+        expect(';');
+    }
+
+    // Numbers; addresses of other variables count as zeros.
+    void read_contents(PtxVariable& variable, std::uint32_t width) {
+        int depth = 0;
+        while (true) {
+            skip();
+            if (at_end()) fail("it ends inside a variable's contents");
+            const char c = text_[at_];
+            if (c == ';' || (depth == 0 && c == ',')) return;
+            if (c == '{' || c == '}' || c == ',') {
+                depth += c == '{' ? 1 : c == '}' ? -1 : 0;
+                ++at_;
+                continue;
+            }
+            const std::uint64_t value = take_content();
+            for (std::uint32_t byte = 0; byte < width; ++byte)
+                variable.contents.push_back(
+                    byte < 8 ? static_cast<std::uint8_t>(value >> (8 * byte)) : std::uint8_t{0});
+        }
+    }
+    std::uint64_t take_content() {
+        const bool is_negative = take('-');
+        skip();
+        if (text_.substr(at_).starts_with("0f") || text_.substr(at_).starts_with("0d")) {
+            at_ += 2;
+            std::uint64_t bits = 0;
+            const auto [end, error] =
+                std::from_chars(text_.data() + at_, text_.data() + text_.size(), bits, 16);
+            if (error != std::errc{}) fail("a number is expected");
+            at_ = static_cast<std::size_t>(end - text_.data());
+            return bits;
+        }
+        if (!at_end() && text_[at_] >= '0' && text_[at_] <= '9') {
+            const std::uint64_t value = take_number();
+            return is_negative ? ~value + 1 : value;
+        }
+        take_word();
+        if (take('(')) skip_to(')');
+        return 0;
+    }
+
+    std::string_view text_;
+    const std::string& source_;
+    std::size_t at_ = 0;
+    PtxModule module_;
+    std::map<std::uint64_t, std::string> files_;
+    SourceLine source_line_;
+    SourceLine inlined_at_;
+};
+
+}  // namespace
+
+const PtxFunction* PtxModule::find(std::string_view name) const {
+    // A function is declared first and defined later.
+    const PtxFunction* found = nullptr;
+    for (const PtxFunction& one : functions)
+        if (one.name == name && (!found || one.has_body)) found = &one;
+    return found;
+}
+
+std::vector<const PtxFunction*> PtxModule::kernels() const {
+    std::vector<const PtxFunction*> all;
+    for (const PtxFunction& one : functions)
+        if (one.is_entry && one.has_body) all.push_back(&one);
+    return all;
+}
+
+std::optional<std::uint32_t> bytes_of_type(std::string_view type) {
+    if (type == "pred") return 0;
+    if (type == "f16x2" || type == "bf16x2" || type == "u16x2" || type == "s16x2") return 4;
+    if (type == "bf16" || type == "f16") return 2;
+    if (type == "tf32") return 4;
+    if (type.size() < 2 || (type[0] != 'b' && type[0] != 'u' && type[0] != 's' && type[0] != 'f'))
+        return std::nullopt;
+    std::uint32_t bits = 0;
+    const auto [end, error] = std::from_chars(type.data() + 1, type.data() + type.size(), bits);
+    if (error != std::errc{} || end != type.data() + type.size()) return std::nullopt;
+    if (bits < 8 || bits > 128 || !std::has_single_bit(bits)) return std::nullopt;
+    return bits / 8;
+}
+
+PtxModule read_module(std::string_view text, const std::string& source) {
+    return ModuleReader(text, source).read();
+}
+
+}  // namespace coalprof

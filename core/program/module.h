@@ -1,0 +1,86 @@
+// A PTX module, read for execution: its kernels and functions with their parameters, variables and
+// statements. What a statement means is core/program/code.h's.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/ptx/site.h"
+
+namespace coalprof {
+
+// The state spaces of PTX that variables and accesses can be in; generic: the address tells.
+enum class PtxState : std::uint8_t { generic, global, shared, local, constant, param };
+
+struct PtxVariable {
+    std::string name;
+    PtxState state = PtxState::global;
+    std::uint32_t align_bytes = 1;
+    std::uint64_t size_bytes = 0;             // 0: "extern .shared", as large as the launch says
+    std::vector<std::uint8_t> contents = {};  // what is initialised of it
+};
+
+struct PtxParameter {
+    std::string name;  // "_Z4copyPKf_param_0"
+    std::string type;  // "u64"; "b8" of structures
+    std::uint32_t size_bytes = 0;
+    bool is_pointer = false;  // it says so itself
+};
+
+struct PtxStatement {
+    std::string_view text;    // from the guard or opcode to the semicolon, without it
+    std::uint32_t scope = 0;  // registers and labels are looked up in it and those around it
+    SourceLine source = {};
+    SourceLine inlined_at = {};
+};
+
+struct PtxLabel {
+    std::string name;
+    std::uint32_t scope = 0;
+    std::size_t statement = 0;           // the one behind it
+    std::vector<std::string> targets{};  // of a ".branchtargets" label
+};
+
+struct PtxRegister {
+    std::string name;         // of a range "%r<15>" its prefix
+    std::uint32_t bits = 32;  // 1: a predicate
+    std::uint32_t count = 0;  // 0: a single one
+};
+
+struct PtxScope {
+    std::uint32_t parent = 0;  // of scope 0 itself
+    std::vector<PtxRegister> registers = {};
+    std::vector<PtxVariable> variables = {};  // .shared, .local and .param ones
+};
+
+struct PtxFunction {
+    std::string name;  // mangled
+    bool is_entry = false;
+    bool has_body = false;
+    std::vector<PtxParameter> parameters = {};
+    std::vector<PtxParameter> returns = {};
+    std::vector<PtxScope> scopes = {};
+    std::vector<PtxStatement> statements = {};
+    std::vector<PtxLabel> labels = {};
+};
+
+// Views in it point into the text that it was read from.
+struct PtxModule {
+    std::vector<PtxFunction> functions;
+    std::vector<PtxVariable> variables;  // of the module
+    std::uint32_t architecture = 0;      // of ".target sm_90": 90
+    const PtxFunction* find(std::string_view name) const;
+    std::vector<const PtxFunction*> kernels() const;
+};
+
+// Throws UsageError, naming `source` and the line of PTX, where the text is cut or no PTX.
+PtxModule read_module(std::string_view text, const std::string& source);
+
+// The bytes of a type, "f32" 4, "pred" 0; none: it is no type.
+std::optional<std::uint32_t> bytes_of_type(std::string_view type);
+
+}  // namespace coalprof

@@ -1,0 +1,226 @@
+#include "core/program/needs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/text/error.h"
+
+namespace coalprof {
+namespace {
+
+// What a register's value may be an address of: a bit for each parameter, the next to last for
+// variables of the module, the last for parameters beyond and for addresses that were loaded.
+using Origins = std::uint64_t;
+constexpr std::size_t most_origins = 62;
+constexpr Origins of_variables = Origins{1} << most_origins;
+constexpr Origins loaded = Origins{1} << 63;
+
+class Needs {
+ public:
+    explicit Needs(Code& code)
+        : code_(code), origins_(code.slots.size(), 0), is_needed_(code.slots.size(), false) {}
+
+    void mark() {
+        find_origins();
+        for (const Instruction32& one : code_.instructions) start_from(one);
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (Instruction32& one : code_.instructions) changed = take(one) || changed;
+            changed = take_stores() || changed;
+        }
+        set_parameters();
+    }
+
+ private:
+    static bool passes_addresses_on(Opcode opcode) {
+        switch (opcode) {
+            case Opcode::move:
+            case Opcode::add:
+            case Opcode::sub:
+            case Opcode::mad:
+            case Opcode::mad_wide:
+            case Opcode::select:
+            case Opcode::slct:
+            case Opcode::convert:
+            case Opcode::to_generic:
+            case Opcode::from_generic:
+            case Opcode::bit_and:
+            case Opcode::bit_or:
+            case Opcode::minimum:
+            case Opcode::maximum:
+            case Opcode::pack:
+            case Opcode::unpack:
+            case Opcode::shuffle:
+                return true;
+            default:
+                return false;
+        }
+    }
+    static bool reaches_global(const Instruction32& one) {
+        return one.state == PtxState::global || one.state == PtxState::generic;
+    }
+    static bool is_access(const Instruction32& one) {
+        return one.opcode == Opcode::load || one.opcode == Opcode::store ||
+               one.opcode == Opcode::atomic;
+    }
+
+    Origins origin_of_parameter(const Instruction32& load) const {
+        const SlotInfo& base = code_.slots[load.inputs.front()];
+        if (base.kind != SlotKind::constant) return loaded;
+        const std::uint64_t at = base.value + static_cast<std::uint64_t>(load.offset);
+        for (std::size_t i = 0; i < code_.parameters.size(); ++i)
+            if (at >= code_.parameter_offsets[i] &&
+                at < code_.parameter_offsets[i] + code_.parameters[i].size_bytes)
+                return bit_of(i);
+        return 0;
+    }
+
+    void find_origins() {
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (const Instruction32& one : code_.instructions) {
+                Origins found = 0;
+                if (one.opcode == Opcode::load)
+                    found = one.state == PtxState::param ? origin_of_parameter(one) : loaded;
+                else if (passes_addresses_on(one.opcode))
+                    for (const Slot slot : one.inputs) found |= origins_of(slot);
+                for (const Slot slot : one.results)
+                    if (slot != no_slot && (origins_[slot] | found) != origins_[slot]) {
+                        origins_[slot] |= found;
+                        changed = true;
+                    }
+            }
+        }
+    }
+    static Origins bit_of(std::size_t parameter) {
+        return parameter < most_origins ? Origins{1} << parameter : loaded;
+    }
+    Origins origins_of(Slot slot) const {
+        if (slot == no_slot) return 0;
+        const SlotInfo& info = code_.slots[slot];
+        const bool is_variable = info.kind == SlotKind::constant && info.value >= variable_window &&
+                                 info.value < 2 * variable_window;
+        return is_variable ? of_variables : origins_[slot];
+    }
+
+    void need(Slot slot) {
+        if (slot != no_slot && !is_needed_[slot]) {
+            is_needed_[slot] = true;
+            changed_ = true;
+        }
+    }
+
+    void start_from(const Instruction32& one) {
+        switch (one.opcode) {
+            case Opcode::branch:
+            case Opcode::exit:
+            case Opcode::barrier:
+            case Opcode::trap:
+                need(one.guard);
+                break;
+            case Opcode::branch_table:
+                need(one.guard);
+                need(one.inputs.front());
+                break;
+            default:
+                if (is_access(one) && one.site != ~0u) {
+                    need(one.guard);
+                    need(one.inputs.front());
+                }
+        }
+    }
+
+    // Whether it brought something new.
+    bool take(Instruction32& one) {
+        if (one.is_needed) return false;
+        const bool is_wanted = std::ranges::any_of(
+            one.results, [&](Slot slot) { return slot != no_slot && is_needed_[slot]; });
+        if (!is_wanted) return false;
+        if (one.opcode == Opcode::unknown) refuse(one);
+        one.is_needed = true;
+        changed_ = true;
+        need(one.guard);
+        for (const Slot slot : one.inputs) need(slot);
+        if (one.opcode == Opcode::atomic) code_.needs_stored_values = needs_global_ = true;
+        if (one.opcode != Opcode::load) return true;
+        if (reaches_global(one)) {
+            needs_global_ = true;
+            wanted_ |= origins_of(one.inputs.front());
+        }
+        if (reaches_global(one) || one.state == PtxState::constant)
+            code_.needs_loaded_values = true;
+        if (one.state == PtxState::shared || one.state == PtxState::generic) needs_shared_ = true;
+        if (one.state == PtxState::local || one.state == PtxState::generic) needs_local_ = true;
+        return true;
+    }
+
+    // Stores to memory whose contents matter: what they store matters.
+    bool take_stores() {
+        bool changed = std::exchange(changed_, false);
+        for (Instruction32& one : code_.instructions) {
+            if (one.is_needed || (one.opcode != Opcode::store && one.opcode != Opcode::atomic))
+                continue;
+            const bool may_be_generic = one.state == PtxState::generic;
+            const bool is_shared =
+                needs_shared_ && (one.state == PtxState::shared || may_be_generic);
+            const bool is_local = needs_local_ && (one.state == PtxState::local || may_be_generic);
+            const bool is_global = needs_global_ && reaches_global(one) &&
+                                   (origins_of(one.inputs.front()) & wanted_) != 0;
+            if (!is_shared && !is_local && !is_global) continue;
+            if (is_global) code_.needs_stored_values = true;
+            one.is_needed = true;
+            need(one.guard);
+            for (const Slot slot : one.inputs) need(slot);
+            changed = true;
+        }
+        return changed;
+    }
+
+    void set_parameters() {
+        Origins reached = 0;
+        for (const Instruction32& one : code_.instructions)
+            if (is_access(one) && reaches_global(one)) reached |= origins_of(one.inputs.front());
+        code_.is_address.resize(code_.parameters.size());
+        code_.is_needed.resize(code_.parameters.size());
+        for (std::size_t i = 0; i < code_.parameters.size(); ++i) {
+            const bool is_wide = code_.parameters[i].size_bytes == 8;
+            code_.is_address[i] = is_wide && (code_.parameters[i].is_pointer ||
+                                              (i < most_origins && (reached >> i & 1) != 0));
+        }
+        for (const Instruction32& one : code_.instructions) {
+            if (one.opcode != Opcode::load || one.state != PtxState::param || !one.is_needed)
+                continue;
+            const Origins of = origin_of_parameter(one);
+            for (std::size_t i = 0; i < code_.parameters.size(); ++i)
+                if ((of & bit_of(i)) != 0) code_.is_needed[i] = true;
+        }
+    }
+
+    [[noreturn]] void refuse(const Instruction32& one) const {
+        const CodeStatement& statement = code_.statements[one.statement];
+        throw UsageError(fmt::format(
+            "{}'{}' of {} is not known here, and an address or a branch depends on its result. "
+            "Measure the kernel with coalprof run --lines",
+            statement.source.file.empty()
+                ? std::string()
+                : fmt::format("{}:{}: ", statement.source.file, statement.source.line),
+            statement.text, code_.kernel));
+    }
+
+    Code& code_;
+    std::vector<Origins> origins_;
+    std::vector<bool> is_needed_;
+    Origins wanted_ = 0;  // of loads that matter
+    bool changed_ = false;
+    bool needs_global_ = false;
+    bool needs_shared_ = false;
+    bool needs_local_ = false;
+};
+
+}  // namespace
+
+void mark_needs(Code& code) { Needs(code).mark(); }
+
+}  // namespace coalprof

@@ -1,0 +1,12 @@
+// Which instructions decide addresses, branches and barriers: only these are executed.
+#pragma once
+
+#include "core/program/code.h"
+
+namespace coalprof {
+
+// Sets is_needed of instructions and parameters, and what they need of memory. Throws UsageError
+// where an instruction that is needed is not known.
+void mark_needs(Code& code);
+
+}  // namespace coalprof

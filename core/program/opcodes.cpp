@@ -1,0 +1,364 @@
+#include "core/program/opcodes.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace coalprof {
+namespace {
+
+struct Row {
+    std::string_view name;
+    Opcode opcode;
+    std::size_t inputs;
+};
+constexpr std::array rows{
+    Row{"mov", Opcode::move, 1},
+    Row{"add", Opcode::add, 2},
+    Row{"sub", Opcode::sub, 2},
+    Row{"mul", Opcode::multiply, 2},
+    Row{"mad", Opcode::mad, 3},
+    Row{"fma", Opcode::mad, 3},
+    Row{"mul24", Opcode::mul24, 2},
+    Row{"mad24", Opcode::mad24, 3},
+    Row{"sad", Opcode::sad, 3},
+    Row{"div", Opcode::divide, 2},
+    Row{"rem", Opcode::remainder, 2},
+    Row{"abs", Opcode::absolute, 1},
+    Row{"neg", Opcode::negate, 1},
+    Row{"min", Opcode::minimum, 2},
+    Row{"max", Opcode::maximum, 2},
+    Row{"popc", Opcode::popc, 1},
+    Row{"clz", Opcode::clz, 1},
+    Row{"bfind", Opcode::bfind, 1},
+    Row{"brev", Opcode::brev, 1},
+    Row{"bfe", Opcode::bfe, 3},
+    Row{"bfi", Opcode::bfi, 4},
+    Row{"prmt", Opcode::prmt, 3},
+    Row{"and", Opcode::bit_and, 2},
+    Row{"or", Opcode::bit_or, 2},
+    Row{"xor", Opcode::bit_xor, 2},
+    Row{"not", Opcode::bit_not, 1},
+    Row{"cnot", Opcode::logical_not, 1},
+    Row{"lop3", Opcode::lop3, 4},
+    Row{"shl", Opcode::shift_left, 2},
+    Row{"shr", Opcode::shift_right, 2},
+    Row{"shf", Opcode::funnel_left, 3},
+    Row{"setp", Opcode::compare, 2},
+    Row{"set", Opcode::compare, 2},
+    Row{"selp", Opcode::select, 3},
+    Row{"slct", Opcode::slct, 3},
+    Row{"cvt", Opcode::convert, 1},
+    Row{"cvta", Opcode::to_generic, 1},
+    Row{"isspacep", Opcode::is_space, 1},
+    Row{"rcp", Opcode::reciprocal, 1},
+    Row{"sqrt", Opcode::square_root, 1},
+    Row{"rsqrt", Opcode::inverse_root, 1},
+    Row{"sin", Opcode::sine, 1},
+    Row{"cos", Opcode::cosine, 1},
+    Row{"lg2", Opcode::log2, 1},
+    Row{"ex2", Opcode::exp2, 1},
+    Row{"tanh", Opcode::hyperbolic_tangent, 1},
+    Row{"copysign", Opcode::copy_sign, 2},
+    Row{"shfl", Opcode::shuffle, 3},
+    Row{"vote", Opcode::vote, 1},
+    Row{"elect", Opcode::vote, 1},
+    Row{"match", Opcode::match, 2},
+    Row{"activemask", Opcode::active_mask, 0},
+    Row{"redux", Opcode::reduce_warp, 2},
+    Row{"exit", Opcode::exit, 0},
+    Row{"trap", Opcode::trap, 0},
+    Row{"bar", Opcode::barrier, 0},
+    Row{"barrier", Opcode::barrier, 0},
+    Row{"membar", Opcode::nothing, 0},
+    Row{"fence", Opcode::nothing, 0},
+    Row{"nanosleep", Opcode::nothing, 0},
+    Row{"griddepcontrol", Opcode::nothing, 0},
+    Row{"setmaxnreg", Opcode::nothing, 0},
+    Row{"pmevent", Opcode::nothing, 0},
+    Row{"brkpt", Opcode::nothing, 0},
+    Row{"wgmma", Opcode::nothing, 0},
+    Row{"tcgen05", Opcode::nothing, 0},
+};
+
+constexpr std::array<std::pair<std::string_view, SlotKind>, 32> specials{{
+    {"%tid.x", SlotKind::tid_x},
+    {"%tid.y", SlotKind::tid_y},
+    {"%tid.z", SlotKind::tid_z},
+    {"%ntid.x", SlotKind::ntid_x},
+    {"%ntid.y", SlotKind::ntid_y},
+    {"%ntid.z", SlotKind::ntid_z},
+    {"%ctaid.x", SlotKind::ctaid_x},
+    {"%ctaid.y", SlotKind::ctaid_y},
+    {"%ctaid.z", SlotKind::ctaid_z},
+    {"%nctaid.x", SlotKind::nctaid_x},
+    {"%nctaid.y", SlotKind::nctaid_y},
+    {"%nctaid.z", SlotKind::nctaid_z},
+    {"%laneid", SlotKind::laneid},
+    {"%warpid", SlotKind::warpid},
+    {"%nwarpid", SlotKind::nwarpid},
+    {"%smid", SlotKind::smid},
+    {"%nsmid", SlotKind::nsmid},
+    {"%gridid", SlotKind::gridid},
+    {"%lanemask_eq", SlotKind::lanemask_eq},
+    {"%lanemask_le", SlotKind::lanemask_le},
+    {"%lanemask_lt", SlotKind::lanemask_lt},
+    {"%lanemask_ge", SlotKind::lanemask_ge},
+    {"%lanemask_gt", SlotKind::lanemask_gt},
+    {"%clock", SlotKind::clock},
+    {"%clock_hi", SlotKind::clock},
+    {"%clock64", SlotKind::clock},
+    {"%globaltimer", SlotKind::clock},
+    {"%globaltimer_lo", SlotKind::clock},
+    {"WARP_SZ", SlotKind::warp_size},
+    {"%dynamic_smem_size", SlotKind::dynamic_smem},
+    {"%total_smem_size", SlotKind::total_smem},
+    {"%cluster_ctaid.x", SlotKind::gridid},
+}};
+
+std::optional<PtxType> type_named(std::string_view word) {
+    if (word == "pred") return PtxType{'p', 1};
+    if (word == "bf16" || word == "tf32" || word.ends_with("x2") || word.ends_with("x4"))
+        return PtxType{'h', static_cast<std::uint8_t>(bytes_of_type(word).value_or(4) * 8)};
+    const auto bytes = bytes_of_type(word);
+    if (!bytes) return std::nullopt;
+    return PtxType{word.front(), static_cast<std::uint8_t>(*bytes * 8)};
+}
+
+const Row* row_of(std::string_view base) {
+    const auto row = std::ranges::find(rows, base, &Row::name);
+    return row == rows.end() ? nullptr : &*row;
+}
+
+char atomic_variant(const OpcodeWords& words) {
+    constexpr std::array<std::pair<std::string_view, char>, 10> names{{{"add", '+'},
+                                                                       {"min", '<'},
+                                                                       {"max", '>'},
+                                                                       {"and", '&'},
+                                                                       {"or", '|'},
+                                                                       {"xor", '^'},
+                                                                       {"exch", 'x'},
+                                                                       {"cas", 'c'},
+                                                                       {"inc", 'i'},
+                                                                       {"dec", 'd'}}};
+    for (const auto& [name, variant] : names)
+        if (words.has(name)) return variant;
+    return 0;
+}
+
+PtxState state_in(const OpcodeWords& words) {
+    if (words.has("global")) return PtxState::global;
+    if (words.has("shared") || words.has("shared::cta") || words.has("shared::cluster"))
+        return PtxState::shared;
+    if (words.has("local")) return PtxState::local;
+    if (words.has("const")) return PtxState::constant;
+    if (words.has("param") || words.has("param::entry") || words.has("param::func"))
+        return PtxState::param;
+    return PtxState::generic;
+}
+
+}  // namespace
+
+std::optional<SlotKind> special_register(std::string_view name) {
+    const auto found =
+        std::ranges::find(specials, name, &std::pair<std::string_view, SlotKind>::first);
+    if (found == specials.end()) return std::nullopt;
+    return found->second;
+}
+
+OpcodeWords::OpcodeWords(std::string_view opcode) : text_(opcode) {
+    while (true) {
+        const std::size_t dot = opcode.find('.');
+        parts_.push_back(opcode.substr(0, dot));
+        if (dot == opcode.npos) return;
+        opcode.remove_prefix(dot + 1);
+    }
+}
+
+bool OpcodeWords::has(std::string_view word) const {
+    return std::ranges::find(parts_.begin() + 1, parts_.end(), word) != parts_.end();
+}
+
+std::vector<PtxType> OpcodeWords::types() const {
+    std::vector<PtxType> all;
+    for (std::size_t i = 1; i < parts_.size(); ++i)
+        if (const auto type = type_named(parts_[i])) all.push_back(*type);
+    return all;
+}
+
+bool OpcodeWords::is_memory() const {
+    constexpr std::array names{
+        "ld",        "ldu",           "st",       "atom",      "red",       "cp",
+        "ldmatrix",  "stmatrix",      "prefetch", "prefetchu", "discard",   "mbarrier",
+        "tensormap", "applypriority", "multimem", "tex",       "tld4",      "txq",
+        "suld",      "sust",          "sured",    "suq",       "movmatrix", "clusterlaunchcontrol"};
+    return std::ranges::find(names, base()) != names.end();
+}
+
+MemoryWords OpcodeWords::memory() const {
+    MemoryWords words{.state = state_in(*this), .variant = atomic_variant(*this)};
+    if (const auto all = types(); !all.empty()) words.type = all.back();
+    words.width_bytes = words.type.bytes();
+    for (const auto& [name, count] : {std::pair{"v2", 2u}, {"v4", 4u}, {"v8", 8u}})
+        if (has(name)) words.width_bytes *= count;
+    const bool is_async = has("async") || has("bulk");
+    if (base() == "cp" && is_async && !has("bulk") && (has("ca") || has("cg")) && has("global")) {
+        words.opcode = Opcode::load;
+        words.state = PtxState::global;
+        words.is_copy = true;
+        words.width_bytes = 16;
+    } else if (base() == "ld" || base() == "ldu") {
+        words.opcode = Opcode::load;
+    } else if (base() == "st" && !is_async) {
+        words.opcode = Opcode::store;
+        words.kind = AccessKind::store;
+    } else if (base() == "atom" || (base() == "red" && !is_async)) {
+        words.opcode = Opcode::atomic;
+        words.is_reduction = base() == "red";
+        words.kind = words.is_reduction ? AccessKind::reduce : AccessKind::atomic;
+    } else if (base() == "ldmatrix" || base() == "stmatrix") {
+        words.opcode = base() == "ldmatrix" ? Opcode::load : Opcode::store;
+        words.kind = base() == "ldmatrix" ? AccessKind::load : AccessKind::store;
+        words.state = PtxState::shared;
+        words.width_bytes = 16;
+        words.variant = has("x4") ? 'M' : has("x2") ? 'm' : 'n';
+    } else {
+        const bool has_result = base() == "mbarrier" || base().starts_with("t") ||
+                                base().starts_with("su") || base() == "movmatrix";
+        words.opcode = has_result ? Opcode::unknown : Opcode::nothing;
+    }
+    return words;
+}
+
+void OpcodeWords::describe(Instruction32& instruction) const {
+    const Row* row = row_of(base());
+    instruction.opcode = row ? row->opcode : Opcode::unknown;
+    const std::vector<PtxType> all = types();
+    if (!all.empty()) instruction.type = all.back();
+    switch (instruction.opcode) {
+        case Opcode::multiply:
+        case Opcode::mad: {
+            const bool is_mad = instruction.opcode == Opcode::mad;
+            if (has("hi")) instruction.opcode = is_mad ? Opcode::mad_high : Opcode::multiply_high;
+            if (has("wide")) instruction.opcode = is_mad ? Opcode::mad_wide : Opcode::multiply_wide;
+            break;
+        }
+        case Opcode::funnel_left:
+            if (has("r")) instruction.opcode = Opcode::funnel_right;
+            instruction.variant = has("clamp") ? 'c' : 'w';
+            break;
+        case Opcode::compare:
+            describe_comparison(instruction);
+            break;
+        case Opcode::convert:
+            describe_conversion(instruction);
+            break;
+        case Opcode::slct:
+            if (all.size() == 2) instruction.type = all.front(), instruction.from = all.back();
+            break;
+        case Opcode::to_generic:
+            if (has("to")) instruction.opcode = Opcode::from_generic;
+            instruction.state = state_in(*this);
+            break;
+        case Opcode::is_space:
+            instruction.state = state_in(*this);
+            instruction.type = {'p', 1};
+            break;
+        case Opcode::shuffle:
+            instruction.variant = has("up") ? 'u' : has("down") ? 'd' : has("bfly") ? 'b' : 'i';
+            break;
+        case Opcode::vote:
+            instruction.variant = base() == "elect" ? 'e'
+                                  : has("ballot")   ? 'b'
+                                  : has("all")      ? 'a'
+                                  : has("any")      ? 'o'
+                                                    : 'u';
+            break;
+        case Opcode::match:
+            instruction.variant = has("all") ? 'a' : 'o';
+            break;
+        case Opcode::reduce_warp:
+            instruction.variant = atomic_variant(*this);
+            break;
+        case Opcode::barrier:
+            if (has("red")) instruction.opcode = Opcode::unknown;
+            if (has("arrive")) instruction.opcode = Opcode::nothing;
+            break;
+        default:
+            break;
+    }
+    const bool has_carry = has("cc") || base() == "addc" || base() == "subc" || base() == "madc";
+    const bool is_packed = instruction.type.kind == 'h' && instruction.opcode != Opcode::move &&
+                           instruction.opcode != Opcode::convert;
+    if (has_carry || is_packed) instruction.opcode = Opcode::unknown;
+}
+
+void OpcodeWords::describe_comparison(Instruction32& instruction) const {
+    const std::vector<PtxType> all = types();
+    instruction.from = instruction.type;
+    instruction.type = base() == "setp" ? PtxType{'p', 1}
+                       : all.size() > 1 ? all.front()
+                                        : PtxType{};
+    const std::string_view word = parts_.size() > 1 ? parts_[1] : std::string_view();
+    instruction.is_ordered = !(word.size() == 3 && word.ends_with('u')) || word == "neu";
+    std::string_view plain = word;
+    if (word == "equ" || word == "neu" || word == "ltu" || word == "leu" || word == "gtu" ||
+        word == "geu") {
+        plain.remove_suffix(1);
+        instruction.is_ordered = false;
+    }
+    constexpr std::array<std::pair<std::string_view, Comparison>, 12> names{
+        {{"eq", Comparison::eq},
+         {"ne", Comparison::ne},
+         {"lt", Comparison::lt},
+         {"le", Comparison::le},
+         {"gt", Comparison::gt},
+         {"ge", Comparison::ge},
+         {"lo", Comparison::lt},
+         {"ls", Comparison::le},
+         {"hi", Comparison::gt},
+         {"hs", Comparison::ge},
+         {"num", Comparison::is_number},
+         {"nan", Comparison::is_nan}}};
+    const auto found =
+        std::ranges::find(names, plain, &std::pair<std::string_view, Comparison>::first);
+    if (found == names.end())
+        instruction.opcode = Opcode::unknown;
+    else
+        instruction.comparison = found->second;
+    instruction.variant = has("and") ? '&' : has("or") ? '|' : has("xor") ? '^' : 0;
+}
+
+void OpcodeWords::describe_conversion(Instruction32& instruction) const {
+    const std::vector<PtxType> all = types();
+    if (all.size() < 2 || has("pack")) {
+        instruction.opcode = Opcode::unknown;
+        return;
+    }
+    instruction.type = all[all.size() - 2];
+    instruction.from = all.back();
+    instruction.variant = has("rni") ? 'n' : has("rmi") ? 'm' : has("rpi") ? 'p' : 'z';
+    const auto is_known = [](PtxType type) {
+        return type.kind == 'h' ? false : type.kind != 'f' || type.bits >= 32;
+    };
+    if (!is_known(instruction.type) || !is_known(instruction.from))
+        instruction.opcode = Opcode::unknown;
+}
+
+std::size_t OpcodeWords::results(std::size_t operands) const {
+    const auto rest = [&](std::size_t inputs) {
+        return operands > inputs ? operands - inputs : std::size_t{1};
+    };
+    if (base() == "setp") return rest(2 + (has("and") || has("or") || has("xor") ? 1u : 0u));
+    if (base() == "shfl") return rest(has("sync") ? 4 : 3);
+    if (base() == "match") return rest(2);
+    if (base() == "elect") return rest(1);
+    return 1;
+}
+
+std::size_t OpcodeWords::least_inputs() const {
+    const Row* row = row_of(base());
+    return row ? row->inputs : 0;
+}
+
+}  // namespace coalprof

@@ -1,0 +1,51 @@
+// The words of an opcode, "ld.global.nc.v4.f32", and what they say of its instruction.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/program/code.h"
+
+namespace coalprof {
+
+struct MemoryWords {
+    Opcode opcode = Opcode::nothing;
+    AccessKind kind = AccessKind::load;
+    PtxState state = PtxState::generic;
+    PtxType type = {};
+    char variant = 0;  // of atomics: + < > & | ^ x(change) c(ompare) i d; m: matrices of ldmatrix
+    std::uint32_t width_bytes = 0;
+    bool is_copy = false;       // cp.async: the operand behind the first is what is read
+    bool is_reduction = false;  // an atomic without result
+};
+
+class OpcodeWords {
+ public:
+    explicit OpcodeWords(std::string_view opcode);
+
+    std::string_view base() const { return parts_.front(); }
+    std::string text() const { return std::string(text_); }
+    bool has(std::string_view word) const;
+    bool is_memory() const;
+    MemoryWords memory() const;
+    // Opcode, types, comparison and variant of an instruction without memory; `unknown` where it
+    // is not known.
+    void describe(Instruction32& instruction) const;
+    // How many of so many operands are results.
+    std::size_t results(std::size_t operands) const;
+    std::size_t least_inputs() const;
+
+ private:
+    std::vector<PtxType> types() const;
+    void describe_conversion(Instruction32& instruction) const;
+    void describe_comparison(Instruction32& instruction) const;
+    std::string_view text_;
+    std::vector<std::string_view> parts_;
+};
+
+std::optional<SlotKind> special_register(std::string_view name);
+
+}  // namespace coalprof
