@@ -24,6 +24,7 @@ void describe_command_line(CLI::App& app, Invocation& invocation) {
     add_pattern_commands(app, invocation);
     add_formula_command(app, invocation);
     add_warps_command(app, invocation);
+    add_kernel_command(app, invocation);
     add_explain_command(app, invocation);
     add_report_command(app, invocation);
     add_compare_command(app, invocation);

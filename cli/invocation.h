@@ -23,6 +23,7 @@ struct Invocation {
 void add_pattern_commands(CLI::App& app, Invocation& invocation);
 void add_formula_command(CLI::App& app, Invocation& invocation);
 void add_warps_command(CLI::App& app, Invocation& invocation);
+void add_kernel_command(CLI::App& app, Invocation& invocation);
 void add_report_command(CLI::App& app, Invocation& invocation);
 void add_compare_command(CLI::App& app, Invocation& invocation);
 void add_check_command(CLI::App& app, Invocation& invocation);

@@ -19,6 +19,7 @@
 #include "core/text/describe.h"
 #include "core/text/files_in_use.h"
 #include "core/text/number.h"
+#include "core/text/symbol.h"
 #include "core/trace/kernels.h"
 #include "core/trace/machine_code.h"
 #include "core/trace/second_run.h"

@@ -15,11 +15,11 @@
 #include "core/run/device_machine.h"
 #include "core/text/describe.h"
 #include "core/text/name_list.h"
+#include "core/text/symbol.h"
 #include "core/trace/lines.h"
 #include "core/trace/machine_code.h"
 #include "core/warps/warps_file.h"
 #include "core/write/source_text.h"
-#include "cupti/attach/choice.h"
 
 namespace coalprof {
 namespace {
@@ -289,27 +289,6 @@ std::vector<Warning> warnings_of(const std::vector<KernelSummary>& kernels,
 }
 
 }  // namespace
-
-std::string kernel_name(const std::string& symbol) {
-    std::string name = demangled(symbol);
-    constexpr std::string_view unnamed = "(anonymous namespace)::";
-    for (std::size_t at = 0; (at = name.find(unnamed, at)) != name.npos;)
-        name.erase(at, unnamed.size());
-    for (std::size_t at = 0; (at = name.find("[abi:", at)) != name.npos;)  // Numba's options
-        name.erase(at, std::min(name.find(']', at), name.size() - 1) + 1 - at);
-    if (name.starts_with('(')) return name;  // no function's
-    std::string plain;
-    int depth = 0;
-    for (const char c : name) {
-        if (c == '<') ++depth;
-        if (c == '(' && depth == 0 && !plain.empty()) break;
-        if (depth == 0) plain += c;
-        if (c == '>') --depth;
-    }
-    const std::size_t space = plain.rfind(' ');
-    if (space != plain.npos && space + 1 < plain.size()) plain.erase(0, space + 1);
-    return depth == 0 && !plain.empty() ? plain : name;
-}
 
 std::vector<Warning> problems_of(const std::vector<Trace>& traces, std::string_view code) {
     std::set<std::string> said;

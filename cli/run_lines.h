@@ -39,9 +39,6 @@ struct LineTraces {
 RunLines lines_of_run(const std::vector<KernelSummary>& kernels, const LineTraces& traces,
                       const std::optional<DeviceFacts>& facts, OutputFile* addresses);
 
-// A kernel's own name, of its symbol: without its result, template arguments and parameters.
-std::string kernel_name(const std::string& symbol);
-
 // Of a program whose first run told that a second one would tell no lines: what its code is like.
 std::vector<Warning> why_it_ran_once(const std::vector<Trace>& traces);
 

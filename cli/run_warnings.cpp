@@ -11,6 +11,7 @@
 #include "cli/run_lines.h"
 #include "core/text/describe.h"
 #include "core/text/shell_quote.h"
+#include "core/text/symbol.h"
 #include "cupti/attach/choice.h"
 
 namespace coalprof {

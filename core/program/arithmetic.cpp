@@ -147,17 +147,17 @@ std::uint64_t bits_of(double value, std::uint8_t bits) {
                       : std::bit_cast<std::uint64_t>(value);
 }
 
-bool holds(Comparison comparison, int order) {
-    switch (comparison) {
-        case Comparison::eq:
+bool holds(Relation relation, int order) {
+    switch (relation) {
+        case Relation::eq:
             return order == 0;
-        case Comparison::ne:
+        case Relation::ne:
             return order != 0;
-        case Comparison::lt:
+        case Relation::lt:
             return order < 0;
-        case Comparison::le:
+        case Relation::le:
             return order <= 0;
-        case Comparison::gt:
+        case Relation::gt:
             return order > 0;
         default:
             return order >= 0;
@@ -171,12 +171,12 @@ std::uint32_t compared_reals(const Step& step, const LaneValue& a, const LaneVal
         const double right = real(b.at[lane], step.from.bits);
         const bool is_nan = std::isnan(left) || std::isnan(right);
         bool is_true = false;
-        if (step.comparison == Comparison::is_nan || step.comparison == Comparison::is_number)
-            is_true = is_nan == (step.comparison == Comparison::is_nan);
+        if (step.relation == Relation::is_nan || step.relation == Relation::is_number)
+            is_true = is_nan == (step.relation == Relation::is_nan);
         else if (is_nan)
             is_true = !step.is_ordered;
         else
-            is_true = holds(step.comparison, left < right ? -1 : left > right ? 1 : 0);
+            is_true = holds(step.relation, left < right ? -1 : left > right ? 1 : 0);
         lanes |= std::uint32_t{is_true} << lane;
     }
     return lanes;
@@ -193,7 +193,7 @@ void compare(const Step& step, const Inputs& in, std::uint32_t active, const Blo
         const Order order =
             order_of(*in[0], *in[1], active, box, step.from.bits, step.from.kind == 's');
         each_lane(active, [&](std::uint32_t lane) {
-            lanes |= std::uint32_t{holds(step.comparison, order.of[lane])} << lane;
+            lanes |= std::uint32_t{holds(step.relation, order.of[lane])} << lane;
         });
     }
     if (step.variant != 0 && step.inputs > 2) {

@@ -17,7 +17,7 @@ struct Step {
     Opcode opcode = Opcode::nothing;
     PtxType type = {};
     PtxType from = {};
-    Comparison comparison = Comparison::eq;
+    Relation relation = Relation::eq;
     char variant = 0;
     bool is_negated = false;
     bool is_ordered = true;

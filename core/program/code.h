@@ -27,7 +27,7 @@ enum class Opcode : std::uint8_t {
     // clang-format on
 };
 
-enum class Comparison : std::uint8_t { eq, ne, lt, le, gt, ge, is_number, is_nan };
+enum class Relation : std::uint8_t { eq, ne, lt, le, gt, ge, is_number, is_nan };
 
 struct PtxType {
     char kind = 'b';         // u, s, b, f; p: a predicate
@@ -53,11 +53,11 @@ struct SlotInfo {
     std::uint64_t value = 0;  // of a constant
 };
 
-struct Instruction32 {
+struct PtxInstruction {
     Opcode opcode = Opcode::nothing;
     PtxType type = {};
     PtxType from = {};  // of convert; of a comparison that makes a number
-    Comparison comparison = Comparison::eq;
+    Relation relation = Relation::eq;
     char variant = 0;  // of shuffles, votes, conversions, atomics: see decode.cpp
     bool is_negated = false;
     bool is_ordered = true;  // false: a comparison that NaN satisfies
@@ -93,7 +93,7 @@ struct Code {
     std::vector<bool> is_needed;   // of a parameter: an address or a branch depends on its value
     std::uint32_t parameter_bytes = 0;
     std::vector<SlotInfo> slots;
-    std::vector<Instruction32> instructions;
+    std::vector<PtxInstruction> instructions;
     std::vector<CodeStatement> statements;
     std::vector<PtxSite> sites;
     std::uint64_t shared_bytes = 0;      // what it declares

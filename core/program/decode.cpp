@@ -142,7 +142,7 @@ class Decoder {
         return begin;
     }
 
-    std::size_t emit(Instruction32 instruction) {
+    std::size_t emit(PtxInstruction instruction) {
         if (code_.instructions.size() >= most_instructions)
             throw UsageError(
                 fmt::format("{} has more than {} instructions once its calls are "
@@ -171,7 +171,7 @@ class Decoder {
         for (const auto& [at, statement] : branches) resolve(frame, at, *statement);
     }
     void resolve(const Frame& frame, std::size_t at, const PtxStatement& statement) {
-        Instruction32& branch = code_.instructions[at];
+        PtxInstruction& branch = code_.instructions[at];
         const PtxLabel* label = find_label(*frame.function, names_of_targets_[at], statement.scope);
         names_of_targets_.erase(at);
         if (!label) refuse(statement, "there is no such label");
@@ -295,7 +295,7 @@ class Decoder {
     void decode(Frame& frame, const PtxStatement& statement) {
         statement_ = &statement;
         std::string_view text = trim(statement.text);
-        Instruction32 instruction;
+        PtxInstruction instruction;
         instruction.statement = static_cast<std::uint32_t>(code_.statements.size());
         code_.statements.push_back({std::string(shown(text)), statement.source});
         if (text.starts_with('@')) {
@@ -331,7 +331,7 @@ class Decoder {
         decode_arithmetic(frame, statement, std::move(instruction), words, operands);
     }
 
-    void decode_arithmetic(Frame& frame, const PtxStatement& statement, Instruction32 instruction,
+    void decode_arithmetic(Frame& frame, const PtxStatement& statement, PtxInstruction instruction,
                            const OpcodeWords& words,
                            const std::vector<std::string_view>& operands) {
         words.describe(instruction);
@@ -370,7 +370,7 @@ class Decoder {
     Slot inverted(Slot slot) {
         const auto result = static_cast<Slot>(code_.slots.size());
         code_.slots.push_back({SlotKind::reg, 1, 0});
-        Instruction32 invert{.opcode = Opcode::bit_not, .type = {'p', 1}};
+        PtxInstruction invert{.opcode = Opcode::bit_not, .type = {'p', 1}};
         invert.results = {result};
         invert.inputs = {slot};
         invert.statement = static_cast<std::uint32_t>(code_.statements.size()) - 1;
@@ -378,14 +378,14 @@ class Decoder {
         return result;
     }
 
-    void decode_return(Frame& frame, Instruction32 instruction) {
+    void decode_return(Frame& frame, PtxInstruction instruction) {
         instruction.opcode = frame.caller ? Opcode::branch : Opcode::exit;
         const std::size_t at = emit(std::move(instruction));
         if (frame.caller) frame.returns.push_back(at);
     }
 
     // "(retval0), function, (param0, param1)"
-    void decode_call(Frame& frame, const PtxStatement& statement, const Instruction32& guard,
+    void decode_call(Frame& frame, const PtxStatement& statement, const PtxInstruction& guard,
                      std::string_view text) {
         std::vector<std::string_view> parts = operands_of(text);
         std::vector<std::string_view> returns;
@@ -412,7 +412,7 @@ class Decoder {
                    "executed here");
         std::size_t skip = ~std::size_t{0};
         if (guard.guard != no_slot) {
-            Instruction32 around = guard;
+            PtxInstruction around = guard;
             around.opcode = Opcode::branch;
             around.is_negated = !around.is_negated;
             skip = emit(std::move(around));
@@ -430,9 +430,9 @@ class Decoder {
         for (const std::size_t at : inner.returns) code_.instructions[at].target = behind;
         if (skip != ~std::size_t{0}) code_.instructions[skip].target = behind;
     }
-    void emit_unknown(const Instruction32& guard, Frame& frame,
+    void emit_unknown(const PtxInstruction& guard, Frame& frame,
                       const std::vector<std::string_view>& returns) {
-        Instruction32 call = guard;
+        PtxInstruction call = guard;
         call.opcode = Opcode::unknown;
         for (const std::string_view name : returns) {
             const Slot slot = cell(frame, std::string(name), 0, 32);
@@ -483,7 +483,7 @@ class Decoder {
         return address;
     }
 
-    void decode_memory(Frame& frame, const PtxStatement& statement, Instruction32 instruction,
+    void decode_memory(Frame& frame, const PtxStatement& statement, PtxInstruction instruction,
                        const OpcodeWords& words, const std::vector<std::string_view>& operands) {
         const MemoryWords memory = words.memory();
         instruction.opcode = memory.opcode;
@@ -527,13 +527,13 @@ class Decoder {
                                            std::string_view) const {
         return std::nullopt;
     }
-    void decode_cells(Frame& frame, const PtxStatement& statement, Instruction32 instruction,
+    void decode_cells(Frame& frame, const PtxStatement& statement, PtxInstruction instruction,
                       const Address& address, std::string_view text) {
         const std::vector<Slot> slots = operand_list(frame, statement, text);
         const bool is_load = instruction.opcode == Opcode::load;
         const auto step = static_cast<std::uint64_t>(instruction.type.bytes());
         for (std::size_t i = 0; i < slots.size(); ++i) {
-            Instruction32 copy = instruction;
+            PtxInstruction copy = instruction;
             copy.opcode = Opcode::move;
             const Slot there =
                 cell(frame, std::string(address.base),
@@ -545,14 +545,14 @@ class Decoder {
         }
     }
     void emit_memory_unknown(const Frame& frame, const PtxStatement& statement,
-                             Instruction32 instruction,
+                             PtxInstruction instruction,
                              const std::vector<std::string_view>& operands) {
         if (instruction.opcode == Opcode::unknown && !operands.empty() &&
             !operands.front().starts_with('['))
             instruction.results = operand_list(frame, statement, operands.front());
         emit(std::move(instruction));
     }
-    void add_site(const PtxStatement& statement, Instruction32& instruction,
+    void add_site(const PtxStatement& statement, PtxInstruction& instruction,
                   const OpcodeWords& words, const MemoryWords& memory) {
         if (instruction.state == PtxState::param || instruction.state == PtxState::constant) return;
         PtxSite site;

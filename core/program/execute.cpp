@@ -101,7 +101,7 @@ class Executor::Body {
         return places_[slot];
     }
 
-    static bool is_kept(const Instruction32& one) {
+    static bool is_kept(const PtxInstruction& one) {
         return is_control(one.opcode) || one.is_needed ||
                (is_access(one.opcode) && one.site != ~0u);
     }
@@ -114,7 +114,7 @@ class Executor::Body {
         }
         new_at.back() = static_cast<std::uint32_t>(steps_.size());
         for (Step& step : steps_) {
-            const Instruction32& one = code_.instructions[step.instruction];
+            const PtxInstruction& one = code_.instructions[step.instruction];
             if (step.opcode == Opcode::branch) step.target = new_at[one.target];
             if (step.opcode != Opcode::branch_table) continue;
             step.target = static_cast<std::uint32_t>(tables_.size());
@@ -122,11 +122,11 @@ class Executor::Body {
             for (const std::uint32_t target : one.targets) tables_.back().push_back(new_at[target]);
         }
     }
-    void add_step(const Instruction32& one, std::size_t at) {
+    void add_step(const PtxInstruction& one, std::size_t at) {
         Step step{.opcode = one.opcode,
                   .type = one.type,
                   .from = one.from,
-                  .comparison = one.comparison,
+                  .relation = one.relation,
                   .variant = one.variant,
                   .is_negated = one.is_negated,
                   .is_ordered = one.is_ordered,

@@ -22,8 +22,8 @@ class ArrayContents {
 struct LaunchArray {
     std::string name;  // of the parameter or variable
     std::uint64_t base = 0;
-    std::uint64_t size_bytes = 0;                   // 0: as large as what is touched
-    std::shared_ptr<const ArrayContents> contents;  // none: zeros that nobody asked for
+    std::uint64_t size_bytes = 0;                        // 0: as large as what is touched
+    std::shared_ptr<const ArrayContents> contents = {};  // none: zeros that nobody asked for
 };
 
 class LaunchMemory {

@@ -36,6 +36,7 @@ class ModuleReader {
 
     PtxModule read() {
         bool has_version = false;
+        read_files();
         for (skip(); !at_end(); skip()) {
             const std::string_view word = peek_word();
             if (word == ".version") has_version = true;
@@ -44,7 +45,7 @@ class ModuleReader {
             } else if (word == ".target") {
                 read_target();
             } else if (word == ".file") {
-                read_file();
+                skip_line();
             } else if (word == ".section") {
                 skip_to('{');
                 skip_braces();
@@ -134,16 +135,22 @@ class ModuleReader {
                             module_.architecture);
         skip_line();
     }
-    void read_file() {
-        take_word();
-        const std::uint64_t number = take_number();
-        skip();
-        if (take('"')) {
-            const std::size_t end = std::min(text_.find('"', at_), text_.size());
-            files_[number] = text_.substr(at_, end - at_);
-            at_ = end;
+    // nvcc names its files behind the code that refers to them.
+    void read_files() {
+        constexpr std::string_view word = ".file";
+        for (at_ = text_.find(word); at_ < text_.size(); at_ = text_.find(word, at_)) {
+            const bool begins_line = at_ == 0 || text_[at_ - 1] == '\n' || text_[at_ - 1] == '\t';
+            at_ += word.size();
+            if (begins_line) read_file();
         }
-        skip_line();
+        at_ = 0;
+    }
+    void read_file() {
+        const std::uint64_t number = take_number();
+        if (!take('"')) return;
+        const std::size_t end = std::min(text_.find('"', at_), text_.size());
+        files_[number] = text_.substr(at_, end - at_);
+        at_ = end;
     }
 
     // A function or a variable of the module.

@@ -24,10 +24,10 @@ class Needs {
 
     void mark() {
         find_origins();
-        for (const Instruction32& one : code_.instructions) start_from(one);
+        for (const PtxInstruction& one : code_.instructions) start_from(one);
         for (bool changed = true; changed;) {
             changed = false;
-            for (Instruction32& one : code_.instructions) changed = take(one) || changed;
+            for (PtxInstruction& one : code_.instructions) changed = take(one) || changed;
             changed = take_stores() || changed;
         }
         set_parameters();
@@ -58,15 +58,15 @@ class Needs {
                 return false;
         }
     }
-    static bool reaches_global(const Instruction32& one) {
+    static bool reaches_global(const PtxInstruction& one) {
         return one.state == PtxState::global || one.state == PtxState::generic;
     }
-    static bool is_access(const Instruction32& one) {
+    static bool is_access(const PtxInstruction& one) {
         return one.opcode == Opcode::load || one.opcode == Opcode::store ||
                one.opcode == Opcode::atomic;
     }
 
-    Origins origin_of_parameter(const Instruction32& load) const {
+    Origins origin_of_parameter(const PtxInstruction& load) const {
         const SlotInfo& base = code_.slots[load.inputs.front()];
         if (base.kind != SlotKind::constant) return loaded;
         const std::uint64_t at = base.value + static_cast<std::uint64_t>(load.offset);
@@ -80,7 +80,7 @@ class Needs {
     void find_origins() {
         for (bool changed = true; changed;) {
             changed = false;
-            for (const Instruction32& one : code_.instructions) {
+            for (const PtxInstruction& one : code_.instructions) {
                 Origins found = 0;
                 if (one.opcode == Opcode::load)
                     found = one.state == PtxState::param ? origin_of_parameter(one) : loaded;
@@ -112,7 +112,7 @@ class Needs {
         }
     }
 
-    void start_from(const Instruction32& one) {
+    void start_from(const PtxInstruction& one) {
         switch (one.opcode) {
             case Opcode::branch:
             case Opcode::exit:
@@ -133,7 +133,7 @@ class Needs {
     }
 
     // Whether it brought something new.
-    bool take(Instruction32& one) {
+    bool take(PtxInstruction& one) {
         if (one.is_needed) return false;
         const bool is_wanted = std::ranges::any_of(
             one.results, [&](Slot slot) { return slot != no_slot && is_needed_[slot]; });
@@ -159,7 +159,7 @@ class Needs {
     // Stores to memory whose contents matter: what they store matters.
     bool take_stores() {
         bool changed = std::exchange(changed_, false);
-        for (Instruction32& one : code_.instructions) {
+        for (PtxInstruction& one : code_.instructions) {
             if (one.is_needed || (one.opcode != Opcode::store && one.opcode != Opcode::atomic))
                 continue;
             const bool may_be_generic = one.state == PtxState::generic;
@@ -180,7 +180,7 @@ class Needs {
 
     void set_parameters() {
         Origins reached = 0;
-        for (const Instruction32& one : code_.instructions)
+        for (const PtxInstruction& one : code_.instructions)
             if (is_access(one) && reaches_global(one)) reached |= origins_of(one.inputs.front());
         code_.is_address.resize(code_.parameters.size());
         code_.is_needed.resize(code_.parameters.size());
@@ -189,7 +189,7 @@ class Needs {
             code_.is_address[i] = is_wide && (code_.parameters[i].is_pointer ||
                                               (i < most_origins && (reached >> i & 1) != 0));
         }
-        for (const Instruction32& one : code_.instructions) {
+        for (const PtxInstruction& one : code_.instructions) {
             if (one.opcode != Opcode::load || one.state != PtxState::param || !one.is_needed)
                 continue;
             const Origins of = origin_of_parameter(one);
@@ -198,7 +198,7 @@ class Needs {
         }
     }
 
-    [[noreturn]] void refuse(const Instruction32& one) const {
+    [[noreturn]] void refuse(const PtxInstruction& one) const {
         const CodeStatement& statement = code_.statements[one.statement];
         throw UsageError(fmt::format(
             "{}'{}' of {} is not known here, and an address or a branch depends on its result. "

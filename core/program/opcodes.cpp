@@ -230,7 +230,7 @@ MemoryWords OpcodeWords::memory() const {
     return words;
 }
 
-void OpcodeWords::describe(Instruction32& instruction) const {
+void OpcodeWords::describe(PtxInstruction& instruction) const {
     const Row* row = row_of(base());
     instruction.opcode = row ? row->opcode : Opcode::unknown;
     const std::vector<PtxType> all = types();
@@ -293,7 +293,7 @@ void OpcodeWords::describe(Instruction32& instruction) const {
     if (has_carry || is_packed) instruction.opcode = Opcode::unknown;
 }
 
-void OpcodeWords::describe_comparison(Instruction32& instruction) const {
+void OpcodeWords::describe_comparison(PtxInstruction& instruction) const {
     const std::vector<PtxType> all = types();
     instruction.from = instruction.type;
     instruction.type = base() == "setp" ? PtxType{'p', 1}
@@ -307,29 +307,29 @@ void OpcodeWords::describe_comparison(Instruction32& instruction) const {
         plain.remove_suffix(1);
         instruction.is_ordered = false;
     }
-    constexpr std::array<std::pair<std::string_view, Comparison>, 12> names{
-        {{"eq", Comparison::eq},
-         {"ne", Comparison::ne},
-         {"lt", Comparison::lt},
-         {"le", Comparison::le},
-         {"gt", Comparison::gt},
-         {"ge", Comparison::ge},
-         {"lo", Comparison::lt},
-         {"ls", Comparison::le},
-         {"hi", Comparison::gt},
-         {"hs", Comparison::ge},
-         {"num", Comparison::is_number},
-         {"nan", Comparison::is_nan}}};
+    constexpr std::array<std::pair<std::string_view, Relation>, 12> names{
+        {{"eq", Relation::eq},
+         {"ne", Relation::ne},
+         {"lt", Relation::lt},
+         {"le", Relation::le},
+         {"gt", Relation::gt},
+         {"ge", Relation::ge},
+         {"lo", Relation::lt},
+         {"ls", Relation::le},
+         {"hi", Relation::gt},
+         {"hs", Relation::ge},
+         {"num", Relation::is_number},
+         {"nan", Relation::is_nan}}};
     const auto found =
-        std::ranges::find(names, plain, &std::pair<std::string_view, Comparison>::first);
+        std::ranges::find(names, plain, &std::pair<std::string_view, Relation>::first);
     if (found == names.end())
         instruction.opcode = Opcode::unknown;
     else
-        instruction.comparison = found->second;
+        instruction.relation = found->second;
     instruction.variant = has("and") ? '&' : has("or") ? '|' : has("xor") ? '^' : 0;
 }
 
-void OpcodeWords::describe_conversion(Instruction32& instruction) const {
+void OpcodeWords::describe_conversion(PtxInstruction& instruction) const {
     const std::vector<PtxType> all = types();
     if (all.size() < 2 || has("pack")) {
         instruction.opcode = Opcode::unknown;

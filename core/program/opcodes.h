@@ -33,15 +33,15 @@ class OpcodeWords {
     MemoryWords memory() const;
     // Opcode, types, comparison and variant of an instruction without memory; `unknown` where it
     // is not known.
-    void describe(Instruction32& instruction) const;
+    void describe(PtxInstruction& instruction) const;
     // How many of so many operands are results.
     std::size_t results(std::size_t operands) const;
     std::size_t least_inputs() const;
 
  private:
     std::vector<PtxType> types() const;
-    void describe_conversion(Instruction32& instruction) const;
-    void describe_comparison(Instruction32& instruction) const;
+    void describe_conversion(PtxInstruction& instruction) const;
+    void describe_comparison(PtxInstruction& instruction) const;
     std::string_view text_;
     std::vector<std::string_view> parts_;
 };

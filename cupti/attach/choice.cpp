@@ -1,22 +1,12 @@
 #include "cupti/attach/choice.h"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 
-#include <cstdlib>
-#include <memory>
-#include <new>
 #include <utility>
 
-namespace coalprof {
+#include "core/text/symbol.h"
 
-std::string demangled(const std::string& name) {
-    int status = 0;
-    const std::unique_ptr<char, decltype(&std::free)> text(
-        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-    if (status == -1) throw std::bad_alloc();
-    return status == 0 && text ? std::string(text.get()) : name;
-}
+namespace coalprof {
 
 LaunchChoice::LaunchChoice(std::uint64_t first_of_each, const std::optional<std::string>& pattern,
                            const NvtxRanges* ranges,

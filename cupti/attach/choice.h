@@ -14,9 +14,6 @@
 
 namespace coalprof {
 
-// "_Z5scalePf" is "scale(float*)"; what is not mangled stays as it is.
-std::string demangled(const std::string& name);
-
 class LaunchChoice {
  public:
     // `pattern`: see KernelPattern; it is looked for in the demangled name; none: all kernels but

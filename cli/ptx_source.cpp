@@ -1,0 +1,205 @@
+#include "cli/ptx_source.h"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+
+#include "cli/child_program.h"
+#include "core/stop/signal.h"
+#include "core/text/byte_source.h"
+#include "core/text/describe.h"
+#include "core/text/error.h"
+#ifdef COALPROF_HAS_CUDA
+#include "cupti/attach/ptx_image.h"
+#endif
+
+namespace coalprof {
+namespace {
+
+// Programs with hundreds of kernels have tens of MiB; PTX beyond is nobody's.
+constexpr std::size_t most_file_bytes = std::size_t{1} << 29;
+
+std::string bytes_of(const std::string& file) {
+    const auto source = open_bytes(file, [] { return stop_signal() != 0; });
+    std::optional<std::string> bytes = read_whole(*source, most_file_bytes);
+    stop_if_asked();
+    if (!bytes)
+        throw UsageError(
+            fmt::format("{}: it holds more than {} MiB", shown(file), most_file_bytes >> 20));
+    return std::move(*bytes);
+}
+
+// A comment may stand before the first directive.
+bool is_ptx(std::string_view text) {
+    const std::size_t at = text.find(".version");
+    return at != text.npos && text.substr(0, at).find("__global__") == text.npos &&
+           text.find(".target", at) != text.npos;
+}
+bool is_binary(std::string_view bytes) { return bytes.substr(0, 4096).find('\0') != bytes.npos; }
+
+std::vector<std::string> texts_in_binary(const std::string& bytes, const PtxSource& source) {
+#ifdef COALPROF_HAS_CUDA
+    constexpr std::uint32_t fat_binary_magic = 0xba55ed50;
+    std::vector<std::string> texts;
+    for (std::size_t at = 0; at + 16 <= bytes.size(); at += 8) {
+        std::uint32_t magic = 0;
+        std::memcpy(&magic, bytes.data() + at, sizeof magic);
+        if (magic != fat_binary_magic) continue;
+        const auto found =
+            ptx_of_fat_binary(std::as_bytes(std::span(bytes)).subspan(at), source.architecture);
+        if (const auto* text = std::get_if<std::string>(&found)) texts.push_back(*text);
+    }
+    if (!texts.empty()) return texts;
+    throw UsageError(
+        fmt::format("{}: it holds no PTX for compute capability {}.{} or older", shown(source.file),
+                    source.architecture / 10, source.architecture % 10),
+        {}, UsageError::no_caret,
+        "build it with nvcc -arch=sm_90, which keeps PTX; -arch=native does not");
+#else
+    static_cast<void>(bytes);
+    throw UsageError(fmt::format("{}: it is no PTX, and this coalprof was built without what reads "
+                                 "programs",
+                                 shown(source.file)),
+                     {}, UsageError::no_caret, "nvcc -ptx -lineinfo FILE.cu makes PTX");
+#endif
+}
+
+std::string nvcc_path() {
+    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
+        if (const char* home = ::getenv(variable))
+            if (const std::string path = std::string(home) + "/bin/nvcc";
+                ::access(path.c_str(), X_OK) == 0)
+                return path;
+    std::string path = ::getenv("PATH") ? ::getenv("PATH") : "";
+    for (std::size_t at = 0; at <= path.size();) {
+        const std::size_t end = std::min(path.find(':', at), path.size());
+        const std::string one = path.substr(at, end - at) + "/nvcc";
+        if (::access(one.c_str(), X_OK) == 0) return one;
+        at = end + 1;
+    }
+    const char* usual = "/usr/local/cuda/bin/nvcc";
+    return ::access(usual, X_OK) == 0 ? usual : "";
+}
+
+// Removed with what is in it.
+class WorkFolder {
+ public:
+    WorkFolder() {
+        std::string pattern = (std::filesystem::temp_directory_path() / "coalprof-XXXXXX").string();
+        if (!::mkdtemp(pattern.data()))
+            throw Error("cannot compile: no folder can be made for temporary files; set TMPDIR");
+        path_ = pattern;
+    }
+    ~WorkFolder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    WorkFolder(const WorkFolder&) = delete;
+    WorkFolder& operator=(const WorkFolder&) = delete;
+    const std::filesystem::path& path() const { return path_; }
+
+ private:
+    std::filesystem::path path_;
+};
+
+std::string compiled(const PtxSource& source) {
+    const std::string nvcc = nvcc_path();
+    if (nvcc.empty())
+        throw Error(
+            fmt::format("cannot compile {}: there is no nvcc on the PATH, in CUDA_HOME or in "
+                        "/usr/local/cuda. Where there is one, nvcc -ptx -lineinfo makes PTX, "
+                        "which needs no CUDA here",
+                        shown(source.file)));
+    const WorkFolder folder;
+    const std::string result = (folder.path() / "kernels.ptx").string();
+    std::vector<std::string> words{nvcc, "-ptx", "-lineinfo",
+                                   fmt::format("-arch=sm_{}", source.architecture)};
+    words.insert(words.end(), source.nvcc_args.begin(), source.nvcc_args.end());
+    words.insert(words.end(), {"-o", result});
+    if (source.file == "-") words.insert(words.end(), {"-x", "cu"});
+    words.push_back(source.file);
+    if (run_program(words, {}) != 0)
+        throw UsageError(
+            fmt::format("{} does not compile; what nvcc says is above", shown(source.file)));
+    return bytes_of(result);
+}
+
+std::string without_comments(const std::string& cuda) {
+    std::string plain;
+    for (std::size_t at = 0; at < cuda.size();) {
+        if (cuda.compare(at, 2, "//") == 0) {
+            at = std::min(cuda.find('\n', at), cuda.size());
+        } else if (cuda.compare(at, 2, "/*") == 0) {
+            const std::size_t end = cuda.find("*/", at);
+            at = end == cuda.npos ? cuda.size() : end + 2;
+        } else {
+            plain += cuda[at++];
+        }
+    }
+    return plain;
+}
+
+std::string last_name_in(std::string_view declaration) {
+    const auto is_part = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+    };
+    if (const std::size_t bracket = declaration.find('['); bracket != declaration.npos)
+        declaration = declaration.substr(0, bracket);
+    while (!declaration.empty() && !is_part(declaration.back())) declaration.remove_suffix(1);
+    std::size_t begin = declaration.size();
+    while (begin > 0 && is_part(declaration[begin - 1])) --begin;
+    return std::string(declaration.substr(begin));
+}
+
+}  // namespace
+
+PtxTexts ptx_texts_of(const PtxSource& source) {
+    std::string bytes = bytes_of(source.file);
+    if (is_binary(bytes)) return {.texts = texts_in_binary(bytes, source), .cuda = {}};
+    if (is_ptx(bytes)) return {.texts = {std::move(bytes)}, .cuda = {}};
+    if (bytes.find("__global__") == bytes.npos)
+        throw UsageError(
+            fmt::format("{}: it is neither PTX nor CUDA source with a __global__ function",
+                        shown(source.file)));
+    if (source.file == "-")
+        throw UsageError("-: CUDA source is compiled from a file", {}, UsageError::no_caret,
+                         "save it as FILE.cu; PTX may come from standard input");
+    return {.texts = {compiled(source)}, .cuda = std::move(bytes)};
+}
+
+std::vector<std::string> parameter_names(const std::string& cuda, const std::string& kernel) {
+    const std::string plain = without_comments(cuda);
+    for (std::size_t at = plain.find(kernel + "("); at != plain.npos;
+         at = plain.find(kernel + "(", at + 1)) {
+        const bool is_whole =
+            at == 0 ||
+            (std::isalnum(static_cast<unsigned char>(plain[at - 1])) == 0 && plain[at - 1] != '_');
+        const std::size_t global = plain.rfind("__global__", at);
+        if (!is_whole || global == plain.npos ||
+            plain.substr(global, at - global).find_first_of(";{}") != plain.npos)
+            continue;
+        std::vector<std::string> names;
+        int depth = 0;
+        std::size_t begin = at + kernel.size() + 1;
+        for (std::size_t i = begin; i < plain.size(); ++i) {
+            const char c = plain[i];
+            if (c == '(' || c == '<') ++depth;
+            if (c == '>') --depth;
+            if ((c == ',' || c == ')') && depth == 0) {
+                names.push_back(last_name_in(std::string_view(plain).substr(begin, i - begin)));
+                begin = i + 1;
+                if (c == ')') return names;
+            } else if (c == ')') {
+                --depth;
+            }
+        }
+    }
+    return {};
+}
+
+}  // namespace coalprof

@@ -1,0 +1,30 @@
+// The PTX of what a user names: PTX itself, CUDA source that nvcc compiles, or a program, library,
+// object or fat binary that holds PTX.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/machine/machine.h"
+
+namespace coalprof {
+
+struct PtxSource {
+    std::string file;                    // "-": standard input
+    std::vector<std::string> nvcc_args;  // for CUDA source
+    std::uint32_t architecture = 90;     // 90 is compute capability 9.0
+};
+
+struct PtxTexts {
+    std::vector<std::string> texts;  // of a program one for each of its parts
+    std::string cuda;  // the CUDA source they were compiled from; empty: there is none
+};
+
+// Throws Error: UsageError where there is no such file or no PTX in it, the environment's where
+// nvcc is needed and not there.
+PtxTexts ptx_texts_of(const PtxSource& source);
+
+// The names of a kernel's parameters in CUDA source; empty where they are not found.
+std::vector<std::string> parameter_names(const std::string& cuda, const std::string& kernel);
+
+}  // namespace coalprof

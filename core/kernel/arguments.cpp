@@ -1,0 +1,229 @@
+#include "core/kernel/arguments.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cstring>
+#include <optional>
+
+#include "core/kernel/contents.h"
+#include "core/text/describe.h"
+#include "core/text/error.h"
+#include "core/text/number.h"
+#include "core/text/suggest.h"
+
+namespace coalprof {
+namespace {
+
+class Binder {
+ public:
+    Binder(const Code& code, const KernelArguments& arguments)
+        : code_(code), names_(arguments.known_names), is_given_(code.parameters.size(), false) {
+        bound_.launch.parameters.resize(code.parameter_bytes);
+    }
+
+    BoundLaunch bind(const std::vector<std::string>& typed) {
+        for (const std::string& one : typed) take(one);
+        add_missing();
+        for (std::size_t i = 0; i < code_.variables.size(); ++i) add_variable(i);
+        return std::move(bound_);
+    }
+
+ private:
+    void take(const std::string& typed) {
+        option_ = fmt::format("--arg {}", shown(typed));
+        const std::size_t equals = typed.find('=');
+        if (equals == typed.npos || equals == 0)
+            throw UsageError(fmt::format("{}: it is no NAME=VALUE", option_), {},
+                             UsageError::no_caret,
+                             "for example --arg n=1000, --arg 2=3.5 or --arg x=f32[1048576]");
+        const std::size_t at = position_of(typed.substr(0, equals));
+        const std::string value = typed.substr(equals + 1);
+        if (is_given_[at]) throw UsageError(fmt::format("{}: it is given twice", option_));
+        is_given_[at] = true;
+        if (value.starts_with('@') || value.find('[') != value.npos)
+            take_array(at, value);
+        else
+            take_scalar(at, value);
+    }
+
+    std::size_t position_of(const std::string& word) const {
+        const std::size_t count = code_.parameters.size();
+        for (std::size_t i = 0; i < count; ++i)
+            if ((i < names_.size() && names_[i] == word) || code_.parameters[i].name == word)
+                return i;
+        if (std::ranges::all_of(word, is_digit)) {
+            const std::uint64_t number = parse_integer(word, option_);
+            if (number < count) return number;
+            throw UsageError(fmt::format("{}: {} has {} parameter{}, numbered from 0", option_,
+                                         shown(code_.kernel), count, count == 1 ? "" : "s"));
+        }
+        throw UsageError(fmt::format("{}: there is no parameter '{}'; they are {}", option_,
+                                     shown(word), describe_parameters(code_, names_)));
+    }
+
+    void put(std::size_t at, std::uint64_t value, std::uint32_t bytes) {
+        std::memcpy(&bound_.launch.parameters[code_.parameter_offsets[at]], &value,
+                    std::min<std::size_t>(bytes, sizeof value));
+    }
+    static std::uint64_t base_of(std::size_t at) { return first_array + at * array_distance; }
+    std::string name_of(std::size_t at) const {
+        return at < names_.size() ? names_[at] : std::to_string(at);
+    }
+
+    // "f32[1024]", "f32[1024]=iota", "@col.npy", "i32[1024]=@raw.bin"
+    void take_array(std::size_t at, const std::string& value) {
+        LaunchArray array{.name = name_of(at), .base = base_of(at)};
+        if (value.starts_with('@')) {
+            ArrayFile file = contents_of_file(value.substr(1));
+            if (code_.parameters[at].size_bytes != 8 || !code_.is_address[at]) {
+                take_bytes(at, *file.contents, file.size_bytes);
+                return;
+            }
+            array.size_bytes = file.size_bytes;
+            array.contents = std::move(file.contents);
+        } else {
+            describe_array(array, value);
+        }
+        if (code_.parameters[at].size_bytes != 8)
+            throw UsageError(fmt::format("{}: parameter {} is no pointer", option_, array.name));
+        put(at, array.base, 8);
+        bound_.memory.add(std::move(array));
+    }
+    void describe_array(LaunchArray& array, const std::string& value) const {
+        const std::size_t open = value.find('[');
+        const std::size_t close = value.find(']', open);
+        if (close == value.npos) throw UsageError(fmt::format("{}: a ']' is missing", option_));
+        const ElementKind kind = read_element_kind(value.substr(0, open), option_);
+        const std::uint64_t elements = parse_integer(value.substr(open + 1, close - open - 1),
+                                                     option_, 1, std::uint64_t{1} << 38);
+        array.size_bytes = elements * kind.bytes;
+        const std::string rest = value.substr(close + 1);
+        if (rest.empty()) return;
+        if (!rest.starts_with('='))
+            throw UsageError(fmt::format("{}: '=' is expected behind ']'", option_));
+        if (!rest.starts_with("=@")) {
+            array.contents = contents_by_rule(rest.substr(1), kind, elements, option_);
+            return;
+        }
+        ArrayFile file = contents_of_file(rest.substr(2));
+        if (file.size_bytes < array.size_bytes)
+            throw UsageError(fmt::format("{}: the file holds {} bytes, the array {}", option_,
+                                         file.size_bytes, array.size_bytes));
+        array.contents = std::move(file.contents);
+    }
+    // A structure, from a file.
+    void take_bytes(std::size_t at, const ArrayContents& contents, std::uint64_t size_bytes) {
+        const std::uint32_t wanted = code_.parameters[at].size_bytes;
+        if (size_bytes != wanted)
+            throw UsageError(fmt::format("{}: parameter {} takes {} bytes, the file holds {}",
+                                         option_, name_of(at), wanted, size_bytes));
+        for (std::uint32_t i = 0; i < wanted; ++i)
+            bound_.launch.parameters[code_.parameter_offsets[at] + i] = contents.byte_at(i);
+    }
+
+    void take_scalar(std::size_t at, const std::string& value) {
+        const PtxParameter& parameter = code_.parameters[at];
+        if (parameter.size_bytes > 8)
+            throw UsageError(fmt::format("{}: parameter {} is a structure of {} bytes", option_,
+                                         name_of(at), parameter.size_bytes),
+                             {}, UsageError::no_caret, "give its bytes in a file: NAME=@raw.bin");
+        const auto bits = static_cast<std::uint32_t>(parameter.size_bytes * 8);
+        put(at, scalar_of(value, parameter.type.starts_with('f'), bits), parameter.size_bytes);
+    }
+    std::uint64_t scalar_of(const std::string& value, bool is_real, std::uint32_t bits) const {
+        const char* end = value.data() + value.size();
+        const std::size_t sign = value.starts_with('-') ? 1 : 0;
+        const ReadNumber whole = read_address(std::string_view(value).substr(sign));
+        const bool is_whole =
+            whole.status == NumberStatus::ok && whole.length == value.size() - sign;
+        if (!is_real && is_whole) {
+            const std::uint64_t most =
+                bits >= 64 ? largest_integer : (std::uint64_t{1} << bits) - 1;
+            if (whole.value > (sign != 0 ? most / 2 + 1 : most))
+                throw UsageError(fmt::format("{}: it does not fit {} bits", option_, bits));
+            return sign != 0 ? ~whole.value + 1 : whole.value;
+        }
+        double real = 0;
+        const auto [read, error] = std::from_chars(value.data(), end, real);
+        if (error != std::errc{} || read != end || bits < 32)
+            throw UsageError(fmt::format("{}: '{}' is no number", option_, shown(value)));
+        return bits == 32 ? std::bit_cast<std::uint32_t>(static_cast<float>(real))
+                          : std::bit_cast<std::uint64_t>(real);
+    }
+
+    void add_missing() {
+        bool misses = false;
+        for (std::size_t i = 0; i < is_given_.size(); ++i) {
+            if (is_given_[i]) continue;
+            if (code_.is_address[i]) {
+                put(i, base_of(i), 8);
+                bound_.memory.add({.name = name_of(i), .base = base_of(i)});
+            } else {
+                misses = misses || code_.is_needed[i];
+            }
+        }
+        if (!misses) return;
+        std::string missing;
+        for (std::size_t i = 0; i < is_given_.size(); ++i)
+            if (!is_given_[i] && !code_.is_address[i] && code_.is_needed[i])
+                missing += fmt::format("{}{}", missing.empty() ? "" : ", ", name_of(i));
+        throw UsageError(
+            fmt::format(
+                "{}: addresses or branches depend on parameters that were not given: {}. It "
+                "takes {}",
+                shown(code_.kernel), missing, describe_parameters(code_, names_)),
+            {}, UsageError::no_caret,
+            fmt::format("--arg {}=VALUE", missing.substr(0, missing.find(','))));
+    }
+    void add_variable(std::size_t at) {
+        const PtxVariable& variable = code_.variables[at];
+        LaunchArray array{.name = variable.name,
+                          .base = code_.variable_addresses[at],
+                          .size_bytes = variable.size_bytes};
+        if (!variable.contents.empty()) array.contents = bytes_of(variable.contents);
+        bound_.memory.add(std::move(array));
+    }
+    static std::shared_ptr<const ArrayContents> bytes_of(const std::vector<std::uint8_t>& bytes) {
+        class Bytes : public ArrayContents {
+         public:
+            explicit Bytes(const std::vector<std::uint8_t>& bytes) : bytes_(bytes) {}
+            std::uint8_t byte_at(std::uint64_t at) const override {
+                return at < bytes_.size() ? bytes_[at] : std::uint8_t{0};
+            }
+
+         private:
+            std::vector<std::uint8_t> bytes_;
+        };
+        return std::make_shared<Bytes>(bytes);
+    }
+
+    const Code& code_;
+    const std::vector<std::string>& names_;
+    BoundLaunch bound_;
+    std::vector<bool> is_given_;
+    std::string option_;
+};
+
+}  // namespace
+
+BoundLaunch bind_arguments(const Code& code, const KernelArguments& arguments) {
+    return Binder(code, arguments).bind(arguments.typed);
+}
+
+std::string describe_parameters(const Code& code, const std::vector<std::string>& names) {
+    std::string text;
+    for (std::size_t i = 0; i < code.parameters.size(); ++i) {
+        const PtxParameter& one = code.parameters[i];
+        const std::string type = code.is_address[i] ? "pointer"
+                                 : one.type == "b8" ? fmt::format("{} bytes", one.size_bytes)
+                                                    : one.type;
+        text += fmt::format("{}{} ({})", text.empty() ? "" : ", ",
+                            i < names.size() ? names[i] : std::to_string(i), type);
+    }
+    return text.empty() ? "no parameters" : text;
+}
+
+}  // namespace coalprof

@@ -1,0 +1,168 @@
+#include "core/kernel/contents.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
+#include "core/text/byte_source.h"
+#include "core/text/describe.h"
+#include "core/text/error.h"
+#include "core/text/number.h"
+
+namespace coalprof {
+namespace {
+
+// More would not leave room for anything else: a smaller array shows the same.
+constexpr std::size_t most_file_bytes = std::size_t{1} << 29;
+
+class Zeros : public ArrayContents {
+ public:
+    std::uint8_t byte_at(std::uint64_t) const override { return 0; }
+    bool is_constant() const override { return true; }
+};
+
+// Elements by a rule of their number.
+class Elements : public ArrayContents {
+ public:
+    explicit Elements(ElementKind kind) : kind_(kind) {}
+    std::uint8_t byte_at(std::uint64_t at) const override {
+        const std::uint64_t value = element(at / kind_.bytes);
+        return static_cast<std::uint8_t>(value >> (8 * (at % kind_.bytes)));
+    }
+
+ protected:
+    virtual std::uint64_t element(std::uint64_t number) const = 0;
+    std::uint64_t real(double value) const {
+        return kind_.bytes == 4 ? std::bit_cast<std::uint32_t>(static_cast<float>(value))
+                                : std::bit_cast<std::uint64_t>(value);
+    }
+    ElementKind kind_;
+};
+
+class Iota : public Elements {
+ public:
+    using Elements::Elements;
+
+ private:
+    std::uint64_t element(std::uint64_t number) const override {
+        return kind_.kind == 'f' ? real(static_cast<double>(number)) : number;
+    }
+};
+
+class Random : public Elements {
+ public:
+    Random(ElementKind kind, std::uint64_t elements, std::uint64_t seed)
+        : Elements(kind), elements_(std::max<std::uint64_t>(1, elements)), seed_(seed) {}
+
+ private:
+    // splitmix64 (Steele, Lea and Flood, 2014).
+    std::uint64_t element(std::uint64_t number) const override {
+        std::uint64_t bits = (number + 1) * 0x9E37'79B9'7F4A'7C15u + seed_ * 0xBF58'476D'1CE4'E5B9u;
+        bits = (bits ^ bits >> 30) * 0xBF58'476D'1CE4'E5B9u;
+        bits = (bits ^ bits >> 27) * 0x94D0'49BB'1331'11EBu;
+        bits ^= bits >> 31;
+        if (kind_.kind == 'f') return real(static_cast<double>(bits >> 11) * 0x1p-53);
+        return bits % elements_;
+    }
+    std::uint64_t elements_;
+    std::uint64_t seed_;
+};
+
+class FileBytes : public ArrayContents {
+ public:
+    explicit FileBytes(std::string bytes, std::size_t begin)
+        : bytes_(std::move(bytes)), begin_(begin) {}
+    std::uint8_t byte_at(std::uint64_t at) const override {
+        return at < bytes_.size() - begin_ ? static_cast<std::uint8_t>(bytes_[begin_ + at]) : 0;
+    }
+
+ private:
+    std::string bytes_;
+    std::size_t begin_;
+};
+
+// Where the elements begin in a file of numpy's; 0: it is none. Source: NumPy's NEP 1.
+std::size_t begin_of_npy(const std::string& bytes, const std::string& path) {
+    constexpr std::string_view magic = "\x93NUMPY";
+    if (!bytes.starts_with(magic)) return 0;
+    const auto cut = [&] { return UsageError(fmt::format("{}: it was cut", shown(path))); };
+    if (bytes.size() < 12) throw cut();
+    const auto byte = [&](std::size_t at) {
+        return static_cast<std::size_t>(static_cast<unsigned char>(bytes[at]));
+    };
+    const bool is_old = bytes[6] == 1;
+    const std::size_t length =
+        is_old ? byte(8) | byte(9) << 8 : byte(8) | byte(9) << 8 | byte(10) << 16 | byte(11) << 24;
+    const std::size_t begin = (is_old ? 10 : 12) + length;
+    if (begin > bytes.size()) throw cut();
+    const std::string_view header = std::string_view(bytes).substr(0, begin);
+    if (header.find("'fortran_order': True") != header.npos)
+        throw UsageError(fmt::format("{}: its array is in Fortran's order", shown(path)), {},
+                         UsageError::no_caret, "save it with numpy.ascontiguousarray");
+    if (header.find("'descr': '>") != header.npos || header.find("'descr': '|O") != header.npos)
+        throw UsageError(
+            fmt::format("{}: its elements are no plain little-endian numbers", shown(path)));
+    return begin;
+}
+
+}  // namespace
+
+ElementKind read_element_kind(std::string_view word, std::string_view option) {
+    constexpr std::array<std::pair<std::string_view, ElementKind>, 19> kinds{
+        {{"u8", {'u', 1}},
+         {"u16", {'u', 2}},
+         {"u32", {'u', 4}},
+         {"u64", {'u', 8}},
+         {"i8", {'i', 1}},
+         {"i16", {'i', 2}},
+         {"i32", {'i', 4}},
+         {"i64", {'i', 8}},
+         {"f32", {'f', 4}},
+         {"f64", {'f', 8}},
+         {"float", {'f', 4}},
+         {"double", {'f', 8}},
+         {"int", {'i', 4}},
+         {"float32", {'f', 4}},
+         {"float64", {'f', 8}},
+         {"int32", {'i', 4}},
+         {"int64", {'i', 8}},
+         {"uint8", {'u', 1}},
+         {"uint32", {'u', 4}}}};
+    for (const auto& [name, kind] : kinds)
+        if (word == name) return kind;
+    if (word == "f16" || word == "bf16") return {'u', 2};
+    if (word == "f32x2") return {'u', 8};
+    if (word == "f32x4" || word == "f64x2") return {'u', 16};
+    throw UsageError(fmt::format("{}: '{}' is no element type", option, shown(word)), {},
+                     UsageError::no_caret, "for example x=f32[1048576] or x=i32[4096]=iota");
+}
+
+ArrayFile contents_of_file(const std::string& path) {
+    const auto source = open_bytes(path);
+    std::optional<std::string> bytes = read_whole(*source, most_file_bytes);
+    if (!bytes)
+        throw UsageError(
+            fmt::format("{}: it holds more than {} MiB", shown(path), most_file_bytes >> 20), {},
+            UsageError::no_caret, "a smaller array shows the same");
+    const std::size_t begin = begin_of_npy(*bytes, path);
+    const std::uint64_t size_bytes = bytes->size() - begin;
+    return {std::make_shared<FileBytes>(std::move(*bytes), begin), size_bytes};
+}
+
+std::shared_ptr<const ArrayContents> contents_by_rule(std::string_view rule, ElementKind kind,
+                                                      std::uint64_t elements,
+                                                      std::string_view option) {
+    if (rule == "0") return std::make_shared<Zeros>();
+    if (rule == "iota") return std::make_shared<Iota>(kind);
+    if (rule == "random") return std::make_shared<Random>(kind, elements, 1);
+    if (rule.starts_with("random:"))
+        return std::make_shared<Random>(kind, elements, parse_integer(rule.substr(7), option));
+    throw UsageError(fmt::format("{}: '{}' does not say what the array holds", option, shown(rule)),
+                     {}, UsageError::no_caret,
+                     "0, iota, random, random:SEED, @file.npy or @raw.bin");
+}
+
+}  // namespace coalprof

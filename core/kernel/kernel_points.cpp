@@ -1,0 +1,227 @@
+#include "core/kernel/kernel_points.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <tuple>
+
+#include "core/explain/line_findings.h"
+#include "core/text/describe.h"
+#include "core/text/symbol.h"
+#include "core/write/source_text.h"
+
+namespace coalprof {
+namespace {
+
+// Instructions of one line that ask for memory in the same way are one, as unrolled loops have
+// them.
+using Key = std::tuple<SourceLine, SourceLine, std::string, Space, AccessKind, std::uint32_t>;
+
+struct Line {
+    LineSummary summary;
+    SiteCounts counts;
+};
+
+std::vector<Line> lines_of(const Code& code, const Machine& machine,
+                           const std::vector<SiteCounts>& counts) {
+    const bool counts_sectors = machine.rules->global == GlobalRule::sectors_by_warp;
+    std::map<Key, Line> lines;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        if (counts[i].warps == 0) continue;
+        PtxSite site = code.sites[i];
+        site.space = counts[i].space;
+        Line& line = lines[{site.source, site.inlined_at, site.instruction, site.space, site.kind,
+                            site.width_bytes}];
+        line.summary.site = std::move(site);
+        line.counts.add(counts[i]);
+    }
+    std::vector<Line> all;
+    for (auto& [key, line] : lines) {
+        const SiteCounts& of = line.counts;
+        const std::uint64_t width = std::max(1u, line.summary.site.width_bytes);
+        line.summary.totals = {
+            .executed = of.warps,
+            .lanes = of.lanes,
+            .sectors = counts_sectors ? of.global.sectors : of.transactions.sectors(),
+            .lines = of.global.lines,
+            .places =
+                (counts_sectors ? of.global.unique_bytes : of.transactions.unique_bytes) / width,
+            .ideal_sectors = of.global.ideal_sectors,
+            .needed_sectors = of.needed_sectors,
+            .passes = of.shared.wavefronts,
+            .ideal_passes = of.shared.ideal_wavefronts};
+        line.summary.samples = of.samples;
+        all.push_back(std::move(line));
+    }
+    return all;
+}
+
+// "load", "shared_store"
+std::string op_of(const PtxSite& site) {
+    const std::string_view prefix = site.space == Space::shared  ? "shared_"
+                                    : site.space == Space::local ? "local_"
+                                                                 : "";
+    return std::string(prefix).append(name_of(site.kind));
+}
+
+std::string place_text(const SourceLine& place) {
+    if (place.file.empty()) return {};
+    return fmt::format("{}:{}", std::filesystem::path(place.file).filename().string(), place.line);
+}
+
+Point point_of(const LineReport& report, const SiteCounts& counts, const Machine& machine,
+               const NamedValues& of_kernel, std::map<std::string, int>& names) {
+    const PtxSite& site = report.line.site;
+    const std::string place = place_text(report.line.place());
+    Point point;
+    point.name =
+        fmt::format("{} {}", place.empty() ? kernel_name(site.function) : place, site.instruction);
+    if (const int before = names[point.name]++; before > 0)
+        point.name += fmt::format(" #{}", before + 1);
+    point.parameters = {{"line", place.empty() ? Value{} : Value(place)}};
+    point.parameters.insert(point.parameters.end(), of_kernel.begin(), of_kernel.end());
+    point.parameters.emplace_back("op", op_of(site));
+    point.parameters.emplace_back("width_bytes", site.width_bytes);
+    if (!place.empty())
+        point.parameters.emplace_back(std::string(source_file_parameter), report.line.place().file);
+    point.predicted = counts.readings(site.kind, machine);
+    return point;
+}
+
+std::string text_of(const std::array<std::uint32_t, 3>& dimensions) {
+    if (dimensions[1] == 1 && dimensions[2] == 1) return fmt::format("{}", dimensions[0]);
+    if (dimensions[2] == 1) return fmt::format("{}x{}", dimensions[0], dimensions[1]);
+    return fmt::format("{}x{}x{}", dimensions[0], dimensions[1], dimensions[2]);
+}
+
+// All instructions of a kind and a memory together.
+Readings sum_of(const std::vector<Line>& lines, const Machine& machine) {
+    std::map<std::pair<Space, AccessKind>, SiteCounts> sums;
+    for (const Line& line : lines)
+        sums[{line.summary.site.space, line.summary.site.kind}].add(line.counts);
+    Readings all;
+    for (const auto& [key, counts] : sums)
+        counts.readings(key.second, machine).each([&](Counter counter, const Reading& reading) {
+            // Atomics and reductions on shared memory have one counter.
+            const Reading& before = all[counter];
+            if (std::holds_alternative<std::uint64_t>(before) &&
+                std::holds_alternative<std::uint64_t>(reading))
+                all[counter] = std::get<std::uint64_t>(before) + std::get<std::uint64_t>(reading);
+            else
+                all[counter] = reading;
+        });
+    derive_ratios(all);
+    return all;
+}
+
+std::string_view why(KernelFault::Kind kind) {
+    switch (kind) {
+        case KernelFault::Kind::out_of_bounds:
+            return "lies outside its array";
+        case KernelFault::Kind::no_memory:
+            return "lies in no array: a null pointer, or one that was never set";
+        case KernelFault::Kind::misaligned:
+            return "is no multiple of the access's width: a GPU stops the kernel there";
+        case KernelFault::Kind::shared_bounds:
+            return "lies outside the block's shared memory";
+        default:
+            return "";
+    }
+}
+
+// What nobody meant, before what wastes.
+std::vector<LineFinding> faults_of(const Code& code, const ExecutionNotes& notes) {
+    std::vector<LineFinding> findings;
+    for (const KernelFault& fault : notes.faults) {
+        const CodeStatement& statement =
+            code.statements[code.instructions[fault.instruction].statement];
+        const std::string place = place_text(statement.source);
+        const std::string who = fmt::format("thread ({}, {}, {}) of block ({}, {}, {})",
+                                            fault.thread[0], fault.thread[1], fault.thread[2],
+                                            fault.block[0], fault.block[1], fault.block[2]);
+        LineFinding finding{.point = place.empty() ? kernel_name(code.kernel) : place,
+                            .cause = "fault",
+                            .text = {},
+                            .fix = {},
+                            .like = {}};
+        if (fault.kind == KernelFault::Kind::trap) {
+            finding.text = fmt::format("'{}': {} comes to a trap: an assertion that does not hold.",
+                                       statement.text, who);
+            finding.fix = "look at what is asserted there.";
+        } else {
+            const std::string of =
+                fault.array.empty() ? std::string() : fmt::format(" of {}", printable(fault.array));
+            finding.text = fmt::format("'{}': {} asks for address {:#x}{}, which {}.",
+                                       statement.text, who, fault.address, of, why(fault.kind));
+            finding.fix =
+                "check the index against the array's end, or give the array its true size.";
+        }
+        findings.push_back(std::move(finding));
+    }
+    return findings;
+}
+
+std::vector<Warning> warnings_of(const ExecutionNotes& notes) {
+    if (notes.contents_missing.empty()) return {};
+    std::string names;
+    for (const std::string& name : notes.contents_missing)
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", printable(name));
+    return {{.code = "W-CONTENTS",
+             .point = {},
+             .text = fmt::format(
+                 "addresses or branches depend on what {} holds, and nobody said: zeros "
+                 "were taken. Give it: --arg {}=i32[N]=iota, =random or =@file.npy",
+                 names, printable(notes.contents_missing.front()))}};
+}
+
+}  // namespace
+
+KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch, const Machine& machine,
+                              const std::vector<SiteCounts>& counts, const ExecutionNotes& notes) {
+    const std::vector<Line> lines = lines_of(code, machine, counts);
+    KernelResult result;
+    Point kernel;
+    kernel.name = kernel_name(code.kernel);
+    const NamedValues of_kernel{
+        {"kernel", kernel.name}, {"grid", text_of(launch.grid)}, {"block", text_of(launch.block)}};
+    kernel.parameters = of_kernel;
+    kernel.predicted = sum_of(lines, machine);
+    result.points.push_back(std::move(kernel));
+    std::vector<LineSummary> summaries;
+    for (const Line& line : lines) summaries.push_back(line.summary);
+    std::map<std::string, int> names;
+    result.findings = faults_of(code, notes);
+    for (const LineReport& report : report_lines(summaries, {})) {
+        const auto line = std::ranges::find_if(lines, [&](const Line& one) {
+            const PtxSite& a = one.summary.site;
+            const PtxSite& b = report.line.site;
+            return std::tie(a.source, a.inlined_at, a.instruction, a.space, a.kind,
+                            a.width_bytes) ==
+                   std::tie(b.source, b.inlined_at, b.instruction, b.space, b.kind, b.width_bytes);
+        });
+        result.points.push_back(point_of(report, line->counts, machine, of_kernel, names));
+        if (auto finding = finding_of(report, result.points.back().name, machine))
+            result.findings.push_back(std::move(*finding));
+    }
+    result.warnings = warnings_of(notes);
+    return result;
+}
+
+KernelResult predict_kernel(const Code& code, const KernelLaunch& launch, LaunchMemory& memory,
+                            const Machine& machine, const ExecutionLimits& limits,
+                            std::size_t threads) {
+    std::vector<SiteCounter> counters;
+    for (std::size_t i = 0; i < std::max<std::size_t>(1, threads); ++i)
+        counters.emplace_back(machine, code.sites.size());
+    std::vector<AccessSink*> sinks;
+    for (SiteCounter& one : counters) sinks.push_back(&one);
+    const ExecutionNotes notes = execute(code, launch, memory, limits, sinks);
+    std::vector<SiteCounts> counts(code.sites.size());
+    for (const SiteCounter& one : counters)
+        for (std::size_t i = 0; i < counts.size(); ++i) counts[i].add(one.counts()[i]);
+    return points_of_kernel(code, launch, machine, counts, notes);
+}
+
+}  // namespace coalprof

@@ -1,0 +1,30 @@
+// What an executed kernel comes to as a result: a point for the kernel, one for each instruction or
+// line, and findings, as `coalprof run --lines` gives them for a program.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/kernel/site_counts.h"
+#include "core/machine/machine.h"
+#include "core/program/execute.h"
+#include "core/result/result.h"
+
+namespace coalprof {
+
+struct KernelResult {
+    std::vector<Point> points;  // the kernel's first, then those that waste most
+    std::vector<LineFinding> findings;
+    std::vector<Warning> warnings;
+};
+
+// `counts`: site by site.
+KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch, const Machine& machine,
+                              const std::vector<SiteCounts>& counts, const ExecutionNotes& notes);
+
+// Executes the kernel on `threads` processors and counts its accesses. Throws UsageError.
+KernelResult predict_kernel(const Code& code, const KernelLaunch& launch, LaunchMemory& memory,
+                            const Machine& machine, const ExecutionLimits& limits,
+                            std::size_t threads);
+
+}  // namespace coalprof

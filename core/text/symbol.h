@@ -1,0 +1,14 @@
+// Names of kernels as people know them, of the symbols that compilers make.
+#pragma once
+
+#include <string>
+
+namespace coalprof {
+
+// "_Z5scalePf" is "scale(float*)"; what is not mangled stays as it is.
+std::string demangled(const std::string& name);
+
+// A kernel's own name, of its symbol: without its result, template arguments and parameters.
+std::string kernel_name(const std::string& symbol);
+
+}  // namespace coalprof
