@@ -1,0 +1,242 @@
+// What instructions, branches and memories of PTX do, told by the addresses that follow from them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/program/kernels.h"
+#include "core/text/error.h"
+
+namespace coalprof {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Loads a float from p0 at the byte that %rd9 says.
+const std::string load_at_rd9 =
+    "  ld.param.u64 %rd1, [p0];\n  add.s64 %rd2, %rd1, %rd9;\n  ld.global.f32 %r30, [%rd2];\n  "
+    "ret;\n";
+
+// The thread's number in %r1 and, as 64 bits, in %rd1.
+const std::string thread = "  mov.u32 %r1, %tid.x;\n  cvt.u64.u32 %rd8, %r1;\n";
+
+std::uint64_t sectors_at(const std::string& offset_code) {
+    return run(ptx_of(thread + offset_code + load_at_rd9), {1, 1, 1}, {32, 1, 1})[0].global.sectors;
+}
+
+// 32 lanes 4, 8 and 128 bytes apart lie in 4, 8 and 32 sectors.
+TEST(Execution, of_arithmetic_gives_the_addresses_that_follow) {
+    EXPECT_EQ(sectors_at("shl.b64 %rd9, %rd8, 2;"), 4u);
+    EXPECT_EQ(sectors_at("mul.lo.s64 %rd9, %rd8, 8;"), 8u);
+    EXPECT_EQ(sectors_at("mul.wide.u32 %rd9, %r1, 128;"), 32u);
+    EXPECT_EQ(sectors_at("mad.lo.s32 %r2, %r1, 4, 12; cvt.s64.s32 %rd9, %r2;"), 5u);  // 12 to 139
+    EXPECT_EQ(sectors_at("xor.b32 %r2, %r1, 31; shl.b32 %r2, %r2, 2; cvt.u64.u32 %rd9, %r2;"), 4u);
+    EXPECT_EQ(sectors_at("and.b32 %r2, %r1, 7; shl.b32 %r2, %r2, 2; cvt.u64.u32 %rd9, %r2;"), 1u);
+    EXPECT_EQ(sectors_at("div.u32 %r2, %r1, 4; shl.b32 %r2, %r2, 5; cvt.u64.u32 %rd9, %r2;"), 8u);
+    EXPECT_EQ(sectors_at("rem.u32 %r2, %r1, 3; shl.b32 %r2, %r2, 5; cvt.u64.u32 %rd9, %r2;"), 3u);
+    // Lane l at 32 (l >> 2) by bit fields; the bits of a lane's number reversed: 32 sectors.
+    EXPECT_EQ(sectors_at("bfe.u32 %r2, %r1, 2, 3; shl.b32 %r2, %r2, 5; cvt.u64.u32 %rd9, %r2;"),
+              8u);
+    EXPECT_EQ(sectors_at("brev.b32 %r2, %r1; shr.u32 %r2, %r2, 22; cvt.u64.u32 %rd9, %r2;"), 32u);
+    // Of -1 - l the low five bits are 31 - l.
+    EXPECT_EQ(sectors_at("not.b32 %r2, %r1; and.b32 %r2, %r2, 31; shl.b32 %r2, %r2, 2; "
+                         "cvt.u64.u32 %rd9, %r2;"),
+              4u);
+    EXPECT_EQ(sectors_at("cvt.rn.f32.u32 %r2, %r1; mul.f32 %r2, %r2, 0f42000000; "
+                         "cvt.rzi.u32.f32 %r3, %r2; cvt.u64.u32 %rd9, %r3;"),
+              32u);  // 32.0 l
+}
+
+// 27 of 32 lanes pass a comparison; 5 of them take another way and come 4096 bytes further.
+TEST(Execution, of_branches_goes_on_with_the_lanes_that_take_them) {
+    const std::string text =
+        ptx_of(thread +
+               "setp.ge.u32 %p1, %r1, 27;\n@%p1 bra DONE;\nshl.b64 %rd9, %rd8, 2;\n"
+               "setp.lt.u32 %p2, %r1, 22;\n@%p2 bra NEAR;\nadd.s64 %rd9, %rd9, 4096;\n"
+               "NEAR:\n" +
+               load_at_rd9 + "DONE:\nret;\n");
+    const Executed result = run(text, {1, 1, 1}, {32, 1, 1});
+    EXPECT_EQ(result[0].global.requests, 1u);  // both ways meet before the load
+    EXPECT_EQ(result[0].lanes, 27u);
+    EXPECT_EQ(result[0].global.sectors, 4u);  // 0 to 87 and 4184 to 4203: 3 and 2, of which 4184 is
+                                              // in the sector from 4160: 3 + 2 - 1
+}
+
+// Lane l loads l times: 31 rounds, of which round k has 32 - k lanes; 496 loads in all.
+TEST(Execution, of_loops_has_a_request_for_each_round_that_a_lane_makes) {
+    const std::string text =
+        ptx_of(thread +
+               "mov.u32 %r5, 0;\nmov.u64 %rd9, 0;\nld.param.u64 %rd1, [p0];\nLOOP:\n"
+               "setp.ge.u32 %p1, %r5, %r1;\n@%p1 bra DONE;\n"
+               "ld.global.f32 %r30, [%rd1];\nadd.s32 %r5, %r5, 1;\nbra LOOP;\n"
+               "DONE:\nret;\n");
+    const Executed result = run(text, {1, 1, 1}, {32, 1, 1});
+    EXPECT_EQ(result[0].global.requests, 31u);
+    EXPECT_EQ(result[0].lanes, 496u);
+}
+
+// Lane l takes what lane l ^ 1 has: pairs exchanged are the same sectors. Down by 16 with the clamp
+// of a warp: lanes 16 to 31 keep their own.
+TEST(Execution, of_shuffles_and_votes_moves_values_between_lanes) {
+    EXPECT_EQ(sectors_at("shfl.sync.bfly.b32 %r2|%p1, %r1, 1, 31, -1; shl.b32 %r2, %r2, 2; "
+                         "cvt.u64.u32 %rd9, %r2;"),
+              4u);
+    EXPECT_EQ(sectors_at("shfl.sync.down.b32 %r2|%p1, %r1, 16, 31, -1; shl.b32 %r2, %r2, 2; "
+                         "cvt.u64.u32 %rd9, %r2;"),
+              2u);  // lanes 16 to 31 of both halves: 64 bytes
+    EXPECT_EQ(sectors_at("shfl.sync.idx.b32 %r2|%p1, %r1, 5, 31, -1; shl.b32 %r2, %r2, 2; "
+                         "cvt.u64.u32 %rd9, %r2;"),
+              1u);
+    // 7 lanes are below 7: all lanes load from byte 32 * 7.
+    EXPECT_EQ(
+        sectors_at("setp.lt.u32 %p1, %r1, 7; vote.sync.ballot.b32 %r2, %p1, -1; popc.b32 %r3, %r2; "
+                   "shl.b32 %r3, %r3, 5; cvt.u64.u32 %rd9, %r3;"),
+        1u);
+}
+
+// A table of the block: thread t stores 31 - t, and after the barrier loads what t ^ 1 has stored.
+TEST(Execution, of_shared_memory_keeps_what_the_block_stores) {
+    const std::string text = ptx_of(
+        "  .shared .align 4 .b8 table[128];\n" + thread +
+        "mov.u32 %r2, table;\nshl.b32 %r3, %r1, 2;\nadd.s32 %r4, %r2, %r3;\nsub.s32 %r5, 31, %r1;\n"
+        "st.shared.u32 [%r4], %r5;\nbar.sync 0;\nxor.b32 %r6, %r3, 4;\nadd.s32 %r6, %r2, %r6;\n"
+        "ld.shared.u32 %r7, [%r6];\nmul.wide.u32 %rd9, %r7, 4;\n" +
+        load_at_rd9);
+    const Executed result = run(text, {1, 1, 1}, {32, 1, 1});
+    EXPECT_EQ(result[0].shared.wavefronts, 1u);
+    EXPECT_EQ(result[1].shared.wavefronts, 1u);
+    EXPECT_EQ(result[2].global.sectors, 4u);  // 0 if zeros had been loaded: one sector
+}
+
+// Rows of 128 bytes: 32 lanes of a column are in one bank; with 132 bytes in 32.
+TEST(Execution, of_shared_memory_counts_passes_through_its_banks) {
+    const auto passes = [](const char* pitch) {
+        return run(ptx_of("  .shared .align 4 .b8 tile[8192];\n" + thread +
+                          "mov.u32 %r2, tile;\nmad.lo.s32 %r3, %r1, " + pitch +
+                          ", %r2;\nld.shared.f32 %r4, [%r3];\nret;\n"),
+                   {1, 1, 1}, {32, 1, 1})[0]
+            .shared.wavefronts;
+    };
+    EXPECT_EQ(passes("128"), 32u);
+    EXPECT_EQ(passes("132"), 1u);
+}
+
+// x[col[i]]: 32 lanes that are sent 0, 64, 128, ... bytes further ask for 32 sectors of x.
+const std::string gather =
+    thread +
+    "ld.param.u64 %rd1, [p0];\nld.param.u64 %rd2, [p1];\nmul.wide.u32 %rd3, %r1, 4;\n"
+    "add.s64 %rd4, %rd2, %rd3;\nld.global.u32 %r2, [%rd4];\nmul.wide.u32 %rd5, %r2, 64;\n"
+    "add.s64 %rd6, %rd1, %rd5;\nld.global.f32 %r3, [%rd6];\nret;\n";
+TEST(Execution, of_gathers_follows_what_an_index_array_holds) {
+    const Executed given = run(ptx_of(gather, 2), {1, 1, 1}, {32, 1, 1}, {"1=u32[32]=iota"});
+    EXPECT_EQ(given[1].global.sectors, 32u);
+    EXPECT_TRUE(given.notes.contents_missing.empty());
+    const Executed zeros = run(ptx_of(gather, 2), {1, 1, 1}, {32, 1, 1});
+    EXPECT_EQ(zeros[1].global.sectors, 1u);
+    EXPECT_EQ(zeros.notes.contents_missing, std::vector<std::string>{"1"});
+}
+
+// A counter that every block adds to before it goes on: it decides the address, so blocks run in
+// order and lane l of block b is given 32 b + l. 4 blocks: 16 sectors.
+TEST(Execution, of_atomics_whose_results_are_used_runs_blocks_in_order) {
+    const std::string text = ptx_of(thread +
+                                        "ld.param.u64 %rd1, [p0];\nld.param.u64 %rd2, "
+                                        "[p1];\natom.global.add.u32 %r2, [%rd2], 1;\n"
+                                        "mul.wide.u32 %rd5, %r2, 4;\nadd.s64 %rd6, %rd1, "
+                                        "%rd5;\nst.global.f32 [%rd6], %r3;\nret;\n",
+                                    2);
+    const Executed result = run(text, {4, 1, 1}, {32, 1, 1}, {"1=u32[1]=0"});
+    EXPECT_EQ(result[1].global.sectors, 16u);
+}
+
+// A function that is not inlined adds what it is given to 4 times the thread's number.
+TEST(Execution, of_calls_passes_arguments_and_results) {
+    const std::string text =
+        ".version 8.0\n.target sm_90\n.address_size 64\n"
+        ".func (.param .b32 out) f(.param .b32 a, .param .b32 b)\n{\n  .reg .b32 %r<9>;\n"
+        "  ld.param.u32 %r1, [a];\n  ld.param.u32 %r2, [b];\n  mad.lo.s32 %r3, %r1, 4, %r2;\n"
+        "  st.param.b32 [out], %r3;\n  ret;\n}\n"
+        ".visible .entry k(.param .u64 p0)\n{\n  .reg .b32 %r<40>;\n  .reg .b64 %rd<40>;\n"
+        "  mov.u32 %r1, %tid.x;\n  { .param .b32 x; st.param.b32 [x], %r1; .param .b32 y; "
+        "st.param.b32 [y], 64; .param .b32 z;\n  call.uni (z), f, (x, y);\n  ld.param.b32 %r2, "
+        "[z]; }\n"
+        "  cvt.u64.u32 %rd9, %r2;\n" +
+        load_at_rd9 + "}\n";
+    const Executed result = run(text, {1, 1, 1}, {32, 1, 1});
+    EXPECT_EQ(result[0].global.sectors, 4u);  // bytes 64 to 191
+    EXPECT_EQ(result[0].global.lines, 2u);
+}
+
+// Without being asked for more than p0's 16 floats: lane 16 is the first outside.
+TEST(Faults, tell_the_thread_that_leaves_its_array) {
+    const std::string text = ptx_of(thread + "shl.b64 %rd9, %rd8, 2;\n" + load_at_rd9);
+    const Executed result = run(text, {1, 1, 1}, {32, 1, 1}, {"0=f32[16]"});
+    ASSERT_EQ(result.notes.faults.size(), 1u);
+    EXPECT_EQ(result.notes.faults[0].kind, KernelFault::Kind::out_of_bounds);
+    EXPECT_EQ(result.notes.faults[0].thread[0], 16u);
+    EXPECT_EQ(result[0].lanes, 16u);  // the others are counted
+    EXPECT_TRUE(run(text, {1, 1, 1}, {32, 1, 1}, {"0=f32[32]"}).notes.faults.empty());
+}
+
+// The block is told, too: of 8 blocks the sixth (5) leaves 160 floats.
+TEST(Faults, tell_the_block_that_leaves_its_array) {
+    const std::string text = ptx_of(
+        "mov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\nmad.lo.s32 %r3, %r2, 32, %r1;\n"
+        "mul.wide.u32 %rd9, %r3, 4;\n" +
+        load_at_rd9);
+    const Executed result = run(text, {8, 1, 1}, {32, 1, 1}, {"0=f32[160]"});
+    ASSERT_EQ(result.notes.faults.size(), 1u);
+    EXPECT_GE(result.notes.faults[0].block[0], 5u);
+    EXPECT_EQ(result[0].lanes, 160u);
+}
+
+TEST(Faults, are_null_pointers_and_addresses_between_elements) {
+    const std::string text = ptx_of(thread + "shl.b64 %rd9, %rd8, 2;\n" + load_at_rd9);
+    EXPECT_EQ(run(text, {1, 1, 1}, {32, 1, 1}, {"0=0"}).notes.faults.at(0).kind,
+              KernelFault::Kind::no_memory);
+    const std::string odd =
+        ptx_of(thread + "mad.lo.s32 %r2, %r1, 4, 2; cvt.u64.u32 %rd9, %r2;\n" + load_at_rd9);
+    EXPECT_EQ(run(odd, {1, 1, 1}, {32, 1, 1}).notes.faults.at(0).kind,
+              KernelFault::Kind::misaligned);
+}
+
+template <typename Work>
+std::string refusal_of(Work work) {
+    try {
+        work();
+    } catch (const UsageError& error) {
+        return error.what();
+    }
+    return {};
+}
+
+TEST(Kernels, that_cannot_be_executed_are_refused_with_a_sentence) {
+    const auto refused = [](const std::string& text,
+                            const std::vector<std::string>& arguments = {}) {
+        return refusal_of([&] { run(text, {1, 1, 1}, {32, 1, 1}, arguments); });
+    };
+    EXPECT_THAT(refused("hello"), HasSubstr("no PTX"));
+    EXPECT_THAT(refused(ptx_of("mov.u32 %r1, %tid.x;").substr(0, 150)), HasSubstr("ends"));
+    EXPECT_THAT(refused(ptx_of("bra NOWHERE;\nret;")), HasSubstr("no such label"));
+    // Endless: the limit says where it is.
+    const Code endless = code_of(ptx_of("HERE:\nbra HERE;\n"));
+    LaunchMemory memory;
+    EXPECT_THAT(refusal_of([&] { executed(endless, {}, memory, {.steps_of_warp = 1000}); }),
+                HasSubstr("does not end"));
+    // An address depends on p1, which is no pointer: it must be given.
+    const std::string needs = ptx_of(
+        thread + "ld.param.u64 %rd3, [p1];\nmul.lo.s64 %rd9, %rd8, %rd3;\n" + load_at_rd9, 2);
+    EXPECT_THAT(refused(needs), HasSubstr("were not given: 1"));
+    EXPECT_EQ(run(needs, {1, 1, 1}, {32, 1, 1}, {"1=8"})[0].global.sectors, 8u);
+    EXPECT_THAT(refused(needs, {"x=8"}), HasSubstr("no parameter 'x'"));
+    EXPECT_THAT(refused(needs, {"7=8"}), HasSubstr("2 parameters"));
+    EXPECT_THAT(refused(needs, {"1=x"}), HasSubstr("no number"));
+    EXPECT_THAT(refused(needs, {"1=8", "1=9"}), HasSubstr("twice"));
+    // What decides an address comes from a texture.
+    EXPECT_THAT(
+        refused(ptx_of(
+            thread + "tex.1d.v4.u32.s32 {%r2,%r3,%r4,%r5}, [p0, {%r1}];\ncvt.u64.u32 %rd9, %r2;\n" +
+            load_at_rd9)),
+        HasSubstr("is not known here"));
+}
+
+}  // namespace
+}  // namespace coalprof

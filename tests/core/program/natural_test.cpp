@@ -1,0 +1,160 @@
+// Kernels as people write them ask for what an H100 counted (tests/data/kernels/README.md).
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "core/program/kernels.h"
+#include "fewer_cases.h"
+#include "test_data.h"
+
+namespace coalprof {
+namespace {
+
+std::string text_of_file(const std::string& name) {
+    std::ostringstream text;
+    text << std::ifstream(test_data_folder() + "/kernels/" + name).rdbuf();
+    return text.str();
+}
+
+std::vector<std::string> split(const std::string& text, char at) {
+    std::vector<std::string> parts;
+    std::istringstream stream(text);
+    for (std::string part; std::getline(stream, part, at);) parts.push_back(part);
+    return parts;
+}
+
+std::array<std::uint32_t, 3> dimensions(const std::string& text) {
+    std::array<std::uint32_t, 3> all{1, 1, 1};
+    const auto parts = split(text, 'x');
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        all[i] = static_cast<std::uint32_t>(std::stoul(parts[i]));
+    return all;
+}
+
+// Arrays of 32-bit numbers by a rule.
+class Rule : public ArrayContents {
+ public:
+    explicit Rule(std::int64_t (*of)(std::int64_t)) : of_(of) {}
+    std::uint8_t byte_at(std::uint64_t at) const override {
+        const auto value = static_cast<std::uint64_t>(of_(static_cast<std::int64_t>(at / 4)));
+        return static_cast<std::uint8_t>(value >> (8 * (at % 4)));
+    }
+
+ private:
+    std::int64_t (*of_)(std::int64_t);
+};
+
+std::int64_t row_begin(std::int64_t row) { return 27 * row; }
+std::int64_t neighbour(std::int64_t number) {
+    const std::int64_t row = number / 27, j = number % 27;
+    const std::int64_t column = row + (j / 9 - 1) * 10000 + (j / 3 % 3 - 1) * 100 + j % 3 - 1;
+    return std::clamp<std::int64_t>(column, 0, (1 << 20) - 1);
+}
+
+struct NaturalLaunch {
+    std::string kernel;
+    std::array<std::uint32_t, 3> grid;
+    std::array<std::uint32_t, 3> block;
+    std::vector<std::string> arguments;
+    std::array<std::uint64_t, 4> counted;  // load requests and sectors, store requests and sectors
+};
+
+std::vector<NaturalLaunch> natural_launches() {
+    std::vector<NaturalLaunch> all;
+    std::istringstream lines(text_of_file("natural.csv"));
+    std::string line;
+    std::getline(lines, line);
+    while (std::getline(lines, line)) {
+        const auto fields = split(line, ',');
+        NaturalLaunch one{
+            fields[0], dimensions(fields[1]), dimensions(fields[2]), split(fields[3], ' '), {}};
+        for (std::size_t i = 0; i < 4; ++i) one.counted[i] = std::stoull(fields[4 + i]);
+        all.push_back(one);
+    }
+    return all;
+}
+
+BoundLaunch bind(const Code& code, const NaturalLaunch& launch) {
+    std::vector<std::string> numbers;
+    for (const std::string& one : launch.arguments)
+        if (one.ends_with("ptr") || one.ends_with("col"))
+            continue;
+        else
+            numbers.push_back(one);
+    BoundLaunch bound = bind_arguments(code, {.typed = numbers, .known_names = {}});
+    if (numbers.size() != launch.arguments.size()) {  // csr_scalar
+        LaunchMemory memory;
+        for (LaunchArray array : bound.memory.arrays()) {
+            if (array.name == "0") array.contents = std::make_shared<Rule>(row_begin);
+            if (array.name == "1") array.contents = std::make_shared<Rule>(neighbour);
+            memory.add(array);
+        }
+        bound.memory = memory;
+    }
+    bound.launch.grid = launch.grid;
+    bound.launch.block = launch.block;
+    return bound;
+}
+
+const PtxFunction* kernel_named(const PtxModule& module, const std::string& name) {
+    for (const PtxFunction* one : module.kernels())
+        if (one->name.find(std::to_string(name.size()) + name) != std::string::npos) return one;
+    return nullptr;
+}
+
+std::array<std::uint64_t, 4> sums_of(const Code& code, const Executed& result) {
+    std::array<std::uint64_t, 4> sums{};
+    for (std::size_t i = 0; i < code.sites.size(); ++i) {
+        const SiteCounts& one = result[i];
+        if (one.space != Space::global || !is_load_or_store(code.sites[i].kind)) continue;
+        const std::size_t at = code.sites[i].kind == AccessKind::load ? 0 : 2;
+        sums[at] += one.global.requests;
+        sums[at + 1] += one.global.sectors;
+    }
+    return sums;
+}
+
+TEST(Kernels, as_people_write_them_ask_for_what_an_h100_counted) {
+    const std::string text = text_of_file("natural.ptx");
+    const PtxModule module = read_module(text, "natural.ptx");
+    std::size_t judged = 0;
+    for (const NaturalLaunch& launch : natural_launches()) {
+        // A million rows take a sanitized program minutes.
+        if (launch.kernel == "csr_scalar" && is_sanitized) continue;
+        const PtxFunction* kernel = kernel_named(module, launch.kernel);
+        ASSERT_TRUE(kernel) << launch.kernel;
+        const Code code = make_code(module, *kernel);
+        BoundLaunch bound = bind(code, launch);
+        EXPECT_EQ(sums_of(code, executed(code, bound.launch, bound.memory)), launch.counted)
+            << launch.kernel;
+        ++judged;
+    }
+    EXPECT_GE(judged, 22u);
+}
+
+// Small grids of odd sizes, so that blocks at the ends differ.
+TEST(Kernels, come_to_the_same_whether_blocks_are_executed_together_or_one_by_one) {
+    const std::string text = text_of_file("natural.ptx");
+    const PtxModule module = read_module(text, "natural.ptx");
+    for (const NaturalLaunch& launch : natural_launches()) {
+        const Code code = make_code(module, *kernel_named(module, launch.kernel));
+        BoundLaunch bound = bind(code, launch);
+        for (std::size_t d = 0; d < 3; ++d)
+            bound.launch.grid[d] = std::min(launch.grid[d], std::array{13u, 5u, 3u}[d]);
+        const Executed together = executed(code, bound.launch, bound.memory);
+        const Executed alone = executed_one_by_one(code, bound.launch, bound.memory);
+        for (std::size_t i = 0; i < code.sites.size(); ++i) {
+            EXPECT_EQ(together[i].warps, alone[i].warps) << launch.kernel << " " << i;
+            EXPECT_EQ(together[i].global.sectors, alone[i].global.sectors)
+                << launch.kernel << " " << i;
+            EXPECT_EQ(together[i].global.lines, alone[i].global.lines) << launch.kernel << " " << i;
+            EXPECT_EQ(together[i].shared.wavefronts, alone[i].shared.wavefronts)
+                << launch.kernel << " " << i;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace coalprof
