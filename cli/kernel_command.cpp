@@ -153,8 +153,8 @@ ExitCode run_kernel_command(const KernelCommand& command, const Invocation& invo
     const Code code = make_code(*chosen.module, *chosen.kernel);
     KernelArguments arguments{.typed = command.arguments,
                               .known_names = parameter_names(texts.cuda, kernel_name(code.kernel))};
-    BoundLaunch bound = bind_arguments(code, arguments);
     const KernelLaunch dimensions = dimensions_of(command, machine);
+    BoundLaunch bound = bind_arguments(code, arguments);
     bound.launch.grid = dimensions.grid;
     bound.launch.block = dimensions.block;
     bound.launch.dynamic_shared_bytes = dimensions.dynamic_shared_bytes;

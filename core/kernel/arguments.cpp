@@ -13,9 +13,19 @@
 #include "core/text/error.h"
 #include "core/text/number.h"
 #include "core/text/suggest.h"
+#include "core/text/symbol.h"
 
 namespace coalprof {
 namespace {
+
+// Of the source, or of PTX where a person gave it one: not "k_param_0". Else its position.
+std::string parameter_name(const Code& code, const std::vector<std::string>& names,
+                           std::size_t at) {
+    if (at < names.size()) return names[at];
+    const std::string& own = code.parameters[at].name;
+    const bool is_made_up = own.ends_with(fmt::format("_param_{}", at));
+    return is_made_up ? std::to_string(at) : own;
+}
 
 class Binder {
  public:
@@ -58,7 +68,8 @@ class Binder {
             const std::uint64_t number = parse_integer(word, option_);
             if (number < count) return number;
             throw UsageError(fmt::format("{}: {} has {} parameter{}, numbered from 0", option_,
-                                         shown(code_.kernel), count, count == 1 ? "" : "s"));
+                                         shown(kernel_name(code_.kernel)), count,
+                                         count == 1 ? "" : "s"));
         }
         throw UsageError(fmt::format("{}: there is no parameter '{}'; they are {}", option_,
                                      shown(word), describe_parameters(code_, names_)));
@@ -69,9 +80,7 @@ class Binder {
                     std::min<std::size_t>(bytes, sizeof value));
     }
     static std::uint64_t base_of(std::size_t at) { return first_array + at * array_distance; }
-    std::string name_of(std::size_t at) const {
-        return at < names_.size() ? names_[at] : std::to_string(at);
-    }
+    std::string name_of(std::size_t at) const { return parameter_name(code_, names_, at); }
 
     // "f32[1024]", "f32[1024]=iota", "@col.npy", "i32[1024]=@raw.bin"
     void take_array(std::size_t at, const std::string& value) {
@@ -174,7 +183,7 @@ class Binder {
             fmt::format(
                 "{}: addresses or branches depend on parameters that were not given: {}. It "
                 "takes {}",
-                shown(code_.kernel), missing, describe_parameters(code_, names_)),
+                shown(kernel_name(code_.kernel)), missing, describe_parameters(code_, names_)),
             {}, UsageError::no_caret,
             fmt::format("--arg {}=VALUE", missing.substr(0, missing.find(','))));
     }
@@ -220,8 +229,8 @@ std::string describe_parameters(const Code& code, const std::vector<std::string>
         const std::string type = code.is_address[i] ? "pointer"
                                  : one.type == "b8" ? fmt::format("{} bytes", one.size_bytes)
                                                     : one.type;
-        text += fmt::format("{}{} ({})", text.empty() ? "" : ", ",
-                            i < names.size() ? names[i] : std::to_string(i), type);
+        text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", parameter_name(code, names, i),
+                            type);
     }
     return text.empty() ? "no parameters" : text;
 }

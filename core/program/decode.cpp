@@ -12,6 +12,7 @@
 #include "core/program/opcodes.h"
 #include "core/ptx/statement.h"
 #include "core/text/error.h"
+#include "core/text/symbol.h"
 
 namespace coalprof {
 namespace {
@@ -100,8 +101,8 @@ class Decoder {
             statement.source.file.empty()
                 ? std::string()
                 : fmt::format("{}:{}: ", statement.source.file, statement.source.line);
-        throw UsageError(
-            fmt::format("{}'{}' of {}: {}", place, shown(statement.text), code_.kernel, why));
+        throw UsageError(fmt::format("{}'{}' of {}: {}", place, shown(statement.text),
+                                     kernel_name(code_.kernel), why));
     }
     static std::string shown(std::string_view text) {
         std::string line(trim(text).substr(0, 80));
@@ -147,7 +148,7 @@ class Decoder {
             throw UsageError(
                 fmt::format("{} has more than {} instructions once its calls are "
                             "inlined",
-                            code_.kernel, most_instructions));
+                            kernel_name(code_.kernel), most_instructions));
         code_.instructions.push_back(std::move(instruction));
         return code_.instructions.size() - 1;
     }

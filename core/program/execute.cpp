@@ -12,6 +12,7 @@
 #include "core/access/lane_set.h"
 #include "core/program/arithmetic.h"
 #include "core/text/error.h"
+#include "core/text/symbol.h"
 
 namespace coalprof {
 namespace {
@@ -360,7 +361,7 @@ class Executor::Body {
         throw UsageError(fmt::format(
             "a warp of {} takes more than {} instructions and does not end: it is at '{}'{}. It "
             "may wait for another block, or for what an array holds; --max-steps allows more",
-            code_.kernel, limits_.steps_of_warp, statement.text,
+            kernel_name(code_.kernel), limits_.steps_of_warp, statement.text,
             statement.source.file.empty()
                 ? std::string()
                 : fmt::format(" ({}:{})", statement.source.file, statement.source.line)));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/text/error.h"
+#include "core/text/symbol.h"
 
 namespace coalprof {
 namespace {
@@ -206,7 +207,7 @@ class Needs {
             statement.source.file.empty()
                 ? std::string()
                 : fmt::format("{}:{}: ", statement.source.file, statement.source.line),
-            statement.text, code_.kernel));
+            statement.text, kernel_name(code_.kernel)));
     }
 
     Code& code_;

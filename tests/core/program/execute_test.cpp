@@ -56,8 +56,7 @@ TEST(Execution, of_branches_goes_on_with_the_lanes_that_take_them) {
     const Executed result = run(text, {1, 1, 1}, {32, 1, 1});
     EXPECT_EQ(result[0].global.requests, 1u);  // both ways meet before the load
     EXPECT_EQ(result[0].lanes, 27u);
-    EXPECT_EQ(result[0].global.sectors, 4u);  // 0 to 87 and 4184 to 4203: 3 and 2, of which 4184 is
-                                              // in the sector from 4160: 3 + 2 - 1
+    EXPECT_EQ(result[0].global.sectors, 5u);  // bytes 0 to 87 and 4184 to 4203: 3 and 2
 }
 
 // Lane l loads l times: 31 rounds, of which round k has 32 - k lanes; 496 loads in all.
@@ -131,7 +130,7 @@ TEST(Execution, of_gathers_follows_what_an_index_array_holds) {
     EXPECT_TRUE(given.notes.contents_missing.empty());
     const Executed zeros = run(ptx_of(gather, 2), {1, 1, 1}, {32, 1, 1});
     EXPECT_EQ(zeros[1].global.sectors, 1u);
-    EXPECT_EQ(zeros.notes.contents_missing, std::vector<std::string>{"1"});
+    EXPECT_EQ(zeros.notes.contents_missing, std::vector<std::string>{"p1"});
 }
 
 // A counter that every block adds to before it goes on: it decides the address, so blocks run in
@@ -224,7 +223,7 @@ TEST(Kernels, that_cannot_be_executed_are_refused_with_a_sentence) {
     // An address depends on p1, which is no pointer: it must be given.
     const std::string needs = ptx_of(
         thread + "ld.param.u64 %rd3, [p1];\nmul.lo.s64 %rd9, %rd8, %rd3;\n" + load_at_rd9, 2);
-    EXPECT_THAT(refused(needs), HasSubstr("were not given: 1"));
+    EXPECT_THAT(refused(needs), HasSubstr("were not given: p1"));
     EXPECT_EQ(run(needs, {1, 1, 1}, {32, 1, 1}, {"1=8"})[0].global.sectors, 8u);
     EXPECT_THAT(refused(needs, {"x=8"}), HasSubstr("no parameter 'x'"));
     EXPECT_THAT(refused(needs, {"7=8"}), HasSubstr("2 parameters"));

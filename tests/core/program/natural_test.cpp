@@ -121,24 +121,24 @@ TEST(Kernels, as_people_write_them_ask_for_what_an_h100_counted) {
     const PtxModule module = read_module(text, "natural.ptx");
     std::size_t judged = 0;
     for (const NaturalLaunch& launch : natural_launches()) {
-        // A million rows take a sanitized program minutes.
-        if (launch.kernel == "csr_scalar" && fewer_cases > 1) continue;
+        if (judged++ % fewer_cases != 0) continue;
         const PtxFunction* kernel = kernel_named(module, launch.kernel);
         ASSERT_TRUE(kernel) << launch.kernel;
         const Code code = make_code(module, *kernel);
         BoundLaunch bound = bind(code, launch);
         EXPECT_EQ(sums_of(code, executed(code, bound.launch, bound.memory)), launch.counted)
             << launch.kernel;
-        ++judged;
     }
-    EXPECT_GE(judged, 22u);
+    EXPECT_EQ(judged, 23u);
 }
 
 // Small grids of odd sizes, so that blocks at the ends differ.
 TEST(Kernels, come_to_the_same_whether_blocks_are_executed_together_or_one_by_one) {
     const std::string text = text_of_file("natural.ptx");
     const PtxModule module = read_module(text, "natural.ptx");
+    std::size_t number = 0;
     for (const NaturalLaunch& launch : natural_launches()) {
+        if (number++ % fewer_cases != 0) continue;
         const Code code = make_code(module, *kernel_named(module, launch.kernel));
         BoundLaunch bound = bind(code, launch);
         for (std::size_t d = 0; d < 3; ++d)
