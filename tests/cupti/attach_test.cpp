@@ -8,6 +8,7 @@
 #include <optional>
 #include <thread>
 
+#include "core/text/symbol.h"
 #include "cupti/attach/choice.h"
 #include "cupti/attach/launch_counter.h"
 #include "cupti/attach/launch_turn.h"
