@@ -329,6 +329,7 @@ Trace read_trace(const std::string& path) {
         if (!file.eof()) throw Error("the system does not give it");
         if (is_first) throw Error("it is empty");
     } catch (const Error& error) {
+        trace.launches.reset();  // what came may not be all of it
         trace.problems.push_back(
             fmt::format("the trace of a process cannot be read, and its kernels are missing: {}",
                         error.what()));

@@ -56,7 +56,7 @@ std::string label_name(std::string_view key) {
     return is_taken ? "p_" + name : name;
 }
 
-std::string escaped(std::string_view text) {
+std::string escaped_label(std::string_view text) {
     std::string label;
     for (const char c : text) {
         if (c == '\\' || c == '"') label += '\\';
@@ -178,7 +178,8 @@ class OpenMetricsWriter : public ResultSink {
         std::string text;
         for (const auto& [name, value] : labels)
             if (!value.empty())
-                text += fmt::format("{}{}=\"{}\"", text.empty() ? "" : ",", name, escaped(value));
+                text +=
+                    fmt::format("{}{}=\"{}\"", text.empty() ? "" : ",", name, escaped_label(value));
         return text;
     }
 
@@ -268,7 +269,7 @@ class OpenMetricsWriter : public ResultSink {
         for (std::size_t r = 0; r < labels_.size(); ++r) {
             const std::string& version = gathered_.results()[r].head.coalprof_version;
             put_sample("version_info", labels_[r].of_result,
-                       fmt::format("version=\"{}\"", escaped(version)), 1);
+                       fmt::format("version=\"{}\"", escaped_label(version)), 1);
         }
     }
 
