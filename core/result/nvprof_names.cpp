@@ -26,7 +26,7 @@ constexpr std::string_view store_transactions =
 constexpr std::string_view per_warp = "its requests are warp instructions on every generation";
 constexpr std::string_view sectors_of_32 = "in 32-byte transactions: a 32nd of the bytes";
 
-constexpr std::array table{
+constexpr std::array names_of_nvprof{
     NvprofName{"gld_efficiency", Counter::load_efficiency, efficiency_loads},
     NvprofName{"gst_efficiency", Counter::store_efficiency, efficiency_stores},
     NvprofName{"gld_transactions", Counter::load_sectors, load_transactions},
@@ -55,6 +55,6 @@ constexpr std::array table{
 
 }  // namespace
 
-std::span<const NvprofName> nvprof_names() { return table; }
+std::span<const NvprofName> nvprof_names() { return names_of_nvprof; }
 
 }  // namespace coalprof

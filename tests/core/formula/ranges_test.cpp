@@ -9,10 +9,10 @@
 namespace coalprof {
 namespace {
 
-constexpr std::int64_t low = std::numeric_limits<std::int64_t>::min();
-constexpr std::int64_t high = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t highest = std::numeric_limits<std::int64_t>::max();
 
-struct Row {
+struct RangeRow {
     NodeKind kind;
     ValueRange a, b, result;
     bool can_fail = false;
@@ -20,10 +20,10 @@ struct Row {
 };
 
 // By hand, from what each operator means in C.
-const Row rows[]{
+const RangeRow range_rows[]{
     {NodeKind::absolute, {-5, 3}, {}, {0, 5}},
     {NodeKind::absolute, {-5, -3}, {}, {3, 5}},
-    {NodeKind::absolute, {low, 0}, {}, {0, high}, true},
+    {NodeKind::absolute, {lowest, 0}, {}, {0, highest}, true},
     {NodeKind::logical_not, {0, 0}, {}, {1, 1}},
     {NodeKind::logical_not, {1, 5}, {}, {0, 0}},
     {NodeKind::logical_not, {0, 5}, {}, {0, 1}},
@@ -32,15 +32,15 @@ const Row rows[]{
     {NodeKind::divide, {8, 16}, {-2, 4}, {-16, 16}, true},
     {NodeKind::divide, {8, 16}, {0, 4}, {2, 16}, true},
     {NodeKind::divide, {1, 2}, {0, 0}, {0, 0}, true},
-    {NodeKind::divide, {low, low}, {-1, -1}, {high, high}, true},
+    {NodeKind::divide, {lowest, lowest}, {-1, -1}, {highest, highest}, true},
     {NodeKind::remainder, {0, 100}, {8, 8}, {0, 7}},
     {NodeKind::remainder, {0, 5}, {1, 8}, {0, 5}},
     {NodeKind::remainder, {-3, 100}, {8, 8}, {-3, 7}},
     {NodeKind::remainder, {-100, -1}, {8, 8}, {-7, 0}},
     {NodeKind::remainder, {0, 100}, {0, 8}, {0, 7}, true},
-    {NodeKind::remainder, {low, 0}, {-1, -1}, {0, 0}, true},
+    {NodeKind::remainder, {lowest, 0}, {-1, -1}, {0, 0}, true},
     {NodeKind::remainder, {low + 1, 0}, {-1, -1}, {0, 0}},
-    {NodeKind::shift_left, {1, 3}, {0, 63}, {1, high}, true},
+    {NodeKind::shift_left, {1, 3}, {0, 63}, {1, highest}, true},
     {NodeKind::shift_left, {0, 0}, {0, 63}, {0, 0}},
     {NodeKind::shift_left, {0, 0}, {0, 64}, {0, 0}, true},
     {NodeKind::shift_right, {0, 64}, {0, 63}, {0, 64}},
@@ -75,15 +75,15 @@ const Row rows[]{
     {NodeKind::conditional, {0, 1}, {5, 9}, {1, 9}, false, {1, 2}},
     {NodeKind::conditional, {3, 3}, {1, 2}, {1, 2}, false, {5, 9}},
     {NodeKind::conditional, {0, 0}, {1, 2}, {5, 9}, false, {5, 9}},
-    {NodeKind::hash, {low, high}, {1, 8}, {0, 7}},
+    {NodeKind::hash, {lowest, highest}, {1, 8}, {0, 7}},
     {NodeKind::hash, {0, 1}, {0, 8}, {0, 7}, true},
 };
 
 TEST(Ranges, of_results_give_nothing_away) {
-    for (const Row& row : rows) {
+    for (const RangeRow& row : range_rows) {
         const RangeOfResult found = range_of_result(row.kind, row.a, row.b, row.c);
         const auto told = [&] {
-            return testing::Message()
+            return ::testing::Message()
                    << "operator " << static_cast<int>(row.kind) << " of " << row.a.low << ".."
                    << row.a.high << " and " << row.b.low << ".." << row.b.high;
         };
