@@ -347,10 +347,11 @@ ResultHead head_of_run(const RunCommand& command, const Invocation& invocation, 
 // stopped.
 std::vector<Warning> run_for_use(const RunCommand& command, const std::string& library,
                                  std::vector<KernelSummary>& kernels, std::vector<Trace>& traces,
-                                 int& code) {
+                                 int& code, std::uint64_t& runs) {
     std::vector<Trace> again;
     int code_again = code;
     std::vector<Warning> warnings = run_again("W-NO-COUNTERS", [&] {
+        ++runs;
         run_once(command, library, RunPass::use, code_again, again, traces);
     });
     append(warnings, other_end_of(code_again, code, "with its bytes counted"));
@@ -395,8 +396,7 @@ ExitCode run_run_command(const RunCommand& command, Invocation& invocation) {
         for (MachineCodeRun& one : more.traces.of_machine_code)
             std::ranges::move(one.traces, std::back_inserter(again));
     } else if (asks_for_use && may_run_again && code == 0) {
-        runs = 2;
-        failures = run_for_use(command, library, kernels, traces, code);
+        failures = run_for_use(command, library, kernels, traces, code, runs);
     } else if ((command.lines || asks_for_use) && !traces.empty()) {
         failures = not_run_again(command.lines ? "W-NO-LINES" : "W-NO-COUNTERS", code);
     }
