@@ -94,10 +94,7 @@ const char* count_to = nullptr;
 __attribute__((constructor)) void begin() {
     count_to = ::getenv("COALPROF_COUNT_TO");
     if (const char* text = ::getenv("COALPROF_FAIL")) fault = read_fault(text);
-    // Calls of programs that this one starts are their own.
-    if (count_to || fault.call)
-        for (const char* name : {"COALPROF_COUNT_TO", "COALPROF_FAIL", "LD_PRELOAD"})
-            ::unsetenv(name);
+    for (const char* name : {"COALPROF_COUNT_TO", "COALPROF_FAIL", "LD_PRELOAD"}) ::unsetenv(name);
     // From here on: what the loader and the C++ library took is not ours.
     for (Call& call : calls) call.count = 0;
 }
