@@ -27,7 +27,7 @@ enum class Opcode : std::uint8_t {
     // clang-format on
 };
 
-enum class Relation : std::uint8_t { eq, ne, lt, le, gt, ge, is_number, is_nan };
+enum class PtxRelation : std::uint8_t { eq, ne, lt, le, gt, ge, is_number, is_nan };
 
 struct PtxType {
     char kind = 'b';         // u, s, b, f; p: a predicate
@@ -57,7 +57,7 @@ struct PtxInstruction {
     Opcode opcode = Opcode::nothing;
     PtxType type = {};
     PtxType from = {};  // of convert; of a comparison that makes a number
-    Relation relation = Relation::eq;
+    PtxRelation relation = PtxRelation::eq;
     char variant = 0;  // of shuffles, votes, conversions, atomics: see decode.cpp
     bool is_negated = false;
     bool is_ordered = true;  // false: a comparison that NaN satisfies

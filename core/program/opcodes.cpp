@@ -307,21 +307,21 @@ void OpcodeWords::describe_comparison(PtxInstruction& instruction) const {
         plain.remove_suffix(1);
         instruction.is_ordered = false;
     }
-    constexpr std::array<std::pair<std::string_view, Relation>, 12> names{
-        {{"eq", Relation::eq},
-         {"ne", Relation::ne},
-         {"lt", Relation::lt},
-         {"le", Relation::le},
-         {"gt", Relation::gt},
-         {"ge", Relation::ge},
-         {"lo", Relation::lt},
-         {"ls", Relation::le},
-         {"hi", Relation::gt},
-         {"hs", Relation::ge},
-         {"num", Relation::is_number},
-         {"nan", Relation::is_nan}}};
+    constexpr std::array<std::pair<std::string_view, PtxRelation>, 12> names{
+        {{"eq", PtxRelation::eq},
+         {"ne", PtxRelation::ne},
+         {"lt", PtxRelation::lt},
+         {"le", PtxRelation::le},
+         {"gt", PtxRelation::gt},
+         {"ge", PtxRelation::ge},
+         {"lo", PtxRelation::lt},
+         {"ls", PtxRelation::le},
+         {"hi", PtxRelation::gt},
+         {"hs", PtxRelation::ge},
+         {"num", PtxRelation::is_number},
+         {"nan", PtxRelation::is_nan}}};
     const auto found =
-        std::ranges::find(names, plain, &std::pair<std::string_view, Relation>::first);
+        std::ranges::find(names, plain, &std::pair<std::string_view, PtxRelation>::first);
     if (found == names.end())
         instruction.opcode = Opcode::unknown;
     else
