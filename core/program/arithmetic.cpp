@@ -164,7 +164,7 @@ bool holds(PtxRelation relation, int order) {
     }
 }
 
-std::uint32_t compared_reals(const LaneStep& step, const LaneValue& a, const LaneValue& b) {
+std::uint32_t compared_reals(const PtxStep& step, const LaneValue& a, const LaneValue& b) {
     std::uint32_t lanes = 0;
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
         const double left = real(a.at[lane], step.from.bits);
@@ -182,7 +182,7 @@ std::uint32_t compared_reals(const LaneStep& step, const LaneValue& a, const Lan
     return lanes;
 }
 
-void compare(const LaneStep& step, const Inputs& in, std::uint32_t active, const BlockBox& box,
+void compare(const PtxStep& step, const Inputs& in, std::uint32_t active, const BlockBox& box,
              LaneValue& result) {
     std::uint32_t lanes = 0;
     if (step.from.kind == 'f') {
@@ -223,8 +223,8 @@ void choose(const LaneValue& a, const LaneValue& b, std::uint32_t first, std::ui
         split(sum_of(a.growth, negated(b.growth)));
 }
 
-void least_or_most(const LaneStep& step, const Inputs& in, std::uint32_t active,
-                   const BlockBox& box, LaneValue& result) {
+void least_or_most(const PtxStep& step, const Inputs& in, std::uint32_t active, const BlockBox& box,
+                   LaneValue& result) {
     const bool wants_least = step.opcode == Opcode::minimum;
     if (step.type.kind == 'f') {
         need_fixed(*in[0]);
@@ -247,7 +247,7 @@ void least_or_most(const LaneStep& step, const Inputs& in, std::uint32_t active,
 }
 
 // and, or and xor of a growing number with a fixed one, which may only touch bits that stay.
-void bitwise(const LaneStep& step, const Inputs& in, std::uint32_t active, const BlockBox& box,
+void bitwise(const PtxStep& step, const Inputs& in, std::uint32_t active, const BlockBox& box,
              LaneValue& result) {
     const LaneValue& a = *in[0];
     const LaneValue& b = *in[1];
@@ -286,7 +286,7 @@ void bitwise(const LaneStep& step, const Inputs& in, std::uint32_t active, const
     }
 }
 
-void shift_right(const LaneStep& step, const Inputs& in, std::uint32_t active, const BlockBox& box,
+void shift_right(const PtxStep& step, const Inputs& in, std::uint32_t active, const BlockBox& box,
                  LaneValue& result) {
     const std::uint8_t bits = step.type.bits;
     const bool is_signed = step.type.kind == 's';
@@ -310,7 +310,7 @@ void shift_right(const LaneStep& step, const Inputs& in, std::uint32_t active, c
     for (std::size_t d = 0; d < 3; ++d) result.growth[d] = in[0]->growth[d] >> *by;
 }
 
-void shift_left(const LaneStep& step, const Inputs& in, std::uint32_t active, LaneValue& result) {
+void shift_left(const PtxStep& step, const Inputs& in, std::uint32_t active, LaneValue& result) {
     const std::uint8_t bits = step.type.bits;
     need_fixed(*in[1]);
     each(result, [&](std::uint32_t lane) {
@@ -324,7 +324,7 @@ void shift_left(const LaneStep& step, const Inputs& in, std::uint32_t active, La
 }
 
 // Of a growing number, by a divisor that is the same in all lanes.
-void divide_growing(const LaneStep& step, const Inputs& in, std::uint32_t active,
+void divide_growing(const PtxStep& step, const Inputs& in, std::uint32_t active,
                     const BlockBox& box, LaneValue& result) {
     if (in[0]->is_fixed() && in[1]->is_fixed()) return;
     need_fixed(*in[1]);
@@ -349,7 +349,7 @@ void divide_growing(const LaneStep& step, const Inputs& in, std::uint32_t active
             result.growth[d] = static_cast<std::int64_t>(in[0]->growth[d] / divisor);
 }
 
-void divide(const LaneStep& step, const Inputs& in, std::uint32_t active, const BlockBox& box,
+void divide(const PtxStep& step, const Inputs& in, std::uint32_t active, const BlockBox& box,
             LaneValue& result) {
     const std::uint8_t bits = step.type.bits;
     divide_growing(step, in, active, box, result);
@@ -383,7 +383,7 @@ std::uint64_t rounded(double value, PtxType type, char variant) {
                                                : static_cast<std::uint64_t>(whole);
 }
 
-void convert(const LaneStep& step, const Inputs& in, std::uint32_t active, const BlockBox& box,
+void convert(const PtxStep& step, const Inputs& in, std::uint32_t active, const BlockBox& box,
              LaneValue& result) {
     const LaneValue& a = *in[0];
     const PtxType to = step.type, from = step.from;
@@ -410,7 +410,7 @@ void convert(const LaneStep& step, const Inputs& in, std::uint32_t active, const
     result.growth = wrapped(a.growth, to.bits);
 }
 
-std::uint64_t bits_counted(const LaneStep& step, std::uint64_t value) {
+std::uint64_t bits_counted(const PtxStep& step, std::uint64_t value) {
     const std::uint8_t bits = step.type.bits;
     value &= mask_of(bits);
     switch (step.opcode) {
@@ -460,7 +460,7 @@ std::uint64_t bytes_permuted(std::uint64_t a, std::uint64_t b, std::uint64_t sel
     return result;
 }
 
-std::uint64_t extracted(const LaneStep& step, std::uint64_t a, std::uint64_t position,
+std::uint64_t extracted(const PtxStep& step, std::uint64_t a, std::uint64_t position,
                         std::uint64_t length) {
     const std::uint8_t bits = step.type.bits;
     position &= 0xFF;
@@ -489,7 +489,7 @@ std::uint64_t inserted(std::uint8_t bits, std::uint64_t a, std::uint64_t b, std:
     return (b & ~field) | (a << position & field);
 }
 
-double real_of(const LaneStep& step, double a, double b) {
+double real_of(const PtxStep& step, double a, double b) {
     switch (step.opcode) {
         case Opcode::add:
             return a + b;
@@ -524,7 +524,7 @@ double real_of(const LaneStep& step, double a, double b) {
     }
 }
 
-bool compute_real(const LaneStep& step, const Inputs& in, LaneValue& result) {
+bool compute_real(const PtxStep& step, const Inputs& in, LaneValue& result) {
     if (step.type.kind != 'f') return false;
     switch (step.opcode) {
         case Opcode::move:
@@ -556,7 +556,7 @@ bool compute_real(const LaneStep& step, const Inputs& in, LaneValue& result) {
 }
 
 // Instructions whose numbers must be the same in all blocks of the box.
-std::uint64_t of_fixed(const LaneStep& step, const Inputs& in, std::uint32_t lane) {
+std::uint64_t of_fixed(const PtxStep& step, const Inputs& in, std::uint32_t lane) {
     const std::uint8_t bits = step.type.bits;
     const auto at = [&](std::size_t i) { return in[i]->at[lane]; };
     switch (step.opcode) {
@@ -617,7 +617,7 @@ std::uint64_t of_fixed(const LaneStep& step, const Inputs& in, std::uint32_t lan
                                            : !is_shared && !is_local;
 }
 
-void compute_fixed(const LaneStep& step, const Inputs& in, LaneValue& result) {
+void compute_fixed(const PtxStep& step, const Inputs& in, LaneValue& result) {
     for (std::size_t i = 0; i < step.inputs; ++i) need_fixed(*in[i]);
     const bool is_predicate = step.type.kind == 'p';
     const bool is_count =
@@ -635,7 +635,7 @@ void compute_fixed(const LaneStep& step, const Inputs& in, LaneValue& result) {
     result.at[0] = lanes;
 }
 
-void compute_predicate(const LaneStep& step, const Inputs& in, LaneValue& result) {
+void compute_predicate(const PtxStep& step, const Inputs& in, LaneValue& result) {
     const std::uint64_t a = in[0]->at[0];
     const std::uint64_t b = step.inputs > 1 ? in[1]->at[0] : 0;
     result.at[0] = step.opcode == Opcode::bit_and   ? a & b
@@ -650,7 +650,7 @@ std::uint64_t offset_of_window(PtxState state) {
     return state == PtxState::shared ? shared_window : state == PtxState::local ? local_window : 0;
 }
 
-void pack(const LaneStep& step, const Inputs& in, LaneValue& result) {
+void pack(const PtxStep& step, const Inputs& in, LaneValue& result) {
     const std::uint8_t part = static_cast<std::uint8_t>(step.type.bits / step.inputs);
     for (std::size_t i = 0; i < step.inputs; ++i) need_fixed(*in[i]);
     each(result, [&](std::uint32_t lane) {
@@ -680,7 +680,7 @@ void need_no_wrap(const LaneValue& value, std::uint32_t active, const BlockBox& 
     });
 }
 
-void compute(const LaneStep& step, const Inputs& in, std::uint32_t active, const BlockBox& box,
+void compute(const PtxStep& step, const Inputs& in, std::uint32_t active, const BlockBox& box,
              LaneValue& result) {
     result.growth = {};
     if (compute_real(step, in, result)) return;

@@ -13,7 +13,7 @@ inline constexpr std::size_t most_inputs = 9;
 inline constexpr std::size_t most_results = 8;
 
 // An instruction whose slots are places in a warp's registers.
-struct LaneStep {
+struct PtxStep {
     Opcode opcode = Opcode::nothing;
     PtxType type = {};
     PtxType from = {};
@@ -38,7 +38,7 @@ struct LaneStep {
 using Inputs = std::array<const LaneValue*, most_inputs>;
 
 // The first result; of `active` lanes only. Throws BoxMustSplit.
-void compute(const LaneStep& step, const Inputs& inputs, std::uint32_t active, const BlockBox& box,
+void compute(const PtxStep& step, const Inputs& inputs, std::uint32_t active, const BlockBox& box,
              LaneValue& result);
 
 // Throws BoxMustSplit where the register grows from block to block.

@@ -114,7 +114,7 @@ class Executor::Body {
             if (is_kept(code_.instructions[i])) add_step(code_.instructions[i], i);
         }
         new_at.back() = static_cast<std::uint32_t>(steps_.size());
-        for (LaneStep& step : steps_) {
+        for (PtxStep& step : steps_) {
             const PtxInstruction& one = code_.instructions[step.instruction];
             if (step.opcode == Opcode::branch) step.target = new_at[one.target];
             if (step.opcode != Opcode::branch_table) continue;
@@ -124,20 +124,20 @@ class Executor::Body {
         }
     }
     void add_step(const PtxInstruction& one, std::size_t at) {
-        LaneStep step{.opcode = one.opcode,
-                      .type = one.type,
-                      .from = one.from,
-                      .relation = one.relation,
-                      .variant = one.variant,
-                      .is_negated = one.is_negated,
-                      .is_ordered = one.is_ordered,
-                      .is_needed = one.is_needed,
-                      .state = one.state,
-                      .guard = place_of(one.guard),
-                      .offset = one.offset,
-                      .width_bytes = one.width_bytes,
-                      .site = one.site,
-                      .instruction = static_cast<std::uint32_t>(at)};
+        PtxStep step{.opcode = one.opcode,
+                     .type = one.type,
+                     .from = one.from,
+                     .relation = one.relation,
+                     .variant = one.variant,
+                     .is_negated = one.is_negated,
+                     .is_ordered = one.is_ordered,
+                     .is_needed = one.is_needed,
+                     .state = one.state,
+                     .guard = place_of(one.guard),
+                     .offset = one.offset,
+                     .width_bytes = one.width_bytes,
+                     .site = one.site,
+                     .instruction = static_cast<std::uint32_t>(at)};
         const bool takes_all = one.is_needed || one.opcode == Opcode::branch_table;
         const std::size_t inputs = takes_all ? std::min(one.inputs.size(), most_inputs)
                                    : is_access(one.opcode) ? 1
@@ -292,13 +292,13 @@ class Executor::Body {
         warp.parked.clear();
     }
 
-    std::uint32_t lanes_of(const Warp& warp, const LaneStep& step) const {
+    std::uint32_t lanes_of(const Warp& warp, const PtxStep& step) const {
         if (step.guard == no_slot) return warp.active;
         const auto guard = static_cast<std::uint32_t>(warp.registers[step.guard].at[0]);
         return warp.active & (step.is_negated ? ~guard : guard);
     }
 
-    void execute(Warp& warp, const LaneStep& step) {
+    void execute(Warp& warp, const PtxStep& step) {
         if (++warp.steps > limits_.steps_of_warp) refuse_endless(step);
         ++attempt_.steps;
         const std::uint32_t lanes = lanes_of(warp, step);
@@ -341,7 +341,7 @@ class Executor::Body {
         warp.at = target;
         warp.active = taken;
     }
-    void branch_by_table(Warp& warp, const LaneStep& step, std::uint32_t lanes) {
+    void branch_by_table(Warp& warp, const PtxStep& step, std::uint32_t lanes) {
         const LaneValue& index = read(warp, step.input[0], lanes);
         need_fixed(index);
         const auto& targets = tables_[step.target];
@@ -356,7 +356,7 @@ class Executor::Body {
         for (const Group& group : warp.waiting)
             warp.next_waiting = std::min(warp.next_waiting, group.at);
     }
-    [[noreturn]] void refuse_endless(const LaneStep& step) const {
+    [[noreturn]] void refuse_endless(const PtxStep& step) const {
         const CodeStatement& statement = statement_of(step);
         throw UsageError(fmt::format(
             "a warp of {} takes more than {} instructions and does not end: it is at '{}'{}. It "
@@ -366,7 +366,7 @@ class Executor::Body {
                 ? std::string()
                 : fmt::format(" ({}:{})", statement.source.file, statement.source.line)));
     }
-    const CodeStatement& statement_of(const LaneStep& step) const {
+    const CodeStatement& statement_of(const PtxStep& step) const {
         return code_.statements[code_.instructions[step.instruction].statement];
     }
 
@@ -408,7 +408,7 @@ class Executor::Body {
                code_.slots[used_slots_[place]].kind == SlotKind::reg;
     }
 
-    void compute_step(Warp& warp, const LaneStep& step, std::uint32_t lanes) {
+    void compute_step(Warp& warp, const PtxStep& step, std::uint32_t lanes) {
         Inputs inputs{};
         for (std::size_t i = 0; i < step.inputs; ++i)
             inputs[i] = is_predicate(step.input[i]) ? &warp.registers[step.input[i]]
@@ -432,7 +432,7 @@ class Executor::Body {
             write(warp, step.result[1], result_, lanes, true);
         }
     }
-    void unpack(Warp& warp, const LaneStep& step, const LaneValue& value, std::uint32_t lanes) {
+    void unpack(Warp& warp, const PtxStep& step, const LaneValue& value, std::uint32_t lanes) {
         need_fixed(value);
         const auto part = static_cast<std::uint8_t>(step.type.bits / step.results);
         for (std::uint8_t i = 0; i < step.results; ++i) {
@@ -444,7 +444,7 @@ class Executor::Body {
     }
 
     // What lanes learn of each other.
-    void exchange(Warp& warp, const LaneStep& step, const Inputs& in, std::uint32_t lanes) {
+    void exchange(Warp& warp, const PtxStep& step, const Inputs& in, std::uint32_t lanes) {
         result_.growth = {};
         if (step.opcode == Opcode::shuffle) return shuffle(warp, step, in, lanes);
         if (step.opcode == Opcode::active_mask) {
@@ -466,7 +466,7 @@ class Executor::Body {
             write(warp, step.result[1], result_, lanes, true);
         }
     }
-    void vote(const LaneStep& step, std::uint32_t yes, std::uint32_t lanes) {
+    void vote(const PtxStep& step, std::uint32_t yes, std::uint32_t lanes) {
         if (step.variant == 'e') {
             const auto leader = static_cast<std::uint32_t>(std::countr_zero(lanes));
             result_.at.fill(leader);
@@ -482,7 +482,7 @@ class Executor::Body {
                                                    : yes == 0 || yes == lanes;
         result_.at[0] = is_true ? all_lanes : 0;
     }
-    void match(const LaneStep& step, const LaneValue& value, std::uint32_t lanes) {
+    void match(const PtxStep& step, const LaneValue& value, std::uint32_t lanes) {
         bool all_same = true;
         each_lane(lanes, [&](std::uint32_t lane) {
             std::uint32_t same = 0;
@@ -495,14 +495,14 @@ class Executor::Body {
         second_ = all_same ? all_lanes : 0;
         if (step.variant == 'a' && !all_same) result_.at.fill(0);
     }
-    void reduce(const LaneStep& step, const LaneValue& value, std::uint32_t lanes) {
+    void reduce(const PtxStep& step, const LaneValue& value, std::uint32_t lanes) {
         std::optional<std::uint64_t> all;
         each_lane(lanes, [&](std::uint32_t lane) {
             all = all ? combined(step, *all, value.at[lane]) : value.at[lane];
         });
         result_.at.fill(all.value_or(0) & mask_of(step.type.bits));
     }
-    static std::uint64_t combined(const LaneStep& step, std::uint64_t a, std::uint64_t b) {
+    static std::uint64_t combined(const PtxStep& step, std::uint64_t a, std::uint64_t b) {
         const std::uint8_t bits = step.type.bits;
         const bool is_less = step.type.kind == 's' ? extended(a, bits) < extended(b, bits) : a < b;
         switch (step.variant) {
@@ -533,7 +533,7 @@ class Executor::Body {
         return std::bit_cast<std::uint64_t>(std::bit_cast<double>(a) + std::bit_cast<double>(b));
     }
     // PTX ISA, "shfl.sync": c holds the clamp and, above it, the mask of the segment.
-    void shuffle(Warp& warp, const LaneStep& step, const Inputs& in, std::uint32_t lanes) {
+    void shuffle(Warp& warp, const PtxStep& step, const Inputs& in, std::uint32_t lanes) {
         need_fixed(*in[1]);
         need_fixed(*in[2]);
         std::uint32_t inside = 0;
@@ -572,14 +572,14 @@ class Executor::Body {
                : state == PtxState::local ? Space::local
                                           : Space::global;
     }
-    static PtxState state_at(const LaneStep& step, std::uint64_t address) {
+    static PtxState state_at(const PtxStep& step, std::uint64_t address) {
         if (step.state != PtxState::generic) return step.state;
         return address >= local_window    ? PtxState::local
                : address >= shared_window ? PtxState::shared
                                           : PtxState::global;
     }
 
-    void access(Warp& warp, const LaneStep& step, std::uint32_t lanes) {
+    void access(Warp& warp, const PtxStep& step, std::uint32_t lanes) {
         const LaneValue& base = read(warp, step.input[0], lanes);
         WarpAccess all{.addresses = {}, .active_lanes = lanes, .width_bytes = step.width_bytes};
         const bool is_narrow = step.state == PtxState::shared || step.state == PtxState::local;
@@ -604,7 +604,7 @@ class Executor::Body {
             access_one(warp, step, state, one, base.growth);
         }
     }
-    void access_one(Warp& warp, const LaneStep& step, PtxState state, WarpAccess& access,
+    void access_one(Warp& warp, const PtxStep& step, PtxState state, WarpAccess& access,
                     const Growth& growth) {
         if (step.variant == 'n') access.active_lanes &= 0xFFu;  // rows of one matrix of ldmatrix
         if (step.variant == 'm' && step.width_bytes == 16 && !step.is_needed)
@@ -628,7 +628,7 @@ class Executor::Body {
     }
 
     // Lanes that a GPU would stop for are told, and left out.
-    void check(const Warp& warp, const LaneStep& step, PtxState state, WarpAccess& access,
+    void check(const Warp& warp, const PtxStep& step, PtxState state, WarpAccess& access,
                const Growth& growth) {
         if (state == PtxState::param || state == PtxState::constant || state == PtxState::local)
             return;
@@ -671,11 +671,11 @@ class Executor::Body {
             return KernelFault::Kind::out_of_bounds;
         return std::nullopt;
     }
-    bool is_told(const LaneStep& step) const {
+    bool is_told(const PtxStep& step) const {
         return std::ranges::any_of(told_,
                                    [&](std::uint32_t one) { return one == step.instruction; });
     }
-    void add_fault(const Warp& warp, const LaneStep& step, KernelFault::Kind kind,
+    void add_fault(const Warp& warp, const PtxStep& step, KernelFault::Kind kind,
                    std::uint32_t lanes, std::uint64_t address, const std::string& array) {
         if (is_told(step)) return;
         told_.push_back(step.instruction);
@@ -731,7 +731,7 @@ class Executor::Body {
         return all && !code_.needs_stored_values;
     }
 
-    void load(Warp& warp, const LaneStep& step, PtxState state, const WarpAccess& access,
+    void load(Warp& warp, const PtxStep& step, PtxState state, const WarpAccess& access,
               const Growth& growth) {
         if (dimensions_of(growth) != 0 && !is_constant(state, access)) throw_split(growth);
         const std::uint32_t bytes = std::max<std::uint32_t>(1, step.type.bytes());
@@ -761,7 +761,7 @@ class Executor::Body {
             for (std::uint32_t i = 0; i < bytes; ++i)
                 to[i] = static_cast<std::uint8_t>(value >> (8 * i));
     }
-    void store(Warp& warp, const LaneStep& step, PtxState state, const WarpAccess& access,
+    void store(Warp& warp, const PtxStep& step, PtxState state, const WarpAccess& access,
                const Growth& growth) {
         if (dimensions_of(growth) != 0) throw_split(growth);
         const std::uint32_t bytes = std::max<std::uint32_t>(1, step.type.bytes());
@@ -775,7 +775,7 @@ class Executor::Body {
         }
     }
     // An atomic, lane by lane.
-    void change(Warp& warp, const LaneStep& step, PtxState state, const WarpAccess& access,
+    void change(Warp& warp, const PtxStep& step, PtxState state, const WarpAccess& access,
                 const Growth& growth) {
         if (dimensions_of(growth) != 0) throw_split(growth);
         const std::uint32_t bytes = step.type.bytes();
@@ -799,7 +799,7 @@ class Executor::Body {
     const KernelLaunch& launch_;
     LaunchMemory& memory_;
     ExecutionLimits limits_;
-    std::vector<LaneStep> steps_;
+    std::vector<PtxStep> steps_;
     std::vector<std::vector<std::uint32_t>> tables_;
     std::vector<Slot> places_;      // of a slot in a warp's registers
     std::vector<Slot> used_slots_;  // the slot of a place
