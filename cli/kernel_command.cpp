@@ -128,7 +128,8 @@ KernelLaunch dimensions_of(const KernelCommand& command, const Machine& machine)
 }
 
 PtxSource source_of(const KernelCommand& command, const Machine& machine) {
-    const std::uint32_t own = machine.rules->cc.major * 10 + machine.rules->cc.minor;
+    const auto own =
+        static_cast<std::uint32_t>(machine.rules->cc.major * 10 + machine.rules->cc.minor);
     // What the newest nvcc compiles for: code for older GPUs addresses memory alike.
     PtxSource source{.file = command.file, .nvcc_args = {}, .architecture = std::max(75u, own)};
     for (const std::string& one : command.includes) source.nvcc_args.push_back("-I" + one);

@@ -1,6 +1,5 @@
 #include "cli/text_outputs.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "cli/print.h"
@@ -8,9 +7,11 @@
 namespace coalprof {
 
 TextOutputs::TextOutputs(std::vector<OutputTarget> targets, const OutputOptions& options)
-    : options_(options), targets_(std::move(targets)) {
-    std::ranges::stable_partition(
-        targets_, [](const OutputTarget& target) { return !is_standard_output(target.path); });
+    : options_(options) {
+    for (const bool takes_files : {true, false})
+        for (OutputTarget& target : targets)
+            if (is_standard_output(target.path) != takes_files)
+                targets_.push_back(std::move(target));
     for (const OutputTarget& target : targets_)
         files_.push_back(
             is_standard_output(target.path) ? nullptr : std::make_unique<OutputFile>(target.path));

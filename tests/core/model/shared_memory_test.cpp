@@ -238,7 +238,7 @@ TEST(SharedMemory, of_1_x_says_how_few_and_how_many_passes_the_choice_of_a_word_
         access.active_lanes = 0xFFFF;
         const std::uint64_t span = 1ull << (next(7) + 1);
         // Also of few banks with many lanes for few words.
-        const std::uint64_t step = round % 2 == 0 ? 1 : 4 << next(3);
+        const std::uint64_t step = round % 2 == 0 ? 1 : std::uint64_t{4} << next(3);
         for (auto& address : access.addresses) address = (next(span) * step + next(4) / 3) * 4;
         std::array<std::map<std::uint64_t, std::uint32_t>, 16> banks;
         for (std::uint32_t lane = 0; lane < 16; ++lane)
