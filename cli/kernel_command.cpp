@@ -146,6 +146,9 @@ ExitCode run_kernel_command(const KernelCommand& command, const Invocation& invo
     ChosenKernel chosen;
     for (const std::string& text : texts.texts)
         chosen.modules.push_back(read_module(text, command.file));
+    if (command.list && !command.output.files.empty())
+        throw UsageError("kernel --list: it prints to standard output alone", {},
+                         UsageError::no_caret, "coalprof kernel FILE --list > kernels.txt");
     if (command.list) {
         print_list(chosen.modules, texts.cuda);
         return ExitCode::done;
@@ -211,7 +214,8 @@ void add_kernel_command(CLI::App& app, Invocation& invocation) {
         ->type_name("NAME[=VALUE]")
         ->allow_extra_args(false);
     sub->add_option("--max-steps", command->max_steps,
-                    "Instructions that a warp may take before the kernel counts as endless")
+                    "Instructions that a warp may take before the kernel counts as endless "
+                    "(default 33554432)")
         ->type_name("N");
     sub->add_flag("--list", command->list, "List the kernels of the file with their parameters");
     sub->add_option("--machine", command->machine,

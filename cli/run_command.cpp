@@ -83,7 +83,11 @@ std::string library_path(const std::string& name) {
 void note_files_of(const std::vector<std::string>& program) {
     note_input(path_of_program(program.front()));
     note_input("-");
-    for (const std::string& word : program) note_input(word);
+    for (const std::string& word : program) {
+        note_input(word);
+        if (const std::size_t equals = word.find('='); equals != word.npos)  // --config=FILE
+            note_input(word.substr(equals + 1));
+    }
 }
 
 // Each names a library: of the driver, which loads it when it starts, and of NVTX.

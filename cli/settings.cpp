@@ -106,9 +106,18 @@ struct Settings {
         struct stat facts {};
         std::string why = std::generic_category().message(error);
         if (file >= 0) why = ::fstat(file, &facts) == 0 ? why_not(facts) : "it is gone";
+        if (why.empty()) why = why_not_link(path);
         if (why.empty()) return read(*bytes_of_descriptor(file, path), path);
         if (file >= 0) ::close(file);
         if (!is_quiet()) print_err(fmt::format("coalprof: {} is not read: {}\n", shown(path), why));
+    }
+    // Whoever made a link chooses what is read.
+    static std::string why_not_link(const std::string& path) {
+        struct stat link {};
+        const bool is_of_others = ::lstat(path.c_str(), &link) == 0 && S_ISLNK(link.st_mode) &&
+                                  link.st_uid != ::geteuid() && link.st_uid != 0;
+        return is_of_others ? fmt::format("it is a link of another user (uid {})", link.st_uid)
+                            : "";
     }
     bool is_quiet() const {
         return std::ranges::any_of(

@@ -131,6 +131,19 @@ std::string_view why(KernelFault::Kind kind) {
     }
 }
 
+std::string_view mend(KernelFault::Kind kind) {
+    switch (kind) {
+        case KernelFault::Kind::no_memory:
+            return "give the pointer an array (--arg), or test it before it is followed.";
+        case KernelFault::Kind::misaligned:
+            return "begin at a multiple of the width, or access narrower elements.";
+        case KernelFault::Kind::shared_bounds:
+            return "check the index, or give the block more shared memory (--shared).";
+        default:
+            return "check the index against the array's end, or give the array its true size.";
+    }
+}
+
 // What nobody meant, before what wastes.
 std::vector<LineFinding> faults_of(const Code& code, const ExecutionNotes& notes) {
     std::vector<LineFinding> findings;
@@ -151,12 +164,12 @@ std::vector<LineFinding> faults_of(const Code& code, const ExecutionNotes& notes
                                        statement.text, who);
             finding.fix = "look at what is asserted there.";
         } else {
-            const std::string of =
-                fault.array.empty() ? std::string() : fmt::format(" of {}", printable(fault.array));
+            const std::string of = fault.array.empty()
+                                       ? std::string()
+                                       : fmt::format(" of array {}", printable(fault.array));
             finding.text = fmt::format("'{}': {} asks for address {:#x}{}, which {}.",
                                        statement.text, who, fault.address, of, why(fault.kind));
-            finding.fix =
-                "check the index against the array's end, or give the array its true size.";
+            finding.fix = mend(fault.kind);
         }
         findings.push_back(std::move(finding));
     }

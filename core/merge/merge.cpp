@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <span>
 #include <utility>
 
 #include "core/read/result_reader.h"
@@ -115,7 +116,9 @@ std::uint64_t points_of(const ShardFile& file) {
 // Hands on the points of one shard, and keeps how it ended.
 class PointsOfShard : public ResultSink {
  public:
-    PointsOfShard(const ShardFile& file, ResultSink& next) : file_(file), next_(next) {}
+    // `seen`: hashes of the points of all shards so far.
+    PointsOfShard(const ShardFile& file, ResultSink& next, std::vector<std::size_t>& seen)
+        : file_(file), next_(next), seen_(seen), first_(seen.size()) {}
     void begin(const ResultHead&) override {
         if (std::exchange(has_begun_, true)) refuse_shard(file_, "it holds several results");
     }
@@ -129,15 +132,16 @@ class PointsOfShard : public ResultSink {
 
     // How many points it lacks.
     std::uint64_t lacking() {
-        std::ranges::sort(seen_);
-        if (std::ranges::adjacent_find(seen_) != seen_.end())
+        const std::span own(seen_.begin() + static_cast<std::ptrdiff_t>(first_), seen_.end());
+        std::ranges::sort(own);
+        if (std::ranges::adjacent_find(own) != own.end())
             refuse_shard(file_, "it has a point twice");
         const std::uint64_t all = points_of(file_);
-        if (seen_.size() > all)
+        if (own.size() > all)
             refuse_shard(file_,
-                         fmt::format("it has {} points, and shard {}/{} of {} has {}", seen_.size(),
+                         fmt::format("it has {} points, and shard {}/{} of {} has {}", own.size(),
                                      file_.index, file_.count, file_.points, all));
-        return all - seen_.size();
+        return all - own.size();
     }
 
     ResultTail tail;
@@ -146,7 +150,8 @@ class PointsOfShard : public ResultSink {
     const ShardFile& file_;
     ResultSink& next_;
     bool has_begun_ = false;
-    std::vector<std::size_t> seen_;  // hashes of the names
+    std::vector<std::size_t>& seen_;
+    std::size_t first_;  // of this shard's among them
 };
 
 }  // namespace
@@ -220,9 +225,10 @@ Status ShardMerge::write(ResultSink& sink) const {
     const auto lower = [&](Status status) { merged.status = std::max(merged.status, status); };
     sink.begin(head());
     bool has_verdicts = false;
+    std::vector<std::size_t> seen;
     for (const ShardFile& file : files_) {
         const auto source = open_bytes(file.path);
-        PointsOfShard points(file, sink);
+        PointsOfShard points(file, sink, seen);
         ResultReader reader(*source, file.path);
         while (reader.next(points) != ReadOutcome::none) stop_if_asked();
         if (const std::uint64_t lacking = points.lacking(); lacking > 0) {
@@ -236,6 +242,10 @@ Status ShardMerge::write(ResultSink& sink) const {
         lower(points.tail.status);
         for (const Warning& warning : points.tail.warnings) warn(warning);
     }
+    std::ranges::sort(seen);
+    if (std::ranges::adjacent_find(seen) != seen.end())
+        throw UsageError("merge: two of the shards have the same point", {}, UsageError::no_caret,
+                         "give each shard as its run wrote it");
     if (!missing_.empty()) {
         lower(Status::interrupted);
         warn({"W-SHARDS",

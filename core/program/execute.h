@@ -59,7 +59,7 @@ class AccessSink {
 };
 
 struct ExecutionLimits {
-    std::uint64_t steps_of_warp = std::uint64_t{1} << 27;
+    std::uint64_t steps_of_warp = std::uint64_t{1} << 25;  // some seconds
 };
 
 // One for each thread that executes. Not for use by several at a time.

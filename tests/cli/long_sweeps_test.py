@@ -211,6 +211,15 @@ class Shards(Files):
             self.assertNotIn("all.json", os.listdir(self.folder))
             os.remove(f"{self.folder}/{names[0]}")
 
+    def test_that_have_a_point_of_each_other_are_refused(self):
+        names = self.shard(SWEEPS[0], 3)
+        with open(f"{self.folder}/{names[2]}", "rb") as file:
+            other = file.read().splitlines(keepends=True)[1]
+        self.edit(names[0], lambda lines: lines[:1] + [other] + lines[2:])
+        ran = self.refuse("merge", *names, "-o", "all.json", cwd=self.folder)
+        self.assertIn("the same point", ran.err_text)
+        self.assertNotIn("all.json", os.listdir(self.folder))
+
 
 class Journals(Files):
     JOURNAL = "x.json.journal"

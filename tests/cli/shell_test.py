@@ -148,6 +148,15 @@ class Settings(Case):
         os.chown(f"{self.folder}/.coalprof.toml", 65534, 65534)
         self.check_not_read("uid 65534")
 
+    @unittest.skipUnless(os.geteuid() == 0, "only root can give links away")
+    def test_are_not_chosen_by_links_of_somebody_else(self):
+        self.set_project('machine = "c870"\n')
+        os.rename(f"{self.folder}/.coalprof.toml", f"{self.folder}/own.toml")
+        os.symlink("own.toml", f"{self.folder}/.coalprof.toml")
+        self.assertEqual(self.machine(), "c870")
+        os.chown(f"{self.folder}/.coalprof.toml", 65534, 65534, follow_symlinks=False)
+        self.check_not_read("uid 65534")
+
     def test_are_no_pipes(self):
         os.mkfifo(f"{self.folder}/.coalprof.toml")
         self.check_not_read("regular file")

@@ -95,6 +95,7 @@ class Inputs(Case):
             for arguments in (("run", "-o", "p.json", "--", "./p.json"),
                               ("run", "-o", f"{folder}/p.json", "--", "p.json"),
                               ("run", "-o", "p.json", "--", "/bin/sh", "p.json"),
+                              ("run", "-o", "p.json", "--", "dd", "if=p.json"),
                               ("run", "--lines", "--addresses", "p.json", "--", "./p.json")):
                 with self.subTest(arguments):
                     self.refuse_to_write(folder, "p.json", script, *arguments, env=env)
