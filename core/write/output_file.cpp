@@ -221,10 +221,21 @@ void OutputFile::commit() {
     place(target_, replaces_);
 }
 
+// The first that nobody has: what lies there may be another run's part, or a file of the user's.
+// The last one is taken where all are.
+static std::string free_partial_path(const std::string& path) {
+    constexpr int last = 9;
+    for (int number = 1; number < last; ++number) {
+        std::string part = partial_path(path, number);
+        if (struct stat there{}; ::lstat(part.c_str(), &there) != 0) return part;
+    }
+    return partial_path(path, last);
+}
+
 void OutputFile::commit_part() {
     finish_bytes();
     if (temporary_.empty()) return;
-    const std::string part = partial_path(target_);
+    const std::string part = free_partial_path(target_);
     place(part, false);
     remark_ = fmt::format("the part that was finished is in {}", shown(part));
 }
@@ -320,8 +331,8 @@ void OutputFile::fail(std::string_view doing, int error) {
                 ExitCode::output);
 }
 
-std::string partial_path(const std::string& path) {
-    constexpr std::string_view mark = ".partial";
+std::string partial_path(const std::string& path, int number) {
+    const std::string mark = number > 1 ? fmt::format(".partial.{}", number) : ".partial";
     const std::size_t slash = path.rfind('/');
     const std::size_t name = slash == path.npos ? 0 : slash + 1;
     const std::size_t dot = path.rfind('.');

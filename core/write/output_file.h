@@ -40,8 +40,9 @@ class OutputFile : public ByteSink {
     const std::string& path() const { return path_; }  // as it was given
     // Ends the file and puts it in place. Without it, the destructor throws the bytes away.
     void commit();
-    // The same for a part of what was wanted: it becomes partial_path(target()), and an old file at
-    // the target stays. What is written directly is there already.
+    // The same for a part of what was wanted: it becomes partial_path(target()), or the next
+    // that nobody has, and an old file at the target stays. What is written directly is there
+    // already.
     void commit_part();
     // After either: what the user did not ask for and should know; empty where there is nothing.
     const std::string& remark() const { return remark_; }
@@ -71,7 +72,8 @@ class OutputFile : public ByteSink {
     int fd_ = -1;
 };
 
-// Where a part of a result goes: F.partial.json of F.json, F.partial of F.
-std::string partial_path(const std::string& path);
+// Where a part of a result goes: F.partial.json of F.json, F.partial of F; F.partial.2.json where
+// that is taken.
+std::string partial_path(const std::string& path, int number = 1);
 
 }  // namespace coalprof

@@ -203,9 +203,11 @@ TEST(OutputFile, a_part_goes_beside_the_target_which_stays) {
     file.write("part");
     file.commit_part();
     EXPECT_EQ(folder.read("result.json"), "old");
-    EXPECT_EQ(folder.read("result.partial.json"), "part");
-    EXPECT_THAT(file.remark(), HasSubstr("result.partial.json"));
-    EXPECT_THAT(folder.names(), ElementsAre("link", "result.json", "result.partial.json"));
+    EXPECT_EQ(folder.read("result.partial.json"), "an older part");  // or anybody's file
+    EXPECT_EQ(folder.read("result.partial.2.json"), "part");
+    EXPECT_THAT(file.remark(), HasSubstr("result.partial.2.json"));
+    EXPECT_THAT(folder.names(),
+                ElementsAre("link", "result.json", "result.partial.2.json", "result.partial.json"));
 }
 
 TEST(OutputFile, the_name_of_a_part_keeps_the_suffix) {
