@@ -294,7 +294,6 @@ class Decoder {
     }
 
     void decode(Frame& frame, const PtxStatement& statement) {
-        statement_ = &statement;
         std::string_view text = trim(statement.text);
         PtxInstruction instruction;
         instruction.statement = static_cast<std::uint32_t>(code_.statements.size());
@@ -517,16 +516,8 @@ class Decoder {
         if (memory.is_copy && operands.size() > 2)
             instruction.width_bytes =
                 static_cast<std::uint32_t>(number_of(operands[2]).value_or(memory.width_bytes));
-        if (instruction.state == PtxState::generic &&
-            variable_state(frame, statement, address.base))
-            instruction.state = *variable_state(frame, statement, address.base);
         add_site(statement, instruction, words, memory);
         emit(std::move(instruction));
-    }
-    // Generic accesses to a variable by its name take its own state.
-    std::optional<PtxState> variable_state(const Frame&, const PtxStatement&,
-                                           std::string_view) const {
-        return std::nullopt;
     }
     void decode_cells(Frame& frame, const PtxStatement& statement, PtxInstruction instruction,
                       const Address& address, std::string_view text) {
@@ -572,7 +563,6 @@ class Decoder {
 
     const PtxModule& module_;
     Code code_;
-    const PtxStatement* statement_ = nullptr;
     std::map<std::uint64_t, Slot> constants_;
     std::map<SlotKind, Slot> specials_;
     std::map<std::string, std::uint64_t, std::less<>> module_shared_;
