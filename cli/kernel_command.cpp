@@ -10,6 +10,7 @@
 #include "cli/ptx_source.h"
 #include "cli/result_head.h"
 #include "cli/sweep_options.h"
+#include "core/calibrate/machine_file.h"
 #include "core/kernel/arguments.h"
 #include "core/kernel/kernel_points.h"
 #include "core/parallel/threads.h"
@@ -141,7 +142,7 @@ PtxSource source_of(const KernelCommand& command, const Machine& machine) {
 }
 
 ExitCode run_kernel_command(const KernelCommand& command, const Invocation& invocation) {
-    const Machine machine = find_machine(command.machine);
+    const Machine machine = machine_named(command.machine);
     const PtxTexts texts = ptx_texts_of(source_of(command, machine));
     ChosenKernel chosen;
     for (const std::string& text : texts.texts)
