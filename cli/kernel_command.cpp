@@ -131,7 +131,8 @@ KernelLaunch dimensions_of(const KernelCommand& command, const Machine& machine)
 PtxSource source_of(const KernelCommand& command, const Machine& machine) {
     const auto own =
         static_cast<std::uint32_t>(machine.rules->cc.major * 10 + machine.rules->cc.minor);
-    // What the newest nvcc compiles for: code for older GPUs addresses memory alike.
+    // The oldest GPU that nvcc 13 compiles for is 7.5. Code for older ones asks for the same
+    // addresses.
     PtxSource source{.file = command.file, .nvcc_args = {}, .architecture = std::max(75u, own)};
     for (const std::string& one : command.includes) source.nvcc_args.push_back("-I" + one);
     for (const std::string& one : command.defines) source.nvcc_args.push_back("-D" + one);

@@ -42,7 +42,7 @@ ExitCode run(coalprof::Invocation& invocation) {
     return ExitCode::usage;
 }
 
-// Of the program that `run` has run; null: there is no invocation yet.
+// The exit code of the program that `run` has run; null: there is no invocation yet.
 const int* code_of_program = nullptr;
 
 // No failure of ours takes its place.

@@ -14,9 +14,9 @@ struct Setting {
     std::string from;   // "COALPROF_MACHINE", "/home/me/.config/coalprof/config.toml"
 };
 
-// What is set for the command that `words` choose and is not typed among them. A file that was
-// found and is not to be believed is told of on standard error and not read. Throws UsageError for
-// a file that sets what no command has.
+// The settings of the command that `words` choose, without those that are typed among them. A file
+// of somebody else is not read; standard error says so. Throws UsageError where a file sets what no
+// command has.
 std::vector<Setting> settings_for(const CLI::App& app, const std::vector<std::string>& words);
 
 }  // namespace coalprof

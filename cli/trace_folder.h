@@ -18,7 +18,7 @@ class TraceFolder {
     TraceFolder& operator=(const TraceFolder&) = delete;
     const std::string& path() const { return path_; }
 
-    // Of all processes, in the order of their numbers. What cannot be read is a problem of a trace.
+    // One for each process, in the order of their numbers; one that cannot be read says so itself.
     std::vector<Trace> traces() const;
 
  private:

@@ -38,8 +38,8 @@ struct LaunchAdvice {
     std::optional<Warning> omitted = {};
 };
 
-// Of more warps that repeat no other nothing is told: each takes some microseconds, and each change
-// that is tried as long again.
+// A launch gets no advice where more warps than these repeat no other: each takes some
+// microseconds, and so does each change that is tried.
 inline constexpr std::uint64_t most_advised_warps = 1ull << 21;
 
 // The plan's program is built. Options of the pattern's own are tried, elements of a thread,

@@ -201,7 +201,7 @@ class Executor::Body {
             case SlotKind::nwarpid:
                 return (launch_.threads() + warp_lanes - 1) / warp_lanes;
             case SlotKind::nsmid:
-                return 132;
+                return 132;  // an H100's and an H200's: the machine is not known here
             case SlotKind::lanemask_eq:
                 return 1u << lane;
             case SlotKind::lanemask_lt:

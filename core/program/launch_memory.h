@@ -45,7 +45,7 @@ class LaunchMemory {
     std::unordered_map<std::uint64_t, std::vector<std::uint16_t>> written_;  // 0x100: it is
 };
 
-// 512 TiB between arrays: none touches the next.
+// 4 TiB between arrays: none touches the next.
 inline constexpr std::uint64_t array_distance = std::uint64_t{1} << 42;
 inline constexpr std::uint64_t first_array = std::uint64_t{1} << 44;
 
