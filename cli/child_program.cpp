@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "cli/print.h"
-#include "core/stop/signal.h"
+#include "core/runtime/signal.h"
 #include "core/text/describe.h"
 #include "core/text/files_in_use.h"
 #include "core/write/file_descriptor.h"

@@ -9,9 +9,9 @@
 #include "cli/saved_result.h"
 #include "cli/step_lines.h"
 #include "cli/sweep_options.h"
-#include "core/gate/compare.h"
-#include "core/parallel/background.h"
-#include "core/parallel/threads.h"
+#include "core/judge/compare.h"
+#include "core/runtime/background.h"
+#include "core/runtime/threads.h"
 
 namespace coalprof {
 namespace {

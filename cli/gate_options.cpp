@@ -10,7 +10,7 @@
 #include <cstdlib>
 
 #include "cli/print.h"
-#include "core/gate/gate_formats.h"
+#include "core/judge/gate_formats.h"
 #include "core/text/describe.h"
 #include "core/write/file_descriptor.h"
 #include "core/write/output_file.h"

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "cli/output_options.h"
-#include "core/gate/budget.h"
-#include "core/gate/gate.h"
+#include "core/judge/budget.h"
+#include "core/judge/gate.h"
 
 namespace coalprof {
 

@@ -3,7 +3,7 @@
 
 #include "cli/invocation.h"
 #include "cli/output_options.h"
-#include "core/merge/merge.h"
+#include "core/sweep/merge.h"
 
 namespace coalprof {
 namespace {

@@ -9,7 +9,7 @@
 #include "cli/list_output.h"
 #include "cli/sweep_options.h"
 #include "core/calibrate/machine_file.h"
-#include "core/model/occupancy.h"
+#include "core/count/occupancy.h"
 #include "core/text/describe.h"
 #include "core/text/fold.h"
 #include "core/text/number.h"

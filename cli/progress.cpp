@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "cli/print.h"
-#include "core/stop/signal.h"
+#include "core/runtime/signal.h"
 #include "core/text/progress_text.h"
 
 namespace coalprof {

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "cli/child_program.h"
-#include "core/stop/signal.h"
+#include "core/runtime/signal.h"
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"

@@ -11,14 +11,14 @@
 #include <set>
 
 #include "cli/run_warnings.h"
+#include "core/access/warps_file.h"
 #include "core/explain/line_findings.h"
+#include "core/program/machine_code.h"
+#include "core/program/traced_lines.h"
 #include "core/run/device_machine.h"
 #include "core/text/describe.h"
 #include "core/text/name_list.h"
 #include "core/text/symbol.h"
-#include "core/trace/lines.h"
-#include "core/trace/machine_code.h"
-#include "core/warps/warps_file.h"
 #include "core/write/source_text.h"
 
 namespace coalprof {

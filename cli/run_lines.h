@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "core/device/device.h"
+#include "core/program/traced_kernels.h"
 #include "core/result/result.h"
 #include "core/text/error.h"
-#include "core/trace/kernels.h"
 #include "core/write/output_file.h"
 
 namespace coalprof {

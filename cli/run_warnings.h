@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "core/program/trace.h"
 #include "core/result/result.h"
-#include "core/trace/trace.h"
 
 namespace coalprof {
 

@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "core/steps/steps.h"
-#include "core/stop/signal.h"
+#include "core/runtime/signal.h"
+#include "core/runtime/steps.h"
 #include "core/text/describe.h"
 
 namespace coalprof {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "core/read/result_reader.h"
+#include "core/result/result_reader.h"
 #include "core/text/byte_source.h"
 
 namespace coalprof {

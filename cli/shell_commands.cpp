@@ -10,7 +10,7 @@
 #include "cli/manual_sections.h"
 #include "cli/parse.h"
 #include "cli/print.h"
-#include "core/gate/gate_formats.h"
+#include "core/judge/gate_formats.h"
 #include "core/machine/machine.h"
 #include "core/pattern/catalog.h"
 #include "core/pattern/transpose.h"

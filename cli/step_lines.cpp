@@ -9,7 +9,7 @@
 
 #include "cli/loaded_libraries.h"
 #include "cli/print.h"
-#include "core/steps/steps.h"
+#include "core/runtime/steps.h"
 #include "core/text/describe.h"
 
 namespace coalprof {

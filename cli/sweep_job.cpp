@@ -10,13 +10,13 @@
 #include "cli/run_sinks.h"
 #include "cli/step_lines.h"
 #include "cli/wiring.h"
-#include "core/model/transactions.h"
-#include "core/parallel/background.h"
+#include "core/count/transactions.h"
 #include "core/run/device_backend.h"
 #include "core/run/device_machine.h"
 #include "core/run/model_backend.h"
 #include "core/run/run_points.h"
-#include "core/stop/signal.h"
+#include "core/runtime/background.h"
+#include "core/runtime/signal.h"
 
 namespace coalprof {
 namespace {

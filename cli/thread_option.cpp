@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/parallel/threads.h"
+#include "core/runtime/threads.h"
 #include "core/text/number.h"
 
 namespace coalprof {

@@ -5,7 +5,7 @@
 
 namespace coalprof {
 
-// Sets thread_count() (core/parallel/threads.h) when it is met.
+// Sets thread_count() (core/runtime/threads.h) when it is met.
 CLI::Option* add_threads_to(CLI::App& command);
 
 }  // namespace coalprof

@@ -14,8 +14,8 @@
 #include <memory>
 #include <system_error>
 
-#include "core/stop/remove_folder.h"
-#include "core/stop/signal.h"
+#include "core/runtime/remove_folder.h"
+#include "core/runtime/signal.h"
 #include "core/text/error.h"
 #include "core/write/file_descriptor.h"
 #include "cupti/attach/orders.h"

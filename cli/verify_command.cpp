@@ -15,6 +15,8 @@
 #include "cli/sweep_options.h"
 #include "cli/thread_option.h"
 #include "cli/wiring.h"
+#include "core/judge/verify.h"
+#include "core/judge/verify_json.h"
 #include "core/pattern/catalog.h"
 #include "core/result/exit_code.h"
 #include "core/run/device_backend.h"
@@ -24,8 +26,6 @@
 #include "core/text/number.h"
 #include "core/text/size.h"
 #include "core/text/suggest.h"
-#include "core/verify/verify.h"
-#include "core/verify/verify_json.h"
 #include "core/write/outputs.h"
 
 namespace coalprof {

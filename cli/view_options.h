@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/gate/best.h"
+#include "core/judge/best.h"
 
 namespace coalprof {
 

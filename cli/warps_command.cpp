@@ -10,7 +10,7 @@
 #include "cli/step_lines.h"
 #include "cli/sweep_options.h"
 #include "cli/wiring.h"
-#include "core/model/predict.h"
+#include "core/count/predict.h"
 #include "core/run/device_backend.h"
 #include "core/run/device_machine.h"
 #include "core/run/model_backend.h"

@@ -6,8 +6,8 @@
 
 #include "cli/nsight_names.h"
 #include "cli/sweep_options.h"
-#include "core/parallel/background.h"
 #include "core/result/counter_words.h"
+#include "core/runtime/background.h"
 #include "core/text/suggest.h"
 
 #ifdef COALPROF_HAS_CUDA

@@ -1,4 +1,4 @@
-# A room is a folder that is a library: core/model is coalprof_model, cupti is coalprof_cupti. It
+# A room is a folder that is a library: core/count is coalprof_count, cupti is coalprof_cupti. It
 # sees itself and the rooms that it is given, which is to say those that may be below it: each is
 # offered through a folder that holds one link, so that an include of any other does not compile, and
 # rooms that include each other cannot be configured.

@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "core/device/device.h"
-#include "core/steps/steps.h"
+#include "core/runtime/steps.h"
 #include "cupti/driver.h"
 
 namespace coalprof {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "core/device/device.h"
-#include "core/parallel/background.h"
-#include "core/steps/steps.h"
+#include "core/runtime/background.h"
+#include "core/runtime/steps.h"
 #include "kernels/sources.h"
 
 namespace coalprof {

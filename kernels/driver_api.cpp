@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "core/device/driver_library.h"
-#include "core/steps/steps.h"
+#include "core/runtime/steps.h"
 #include "kernels/driver_check.h"
 
 namespace coalprof {

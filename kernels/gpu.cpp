@@ -5,7 +5,7 @@
 #include <array>
 #include <string>
 
-#include "core/steps/steps.h"
+#include "core/runtime/steps.h"
 
 namespace coalprof {
 

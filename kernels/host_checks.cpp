@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "core/parallel/parallel.h"
+#include "core/runtime/parallel.h"
 
 namespace coalprof {
 

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "core/parallel/threads.h"
+#include "core/runtime/threads.h"
 
 namespace coalprof {
 

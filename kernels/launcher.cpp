@@ -9,8 +9,8 @@
 #include <optional>
 #include <system_error>
 
-#include "core/parallel/background.h"
-#include "core/steps/steps.h"
+#include "core/runtime/background.h"
+#include "core/runtime/steps.h"
 #include "kernels/ceilings.h"
 #include "kernels/compiler.h"
 #include "kernels/device_query.h"

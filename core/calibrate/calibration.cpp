@@ -7,10 +7,10 @@
 #include <span>
 
 #include "core/calibrate/probes.h"
-#include "core/model/predict.h"
+#include "core/count/predict.h"
 #include "core/run/device_machine.h"
-#include "core/steps/steps.h"
-#include "core/stop/signal.h"
+#include "core/runtime/signal.h"
+#include "core/runtime/steps.h"
 #include "core/traffic/duration.h"
 #include "core/traffic/launch_work.h"
 

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "core/machine/rates.h"
-#include "core/read/document.h"
+#include "core/result/document.h"
 #include "core/text/byte_source.h"
 #include "core/text/number.h"
 

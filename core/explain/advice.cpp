@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/model/launch_sum.h"
-#include "core/model/predict.h"
+#include "core/count/launch_sum.h"
+#include "core/count/predict.h"
 #include "core/pattern/catalog.h"
 #include "core/text/error.h"
 #include "core/text/units.h"

@@ -7,13 +7,13 @@
 #include <bit>
 #include <map>
 
+#include "core/count/launch_sum.h"
+#include "core/count/obstacles.h"
+#include "core/count/predict.h"
+#include "core/count/transactions.h"
 #include "core/explain/launch_sample.h"
 #include "core/explain/launch_warps.h"
 #include "core/explain/near_reasons.h"
-#include "core/model/launch_sum.h"
-#include "core/model/obstacles.h"
-#include "core/model/predict.h"
-#include "core/model/transactions.h"
 #include "core/pattern/catalog.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"

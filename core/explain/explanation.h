@@ -9,13 +9,13 @@
 #include <string_view>
 #include <vector>
 
+#include "core/count/coalescer.h"
 #include "core/explain/advice.h"
 #include "core/explain/near_memory.h"
 #include "core/explain/reasons.h"
 #include "core/explain/shape.h"
 #include "core/explain/transaction_use.h"
 #include "core/machine/machine.h"
-#include "core/model/coalescer.h"
 #include "core/pattern/plan.h"
 #include "core/result/reading.h"
 #include "core/result/result.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/explain/explanation.h"
-#include "core/read/parts.h"
+#include "core/result/parts.h"
 
 namespace coalprof {
 

@@ -6,8 +6,8 @@
 #include <map>
 
 #include "core/access/lane_set.h"
+#include "core/count/coalescer.h"
 #include "core/explain/launch_warps.h"
-#include "core/model/coalescer.h"
 
 namespace coalprof {
 namespace {

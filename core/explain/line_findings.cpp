@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <tuple>
 
+#include "core/count/predict.h"
+#include "core/count/shared_memory.h"
 #include "core/explain/explanation.h"
-#include "core/model/predict.h"
-#include "core/model/shared_memory.h"
 #include "core/text/error.h"
 
 namespace coalprof {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/machine/machine.h"
+#include "core/program/traced_lines.h"
 #include "core/result/result.h"
-#include "core/trace/lines.h"
 
 namespace coalprof {
 

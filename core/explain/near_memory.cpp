@@ -4,7 +4,7 @@
 #include <array>
 
 #include "core/access/lane_set.h"
-#include "core/model/local_memory.h"
+#include "core/count/local_memory.h"
 
 namespace coalprof {
 namespace {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "core/access/warp_access.h"
+#include "core/count/shared_memory.h"
 #include "core/explain/shape.h"
 #include "core/machine/rules.h"
-#include "core/model/shared_memory.h"
 
 namespace coalprof {
 

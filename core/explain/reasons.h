@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/count/coalescer.h"
 #include "core/explain/shape.h"
-#include "core/model/coalescer.h"
 
 namespace coalprof {
 

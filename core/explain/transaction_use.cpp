@@ -7,7 +7,7 @@
 #include <map>
 
 #include "core/access/lane_set.h"
-#include "core/model/launch_sum.h"
+#include "core/count/launch_sum.h"
 #include "core/text/units.h"
 
 namespace coalprof {

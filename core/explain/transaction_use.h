@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/count/transactions.h"
 #include "core/explain/reasons.h"
 #include "core/explain/shape.h"
 #include "core/machine/rules.h"
-#include "core/model/transactions.h"
 
 namespace coalprof {
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <span>
 
-#include "core/config/json_value.h"
+#include "core/json/json_value.h"
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
 #include "core/text/range.h"

@@ -12,9 +12,9 @@
 #include "core/formula/ranges.h"
 #include "core/formula/scalar.h"
 #include "core/formula/sequences.h"
-#include "core/parallel/parallel.h"
 #include "core/pattern/formulas.h"
-#include "core/stop/signal.h"
+#include "core/runtime/parallel.h"
+#include "core/runtime/signal.h"
 #include "core/text/error.h"
 
 namespace coalprof {

@@ -4,7 +4,7 @@
 #include <bit>
 #include <numeric>
 
-#include "core/model/set_counts.h"
+#include "core/count/set_counts.h"
 
 namespace coalprof {
 namespace {

@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/count/coalescer.h"
+#include "core/count/local_memory.h"
+#include "core/count/shared_memory.h"
+#include "core/count/transactions.h"
 #include "core/machine/machine.h"
-#include "core/model/coalescer.h"
-#include "core/model/local_memory.h"
-#include "core/model/shared_memory.h"
-#include "core/model/transactions.h"
 #include "core/program/execute.h"
 #include "core/result/reading.h"
 

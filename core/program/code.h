@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/program/module.h"
-#include "core/ptx/site.h"
+#include "core/program/site.h"
 
 namespace coalprof {
 

@@ -10,7 +10,7 @@
 #include "core/program/code.h"
 #include "core/program/needs.h"
 #include "core/program/opcodes.h"
-#include "core/ptx/statement.h"
+#include "core/program/statement.h"
 #include "core/text/error.h"
 #include "core/text/symbol.h"
 

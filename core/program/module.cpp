@@ -8,7 +8,7 @@
 #include <charconv>
 #include <utility>
 
-#include "core/ptx/statement.h"
+#include "core/program/statement.h"
 #include "core/text/error.h"
 
 namespace coalprof {

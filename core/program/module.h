@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/ptx/site.h"
+#include "core/program/site.h"
 
 namespace coalprof {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/result/result.h"
-#include "core/stop/signal.h"
+#include "core/runtime/signal.h"
 #include "core/text/error.h"
 
 namespace coalprof {

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/json/value.h"
 #include "core/result/reading.h"
-#include "core/result/value.h"
 
 namespace coalprof {
 

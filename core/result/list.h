@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/result/value.h"
+#include "core/json/value.h"
 
 namespace coalprof {
 

@@ -7,11 +7,11 @@
 #include <map>
 #include <utility>
 
-#include "core/model/launch_sum.h"
-#include "core/model/predict.h"
+#include "core/count/launch_sum.h"
+#include "core/count/predict.h"
 #include "core/run/device_counters.h"
-#include "core/steps/steps.h"
-#include "core/stop/signal.h"
+#include "core/runtime/signal.h"
+#include "core/runtime/steps.h"
 #include "core/traffic/estimate.h"
 
 namespace coalprof {

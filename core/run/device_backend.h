@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "core/device/device.h"
-#include "core/parallel/parallel.h"
 #include "core/pattern/access_set.h"
 #include "core/run/backend.h"
 #include "core/run/device_ceilings.h"
 #include "core/run/host_start.h"
+#include "core/runtime/parallel.h"
 
 namespace coalprof {
 

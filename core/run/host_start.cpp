@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/count/predict.h"
 #include "core/machine/rates.h"
-#include "core/model/predict.h"
 #include "core/pattern/catalog.h"
 #include "core/run/device_machine.h"
 #include "core/traffic/estimate.h"

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "core/model/obstacles.h"
-#include "core/model/predict.h"
-#include "core/parallel/parallel.h"
-#include "core/parallel/threads.h"
-#include "core/steps/steps.h"
+#include "core/count/obstacles.h"
+#include "core/count/predict.h"
+#include "core/runtime/parallel.h"
+#include "core/runtime/steps.h"
+#include "core/runtime/threads.h"
 #include "core/traffic/estimate.h"
 
 namespace coalprof {

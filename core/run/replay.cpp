@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/read/result_reader.h"
+#include "core/result/result_reader.h"
 #include "core/result/same_sweep.h"
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"

@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "core/parallel/background.h"
 #include "core/result/exit_code.h"
 #include "core/run/agreement.h"
 #include "core/run/fleet.h"
@@ -16,6 +15,7 @@
 #include "core/run/result_order.h"
 #include "core/run/settings_judge.h"
 #include "core/run/side_by_side.h"
+#include "core/runtime/background.h"
 
 namespace coalprof {
 namespace {

@@ -9,8 +9,8 @@
 #include <set>
 #include <string>
 
-#include "core/model/bandwidth.h"
-#include "core/model/l1_working_set.h"
+#include "core/count/bandwidth.h"
+#include "core/count/l1_working_set.h"
 
 namespace coalprof {
 namespace {

@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/stop/signal.h"
+#include "core/runtime/signal.h"
 #include "core/text/error.h"
 
 namespace coalprof {

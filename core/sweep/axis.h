@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/json/value.h"
 #include "core/pattern/plan.h"
-#include "core/result/value.h"
 
 namespace coalprof {
 

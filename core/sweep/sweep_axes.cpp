@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/model/launch_sum.h"
-#include "core/model/transactions.h"
+#include "core/count/launch_sum.h"
+#include "core/count/transactions.h"
 #include "core/pattern/memory_settings.h"
 #include "core/pattern/transpose.h"
 #include "core/pattern/walk_limit.h"

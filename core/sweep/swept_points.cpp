@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <set>
 
-#include "core/model/launch_sum.h"
-#include "core/parallel/parallel.h"
-#include "core/parallel/threads.h"
-#include "core/steps/steps.h"
-#include "core/stop/signal.h"
+#include "core/count/launch_sum.h"
+#include "core/runtime/parallel.h"
+#include "core/runtime/signal.h"
+#include "core/runtime/steps.h"
+#include "core/runtime/threads.h"
 #include "core/text/error.h"
 
 namespace coalprof {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "core/stop/signal.h"
+#include "core/runtime/signal.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "core/access/warps_file.h"
 #include "core/sweep/point_source.h"
-#include "core/warps/warps_file.h"
 
 namespace coalprof {
 

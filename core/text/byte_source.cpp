@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/stop/signal.h"
+#include "core/runtime/signal.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/text/files_in_use.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/model/load_path.h"
-#include "core/model/occupancy.h"
+#include "core/count/load_path.h"
+#include "core/count/occupancy.h"
 #include "core/pattern/memory_settings.h"
 #include "core/traffic/odds.h"
 

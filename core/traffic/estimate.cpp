@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/count/load_path.h"
 #include "core/machine/rates.h"
-#include "core/model/load_path.h"
 #include "core/pattern/memory_settings.h"
 #include "core/traffic/cache_traffic.h"
 #include "core/traffic/duration.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/model/bandwidth.h"
-#include "core/model/shared_memory.h"
+#include "core/count/bandwidth.h"
+#include "core/count/shared_memory.h"
 #include "core/pattern/memory_settings.h"
 #include "core/traffic/duration.h"
 #include "core/traffic/gathering.h"

@@ -16,7 +16,7 @@
 #include <new>
 #include <utility>
 
-#include "core/stop/signal.h"
+#include "core/runtime/signal.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/write/file_descriptor.h"

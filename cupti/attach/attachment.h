@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/trace/trace.h"
+#include "core/program/trace.h"
 #include "cupti/attach/choice.h"
 #include "cupti/attach/instruction_counter.h"
 #include "cupti/attach/launch_counter.h"

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "core/trace/trace.h"
+#include "core/program/trace.h"
 #include "cupti/attach/kernel_pattern.h"
 #include "cupti/attach/nvtx_ranges.h"
 

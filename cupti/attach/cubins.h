@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "core/ptx/site.h"
+#include "core/program/site.h"
 #include "cupti/cupti_api.h"
 
 namespace coalprof {

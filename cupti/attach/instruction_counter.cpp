@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/device/device.h"
-#include "core/trace/machine_code.h"
+#include "core/program/machine_code.h"
 
 namespace coalprof {
 

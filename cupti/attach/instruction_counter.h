@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "core/trace/trace.h"
+#include "core/program/trace.h"
 #include "cupti/attach/cubins.h"
 #include "cupti/collector.h"
 #include "cupti/sass_session.h"

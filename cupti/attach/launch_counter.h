@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/trace/trace.h"
+#include "core/program/trace.h"
 #include "cupti/attach/run_metrics.h"
 #include "cupti/host.h"
 #include "cupti/range_session.h"

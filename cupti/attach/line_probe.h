@@ -1,6 +1,6 @@
 // Makes the code that a program loads count its memory instructions: when an image is loaded, its
-// PTX is rewritten (core/ptx/probe.h), compiled by the driver, and loaded in its place. Everything
-// is called from CUPTI's callbacks, one at a time.
+// PTX is rewritten (core/program/probe.h), compiled by the driver, and loaded in its place.
+// Everything is called from CUPTI's callbacks, one at a time.
 //
 // What CUPTI hands to a callback before a call of the driver is what the driver then works with,
 // and the driver may be called from there (seen with CUDA 13.0, driver 580.159, 2026-11-22; CUPTI's
@@ -18,8 +18,8 @@
 #include <variant>
 #include <vector>
 
-#include "core/ptx/probe.h"
-#include "core/trace/trace.h"
+#include "core/program/probe.h"
+#include "core/program/trace.h"
 #include "cupti/attach/module_driver.h"
 #include "cupti/attach/ptx_image.h"
 

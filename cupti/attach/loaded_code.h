@@ -1,7 +1,7 @@
 // What the code that a program loads lets expect of a second run, in which it counts its own lines:
-// see core/trace/second_run.h. Of fat binaries without PTX for this GPU only the headers are read.
-// The driver has taken the code already, so that its headers are whole. Everything is called from
-// CUPTI's callbacks, one at a time.
+// see core/program/second_run.h. Of fat binaries without PTX for this GPU only the headers are
+// read. The driver has taken the code already, so that its headers are whole. Everything is called
+// from CUPTI's callbacks, one at a time.
 #pragma once
 
 #include <cstddef>

@@ -14,7 +14,7 @@
 #include <string>
 #include <variant>
 
-#include "core/ptx/probe.h"
+#include "core/program/probe.h"
 
 namespace coalprof {
 

@@ -39,12 +39,11 @@ __device__ __forceinline__ Formula narrowed(Formula formula) {
 // go on together.
 __device__ __forceinline__ bool any_of_warp(bool active) { return __any_sync(~0u, active); }
 
-// `idle`: for what the formula can answer idle_lane; `narrow`: indices and the formula's numbers are
-// below 2^32; `step`: from an element of the thread to its next one. `ends`: the launch may end
+// `idle`: for what the formula can answer idle_lane; `narrow`: indices and the formula's numbers
+// are below 2^32; `step`: from an element of the thread to its next one. `ends`: the launch may end
 // before the thread's last element; those past its end are as idle.
 template <Idle idle, bool narrow, bool ends, int step, int per_thread, typename Formula>
-__device__ __forceinline__ Lanes<per_thread> place(const Formula& formula, Index first,
-                                                   Index end) {
+__device__ __forceinline__ Lanes<per_thread> place(const Formula& formula, Index first, Index end) {
     Lanes<per_thread> lanes;
 #pragma unroll
     for (int j = 0; j < per_thread; ++j) {
@@ -161,8 +160,7 @@ template <Memory memory, unsigned bytes, int per_thread>
 __device__ __forceinline__ void load(Value<bytes> (&values)[per_thread],
                                      const Addresses<per_thread>& addresses,
                                      const Lanes<per_thread>& lanes) {
-    each(lanes,
-         [&](int j) { load_value<memory>(values[j], addresses.of[j], lanes.active[j]); });
+    each(lanes, [&](int j) { load_value<memory>(values[j], addresses.of[j], lanes.active[j]); });
 }
 
 // Loads from constant memory, which also holds the kernel's parameters: only what the kernel does
@@ -274,8 +272,7 @@ template <Memory memory, unsigned bytes, int per_thread>
 __device__ __forceinline__ void store_loaded(const Addresses<per_thread>& addresses,
                                              const Lanes<per_thread>& lanes,
                                              const Value<bytes> (&values)[per_thread]) {
-    each(lanes,
-         [&](int j) { store_value<memory>(values[j], addresses.of[j], lanes.active[j]); });
+    each(lanes, [&](int j) { store_value<memory>(values[j], addresses.of[j], lanes.active[j]); });
 }
 
 // The threads of the block wait for each other, and see what the others stored to shared memory.
@@ -344,8 +341,7 @@ __device__ __forceinline__ void report(const Word (&seen)[per_thread], Word bits
     const bool is_wrong = (all & bits) != 0;
     if (ends ? any_of_warp(is_wrong) : is_wrong)
         asm volatile(COALPROF_WHEN("%3") "st.global.v2.u64 [%0], {%1, %2}; }" ::"l"(launch.fault),
-                     "l"(first + 1), "l"(static_cast<Index>(all)),
-                     "r"(static_cast<int>(is_wrong)));
+                     "l"(first + 1), "l"(static_cast<Index>(all)), "r"(static_cast<int>(is_wrong)));
 }
 
 }  // namespace coalprof

@@ -20,27 +20,27 @@ enum class Memory { global, shared, constant, local };
 // `active` is known to be true, nothing of the predicate is left.
 #define COALPROF_WHEN(operand) "{ .reg .pred p; setp.ne.s32 p, " operand ", 0; @p "
 
-#define COALPROF_LOAD(memory)                                                                     \
-    if constexpr (bytes == 1)                                                                     \
-        asm volatile(COALPROF_WHEN("%2") "ld." memory ".u8 %0, [%1]; }"                           \
-                     : "+r"(value.word[0])                                                        \
-                     : "l"(address), "r"(on));                                                    \
-    else if constexpr (bytes == 2)                                                                \
-        asm volatile(COALPROF_WHEN("%2") "ld." memory ".u16 %0, [%1]; }"                          \
-                     : "+r"(value.word[0])                                                        \
-                     : "l"(address), "r"(on));                                                    \
-    else if constexpr (bytes == 4)                                                                \
-        asm volatile(COALPROF_WHEN("%2") "ld." memory ".u32 %0, [%1]; }"                          \
-                     : "+r"(value.word[0])                                                        \
-                     : "l"(address), "r"(on));                                                    \
-    else if constexpr (bytes == 8)                                                                \
-        asm volatile(COALPROF_WHEN("%3") "ld." memory ".v2.u32 {%0, %1}, [%2]; }"                 \
-                     : "+r"(value.word[0]), "+r"(value.word[1])                                   \
-                     : "l"(address), "r"(on));                                                    \
-    else                                                                                          \
-        asm volatile(COALPROF_WHEN("%5") "ld." memory ".v4.u32 {%0, %1, %2, %3}, [%4]; }"         \
-                     : "+r"(value.word[0]), "+r"(value.word[1]), "+r"(value.word[2]),             \
-                       "+r"(value.word[3])                                                        \
+#define COALPROF_LOAD(memory)                                                             \
+    if constexpr (bytes == 1)                                                             \
+        asm volatile(COALPROF_WHEN("%2") "ld." memory ".u8 %0, [%1]; }"                   \
+                     : "+r"(value.word[0])                                                \
+                     : "l"(address), "r"(on));                                            \
+    else if constexpr (bytes == 2)                                                        \
+        asm volatile(COALPROF_WHEN("%2") "ld." memory ".u16 %0, [%1]; }"                  \
+                     : "+r"(value.word[0])                                                \
+                     : "l"(address), "r"(on));                                            \
+    else if constexpr (bytes == 4)                                                        \
+        asm volatile(COALPROF_WHEN("%2") "ld." memory ".u32 %0, [%1]; }"                  \
+                     : "+r"(value.word[0])                                                \
+                     : "l"(address), "r"(on));                                            \
+    else if constexpr (bytes == 8)                                                        \
+        asm volatile(COALPROF_WHEN("%3") "ld." memory ".v2.u32 {%0, %1}, [%2]; }"         \
+                     : "+r"(value.word[0]), "+r"(value.word[1])                           \
+                     : "l"(address), "r"(on));                                            \
+    else                                                                                  \
+        asm volatile(COALPROF_WHEN("%5") "ld." memory ".v4.u32 {%0, %1, %2, %3}, [%4]; }" \
+                     : "+r"(value.word[0]), "+r"(value.word[1]), "+r"(value.word[2]),     \
+                       "+r"(value.word[3])                                                \
                      : "l"(address), "r"(on))
 
 // No instruction moves 16 bytes of constant memory, and of vectors ptxas makes as many as it likes:
@@ -114,10 +114,10 @@ __device__ __forceinline__ void fetch_value(Value<bytes>& value, Index texture, 
         asm volatile(COALPROF_WHEN("%3") "st." memory ".v2.u32 [%0], {%1, %2}; }" ::"l"(address), \
                      "r"(value.word[0]), "r"(value.word[1]), "r"(on));                            \
     else                                                                                          \
-        asm volatile(                                                                             \
-            COALPROF_WHEN("%5") "st." memory ".v4.u32 [%0], {%1, %2, %3, %4}; }" ::"l"(address),  \
-            "r"(value.word[0]), "r"(value.word[1]), "r"(value.word[2]), "r"(value.word[3]),       \
-            "r"(on))
+        asm volatile(COALPROF_WHEN("%5") "st." memory                                             \
+                                         ".v4.u32 [%0], {%1, %2, %3, %4}; }" ::"l"(address),      \
+                     "r"(value.word[0]), "r"(value.word[1]), "r"(value.word[2]),                  \
+                     "r"(value.word[3]), "r"(on))
 
 template <Memory memory = Memory::global, unsigned bytes>
 __device__ __forceinline__ void store_value(const Value<bytes>& value, Index address, bool active) {

@@ -53,12 +53,13 @@ __device__ __forceinline__ Index shared_address(const WarpArgument& warp) {
     extern "C" __global__ void __launch_bounds__(32)                                          \
         coalprof_shared_load_##bytes(const WarpArgument warp) {                               \
         Value<bytes> value;                                                                   \
-        load_value<Memory::shared>(value, shared_address(warp), is_active(warp));                            \
+        load_value<Memory::shared>(value, shared_address(warp), is_active(warp));             \
         drain(folded(value), warp);                                                           \
     }                                                                                         \
     extern "C" __global__ void __launch_bounds__(32)                                          \
         coalprof_shared_store_##bytes(const WarpArgument warp) {                              \
-        store_value<Memory::shared>(repeated<bytes>(warp.value), shared_address(warp), is_active(warp));     \
+        store_value<Memory::shared>(repeated<bytes>(warp.value), shared_address(warp),        \
+                                    is_active(warp));                                         \
     }
 COALPROF_WARP_KERNELS(1)
 COALPROF_WARP_KERNELS(2)

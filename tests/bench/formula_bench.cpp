@@ -6,11 +6,11 @@
 #include <memory>
 #include <string>
 
+#include "core/count/coalescer.h"
 #include "core/formula/formula.h"
 #include "core/formula/scalar.h"
 #include "core/formula/user_formula.h"
 #include "core/machine/machine.h"
-#include "core/model/coalescer.h"
 
 namespace coalprof::bench {
 namespace {

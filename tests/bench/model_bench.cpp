@@ -6,8 +6,8 @@
 
 #include "bench/count_with_sets.h"
 #include "bench/random_warps.h"
-#include "core/model/coalescer.h"
-#include "core/model/predict.h"
+#include "core/count/coalescer.h"
+#include "core/count/predict.h"
 
 namespace coalprof::bench {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "bench/random_warps.h"
-#include "core/model/predict.h"
+#include "core/access/warps_file.h"
+#include "core/count/predict.h"
 #include "core/text/byte_source.h"
-#include "core/warps/warps_file.h"
 
 namespace coalprof::bench {
 namespace {

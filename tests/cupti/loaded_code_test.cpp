@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/trace/second_run.h"
+#include "core/program/second_run.h"
 #include "cupti/attach/attachment.h"
 #include "cupti/attach/code_origin.h"
 #include "cupti/attach/cubin.h"

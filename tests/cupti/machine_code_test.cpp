@@ -1,5 +1,5 @@
 // What is done inside a program whose machine code is counted, against a scripted CUPTI.
-#include "core/trace/machine_code.h"
+#include "core/program/machine_code.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "core/trace/machine_code.h"
+#include "core/program/machine_code.h"
 #include "cupti/host.h"
 #include "cupti/real_cupti.h"
 

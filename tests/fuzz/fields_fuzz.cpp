@@ -2,7 +2,7 @@
 // the ones that go character by character.
 #include <string>
 
-#include "core/warps/fields.h"
+#include "core/access/fields.h"
 #include "fuzz/claim.h"
 
 namespace {

@@ -2,7 +2,7 @@
 // read so that what is written of it is read as the same again.
 #include <algorithm>
 
-#include "core/read/result_reader.h"
+#include "core/result/result_reader.h"
 #include "core/write/formats.h"
 #include "fuzz/claim.h"
 

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "bench/count_with_sets.h"
-#include "core/model/coalescer.h"
+#include "core/count/coalescer.h"
 #include "fuzz/claim.h"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/warps/warps_file.h"
+#include "core/access/warps_file.h"
 #include "fuzz/claim.h"
 
 namespace {

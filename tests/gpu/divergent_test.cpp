@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "core/formula/formula.h"
+#include "core/judge/verify.h"
 #include "core/run/runs.h"
 #include "core/text/range.h"
-#include "core/verify/verify.h"
 #include "cupti/counter_set.h"
 #include "gpu/on_gpu.h"
 #include "kernels/plans.h"

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "core/count/predict.h"
 #include "core/formula/random_formula.h"
 #include "core/formula/twins.h"
-#include "core/model/predict.h"
 #include "core/run/runs.h"
 #include "core/text/range.h"
 #include "cupti/counter_set.h"

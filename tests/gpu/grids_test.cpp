@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/model/predict.h"
+#include "core/count/predict.h"
 #include "core/run/agreement.h"
 #include "core/run/device_counters.h"
 #include "core/traffic/estimate.h"

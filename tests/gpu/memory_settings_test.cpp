@@ -5,7 +5,7 @@
 #include <array>
 #include <chrono>
 
-#include "core/model/predict.h"
+#include "core/count/predict.h"
 #include "core/run/agreement.h"
 #include "core/run/fake_device.h"
 #include "core/run/runs.h"

@@ -7,10 +7,10 @@
 #include <map>
 #include <vector>
 
-#include "core/model/predict.h"
+#include "core/count/predict.h"
+#include "core/judge/verify.h"
 #include "core/pattern/catalog.h"
 #include "core/run/runs.h"
-#include "core/verify/verify.h"
 #include "cupti/counter_set.h"
 #include "gpu/on_gpu.h"
 #include "kernels/plans.h"

@@ -231,8 +231,7 @@ int streams_of_priorities() {
         cudaStreamCreateWithPriority(&streams[i], cudaStreamNonBlocking,
                                      i % 2 == 0 ? least : greatest);
     for (int turn = 0; turn < 20; ++turn)
-        for (int i = 0; i < 8; ++i)
-            scale<<<blocks, threads, 0, streams[i]>>>(arrays[i].get(), 1);
+        for (int i = 0; i < 8; ++i) scale<<<blocks, threads, 0, streams[i]>>>(arrays[i].get(), 1);
     cudaDeviceSynchronize();
     for (Array& array : arrays) say("stream", array.first());
     for (cudaStream_t stream : streams) cudaStreamDestroy(stream);
@@ -509,7 +508,8 @@ struct Named {
     const char* name;
     int (*run)();
 };
-#define PROGRAM(name) {#name, name}
+#define PROGRAM(name) \
+    { #name, name }
 constexpr Named programs[] = {PROGRAM(launches),
                               PROGRAM(exits_at_once),
                               PROGRAM(aborts),

@@ -10,8 +10,8 @@
 
 #include "core/calibrate/machine_file.h"
 #include "core/calibrate/probes.h"
-#include "core/model/predict.h"
-#include "core/read/document.h"
+#include "core/count/predict.h"
+#include "core/result/document.h"
 #include "core/traffic/duration.h"
 #include "core/traffic/launch_work.h"
 #include "core/write/list_json.h"

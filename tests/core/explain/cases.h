@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "core/count/coalescer.h"
 #include "core/explain/launch_warps.h"
 #include "core/explain/reasons.h"
 #include "core/machine/machine.h"
-#include "core/model/coalescer.h"
 #include "core/pattern/catalog.h"
 #include "core/text/error.h"
 

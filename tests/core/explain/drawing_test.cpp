@@ -7,11 +7,11 @@
 #include <regex>
 #include <sstream>
 
+#include "core/count/truth.h"
 #include "core/explain/cases.h"
 #include "core/explain/line_map.h"
 #include "core/explain/naive.h"
 #include "core/explain/styled_text.h"
-#include "core/model/truth.h"
 #include "core/text/utf8.h"
 #include "fewer_cases.h"
 #include "test_data.h"

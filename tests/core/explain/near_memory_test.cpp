@@ -7,13 +7,13 @@
 #include <regex>
 #include <set>
 
+#include "core/count/constant_memory.h"
+#include "core/count/local_memory.h"
+#include "core/count/truth.h"
 #include "core/explain/cases.h"
 #include "core/explain/drawing.h"
 #include "core/explain/naive.h"
 #include "core/explain/near_reasons.h"
-#include "core/model/constant_memory.h"
-#include "core/model/local_memory.h"
-#include "core/model/truth.h"
 #include "fewer_cases.h"
 
 namespace coalprof {

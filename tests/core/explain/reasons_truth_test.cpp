@@ -7,10 +7,10 @@
 #include <bit>
 #include <map>
 
+#include "core/count/truth.h"
 #include "core/explain/cases.h"
 #include "core/explain/naive.h"
 #include "core/explain/reasons.h"
-#include "core/model/truth.h"
 #include "fewer_cases.h"
 #include "sentence_facts.h"
 

@@ -4,10 +4,10 @@
 
 #include <regex>
 
+#include "core/count/launch_sum.h"
 #include "core/explain/cases.h"
 #include "core/explain/drawing.h"
 #include "core/explain/naive.h"
-#include "core/model/launch_sum.h"
 #include "fewer_cases.h"
 
 namespace coalprof {

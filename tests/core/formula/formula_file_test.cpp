@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-#include "core/config/file_value.h"
+#include "core/json/file_value.h"
 #include "core/text/describe.h"
 
 namespace coalprof {

@@ -11,11 +11,11 @@
 #include <set>
 #include <string>
 
+#include "core/count/footprint.h"
+#include "core/count/launch_sum.h"
+#include "core/count/predict.h"
 #include "core/formula/twins.h"
 #include "core/machine/machine.h"
-#include "core/model/footprint.h"
-#include "core/model/launch_sum.h"
-#include "core/model/predict.h"
 #include "core/pattern/catalog.h"
 #include "core/text/error.h"
 #include "core/text/range.h"

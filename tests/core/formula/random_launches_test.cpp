@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/count/predict.h"
 #include "core/formula/formula.h"
-#include "core/model/predict.h"
 #include "fewer_cases.h"
 
 namespace coalprof {

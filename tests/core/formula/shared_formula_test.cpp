@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
+#include "core/count/obstacles.h"
+#include "core/count/predict.h"
 #include "core/formula/formula.h"
-#include "core/model/obstacles.h"
-#include "core/model/predict.h"
 #include "core/text/error.h"
 
 namespace coalprof {

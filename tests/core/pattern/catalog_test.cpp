@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <random>
 
-#include "core/model/launch_sum.h"
-#include "core/model/predict.h"
+#include "core/count/launch_sum.h"
+#include "core/count/predict.h"
 #include "core/text/error.h"
 #include "core/text/range.h"
 #include "fewer_cases.h"

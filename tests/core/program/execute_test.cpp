@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/program/kernels.h"
+#include "core/program/sample_kernels.h"
 #include "core/text/error.h"
 
 namespace coalprof {

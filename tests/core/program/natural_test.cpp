@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/program/kernels.h"
+#include "core/program/sample_kernels.h"
 #include "fewer_cases.h"
 #include "test_data.h"
 

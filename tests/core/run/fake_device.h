@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/count/predict.h"
 #include "core/device/device.h"
-#include "core/model/predict.h"
 
 namespace coalprof::fake {
 

@@ -7,9 +7,9 @@
 #include <atomic>
 #include <thread>
 
-#include "core/parallel/threads.h"
 #include "core/run/fake_device.h"
 #include "core/run/runs.h"
+#include "core/runtime/threads.h"
 #include "core/sweep/sweep.h"
 #include "fewer_cases.h"
 

@@ -5,8 +5,8 @@
 
 #include <functional>
 
-#include "core/model/l1_working_set.h"
-#include "core/model/predict.h"
+#include "core/count/l1_working_set.h"
+#include "core/count/predict.h"
 #include "core/sweep/all_points.h"
 #include "core/sweep/sweep.h"
 

@@ -16,7 +16,7 @@
 
 #include "core/run/fake_device.h"
 #include "core/run/runs.h"
-#include "core/stop/signal.h"
+#include "core/runtime/signal.h"
 #include "core/write/journal.h"
 #include "core/write/temporary_folder.h"
 

@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "core/model/predict.h"
+#include "core/count/predict.h"
 #include "core/pattern/catalog.h"
 #include "core/traffic/block_replay.h"
 #include "core/traffic/cache_traffic.h"

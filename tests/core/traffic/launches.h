@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
+#include "core/count/predict.h"
 #include "core/formula/formula.h"
-#include "core/model/predict.h"
 #include "core/pattern/catalog.h"
 #include "core/traffic/block_replay.h"
 #include "core/traffic/cache_traffic.h"

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "core/count/predict.h"
 #include "core/formula/formula.h"
 #include "core/machine/rates.h"
-#include "core/model/predict.h"
 #include "core/pattern/catalog.h"
 #include "core/traffic/dram_traffic.h"
 #include "core/traffic/duration.h"

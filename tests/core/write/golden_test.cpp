@@ -7,7 +7,7 @@
 #include <sstream>
 #include <utility>
 
-#include "core/verify/verify_json.h"
+#include "core/judge/verify_json.h"
 #include "core/write/page.h"
 #include "core/write/synthetic.h"
 #include "test_data.h"

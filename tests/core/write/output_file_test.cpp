@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <deque>
 
-#include "core/stop/signal.h"
+#include "core/runtime/signal.h"
 #include "core/text/error.h"
 #include "core/write/temporary_folder.h"
 

@@ -1,6 +1,8 @@
-// Asynchronous copies to shared memory: 4 and 16 bytes a lane, lanes side by side and apart; through L1 (ca) and past it (cg).
-#include <cstdio>
+// Asynchronous copies to shared memory: 4 and 16 bytes a lane, lanes side by side and apart;
+// through L1 (ca) and past it (cg).
 #include <cuda_pipeline.h>
+
+#include <cstdio>
 template <int step>
 __global__ void async4_ca(float* out, const float* in) {
     __shared__ float tile[256];

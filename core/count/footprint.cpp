@@ -1,0 +1,155 @@
+#include "core/count/footprint.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <vector>
+
+namespace coalprof {
+namespace {
+
+// Blocks from the one that holds `first` to the one that holds `last`.
+std::uint64_t spanned(std::uint64_t first, std::uint64_t last, std::uint64_t block_bytes) {
+    return last / block_bytes - first / block_bytes + 1;
+}
+
+struct RunsOf {
+    std::uint32_t width_bytes;
+    std::uint64_t threads;
+
+    std::optional<ByteRuns> consecutive(std::uint64_t first, std::uint64_t elements) const {
+        return ByteRuns{first * width_bytes, elements * width_bytes, 0, 1};
+    }
+    std::optional<ByteRuns> single(std::uint64_t first, std::uint64_t advance) const {
+        return ByteRuns{first * width_bytes, width_bytes, advance * width_bytes, threads};
+    }
+    std::optional<ByteRuns> operator()(const Offset& f) const {
+        return consecutive(f.offset, threads);
+    }
+    std::optional<ByteRuns> operator()(const Stride& f) const { return single(f.first, f.stride); }
+    std::optional<ByteRuns> operator()(const Groups& f) const {
+        return consecutive(0, (threads + f.lanes - 1) / f.lanes);
+    }
+    std::optional<ByteRuns> operator()(const Permute&) const {
+        if (threads % warp_lanes != 0) return std::nullopt;  // the last warp may leave gaps
+        return consecutive(0, threads);
+    }
+    std::optional<ByteRuns> operator()(const Scatter&) const { return std::nullopt; }
+    std::optional<ByteRuns> operator()(const Rows& f) const {
+        if (threads % f.row_threads != 0) return std::nullopt;
+        return ByteRuns{0, f.columns * width_bytes, f.pitch * width_bytes, threads / f.row_threads};
+    }
+    std::optional<ByteRuns> operator()(const Columns&) const { return std::nullopt; }
+    std::optional<ByteRuns> operator()(const LaneGrid&) const { return std::nullopt; }
+    // The whole matrix. A warp takes 32 elements of a row of a tile, side by side, whose neighbours
+    // in memory belong to the tile beside it, which is moved at the same time.
+    std::optional<ByteRuns> operator()(const Tiles& f) const {
+        const std::uint64_t side = std::uint64_t{1} << f.side_bits;
+        const std::uint64_t line = f.line_tiles * f.elements();
+        if (threads % line != 0) return std::nullopt;
+        const bool goes_by_rows =
+            f.step == side && f.pitch == f.line_tiles * side && f.line_step == line;
+        const bool goes_by_columns =
+            f.line_step == side && f.pitch == threads / line * side && f.step == side * f.pitch;
+        if (!goes_by_rows && !goes_by_columns) return std::nullopt;
+        return consecutive(0, threads);
+    }
+    std::optional<ByteRuns> operator()(const TileCells&) const { return std::nullopt; }
+    std::optional<ByteRuns> operator()(const SwizzledCells&) const { return std::nullopt; }
+    std::optional<ByteRuns> operator()(const std::shared_ptr<const CustomFormula>& f) const {
+        const std::optional<Period> period = f->period();
+        if (!period || period->threads != 1) return std::nullopt;
+        // Runs are told upwards: an index that goes down ends where its run begins.
+        const bool goes_down = static_cast<std::int64_t>(period->advance) < 0;
+        std::uint64_t first = 0;
+        f->evaluate(goes_down ? threads - 1 : 0, 1, &first);
+        if (first == idle_lane) return ByteRuns{0, 0, 0, 0};
+        return single(first, goes_down ? 0 - period->advance : period->advance);
+    }
+};
+
+// Distinct blocks of the indices [begin, end), in no order.
+void collect(std::span<const Formula> formulas, std::uint32_t width_bytes, std::uint64_t begin,
+             std::uint64_t end, std::uint64_t block_bytes, std::vector<std::uint64_t>& blocks) {
+    blocks.clear();
+    std::array<std::uint64_t, warp_lanes> elements;
+    for (const Formula& formula : formulas) {
+        for (std::uint64_t at = begin; at < end; at += warp_lanes) {
+            const auto count =
+                static_cast<std::uint32_t>(std::min<std::uint64_t>(warp_lanes, end - at));
+            evaluate(formula, at, count, elements.data());
+            for (std::uint32_t lane = 0; lane < count; ++lane)
+                if (elements[lane] != idle_lane)
+                    blocks.push_back(elements[lane] * width_bytes / block_bytes);
+        }
+    }
+    std::ranges::sort(blocks);
+    blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+}
+
+// A launch is walked this far; what repeats goes on as the second half of the walk did.
+constexpr std::uint64_t walked_threads = 1 << 14;
+// Threads that run at about the same time on one multiprocessor, so that its L1 merges what they
+// share.
+constexpr std::uint64_t neighbours = 1 << 11;
+
+bool repeats_within(std::span<const Formula> formulas, std::uint64_t threads) {
+    return std::ranges::all_of(formulas, [&](const Formula& formula) {
+        const auto period = period_of(formula);
+        return period && period->threads <= threads;
+    });
+}
+
+}  // namespace
+
+std::uint64_t blocks_of(const ByteRuns& run, std::uint64_t block_bytes) {
+    if (run.bytes == 0 || run.copies == 0) return 0;
+    const auto blocks_at = [&](std::uint64_t first) {
+        return spanned(first, first + run.bytes - 1, block_bytes);
+    };
+    if (run.advance_bytes == 0) return blocks_at(run.first_byte);
+    // Between two runs a whole block is left out only where the gap is at least one long.
+    const bool gapless = run.advance_bytes < run.bytes + block_bytes;
+    const std::uint64_t last_start = run.first_byte + (run.copies - 1) * run.advance_bytes;
+    if (gapless) return spanned(run.first_byte, last_start + run.bytes - 1, block_bytes);
+    // Else no two runs share one, and where each lies in its first block repeats.
+    const std::uint64_t phases = block_bytes / std::gcd(block_bytes, run.advance_bytes);
+    std::uint64_t sum = 0;
+    for (std::uint64_t phase = 0; phase < std::min(phases, run.copies); ++phase)
+        sum += blocks_at(run.first_byte + phase * run.advance_bytes) *
+               ((run.copies - phase - 1) / phases + 1);
+    return sum;
+}
+
+std::optional<ByteRuns> runs_of(const Formula& formula, std::uint32_t width_bytes,
+                                std::uint64_t threads) {
+    return std::visit(RunsOf{width_bytes, threads}, formula);
+}
+
+std::optional<std::uint64_t> blocks_of(std::span<const Formula> formulas, std::uint32_t width_bytes,
+                                       std::uint64_t threads, std::uint64_t block_bytes) {
+    if (formulas.size() == 1)
+        if (const auto run = runs_of(formulas.front(), width_bytes, threads))
+            return blocks_of(*run, block_bytes);
+    const std::uint64_t walked = std::min(threads, walked_threads);
+    if (walked < threads && !repeats_within(formulas, walked / 2)) return std::nullopt;
+
+    std::vector<std::uint64_t> blocks;
+    std::uint64_t apart = 0;  // when only neighbours share
+    for (std::uint64_t at = 0; at < walked; at += neighbours) {
+        collect(formulas, width_bytes, at, std::min(at + neighbours, walked), block_bytes, blocks);
+        apart += blocks.size();
+    }
+    collect(formulas, width_bytes, 0, walked, block_bytes, blocks);
+    const std::uint64_t all = blocks.size();
+    // Neighbouring groups share a block at their border, not one in ten.
+    if (10 * apart > 11 * all + 10 * (walked / neighbours)) return std::nullopt;
+    if (walked == threads) return all;
+    collect(formulas, width_bytes, 0, walked / 2, block_bytes, blocks);
+    const std::uint64_t later_half = all - blocks.size();
+    return all + static_cast<std::uint64_t>(static_cast<double>(later_half) *
+                                            static_cast<double>(threads - walked) /
+                                            static_cast<double>(walked / 2));
+}
+
+}  // namespace coalprof

@@ -1,0 +1,71 @@
+#include "core/count/obstacles.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/count/occupancy.h"
+#include "core/pattern/memory_settings.h"
+
+namespace coalprof {
+namespace {
+
+std::string missing(const Abilities& abilities, const Instruction& instruction) {
+    const ElementType type = instruction.type;
+    const bool is_double = type == ElementType::f64 || type == ElementType::f64x2;
+    if (is_double && !abilities.doubles) return "it has no f64 arithmetic";
+    if (!is_atomic(instruction)) return {};
+    if (instruction.space == Space::shared)
+        return abilities.shared_atomics ? "" : "it has no atomics on shared memory";
+    if (abilities.atomic_bytes == 0) return "it has no atomics on global memory";
+    if (type == ElementType::f32 && !abilities.float_atomics)
+        return "it has no atomic addition of f32 numbers";
+    if (type == ElementType::f64 && !abilities.double_atomics)
+        return "it has no atomic addition of f64 numbers";
+    if (instruction.width_bytes > abilities.atomic_bytes)
+        return fmt::format("its atomics have {} bytes at most", abilities.atomic_bytes);
+    return {};
+}
+
+std::string too_large(const Abilities& abilities, const Dimensions& grid) {
+    const std::array<std::uint64_t, 3> blocks{grid.x, grid.y, grid.z};
+    for (std::size_t axis = 0; axis < blocks.size(); ++axis)
+        if (blocks[axis] > abilities.grid_blocks[axis])
+            return fmt::format(
+                "a grid has {} blocks along {}, the most is {} (spread them over the other "
+                "dimensions, or take larger blocks)",
+                blocks[axis], "xyz"[axis], abilities.grid_blocks[axis]);
+    return {};
+}
+
+}  // namespace
+
+std::vector<std::string> obstacles(const Rules& rules, const Plan& plan) {
+    std::vector<std::string> found;
+    const auto add = [&](const std::string& clause) {
+        const bool is_new = std::find(found.begin(), found.end(), clause) == found.end();
+        if (!clause.empty() && is_new) found.push_back(clause);
+    };
+    const std::string of_block =
+        occupancy(rules, {.block = plan.shape.block, .shared_bytes = shared_bytes_of(plan.program)})
+            .impossible;
+    if (!of_block.empty()) add(of_block + " (a smaller --block may do)");
+    if (plan.shape.grid) add(too_large(rules.abilities, *plan.shape.grid));
+    for (const Instruction& instruction : plan.program.instructions)
+        add(missing(rules.abilities, instruction));
+    if (plan.allocation == Allocation::managed && !rules.abilities.managed_memory)
+        found.emplace_back("it has no managed memory");
+    return found;
+}
+
+std::vector<Warning> obstacle_warnings(const Machine& machine, const Plan& plan) {
+    std::vector<Warning> warnings;
+    for (const std::string& clause : obstacles(*machine.rules, plan))
+        warnings.push_back({"W-IMPOSSIBLE",
+                            {},
+                            fmt::format("{} could not run this launch: {}", machine.name, clause)});
+    return warnings;
+}
+
+}  // namespace coalprof

@@ -1,0 +1,89 @@
+#include "core/count/set_counts.h"
+
+#include <fmt/format.h>
+
+#include "core/text/units.h"
+
+namespace coalprof {
+namespace {
+
+std::string_view why_shared_range(const SharedRules& rules) {
+    return rules.may_pack_pairs
+               ? "wide loads whose neighbours agree were seen to merge on 5.x, in how many passes "
+                 "is "
+                 "not published"
+               : "a pass of 1.x serves all lanes of one word, and which word is not documented";
+}
+
+}  // namespace
+
+Reading count_or_doubt(std::uint64_t count, Doubts doubts) {
+    if (doubts != 0) return Unavailable{reason_of(doubts)};
+    return count;
+}
+
+void set_l1(Readings& readings, AccessKind kind, const GlobalCounts& counts) {
+    const auto set = [&](AccessField field, const Reading& reading) {
+        readings[access_counter(kind, field)] = reading;
+    };
+    set(AccessField::requests, counts.requests);
+    set(AccessField::sectors, count_or_doubt(counts.sectors, counts.traffic_doubts));
+    set(AccessField::lines, count_or_doubt(counts.lines, counts.traffic_doubts));
+    set(AccessField::unique_bytes, counts.unique_bytes);
+    set(AccessField::ideal_sectors, counts.ideal_sectors);
+    set(AccessField::tag_wavefronts, count_or_doubt(counts.tag_wavefronts, counts.tag_doubts));
+    set(AccessField::data_wavefronts, count_or_doubt(counts.data_wavefronts, counts.data_doubts));
+}
+
+void set_shared_atomics(Readings& readings, const Rules& rules, std::uint64_t requests) {
+    constexpr Unavailable native{
+        "lanes that meet on a word take turns, in how many passes is not known; only a measurement "
+        "tells"};
+    constexpr Unavailable loop{
+        "before compute capability 5.0 an atomic on shared memory is a loop that locks the word: "
+        "its rounds depend on timing"};
+    readings[Counter::shared_atomic_requests] = requests;
+    readings[Counter::shared_atomic_wavefronts] = rules.cc.major < 5 ? loop : native;
+}
+
+void set_shared(Readings& readings, const SharedRules& rules, AccessKind kind,
+                const SharedCounts& counts) {
+    const bool is_load = kind == AccessKind::load;
+    readings[is_load ? Counter::shared_load_requests : Counter::shared_store_requests] =
+        counts.requests;
+    const auto count_or_range = [&](std::uint64_t count, std::uint64_t fewer, std::uint64_t more,
+                                    std::string_view noun) -> Reading {
+        if (fewer + more == 0) return count;
+        return Unavailable{
+            keep_reason(fmt::format("{} to {} {}: {}", grouped(count - fewer),
+                                    grouped(count + more), noun, why_shared_range(rules)))};
+    };
+    readings[is_load ? Counter::shared_load_wavefronts : Counter::shared_store_wavefronts] =
+        count_or_range(counts.wavefronts, counts.fewer, counts.more, "wavefronts");
+    readings[is_load ? Counter::shared_load_conflicts : Counter::shared_store_conflicts] =
+        count_or_range(counts.conflicts(), counts.fewer_conflicts, counts.more_conflicts,
+                       "conflicts");
+}
+
+void set_local(Readings& readings, AccessKind kind, const LocalCounts& counts) {
+    const bool is_load = kind == AccessKind::load;
+    readings[is_load ? Counter::local_load_requests : Counter::local_store_requests] =
+        counts.requests;
+    readings[is_load ? Counter::local_load_sectors : Counter::local_store_sectors] = counts.sectors;
+}
+
+void set_transactions(Readings& readings, AccessKind kind,
+                      const std::optional<std::string_view>& reason,
+                      const TransactionCounts& counts) {
+    const auto set = [&](AccessField field, std::uint64_t count) {
+        readings[access_counter(kind, field)] =
+            reason ? Reading{Unavailable{*reason}} : Reading{count};
+    };
+    set(AccessField::requests, counts.requests);
+    set(AccessField::sectors, counts.sectors());
+    set(AccessField::unique_bytes, counts.unique_bytes);
+    set(AccessField::transactions, counts.transactions());
+    set(AccessField::transaction_bytes, counts.transaction_bytes());
+}
+
+}  // namespace coalprof

@@ -1,0 +1,30 @@
+// Counts of a model as readings: of one instruction, of all of a kind, of a warp alone.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "core/count/coalescer.h"
+#include "core/count/local_memory.h"
+#include "core/count/shared_memory.h"
+#include "core/count/transactions.h"
+#include "core/machine/machine.h"
+#include "core/result/reading.h"
+
+namespace coalprof {
+
+// The count, or why it cannot be told.
+Reading count_or_doubt(std::uint64_t count, Doubts doubts);
+// The counters of L1 for everything of one kind.
+void set_l1(Readings& readings, AccessKind kind, const GlobalCounts& counts);
+// The counters of machines before compute capability 7.0; `reason`: why they cannot be had.
+void set_transactions(Readings& readings, AccessKind kind,
+                      const std::optional<std::string_view>& reason,
+                      const TransactionCounts& counts);
+void set_shared(Readings& readings, const SharedRules& rules, AccessKind kind,
+                const SharedCounts& counts);
+// Atomics on shared memory: the warp instructions are the program's own.
+void set_shared_atomics(Readings& readings, const Rules& rules, std::uint64_t requests);
+void set_local(Readings& readings, AccessKind kind, const LocalCounts& counts);
+
+}  // namespace coalprof

@@ -1,0 +1,188 @@
+#include "core/count/transactions.h"
+
+#include <algorithm>
+
+#include "core/access/lane_set.h"
+
+namespace coalprof {
+namespace {
+
+// `count` transactions of `bytes` each, which is 32, 64 or 128.
+void add_transactions(TransactionCounts& counts, std::uint32_t bytes, std::uint64_t count) {
+    (bytes == 32   ? counts.of_32_bytes
+     : bytes == 64 ? counts.of_64_bytes
+                   : counts.of_128_bytes) += count;
+}
+
+// Whether lane k of the half-warp touches word k of one run of words that starts at a multiple of
+// `segment_bytes`. Inactive lanes may be missing.
+bool in_order(const WarpAccess& access, std::uint32_t lanes, std::uint32_t segment_bytes) {
+    const auto start_of_run = [&](std::uint32_t lane) {
+        return access.addresses[lane] - std::uint64_t{lane % 16} * access.width_bytes;
+    };
+    const std::uint64_t start = start_of_run(shift_of(lanes & (0u - lanes)));
+    bool same = start % segment_bytes == 0;
+    each_lane(lanes, [&](std::uint32_t lane) { same &= start_of_run(lane) == start; });
+    return same;
+}
+
+// The bytes of a segment that are used, from `low` to `high` (inclusive).
+struct Used {
+    std::uint64_t low;
+    std::uint64_t high;
+};
+
+// Calls visit(block) for each segment that the lanes of a half-warp touch, cut down to the smallest
+// aligned piece that holds what is used of it, halved no further than `smallest`.
+template <typename Visit>
+void each_piece(const WarpAccess& access, std::uint32_t lanes, std::uint32_t segment_bytes,
+                std::uint32_t smallest, Visit visit) {
+    LaneSet segments;
+    std::array<Used, warp_lanes> used;
+    each_lane(lanes, [&](std::uint32_t lane) {
+        const std::uint64_t address = access.addresses[lane];
+        const std::uint64_t last = address + access.width_bytes - 1;
+        const std::uint32_t known = segments.size();
+        const std::uint32_t at = segments.insert(address >> shift_of(segment_bytes));
+        if (at == known) used[at] = {address, last};
+        used[at].low = std::min(used[at].low, address);
+        used[at].high = std::max(used[at].high, last);
+    });
+    for (std::uint32_t at = 0; at < segments.size(); ++at) {
+        // Both ends lie in one aligned block of 2^n bytes when they agree in all bits from n on.
+        const std::uint64_t block = std::bit_ceil((used[at].low ^ used[at].high) + 1);
+        const auto bytes =
+            static_cast<std::uint32_t>(std::clamp<std::uint64_t>(block, smallest, segment_bytes));
+        visit(MovedBlock{used[at].low & ~(std::uint64_t{bytes} - 1), bytes});
+    }
+}
+
+// The blocks of `bytes` that the lanes touch, each once.
+std::vector<MovedBlock> touched_blocks(const WarpAccess& access, std::uint32_t lanes,
+                                       std::uint32_t bytes) {
+    std::vector<MovedBlock> blocks;
+    LaneSet numbers;
+    each_lane(lanes, [&](std::uint32_t lane) {
+        const std::uint64_t number = access.addresses[lane] / bytes;
+        if (numbers.insert(number) == blocks.size()) blocks.push_back({number * bytes, bytes});
+    });
+    return blocks;
+}
+
+}  // namespace
+
+void TransactionCounts::add(const TransactionCounts& other, std::uint64_t times) {
+    requests += other.requests * times;
+    of_32_bytes += other.of_32_bytes * times;
+    of_64_bytes += other.of_64_bytes * times;
+    of_128_bytes += other.of_128_bytes * times;
+    unique_bytes += other.unique_bytes * times;
+    active_bytes += other.active_bytes * times;
+}
+
+LoadModifier usual_load_modifier(const Rules& rules) {
+    return rules.l1_loads.by_default ? LoadModifier::ca : LoadModifier::cg;
+}
+
+bool keeps_in_l1(const Rules& rules, LoadModifier modifier) {
+    return (modifier == LoadModifier::ca && rules.l1_loads.keeps_ca) ||
+           (modifier == LoadModifier::cs && rules.l1_loads.keeps_cs);
+}
+
+Transactions::Transactions(const Rules& rules, LoadModifier modifier)
+    : rule_(rules.global),
+      numbers_(rules.transactions),
+      load_bytes_(keeps_in_l1(rules, modifier) ? rules.l1_loads.fetch_bytes
+                                               : rules.transactions.smallest_bytes) {}
+
+std::optional<std::string_view> Transactions::unavailable(AccessKind kind) const {
+    if (kind == AccessKind::load || kind == AccessKind::store) return std::nullopt;
+    return "how machines before compute capability 7.0 split atomics into transactions is not "
+           "documented";
+}
+
+TransactionCounts Transactions::count(const WarpAccess& access) const {
+    TransactionCounts counts;
+    if (access.active_lanes == 0) return counts;
+    counts.requests = 1;
+    const auto lanes = static_cast<std::uint32_t>(std::popcount(access.active_lanes));
+    counts.active_bytes = std::uint64_t{lanes} * access.width_bytes;
+    // Addresses are multiples of the width: distinct addresses are distinct bytes.
+    counts.unique_bytes =
+        std::uint64_t{distinct_blocks(access, access.active_lanes, 0)} * access.width_bytes;
+    switch (rule_) {
+        case GlobalRule::half_warp_in_order:
+            count_in_order(access, counts);
+            break;
+        case GlobalRule::half_warp_segments:
+            count_segments(access, counts);
+            break;
+        case GlobalRule::lines_or_segments:
+        case GlobalRule::sectors_by_warp:
+            count_blocks(access, counts);
+            break;
+    }
+    return counts;
+}
+
+std::vector<MovedBlock> Transactions::blocks(const WarpAccess& access, std::uint32_t lanes) const {
+    const std::uint32_t segment = numbers_.segment(access.width_bytes);
+    std::vector<MovedBlock> blocks;
+    if (rule_ == GlobalRule::half_warp_segments) {
+        each_piece(access, lanes, segment, numbers_.smallest_bytes,
+                   [&](const MovedBlock& block) { blocks.push_back(block); });
+        return blocks;
+    }
+    if (rule_ != GlobalRule::half_warp_in_order)
+        return touched_blocks(access, lanes, block_bytes(access.kind));
+    if (goes_together(access, lanes)) {  // what all 16 lanes would touch
+        const std::uint32_t first = shift_of(lanes & (0u - lanes));
+        const std::uint64_t begin =
+            access.addresses[first] - std::uint64_t{first % 16} * access.width_bytes;
+        for (std::uint32_t at = 0; at < 16 * access.width_bytes; at += segment)
+            blocks.push_back({begin + at, segment});
+        return blocks;
+    }
+    const std::uint32_t bytes = numbers_.smallest_bytes;
+    each_lane(lanes, [&](std::uint32_t lane) {
+        blocks.push_back({access.addresses[lane] / bytes * bytes, bytes});
+    });
+    return blocks;
+}
+
+bool Transactions::goes_together(const WarpAccess& access, std::uint32_t lanes) const {
+    const std::uint32_t segment = numbers_.segment(access.width_bytes);
+    return segment != 0 && in_order(access, lanes, segment);
+}
+
+void Transactions::count_blocks(const WarpAccess& access, TransactionCounts& counts) const {
+    const std::uint32_t bytes = block_bytes(access.kind);
+    const std::uint32_t shift = shift_of(bytes);
+    each_group(access.active_lanes, request_lanes(access.width_bytes), [&](std::uint32_t lanes) {
+        add_transactions(counts, bytes, distinct_blocks(access, lanes, shift));
+    });
+}
+
+void Transactions::count_in_order(const WarpAccess& access, TransactionCounts& counts) const {
+    const std::uint32_t segment = numbers_.segment(access.width_bytes);
+    const std::uint32_t run = 16 * access.width_bytes;
+    each_group(access.active_lanes, request_lanes(access.width_bytes), [&](std::uint32_t lanes) {
+        if (goes_together(access, lanes)) {
+            add_transactions(counts, segment, run / segment);
+        } else {
+            const auto active = static_cast<std::uint32_t>(std::popcount(lanes));
+            const std::uint32_t fixed = numbers_.scattered_transactions;
+            add_transactions(counts, numbers_.smallest_bytes, fixed != 0 ? fixed : active);
+        }
+    });
+}
+
+void Transactions::count_segments(const WarpAccess& access, TransactionCounts& counts) const {
+    const std::uint32_t segment = numbers_.segment(access.width_bytes);
+    each_group(access.active_lanes, request_lanes(access.width_bytes), [&](std::uint32_t lanes) {
+        each_piece(access, lanes, segment, numbers_.smallest_bytes,
+                   [&](const MovedBlock& block) { add_transactions(counts, block.bytes, 1); });
+    });
+}
+
+}  // namespace coalprof

@@ -1,0 +1,56 @@
+// JSON values that follow each other in a file, one after the other: one of a document, many of
+// JSON Lines. A list of any length can be streamed: its items are handed over as they are read and
+// forgotten, so that a file of any size costs the same memory. What is hostile is refused before it
+// costs more: depth, size and number of values are bounded (json_tree.h).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/json/json_tree.h"
+#include "core/text/byte_source.h"
+
+namespace coalprof {
+
+class JsonStream {
+ public:
+    // `so_far` is the value that is being read, as far as it is known.
+    using OnItem = std::function<void(JsonView so_far, JsonView item)>;
+
+    // `source` must outlive this. The list that is streamed is the member `streamed` of an object;
+    // none is without `on_item`.
+    explicit JsonStream(ByteSource& source, std::string_view streamed = {}, OnItem on_item = {});
+    ~JsonStream();
+    JsonStream(const JsonStream&) = delete;
+    JsonStream& operator=(const JsonStream&) = delete;
+
+    enum class Step {
+        value,  // one was read: value()
+        end,    // of the input; nothing but blanks was left
+        cut,    // the input ends within a value
+        wrong,  // this is no JSON, or larger than it may be: problem() says what
+    };
+    Step next();
+    // What was read; of a value that is cut or wrong, as far as it is known.
+    JsonView value() const;
+    const std::string& problem() const { return problem_; }
+    // Where the reading stands: the line, from 1, and the bytes before.
+    std::uint64_t line() const;
+    std::uint64_t bytes() const;
+
+    // From here on each line holds a value of its own: what is wrong with one ends there.
+    void values_are_lines();
+    // Goes on at the end of the line.
+    void skip_line();
+
+ private:
+    class Input;
+    class Reader;
+    std::unique_ptr<Reader> reader_;
+    std::string problem_;
+};
+
+}  // namespace coalprof

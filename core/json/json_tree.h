@@ -1,0 +1,218 @@
+// A JSON value as a tree that is filled again and again: its nodes lie in one block and its text in
+// another, so that a point after the other costs no allocation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/json/value.h"
+
+namespace coalprof {
+
+// What a tree may grow to. A result's points are dropped one by one, so that these bound a point,
+// or a document without them, and not the file.
+inline constexpr std::size_t most_json_depth = 16;
+inline constexpr std::size_t most_json_nodes = 1'000'000;
+inline constexpr std::size_t most_json_bytes = 16u << 20;  // of names and text
+
+enum class JsonKind : std::uint8_t { null, flag, integer, natural, real, text, list, object };
+
+class JsonTree;
+
+// One value of a tree. Good until the tree grows or is cleared.
+class JsonView {
+ public:
+    inline JsonKind kind() const;
+    bool is_object() const { return kind() == JsonKind::object; }
+    bool is_list() const { return kind() == JsonKind::list; }
+    bool is_null() const { return kind() == JsonKind::null; }
+    // In the object that holds it; empty in a list.
+    inline std::string_view name() const;
+
+    // What it is, if it is that.
+    inline std::optional<std::string_view> text() const;
+    std::optional<bool> flag() const;
+    inline std::optional<std::uint64_t> natural() const;  // an integer from 0 to 2^64-1
+    inline std::optional<double> number() const;          // any number
+    // Anything but a list or an object.
+    std::optional<Value> value() const;
+
+    // The member of this name; none where there is none, or where this is no object.
+    std::optional<JsonView> find(std::string_view name) const;
+
+    // Lists and objects of one number stood byte for byte the same in the input. 0: not known.
+    inline std::uint32_t content() const;
+
+    // Its items, or its members.
+    class Iterator;
+    inline Iterator begin() const;
+    inline Iterator end() const;
+
+ private:
+    friend class JsonTree;
+    JsonView(const JsonTree& tree, std::uint32_t node) : tree_(&tree), node_(node) {}
+
+    const JsonTree* tree_;
+    std::uint32_t node_;
+};
+
+class JsonTree {
+ public:
+    void clear();
+    // The value as far as it is there; the tree must not be empty.
+    JsonView root() const { return {*this, 0}; }
+    // Lists and objects that are open.
+    std::size_t depth() const { return open_.size(); }
+    // What is open at this depth, from 0.
+    JsonView open(std::size_t depth) const { return {*this, open_[depth].node}; }
+    // The value that was added or closed last.
+    JsonView last() const { return {*this, last_}; }
+
+    // Each adds one value: an item, or the member of the name that was put before it. False where
+    // the tree is as large as it may be.
+    bool add(std::nullptr_t);
+    bool add(bool flag);
+    bool add(std::int64_t number);
+    bool add(std::uint64_t number);
+    bool add(double number);
+    bool add(std::string_view text);
+    bool open_object();
+    bool open_list();
+    bool put_name(std::string_view name);
+    void close();
+    // Drops the items of the list that is open, and all that they hold.
+    void drop_items();
+
+    // How much the list or object that was opened last holds.
+    struct Mark {
+        std::uint32_t nodes = 0;
+        std::uint32_t text_bytes = 0;
+        std::uint32_t last = 0;  // its last item, counted from it
+    };
+    Mark mark() const;
+    // The name that was put, of the value that comes next.
+    std::string_view name_to_come() const { return view(name_); }
+    // Keeps all that it holds, for repeat() into another one that was opened and is empty; up to
+    // `mark`. False where the tree is as large as it may be.
+    class Kept;
+    void keep_open(Kept& kept) const;
+    bool repeat(const Kept& kept, const Mark& mark);
+    // Of what was opened last: see JsonView::content().
+    void set_content(std::uint32_t content);
+
+ private:
+    friend class JsonView;
+    struct Span {
+        std::uint32_t at = 0;  // in text_
+        std::uint32_t size = 0;
+    };
+    struct Items {
+        std::uint32_t first;  // 0: none
+        std::uint32_t content;
+    };
+    struct Node {
+        JsonKind kind = JsonKind::null;
+        Span name;
+        std::uint32_t next = 0;  // in the same list or object; 0: none
+        union {
+            bool flag;
+            std::int64_t integer;
+            std::uint64_t natural;
+            double real;
+            Span text;
+            Items items;  // of a list or object
+        };
+        Node() : natural(0) {}
+    };
+    struct Open {
+        std::uint32_t node = 0;
+        std::uint32_t last = 0;     // its last item; 0: none
+        std::size_t text_size = 0;  // when it was opened
+    };
+
+    // To where what was copied from elsewhere lies now.
+    static void shift(Node& node, std::uint32_t nodes, std::uint32_t text_bytes);
+    bool keep(std::string_view text, Span& span);
+    Node* append(JsonKind kind);
+    bool open(JsonKind kind);
+    std::string_view view(const Span& span) const {
+        return std::string_view(text_).substr(span.at, span.size);
+    }
+
+    std::vector<Node> nodes_;
+    std::string text_;
+    std::vector<Open> open_;
+    Span name_;
+    std::uint32_t last_ = 0;
+};
+
+class JsonTree::Kept {
+    friend class JsonTree;
+    std::vector<Node> nodes_;
+    std::string text_;
+    std::uint32_t node_ = 0;  // where they lay
+    std::uint32_t text_at_ = 0;
+};
+
+class JsonView::Iterator {
+ public:
+    using difference_type = std::ptrdiff_t;
+    using value_type = JsonView;
+    explicit Iterator(JsonView at) : at_(at) {}
+    JsonView operator*() const { return at_; }
+    Iterator& operator++() {
+        at_.node_ = at_.tree_->nodes_[at_.node_].next;
+        return *this;
+    }
+    Iterator operator++(int) {
+        const Iterator before = *this;
+        ++*this;
+        return before;
+    }
+    // The root is nobody's item, so its place marks the end.
+    bool operator==(const Iterator& other) const { return at_.node_ == other.at_.node_; }
+
+ private:
+    JsonView at_;
+};
+
+// Asked some hundred times for every point of a file.
+inline JsonKind JsonView::kind() const { return tree_->nodes_[node_].kind; }
+inline std::string_view JsonView::name() const { return tree_->view(tree_->nodes_[node_].name); }
+
+inline std::optional<std::string_view> JsonView::text() const {
+    const JsonTree::Node& node = tree_->nodes_[node_];
+    if (node.kind != JsonKind::text) return std::nullopt;
+    return tree_->view(node.text);
+}
+
+inline std::optional<std::uint64_t> JsonView::natural() const {
+    const JsonTree::Node& node = tree_->nodes_[node_];
+    if (node.kind != JsonKind::natural) return std::nullopt;
+    return node.natural;
+}
+
+inline std::optional<double> JsonView::number() const {
+    const JsonTree::Node& node = tree_->nodes_[node_];
+    if (node.kind == JsonKind::natural) return static_cast<double>(node.natural);
+    if (node.kind == JsonKind::integer) return static_cast<double>(node.integer);
+    if (node.kind == JsonKind::real) return node.real;
+    return std::nullopt;
+}
+
+inline std::uint32_t JsonView::content() const {
+    return is_object() || is_list() ? tree_->nodes_[node_].items.content : 0;
+}
+
+inline JsonView::Iterator JsonView::begin() const {
+    const bool has_items = is_object() || is_list();
+    return Iterator({*tree_, has_items ? tree_->nodes_[node_].items.first : 0});
+}
+inline JsonView::Iterator JsonView::end() const { return Iterator({*tree_, 0}); }
+
+}  // namespace coalprof

@@ -1,0 +1,26 @@
+#include "core/json/value.h"
+
+#include <fmt/format.h>
+
+namespace coalprof {
+
+const Value* find_value(const NamedValues& values, std::string_view name, std::size_t hint) {
+    if (hint < values.size() && values[hint].first == name) return &values[hint].second;
+    for (const auto& [known, value] : values)
+        if (known == name) return &value;
+    return nullptr;
+}
+
+std::string text_of(const Value& value) {
+    struct Visitor {
+        std::string operator()(const std::string& text) const { return text; }
+        std::string operator()(std::int64_t number) const { return fmt::to_string(number); }
+        std::string operator()(std::uint64_t number) const { return fmt::to_string(number); }
+        std::string operator()(std::monostate) const { return {}; }
+        std::string operator()(double) const { return {}; }
+        std::string operator()(bool) const { return {}; }
+    };
+    return std::visit(Visitor{}, value);
+}
+
+}  // namespace coalprof

@@ -1,0 +1,395 @@
+#include "core/judge/best.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+#include "core/judge/direction.h"
+#include "core/result/counter_words.h"
+#include "core/text/describe.h"
+#include "core/text/error.h"
+#include "core/text/name_list.h"
+#include "core/text/suggest.h"
+#include "core/text/units.h"
+#include "core/write/columns.h"
+#include "core/write/number_text.h"
+
+namespace coalprof {
+namespace {
+
+std::string text_of(const NamedValues& values) {
+    std::string text;
+    for (const auto& [key, value] : values)
+        if (!std::holds_alternative<std::monostate>(value))
+            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", key, text_of(value));
+    return text;
+}
+
+bool is_finite(const Reading& reading) {
+    return is_number(reading) && std::isfinite(number_in(reading));
+}
+
+// "131,072", "18.25", "6.99 us"
+std::string number_text(Counter counter, double number) {
+    const Unit unit = info(counter).unit;
+    // "us": sentences of a result stand in every format, plain ones too.
+    if (unit == Unit::second || unit == Unit::byte_per_second || unit == Unit::ratio) {
+        const NumberStyle style = estimate_style(scale_for(unit, number, "us"));
+        return fmt::format("{} {}", number_text(number, style), style.unit);
+    }
+    if (number != std::floor(number) || std::abs(number) >= 1e15)
+        return fmt::format("{:.4g}", number);
+    return grouped(static_cast<std::uint64_t>(number));
+}
+
+// Values that differ by less are alike. Times are never quite the same twice, and estimates of time
+// change in their sixth digit with every block at an edge.
+double tolerance_of(Counter counter, bool is_measured) {
+    const Unit unit = info(counter).unit;
+    const bool is_time = unit == Unit::second || unit == Unit::byte_per_second ||
+                         counter == Counter::bandwidth_share;
+    return !is_time ? 1e-9 : is_measured ? 1e-2 : 1e-3;
+}
+
+// How far a number is from the best one.
+std::string distance_text(double ratio) {
+    if (!std::isfinite(ratio)) return {};
+    if (ratio >= 2) return fmt::format(" ({:.3g} times the best)", ratio);
+    return fmt::format(" ({:.3g} % {})", 100 * std::abs(ratio - 1), ratio < 1 ? "less" : "more");
+}
+
+// A prediction that is no exact count.
+std::optional<Interval> predicted_interval(Counter counter, const Point& point) {
+    const Interval* interval = point.estimates ? point.estimates->of(counter) : nullptr;
+    return interval ? std::optional(*interval) : std::nullopt;
+}
+
+// Times are repeated; half of the repeats are in it.
+std::optional<Interval> measured_interval(Counter counter, const Point& point) {
+    if (counter != Counter::duration_seconds || !point.timing) return std::nullopt;
+    return Interval{counter, point.timing->low_seconds, point.timing->high_seconds};
+}
+
+constexpr std::size_t most_told = 4;  // names in one list
+
+// A combination that has a number at each of its points.
+struct Contender {
+    const std::string* name;
+    const NamedValues* values;
+    double mean;
+    double low;  // of exact numbers the mean, as the other end
+    double high;
+};
+
+// Contenders from the best to the worst, and what is said of them.
+class BestRanking {
+ public:
+    BestRanking(Counter counter, bool is_measured, std::uint64_t values,
+                std::vector<Contender> contenders)
+        : counter_(counter),
+          tolerance_(tolerance_of(counter, is_measured)),
+          source_(fmt::format("{}{} {}", values > 1 ? "mean " : "",
+                              is_measured ? "measured" : "predicted", key_of(counter))),
+          overlap_(is_measured ? "quartiles" : "intervals"),
+          all_(std::move(contenders)) {
+        const bool is_more = better_of(counter_) == Better::more;
+        // Of equals the first: they point into one list.
+        std::sort(all_.begin(), all_.end(), [&](const Contender& a, const Contender& b) {
+            if (a.mean != b.mean) return is_more ? a.mean > b.mean : a.mean < b.mean;
+            return a.name < b.name;
+        });
+    }
+
+    std::size_t size() const { return all_.size(); }
+
+    // Those that nothing tells from the best.
+    std::vector<NamedValues> best() const {
+        std::vector<NamedValues> best;
+        for (const Contender& one : all_)
+            if (are_equal(one, all_.front()) || overlap(one, all_.front()))
+                best.push_back(*one.values);
+        return best;
+    }
+
+    double gain() const {
+        const double best = all_.front().mean;
+        const double worst = all_.back().mean;
+        if (best == worst) return 1;
+        return better_of(counter_) == Better::more ? best / worst : worst / best;
+    }
+
+    std::string text() const {
+        if (all_.size() == 1) return fmt::format("{} has {}", *all_.front().name, number_of_best());
+        const std::size_t alike = end_of_equals(0);
+        if (alike == all_.size())
+            return fmt::format("{} equal: {}",
+                               alike == 2 ? "both are" : fmt::format("all {} are", alike),
+                               number_of_best());
+        const auto doubtful = static_cast<std::size_t>(
+            std::count_if(all_.begin() + static_cast<std::ptrdiff_t>(alike), all_.end(),
+                          [&](const Contender& one) { return overlap(one, all_.front()); }));
+        std::string text =
+            fmt::format("{}{}{} {}; next: {}", doubt(doubtful > 0, alike), names(0, alike),
+                        alike > 1 ? ":" : ",", number_of_best(), told(alike));
+        if (end_of_equals(alike) < all_.size()) text += "; worst: " + told(begin_of_worst());
+        if (doubtful == all_.size() - alike)
+            text += fmt::format("; their {} overlap", overlap_);
+        else if (doubtful > 0)
+            text += fmt::format("; the {} of {} overlap with the best", overlap_, doubtful);
+        return text;
+    }
+
+ private:
+    bool are_equal(const Contender& a, const Contender& b) const {
+        return std::abs(a.mean - b.mean) <=
+               tolerance_ * std::max(std::abs(a.mean), std::abs(b.mean));
+    }
+    static bool overlap(const Contender& a, const Contender& b) {
+        return a.low <= b.high && b.low <= a.high;
+    }
+    std::size_t end_of_equals(std::size_t begin) const {
+        std::size_t end = begin;
+        while (end < all_.size() && are_equal(all_[end], all_[begin])) ++end;
+        return end;
+    }
+    std::size_t begin_of_worst() const {
+        std::size_t begin = all_.size() - 1;
+        while (begin > 0 && are_equal(all_[begin - 1], all_.back())) --begin;
+        return begin;
+    }
+
+    // A difference that is large is likely, though the intervals overlap.
+    std::string_view doubt(bool is_doubtful, std::size_t next) const {
+        constexpr double large = 1.25;
+        if (!is_doubtful) return "";
+        const double a = std::abs(all_.front().mean);
+        const double b = std::abs(all_[next].mean);
+        return std::max(a, b) >= large * std::min(a, b) ? "likely " : "not certain: ";
+    }
+
+    std::string number_of_best() const {
+        return fmt::format("{} {}", source_, number_text(counter_, all_.front().mean));
+    }
+    std::string names(std::size_t begin, std::size_t end) const {
+        // A name of several settings has commas of its own.
+        const bool has_commas = all_[begin].name->find(", ") != std::string::npos;
+        const std::string_view between = has_commas ? "; or " : " and ";
+        std::string names;
+        for (std::size_t i = begin; i < std::min(end, begin + most_told); ++i)
+            names += fmt::format("{}{}", i == begin ? "" : between, *all_[i].name);
+        const std::size_t told = std::min(end - begin, most_told);
+        return told == end - begin ? names
+                                   : fmt::format("{}{}{} more", names, between, end - begin - told);
+    }
+    // Of a contender and its equals behind it.
+    std::string told(std::size_t begin) const {
+        return fmt::format("{}: {}{}", names(begin, end_of_equals(begin)),
+                           number_text(counter_, all_[begin].mean),
+                           distance_text(all_[begin].mean / all_.front().mean));
+    }
+
+    Counter counter_;
+    double tolerance_;
+    std::string source_;  // "mean predicted load_sectors"
+    std::string_view overlap_;
+    std::vector<Contender> all_;
+};
+
+// Keys of counters that a point has, for a message.
+std::string counters_of(const Point& point) {
+    NameList list(12);
+    point.predicted.each([&](Counter counter, const Reading& reading) {
+        if (is_finite(reading)) list.add(key_of(counter));
+    });
+    return list.text();
+}
+
+}  // namespace
+
+BestSink::BestSink(ResultSink& next, Counter counter) : next_(next), counter_(counter) {}
+
+void BestSink::begin(const ResultHead& head) {
+    parameter_ = head.sweep.parameter;
+    has_grid_ = head.sweep.grid_x.has_value();
+    ResultHead with_counter = head;
+    with_counter.foremost.push_back(counter_);
+    next_.begin(with_counter);
+}
+
+void BestSink::require_counter(const Point& point) const {
+    const bool is_known = is_present(point.predicted[counter_]) ||
+                          (point.measured && is_present((*point.measured)[counter_]));
+    // Points that do different things have different counters.
+    const bool are_alike = !find_value(point.parameters, "op") &&
+                           !find_value(point.parameters, "formula") &&
+                           !find_value(point.parameters, "variant");
+    if (is_known || !are_alike || !point.failure.empty()) return;
+    throw UsageError(
+        fmt::format("--best {}: these instructions have no such counter", key_of(counter_)), {},
+        UsageError::no_caret, fmt::format("they have {}", counters_of(point)));
+}
+
+void BestSink::add(Candidates& candidates, NamedValues values, const Point& point) const {
+    std::string name = text_of(values);
+    const auto [place, is_new] = candidates.places.emplace(name, candidates.all.size());
+    if (is_new) candidates.all.push_back({.name = std::move(name), .values = std::move(values)});
+    Candidate* known = &candidates.all[place->second];
+    ++known->points;
+    const auto sum_up = [&](Sum& sum, const Reading& reading, std::optional<Interval> interval) {
+        if (const auto* none = std::get_if<Unavailable>(&reading); none && known->reason.empty())
+            known->reason = none->reason;
+        if (!is_finite(reading)) return;
+        const double number = number_in(reading);
+        sum.total += number;
+        sum.low += interval ? interval->low : number;
+        sum.high += interval ? interval->high : number;
+        ++sum.count;
+    };
+    sum_up(known->predicted, point.predicted[counter_], predicted_interval(counter_, point));
+    if (point.measured)
+        sum_up(known->measured, (*point.measured)[counter_], measured_interval(counter_, point));
+}
+
+std::string BestSink::reason_of(const Candidate& candidate) const {
+    const std::string& why = candidate.reason;
+    return fmt::format("{} has no {} ({})", candidate.name, key_of(counter_),
+                       why.empty() ? "none of its instructions is counted by it" : why);
+}
+
+void BestSink::point(const Point& point) {
+    if (std::exchange(is_first_, false)) require_counter(point);
+    const Reading& predicted = point.predicted[counter_];
+    const bool is_measured = point.measured && is_finite((*point.measured)[counter_]);
+    was_there_ = was_there_ || is_measured || is_finite(predicted);
+    NamedValues others = point.parameters;
+    NamedValues own;
+    const bool has_grid = has_grid_ || find_value(others, "grid");
+    std::erase_if(others, [&](const auto& parameter) {
+        if (parameter.first == parameter_) own.push_back(parameter);
+        return parameter.first == parameter_ || follows_from_others(parameter.first, has_grid);
+    });
+    add(combinations_, std::move(others), point);
+    if (combinations_.all.size() == 1)
+        add(values_, own.empty() ? NamedValues{{"name", point.name}} : std::move(own), point);
+    next_.point(point);
+}
+
+Verdict BestSink::verdict() const {
+    const std::vector<Candidate>& all =
+        combinations_.all.size() > 1 ? combinations_.all : values_.all;
+    Verdict verdict{.scope = {{"counter", key_of(counter_)}}, .combinations = all.size()};
+    const auto has_all = [](const Candidate& one, Sum Candidate::*sum) {
+        return (one.*sum).count > 0 && (one.*sum).count == one.points;
+    };
+    const bool is_measured = std::all_of(all.begin(), all.end(), [&](const Candidate& one) {
+        return has_all(one, &Candidate::measured);
+    });
+    const auto sum = is_measured ? &Candidate::measured : &Candidate::predicted;
+    std::vector<Contender> contenders;
+    std::vector<std::string> without;
+    for (const Candidate& one : all) {
+        if (!has_all(one, sum)) {
+            without.push_back(reason_of(one));
+            continue;
+        }
+        const Sum& of_one = one.*sum;
+        const auto count = static_cast<double>(of_one.count);
+        contenders.push_back({&one.name, &one.values, of_one.total / count, of_one.low / count,
+                              of_one.high / count});
+        verdict.values = of_one.count;
+    }
+    const BestRanking ranking{counter_, is_measured, verdict.values, std::move(contenders)};
+    if (without.empty() || ranking.size() > 1) {
+        verdict.best = ranking.best();
+        verdict.gain = ranking.gain();
+        verdict.text = (all.size() == 1 ? "nothing to compare; " : "") + ranking.text();
+    } else if (ranking.size() == 1) {
+        verdict.text = "not ranked: only " + ranking.text();
+    } else {
+        verdict.text = "not known";
+    }
+    for (std::size_t i = 0; i < std::min(without.size(), most_told); ++i)
+        verdict.text += "; " + without[i];
+    if (without.size() > most_told)
+        verdict.text += fmt::format("; {} more have none", without.size() - most_told);
+    return verdict;
+}
+
+void BestSink::finish(const ResultTail& tail) {
+    ResultTail with_verdict = tail;
+    if (!combinations_.all.empty()) with_verdict.verdicts.push_back(verdict());
+    next_.finish(with_verdict);
+}
+
+SortedSink::SortedSink(ResultSink& next, const std::string& key) : next_(next), key_(key) {
+    const std::size_t colon = key.rfind(':');
+    const std::string order = colon == std::string::npos ? "" : key.substr(colon + 1);
+    if (!order.empty() && order != "asc" && order != "desc")
+        throw UsageError(fmt::format("--sort {}: '{}' is no order", shown(key), shown(order)), {},
+                         UsageError::no_caret,
+                         "write KEY:asc or KEY:desc, such as --sort load_sectors:desc");
+    key_ = key.substr(0, colon);
+    counter_ = find_counter(key_);
+    is_descending_ =
+        order.empty() ? counter_ && better_of(*counter_) == Better::more : order == "desc";
+}
+
+void SortedSink::begin(const ResultHead& head) {
+    ResultHead with_counter = head;
+    if (counter_) with_counter.foremost.push_back(*counter_);
+    next_.begin(with_counter);
+}
+
+void SortedSink::point(const Point& point) {
+    if (points_.size() == 0 && !counter_ && !find_value(point.parameters, key_)) {
+        std::vector<std::string_view> keys;
+        for (const auto& [key, value] : point.parameters) keys.push_back(key);
+        for (const CounterInfo& counter : all_counters()) keys.push_back(counter.key);
+        throw UsageError(
+            unknown_word("--sort", key_, keys), {}, UsageError::no_caret,
+            "a key is a parameter of the points or a counter: " + hint_for_counter(key_));
+    }
+    places_.push_back(place_of(point));
+    points_.add(point);
+}
+
+SortedSink::Place SortedSink::place_of(const Point& point) const {
+    Place place{.at = points_.size()};
+    if (counter_) {
+        const bool is_measured = point.measured && is_finite((*point.measured)[*counter_]);
+        const Reading& reading =
+            is_measured ? (*point.measured)[*counter_] : point.predicted[*counter_];
+        place.is_last = !is_finite(reading);
+        if (!place.is_last) place.number = number_in(reading);
+        return place;
+    }
+    const Value* value = find_value(point.parameters, key_);
+    place.is_last = !value || std::holds_alternative<std::monostate>(*value);
+    if (place.is_last) return place;
+    if (const auto* integer = std::get_if<std::int64_t>(value))
+        place.number = static_cast<double>(*integer);
+    else if (const auto* natural = std::get_if<std::uint64_t>(value))
+        place.number = static_cast<double>(*natural);
+    else if (const auto* real = std::get_if<double>(value))
+        place.number = *real;
+    else
+        place.text = text_of(*value);
+    return place;
+}
+
+void SortedSink::finish(const ResultTail& tail) {
+    std::sort(places_.begin(), places_.end(), [&](const Place& a, const Place& b) {
+        if (a.is_last != b.is_last) return b.is_last;
+        if (a.number != b.number) return (a.number < b.number) != is_descending_;
+        if (a.text != b.text) return (a.text < b.text) != is_descending_;
+        return a.at < b.at;
+    });
+    for (const Place& place : places_) next_.point(points_.at(place.at));
+    next_.finish(tail);
+}
+
+}  // namespace coalprof

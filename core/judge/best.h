@@ -1,0 +1,94 @@
+// --best KEY and --sort KEY: which combination of a result has the best value of a counter, and
+// points in the order of one. Both stand between what makes a result and what writes it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/judge/held_points.h"
+#include "core/result/result.h"
+
+namespace coalprof {
+
+// Passes a result on and adds a verdict at its end: the combination of everything but the swept
+// parameter that has the best mean of the counter; where nothing else varies, the best value of
+// that parameter. Nothing is best of one, and nothing where intervals overlap. By measurement where
+// every point has one. The verdict's scope names the counter; its basis is none of the others.
+class BestSink : public ResultSink {
+ public:
+    BestSink(ResultSink& next, Counter counter);
+    void begin(const ResultHead& head) override;
+    // Throws UsageError where the first point's instructions have no such counter at all.
+    void point(const Point& point) override;
+    void finish(const ResultTail& tail) override;
+
+    // Behind the end: whether any point had a number.
+    bool was_there() const { return was_there_; }
+
+ private:
+    struct Sum {
+        double total = 0;
+        double low = 0;  // of exact numbers the same
+        double high = 0;
+        std::uint64_t count = 0;
+    };
+    struct Candidate {
+        std::string name;  // "pitch auto, block 64"
+        NamedValues values;
+        std::uint64_t points = 0;
+        Sum predicted = {};
+        Sum measured = {};
+        std::string reason = {};  // why a point has no number
+    };
+
+    struct Candidates {
+        std::vector<Candidate> all;
+        std::unordered_map<std::string, std::size_t> places;  // by name
+    };
+
+    void require_counter(const Point& point) const;
+    void add(Candidates& candidates, NamedValues values, const Point& point) const;
+    Verdict verdict() const;
+    std::string reason_of(const Candidate& candidate) const;
+
+    ResultSink& next_;
+    Counter counter_;
+    std::string parameter_;
+    bool has_grid_ = false;  // of the whole sweep
+    bool is_first_ = true;
+    bool was_there_ = false;
+    Candidates combinations_;  // of everything but the parameter
+    Candidates values_;        // of the parameter, while nothing else varies
+};
+
+// Holds the points back and passes them on in order: of a counter the best first, of a parameter
+// the smallest. Those without a value come last.
+class SortedSink : public ResultSink {
+ public:
+    // `key` as typed, perhaps with :asc or :desc behind it. Throws UsageError.
+    SortedSink(ResultSink& next, const std::string& key);
+    void begin(const ResultHead& head) override;
+    // Throws UsageError where the first point has no such parameter, and there is no such counter.
+    void point(const Point& point) override;
+    void finish(const ResultTail& tail) override;
+
+ private:
+    ResultSink& next_;
+    std::string key_;
+    std::optional<Counter> counter_;
+    bool is_descending_ = false;
+    struct Place {
+        bool is_last = false;
+        double number = 0;
+        std::string text = {};
+        std::size_t at = 0;  // in points_
+    };
+    Place place_of(const Point& point) const;
+    std::vector<Place> places_;
+    HeldPoints points_;
+};
+
+}  // namespace coalprof

@@ -1,0 +1,472 @@
+#include "core/judge/budget.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "core/judge/direction.h"
+#include "core/judge/value_text.h"
+#include "core/result/counter_words.h"
+#include "core/text/byte_source.h"
+#include "core/text/describe.h"
+#include "core/text/option_text.h"
+#include "core/text/range.h"
+#include "core/text/suggest.h"
+#include "core/write/outputs.h"
+
+namespace coalprof {
+namespace {
+
+using Kind = GateFinding::Kind;
+using Relation = Budget::Relation;
+
+constexpr std::string_view budget_hint =
+    "budgets look like 'load_sectors_per_request <= 4' or 'measured duration_seconds < 20us if "
+    "stride=1..8'";
+constexpr std::size_t most_budget_bytes = 4096;
+constexpr std::size_t most_budgets = 1000;
+constexpr std::size_t most_kept_of_all = 100'000;  // findings of all budgets together
+constexpr std::size_t most_values = 5;             // that points have, named where none fits
+constexpr std::size_t most_names = 1000;           // of parameters that are remembered
+
+struct Sign {
+    std::string_view text;
+    Relation relation;
+};
+// What begins alike stands behind what is longer.
+constexpr std::array signs{Sign{"<=", Relation::at_most}, Sign{">=", Relation::at_least},
+                           Sign{"==", Relation::equal},   Sign{"!=", Relation::unequal},
+                           Sign{"<", Relation::below},    Sign{">", Relation::above}};
+
+struct BudgetUnit {
+    std::string_view name;
+    double factor;
+};
+constexpr std::array byte_units{
+    BudgetUnit{"B", 1},        BudgetUnit{"KiB", 0x1p10}, BudgetUnit{"MiB", 0x1p20},
+    BudgetUnit{"GiB", 0x1p30}, BudgetUnit{"TiB", 0x1p40}, BudgetUnit{"kB", 1e3},
+    BudgetUnit{"MB", 1e6},     BudgetUnit{"GB", 1e9},     BudgetUnit{"TB", 1e12}};
+constexpr std::array second_units{BudgetUnit{"s", 1}, BudgetUnit{"ms", 1e-3},
+                                  BudgetUnit{"us", 1e-6}, BudgetUnit{"µs", 1e-6},
+                                  BudgetUnit{"ns", 1e-9}};
+constexpr std::array rate_units{BudgetUnit{"B/s", 1}, BudgetUnit{"kB/s", 1e3},
+                                BudgetUnit{"MB/s", 1e6}, BudgetUnit{"GB/s", 1e9},
+                                BudgetUnit{"TB/s", 1e12}};
+constexpr std::array ratio_units{BudgetUnit{"%", 0.01}};
+
+std::span<const BudgetUnit> units_of(Unit unit) {
+    switch (unit) {
+        case Unit::byte:
+            return byte_units;
+        case Unit::second:
+            return second_units;
+        case Unit::byte_per_second:
+            return rate_units;
+        case Unit::ratio:
+            return ratio_units;
+        case Unit::one:
+        case Unit::sector:
+        case Unit::line:
+            break;
+    }
+    return {};
+}
+
+bool is_word_char(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+class BudgetParser {
+ public:
+    BudgetParser(std::string_view text, std::string_view option)
+        : value_{option, text, budget_hint} {}
+
+    Budget parse() {
+        if (value_.text.size() > most_budget_bytes)
+            value_.refuse(UsageError::no_caret, "it is too long for a budget");
+        Budget budget{.text = std::string(value_.text)};
+        read_counter(budget);
+        budget.relation = read_sign();
+        budget.limit = read_limit(budget.counter);
+        skip_blanks();
+        if (at_ == value_.text.size()) return budget;
+        const std::size_t if_at = at_;
+        if (read_word() != "if") value_.refuse(if_at, "expected 'if' or the end here");
+        do {
+            budget.conditions.push_back(read_condition());
+        } while (accept_and());
+        return budget;
+    }
+
+ private:
+    void skip_blanks() {
+        while (at_ < value_.text.size() && (value_.text[at_] == ' ' || value_.text[at_] == '\t'))
+            ++at_;
+    }
+    std::string_view read_word() {
+        skip_blanks();
+        const std::size_t begin = at_;
+        while (at_ < value_.text.size() && is_word_char(value_.text[at_])) ++at_;
+        return value_.text.substr(begin, at_ - begin);
+    }
+
+    void read_counter(Budget& budget) {
+        std::string_view word = read_word();
+        if (word == "predicted" || word == "measured") {
+            budget.side = word == "measured" ? BudgetSide::measured : BudgetSide::predicted;
+            word = read_word();
+        }
+        const std::size_t begin = at_ - word.size();
+        if (word.empty()) value_.refuse(begin, "expected a counter here");
+        const auto counter = find_counter(word);
+        if (!counter)
+            value_.refuse(begin, unknown_counter("counter", word), hint_for_counter(word));
+        budget.counter = *counter;
+    }
+
+    Relation read_sign() {
+        skip_blanks();
+        for (const Sign& sign : signs)
+            if (value_.text.substr(at_).starts_with(sign.text)) {
+                at_ += sign.text.size();
+                return sign.relation;
+            }
+        value_.refuse(at_, "expected <=, <, >=, >, == or != here");
+    }
+
+    double read_limit(Counter counter) {
+        skip_blanks();
+        const std::size_t begin = at_;
+        double number = 0;
+        const char* const end = value_.text.data() + value_.text.size();
+        const auto read = std::from_chars(value_.text.data() + begin, end, number);
+        if (read.ec != std::errc{} || !std::isfinite(number) || number < 0)
+            value_.refuse(begin, "expected a number from 0 here");
+        at_ += static_cast<std::size_t>(read.ptr - (value_.text.data() + begin));
+        const std::size_t unit_at = at_;
+        at_ = std::min(value_.text.find_first_of(" \t", at_), value_.text.size());
+        const std::string_view unit = value_.text.substr(unit_at, at_ - unit_at);
+        if (unit.empty()) {
+            if (info(counter).unit == Unit::ratio && number > 1)
+                refuse_percent(begin, counter, number);
+            return number;
+        }
+        const auto units = units_of(info(counter).unit);
+        for (const BudgetUnit& known : units)
+            if (known.name == unit) return number * known.factor;
+        std::string list;
+        for (const BudgetUnit& known : units)
+            list += fmt::format("{}{}", list.empty() ? "" : ", ", known.name);
+        value_.refuse(unit_at, fmt::format("'{}' is no unit of {}{}", shown(unit), key_of(counter),
+                                           list.empty() ? ", which takes none" : ": use " + list));
+    }
+
+    [[noreturn]] void refuse_percent(std::size_t at, Counter counter, double number) const {
+        std::string corrected(value_.text);
+        corrected.insert(at_, "%");
+        value_.refuse(at,
+                      fmt::format("{} is a ratio, and {} of it would be {} %", key_of(counter),
+                                  number, number * 100),
+                      "of a hundred: " + shown(corrected));
+    }
+
+    BudgetCondition read_condition() {
+        skip_blanks();
+        const std::size_t begin = at_;
+        BudgetCondition condition{.name = std::string(read_word()), .words = {}};
+        if (condition.name.empty() || at_ == value_.text.size() || value_.text[at_] != '=')
+            value_.refuse(begin, "expected a condition like stride=1..8 or pattern=offset here");
+        const std::size_t words_at = ++at_;
+        at_ = std::min(value_.text.find_first_of(" \t", at_), value_.text.size());
+        const std::string_view words = value_.text.substr(words_at, at_ - words_at);
+        if (words.empty()) value_.refuse(words_at, "expected a value here");
+        if (words.find_first_not_of("0123456789.,:*-") == words.npos &&
+            words.find_first_of("0123456789") != words.npos)
+            read_numbers(condition, words);
+        else if (condition.name.ends_with("_bytes") && words.front() >= '0' && words.front() <= '9')
+            condition.numbers = parse_range_of_sizes(words, option_of(condition));
+        for (std::size_t at = 0; at <= words.size();) {
+            const std::size_t end = std::min(words.find(',', at), words.size());
+            condition.words.emplace_back(words.substr(at, end - at));
+            at = end + 1;
+        }
+        return condition;
+    }
+    void read_numbers(BudgetCondition& condition, std::string_view words) const {
+        // A machine is called 9.0: what is no range is a word.
+        if (words.find('.') != words.npos && words.find("..") == words.npos) return;
+        condition.numbers = parse_signed_range(words, option_of(condition));
+    }
+    std::string option_of(const BudgetCondition& condition) const {
+        return fmt::format("{} {}: {}=", value_.option, shown(value_.text), condition.name);
+    }
+    bool accept_and() {
+        skip_blanks();
+        if (at_ == value_.text.size()) return false;
+        const std::size_t begin = at_;
+        if (read_word() != "and") value_.refuse(begin, "expected 'and' or the end here");
+        return true;
+    }
+
+    OptionText value_;
+    std::size_t at_ = 0;
+};
+
+// Whether `text` is what `pattern` says, in which * stands for any text.
+bool matches(std::string_view pattern, std::string_view text) {
+    std::size_t p = 0;
+    std::size_t t = 0;
+    std::size_t star = pattern.npos;
+    std::size_t after = 0;
+    while (t < text.size()) {
+        if (p < pattern.size() && pattern[p] == '*') {
+            star = p++;
+            after = t;
+        } else if (p < pattern.size() && pattern[p] == text[t]) {
+            ++p;
+            ++t;
+        } else if (star != pattern.npos) {
+            p = star + 1;
+            t = ++after;
+        } else {
+            return false;
+        }
+    }
+    return pattern.find_first_not_of('*', p) == pattern.npos;
+}
+
+// `text`: of the value, made where it is needed.
+bool allows(const BudgetCondition& condition, const Value& value, std::string& text) {
+    if (const auto* number = std::get_if<std::int64_t>(&value); number && condition.numbers)
+        return condition.numbers->contains(static_cast<std::uint64_t>(*number));
+    if (text.empty()) text = text_of(value);
+    return std::any_of(condition.words.begin(), condition.words.end(),
+                       [&](const std::string& word) { return matches(word, text); });
+}
+
+bool is_kept(Relation relation, double value, double limit) {
+    switch (relation) {
+        case Relation::at_most:
+            return value <= limit;
+        case Relation::below:
+            return value < limit;
+        case Relation::at_least:
+            return value >= limit;
+        case Relation::above:
+            return value > limit;
+        case Relation::equal:
+            return value == limit;
+        case Relation::unequal:
+            return value != limit;
+    }
+    return false;
+}
+
+std::string_view trimmed(std::string_view text) {
+    const std::size_t begin = text.find_first_not_of(" \t\r");
+    if (begin == text.npos) return {};
+    return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
+}
+
+}  // namespace
+
+Budget parse_budget(std::string_view text, std::string_view option) {
+    return BudgetParser(trimmed(text), option).parse();
+}
+
+std::vector<Budget> read_budget_file(const std::string& path) {
+    constexpr std::size_t most_bytes = 1u << 20;
+    const auto whole = read_whole(*open_bytes(path), most_bytes);
+    if (!whole)
+        throw UsageError(fmt::format("--budget-file {}: it is too long for budgets", shown(path)));
+    const std::string_view text = *whole;
+    std::vector<Budget> budgets;
+    std::size_t line = 1;
+    for (std::size_t at = 0; at < text.size(); ++line) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        std::string_view content = text.substr(at, end - at);
+        content = trimmed(content.substr(0, std::min(content.find('#'), content.size())));
+        at = end + 1;
+        if (content.empty()) continue;
+        if (budgets.size() == most_budgets)
+            throw UsageError(
+                fmt::format("--budget-file {}: more than {} budgets", shown(path), most_budgets));
+        budgets.push_back(parse_budget(content, fmt::format("{}:{}:", shown(path), line)));
+    }
+    if (budgets.empty())
+        throw UsageError(fmt::format("--budget-file {}: it holds no budget", shown(path)), {},
+                         UsageError::no_caret, std::string(budget_hint));
+    return budgets;
+}
+
+BudgetJudge::BudgetJudge(std::vector<Budget> budgets, ResultSink* next)
+    : budgets_(std::move(budgets)), next_(next) {
+    report_.command = "check";
+    const std::size_t kept_each = most_kept_of_all / std::max<std::size_t>(budgets_.size(), 1);
+    for (const Budget& budget : budgets_) {
+        report_.cases.emplace_back(budget.text,
+                                   std::clamp<std::size_t>(kept_each, 1, most_kept_findings));
+        seen_.emplace_back(budget.conditions.size());
+        has_point_.push_back(false);
+        asks_.emplace_back();
+        for (const BudgetCondition& condition : budget.conditions) {
+            const auto known = std::ranges::find(asked_, condition.name, &Fact::name);
+            asks_.back().push_back(static_cast<std::size_t>(known - asked_.begin()));
+            if (known == asked_.end()) asked_.push_back({condition.name});
+        }
+    }
+}
+
+// Whoever wants no more of the points still gets the exit code.
+template <typename Work>
+void BudgetJudge::hand_on(Work work) {
+    if (!next_) return;
+    try {
+        work(*next_);
+    } catch (const ReaderGone&) {
+        next_ = nullptr;
+    }
+}
+
+void BudgetJudge::begin(const ResultHead& head) {
+    facts_ = values_of(head.sweep);
+    facts_.emplace_back("machine", head.machine.name);
+    if (head.device) facts_.emplace_back("device", head.device->name);
+    hand_on([&](ResultSink& next) { next.begin(head); });
+}
+
+void BudgetJudge::point(const Point& point) {
+    ++report_.points;
+    for (const auto& [name, value] : point.parameters)
+        if (names_.size() < most_names && std::ranges::find(names_, name) == names_.end())
+            names_.push_back(name);
+    look_up_facts(point);
+    for (std::size_t i = 0; i < budgets_.size(); ++i)
+        if (holds_at(i)) judge(budgets_[i], point, report_.cases[i]);
+    hand_on([&](ResultSink& next) { next.point(point); });
+}
+
+void BudgetJudge::finish(const ResultTail& tail) {
+    if (tail.status == Status::interrupted) report_.losses.emplace_back("the result is not whole");
+    hand_on([&](ResultSink& next) { next.finish(tail); });
+}
+
+void BudgetJudge::look_up_facts(const Point& point) {
+    name_ = point.name;
+    for (Fact& fact : asked_) {
+        fact.value = fact.name == "name" ? &name_ : find_value(point.parameters, fact.name);
+        if (!fact.value) fact.value = find_value(facts_, fact.name);
+        fact.text.clear();
+    }
+}
+
+bool BudgetJudge::holds_at(std::size_t budget) {
+    bool holds = true;
+    for (std::size_t k = 0; k < budgets_[budget].conditions.size(); ++k) {
+        Seen& seen = seen_[budget][k];
+        Fact& fact = asked_[asks_[budget][k]];
+        const bool is_kept =
+            fact.value && allows(budgets_[budget].conditions[k], *fact.value, fact.text);
+        seen.is_kept |= is_kept;
+        holds &= is_kept;
+        if (seen.is_kept || seen.has_more || !fact.value) continue;
+        if (fact.text.empty()) fact.text = text_of(*fact.value);
+        if (std::ranges::find(seen.values, fact.text) != seen.values.end()) continue;
+        if (seen.values.size() < most_values)
+            seen.values.push_back(fact.text);
+        else
+            seen.has_more = true;
+    }
+    if (holds) has_point_[budget] = true;
+    return holds;
+}
+
+std::string BudgetJudge::unknown_fact(const std::string& name) const {
+    std::vector<std::string_view> known(names_.begin(), names_.end());
+    for (const auto& [fact, value] : facts_) known.push_back(fact);
+    known.push_back("name");
+    return unknown_word("parameter", name, known);
+}
+
+// Why a budget was held against nothing.
+std::string BudgetJudge::why_nowhere(std::size_t budget) const {
+    const std::vector<BudgetCondition>& conditions = budgets_[budget].conditions;
+    for (std::size_t k = 0; k < conditions.size(); ++k) {
+        const Seen& seen = seen_[budget][k];
+        if (seen.is_kept) continue;
+        const std::string& name = conditions[k].name;
+        if (seen.values.empty()) return unknown_fact(name);
+        std::string values;
+        for (const std::string& value : seen.values)
+            values += fmt::format("{}{}", values.empty() ? "" : ", ", shown(value));
+        return fmt::format("no point has {}={}: there {} {}{}", name,
+                           shown(fmt::format("{}", fmt::join(conditions[k].words, ","))),
+                           seen.values.size() == 1 ? "is" : "are", values,
+                           seen.has_more ? ", ..." : "");
+    }
+    return conditions.size() > 1 && !has_point_[budget]
+               ? "each condition is fulfilled at some point, but no point fulfils all"
+               : fmt::format("no point{} has {}", conditions.empty() ? "" : " of these conditions",
+                             key_of(budgets_[budget].counter));
+}
+
+void BudgetJudge::judge(const Budget& budget, const Point& point, GateCase& found) const {
+    const Reading* reading = &point.predicted[budget.counter];
+    std::string_view side = "predicted";
+    if (budget.side != BudgetSide::predicted && point.measured) {
+        const Reading& measured = (*point.measured)[budget.counter];
+        if (budget.side == BudgetSide::measured || is_number(measured)) {
+            reading = &measured;
+            side = "measured";
+        }
+    }
+    static const Reading nothing;
+    if (budget.side == BudgetSide::measured && !point.measured) reading = &nothing;
+    const double value = is_number(*reading) ? number_in(*reading) : 0;
+    if (is_number(*reading) && is_kept(budget.relation, value, budget.limit)) return found.hold();
+    const auto [low, high] = std::minmax(value, budget.limit);
+    const double weight = low > 0 ? high / low : std::numeric_limits<double>::infinity();
+    // Most findings of a budget that everything breaks are counted only.
+    if (is_number(*reading) && !found.keeps(Kind::broken, weight))
+        return found.count_only(Kind::broken);
+    GateFinding finding{.kind = Kind::missing,
+                        .point = point.name,
+                        .side = side,
+                        .counter = budget.counter,
+                        .before = budget.limit};
+    if (!is_number(*reading)) {
+        // A counter without a reading does not concern the point, unless a measurement was asked
+        // for, or the point failed.
+        const auto* none = std::get_if<Unavailable>(reading);
+        const bool was_asked = budget.side == BudgetSide::measured && !point.measured;
+        if (!none && !was_asked && point.failure.empty()) return;
+        finding.text = fmt::format("{} is not there: {}", key_of(budget.counter),
+                                   !point.failure.empty() ? printable(point.failure)
+                                   : none                 ? printable(none->reason)
+                                                          : "nothing was measured");
+        return found.add(std::move(finding));
+    }
+    finding.kind = Kind::broken;
+    finding.now = value;
+    finding.weight = weight;
+    finding.text = fmt::format("{} is {}, {}", key_of(budget.counter),
+                               value_text(budget.counter, value), side);
+    found.add(std::move(finding));
+}
+
+GateReport BudgetJudge::report() && {
+    for (std::size_t i = 0; i < budgets_.size(); ++i)
+        if (GateCase& one = report_.cases[i];
+            one.held() == 0 && one.count(Kind::broken) == 0 && one.count(Kind::missing) == 0)
+            one.add({.kind = Kind::missing, .text = why_nowhere(i)});
+    return std::move(report_);
+}
+
+}  // namespace coalprof

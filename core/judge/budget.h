@@ -1,0 +1,89 @@
+// Budgets: what a counter may be at most or at least, at which points. Read from text like
+//   load_sectors_per_request <= 4
+//   measured duration_seconds < 20us if stride=1..8 and dlcm=ca
+// and held against every point of a result as it comes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/judge/gate.h"
+#include "core/result/result.h"
+#include "core/text/range.h"
+
+namespace coalprof {
+
+enum class BudgetSide : std::uint8_t { best, predicted, measured };  // best: measured where it is
+
+// Where a budget holds: a fact of the point or of its sweep, and the values that it may have.
+struct BudgetCondition {
+    std::string name;                   // "stride", "dlcm", "pattern", "name"
+    std::vector<std::string> words;     // with * for any text
+    std::optional<Range> numbers = {};  // where the words are a range
+};
+
+struct Budget {
+    enum class Relation : std::uint8_t { at_most, below, at_least, above, equal, unequal };
+    std::string text;  // as it was typed
+    BudgetSide side = BudgetSide::best;
+    Counter counter = Counter::load_requests;
+    Relation relation = Relation::at_most;
+    double limit = 0;
+    std::vector<BudgetCondition> conditions = {};
+};
+
+// Throws UsageError with the place; `option` names where the text stands: "--budget",
+// "budgets.txt:3".
+Budget parse_budget(std::string_view text, std::string_view option = "--budget");
+// One budget a line; # begins a comment. Throws Error, UsageError with file and line.
+std::vector<Budget> read_budget_file(const std::string& path);
+
+// Holds a result against budgets and hands it on, where there is somebody to take it.
+class BudgetJudge : public ResultSink {
+ public:
+    explicit BudgetJudge(std::vector<Budget> budgets, ResultSink* next = nullptr);
+    void begin(const ResultHead& head) override;
+    void point(const Point& point) override;
+    void finish(const ResultTail& tail) override;
+
+    // A budget that no point had a number for is missing: that is no success.
+    GateReport report() &&;
+
+ private:
+    // What the points had where a condition asked, to say which one no point fulfils.
+    struct Seen {
+        bool is_kept = false;                  // by some point
+        std::vector<std::string> values = {};  // different ones, the first few
+        bool has_more = false;
+    };
+    template <typename Work>
+    void hand_on(Work work);
+    // What conditions ask of points, each once however many ask it.
+    struct Fact {
+        std::string name;
+        const Value* value = nullptr;  // of the point that is judged
+        std::string text = {};         // of the value; empty: not yet made
+    };
+    void look_up_facts(const Point& point);
+    bool holds_at(std::size_t budget);
+    std::string why_nowhere(std::size_t budget) const;
+    std::string unknown_fact(const std::string& name) const;
+    void judge(const Budget& budget, const Point& point, GateCase& found) const;
+
+    std::vector<Budget> budgets_;
+    ResultSink* next_;
+    NamedValues facts_;  // of the head, that conditions may ask for
+    std::vector<Fact> asked_;
+    std::vector<std::vector<std::size_t>> asks_;  // of each budget's conditions, in asked_
+    Value name_;                                  // of the point that is judged
+    std::vector<std::vector<Seen>> seen_;         // of each budget's conditions
+    std::vector<bool> has_point_;     // for each budget: that fulfils all its conditions
+    std::vector<std::string> names_;  // of parameters that points had
+    GateReport report_;
+};
+
+}  // namespace coalprof

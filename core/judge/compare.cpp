@@ -1,0 +1,462 @@
+#include "core/judge/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "core/count/transactions.h"
+#include "core/judge/direction.h"
+#include "core/judge/packed_points.h"
+#include "core/judge/value_text.h"
+#include "core/machine/machine.h"
+#include "core/result/same_sweep.h"
+#include "core/runtime/signal.h"
+#include "core/text/describe.h"
+#include "core/text/shell_quote.h"
+#include "core/text/suggest.h"
+
+namespace coalprof {
+namespace {
+
+using Kind = GateFinding::Kind;
+
+constexpr std::size_t most_named = 10;  // points of which only one result has any
+// Whoever waits for the older result is woken once for so many points.
+constexpr std::size_t told_together = 64;
+
+bool holds(const std::vector<std::string>& list, std::string_view name) {
+    return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+std::string joined(const std::vector<std::string>& list) {
+    std::string text;
+    for (const std::string& one : list) text += (text.empty() ? "" : ", ") + one;
+    return text;
+}
+
+// What one reading of a point is worth in both results.
+struct Pair {
+    const Reading& older;
+    const Reading& newer;
+    bool has_numbers() const { return is_number(older) && is_number(newer); }
+};
+
+bool has_parts(Counter counter, const Readings& older, const Readings& newer) {
+    const auto parts = parts_of(counter);
+    if (!parts) return false;
+    const auto is_there = [&](Counter part) {
+        return Pair{older[part], newer[part]}.has_numbers();
+    };
+    return is_there(parts->above) && is_there(parts->below);
+}
+
+// Results of 0.1 have no intervals; what they say of time is an estimate all the same.
+bool is_estimate(Counter counter, const Point& point) {
+    if (point.estimates && point.estimates->of(counter)) return true;
+    return counter == Counter::bandwidth_bytes_per_second || counter == Counter::bandwidth_share ||
+           counter == Counter::duration_seconds;
+}
+
+// Whether the model claims to know the very number, which a measurement then repeats.
+bool is_exact(Counter counter, const Point& point) {
+    const Reading& reading = point.predicted[counter];
+    if (const auto parts = parts_of(counter))
+        return is_exact(parts->above, point) && is_exact(parts->below, point);
+    return std::holds_alternative<std::uint64_t>(reading) && !is_estimate(counter, point);
+}
+
+// Whether loads go as they do on that machine without --dlcm; of several machines results say both.
+bool has_usual_modifier(const ResultHead& head) {
+    const NamedValues sweep = values_of(head.sweep);
+    const Value* value = find_value(sweep, "dlcm");
+    if (!value) return false;
+    const std::string text = text_of(*value);
+    if (text.find(" on ") != text.npos) return true;
+    try {
+        const Machine machine = find_machine(head.machine.compute_capability);
+        return text == name_of(usual_load_modifier(*machine.rules));
+    } catch (const UsageError&) {  // of a later version's machine
+        return false;
+    }
+}
+
+}  // namespace
+
+class Comparison::Impl {
+ public:
+    explicit Impl(CompareOptions options) : options_(std::move(options)) {}
+
+    void begin_older(const ResultHead& head) {
+        const std::lock_guard lock(mutex_);
+        older_head_ = head;
+        has_older_head_ = true;
+        grown_.notify_all();
+    }
+    void begin_newer(const ResultHead& head) {
+        std::unique_lock lock(mutex_);
+        grown_.wait(lock, [this] { return has_older_head_ || has_older_ended_; });
+        if (!has_older_head_) throw Stopped{};  // whoever reads it says why
+        require_same_sweep(head);
+        note_difference("coalprof", older_head_.coalprof_version, head.coalprof_version);
+        // Results of 0.1 said "measured" for "rules measured".
+        const auto without_noun = [](std::string text) {
+            for (std::size_t at = 0; (at = text.find("rules ", at)) != text.npos;)
+                text.erase(at, 6);
+            return text;
+        };
+        note_difference("what is known of the machine's rules",
+                        without_noun(older_head_.machine.evidence),
+                        without_noun(head.machine.evidence));
+    }
+    void add_older(const Point& point) {
+        const std::lock_guard lock(mutex_);
+        older_.add(key_of_point(point), point);
+        if (older_.size() % told_together == 0) grown_.notify_all();
+    }
+    void end_older() noexcept {
+        const std::lock_guard lock(mutex_);
+        has_older_ended_ = true;
+        grown_.notify_all();
+    }
+    void add_newer(const Point& point) {
+        if (!unpack_older(key_of_point(point)))
+            return remember(only_newer_, only_newer_count_, point.name);
+        ++report_.points;
+        const bool is_as_before = old_.failure.empty() == point.failure.empty();
+        if (!is_as_before) add_failure(point);
+        compare_readings(point, is_as_before);
+    }
+
+    GateReport report() {
+        if (report_.points == 0)
+            throw UsageError("compare: no point of the one result is in the other", {},
+                             UsageError::no_caret,
+                             "points are matched by their names, and with --across pattern by "
+                             "the values of their parameters");
+        for (const auto& [is_part, which] :
+             {std::pair(is_older_part, "old"), {is_newer_part, "new"}})
+            if (is_part) report_.losses.push_back(fmt::format("the {} result is not whole", which));
+        std::uint64_t missing = 0;
+        std::vector<std::string> named;
+        is_taken_.resize(older_.size());
+        for (std::size_t i = 0; i < older_.size(); ++i)
+            if (!is_taken_[i]) remember(named, missing, older_.name(i));
+        if (missing > 0) report_.losses.push_back(only_in("old", named, missing));
+        if (only_newer_count_ > 0)
+            report_.notes.push_back(only_in("new", only_newer_, only_newer_count_));
+        if (!only_older_machine_.empty()) {
+            std::vector<std::string> keys;
+            for (const Counter counter : only_older_machine_)
+                keys.emplace_back(coalprof::key_of(counter));
+            report_.notes.push_back(
+                fmt::format("only on {}: {}", shown(older_head_.machine.name), joined(keys)));
+        }
+        report_.command = "compare";
+        for (auto& [key, one] : cases_) report_.cases.push_back(std::move(one));
+        return std::move(report_);
+    }
+
+ private:
+    void require_same_sweep(const ResultHead& newer) {
+        require_known_names(newer);
+        std::vector<std::string> refused;
+        std::vector<std::string> allowed;
+        std::vector<std::string> names;
+        const std::vector<HeadDifference> found = differences(older_head_, newer);
+        are_machines_apart_ = std::ranges::any_of(
+            found, [](const HeadDifference& one) { return one.name == "machine"; });
+        for (const auto& [name, text] : found) {
+            // Nobody chose it: it follows from the machines.
+            const bool follows = name == "dlcm" && are_machines_apart_ &&
+                                 has_usual_modifier(older_head_) && has_usual_modifier(newer);
+            const bool is_allowed = may_differ(follows ? "machine" : name);
+            if (follows && !is_allowed) continue;
+            (is_allowed ? allowed : refused).push_back(text);
+            if (!is_allowed) names.push_back(name);
+        }
+        if (!refused.empty()) {
+            std::string list;  // with what was given, which the new one takes the place of
+            for (const std::vector<std::string>& part : {options_.across, names})
+                for (const std::string& name : part) list += (list.empty() ? "" : ",") + name;
+            throw UsageError(
+                fmt::format("compare: the results differ in {}", joined(refused)), {},
+                UsageError::no_caret,
+                fmt::format("if that is what is to be compared: --across {}", shell_word(list)));
+        }
+        if (!allowed.empty()) report_.notes.push_back("compared across " + joined(allowed));
+        matches_values_ = std::any_of(allowed.begin(), allowed.end(), [](const std::string& text) {
+            return text.starts_with("pattern ") || text.starts_with("parameter ") ||
+                   text.starts_with("formula ");
+        });
+        if (matches_values_) rekey();
+    }
+    void require_known_names(const ResultHead& newer) const {
+        std::vector<std::string> known = comparable_names(older_head_, newer);
+        known.emplace_back("all");
+        const std::vector<std::string_view> words(known.begin(), known.end());
+        for (const std::string& name : options_.across)
+            if (!holds(known, name)) throw UsageError(unknown_word("--across", name, words));
+    }
+    bool may_differ(std::string_view name) const {
+        const bool follows = name == "formula" || name == "parameter";
+        return holds(options_.across, "all") || holds(options_.across, name) ||
+               (follows && holds(options_.across, "pattern"));
+    }
+    void note_difference(std::string_view what, const std::string& before, const std::string& now) {
+        if (before != now)
+            report_.notes.push_back(
+                fmt::format("{} differs: '{}' and '{}'", what, shown(before), shown(now)));
+    }
+
+    // The names of points begin with that of the parameter, which is another one there.
+    void rekey() {
+        PackedPoints by_values;
+        Point point;
+        for (std::size_t i = 0; i < older_.size(); ++i) {
+            older_.unpack(i, point);
+            by_values.add(values_in_name(point.name), point);
+        }
+        older_ = std::move(by_values);
+    }
+    // "11 cg" of "offset=11 dlcm=cg".
+    static std::string values_in_name(std::string_view name) {
+        std::string values;
+        while (!name.empty()) {
+            const std::size_t end = std::min(name.find(' '), name.size());
+            const std::string_view word = name.substr(0, end);
+            const std::size_t equals = word.find('=');
+            values += word.substr(equals == word.npos ? 0 : equals + 1);
+            values += ' ';
+            name.remove_prefix(std::min(end + 1, name.size()));
+        }
+        return values;
+    }
+    std::string key_of_point(const Point& point) const {
+        return matches_values_ ? values_in_name(point.name) : point.name;
+    }
+
+    // The point of this key that nobody has taken, into old_. False where there is none.
+    bool unpack_older(const std::string& key) {
+        std::unique_lock lock(mutex_);
+        const auto index = take_older(key, lock);
+        if (index) older_.unpack(*index, old_);
+        return index.has_value();
+    }
+    // The one at the same place most often; else all have to be there.
+    std::optional<std::size_t> take_older(const std::string& key,
+                                          std::unique_lock<std::mutex>& lock) {
+        const std::size_t here = next_++;
+        grown_.wait(lock, [&] { return here < older_.size() || has_older_ended_; });
+        is_taken_.resize(older_.size());
+        if (here < older_.size() && !is_taken_[here] && older_.key(here) == key) {
+            is_taken_[here] = true;
+            return here;
+        }
+        grown_.wait(lock, [this] { return has_older_ended_; });
+        is_taken_.resize(older_.size());
+        if (by_key_.empty()) sort_by_key();
+        auto found = std::lower_bound(by_key_.begin(), by_key_.end(), key,
+                                      [&](std::uint32_t index, const std::string& wanted) {
+                                          return older_.key(index) < wanted;
+                                      });
+        for (; found != by_key_.end() && older_.key(*found) == key; ++found)
+            if (!is_taken_[*found]) {
+                is_taken_[*found] = true;
+                return *found;
+            }
+        return std::nullopt;
+    }
+    void sort_by_key() {
+        by_key_.resize(older_.size());
+        std::iota(by_key_.begin(), by_key_.end(), 0u);
+        std::sort(by_key_.begin(), by_key_.end(), [&](std::uint32_t a, std::uint32_t b) {
+            const auto by_name = older_.key(a) <=> older_.key(b);
+            return by_name != 0 ? by_name < 0 : a < b;
+        });
+    }
+
+    static void remember(std::vector<std::string>& named, std::uint64_t& count,
+                         std::string_view name) {
+        if (++count <= most_named) named.push_back(shown(name));
+    }
+    static std::string only_in(std::string_view which, const std::vector<std::string>& named,
+                               std::uint64_t count) {
+        return fmt::format("{} point{} of the {} result {} not in the other: {}{}", count,
+                           count == 1 ? "" : "s", which, count == 1 ? "is" : "are", joined(named),
+                           count > named.size() ? ", ..." : "");
+    }
+
+    GateCase& case_of(std::string_view side, std::optional<Counter> counter) {
+        const auto key = std::pair(side, counter ? static_cast<int>(*counter) : -1);
+        const auto found = cases_.find(key);
+        if (found != cases_.end()) return found->second;
+        std::string name =
+            counter ? fmt::format("{} {}", side, coalprof::key_of(*counter)) : std::string(side);
+        return cases_.emplace(key, GateCase(std::move(name))).first->second;
+    }
+
+    void add_failure(const Point& point) {
+        if (point.failure.empty())
+            return case_of("points", {})
+                .add({.kind = Kind::better,
+                      .point = point.name,
+                      .text = "failed, and does not now"});
+        case_of("points", {})
+            .add({.kind = Kind::missing,
+                  .point = point.name,
+                  .text = "fails now: " + shown(point.failure)});
+    }
+
+    void compare_readings(const Point& point, bool with_measured) {
+        static const Readings nothing;
+        const Readings& old_measured = old_.measured && with_measured ? *old_.measured : nothing;
+        const Readings& new_measured = point.measured ? *point.measured : nothing;
+        for (const CounterInfo& row : all_counters()) {
+            const Counter counter = row.counter;
+            const Pair predicted{old_.predicted[counter], point.predicted[counter]};
+            const Pair measured{old_measured[counter], new_measured[counter]};
+            if (!is_number(predicted.older) && !is_number(measured.older)) continue;
+            const bool says_more = !has_parts(counter, old_.predicted, point.predicted);
+            // Both say the same, so it is said once.
+            if (says_more && predicted.has_numbers() && measured.has_numbers() &&
+                number_in(predicted.older) == number_in(measured.older) &&
+                number_in(predicted.newer) == number_in(measured.newer)) {
+                judge("predicted and measured", counter, predicted, point);
+                continue;
+            }
+            if (says_more) judge("predicted", counter, predicted, point);
+            if (!has_parts(counter, old_measured, new_measured))
+                judge("measured", counter, measured, point);
+        }
+    }
+
+    void judge(std::string_view side, Counter counter, const Pair& pair, const Point& point) {
+        if (!is_number(pair.older)) return;
+        const bool was_asked = side != "measured" || point.measured;
+        if (are_machines_apart_ && was_asked && !is_number(pair.newer)) {
+            only_older_machine_.insert(counter);
+            return;
+        }
+        GateCase& here = case_of(side, counter);
+        const double before = number_in(pair.older);
+        if (is_number(pair.newer) && is_same(side, counter, before, number_in(pair.newer), point))
+            return here.hold();
+        GateFinding finding{.kind = Kind::missing,
+                            .point = point.name,
+                            .side = side,
+                            .counter = counter,
+                            .before = before};
+        if (!is_number(pair.newer)) {
+            const auto* none = std::get_if<Unavailable>(&pair.newer);
+            finding.text = fmt::format("{} is not there any more{}{}", coalprof::key_of(counter),
+                                       none ? ": " : "", none ? printable(none->reason) : "");
+            return here.add(std::move(finding));
+        }
+        const double now = number_in(pair.newer);
+        finding.now = now;
+        const Better better = better_of(counter);
+        const double up = before > 0 ? now / before : now > 0 ? HUGE_VAL : 1;
+        const bool is_worse = better == Better::more ? now < before : now > before;
+        finding.kind = better == Better::neither ? Kind::changed
+                       : is_worse                ? Kind::broken
+                                                 : Kind::better;
+        finding.weight = up >= 1 ? up : up > 0 ? 1 / up : HUGE_VAL;
+        finding.text = change_text(counter, before, now);
+        here.add(std::move(finding));
+    }
+
+    bool is_same(std::string_view side, Counter counter, double before, double now,
+                 const Point& point) const {
+        if (before == now) return true;
+        const bool is_measured = side == "measured";
+        if (is_measured && counter == Counter::duration_seconds)
+            return is_same_time(before, now, point);
+        const bool is_count = is_measured
+                                  ? is_exact(counter, old_) && is_exact(counter, point)
+                                  : !is_estimate(counter, old_) && !is_estimate(counter, point);
+        const Interval* then = old_.estimates ? old_.estimates->of(counter) : nullptr;
+        const Interval* today = point.estimates ? point.estimates->of(counter) : nullptr;
+        if (!is_measured && then && today)
+            return then->low <= today->high && today->low <= then->high;
+        return !is_count && std::abs(now - before) <=
+                                options_.tolerance * std::max(std::abs(before), std::abs(now));
+    }
+    bool is_same_time(double before, double now, const Point& point) const {
+        const auto [fast, slow] = std::minmax(before, now);
+        if (slow <= fast * (1 + options_.max_slowdown)) return true;
+        if (!old_.timing || !point.timing) return false;
+        return old_.timing->low_seconds <= point.timing->high_seconds &&
+               point.timing->low_seconds <= old_.timing->high_seconds;
+    }
+
+    CompareOptions options_;
+    // What the thread that feeds the older one writes.
+    std::mutex mutex_;
+    std::condition_variable grown_;
+    ResultHead older_head_;
+    bool has_older_head_ = false;
+    bool has_older_ended_ = false;
+    PackedPoints older_;
+    std::vector<bool> is_taken_;
+    std::vector<std::uint32_t> by_key_;  // indices, sorted; empty until one is out of order
+    std::size_t next_ = 0;
+    bool matches_values_ = false;
+    bool are_machines_apart_ = false;
+    std::set<Counter> only_older_machine_;  // what the newer one cannot have is no loss
+    Point old_;                             // the one that is compared
+    std::map<std::pair<std::string_view, int>, GateCase> cases_;
+    std::vector<std::string> only_newer_;
+    std::uint64_t only_newer_count_ = 0;
+    GateReport report_;
+
+    // Passes what a reader hands over to the members of the same names.
+    class Older : public ResultSink {
+     public:
+        explicit Older(Impl& impl) : impl_(impl) {}
+        void begin(const ResultHead& head) override { impl_.begin_older(head); }
+        void point(const Point& point) override { impl_.add_older(point); }
+        void finish(const ResultTail& tail) override {
+            impl_.is_older_part = tail.status == Status::interrupted;
+            impl_.end_older();
+        }
+
+     private:
+        Impl& impl_;
+    };
+    class Newer : public ResultSink {
+     public:
+        explicit Newer(Impl& impl) : impl_(impl) {}
+        void begin(const ResultHead& head) override { impl_.begin_newer(head); }
+        void point(const Point& point) override { impl_.add_newer(point); }
+        void finish(const ResultTail& tail) override {
+            impl_.is_newer_part = tail.status == Status::interrupted;
+        }
+
+     private:
+        Impl& impl_;
+    };
+
+ public:
+    bool is_older_part = false;
+    bool is_newer_part = false;
+    Older older_sink{*this};
+    Newer newer_sink{*this};
+};
+
+Comparison::Comparison(CompareOptions options)
+    : impl_(std::make_unique<Impl>(std::move(options))) {}
+Comparison::~Comparison() = default;
+ResultSink& Comparison::older() { return impl_->older_sink; }
+ResultSink& Comparison::newer() { return impl_->newer_sink; }
+void Comparison::end_older() noexcept { impl_->end_older(); }
+GateReport Comparison::report() { return impl_->report(); }
+
+}  // namespace coalprof

@@ -1,0 +1,46 @@
+// One result against another, point by point and counter by counter. Exact counters compare
+// exactly, times by the quartiles of their repetitions, estimates and counters that differ from run
+// to run by a share. The older result is kept packed, the newer one is held against it as it comes.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/judge/gate.h"
+#include "core/result/result.h"
+
+namespace coalprof {
+
+struct CompareOptions {
+    // A time is worse from so much more on, where the quartiles of both do not overlap either.
+    double max_slowdown = 0.05;
+    // What is no exact count and has no spread of its own is the same within this share.
+    double tolerance = 0.05;
+    // What may differ between the two all the same: "machine", "device", "type"; "all".
+    std::vector<std::string> across = {};
+};
+
+class Comparison {
+ public:
+    explicit Comparison(CompareOptions options);
+    ~Comparison();
+    Comparison(const Comparison&) = delete;
+    Comparison& operator=(const Comparison&) = delete;
+
+    // Fed one after the other, the older first, or at the same time by a thread each: what the
+    // newer one needs of the other is waited for. begin() of the newer one throws UsageError where
+    // the two are of different sweeps.
+    ResultSink& older();
+    ResultSink& newer();
+    // No more comes of the older one, whatever ended it: nothing waits for it any longer.
+    void end_older() noexcept;
+    // Of what was fed. Throws UsageError where no point of the one is in the other.
+    GateReport report();
+
+ private:
+    class Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace coalprof

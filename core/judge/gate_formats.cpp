@@ -1,0 +1,417 @@
+#include "core/judge/gate_formats.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/text/describe.h"
+#include "core/text/fold.h"
+#include "core/text/log_lines.h"
+#include "core/text/suggest.h"
+#include "core/text/units.h"
+#include "core/text/utf8.h"
+#include "core/write/json_text.h"
+#include "core/write/json_tree.h"
+#include "core/write/xml_text.h"
+
+namespace coalprof {
+namespace {
+
+using Kind = GateFinding::Kind;
+
+constexpr std::size_t most_shown = 20;
+constexpr std::array kinds{Kind::broken, Kind::missing, Kind::changed, Kind::better};
+
+// What every point lacks, for one reason; empty: the case is another one.
+std::string lacked_everywhere(const GateReport& report, const GateCase& one) {
+    if (report.points < 2 || one.count(Kind::missing) != report.points) return {};
+    const std::vector<GateFinding> findings = one.findings();
+    const std::string& text = findings.front().text;
+    const auto is_alike = [&](const GateFinding& finding) {
+        return finding.counter && finding.text == text;
+    };
+    return std::all_of(findings.begin(), findings.end(), is_alike) ? text : std::string();
+}
+
+// Findings of one kind as they are listed: `all` counts those that are not kept, too.
+struct Listed {
+    std::vector<GateFinding> findings = {};
+    std::uint64_t all = 0;
+};
+
+// One line for each reason in place of one for each point and counter.
+std::vector<GateFinding> joined_everywhere(const GateReport& report) {
+    struct Lacked {
+        std::string reason;
+        std::vector<std::string_view> keys;
+    };
+    std::vector<Lacked> all;
+    for (const GateCase& one : report.cases) {
+        const std::string text = lacked_everywhere(report, one);
+        if (text.empty()) continue;
+        const std::string_view key = key_of(*one.findings().front().counter);
+        const std::string reason = text.substr(std::min(key.size(), text.size()));
+        auto known = std::ranges::find(all, reason, &Lacked::reason);
+        if (known == all.end()) known = all.insert(known, {reason, {}});
+        if (std::ranges::find(known->keys, key) == known->keys.end()) known->keys.push_back(key);
+    }
+    std::vector<GateFinding> joined;
+    for (auto& [reason, keys] : all) {
+        if (keys.size() > 1 && reason.starts_with(" is ")) reason.replace(0, 4, " are ");
+        joined.push_back({.kind = Kind::missing,
+                          .text = fmt::format("at all {} points: {}{}", grouped(report.points),
+                                              fmt::join(keys, ", "), reason)});
+    }
+    return joined;
+}
+
+// Those of one kind of all cases, the worst first; what no point has in front.
+Listed findings_of(const GateReport& report, Kind kind) {
+    Listed listed{.all = report.count(kind)};
+    std::vector<GateFinding> found;
+    if (kind == Kind::missing) listed.findings = joined_everywhere(report);
+    listed.all += listed.findings.size();
+    for (const GateCase& one : report.cases) {
+        if (kind == Kind::missing && !lacked_everywhere(report, one).empty()) {
+            listed.all -= one.count(kind);
+            continue;
+        }
+        for (GateFinding& finding : one.findings())
+            if (finding.kind == kind) found.push_back(std::move(finding));
+    }
+    std::vector<std::size_t> order(found.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return found[a].weight != found[b].weight ? found[a].weight > found[b].weight : a < b;
+    });
+    for (const std::size_t i : order) listed.findings.push_back(std::move(found[i]));
+    return listed;
+}
+
+bool is_check(const GateReport& report) { return report.command == "check"; }
+
+// "offset=11: load_sectors 128 -> 160 (+25 %), predicted"
+std::string sentence_of(const GateFinding& finding, bool says_side) {
+    std::string text = finding.point.empty() ? "" : shown(finding.point) + ": ";
+    text += printable(finding.text);
+    if (says_side && finding.now && !finding.side.empty())
+        text += fmt::format(", {}", finding.side);
+    return text;
+}
+
+std::string count_text(std::uint64_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", grouped(count), noun, count == 1 ? "" : "s");
+}
+
+// "broken", "missing", "kept"
+std::string_view outcome_of(const GateCase& one) {
+    if (one.count(Kind::broken) > 0) return "broken";
+    return one.count(Kind::missing) > 0 ? "missing" : "kept";
+}
+
+std::string outcome_line(const GateCase& one) {
+    const std::uint64_t broken = one.count(Kind::broken);
+    const std::uint64_t all = broken + one.held() + one.count(Kind::missing);
+    if (broken > 0)
+        return fmt::format("broken at {} of {}", grouped(broken), count_text(all, "point"));
+    if (one.count(Kind::missing) > 0)
+        return one.held() == 0
+                   ? "nothing to hold it against"
+                   : fmt::format("no number at {} of {}", grouped(one.count(Kind::missing)),
+                                 count_text(all, "point"));
+    return fmt::format("kept at {}", count_text(all, "point"));
+}
+
+std::string headline(const GateReport& report) {
+    const auto broken = report.count(Kind::broken);
+    const auto missing = report.count(Kind::missing);
+    if (is_check(report) && report.cases.size() == 1)
+        return "1 budget: " + outcome_line(report.cases.front());
+    if (is_check(report)) {
+        std::uint64_t kept = 0;
+        for (const GateCase& one : report.cases)
+            kept += one.count(Kind::broken) + one.count(Kind::missing) == 0 ? 1 : 0;
+        return fmt::format("{} of {} kept at {}", kept, count_text(report.cases.size(), "budget"),
+                           count_text(report.points, "point"));
+    }
+    std::string text =
+        fmt::format("{} compared: {} worse, {} better", count_text(report.points, "point"),
+                    count_text(broken, "value"), grouped(report.count(Kind::better)));
+    if (report.count(Kind::changed) > 0)
+        text += fmt::format(", {} changed", grouped(report.count(Kind::changed)));
+    if (missing > 0) text += fmt::format(", {} missing", grouped(missing));
+    return text;
+}
+
+void put_lines(std::string& text, const std::vector<GateFinding>& findings, std::uint64_t all,
+               bool says_side) {
+    // Numbers that are missing are missing for the same reason nearly always.
+    const bool are_missing = !findings.empty() && findings.front().kind == Kind::missing;
+    const std::size_t shown_count = std::min(findings.size(), are_missing ? 3 : most_shown);
+    // A bullet, so that no name begins a line: services read commands there.
+    for (std::size_t i = 0; i < shown_count; ++i) {
+        const std::string line = fmt::format("  - {}", sentence_of(findings[i], says_side));
+        text +=
+            findings[i].point.empty()
+                ? folded_text(line.substr(2), {.columns = shown_columns, .indent = 2, .hanging = 2})
+                : line + "\n";
+    }
+    if (all > shown_count) text += fmt::format("  - {} more\n", grouped(all - shown_count));
+}
+
+std::string_view heading_of(Kind kind) {
+    switch (kind) {
+        case Kind::broken:
+            return "Worse";
+        case Kind::missing:
+            return "Missing";
+        case Kind::changed:
+            return "Changed";
+        case Kind::better:
+            return "Better";
+    }
+    return "";
+}
+
+std::vector<std::string> remarks_of(const GateReport& report) {
+    std::vector<std::string> remarks;
+    for (const std::vector<std::string>* list : {&report.losses, &report.notes})
+        for (const std::string& remark : *list) remarks.push_back(printable(remark));
+    return remarks;
+}
+
+// Characters that begin something in Markdown or HTML, as entities or behind a backslash.
+std::string markdown_text(std::string_view text) {
+    constexpr std::string_view marks = R"(\`*_{}[]()#+-.!|~@$:)";
+    std::string escaped;
+    for (const char c : printable(text)) {
+        if (c == '<')
+            escaped += "&lt;";
+        else if (c == '>')
+            escaped += "&gt;";
+        else if (c == '&')
+            escaped += "&amp;";
+        else if (marks.find(c) != marks.npos && c != '.' && c != '-' && c != ':' && c != '(' &&
+                 c != ')')
+            escaped.append({'\\', c});
+        else
+            escaped += c;
+    }
+    return escaped;
+}
+
+// As GitHub's runner reads the message of a workflow command.
+std::string annotation_text(std::string_view text) {
+    std::string escaped;
+    for (const char c : printable(text)) escaped += c == '%' ? "%25" : std::string(1, c);
+    // The runner's older commands may stand anywhere in a line.
+    for (std::size_t at; (at = escaped.find("##[")) != escaped.npos;)
+        escaped.replace(at, 3, "## [");
+    return escaped;
+}
+
+Json number_or_null(const std::optional<double>& number) {
+    if (!number || !std::isfinite(*number)) return nullptr;
+    constexpr double exact = 9007199254740992;  // 2^53
+    if (*number >= 0 && *number <= exact && std::floor(*number) == *number)
+        return static_cast<std::uint64_t>(*number);
+    return *number;
+}
+
+Json tree_of_finding(const GateFinding& finding, bool is_of_check) {
+    return {
+        {"kind", is_of_check && finding.kind == Kind::broken ? "broken" : name_of(finding.kind)},
+        {"point", finding.point.empty() ? Json(nullptr) : Json(finding.point)},
+        {"side", finding.side.empty() ? Json(nullptr) : Json(finding.side)},
+        {"counter", finding.counter ? Json(key_of(*finding.counter)) : Json(nullptr)},
+        {is_of_check ? "limit" : "before", number_or_null(finding.before)},
+        {"now", number_or_null(finding.now)},
+        {"text", finding.text}};
+}
+
+std::string_view outcome_of(const GateReport& report) {
+    switch (report.code()) {
+        case ExitCode::finding:
+            return "broken";
+        case ExitCode::partial:
+            return "missing";
+        default:
+            return "kept";
+    }
+}
+
+}  // namespace
+
+std::string gate_text(const GateReport& report) {
+    std::string text = headline(report) + "\n";
+    if (is_check(report)) {
+        for (const GateCase& one : report.cases) {
+            text +=
+                fmt::format("{:<8}{}: {}\n", outcome_of(one), shown(one.name()), outcome_line(one));
+            put_lines(text, one.findings(), one.count(Kind::broken) + one.count(Kind::missing),
+                      false);
+        }
+    } else {
+        for (const Kind kind : kinds) {
+            const Listed listed = findings_of(report, kind);
+            if (listed.all == 0) continue;
+            text += fmt::format("\n{}\n", heading_of(kind));
+            put_lines(text, listed.findings, listed.all, true);
+        }
+    }
+    const std::vector<std::string> remarks = remarks_of(report);
+    if (!remarks.empty()) text += '\n';
+    for (const std::string& remark : remarks)
+        text += folded_text("note: " + remark, {.columns = shown_columns, .hanging = 2});
+    return without_commands(text);
+}
+
+std::string gate_json(const GateReport& report) {
+    Json body = Json::object();
+    body["files"] = report.files;
+    body["outcome"] = outcome_of(report);
+    body["points"] = report.points;
+    Json& cases = body[is_check(report) ? "budgets" : "counters"] = Json::array();
+    for (const GateCase& one : report.cases) {
+        Json item{{is_check(report) ? "budget" : "counter", one.name()},
+                  {"held", one.held()},
+                  {"broken", one.count(Kind::broken)},
+                  {"missing", one.count(Kind::missing)}};
+        if (!is_check(report)) {
+            item["changed"] = one.count(Kind::changed);
+            item["better"] = one.count(Kind::better);
+        }
+        Json findings = Json::array();
+        for (const GateFinding& finding : one.findings())
+            findings.push_back(tree_of_finding(finding, is_check(report)));
+        item["findings"] = std::move(findings);
+        cases.push_back(std::move(item));
+    }
+    body["losses"] = report.losses;
+    body["notes"] = report.notes;
+    Json document{{"schema", result_schema}};
+    document[is_check(report) ? "check" : "comparison"] = std::move(body);
+    return text_of(document, 1) + "\n";
+}
+
+std::string gate_junit(const GateReport& report) {
+    std::string cases;
+    std::uint64_t failures = 0;
+    std::uint64_t errors = 0;
+    const auto put_case = [&](std::string_view name, std::string_view element,
+                              std::string_view message, const std::string& body) {
+        cases += fmt::format("    <testcase classname=\"coalprof.{}\" name=\"{}\" time=\"0\"",
+                             report.command, xml_text(name));
+        if (element.empty()) {
+            cases += "/>\n";
+            return;
+        }
+        ++(element == "failure" ? failures : errors);
+        cases += fmt::format(
+            ">\n      <{0} message=\"{1}\" type=\"{2}\">{3}</{0}>\n    </testcase>\n", element,
+            xml_text(message), element == "failure" ? "broken" : "missing", body);
+    };
+    for (const GateCase& one : report.cases) {
+        const std::string_view outcome = outcome_of(one);
+        std::string body;
+        put_lines(body, one.findings(), one.count(Kind::broken) + one.count(Kind::missing),
+                  !is_check(report));
+        std::string lines;
+        for (std::size_t at = 0; at < body.size();) {  // line by line: a line end is a mark here
+            const std::size_t end = body.find('\n', at);
+            lines += xml_text(std::string_view(body).substr(at, end - at)) + "\n";
+            at = end + 1;
+        }
+        put_case(one.name(),
+                 outcome == "broken"    ? "failure"
+                 : outcome == "missing" ? "error"
+                                        : "",
+                 outcome_line(one), lines);
+    }
+    for (const std::string& loss : report.losses) put_case("all points", "error", loss, "");
+    const std::string totals =
+        fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\" time=\"0\"",
+                    report.cases.size() + report.losses.size(), failures, errors);
+    return fmt::format(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        "<testsuites {0}>\n  <testsuite name=\"coalprof {1}\" {0}>\n{2}"
+        "  </testsuite>\n</testsuites>\n",
+        totals, report.command, cases);
+}
+
+std::string gate_github(const GateReport& report) {
+    // GitHub shows 10 errors and 10 warnings of a step, and drops the rest without a word.
+    constexpr std::size_t most_of_a_kind = 10;
+    std::string text;
+    const auto put = [&](std::string_view level, const std::vector<std::string>& lines,
+                         std::uint64_t all) {
+        const std::size_t fits = all > most_of_a_kind ? most_of_a_kind - 1 : lines.size();
+        for (std::size_t i = 0; i < std::min(fits, lines.size()); ++i)
+            text += fmt::format("::{} title=coalprof {}::{}\n", level, report.command,
+                                annotation_text(lines[i]));
+        if (all > fits)
+            text += fmt::format("::{} title=coalprof {}::{} more\n", level, report.command,
+                                grouped(all - fits));
+    };
+    std::vector<std::string> broken;
+    std::vector<std::string> missing = report.losses;
+    std::uint64_t all_missing = report.count(Kind::missing);
+    if (is_check(report)) {
+        for (const GateCase& one : report.cases)
+            for (const GateFinding& finding : one.findings())
+                (finding.kind == Kind::broken ? broken : missing)
+                    .push_back(shown(one.name()) + ": " + sentence_of(finding, false));
+    } else {
+        for (const GateFinding& finding : findings_of(report, Kind::broken).findings)
+            broken.push_back(sentence_of(finding, true));
+        const Listed listed = findings_of(report, Kind::missing);
+        for (const GateFinding& finding : listed.findings)
+            missing.push_back(sentence_of(finding, true));
+        all_missing = listed.all;
+    }
+    put("error", broken, report.count(Kind::broken));
+    put("warning", missing, all_missing + report.losses.size());
+    text += fmt::format("::notice title=coalprof {}::{}\n", report.command,
+                        annotation_text(headline(report)));
+    return text;
+}
+
+std::string gate_markdown(const GateReport& report) {
+    std::string text = fmt::format("### coalprof {}\n\n{}\n\n", report.command, headline(report));
+    text += is_check(report) ? "| outcome | budget | worst |\n|---|---|---|\n"
+                             : "| change | point | what |\n|---|---|---|\n";
+    if (is_check(report)) {
+        for (const GateCase& one : report.cases) {
+            const auto findings = one.findings();
+            text += fmt::format(
+                "| {} | {} | {} |\n", outcome_line(one), markdown_text(shown(one.name())),
+                findings.empty() ? "" : markdown_text(sentence_of(findings.front(), false)));
+        }
+    } else {
+        for (const Kind kind : kinds) {
+            const auto [findings, all] = findings_of(report, kind);
+            for (std::size_t i = 0; i < std::min(findings.size(), most_shown); ++i)
+                text += fmt::format("| {} | {} | {} |\n", name_of(kind),
+                                    markdown_text(shown(findings[i].point)),
+                                    markdown_text(findings[i].text));
+            if (all > most_shown)
+                text +=
+                    fmt::format("| {} | | {} more |\n", name_of(kind), grouped(all - most_shown));
+        }
+    }
+    for (const std::string& remark : remarks_of(report))
+        text += fmt::format("\n{}\n", markdown_text(remark));
+    return text + "\n";
+}
+
+const GateFormat& find_gate_format(std::string_view name) {
+    std::vector<std::string_view> names;
+    for (const GateFormat& format : gate_formats) {
+        if (format.name == name) return format;
+        names.push_back(format.name);
+    }
+    throw UsageError(unknown_word("--format", name, names));
+}
+
+}  // namespace coalprof

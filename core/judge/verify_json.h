@@ -1,0 +1,14 @@
+// The agreement of prediction and measurement as JSON, for `coalprof verify --json`. Its shape
+// stands in docs/coalprof.schema.json.
+#pragma once
+
+#include <string>
+
+#include "core/judge/verify.h"
+
+namespace coalprof {
+
+// The whole document, ended by a newline; one finding a line.
+std::string json_document(const VerifyReport& report);
+
+}  // namespace coalprof

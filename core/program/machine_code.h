@@ -1,0 +1,45 @@
+// Kernels that are machine code without PTX: CUPTI's SASS metrics count each of their memory
+// instructions, of one function in a run of the program. What the metrics are called, what their
+// counts come to, and which kernels are worth such a run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/program/trace.h"
+#include "core/program/traced_kernels.h"
+#include "core/program/traced_lines.h"
+
+namespace coalprof {
+
+// As CUPTI names them, those that tell most first. A chip may lack some.
+std::span<const std::string_view> machine_code_metrics();
+// So many of the first were seen to fit together (H200, CUDA 13.0); more may not.
+inline constexpr std::size_t sure_machine_code_metrics = 7;
+
+// One entry for each line of a function, kind and width of access; without line information one
+// for each instruction.
+std::vector<LineSummary> lines_of_machine_code(const std::vector<Trace>& traces);
+
+// Executions of bulk copies (TMA), which have no sectors, by their functions.
+std::map<std::string, std::uint64_t> bulk_copies_of(const std::vector<Trace>& traces);
+
+// A kernel, by its mangled name, and how many of its launches were counted in the first run.
+struct KernelOfMachineCode {
+    std::string name;
+    std::uint64_t launches = 0;
+};
+// Kernels that do not count themselves, those that take most time first, at most `most`. `kernels`
+// and `first_run` are of the run that the hardware counted, `of_ptx` of that in which code counted
+// itself; empty: there was none.
+std::vector<KernelOfMachineCode> kernels_of_machine_code(const std::vector<KernelSummary>& kernels,
+                                                         const std::vector<Trace>& first_run,
+                                                         const std::vector<Trace>& of_ptx,
+                                                         std::size_t most);
+
+}  // namespace coalprof

@@ -1,0 +1,352 @@
+#include "core/program/probe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "core/program/statement.h"
+
+namespace coalprof {
+namespace {
+
+// Older ones lack match.sync.
+constexpr std::uint32_t least_capability = 70;
+constexpr std::string_view least_version = "6.3";
+constexpr std::string_view entry_word = ".entry";
+
+std::uint64_t whole_number(std::string_view text) {
+    std::uint64_t number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+}
+
+struct Location {
+    std::uint64_t file = 0;
+    std::uint64_t line = 0;
+    std::uint64_t column = 0;
+    friend auto operator<=>(const Location&, const Location&) = default;
+};
+
+constexpr std::size_t most_inlined = 64;
+
+class Rewriter {
+ public:
+    Rewriter(std::string_view ptx, const std::function<bool(const std::string&)>& wants,
+             std::string_view mark)
+        : text_(ptx), wants_(wants), mark_(mark) {}
+
+    std::variant<ProbedPtx, NoPtx> rewrite();
+
+ private:
+    // Copies what lies before `end` and goes on there.
+    void copy_to(std::size_t end) {
+        result_.text += text_.substr(at_, end - at_);
+        at_ = end;
+    }
+    std::size_t line_end() const { return std::min(text_.find('\n', at_), text_.size()); }
+    bool stands_here(std::string_view word) const {
+        return text_.compare(at_, word.size(), word) == 0 &&
+               (at_ + word.size() >= text_.size() || !is_name_character(text_[at_ + word.size()]));
+    }
+    // Behind the brace that closes the one at `open`.
+    std::size_t behind_braces(std::size_t open) const;
+
+    void module_statement();
+    void version();
+    void declaration();
+    void function(std::string_view header);
+    void body_statement();
+    void location();
+    void count(const MemoryInstruction& instruction);
+    void call(const MemoryInstruction& instruction, Space space, const std::string& address,
+              const std::string& condition);
+    void resolve_lines();
+    // Whether the function that is read names the register once: where it is set.
+    bool is_unused(const std::string& name) const;
+
+    std::string_view text_;
+    const std::function<bool(const std::string&)>& wants_;
+    std::string_view mark_;
+    std::size_t at_ = 0;
+    std::size_t depth_ = 0;                    // of braces, in a function
+    std::size_t code_at_ = std::string::npos;  // where the probe's own code goes
+    std::uint64_t capability_ = 0;
+    bool is_wanted_ = false;
+    std::string function_;
+    std::string_view body_;
+    PtxRegisters registers_;
+    Location location_;
+    // The place where the function of a location was inlined, of the function that is read.
+    std::map<Location, Location> inlined_at_;
+    std::map<std::uint64_t, std::string> files_;
+    std::vector<std::vector<Location>> locations_;  // of each site: its own, then where inlined
+    ProbedPtx result_;
+};
+
+std::size_t Rewriter::behind_braces(std::size_t open) const {
+    std::size_t depth = 0;
+    for (std::size_t i = open; i < text_.size(); ++i) {
+        if (text_[i] == '"') {
+            i = text_.find('"', i + 1);
+            if (i == text_.npos) break;
+        } else if (text_[i] == '{') {
+            ++depth;
+        } else if (text_[i] == '}' && --depth == 0) {
+            return i + 1;
+        }
+    }
+    return text_.size();
+}
+
+std::variant<ProbedPtx, NoPtx> Rewriter::rewrite() {
+    result_.text.reserve(text_.size() * 2);
+    while (true) {
+        copy_to(skip_blanks(text_, at_));
+        if (at_ >= text_.size()) break;
+        depth_ == 0 ? module_statement() : body_statement();
+    }
+    if (capability_ < least_capability)
+        return NoPtx{fmt::format("its PTX is for compute capability {}.{}, and counting needs 7.0",
+                                 capability_ / 10, capability_ % 10)};
+    if (result_.sites.empty() || code_at_ == std::string::npos)
+        return NoPtx{"no wanted kernel of it reads or writes global or shared memory"};
+    resolve_lines();
+    result_.samples_of_each = samples_of_each_of(result_.sites.size());
+    result_.text.insert(code_at_, probe_code(result_.sites.size(), result_.samples_of_each, mark_));
+    return std::move(result_);
+}
+
+void Rewriter::module_statement() {
+    if (stands_here(".version")) {
+        version();
+    } else if (stands_here(".target")) {
+        const std::size_t sm = text_.find("sm_", at_);
+        if (sm < line_end()) capability_ = whole_number(text_.substr(sm + 3));
+        copy_to(line_end());
+    } else if (stands_here(".address_size")) {
+        copy_to(line_end());
+        code_at_ = result_.text.size();
+    } else if (stands_here(".file")) {
+        const std::string_view line = text_.substr(at_, line_end() - at_);
+        const std::size_t open = line.find('"');
+        const std::size_t close = line.find('"', open + 1);
+        const std::vector<std::string_view> words = words_of(line);
+        if (close != line.npos && words.size() > 2)
+            files_[whole_number(words[1])] = line.substr(open + 1, close - open - 1);
+        copy_to(line_end());
+    } else if (stands_here(".section")) {
+        copy_to(behind_braces(std::min(text_.find('{', at_), text_.size())));
+    } else {
+        declaration();
+    }
+}
+
+void Rewriter::version() {
+    const std::vector<std::string_view> words = words_of(text_.substr(at_, line_end() - at_));
+    const std::size_t end = line_end();
+    if (words.size() > 1 && (whole_number(words[1]) < 6 || words[1] == "6.0" || words[1] == "6.1" ||
+                             words[1] == "6.2")) {
+        result_.text += fmt::format(".version {}", least_version);
+        at_ = end;
+    }
+    copy_to(end);
+}
+
+// A variable, a function that is declared, or one with a body.
+void Rewriter::declaration() {
+    const std::size_t end = std::min(text_.find_first_of(";{=", at_), text_.size());
+    if (end < text_.size() && text_[end] == '{') {
+        function(text_.substr(at_, end - at_));
+        return;
+    }
+    std::size_t semicolon = end;
+    while (semicolon < text_.size() && text_[semicolon] != ';')
+        semicolon = text_[semicolon] == '{' ? behind_braces(semicolon) : semicolon + 1;
+    copy_to(std::min(semicolon + 1, text_.size()));
+}
+
+void Rewriter::function(std::string_view header) {
+    const std::size_t entry = header.find(entry_word);
+    const std::size_t func = header.find(".func");
+    std::size_t name = header.npos;
+    if (entry != header.npos) {
+        name = entry + entry_word.size();
+    } else if (func != header.npos) {
+        name = skip_blanks(header, func + 5);
+        if (name < header.size() && header[name] == '(')  // what it returns
+            name = skip_blanks(header, std::min(header.find(')', name), header.size() - 1) + 1);
+    }
+    const std::size_t body = at_ + header.size();
+    if (name == header.npos) {  // of no kind that is known
+        copy_to(behind_braces(body));
+        return;
+    }
+    function_ = name_at(header, name);
+    body_ = text_.substr(body, behind_braces(body) - body);
+    is_wanted_ = entry == header.npos || wants_(function_);
+    registers_ = {};
+    location_ = {};
+    inlined_at_.clear();
+    copy_to(body);
+    // Counting takes registers: without a word on it the kernel could not be launched with as many
+    // threads as before.
+    const auto says = [&](std::string_view word) { return header.find(word) != header.npos; };
+    if (is_wanted_ && entry != header.npos && !says(".maxntid") && !says(".reqntid") &&
+        !says(".maxnreg"))
+        result_.text += ".maxntid 1024, 1, 1\n";
+    copy_to(body + 1);
+    depth_ = 1;
+}
+
+void Rewriter::body_statement() {
+    const char c = text_[at_];
+    if (c == '{' || c == '}') {
+        c == '{' ? ++depth_ : --depth_;
+        copy_to(at_ + 1);
+        return;
+    }
+    if (stands_here(".loc")) {
+        location();
+        return;
+    }
+    std::size_t end = at_;
+    while (end < text_.size() && is_name_character(text_[end])) ++end;
+    if (end > at_ && end < text_.size() && text_[end] == ':' && text_.compare(end, 2, "::") != 0) {
+        copy_to(end + 1);
+        return;
+    }
+    end = std::min(text_.find(';', at_), text_.size());
+    const std::string_view statement = text_.substr(at_, end - at_);
+    if (stands_here(".reg")) registers_.declare(statement);
+    if (is_wanted_ && c != '.')
+        if (const auto instruction = memory_instruction(statement)) count(*instruction);
+    copy_to(std::min(end + 1, text_.size()));
+}
+
+// .loc FILE LINE COLUMN[, function_name LABEL[+N], inlined_at FILE LINE COLUMN]
+void Rewriter::location() {
+    const std::vector<std::string_view> words = words_of(text_.substr(at_, line_end() - at_));
+    const auto at = [&](std::size_t word) -> Location {
+        return {whole_number(words[word]), whole_number(words[word + 1]),
+                whole_number(words[word + 2])};
+    };
+    if (words.size() > 3) location_ = at(1);
+    const auto inlined =
+        static_cast<std::size_t>(std::ranges::find(words, "inlined_at") - words.begin());
+    if (inlined + 3 < words.size())
+        inlined_at_[location_] = at(inlined + 1);
+    else
+        inlined_at_.erase(location_);
+    copy_to(line_end());
+}
+
+void Rewriter::count(const MemoryInstruction& instruction) {
+    const std::uint32_t bits = registers_.bits_of(instruction.base);
+    std::string code =
+        "{ .reg .b64 %coalprof_a, %coalprof_b; .reg .pred %coalprof_p, %coalprof_q; ";
+    code += bits == 32 ? fmt::format("cvt.u64.u32 %coalprof_a, {}; ", instruction.base)
+                       : fmt::format("mov.b64 %coalprof_a, {}; ", instruction.base);
+    if (instruction.offset != "0")
+        code += fmt::format("add.s64 %coalprof_a, %coalprof_a, {}; ", instruction.offset);
+    result_.text += code;
+    if (instruction.space != PtxSpace::generic) {
+        call(instruction, instruction.space == PtxSpace::shared ? Space::shared : Space::global,
+             "%coalprof_a", instruction.guard);
+    } else {
+        // Both questions are asked of the address; where the instruction is guarded, its guard
+        // decides too.
+        std::string both = "%coalprof_p";
+        std::string guard;
+        if (instruction.guard.starts_with('!'))
+            guard = fmt::format(
+                "not.pred %coalprof_q, {}; and.pred %coalprof_p, %coalprof_p, "
+                "%coalprof_q; ",
+                instruction.guard.substr(1));
+        else if (!instruction.guard.empty())
+            guard = fmt::format("and.pred %coalprof_p, %coalprof_p, {}; ", instruction.guard);
+        result_.text += "isspacep.global %coalprof_p, %coalprof_a; " + guard;
+        call(instruction, Space::global, "%coalprof_a", both);
+        result_.text += "isspacep.shared %coalprof_p, %coalprof_a; " + guard +
+                        "cvta.to.shared.u64 %coalprof_b, %coalprof_a; ";
+        call(instruction, Space::shared, "%coalprof_b", both);
+    }
+    result_.text += "}\n\t";
+}
+
+void Rewriter::call(const MemoryInstruction& instruction, Space space, const std::string& address,
+                    const std::string& condition) {
+    const PtxSite site{
+        .function = function_,
+        .source = {},
+        .inlined_at = {},
+        .instruction = instruction.opcode,
+        .kind = is_unused(instruction.result) ? AccessKind::reduce : instruction.kind,
+        .space = space,
+        .width_bytes = instruction.width_bytes};
+    result_.text += fmt::format(
+        "{{ .param .b64 coalprof_0; .param .b32 coalprof_1; st.param.b64 [coalprof_0], {}; "
+        "st.param.b32 [coalprof_1], {}; {}call coalprof_probe, (coalprof_0, coalprof_1); }} ",
+        address, probe_word(result_.sites.size(), site),
+        condition.empty() ? "" : fmt::format("@{} ", condition));
+    result_.sites.push_back(site);
+    std::vector<Location> chain{location_};
+    for (auto outer = inlined_at_.find(location_);
+         outer != inlined_at_.end() && chain.size() < most_inlined;
+         outer = inlined_at_.find(outer->second))
+        chain.push_back(outer->second);
+    locations_.push_back(std::move(chain));
+}
+
+bool Rewriter::is_unused(const std::string& name) const {
+    if (name.empty()) return false;
+    if (name == "_") return true;
+    std::size_t times = 0;
+    for (std::size_t at = body_.find(name); at != body_.npos; at = body_.find(name, at + 1)) {
+        const std::size_t end = at + name.size();
+        times += end >= body_.size() || !is_name_character(body_[end]);
+    }
+    return times == 1;
+}
+
+// The names of files stand behind the code.
+void Rewriter::resolve_lines() {
+    const auto resolved = [&](const Location& location) -> SourceLine {
+        const auto file = files_.find(location.file);
+        if (file == files_.end() || location.line == 0) return {};
+        return {file->second, location.line};
+    };
+    for (std::size_t i = 0; i < locations_.size(); ++i) {
+        PtxSite& site = result_.sites[i];
+        site.source = resolved(locations_[i].front());
+        for (std::size_t outer = 1; outer < locations_[i].size(); ++outer) {
+            site.inlined_at = resolved(locations_[i][outer]);
+            if (!is_of_toolkit(site.inlined_at)) break;
+        }
+    }
+}
+
+}  // namespace
+
+bool is_of_toolkit(const SourceLine& place) {
+    return place.file.find("/include/") != std::string::npos ||
+           place.file.find("/triton/language/") != std::string::npos;
+}
+
+std::variant<ProbedPtx, NoPtx> probe(std::string_view ptx,
+                                     const std::function<bool(const std::string&)>& wants,
+                                     std::string_view mark) {
+    return Rewriter(ptx, wants, mark).rewrite();
+}
+
+std::vector<std::string> kernels_in(std::string_view ptx) {
+    std::vector<std::string> names;
+    for (std::size_t at = 0; (at = ptx.find(entry_word, at)) != ptx.npos;) {
+        at += entry_word.size();
+        if (const std::string_view name = name_at(ptx, at); !name.empty()) names.emplace_back(name);
+    }
+    return names;
+}
+
+}  // namespace coalprof

@@ -1,0 +1,34 @@
+// The code that counted instructions call on the GPU, and what it keeps there of each site.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/program/site.h"
+
+namespace coalprof {
+
+inline constexpr std::size_t site_counts = sizeof(SiteTotals) / sizeof(std::uint64_t);
+// Of one warp: a number (from 1; 0: none), its active lanes, then for each lane the address in the
+// low 48 bits, and above them a set bit with the low 15 bits of the number less one. Samples are
+// spread over all executions.
+inline constexpr std::size_t sample_words = 2 + warp_lanes;
+inline constexpr const char* counts_symbol = "coalprof_counts";
+inline constexpr const char* samples_symbol = "coalprof_samples";
+
+// How many samples of each of so many sites there is room for.
+std::size_t samples_of_each_of(std::size_t sites);
+// The second thing that an instruction gives the function: its site with what it is.
+std::uint32_t probe_word(std::size_t site, const PtxSite& of);
+// A function, coalprof_probe, and its memory, to whose names `mark` is added: code that is linked
+// from several texts has that of each.
+std::string probe_code(std::size_t sites, std::size_t samples_of_each, std::string_view mark = {});
+
+// The warps that a site's samples hold (samples_of_each x sample_words numbers). One that two warps
+// wrote to at the same time is left out.
+std::vector<WarpAccess> accesses_of(const PtxSite& site, const std::vector<std::uint64_t>& words);
+
+}  // namespace coalprof

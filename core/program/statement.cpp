@@ -1,0 +1,205 @@
+#include "core/program/statement.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+namespace coalprof {
+namespace {
+
+using Named = std::pair<std::string_view, std::uint32_t>;
+
+constexpr std::array type_widths{
+    Named{"b8", 1},  Named{"u8", 1},  Named{"s8", 1},   Named{"b16", 2},   Named{"u16", 2},
+    Named{"s16", 2}, Named{"f16", 2}, Named{"bf16", 2}, Named{"f16x2", 4}, Named{"bf16x2", 4},
+    Named{"b32", 4}, Named{"u32", 4}, Named{"s32", 4},  Named{"f32", 4},   Named{"b64", 8},
+    Named{"u64", 8}, Named{"s64", 8}, Named{"f64", 8},  Named{"b128", 16}};
+constexpr std::array vector_sizes{Named{"v2", 2}, Named{"v4", 4}, Named{"v8", 8}};
+
+template <std::size_t count>
+std::uint32_t number_named(const std::array<Named, count>& names,
+                           const std::vector<std::string_view>& parts) {
+    for (const std::string_view part : parts)
+        for (const auto& [name, number] : names)
+            if (part == name) return number;
+    return 0;
+}
+
+std::string_view trimmed(std::string_view text) {
+    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())))
+        text.remove_prefix(1);
+    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())))
+        text.remove_suffix(1);
+    return text;
+}
+
+std::vector<std::string_view> parts_of_opcode(std::string_view opcode) {
+    std::vector<std::string_view> parts;
+    while (true) {
+        const std::size_t dot = opcode.find('.');
+        parts.push_back(opcode.substr(0, dot));
+        if (dot == opcode.npos) return parts;
+        opcode.remove_prefix(dot + 1);
+    }
+}
+
+// None: a memory that is not counted.
+std::optional<PtxSpace> space_of(const std::vector<std::string_view>& parts) {
+    for (const std::string_view part : parts) {
+        if (part == "global") return PtxSpace::global;
+        if (part == "shared" || part == "shared::cta") return PtxSpace::shared;
+        if (part == "const" || part == "local" || part.starts_with("param") ||
+            part == "shared::cluster")
+            return std::nullopt;
+    }
+    return PtxSpace::generic;
+}
+
+std::optional<AccessKind> kind_of(std::string_view base) {
+    if (base == "ld" || base == "ldu") return AccessKind::load;
+    if (base == "st") return AccessKind::store;
+    if (base == "atom") return AccessKind::atomic;
+    if (base == "red") return AccessKind::reduce;
+    return std::nullopt;
+}
+
+// The `nth` "[...]" of the operands, from 0.
+std::string_view bracket_of(std::string_view operands, std::size_t nth) {
+    std::size_t open = 0;
+    for (std::size_t i = 0; i <= nth; ++i) {
+        open = operands.find('[', i == 0 ? 0 : open + 1);
+        if (open == operands.npos) return {};
+    }
+    const std::size_t close = operands.find(']', open);
+    return close == operands.npos ? std::string_view{}
+                                  : trimmed(operands.substr(open + 1, close - open - 1));
+}
+
+void set_address(MemoryInstruction& instruction, std::string_view address) {
+    const std::size_t plus = address.find('+');
+    instruction.base = trimmed(address.substr(0, plus));
+    if (plus != address.npos) instruction.offset = trimmed(address.substr(plus + 1));
+}
+
+// cp.async.ca.shared.global [to], [from], bytes, ...: the read of global memory.
+std::optional<MemoryInstruction> asynchronous_copy(MemoryInstruction instruction,
+                                                   const std::vector<std::string_view>& parts,
+                                                   std::string_view operands) {
+    if (parts.size() < 4 || parts[1] != "async" || (parts[2] != "ca" && parts[2] != "cg") ||
+        std::ranges::find(parts, "global") == parts.end())
+        return std::nullopt;
+    const std::size_t close = operands.find(']', operands.find(']') + 1);
+    if (close == operands.npos) return std::nullopt;
+    const std::vector<std::string_view> rest = words_of(operands.substr(close + 1));
+    if (rest.empty()) return std::nullopt;
+    instruction.kind = AccessKind::load;
+    instruction.space = PtxSpace::global;
+    // .cg copies 16 bytes, nothing else.
+    const std::string_view bytes = rest.front();
+    instruction.width_bytes = parts[2] == "cg" || bytes == "16" || bytes == "0x10" ? 16
+                              : bytes == "8" || bytes == "0x8"                     ? 8
+                                                                                   : 4;
+    set_address(instruction, bracket_of(operands, 1));
+    if (instruction.base.empty()) return std::nullopt;
+    return instruction;
+}
+
+}  // namespace
+
+bool is_name_character(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%';
+}
+
+std::string_view name_at(std::string_view text, std::size_t at) {
+    const std::size_t begin = std::min(skip_blanks(text, at), text.size());
+    std::size_t end = begin;
+    while (end < text.size() && is_name_character(text[end])) ++end;
+    return text.substr(begin, end - begin);
+}
+
+std::vector<std::string_view> words_of(std::string_view text) {
+    std::vector<std::string_view> words;
+    constexpr std::string_view between = " \t\r\n,";
+    for (std::size_t at = text.find_first_not_of(between); at != text.npos;) {
+        const std::size_t end = std::min(text.find_first_of(between, at), text.size());
+        words.push_back(text.substr(at, end - at));
+        at = text.find_first_not_of(between, end);
+    }
+    return words;
+}
+
+std::size_t skip_blanks(std::string_view text, std::size_t at) {
+    while (at < text.size()) {
+        if (std::isspace(static_cast<unsigned char>(text[at]))) {
+            ++at;
+        } else if (text.compare(at, 2, "//") == 0) {
+            at = std::min(text.find('\n', at), text.size());
+        } else if (text.compare(at, 2, "/*") == 0) {
+            const std::size_t end = text.find("*/", at + 2);
+            at = end == text.npos ? text.size() : end + 2;
+        } else {
+            break;
+        }
+    }
+    return at;
+}
+
+std::optional<MemoryInstruction> memory_instruction(std::string_view statement) {
+    statement = trimmed(statement);
+    MemoryInstruction instruction;
+    if (statement.starts_with('@')) {
+        statement = trimmed(statement.substr(1));
+        std::size_t end = 0;
+        while (end < statement.size() &&
+               (statement[end] == '!' || is_name_character(statement[end])))
+            ++end;
+        instruction.guard = statement.substr(0, end);
+        statement = trimmed(statement.substr(end));
+    }
+    std::size_t end = 0;
+    while (end < statement.size() &&
+           (is_name_character(statement[end]) || statement[end] == '.' || statement[end] == ':'))
+        ++end;
+    instruction.opcode = statement.substr(0, end);
+    const std::string_view operands = statement.substr(end);
+    const std::vector<std::string_view> parts = parts_of_opcode(instruction.opcode);
+    if (parts.front() == "cp") return asynchronous_copy(std::move(instruction), parts, operands);
+    const auto kind = kind_of(parts.front());
+    const auto space = space_of(parts);
+    const std::uint32_t width = number_named(type_widths, parts);
+    if (!kind || !space || width == 0 || parts.size() < 2) return std::nullopt;
+    if (parts[1] == "async" || parts[1] == "bulk") return std::nullopt;
+    instruction.kind = *kind;
+    instruction.space = *space;
+    instruction.width_bytes = width * std::max(1u, number_named(vector_sizes, parts));
+    set_address(instruction, bracket_of(operands, 0));
+    if (const auto words = words_of(operands.substr(0, operands.find('[')));
+        instruction.kind == AccessKind::atomic && words.size() == 1)
+        instruction.result = words.front();
+    if (instruction.width_bytes > 16 || instruction.base.empty()) return std::nullopt;
+    return instruction;
+}
+
+void PtxRegisters::declare(std::string_view statement) {
+    const std::vector<std::string_view> words = words_of(statement);
+    if (words.size() < 3) return;
+    const std::uint32_t bytes =
+        words[1] == ".pred" ? 0 : number_named(type_widths, {words[1].substr(1)});
+    if (bytes < 4 || bytes > 8) return;
+    for (std::size_t i = 2; i < words.size(); ++i) {
+        const std::size_t range = words[i].find('<');
+        (range == words[i].npos ? names_ : ranges_)[std::string(words[i].substr(0, range))] =
+            bytes * 8;
+    }
+}
+
+std::uint32_t PtxRegisters::bits_of(const std::string& name) const {
+    if (const auto found = names_.find(name); found != names_.end()) return found->second;
+    const std::size_t last = name.find_last_not_of("0123456789");
+    if (last == name.npos) return 0;
+    const auto found = ranges_.find(name.substr(0, last + 1));
+    return found == ranges_.end() ? 0 : found->second;
+}
+
+}  // namespace coalprof

@@ -1,0 +1,127 @@
+// What the library inside a user's program (cupti/attach) tells the command that started it: a file
+// of JSON lines, each written whole as kernels are counted, so that a program that crashes or is
+// killed has its finished kernels told. Versioned: library and command are two files.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "core/program/probe.h"
+#include "core/result/reading.h"
+
+namespace coalprof {
+
+inline constexpr std::uint64_t trace_version = 4;
+
+// Launches that are alike for our purposes.
+struct TracedKernel {
+    std::string name;                    // as the program's symbol has it: mangled
+    std::array<std::uint32_t, 3> grid;   // blocks
+    std::array<std::uint32_t, 3> block;  // threads
+    std::uint64_t device = 0;            // CUDA's index in the program
+    friend auto operator<=>(const TracedKernel&, const TracedKernel&) = default;
+};
+
+struct CountedLaunch {
+    std::uint64_t number = 0;  // of all launches of the process, from 1
+    TracedKernel kernel;
+    Readings measured;  // duration_seconds is the GPU's own time for the kernel
+};
+
+// A memory instruction of a program whose code was rewritten: what all its executions came to.
+struct TracedSite {
+    std::string id;  // in the process
+    PtxSite site;
+    SiteTotals totals;
+    std::vector<WarpAccess> samples;  // some of its warps
+};
+
+// A memory instruction of machine code, as CUPTI counted it over chosen launches of its function.
+struct TracedInstruction {
+    std::string function;      // mangled
+    std::uint64_t offset = 0;  // bytes, from the function's begin
+    SourceLine source;
+    // By metric (core/program/machine_code.h), over all of its executions; absent: not counted of
+    // it.
+    std::map<std::string, std::uint64_t> counts;
+};
+
+struct TracedProcess {
+    std::uint64_t id = 0;
+    std::string program;  // its file
+};
+
+// One process's trace as far as it came.
+struct Trace {
+    TracedProcess process;
+    std::vector<CountedLaunch> counted;
+    // Every kernel that was launched and how often, counted or not; told at the end: none where
+    // the program ended without a word.
+    std::optional<std::map<TracedKernel, std::uint64_t>> launches;
+    std::vector<std::string> problems;  // sentences
+    std::set<std::string> unfinished;   // kernels that did not end while we waited for them
+    std::set<std::string> libraries;    // paths of some that the program has loaded
+    // Of code that was loaded: see second_run.h.
+    std::set<std::string> rewritable;         // kernels, by their mangled names
+    std::set<std::string> rewritten;          // those that count themselves
+    std::set<std::string> lacks_ptx;          // why: clauses
+    std::set<std::string> unknown_code;       // why it is not known: clauses
+    std::set<std::string> ranges;             // of NVTX: some of those that were opened
+    std::map<std::string, TracedSite> sites;  // by id, as they were told last
+    // Of one function; of its launches, `launches` has those that were counted.
+    std::vector<TracedInstruction> instructions;
+};
+
+// One of these sets, of all processes together.
+std::set<std::string> names_in(const std::vector<Trace>& traces,
+                               std::set<std::string> Trace::*part);
+
+// Throws Error where a line cannot be written.
+class TraceWriter {
+ public:
+    // Makes a new file. Where the name is taken, by a process of another PID namespace or by what
+    // this process was before exec(), it is another: 1234-2.trace instead of 1234.trace.
+    TraceWriter(std::string path, const TracedProcess& process);
+    ~TraceWriter();
+    TraceWriter(const TraceWriter&) = delete;
+    TraceWriter& operator=(const TraceWriter&) = delete;
+
+    const std::string& path() const { return path_; }
+    void counted(const CountedLaunch& launch);
+    void problem(std::string_view sentence);
+    void range(std::string_view name);
+    void unfinished(std::string_view kernel);
+    void loaded(std::string_view path);  // a library
+    void rewritable(std::string_view kernel);
+    void rewritten(std::string_view kernel);
+    void lacks_ptx(std::string_view reason);
+    void unknown_code(std::string_view reason);
+    void site(const TracedSite& site);  // takes the place of what was told of it before
+    void instruction(const TracedInstruction& told);
+    void end(const std::map<TracedKernel, std::uint64_t>& launches);
+
+ private:
+    void line(const std::string& text);
+    // Whether the descriptor is still the trace's.
+    bool is_ours() const;
+    void reopen();
+    std::string path_;
+    int fd_ = -1;
+    dev_t device_ = 0;
+    ino_t file_ = 0;
+};
+
+// All lines that are whole; what a killed program left of the last one is passed over. What else
+// cannot be read, be it the file itself, is a problem of the trace: others are read all the same.
+Trace read_trace(const std::string& path);
+
+}  // namespace coalprof

@@ -1,0 +1,44 @@
+// Saved documents that are no results, each read as a whole: lists, drawings, verifications. A
+// result can be of any length; result_reader.h reads it.
+#pragma once
+
+#include <string>
+
+#include "core/json/json_stream.h"
+#include "core/result/list.h"
+#include "core/result/parts.h"
+#include "core/text/byte_source.h"
+
+namespace coalprof {
+
+class SavedDocument {
+ public:
+    // Reads the first value of the source. Throws UsageError with file and line for what is no
+    // document of coalprof, or one of a newer schema.
+    SavedDocument(ByteSource& source, std::string file);
+
+    // What `from` makes of the document. A PartError becomes a UsageError that names the file.
+    template <typename From>
+    auto read(From from) const {
+        try {
+            return from(stream_.value());
+        } catch (const PartError& error) {
+            refuse(error.what());
+        }
+    }
+
+ private:
+    [[noreturn]] void refuse(const std::string& why) const;
+
+    std::string file_;
+    JsonStream stream_;
+};
+
+// What `coalprof patterns --json` and the like print.
+struct SavedList {
+    ResultHead head;  // version, command line and time; of lists of version 0.1 nothing
+    ListDocument list;
+};
+SavedList list_from(JsonView document);
+
+}  // namespace coalprof

@@ -1,0 +1,108 @@
+// The parts of a coalprof/1 document as the types that were written: heads, points, tails. Members
+// that this version does not know are left out, or kept where a list keeps what is open: readers of
+// 1.x read every 1.y.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "core/json/json_tree.h"
+#include "core/result/result.h"
+
+namespace coalprof {
+
+// A part is not what coalprof writes: "sweep.block is not a whole number". Whoever reads the file
+// says where.
+class PartError : public std::runtime_error {
+ public:
+    using std::runtime_error::runtime_error;
+};
+
+// Whether this version reads the document: false where its schema is newer. Throws PartError where
+// it names no schema of coalprof at all.
+bool is_readable_schema(JsonView document);
+
+// Throws PartError: `what` is not `expected`.
+[[noreturn]] void complain(std::string_view what, std::string_view expected);
+
+// Members of an object, of which `what` is the name for messages. Throw PartError where there is no
+// such member, or none of the kind.
+JsonView member_of(JsonView object, std::string_view what, std::string_view name);
+std::string text_in(JsonView object, std::string_view what, std::string_view name);
+std::uint64_t natural_in(JsonView object, std::string_view what, std::string_view name);
+
+// The enumerator that goes by this name.
+template <typename Enum, std::size_t count>
+Enum named_one(const std::array<Enum, count>& all, JsonView value, std::string_view what) {
+    const auto text = value.text();
+    for (const Enum one : all)
+        if (text && name_of(one) == *text) return one;
+    complain(what, "a word that this coalprof knows");
+}
+
+// Version, command line and time.
+void read_origin(JsonView meta, ResultHead& head);
+// All of a head but its sweep.
+void read_meta(JsonView meta, ResultHead& head);
+// The members of the document that make a head: "meta" and "sweep".
+ResultHead head_from(JsonView document);
+SweepFacts sweep_in(JsonView sweep);
+// The members that end a result: "status", "warnings" and, where there are some, "verdicts" and
+// "findings".
+ResultTail tail_from(JsonView document);
+std::vector<Warning> warnings_from(JsonView list);
+
+// The plain values of an object. Lists and objects in it are not for this version.
+NamedValues values_from(JsonView object, std::string_view what);
+// The keys of counters, in the order in which an object after the other has them: that of the one
+// before nearly always.
+class KeyOrder {
+ public:
+    void start() { next_ = 0; }
+    std::optional<Counter> find(std::string_view key);
+
+ private:
+    static constexpr std::size_t most = 2 * counter_count;
+    std::vector<Counter> counters_;
+    std::size_t next_ = 0;
+};
+
+// Readings under their keys; those of null wait for their reasons.
+void read_readings(JsonView object, std::string_view what, Readings& readings, KeyOrder& keys);
+Status status_from(JsonView text);
+
+// Points one after the other, of one stream. What their sentences say is kept once.
+class PointReader {
+ public:
+    // Good until the next is read.
+    const Point& read(JsonView point);
+    // Gives the readings of null the reasons that the object `unavailable` holds; `second` may be
+    // null.
+    void give_reasons(JsonView unavailable, Readings& first, Readings* second);
+
+ private:
+    void read_instructions(const std::optional<JsonView>& list);
+    // `last`: the same counter's in the point before, which is the same most often.
+    void keep(std::string_view reason, std::string_view& last, Reading& reading);
+
+    using Last = std::array<std::string_view, counter_count>;
+    Point point_;
+    KeyOrder keys_of_predicted_;
+    KeyOrder keys_of_measured_;
+    KeyOrder keys_of_estimates_;
+    KeyOrder keys_of_unavailable_;
+    KeyOrder keys_of_instructions_;
+    std::uint32_t instructions_ = 0;  // JsonView::content() of those that the point has
+    Last last_of_first_;
+    Last last_of_second_;
+    std::unordered_set<std::string_view> kept_;
+    std::size_t kept_bytes_ = 0;
+};
+
+}  // namespace coalprof

@@ -1,0 +1,172 @@
+#include "core/runtime/job.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <new>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "core/runtime/signal.h"
+#include "core/runtime/threads.h"
+
+namespace coalprof {
+namespace {
+
+// Of the job whose item this thread is at; 0 outside of all.
+thread_local unsigned current_depth = 0;
+
+}  // namespace
+
+std::uint64_t Items::left() const {
+    return count_ - std::min(count_, next_.load(std::memory_order_relaxed));
+}
+
+void Items::fail(std::uint64_t item, std::exception_ptr failure) {
+    drop();
+    const std::lock_guard lock(failing_);
+    if (failure_ && failed_item_ <= item) return;
+    failed_item_ = item;
+    failure_ = std::move(failure);
+}
+
+void Items::rethrow_failure() const {
+    if (failure_) std::rethrow_exception(failure_);
+}
+
+// The threads of this process, started when there is work for them, and the jobs that they may
+// take part in. The lock is taken once for a job that a thread joins, not for its items.
+//
+// No thread waits for ever: one that waits for items of a job takes part only in jobs of the same
+// depth or deeper meanwhile. So an item is held up by deeper items alone, and depth ends.
+class Pool {
+ public:
+    static Pool& instance() {
+        static Pool pool;
+        return pool;
+    }
+    ~Pool() {
+        {
+            const std::lock_guard lock(mutex_);
+            ends_ = true;
+        }
+        changed_.notify_all();
+        for (std::thread& thread : threads_) thread.join();
+    }
+
+    void open(Job& job) {
+        {
+            const std::lock_guard lock(mutex_);
+            open_.push_back(&job);
+            start_threads();
+        }
+        changed_.notify_all();
+    }
+
+    // Waits for those who take part in it.
+    void close(Job& job) {
+        std::unique_lock lock(mutex_);
+        while (job.helpers_ > 0) {
+            if (Job* other = deepest(job.depth_))
+                help(*other, lock);
+            else
+                changed_.wait(lock);
+        }
+        std::erase(open_, &job);
+    }
+
+ private:
+    // As many as there are items to take, up to thread_count() with the caller. Where no thread can
+    // be had, those that are there do the work.
+    void start_threads() {
+        const std::size_t most = thread_count() - 1;
+        if (threads_.size() >= most) return;
+        std::uint64_t items = 0;
+        for (const Job* job : open_) items += std::min<std::uint64_t>(job->items_.left(), most);
+        const std::size_t wanted = std::min<std::uint64_t>(most, busy_ + items);
+        if (threads_.size() >= wanted) return;
+        const SignalsHeld held;
+        try {
+            while (threads_.size() < wanted)
+                threads_.emplace_back([this, number = threads_.size()] { serve(number); });
+        } catch (const std::system_error&) {
+        } catch (const std::bad_alloc&) {  // for what a thread needs itself
+        }
+    }
+
+    void serve(std::size_t number) {
+        std::unique_lock lock(mutex_);
+        while (!ends_) {
+            // A lower count may have been set since this thread was started.
+            Job* job = number + 1 < thread_count() ? deepest(1) : nullptr;
+            if (!job) {
+                changed_.wait(lock);
+                continue;
+            }
+            ++busy_;
+            help(*job, lock);
+            --busy_;
+        }
+    }
+
+    // What is deepest is part of something begun, which ends the sooner; else the oldest.
+    Job* deepest(unsigned least_depth) const {
+        Job* found = nullptr;
+        for (Job* job : open_)
+            if (job->depth_ >= least_depth && job->items_.left() > 0 &&
+                (!found || job->depth_ > found->depth_))
+                found = job;
+        return found;
+    }
+
+    void help(Job& job, std::unique_lock<std::mutex>& lock) {
+        ++job.helpers_;
+        lock.unlock();
+        job.take_part();
+        lock.lock();
+        if (--job.helpers_ == 0) changed_.notify_all();
+    }
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::vector<Job*> open_;
+    std::vector<std::thread> threads_;
+    std::size_t busy_ = 0;
+    bool ends_ = false;
+};
+
+Job::Job(std::uint64_t items, std::function<void(Items&)> take_part)
+    : items_(items), take_part_(std::move(take_part)), depth_(current_depth + 1) {
+    if (thread_count() == 1) return;
+    Pool::instance().open(*this);
+    is_open_ = true;
+}
+
+Job::~Job() {
+    items_.drop();
+    close();
+}
+
+void Job::finish() {
+    take_part();
+    close();
+    items_.rethrow_failure();
+}
+
+void Job::close() {
+    if (is_open_) Pool::instance().close(*this);
+    is_open_ = false;
+}
+
+void Job::take_part() noexcept {
+    const unsigned outer = current_depth;
+    current_depth = depth_;
+    try {
+        take_part_(items_);
+    } catch (...) {  // between items: memory is short
+        items_.fail(~0ull, std::current_exception());
+    }
+    current_depth = outer;
+}
+
+}  // namespace coalprof

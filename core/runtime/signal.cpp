@@ -1,0 +1,102 @@
+#include "core/runtime/signal.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "core/runtime/remove_folder.h"
+
+namespace coalprof {
+namespace {
+
+constexpr std::array ending_signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM, SIGUSR1};
+// Of one wish: GNU timeout's two signals lie microseconds apart, a second Ctrl-C of somebody who
+// waits in vain lies seconds behind the first.
+constexpr std::int64_t same_wish_nanoseconds = 2'000'000'000;
+
+std::atomic<int> caught{0};                       // threads other than the handler's look at it
+std::atomic<std::int64_t> caught_nanoseconds{0};  // when; 0: not yet
+static_assert(std::atomic<int>::is_always_lock_free &&
+                  std::atomic<std::int64_t>::is_always_lock_free,
+              "a signal handler may not wait");
+std::array<std::atomic<const char*>, 16> unfinished_files{};
+
+std::int64_t nanoseconds_since_boot() {
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+void end_at_once(int signal) {
+    remove_unfinished_files();
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);  // delivered when the handler returns
+}
+
+// A call that begins to wait just behind the look at the flag would wait for ever: from the first
+// signal on, one of our own interrupts every second. Only what may be called in a signal handler.
+extern "C" void handle_signal(int signal, siginfo_t* info, void*) {
+    const bool is_our_own = signal == SIGALRM && info->si_code == SI_KERNEL && caught != 0;
+    ::alarm(1);
+    if (is_our_own) return;
+    const int error = errno;
+    const std::int64_t now = nanoseconds_since_boot();
+    std::int64_t first = 0;
+    if (caught_nanoseconds.compare_exchange_strong(first, now))
+        caught = signal;
+    else if (now - first >= same_wish_nanoseconds)
+        end_at_once(signal);
+    errno = error;
+}
+
+}  // namespace
+
+void stop_on_signals() {
+    for (const int signal : ending_signals) {
+        struct sigaction action {};
+        if (::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) continue;
+        action = {};
+        action.sa_sigaction = handle_signal;
+        action.sa_flags = SA_SIGINFO;
+        ::sigfillset(&action.sa_mask);  // one at a time
+        // No SA_RESTART: a read that waits for input has to return.
+        ::sigaction(signal, &action, nullptr);
+    }
+}
+
+int stop_signal() { return caught; }
+
+SignalsHeld::SignalsHeld() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+}
+
+SignalsHeld::~SignalsHeld() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+void remove_unfinished_files() noexcept {
+    for (const auto& file : unfinished_files)
+        if (const char* path = file.load())
+            if (::unlink(path) != 0 && errno == EISDIR) remove_folder(path);
+}
+
+void remove_when_killed(const std::string& path) {
+    for (auto& file : unfinished_files) {
+        const char* none = nullptr;
+        if (file.compare_exchange_strong(none, path.c_str())) return;
+    }
+}
+
+void keep_when_killed(const std::string& path) {
+    for (auto& file : unfinished_files) {
+        const char* known = path.c_str();
+        if (file.compare_exchange_strong(known, nullptr)) return;
+    }
+}
+
+}  // namespace coalprof

@@ -1,0 +1,263 @@
+#include "core/sweep/merge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <span>
+#include <utility>
+
+#include "core/result/result_reader.h"
+#include "core/result/same_sweep.h"
+#include "core/runtime/signal.h"
+#include "core/sweep/shard.h"
+#include "core/text/byte_source.h"
+#include "core/text/describe.h"
+#include "core/text/number.h"
+
+namespace coalprof {
+namespace {
+
+// Ends the reading of a file behind its head.
+struct HeadWasRead {
+    ResultHead head;
+};
+class OnlyHead : public ResultSink {
+ public:
+    void begin(const ResultHead& head) override { throw HeadWasRead{head}; }
+    void point(const Point&) override {}
+    void finish(const ResultTail&) override {}
+};
+
+ShardFile shard_file(const std::string& path) {
+    ShardFile file{.path = path, .head = {}};
+    try {
+        const auto source = open_bytes(path);
+        if (!source->can_rewind())
+            throw UsageError(
+                fmt::format("merge {}: shards are read twice, which this cannot be", shown(path)),
+                {}, UsageError::no_caret, "save each shard in a file");
+        OnlyHead sink;
+        ResultReader(*source, path).next(sink);
+    } catch (HeadWasRead& read) {
+        file.head = std::move(read.head);
+    }
+    const NamedValues facts = values_of(file.head.sweep);
+    const Value* shard = find_value(facts, "shard");
+    const Value* points = find_value(facts, "shard_of_points");
+    const std::string text = shard ? text_of(*shard) : "";
+    const ReadNumber index = read_integer(text);
+    if (index.length < text.size() && text[index.length] == '/') {
+        const ReadNumber count = read_integer(std::string_view(text).substr(index.length + 1));
+        file.index = index.value;
+        file.count = count.value;
+    }
+    const auto* all = points ? std::get_if<std::int64_t>(points) : nullptr;
+    if (!all || *all < 0 || file.index == 0 || file.index > file.count)
+        throw UsageError(fmt::format("merge {}: this is no shard of a sweep", shown(path)), {},
+                         UsageError::no_caret, "shards are what a sweep with --shard I/N writes");
+    file.points = *all;
+    return file;
+}
+
+void require_same_sweep(const ShardFile& first, const ShardFile& file) {
+    if (file.count != first.count || file.points != first.points)
+        throw UsageError(fmt::format(
+            "merge: {} is one of {} shards of {} points, {} one of {} of {}", shown(first.path),
+            first.count, first.points, shown(file.path), file.count, file.points));
+    std::string text;
+    for (const HeadDifference& difference : differences(first.head, file.head))
+        text += (text.empty() ? "" : ", ") + difference.text;
+    if (!text.empty())
+        throw UsageError(fmt::format("merge: {} and {} are of different sweeps: they differ in {}",
+                                     shown(first.path), shown(file.path), text));
+}
+
+// What --shard and its value were, if any, is not what the whole was asked for.
+std::vector<std::string> without_shard(const std::vector<std::string>& argv) {
+    std::vector<std::string> words;
+    for (std::size_t i = 0; i < argv.size(); ++i) {
+        if (argv[i] == "--shard")
+            ++i;
+        else if (!argv[i].starts_with("--shard=") && argv[i] != "--resume")
+            words.push_back(argv[i]);
+    }
+    return words;
+}
+
+// What is true of the GPUs of all shards.
+NamedValues common(const NamedValues& one, const NamedValues& other) {
+    NamedValues both;
+    for (const auto& [name, value] : one)
+        if (const Value* same = find_value(other, name); same && *same == value)
+            both.emplace_back(name, value);
+    return both;
+}
+
+void drop_shard(NamedValues& values) {
+    std::erase_if(values, [](const auto& value) {
+        return value.first == "shard" || value.first == "shard_of_points";
+    });
+}
+
+// How many points this shard has where none is lacking. Each of several GPUs has all of them.
+std::uint64_t points_of(const ShardFile& file) {
+    const Shard shard{file.index, file.count};
+    const auto all = static_cast<std::uint64_t>(file.points);
+    return (shard.end(all) - shard.first(all)) *
+           std::max<std::uint64_t>(file.head.devices.size(), 1);
+}
+
+[[noreturn]] void refuse_shard(const ShardFile& file, std::string_view why) {
+    throw UsageError(fmt::format("merge {}: {}", shown(file.path), why), {}, UsageError::no_caret,
+                     "give each shard as its run wrote it");
+}
+
+// Hands on the points of one shard, and keeps how it ended.
+class PointsOfShard : public ResultSink {
+ public:
+    // `seen`: hashes of the points of all shards so far.
+    PointsOfShard(const ShardFile& file, ResultSink& next, std::vector<std::size_t>& seen)
+        : file_(file), next_(next), seen_(seen), first_(seen.size()) {}
+    void begin(const ResultHead&) override {
+        if (std::exchange(has_begun_, true)) refuse_shard(file_, "it holds several results");
+    }
+    void point(const Point& point) override {
+        const Value* device = find_value(point.parameters, "device");
+        const std::string name = point.name + (device ? '@' + text_of(*device) : "");
+        seen_.push_back(std::hash<std::string>{}(name));
+        next_.point(point);
+    }
+    void finish(const ResultTail& ended) override { tail = ended; }
+
+    // How many points it lacks.
+    std::uint64_t lacking() {
+        const std::span own(seen_.begin() + static_cast<std::ptrdiff_t>(first_), seen_.end());
+        std::ranges::sort(own);
+        if (std::ranges::adjacent_find(own) != own.end())
+            refuse_shard(file_, "it has a point twice");
+        const std::uint64_t all = points_of(file_);
+        if (own.size() > all)
+            refuse_shard(file_,
+                         fmt::format("it has {} points, and shard {}/{} of {} has {}", own.size(),
+                                     file_.index, file_.count, file_.points, all));
+        return all - own.size();
+    }
+
+    ResultTail tail;
+
+ private:
+    const ShardFile& file_;
+    ResultSink& next_;
+    bool has_begun_ = false;
+    std::vector<std::size_t>& seen_;
+    std::size_t first_;  // of this shard's among them
+};
+
+}  // namespace
+
+ShardMerge::ShardMerge(const std::vector<std::string>& paths, bool allows_missing) {
+    for (const std::string& path : paths) {
+        files_.push_back(shard_file(path));
+        require_same_sweep(files_.front(), files_.back());
+    }
+    std::sort(files_.begin(), files_.end(),
+              [](const ShardFile& a, const ShardFile& b) { return a.index < b.index; });
+    for (std::size_t i = 1; i < files_.size(); ++i)
+        if (files_[i].index == files_[i - 1].index)
+            throw UsageError(fmt::format("merge: {} and {} are both shard {} of {}",
+                                         shown(files_[i - 1].path), shown(files_[i].path),
+                                         files_[i].index, files_[i].count));
+    std::string list;
+    std::uint64_t expected = 1;
+    constexpr std::size_t most_named = 10;
+    const auto miss_until = [&](std::uint64_t index) {
+        for (; expected < index; ++expected) {
+            if (missing_.size() < most_named)
+                list += fmt::format("{}{}/{}", list.empty() ? "" : ", ", expected,
+                                    files_.front().count);
+            else if (missing_.size() == most_named)
+                list += ", ...";
+            missing_.push_back(expected);
+        }
+    };
+    for (const ShardFile& file : files_) {
+        miss_until(file.index);
+        expected = file.index + 1;
+    }
+    miss_until(files_.front().count + 1);
+    if (!missing_.empty() && !allows_missing)
+        throw UsageError(fmt::format("merge: {} of {} shards missing: {}", missing_.size(),
+                                     files_.front().count, list),
+                         {}, UsageError::no_caret, "--partial merges those that are there");
+}
+
+ResultHead ShardMerge::head() const {
+    ResultHead head = files_.front().head;
+    head.argv = without_shard(head.argv);
+    for (NamedValues* list : {&head.sweep.more, &head.sweep.settings}) drop_shard(*list);
+    const auto keep_common = [](MeasuredDevice& device, const MeasuredDevice& other) {
+        device = device_from(common(values_of(device), values_of(other)));
+    };
+    for (const ShardFile& file : files_) {
+        head.time_utc = std::min(head.time_utc, file.head.time_utc);
+        head.passes = std::max(head.passes, file.head.passes);
+        if (head.device && file.head.device) keep_common(*head.device, *file.head.device);
+        // As many: their names are the same.
+        for (std::size_t k = 0; k < std::min(head.devices.size(), file.head.devices.size()); ++k)
+            keep_common(head.devices[k], file.head.devices[k]);
+    }
+    return head;
+}
+
+Status ShardMerge::write(ResultSink& sink) const {
+    ResultTail merged;
+    const auto warn = [&](const Warning& warning) {
+        const auto is_same = [&](const Warning& known) {
+            return known.point.empty() && known.code == warning.code && known.text == warning.text;
+        };
+        // Each shard says the same of the whole run.
+        if (warning.point.empty() &&
+            std::any_of(merged.warnings.begin(), merged.warnings.end(), is_same))
+            return;
+        merged.warnings.push_back(warning);
+    };
+    const auto lower = [&](Status status) { merged.status = std::max(merged.status, status); };
+    sink.begin(head());
+    bool has_verdicts = false;
+    std::vector<std::size_t> seen;
+    for (const ShardFile& file : files_) {
+        const auto source = open_bytes(file.path);
+        PointsOfShard points(file, sink, seen);
+        ResultReader reader(*source, file.path);
+        while (reader.next(points) != ReadOutcome::none) stop_if_asked();
+        if (const std::uint64_t lacking = points.lacking(); lacking > 0) {
+            lower(Status::interrupted);
+            warn({"W-SHARDS",
+                  {},
+                  fmt::format("{} lacks {} of the {} points of shard {}/{}", shown(file.path),
+                              lacking, points_of(file), file.index, file.count)});
+        }
+        has_verdicts |= !points.tail.verdicts.empty();
+        lower(points.tail.status);
+        for (const Warning& warning : points.tail.warnings) warn(warning);
+    }
+    std::ranges::sort(seen);
+    if (std::ranges::adjacent_find(seen) != seen.end())
+        throw UsageError("merge: two of the shards have the same point", {}, UsageError::no_caret,
+                         "give each shard as its run wrote it");
+    if (!missing_.empty()) {
+        lower(Status::interrupted);
+        warn({"W-SHARDS",
+              {},
+              fmt::format("{} of {} shards are missing", missing_.size(), files_.front().count)});
+    }
+    if (has_verdicts && files_.size() > 1)
+        warn({"W-SHARDS",
+              {},
+              "which settings are best is judged over all points of one run: shards cannot tell"});
+    sink.finish(merged);
+    return merged.status;
+}
+
+}  // namespace coalprof

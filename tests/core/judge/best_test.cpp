@@ -1,0 +1,333 @@
+#include "core/judge/best.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+#include "core/text/error.h"
+#include "core/write/point_json.h"
+
+namespace coalprof {
+namespace {
+
+class Collected : public ResultSink {
+ public:
+    void begin(const ResultHead& its_head) override { head = its_head; }
+    void point(const Point& point) override { points.push_back(point); }
+    void finish(const ResultTail& end) override { tail = end; }
+    ResultHead head;
+    std::vector<Point> points;
+    ResultTail tail;
+};
+
+Point point_of(NamedValues parameters, std::uint64_t sectors, double efficiency = 1) {
+    Point point;
+    point.name = "p";
+    point.parameters = std::move(parameters);
+    point.predicted[Counter::load_sectors] = sectors;
+    point.predicted[Counter::load_efficiency] = efficiency;
+    return point;
+}
+
+ResultHead head_of_strides() {
+    ResultHead head;
+    head.sweep = {.pattern = "stride", .parameter = "stride"};
+    return head;
+}
+
+Verdict best_of(const std::vector<Point>& points, Counter counter) {
+    Collected collected;
+    BestSink best(collected, counter);
+    best.begin(head_of_strides());
+    for (const Point& point : points) best.point(point);
+    best.finish({});
+    EXPECT_EQ(collected.points.size(), points.size());
+    return collected.tail.verdicts.at(0);
+}
+
+// Block 64: 10 and 30 sectors, the mean is 20; block 128: 10 and 50, the mean is 30.
+TEST(Best, combinations_are_compared_over_the_swept_parameter) {
+    const Verdict verdict = best_of(
+        {point_of({{"stride", 1}, {"block", 64}}, 10), point_of({{"stride", 2}, {"block", 64}}, 30),
+         point_of({{"stride", 1}, {"block", 128}}, 10),
+         point_of({{"stride", 2}, {"block", 128}}, 50)},
+        Counter::load_sectors);
+    ASSERT_EQ(verdict.best.size(), 1u);
+    EXPECT_EQ(verdict.best.front(), (NamedValues{{"block", 64}}));
+    EXPECT_EQ(verdict.combinations, 2u);
+    EXPECT_EQ(verdict.values, 2u);
+    EXPECT_DOUBLE_EQ(verdict.gain, 1.5);
+}
+
+TEST(Best, of_a_sweep_without_combinations_the_values_are_compared) {
+    const Verdict verdict = best_of({point_of({{"stride", 1}}, 40), point_of({{"stride", 2}}, 10),
+                                     point_of({{"stride", 3}}, 20)},
+                                    Counter::load_sectors);
+    ASSERT_EQ(verdict.best.size(), 1u);
+    EXPECT_EQ(verdict.best.front(), (NamedValues{{"stride", 2}}));
+    EXPECT_DOUBLE_EQ(verdict.gain, 4);
+}
+
+TEST(Best, the_larger_efficiency_is_the_better_one) {
+    const Verdict verdict =
+        best_of({point_of({{"stride", 1}}, 1, 0.25), point_of({{"stride", 2}}, 1, 0.5)},
+                Counter::load_efficiency);
+    EXPECT_EQ(verdict.best.front(), (NamedValues{{"stride", 2}}));
+    EXPECT_DOUBLE_EQ(verdict.gain, 2);
+}
+
+TEST(Best, shares_are_told_in_per_cent) {
+    EXPECT_NE(best_of({point_of({{"stride", 1}}, 1, 0.25), point_of({{"stride", 2}}, 1, 0.5)},
+                      Counter::load_efficiency)
+                  .text.find(" 50.0 %"),
+              std::string::npos);
+}
+
+TEST(Best, equals_are_all_named) {
+    const Verdict verdict = best_of({point_of({{"stride", 1}}, 8), point_of({{"stride", 2}}, 8)},
+                                    Counter::load_sectors);
+    EXPECT_EQ(verdict.best.size(), 2u);
+    EXPECT_DOUBLE_EQ(verdict.gain, 1);
+}
+
+TEST(Best, measurements_decide_where_every_point_has_one) {
+    Point slow = point_of({{"stride", 1}}, 8);
+    slow.measured.emplace()[Counter::load_sectors] = std::uint64_t{9};
+    Point fast = point_of({{"stride", 2}}, 100);
+    fast.measured.emplace()[Counter::load_sectors] = std::uint64_t{3};
+    EXPECT_EQ(best_of({slow, fast}, Counter::load_sectors).best.front(),
+              (NamedValues{{"stride", 2}}));
+    fast.measured.reset();
+    EXPECT_EQ(best_of({slow, fast}, Counter::load_sectors).best.front(),
+              (NamedValues{{"stride", 1}}));
+}
+
+TEST(Best, a_counter_that_the_instructions_do_not_have_is_refused) {
+    Collected collected;
+    BestSink best(collected, Counter::shared_load_wavefronts);
+    best.begin(head_of_strides());
+    EXPECT_THROW(best.point(point_of({{"stride", 1}}, 8)), UsageError);
+}
+
+TEST(Best, what_cannot_be_had_is_no_best) {
+    Point point = point_of({{"stride", 1}}, 8);
+    point.predicted[Counter::dram_read_bytes] = Unavailable{"for a reason"};
+    Collected collected;
+    BestSink best(collected, Counter::dram_read_bytes);
+    best.begin(head_of_strides());
+    best.point(point);
+    best.finish({});
+    EXPECT_FALSE(best.was_there());
+    EXPECT_TRUE(collected.tail.verdicts.at(0).best.empty());
+}
+
+// One has 5 sectors, of the other nothing is known: that is no contest.
+TEST(Best, one_with_a_number_is_not_best_of_those_without) {
+    Point unknown = point_of({{"stride", 2}}, 0);
+    unknown.predicted[Counter::load_sectors] = Unavailable{"it is atomic"};
+    Point absent;
+    absent.parameters = {{"stride", 3}};
+    for (const Point& other : {unknown, absent}) {
+        const Verdict verdict =
+            best_of({point_of({{"stride", 1}}, 5), other}, Counter::load_sectors);
+        EXPECT_TRUE(verdict.best.empty());
+        EXPECT_NE(verdict.text.find(text_of(other.parameters.front().second)), std::string::npos)
+            << "it names the one without: " << verdict.text;
+    }
+    EXPECT_NE(best_of({point_of({{"stride", 1}}, 5), unknown}, Counter::load_sectors)
+                  .text.find("it is atomic"),
+              std::string::npos);
+}
+
+Point estimated(NamedValues parameters, double low, double seconds, double high) {
+    Point point = point_of(std::move(parameters), 1);
+    point.predicted[Counter::duration_seconds] = seconds;
+    point.estimates.emplace().intervals = {{Counter::duration_seconds, low, high}};
+    return point;
+}
+
+TEST(Best, estimates_whose_intervals_overlap_are_not_told_apart) {
+    const Point a = estimated({{"stride", 1}}, 1e-5, 2e-5, 3e-5);
+    const Point b = estimated({{"stride", 2}}, 2.9e-5, 4e-5, 5e-5);
+    const Point c = estimated({{"stride", 3}}, 6e-5, 7e-5, 8e-5);
+    EXPECT_EQ(best_of({a, b, c}, Counter::duration_seconds).best.size(), 2u);
+    EXPECT_TRUE(best_of({a, b}, Counter::duration_seconds).text.starts_with("likely"));
+    const Point near = estimated({{"stride", 4}}, 1e-5, 2.1e-5, 3e-5);
+    EXPECT_TRUE(best_of({a, near}, Counter::duration_seconds).text.starts_with("not certain"));
+    EXPECT_EQ(best_of({a, c}, Counter::duration_seconds).best.size(), 1u);
+}
+
+// 12 and 12 behind 4: neither of the two is worse than the other.
+Point with_interval(std::int64_t stride, Counter counter, double low, double mean, double high) {
+    Point point = point_of({{"stride", stride}}, 1);
+    point.predicted[counter] = mean;
+    point.estimates.emplace().intervals = {{counter, low, high}};
+    return point;
+}
+
+// Of times the smaller is better, of a bandwidth the larger: intervals that have their ends in
+// common are not told apart, others are, whichever of the two lies above.
+TEST(Best, estimates_are_told_apart_where_one_lies_wholly_above_or_below) {
+    for (const Counter counter : {Counter::duration_seconds, Counter::bandwidth_bytes_per_second})
+        for (const auto& [begins, alike] : {std::pair{3.0, 2u}, {3.1, 1u}})
+            EXPECT_EQ(best_of({with_interval(1, counter, 1, 2, 3),
+                               with_interval(2, counter, begins, 4, 5)},
+                              counter)
+                          .best.size(),
+                      alike);
+}
+
+// Overlapping means that are a quarter apart are likely in that order; nearer ones are not certain.
+TEST(Best, is_likely_where_means_are_a_quarter_apart) {
+    const auto text = [](double mean) {
+        return best_of({with_interval(1, Counter::duration_seconds, 0, 4, 9),
+                        with_interval(2, Counter::duration_seconds, 0, mean, 9)},
+                       Counter::duration_seconds)
+            .text;
+    };
+    EXPECT_NE(text(5).find("likely"), std::string::npos);
+    EXPECT_EQ(text(4.9).find("likely"), std::string::npos);
+}
+
+TEST(Best, says_times_from_twice_the_best_on) {
+    const auto text = [](std::uint64_t sectors) {
+        return best_of({point_of({{"stride", 1}}, 100), point_of({{"stride", 2}}, sectors)},
+                       Counter::load_sectors)
+            .text;
+    };
+    EXPECT_NE(text(200).find("2 times"), std::string::npos);
+    EXPECT_EQ(text(199).find("times"), std::string::npos);
+    EXPECT_NE(text(199).find("99 %"), std::string::npos);
+}
+
+TEST(Best, combinations_that_lack_a_number_are_not_ranked) {
+    Point lacks = point_of({{"stride", 2}, {"block", 64}}, 0);
+    lacks.predicted[Counter::load_sectors] = Unavailable{"for a reason"};
+    std::vector<Point> points{point_of({{"stride", 1}, {"block", 64}}, 1), lacks};
+    for (const std::int64_t block : {128, 256})
+        for (const std::int64_t stride : {1, 2})
+            points.push_back(point_of({{"stride", stride}, {"block", block}},
+                                      static_cast<std::uint64_t>(block)));
+    const Verdict verdict = best_of(points, Counter::load_sectors);
+    ASSERT_EQ(verdict.best.size(), 1u);
+    EXPECT_EQ(verdict.best.front(), (NamedValues{{"block", 128}}));
+}
+
+// Times are never quite the same twice: measured ones are alike within 1 %.
+TEST(Best, measured_times_are_alike_within_a_hundredth) {
+    const auto alike = [](double seconds) {
+        std::vector<Point> points;
+        for (const double each : {1.0, seconds}) {
+            points.push_back(point_of({{"stride", each == 1.0 ? 1 : 2}}, 1));
+            points.back().measured.emplace()[Counter::duration_seconds] = each;
+        }
+        return best_of(points, Counter::duration_seconds).best.size();
+    };
+    EXPECT_EQ(alike(1.009), 2u);
+    EXPECT_EQ(alike(1.02), 1u);
+}
+
+TEST(Best, equals_behind_the_best_are_not_ranked_among_themselves) {
+    const std::string text = best_of({point_of({{"stride", 3}}, 12), point_of({{"stride", 1}}, 4),
+                                      point_of({{"stride", 5}}, 12)},
+                                     Counter::load_sectors)
+                                 .text;
+    EXPECT_NE(text.find("stride 3 and stride 5: 12"), std::string::npos) << text;
+    EXPECT_EQ(text.find("worst"), std::string::npos) << text;
+}
+
+// What a point that failed would have had is not known.
+TEST(Best, a_first_point_that_failed_refuses_no_counter) {
+    Point failed;
+    failed.parameters = {{"stride", 1}};
+    EXPECT_THROW(best_of({failed}, Counter::load_sectors), UsageError);
+    failed.failure = "not enough memory";
+    EXPECT_NE(best_of({failed, point_of({{"stride", 2}}, 8)}, Counter::load_sectors)
+                  .text.find("only stride 2"),
+              std::string::npos);
+}
+
+TEST(Best, of_many_without_a_number_some_are_named_and_the_others_counted) {
+    std::vector<Point> points{point_of({{"stride", 1}}, 5)};
+    for (std::int64_t stride = 2; stride < 9; ++stride) {
+        Point& unknown = points.emplace_back();
+        unknown.parameters = {{"stride", stride}};
+        unknown.predicted[Counter::load_sectors] = Unavailable{"for a reason"};
+    }
+    const std::string text = best_of(points, Counter::load_sectors).text;
+    EXPECT_NE(text.find("stride 5 has no"), std::string::npos) << text;
+    EXPECT_EQ(text.find("stride 6"), std::string::npos) << text;
+    EXPECT_NE(text.find("3 more have none"), std::string::npos) << text;
+}
+
+std::vector<std::uint64_t> sorted_by(const std::string& key, std::vector<Point> points) {
+    Collected collected;
+    SortedSink sorted(collected, key);
+    sorted.begin(head_of_strides());
+    for (const Point& point : points) sorted.point(point);
+    sorted.finish({});
+    std::vector<std::uint64_t> strides;
+    for (const Point& point : collected.points)
+        strides.push_back(
+            static_cast<std::uint64_t>(std::stoull(text_of(point.parameters.front().second))));
+    return strides;
+}
+
+TEST(Sorted, the_best_comes_first_and_what_has_no_number_last) {
+    const std::vector<Point> points{point_of({{"stride", 1}}, 30, 0.1),
+                                    point_of({{"stride", 2}}, 10, 0.9),
+                                    point_of({{"stride", 3}}, 20, 0.5)};
+    using Strides = std::vector<std::uint64_t>;
+    EXPECT_EQ(sorted_by("load_sectors", points), (Strides{2, 3, 1}));
+    EXPECT_EQ(sorted_by("load_sectors:desc", points), (Strides{1, 3, 2}));
+    EXPECT_EQ(sorted_by("load_efficiency", points), (Strides{2, 3, 1}));
+    EXPECT_EQ(sorted_by("stride:desc", points), (Strides{3, 2, 1}));
+    std::vector<Point> with_gap = points;
+    with_gap[1].predicted[Counter::load_sectors] = Unavailable{"for a reason"};
+    EXPECT_EQ(sorted_by("load_sectors", with_gap), (Strides{3, 1, 2}));
+}
+
+// They are held packed until the order is known.
+TEST(Sorted, points_come_out_as_they_went_in) {
+    Point point = point_of({{"stride", 1}, {"dlcm", "ca"}}, 30, 0.1);
+    point.name = "one";
+    point.predicted[Counter::dram_read_bytes] = Unavailable{"for a reason"};
+    point.measured.emplace();
+    (*point.measured)[Counter::duration_seconds] = 2.5;
+    (*point.measured)[Counter::load_lines] = std::uint64_t{7};
+    point.estimates = Estimates{{{Counter::load_lines, 1, 9}}, {Limit::start}};
+    point.instructions = {{"a", "load", "f32", "i*3", point.predicted}};
+    point.failure = "it failed";
+    Collected collected;
+    SortedSink sorted(collected, "stride");
+    sorted.begin(head_of_strides());
+    sorted.point(point_of({{"stride", 2}}, 20, 0.5));
+    sorted.point(point);
+    sorted.finish({});
+    ASSERT_EQ(collected.points.size(), 2u);
+    const auto as_json = [](const Point& one) {
+        TextBuffer text;
+        PointJson().put_members_and_close(text, one);
+        return std::string(text.view());
+    };
+    EXPECT_EQ(as_json(collected.points[0]), as_json(point));
+    EXPECT_EQ(collected.points[0].failure, "it failed");
+    EXPECT_EQ(collected.points[0].instructions.front().index, "i*3");
+}
+
+TEST(Sorted, results_show_the_counter_that_they_are_sorted_by) {
+    Collected collected;
+    SortedSink(collected, "load_sectors").begin(head_of_strides());
+    EXPECT_EQ(collected.head.foremost, std::vector{Counter::load_sectors});
+    SortedSink(collected, "stride").begin(head_of_strides());
+    EXPECT_TRUE(collected.head.foremost.empty());
+}
+
+TEST(Sorted, keys_that_nothing_has_are_refused) {
+    EXPECT_THROW(sorted_by("strides", {point_of({{"stride", 1}}, 8)}), UsageError);
+    EXPECT_THROW(sorted_by("stride:up", {point_of({{"stride", 1}}, 8)}), UsageError);
+}
+
+}  // namespace
+}  // namespace coalprof

@@ -1,0 +1,52 @@
+#include "core/program/statement.h"
+
+#include <gtest/gtest.h>
+
+namespace coalprof {
+namespace {
+
+TEST(MemoryInstruction, of_an_asynchronous_copy_is_its_read_with_the_bytes_it_names) {
+    const auto eight = memory_instruction("cp.async.ca.shared.global [%r1], [%rd4 + 8], 8");
+    ASSERT_TRUE(eight);
+    EXPECT_EQ(eight->kind, AccessKind::load);
+    EXPECT_EQ(eight->space, PtxSpace::global);
+    EXPECT_EQ(eight->width_bytes, 8u);
+    EXPECT_EQ(eight->base, "%rd4");
+    EXPECT_EQ(eight->offset, "8");
+    EXPECT_EQ(memory_instruction("cp.async.ca.shared.global [%r1], [%rd4], 0x4")->width_bytes, 4u);
+    EXPECT_EQ(memory_instruction("cp.async.ca.shared.global.L2::128B [%r1], [%rd4], 0x10, %r2")
+                  ->width_bytes,
+              16u);
+    EXPECT_EQ(memory_instruction("cp.async.cg.shared.global [%r1], [%rd4], %r9")->width_bytes, 16u);
+}
+
+TEST(MemoryInstruction, is_none_where_nothing_is_counted) {
+    for (const char* statement :
+         {"", "@%p1", "ret", "add.s32 %r1, %r2, %r3", "cp.async.commit_group",
+          "cp.async.ca.shared.global [%r1], [%rd4]", "cp.async.ca.shared.global [%r1], [], 4",
+          "cp.async.bulk.shared::cluster.global [%r1], [%rd4], 64, [%r2]",
+          "st.async.shared::cluster.u32 [%r1], %r2, [%r3]", "ld.param.u64 %rd1, [p]",
+          "ld.global.v8.f64 {%fd1}, [%rd1]", "ld.global.f32 %f1, []", "ld.global [%rd1]"})
+        EXPECT_FALSE(memory_instruction(statement)) << statement;
+}
+
+TEST(MemoryInstruction, tells_where_an_atomic_puts_what_was_there) {
+    EXPECT_EQ(memory_instruction("@!%p3 atom.global.add.u32 %r2, [%rd3], 1")->result, "%r2");
+    EXPECT_EQ(memory_instruction("@!%p3 atom.global.add.u32 %r2, [%rd3], 1")->guard, "!%p3");
+    EXPECT_EQ(memory_instruction("atom.global.add.u32 _, [%rd3], 1")->result, "_");
+    EXPECT_EQ(memory_instruction("ld.global.u32 %r2, [%rd3]")->result, "");
+}
+
+TEST(PtxRegisters, hold_addresses_of_32_and_64_bits) {
+    PtxRegisters registers;
+    for (const char* statement : {".reg .pred %p<3>", ".reg .b16 %rs<9>", ".reg .b32 \t%r<6>",
+                                  ".reg .b64 \t%rd<8>", ".reg .u32 a, b", ".reg .b128 %q<2>"})
+        registers.declare(statement);
+    for (const char* name : {"%r5", "a", "b"}) EXPECT_EQ(registers.bits_of(name), 32u) << name;
+    EXPECT_EQ(registers.bits_of("%rd7"), 64u);
+    for (const char* name : {"%p1", "%rs1", "%q1", "c", "123", ""})
+        EXPECT_EQ(registers.bits_of(name), 0u) << name;
+}
+
+}  // namespace
+}  // namespace coalprof
