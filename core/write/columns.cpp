@@ -25,6 +25,13 @@ bool follows_from_others(std::string_view key, bool has_grid) {
            (key == "size_bytes" && has_grid);
 }
 
+std::optional<std::uint64_t> natural_number(const Value& value) {
+    if (const auto* natural = std::get_if<std::uint64_t>(&value)) return *natural;
+    if (const auto* integer = std::get_if<std::int64_t>(&value); integer && *integer >= 0)
+        return static_cast<std::uint64_t>(*integer);
+    return std::nullopt;
+}
+
 PrintedColumns columns_of(const ResultHead& head, const std::vector<Point>& points) {
     PrintedColumns columns;
     columns.parameters = parameter_keys(points);

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +45,9 @@ std::vector<std::string> parameter_keys(const std::vector<Point>& points);
 // Whether a parameter says the same as another one and tells no points apart. A size does where
 // there is a grid.
 bool follows_from_others(std::string_view key, bool has_grid);
+
+// The whole number from 0 on that a parameter is.
+std::optional<std::uint64_t> natural_number(const Value& value);
 
 PrintedColumns columns_of(const ResultHead& head, const std::vector<Point>& points);
 

@@ -11,7 +11,7 @@
 #include "core/write/curves.h"
 #include "core/write/labels.h"
 #include "core/write/number_text.h"
-#include "core/write/table_item.h"
+#include "core/write/table_items.h"
 #include "core/write/terminal_text.h"
 #include "core/write/text_buffer.h"
 #include "core/write/writers.h"

@@ -4,20 +4,23 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
-#include <limits>
 #include <utility>
 
+#include "core/text/units.h"
 #include "core/text/utf8.h"
 #include "core/write/columns.h"
+#include "core/write/labels.h"
 #include "core/write/source_text.h"
-#include "core/write/table_cell.h"
 #include "core/write/terminal_text.h"
 
 namespace coalprof {
 namespace {
 
-using Shows = TableColumn::Shows;
+constexpr char estimate_mark = '~';
+// A parameter that people read with its unit: "4 MiB".
+constexpr std::string_view size_parameter = "size_bytes";
 
 // Where the numbers come from, below the name: "=" for agreement, nothing for what only a
 // measurement can tell.
@@ -27,28 +30,67 @@ std::string_view source_mark(Relation relation, bool from_measurement) {
     return from_measurement ? "measured" : "predicted";
 }
 
-std::size_t width_of(const std::vector<TableColumn>& columns) {
-    std::size_t width = 0;
-    for (const TableColumn& column : columns) width += column_gap.size() + column.width;
-    return width;
+std::string reading_text(const Reading& reading, const NumberStyle& number, bool is_estimate) {
+    if (!is_finite_number(reading)) return std::string(not_there);
+    if (is_estimate) return estimate_mark + number_text(number_in(reading), estimate_style(number));
+    if (const auto* integer = std::get_if<std::uint64_t>(&reading); integer && number.divisor == 1)
+        return grouped(*integer);
+    return number_text(number_in(reading), number);
 }
 
-// What a kernel or line of a program is told by; its other parameters only describe it.
-constexpr std::array<std::string_view, 5> told_by{"line", "kernel", "grid", "block", "device"};
-constexpr int importance_of_description = 19;  // behind what an access costs
+std::string parameter_text(const Point& point, const std::string& key, bool ascii) {
+    const Value* value = find_value(point.parameters, key);
+    if (!value) return std::string(not_there);
+    const auto size = key == size_parameter ? natural_number(*value) : std::nullopt;
+    return size ? size_text(*size) : value_text(*value, text_cell_columns, ascii);
+}
+
+std::string_view kind_of(const Point& point) {
+    const Kinds kinds = kinds_of(point);
+    for (std::size_t kind = 0; kind < kind_names.size(); ++kind)
+        if (kinds[kind]) return kind_names[kind];
+    return not_there;
+}
+
+// What L1 catches of loads that overlap costs no memory traffic: structures of three floats whose
+// members are all read are no waste of the worst sort.
+bool is_caught_by_l1(const Readings& readings) {
+    const Reading& reads = readings[Counter::l2_read_sectors];
+    const Reading& ideal = readings[Counter::load_ideal_sectors];
+    constexpr double tolerance = 1.1;
+    return is_finite_number(reads) && is_finite_number(ideal) &&
+           number_in(reads) <= tolerance * number_in(ideal);
+}
+
+Shade shade_of(const TableItem& item, const Reading& reading, const Readings& all) {
+    if (item.shows != TableItem::Shows::excess || !is_finite_number(reading)) return Shade::none;
+    const double excess = number_in(reading);
+    if (excess <= 0.1) return Shade::good;
+    const bool is_of_loads = item.is(Counter::load_ideal_sectors);
+    return excess <= 1 || (is_of_loads && is_caught_by_l1(all)) ? Shade::fair : Shade::poor;
+}
+
+// What tells kernels and lines of a program apart; their other parameters only describe them.
+constexpr std::array<std::string_view, 5> identifying{"line", "kernel", "grid", "block", "device"};
+constexpr int importance_of_description = 19;  // less than what an access costs
 
 // Columns that are shown together or not at all.
 struct Candidate {
     PlacedItem* item;  // nullptr: it is of no counter
     int importance;
-    std::vector<TableColumn> columns;
-    bool is_bar = false;         // of the candidate before it, which is as important or more
+    std::vector<LaidColumn> columns;
     std::string parameter = {};  // that it describes points by; empty: none
 };
 
-// By --columns: such a column stays in the table, whether its numbers vary or not.
-bool is_asked_for(const ResultHead& head, const ItemFacts& facts) {
-    return std::ranges::find_first_of(head.columns, facts.item.counters) != head.columns.end();
+std::size_t width_of(const std::vector<LaidColumn>& columns) {
+    std::size_t width = 0;
+    for (const LaidColumn& column : columns) width += column_gap + column.width;
+    return width;
+}
+
+bool has_one_of(const std::vector<Counter>& wanted, const TableItem& item) {
+    return item.shows == TableItem::Shows::counter &&
+           std::ranges::find_first_of(wanted, item.counters) != wanted.end();
 }
 
 // Makes the columns of these points.
@@ -60,8 +102,8 @@ class ColumnMaker {
     bool has_measurements() const { return has_measurements_; }
 
     // The parameters that are the same in every point move to `constant`.
-    std::vector<TableColumn> leading_columns(bool shows_kind, NamedValues& constant) const {
-        std::vector<TableColumn> columns;
+    std::vector<LaidColumn> leading_columns(bool shows_kind, NamedValues& constant) const {
+        std::vector<LaidColumn> columns;
         std::vector<std::string> keys = parameter_keys(points_);
         std::erase(keys, source_file_parameter);  // its line says enough
         const auto has_key = [&](std::string_view key) {
@@ -70,26 +112,29 @@ class ColumnMaker {
         // Points of a formula are named after their parameters.
         const bool says_name = head_.sweep.pattern == "formula" && !keys.empty();
         if (!has_key("name") && !has_key(parameter_of(head_.sweep)) && !says_name)
-            columns.push_back(text_column(Shows::name, "name"));
+            columns.push_back(text_column("name", [](const Point& point) { return &point.name; }));
         for (const std::string& key : keys)
             if (const Value* value = constant_value(key))
                 constant.emplace_back(key, *value);
             else
                 columns.push_back(parameter_column(key));
-        if (shows_kind && !has_key("op")) columns.push_back(text_column(Shows::kind, "op"));
+        if (shows_kind && !has_key("op"))
+            columns.push_back(
+                column({.heading = {"", "op"}, .is_left_aligned = true},
+                       [](const Point& point) { return TableCell{std::string(kind_of(point))}; }));
+        for (LaidColumn& column : columns) column.says_which_point = true;
         return columns;
     }
 
     // Of these columns, those that give way to what the accesses of a program cost.
-    std::vector<Candidate> descriptions_among(std::vector<TableColumn>& columns) const {
+    std::vector<Candidate> descriptions_among(std::vector<LaidColumn>& columns) const {
         std::vector<Candidate> descriptions;
         if (head_.sweep.pattern != "run") return descriptions;
-        std::erase_if(columns, [&](TableColumn& column) {
-            if (column.shows != Shows::parameter ||
-                std::ranges::find(told_by, column.parameter) != told_by.end())
+        std::erase_if(columns, [&](LaidColumn& column) {
+            if (column.parameter.empty() ||
+                std::ranges::find(identifying, column.parameter) != identifying.end())
                 return false;
-            Candidate candidate{nullptr, importance_of_description, {}};
-            candidate.parameter = column.parameter;
+            Candidate candidate{nullptr, importance_of_description, {}, column.parameter};
             candidate.columns.push_back(std::move(column));
             descriptions.push_back(std::move(candidate));
             return true;
@@ -112,12 +157,15 @@ class ColumnMaker {
         return points_.front().estimates->limits.front();
     }
     Candidate limit_candidate() const {
-        TableColumn column{
-            .shows = Shows::limit, .is_left_aligned = true, .heading = {"limited", "by"}};
-        return {nullptr, has_measurements_ ? 38 : 19, {sized(std::move(column))}};
+        const auto cell = [](const Point& point) {
+            return TableCell{std::string(limit_of(point))};
+        };
+        return {nullptr,
+                has_measurements_ ? 38 : 19,
+                {column({.heading = {"limited", "by"}, .is_left_aligned = true}, cell)}};
     }
 
-    void add_candidates(PlacedItem& item, std::vector<Candidate>& candidates) const {
+    Candidate candidate_of(PlacedItem& item) const {
         const ItemFacts& facts = item.facts;
         Candidate candidate{&item, importance_of(facts), {}};
         if (facts.relation == Relation::predicted ||
@@ -125,20 +173,48 @@ class ColumnMaker {
             candidate.columns.push_back(reading_column(facts, false));
         if (facts.relation != Relation::predicted)
             candidate.columns.push_back(reading_column(facts, true));
-        candidates.push_back(std::move(candidate));
-        // Measured traffic past L1 tells more than a picture of a number that is there.
-        const int bar_importance = has_measurements_ ? 37 : 25;
-        if (is_efficiency(facts.item) && facts.relation != Relation::differing)
-            candidates.push_back({&item,
-                                  std::max(bar_importance, candidates.back().importance),
-                                  {bar_beside(candidates.back().columns.front())},
-                                  true});
+        return candidate;
+    }
+
+    // Where an item stands before it is known what there is room for.
+    Place place_of(const ItemFacts& facts) const {
+        if (facts.relation == Relation::none) return Place::nowhere;
+        if (is_wanted(facts.item)) return Place::column;
+        const Unit unit = facts.item.format().unit;
+        const bool is_time = unit == Unit::second || unit == Unit::byte_per_second ||
+                             facts.item.is(Counter::bandwidth_share);
+        if (is_time && common_limit() == Limit::start) return Place::nowhere;
+        const bool is_said_once = (facts.is_doubtful && !compares_) ||
+                                  (facts.is_constant && !facts.item.heading->never_hoisted);
+        return is_said_once ? Place::above : Place::column;
     }
 
  private:
-    TableColumn text_column(Shows shows, std::string heading) const {
-        return sized(
-            {.shows = shows, .is_left_aligned = true, .heading = {"", std::move(heading)}});
+    template <typename CellOf>
+    LaidColumn column(TableColumn shown, CellOf cell_of) const {
+        LaidColumn laid{.shown = std::move(shown), .cells = {}};
+        for (const std::string& line : laid.shown.heading)
+            laid.width = std::max(laid.width, terminal_columns(line));
+        laid.cells.reserve(points_.size());
+        for (const Point& point : points_) {
+            laid.cells.push_back(cell_of(point));
+            laid.width = std::max(laid.width, terminal_columns(laid.cells.back().text));
+        }
+        return laid;
+    }
+
+    // `find` answers where the text of a point stands; nullptr: it has none.
+    template <typename Find>
+    LaidColumn text_column(std::string heading, Find find) const {
+        std::vector<std::string> texts;
+        for (const Point& point : points_)
+            if (const std::string* text = find(point)) texts.push_back(*text);
+        const Labels labels = distinct_labels(texts, text_cell_columns, style_.ascii);
+        return column({.heading = {"", std::move(heading)}, .is_left_aligned = true},
+                      [&](const Point& point) {
+                          const std::string* text = find(point);
+                          return TableCell{text ? labels.at(*text) : std::string(not_there)};
+                      });
     }
 
     bool varies(const std::string& key) const {
@@ -162,227 +238,239 @@ class ColumnMaker {
         return find_value(points_.front().parameters, key);
     }
 
-    TableColumn parameter_column(const std::string& key) const {
-        const Value* first = find_value(points_.front().parameters, key);
-        return sized({.shows = Shows::parameter,
-                      .parameter = key,
-                      .is_left_aligned = first && std::holds_alternative<std::string>(*first),
-                      .heading = {"", key == size_parameter
-                                          ? std::string("size")
-                                          : cell_text(key, text_cell_columns, style_.ascii)}});
+    LaidColumn parameter_column(const std::string& key) const {
+        const std::string heading = key == size_parameter
+                                        ? std::string("size")
+                                        : cell_text(key, text_cell_columns, style_.ascii);
+        const auto text_in = [&](const Point& point) -> const std::string* {
+            const Value* value = find_value(point.parameters, key);
+            return value ? std::get_if<std::string>(value) : nullptr;
+        };
+        LaidColumn laid = std::ranges::all_of(points_, text_in)
+                              ? text_column(heading, text_in)
+                              : column({.heading = {"", heading}}, [&](const Point& point) {
+                                    return TableCell{parameter_text(point, key, style_.ascii)};
+                                });
+        laid.parameter = key;
+        // Room for "17..23", as far as whole numbers go.
+        if (!style_.explains_all && points_.size() > 1)
+            if (const Value* value = find_value(points_.back().parameters, key);
+                value && natural_number(*value))
+                laid.width = std::max(laid.width, 2 * text_of(*value).size() + 2);
+        return laid;
     }
 
-    TableColumn reading_column(const ItemFacts& facts, bool from_measurement) const {
-        TableColumn column{.shows = Shows::reading,
-                           .item = facts.item,
-                           .from_measurement = from_measurement,
-                           .is_colored = is_efficiency(facts.item)};
-        column.number =
-            style_for(info(facts.item.counters.front()), numbers_in(column), style_.ascii);
-        const ItemHeading& heading = *facts.item.heading;
-        column.heading = {
-            std::string(heading.line1),
-            std::string(heading.line2.empty() ? column.number.unit : heading.line2),
-            std::string(has_measurements_ ? source_mark(facts.relation, from_measurement) : "")};
-        return sized(std::move(column));
-    }
-
-    static TableColumn bar_beside(const TableColumn& number) {
-        return {.shows = Shows::bar,
-                .item = number.item,
-                .from_measurement = number.from_measurement,
-                .is_left_aligned = true,
-                .is_colored = true,
-                .width = bar_columns};
-    }
-
-    std::vector<double> numbers_in(const TableColumn& column) const {
+    LaidColumn reading_column(const ItemFacts& facts, bool from_measurement) const {
+        const TableItem& item = facts.item;
+        const auto reading_of = [&](const Point& point) {
+            return from_measurement ? item.measured(point) : item.predicted(point);
+        };
         std::vector<double> numbers;
         for (const Point& point : points_)
-            if (const Reading& reading = shown_reading(column, point); is_finite_number(reading))
+            if (const Reading reading = reading_of(point); is_finite_number(reading))
                 numbers.push_back(number_in(reading));
-        return numbers;
+        const NumberStyle number = style_for(item.format(), numbers, style_.ascii);
+        const ItemHeading& heading = *item.heading;
+        TableColumn shown{
+            .heading = {std::string(heading.line1),
+                        std::string(heading.line2.empty() ? number.unit : heading.line2),
+                        std::string(has_measurements_
+                                        ? source_mark(facts.relation, from_measurement)
+                                        : "")},
+            .group = item.group};
+        LaidColumn laid = column(std::move(shown), [&](const Point& point) {
+            const Reading reading = reading_of(point);
+            const bool is_estimate = !from_measurement && item.interval(point);
+            const Readings& all =
+                from_measurement && point.measured ? *point.measured : point.predicted;
+            return TableCell{reading_text(reading, number, is_estimate),
+                             shade_of(item, reading, all)};
+        });
+        if (facts.is_estimate && !from_measurement)
+            for (const Point& point : points_) {
+                const Interval* interval = item.interval(point);
+                laid.doubts.push_back(interval
+                                          ? LaidColumn::Doubt{interval->low,
+                                                              number_or(item.predicted(point), -1),
+                                                              interval->high}
+                                          : LaidColumn::Doubt{});
+            }
+        return laid;
     }
 
-    // Of names and texts that are too long for a cell.
-    Labels labels_of(const TableColumn& column) const {
-        std::vector<std::string> texts;
-        for (const Point& point : points_)
-            if (const std::string* text = text_in(column, point)) texts.push_back(*text);
-        if (std::ranges::all_of(
-                texts, [](const std::string& text) { return text.size() <= text_cell_columns; }))
-            return {};
-        return distinct_labels(texts, text_cell_columns, style_.ascii);
+    // By --columns, --best or --sort: such a column stays, whether its numbers vary or not. So does
+    // what settings are compared by.
+    bool is_wanted(const TableItem& item) const {
+        return has_one_of(head_.columns, item) || has_one_of(head_.foremost, item) ||
+               (head_.compares_settings && item.is(Counter::bandwidth_bytes_per_second));
     }
 
-    TableColumn sized(TableColumn column) const {
-        column.labels = labels_of(column);
-        for (const std::string& line : column.heading)
-            column.width = std::max(column.width, terminal_columns(line));
-        TextBuffer text;
-        for (const Point& point : points_) {
-            text.clear();
-            column.width = std::max(column.width, put_cell(text, column, point, style_));
-        }
-        return column;
-    }
-
-    // What --best and --sort ask for comes first. Where settings are compared, so does what they
-    // are compared by; where machines are, it comes before bytes per sector, which say the same as
-    // the efficiency. Of kernels that nobody predicted the time does: it says which of them matter.
+    // Of kernels that nobody predicted the time says which of them matter; by it variants are
+    // compared, more than by any count.
     int importance_of(const ItemFacts& facts) const {
-        if (std::ranges::find_first_of(head_.foremost, facts.item.counters) != head_.foremost.end())
-            return 0;
-        if (is_asked_for(head_, facts)) return 1;
+        if (is_wanted(facts.item)) return has_one_of(head_.columns, facts.item) ? 1 : 0;
         const bool is_predicted = !head_.machine.name.empty();
-        if (facts.item.counters.front() == Counter::duration_seconds && !is_predicted) return 0;
-        // Of machine code no efficiency is known: its sectors beside the ideal ones say as much,
-        // and neither does alone.
-        constexpr int before_others = 2;
-        if (lacks_efficiency_ && (is_sectors(facts.item) || is_ideal_sectors(facts.item)))
-            return before_others;
-        if (facts.item.counters.front() == Counter::bandwidth_bytes_per_second) {
-            if (head_.compares_settings) return 0;
-            if (find_value(points_.front().parameters, "machine")) return 11;
+        if (facts.item.is(Counter::duration_seconds)) {
+            if (!is_predicted) return 0;
+            if (compares_ && !facts.is_constant) return 8;
         }
-        // By their time variants are compared, more than by any count.
-        if (facts.item.counters.front() == Counter::duration_seconds && compares_ &&
-            !facts.is_constant)
-            return 9;
+        if (facts.item.is(Counter::bandwidth_bytes_per_second) &&
+            find_value(points_.front().parameters, "machine"))
+            return 12;
         // What is the same in every row can be said once above; what varies answers the question.
         constexpr int of_minor = 30;
-        constexpr int of_constant = 40;
-        const bool is_alike = facts.is_constant || (facts.is_minor && varies_within_doubt(facts));
+        constexpr int of_constant = 25;
         return facts.item.heading->importance + (facts.is_minor ? of_minor : 0) +
-               (is_alike ? of_constant : 0);
-    }
-
-    // Estimates that differ by less than they are sure of are no difference.
-    bool varies_within_doubt(const ItemFacts& facts) const {
-        if (!facts.is_estimate || points_.size() < 2) return false;
-        double low = -std::numeric_limits<double>::infinity();
-        double high = std::numeric_limits<double>::infinity();
-        for (const Point& point : points_) {
-            const Interval* interval = interval_of(facts.item, point);
-            if (!interval) return false;
-            low = std::max(low, interval->low);
-            high = std::min(high, interval->high);
-        }
-        return low <= high;
+               (facts.is_constant ? of_constant : 0);
     }
 
     const ResultHead& head_;
     const std::vector<Point>& points_;
     const TableStyle& style_;
     bool compares_ = compares();
-    bool lacks_efficiency_ =
-        parameter_of(head_.sweep) == "line" && std::ranges::all_of(points_, lacks_efficiency);
     bool has_measurements_ = std::any_of(points_.begin(), points_.end(), [](const Point& point) {
         return point.measured.has_value();
     });
 };
 
+// Beside sectors that vary the ideal stays, although it is the same everywhere.
+void keep_ideal_beside_excess(std::vector<PlacedItem>& items) {
+    for (std::size_t i = 0; i + 1 < items.size(); ++i)
+        if (items[i].facts.item.shows == TableItem::Shows::ideal_per_request)
+            items[i].facts.is_constant &= items[i + 1].facts.is_constant;
+}
+
 // Empties the candidates that find no room beside more important ones.
-void drop_least_important(std::vector<Candidate>& candidates, std::size_t width, std::size_t most) {
+void drop_least_important(std::vector<Candidate>& candidates, std::size_t width, std::size_t most,
+                          bool shows_all) {
     std::vector<std::pair<int, std::size_t>> order;  // of equal importance, the earlier first
     for (std::size_t i = 0; i < candidates.size(); ++i)
         order.emplace_back(candidates[i].importance, i);
     std::sort(order.begin(), order.end());
+    const bool has_enough = !order.empty() && order.front().first <= enough_to_know;
     for (const auto& [importance, i] : order) {
         const std::size_t more = width_of(candidates[i].columns);
-        const bool is_alone = candidates[i].is_bar && candidates[i - 1].columns.empty();
-        if (!is_alone && (most == 0 || width + more <= most))
+        const bool is_needed = shows_all || !has_enough || importance <= enough_to_know;
+        if (is_needed && (most == 0 || width + more <= most))
             width += more;
         else
             candidates[i].columns.clear();
     }
 }
 
-// Columns narrower than the name of their group give it room, as far as there is some.
-void widen_for_groups(std::vector<TableColumn>& columns, std::size_t most) {
-    std::size_t all = width_of(columns) - column_gap.size();
-    for (std::size_t i = 0; i < columns.size();) {
-        const std::string_view group = columns[i].item.group;
-        std::size_t width = columns[i].width;
-        for (++i; i < columns.size() && columns[i].item.group == group; ++i)
-            width += column_gap.size() + columns[i].width;
-        const std::size_t more = group.size() > width ? group.size() - width : 0;
-        if (more == 0 || (most != 0 && all + more > most)) continue;
-        columns[i - 1].width += more;
-        all += more;
+// "~4.1 to 4.3 us": what estimates that differ by less than their doubt lie between.
+std::string range_text(const TableItem& item, const std::vector<Point>& points,
+                       const TableStyle& style) {
+    const auto number = [&](const Point& point) { return number_in(item.predicted(point)); };
+    const auto [low, high] = std::ranges::minmax(points, {}, number);
+    std::string from = number_with_unit(item, item.predicted(low), true, style);
+    const std::string to = number_with_unit(item, item.predicted(high), true, style);
+    if (from == to) return from;
+    if (const std::size_t blank = from.find(' ');
+        blank != from.npos && to.ends_with(std::string_view(from).substr(blank)))
+        from.erase(blank);
+    return fmt::format("{} to {}", from, to);
+}
+
+void add_facts(TableLayout& layout, const std::vector<Point>& points, const TableStyle& style) {
+    for (const auto& [key, value] : layout.constant_parameters)
+        layout.facts.push_back({{}, fmt::format("{} {}", key, value_text(value, 60, style.ascii))});
+    for (const auto& [facts, place] : layout.items) {
+        const auto add = [&, &facts = facts](std::string_view source, const std::string& number) {
+            layout.facts.push_back(
+                {facts.item.group,
+                 fmt::format("{}{} {}", source, facts.item.heading->phrase, number)});
+        };
+        const auto number = [&, &facts = facts](bool from_measurement) {
+            return number_with_unit(facts.item,
+                                    from_measurement ? facts.measurement : facts.prediction,
+                                    facts.is_estimate && !from_measurement, style);
+        };
+        const bool is_above = place == Place::above;
+        const bool says_both = is_above && facts.relation == Relation::differing;
+        if (says_both || facts.is_prediction_constant) add("predicted ", number(false));
+        if (says_both)
+            add("measured ", number(true));
+        else if (is_above && facts.is_doubtful)
+            add("", range_text(facts.item, points, style));
+        else if (is_above)
+            add("", number(is_finite_number(facts.measurement)));
     }
+    if (layout.limit)
+        layout.facts.push_back({{}, fmt::format("limited by {}", phrase_of(*layout.limit))});
 }
 
 }  // namespace
 
 std::string number_with_unit(const TableItem& item, const Reading& reading, bool is_estimate,
                              const TableStyle& style) {
-    const NumberStyle number =
-        is_finite_number(reading)
-            ? style_for(info(item.counters.front()), {number_in(reading)}, style.ascii)
-            : NumberStyle{};
+    const NumberStyle number = is_finite_number(reading)
+                                   ? style_for(item.format(), {number_in(reading)}, style.ascii)
+                                   : NumberStyle{};
     const std::string text = reading_text(reading, number, is_estimate);
     return number.unit.empty() ? text : fmt::format("{} {}", text, number.unit);
+}
+
+std::string value_text(const Value& value, std::size_t columns, bool ascii) {
+    struct Visitor {
+        std::size_t columns;
+        bool ascii;
+        std::string operator()(std::monostate) const { return std::string(not_there); }
+        std::string operator()(const std::string& text) const {
+            return cell_text(text, columns, ascii);
+        }
+        std::string operator()(std::int64_t number) const { return std::to_string(number); }
+        std::string operator()(std::uint64_t number) const { return std::to_string(number); }
+        std::string operator()(double number) const {
+            if (!std::isfinite(number)) return std::string(not_there);
+            TextBuffer text;
+            text.put_real(number);
+            return std::string(text.view());
+        }
+        std::string operator()(bool flag) const { return flag ? "yes" : "no"; }
+    };
+    return std::visit(Visitor{columns, ascii}, value);
+}
+
+std::string_view limit_of(const Point& point) {
+    return point.estimates && !point.estimates->limits.empty()
+               ? word_of(point.estimates->limits.front())
+               : not_there;
 }
 
 TableLayout layout_of(const ResultHead& head, const std::vector<Point>& points,
                       const TableStyle& style) {
     const ColumnMaker make(head, points, style);
-    TableItems all = items_of(points);
+    TableItems all = items_of(head, points);
     TableLayout layout;
     layout.has_measurements = make.has_measurements();
     layout.columns = make.leading_columns(all.are_merged, layout.constant_parameters);
-    for (ItemFacts& facts : facts_of(std::move(all.items), points))
-        layout.items.push_back({std::move(facts)});
+    for (TableItem& item : all.items) layout.items.push_back({facts_of(std::move(item), points)});
+    keep_ideal_beside_excess(layout.items);
     std::vector<Candidate> candidates = make.descriptions_among(layout.columns);
+    bool has_time = false;
     for (PlacedItem& item : layout.items) {
-        if (item.facts.relation == Relation::none)
-            item.place = Place::nowhere;
-        else if (item.facts.is_constant && !item.facts.item.heading->never_hoisted &&
-                 !is_asked_for(head, item.facts))
-            item.place = Place::above;
-        else
-            make.add_candidates(item, candidates);
+        item.place = make.place_of(item.facts);
+        if (item.place != Place::column) continue;
+        candidates.push_back(make.candidate_of(item));
+        has_time |= item.facts.item.is(Counter::duration_seconds) ||
+                    item.facts.item.is(Counter::bandwidth_bytes_per_second);
     }
     layout.limit = make.common_limit();
-    if (!layout.limit && make.has_limits()) candidates.push_back(make.limit_candidate());
-    drop_least_important(candidates, width_of(layout.columns) - column_gap.size(), style.width);
+    if (!layout.limit && has_time && make.has_limits())
+        candidates.push_back(make.limit_candidate());
+    drop_least_important(candidates, width_of(layout.columns) - column_gap, style.width,
+                         style.explains_all);
     for (Candidate& candidate : candidates) {
-        if (candidate.columns.empty() && candidate.item && !candidate.is_bar)
+        if (candidate.columns.empty() && candidate.item)
             candidate.item->place =
                 candidate.item->facts.is_constant ? Place::above : Place::left_out;
         if (candidate.columns.empty() && !candidate.parameter.empty())
             layout.left_out_parameters.push_back(std::move(candidate.parameter));
-        std::move(candidate.columns.begin(), candidate.columns.end(),
-                  std::back_inserter(layout.columns));
+        std::ranges::move(candidate.columns, std::back_inserter(layout.columns));
     }
-    widen_for_groups(layout.columns, style.width);
+    add_facts(layout, points, style);
     return layout;
-}
-
-std::string constants_text(const TableLayout& layout, const TableStyle& style) {
-    std::vector<GroupedText> texts;
-    for (const auto& [key, value] : layout.constant_parameters)
-        texts.push_back({{}, fmt::format("{} {}", key, value_text(value, 60, style.ascii))});
-    for (const auto& [facts, place] : layout.items) {
-        const auto add = [&, &facts = facts](std::string_view source, bool from_measurement) {
-            const Reading& reading = from_measurement ? facts.measurement : facts.prediction;
-            texts.push_back(
-                {facts.item.group,
-                 fmt::format("{}{} {}", source, facts.item.heading->phrase,
-                             number_with_unit(facts.item, reading,
-                                              facts.is_estimate && !from_measurement, style))});
-        };
-        const bool is_above = place == Place::above;
-        const bool says_both = is_above && facts.relation == Relation::differing;
-        if (says_both || facts.is_prediction_constant) add("predicted ", false);
-        if (says_both)
-            add("measured ", true);
-        else if (is_above)
-            add("", is_finite_number(facts.measurement));
-    }
-    if (layout.limit) texts.push_back({{}, fmt::format("limited by {}", phrase_of(*layout.limit))});
-    return list_by_group(texts);
 }
 
 }  // namespace coalprof

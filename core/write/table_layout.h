@@ -1,37 +1,29 @@
-// How a table of these points looks, decided once, before a row is printed: which columns there
-// are, how wide, in which units; what is said once above them; what finds no room.
+// How a table of these points looks: which columns there are, in which units, with the cells of all
+// points; what is said once above them; what finds no room.
 #pragma once
 
-#include <array>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "core/write/labels.h"
+#include "core/write/item_facts.h"
 #include "core/write/number_text.h"
-#include "core/write/table_facts.h"
-#include "core/write/table_style.h"
+#include "core/write/table.h"
 
 namespace coalprof {
 
-struct TableColumn {
-    enum class Shows : std::uint8_t { name, parameter, kind, reading, bar, limit };
-    Shows shows = Shows::name;
-    std::string parameter = {};  // its key
-    TableItem item = {};
-    bool from_measurement = false;  // which of the item's two readings
-    NumberStyle number = {};
-    bool is_left_aligned = false;
-    bool is_colored = false;
-    std::array<std::string, 3> heading = {};  // name, name or unit, where the numbers come from
-    std::size_t width = 0;
-    Labels labels = {};  // of texts, where some are too long for a cell
-};
+// Widest a name or a text parameter may be; the rest is cut.
+inline constexpr std::size_t text_cell_columns = 28;
+inline constexpr std::size_t column_gap = 2;
+// What a point has no value of, whether it cannot be had or does not concern the point.
+inline constexpr std::string_view not_there = "n/a";
 
 enum class Place : std::uint8_t {
-    column,    // one for each of its readings that a reader needs, perhaps with a bar
+    column,    // one for each of its readings that a reader needs
     above,     // it is the same in every point
     left_out,  // no room
-    nowhere,   // no point has a number
+    nowhere,   // no point has a number, or one that means nothing
 };
 
 struct PlacedItem {
@@ -39,24 +31,39 @@ struct PlacedItem {
     Place place = Place::column;
 };
 
+struct LaidColumn {
+    TableColumn shown;
+    std::vector<TableCell> cells;  // of the points
+    struct Doubt {
+        double low = 0;
+        double middle = -1;  // outside: an exact number
+        double high = 0;
+    };
+    std::vector<Doubt> doubts = {};  // of the points, where some are estimates
+    std::size_t width = 0;           // in columns of a terminal
+    std::string parameter = {};      // that it shows; empty: none
+    bool says_which_point = false;   // rather than what is known of it
+};
+
 struct TableLayout {
-    std::vector<TableColumn> columns;
+    std::vector<LaidColumn> columns;
     NamedValues constant_parameters;  // said once above
     std::vector<std::string> left_out_parameters;
     std::vector<PlacedItem> items;
     bool has_measurements = false;
     std::optional<Limit> limit;  // of the time of every point
+    std::vector<GroupedText> facts;
 };
 
 // At least one point.
 TableLayout layout_of(const ResultHead& head, const std::vector<Point>& points,
                       const TableStyle& style);
 
-// "requests 32,768, lines 65,536 (loads and stores, each); L1 hit sectors 0": what every row has.
-std::string constants_text(const TableLayout& layout, const TableStyle& style);
-
 // One reading of an item on its own: "4 MiB", "80 %", "n/a".
 std::string number_with_unit(const TableItem& item, const Reading& reading, bool is_estimate,
                              const TableStyle& style);
+std::string value_text(const Value& value, std::size_t columns, bool ascii);
+// What the point's time is limited by, as a word.
+std::string_view limit_of(const Point& point);
 
 }  // namespace coalprof

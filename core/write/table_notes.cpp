@@ -9,7 +9,6 @@
 #include "core/text/name_list.h"
 #include "core/write/columns.h"
 #include "core/write/finding_text.h"
-#include "core/write/table_cell.h"
 #include "core/write/terminal_text.h"
 
 namespace coalprof {
@@ -47,7 +46,7 @@ std::string ceilings_of(const MeasuredDevice& device) {
 }
 
 bool contains(const std::vector<GroupedText>& texts, const GroupedText& text) {
-    return std::find(texts.begin(), texts.end(), text) != texts.end();
+    return std::ranges::find(texts, text) != texts.end();
 }
 
 // Then the reasons are all there is to say.
@@ -62,13 +61,6 @@ void add_once(std::vector<GroupedText>& texts, GroupedText text) {
 
 GroupedText text_of(const TableItem& item) {
     return {item.group, std::string(item.heading->phrase)};
-}
-
-// What shows the columns that are asked for.
-std::string_view chooser_of(const TableStyle& style) {
-    return style.takes_columns
-               ? "--columns KEY,..."
-               : "`coalprof report FILE --columns KEY,...` of a saved result (-o FILE.json)";
 }
 
 std::string settings_line(const Verdict& verdict) {
@@ -93,6 +85,7 @@ std::vector<std::string> verdict_lines(const std::vector<Verdict>& verdicts) {
 }
 
 void TableNotes::look_at(const ResultHead& head) {
+    summary_.begin(head);
     explains_all_ = style_.explains_all || !head.columns.empty();
     has_grid_ = head.sweep.grid_x.has_value();
     if (const std::string& evidence = head.machine.evidence;
@@ -130,6 +123,7 @@ void TableNotes::look_at(const TableLayout& layout) {
 }
 
 void TableNotes::look_at(const TableLayout& layout, const Point& point, bool explains_all) {
+    summary_.look_at(point);
     if (!point.failure.empty()) look_at_failure(point);
     look_at_passes(point.predicted);
     look_at_reads(point.predicted);
@@ -141,10 +135,10 @@ void TableNotes::look_at(const TableLayout& layout, const Point& point, bool exp
             !explains_all_ && facts.relation == Relation::none && !shows_nothing;
         if (place == Place::left_out || is_named_below) continue;
         has_shares_ |= item.counters.front() == Counter::bandwidth_share &&
-                       is_finite_number(measured_reading(item, point));
+                       is_finite_number(item.measured(point));
         has_estimate_ |=
-            interval_of(item, point) && (explains_all || explains_all_ ||
-                                         shows_prediction(facts.relation, layout.has_measurements));
+            item.interval(point) && (explains_all || explains_all_ ||
+                                     shows_prediction(facts.relation, layout.has_measurements));
         if (explains_all || explains_all_ ||
             shows_prediction(facts.relation, layout.has_measurements))
             explain(item, point.predicted);
@@ -194,7 +188,8 @@ void TableNotes::explain(const TableItem& item, const Readings& readings) {
 
 // Reasons that name numbers differ from point to point; of many for the same counters, one is
 // enough for a reader. (Two may be those of the prediction and of the measurement.)
-void TableNotes::put_missing(std::vector<std::string>& lines) const {
+std::vector<std::string> TableNotes::missing_lines() const {
+    std::vector<std::string> lines;
     for (auto missing = missing_.begin(); missing != missing_.end(); ++missing) {
         const auto is_alike = [&](const Missing& other) {
             return other.counters == missing->counters;
@@ -205,18 +200,26 @@ void TableNotes::put_missing(std::vector<std::string>& lines) const {
                                     cell_text(missing->reason, whole_text, style_.ascii),
                                     are_many ? " (in other rows likewise: --json)" : ""));
     }
+    return lines;
 }
 
-std::vector<std::string> TableNotes::lines(const ResultTail& tail) const {
+// What the best settings are, where somebody asked for them; else what the sweep comes to.
+std::vector<std::string> TableNotes::verdicts(const ResultTail& tail) const {
+    std::vector<std::string> lines = verdict_lines(tail.verdicts);
+    if (lines.empty() && tail.status == Status::complete)
+        if (std::string sentence = summary_.sentence(); !sentence.empty())
+            lines.push_back(cell_text(sentence, whole_text, style_.ascii));
+    return lines;
+}
+
+std::string TableNotes::aside(std::string_view begin, const std::vector<GroupedText>& texts,
+                              std::string_view end) const {
+    return list_by_group(begin, texts, end, style_.explains_all ? 0 : style_.width);
+}
+
+// What a reader may want to know of the table itself, a line each.
+std::vector<std::string> TableNotes::asides() const {
     std::vector<std::string> lines;
-    for (std::size_t i = 0; i < std::min(tail.findings.size(), most_findings); ++i)
-        lines.push_back(
-            cell_text(fmt::format("{}. {}", i + 1, finding_text(tail.findings[i], style_.ascii)),
-                      whole_text, style_.ascii));
-    if (tail.findings.size() > most_findings)
-        lines.push_back(fmt::format("{} more lines that waste traffic: --json tells of each",
-                                    tail.findings.size() - most_findings));
-    for (std::string& line : verdict_lines(tail.verdicts)) lines.push_back(std::move(line));
     if (has_agreement_)
         lines.push_back(std::string("=  prediction and measurement agree") +
                         (has_unmarked_ ? "; columns without a mark are measured" : ""));
@@ -226,25 +229,37 @@ std::vector<std::string> TableNotes::lines(const ResultTail& tail) const {
             "~  an estimate: about nine of ten intervals (--json) held on H100 and H200");
     if (is_start_alone_.value_or(false))
         lines.push_back(
-            fmt::format("The start of the launch takes longer than its memory accesses, so the "
-                        "times say nothing about memory: a larger {} does.",
-                        has_grid_ ? "--grid" : "--size, such as 256MiB,"));
-    if (!evidence_.empty()) lines.push_back(evidence_);
-    if (has_wide_passes_)
-        lines.emplace_back(
-            "Lanes of 8 or 16 bytes take 2 or 4 passes a request at best: shared conflicts are "
-            "what is above.");
+            fmt::format("Too short to time: the start of a launch takes longest. Try {}.",
+                        has_grid_ ? "a larger --grid" : "--size 256MiB"));
     if (shares_requests_ && style_.explains_all)
         lines.emplace_back(
             "L1 hit and L2 read sectors are fewer than load sectors: loads of a sector that is "
             "already on its way share one request.");
-    put_missing(lines);
     std::vector<GroupedText> never_there = never_there_;
     std::erase_if(never_there, [&](const GroupedText& text) { return contains(there_, text); });
     if (!never_there.empty())
+        lines.push_back(aside("n/a in every row: ", never_there, ". -v says why."));
+    if (!left_out_.empty())
+        lines.push_back(aside("Left out: ", left_out_,
+                              style_.takes_columns ? " (--columns KEY,... or --json)"
+                                                   : " (coalprof report FILE --columns KEY,...)"));
+    return lines;
+}
+
+std::vector<std::string> TableNotes::finding_lines(const ResultTail& tail) const {
+    std::vector<std::string> lines;
+    for (std::size_t i = 0; i < std::min(tail.findings.size(), most_findings); ++i)
         lines.push_back(
-            fmt::format("n/a in every row: {}. -v says why.", list_by_group(never_there)));
-    lines.insert(lines.end(), failures_.begin(), failures_.end());
+            cell_text(fmt::format("{}. {}", i + 1, finding_text(tail.findings[i], style_.ascii)),
+                      whole_text, style_.ascii));
+    if (tail.findings.size() > most_findings)
+        lines.push_back(fmt::format("{} more lines that waste traffic: --json tells of each",
+                                    tail.findings.size() - most_findings));
+    return lines;
+}
+
+std::vector<std::string> TableNotes::trouble(const ResultTail& tail) const {
+    std::vector<std::string> lines = failures_;
     if (failure_count_ > failures_.size())
         lines.push_back(fmt::format("{} more points failed", failure_count_ - failures_.size()));
     for (std::size_t i = 0; i < std::min(tail.warnings.size(), most_notes); ++i)
@@ -253,11 +268,26 @@ std::vector<std::string> TableNotes::lines(const ResultTail& tail) const {
         lines.push_back(fmt::format("{} more warnings", tail.warnings.size() - most_notes));
     if (tail.status == Status::interrupted)
         lines.emplace_back("ended early: the points that were finished are shown");
-    if (!left_out_.empty())
-        lines.push_back(fmt::format("Left out: {}. {}--json or {} shows them.",
-                                    list_by_group(left_out_),
-                                    can_be_wider_ ? "A wider terminal, " : "", chooser_of(style_)));
     return lines;
+}
+
+std::vector<TableNote> TableNotes::notes(const ResultTail& tail) const {
+    std::vector<TableNote> notes;
+    const auto add = [&](TableNote::Rank rank, std::vector<std::string> lines) {
+        for (std::string& line : lines) notes.push_back({rank, std::move(line)});
+    };
+    using Rank = TableNote::Rank;
+    add(Rank::plain, finding_lines(tail));
+    add(Rank::verdict, verdicts(tail));
+    add(Rank::aside, asides());
+    if (!evidence_.empty()) add(Rank::plain, {evidence_});
+    if (has_wide_passes_)
+        add(Rank::plain,
+            {"Lanes of 8 or 16 bytes take 2 or 4 passes a request at best: shared conflicts are "
+             "what is above."});
+    add(Rank::plain, missing_lines());
+    add(Rank::plain, trouble(tail));
+    return notes;
 }
 
 }  // namespace coalprof

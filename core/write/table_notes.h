@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/write/sweep_summary.h"
 #include "core/write/table_layout.h"
 
 namespace coalprof {
@@ -17,9 +18,7 @@ std::vector<std::string> verdict_lines(const std::vector<Verdict>& verdicts);
 
 class TableNotes {
  public:
-    // `can_be_wider`: a wider terminal shows more columns.
-    explicit TableNotes(const TableStyle& style, bool can_be_wider = true)
-        : style_(style), can_be_wider_(can_be_wider) {}
+    explicit TableNotes(const TableStyle& style) : style_(style) {}
 
     // What the head says that belongs below: the ceilings that shares are of.
     void look_at(const ResultHead& head);
@@ -30,8 +29,9 @@ class TableNotes {
     // their reasons, unless they were asked for by name.
     // `explains_all`: also why a prediction is missing where there is a measurement.
     void look_at(const TableLayout& layout, const Point& point, bool explains_all);
-    // The lines, not folded yet.
-    std::vector<std::string> lines(const ResultTail& tail) const;
+    std::vector<TableNote> notes(const ResultTail& tail) const;
+    // The sweep in one sentence; empty: nothing can be said.
+    std::string summary() const { return summary_.sentence(); }
 
  private:
     struct Missing {
@@ -42,16 +42,22 @@ class TableNotes {
     void look_at_passes(const Readings& readings);
     void look_at_reads(const Readings& readings);
     void explain(const TableItem& item, const Readings& readings);
-    void put_missing(std::vector<std::string>& lines) const;
+    std::vector<std::string> missing_lines() const;
+    std::vector<std::string> verdicts(const ResultTail& tail) const;
+    std::vector<std::string> asides() const;
+    std::vector<std::string> finding_lines(const ResultTail& tail) const;
+    std::vector<std::string> trouble(const ResultTail& tail) const;
+    std::string aside(std::string_view begin, const std::vector<GroupedText>& texts,
+                      std::string_view end) const;
 
     TableStyle style_;
-    bool can_be_wider_;
     std::vector<Missing> missing_;
     std::vector<std::string> failures_;  // the first ones, as sentences
     std::uint64_t failure_count_ = 0;
     std::vector<GroupedText> left_out_;
     std::vector<GroupedText> never_there_;  // in the rows below some heading
     std::vector<GroupedText> there_;        // in others
+    SweepSummary summary_;
     std::string ceilings_;
     bool has_grid_ = false;    // that was asked for, and leaves no size to choose
     std::string evidence_;     // of the machines' rules, where it is not measured

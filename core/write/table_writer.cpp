@@ -1,12 +1,13 @@
-// `table`: for people. Points are held back until all have come, or a page is full: each page is
-// laid out from its own rows, so that what its heading says is true of them. A lone point is shown
-// as a list, which has room for everything.
+// `table`, `md`, `latex`: for people. Points are held back until all have come, or a page is full:
+// each page is a table made from its own rows, so that what its heading says is true of them. A
+// lone point is shown as a list, which has room for everything.
+#include <utility>
+
 #include "core/write/columns.h"
-#include "core/write/table_card.h"
-#include "core/write/table_instructions.h"
-#include "core/write/table_layout.h"
+#include "core/write/table_maker.h"
+#include "core/write/table_markup.h"
 #include "core/write/table_notes.h"
-#include "core/write/table_rows.h"
+#include "core/write/table_text.h"
 #include "core/write/table_title.h"
 #include "core/write/writers.h"
 
@@ -15,92 +16,97 @@ namespace {
 
 class TableWriter : public ResultSink {
  public:
-    TableWriter(ByteSink& out, const TableStyle& style) : out_(out), style_(style) {}
+    TableWriter(ByteSink& out, const TableStyle& style, std::unique_ptr<TableRenderer> renderer)
+        : out_(out), style_(style), renderer_(std::move(renderer)) {}
 
     void begin(const ResultHead& head) override {
         head_ = head;
         notes_.look_at(head);
-        text_.put(prose(title_of(head, style_), style_));
+        renderer_->put(text_, {.above = {title_of(head, style_)}});
     }
 
     void point(const Point& point) override {
-        if (page_.size() == settling_points) put_page("In these rows: ");
+        if (page_.size() == settling_points) put_page();
         page_.push_back(point);
     }
 
     void finish(const ResultTail& tail) override {
-        const bool is_first = heading_.empty();
-        if (is_first && page_.size() == 1)
+        if (pages_ == 0 && page_.size() == 1)
             put_lone_point();
         else if (!page_.empty())
-            put_page(is_first ? "In every row: " : "In these rows: ");
-        put_notes(tail);
+            put_page(pages_ == 0);
+        if (std::vector<TableNote> notes = notes_.notes(tail); !notes.empty())
+            renderer_->put(text_, {.notes = std::move(notes)});
         text_.hand_over(out_);
     }
 
  private:
     void put_lone_point() {
-        TableStyle any_width = style_;
-        any_width.width = 0;
-        const TableLayout layout = layout_of(head_, page_, any_width);
+        TableStyle all = style_;
+        all.width = 0;
+        all.explains_all = true;
+        const TableLayout layout = layout_of(head_, page_, all);
         Point point = page_.front();
         // The title says it already: a formula without parameters.
         if (point.name == head_.sweep.pattern) point.name.clear();
-        put_card(text_, layout, point, style_);
+        renderer_->put(text_, table_of_point(layout, point, style_));
         put_instructions();
         notes_.look_at(layout);
         notes_.look_at(layout, page_.front(), true);
     }
 
-    // A heading that is the last page's is not repeated.
-    void put_page(std::string_view facts_begin) {
+    void put_page(bool is_only = false) {
         const TableLayout layout = layout_of(head_, page_, style_);
-        std::string heading = heading_text(layout, facts_begin, style_);
-        if (heading != heading_) {
-            if (!heading_.empty()) text_.put('\n');
-            text_.put(heading);
-            heading_ = std::move(heading);
-        }
+        Table table =
+            table_of_page(layout, page_, is_only ? "In every row: " : "In these rows: ", style_);
+        if (table.facts == facts_) table.facts.clear();  // said above the last page
+        if (!table.facts.empty()) facts_ = table.facts;
+        renderer_->put(text_, table);
         notes_.look_at(layout);
-        for (const Point& point : page_) {
-            notes_.look_at(layout, point, false);
-            put_row(text_, cell_, layout, point, style_);
-            text_.hand_over_when_full(out_);
-        }
+        for (const Point& point : page_) notes_.look_at(layout, point, false);
         put_instructions();
+        text_.hand_over(out_);
         page_.clear();
+        ++pages_;
     }
 
     // Patterns are known by what they do; of a formula the sum alone may be true of no part of it.
     void put_instructions() {
         if (head_.sweep.pattern != "formula") return;
-        const std::string text = instructions_text(page_, style_);
-        if (text.empty()) return;
-        text_.put('\n');
-        text_.put(text);
-    }
-
-    void put_notes(const ResultTail& tail) {
-        const std::vector<std::string> notes = notes_.lines(tail);
-        if (notes.empty()) return;
-        text_.put('\n');
-        for (const std::string& note : notes) text_.put(prose(note, style_));
+        if (const auto table = table_of_instructions(page_, style_)) renderer_->put(text_, *table);
     }
 
     ByteSink& out_;
     TableStyle style_;
+    std::unique_ptr<TableRenderer> renderer_;
     TextBuffer text_;
-    TextBuffer cell_;
     ResultHead head_;
     TableNotes notes_{style_};
     std::vector<Point> page_;
-    std::string heading_;  // of the last page; never empty once there is one
+    std::size_t pages_ = 0;  // that were put
+    std::string facts_;      // of the last of them
 };
+
+// A page scrolls.
+TableStyle of_any_width(const TableStyle& style) {
+    return {.width = 0,
+            .ascii = style.ascii,
+            .takes_columns = style.takes_columns,
+            .explains_all = style.explains_all};
+}
 
 }  // namespace
 
 std::unique_ptr<ResultSink> make_table(ByteSink& out, const TableStyle& style) {
-    return std::make_unique<TableWriter>(out, style);
+    return std::make_unique<TableWriter>(out, style, make_text_renderer(style));
+}
+
+std::unique_ptr<ResultSink> make_markdown(ByteSink& out, const TableStyle& style) {
+    return std::make_unique<TableWriter>(out, of_any_width(style), make_markdown_renderer());
+}
+
+std::unique_ptr<ResultSink> make_latex(ByteSink& out, const TableStyle& style) {
+    return std::make_unique<TableWriter>(out, of_any_width(style), make_latex_renderer());
 }
 
 }  // namespace coalprof

@@ -14,6 +14,7 @@ std::unique_ptr<ResultSink> make_table(ByteSink& out, const TableStyle& style);
 std::unique_ptr<ResultSink> make_json(ByteSink& out, const TableStyle& style);
 std::unique_ptr<ResultSink> make_jsonl(ByteSink& out, const TableStyle& style);
 std::unique_ptr<ResultSink> make_markdown(ByteSink& out, const TableStyle& style);
+std::unique_ptr<ResultSink> make_latex(ByteSink& out, const TableStyle& style);
 std::unique_ptr<ResultSink> make_csv(ByteSink& out, const TableStyle& style);
 // These gather all points before they write, and take several results: a begin() each, one
 // finish().

@@ -226,12 +226,12 @@ class CommandLines(Folder):
 
     def test_that_begin_alike_are_told_apart(self):
         row = "a[(blockIdx.y*16+threadIdx.y)*P+t+threadIdx.x*{}]; b[i]"
-        sweep = ["--var", "t=0", "--var", "P=1024,1056", "--block", "16x16", "--grid", "1x64"]
+        sweep = ["--var", "t=0", "--var", "P=1024,1056", "--block", "16x16", "--grid", "1x64", "-v"]
         text = self.run_ok("formula", row.format(2), row.format(3), *sweep).out_text
         table, instructions = text.split("Each instruction", 1)
         rows = [line.split()[0] for line in table.splitlines() if line.startswith("a[")]
         self.assertEqual((len(rows), len(set(rows))), (4, 2))  # each with both pitches
-        of_points = re.findall(r"(?m)^  (a\[.+ P=\d+)  load a", instructions)
+        of_points = re.findall(r"(?m)^(a\[.+ P=\d+)  load a", instructions)
         self.assertEqual(len(set(of_points)), 4)
 
     def test_tell_instructions_apart_by_what_they_index(self):

@@ -178,40 +178,22 @@ constexpr ExplainStyle ascii{.ascii = true};
 constexpr ExplainStyle colour{.color = true};
 constexpr std::uint64_t four_mib = 4 << 20;
 
-// A change in a drawing is a change in these files, seen in review. COALPROF_UPDATE_GOLDEN=1 in the
+// One for each feature of a drawing. A change in one is a change in these files, seen in review. COALPROF_UPDATE_GOLDEN=1 in the
 // environment writes them anew.
 const std::vector<Golden> goldens{
-    {"offset_0", "offset", 0, Op::rmw},
     {"offset_11", "offset", 11, Op::rmw},
     {"offset_11_ascii", "offset", 11, Op::rmw, ElementType::f32, ascii},
     {"offset_11_colour", "offset", 11, Op::rmw, ElementType::f32, colour},
     {"offset_11_store_narrow", "offset", 11, Op::store, ElementType::f32, {.width = 60}},
     {"offset_3_u8", "offset", 3, Op::load, ElementType::u8},
     {"offset_1_f32x4", "offset", 1, Op::load, ElementType::f32x4},
-    {"stride_2", "stride", 2, Op::load},
     {"stride_9", "stride", 9, Op::load},
-    {"stride_32", "stride", 32, Op::load},
-    {"stride_32_colour_ascii",
-     "stride",
-     32,
-     Op::load,
-     ElementType::f32,
-     {.color = true, .ascii = true}},
-    {"broadcast_8", "broadcast", 8, Op::load},
     {"broadcast_8_reduce", "broadcast", 8, Op::reduce},
-    {"broadcast_32_atomic", "broadcast", 32, Op::atomic, ElementType::f32, ascii},
-    {"aos_12", "aos", 12, Op::load},
     {"column_4096", "column", 4096, Op::load},
-    {"scatter_4194304", "scatter", four_mib, Op::load},
     {"row_96_partial", "row", 96, Op::load},
-    {"row_480", "row", 480, Op::load},
     {"offset_1_c870", "offset", 1, Op::load, ElementType::f32, {}, "c870"},
-    {"offset_1_c1060", "offset", 1, Op::load, ElementType::f32, {}, "c1060"},
     {"offset_1_c2050", "offset", 1, Op::rmw, ElementType::f32, ascii, "c2050"},
-    {"offset_1_p100", "offset", 1, Op::load, ElementType::f32, {}, "p100"},
-    {"shared_stride_2", "shared-stride", 2, Op::load},
     {"shared_stride_32_ascii", "shared-stride", 32, Op::load, ElementType::f32, ascii},
-    {"shared_pad_1", "shared-pad", 1, Op::load},
     {"constant_4", "constant", 4, Op::load},
     {"local_4", "local", 4, Op::load},
     {"transpose_1024", "transpose", 1024, Op::copy},

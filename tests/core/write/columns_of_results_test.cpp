@@ -11,7 +11,7 @@
 #include "core/write/finding_text.h"
 #include "core/write/result_columns.h"
 #include "core/write/synthetic.h"
-#include "core/write/table_cell.h"
+#include "core/write/table_layout.h"
 #include "core/write/temporary_folder.h"
 
 namespace coalprof {

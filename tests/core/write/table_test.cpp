@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <functional>
 #include <sstream>
 
@@ -103,9 +104,8 @@ TEST(Table, what_differs_is_shown_twice) {
     (*points[1].measured)[Counter::load_sectors] = std::uint64_t{163};
     (*points[1].measured)[Counter::store_sectors] = std::uint64_t{163};
     const std::string table = table_of(points, {.width = 0});
-    EXPECT_THAT(table, HasSubstr("predicted"));
-    EXPECT_THAT(table, HasSubstr("163"));
-    EXPECT_THAT(table, HasSubstr("160"));
+    EXPECT_THAT(table, HasSubstr("predicted  measured\n"));
+    EXPECT_THAT(table, HasSubstr("25      27.3\n"));  // 160 and 163 of 128 sectors
 }
 
 TEST(Table, predicted_loads_and_stores_that_differ_are_shown_apart) {
@@ -130,7 +130,7 @@ TEST(Table, loads_and_stores_that_differ_are_shown_apart) {
 }
 
 TEST(Table, what_is_the_same_in_every_row_is_said_once_above) {
-    const std::string table = table_of(sweep());
+    const std::string table = table_of(sweep(), {.width = 0});
     EXPECT_THAT(table, HasSubstr("In every row: dlcm ca; requests 32, ideal sectors 128"));
     EXPECT_EQ(count_of(table, "requests"), 1u);
 }
@@ -138,11 +138,12 @@ TEST(Table, what_is_the_same_in_every_row_is_said_once_above) {
 TEST(Table, each_reason_is_told_once) {
     std::vector<Point> points = sweep();
     for (Point& point : points)
-        for (const Counter counter : {Counter::load_efficiency, Counter::store_efficiency})
+        for (const Counter counter :
+             {Counter::load_sectors_per_request, Counter::store_sectors_per_request})
             (*point.measured)[counter] = Unavailable{"nobody can tell"};
     const std::string table = table_of(points);
     EXPECT_EQ(count_of(table, "nobody can tell"), 1u);
-    EXPECT_THAT(table, HasSubstr("n/a  load efficiency, store efficiency: nobody can tell"));
+    EXPECT_THAT(table, HasSubstr("n/a  load sectors/request, store sectors/request: nobody can"));
 }
 
 TEST(Table, what_no_row_has_is_named_without_a_column) {
@@ -153,8 +154,8 @@ TEST(Table, a_lone_point_is_a_list_with_everything) {
     const std::string table = table_of({synthetic::point(11)}, {.width = 40});
     EXPECT_THAT(table, HasSubstr("offset=11, dlcm ca\n"));
     EXPECT_THAT(table, HasSubstr("loads and stores, each\n"));
-    EXPECT_THAT(table, HasSubstr("  efficiency                 80 %       80 %\n"));
-    EXPECT_THAT(table, HasSubstr("L2 read sectors               n/a        128\n"));
+    EXPECT_THAT(table, HasSubstr("  excess over the ideal       25 %       25 %\n"));
+    EXPECT_THAT(table, HasSubstr("L2 read sectors                n/a        128\n"));
     EXPECT_THAT(table, HasSubstr("n/a  L2 read sectors: warps share lines\n"));
     EXPECT_THAT(table, Not(HasSubstr("Left out")));
 }
@@ -184,11 +185,85 @@ TEST(Table, shares_stand_in_a_column_and_their_ceilings_below) {
     EXPECT_THAT(table_of(points), Not(HasSubstr("eiling")));
 }
 
-// How much of a sector is used is good or bad in itself; a share of a ceiling is not.
-TEST(Table, colors_and_bars_are_for_efficiency_alone) {
-    const std::string table = table_of(sweep(), {80, true, false});
-    EXPECT_EQ(count_of(table, "\033[33m"), 2u);  // offset 1: its number and its bar
-    EXPECT_EQ(count_of(table, "\033[31m"), 0u);  // the share of 0.5 is hoisted, and never red
+Point with_excess(std::uint64_t sectors, std::uint64_t ideal) {
+    Point point = predicted_load(std::to_string(sectors), sectors);
+    point.predicted[Counter::load_ideal_sectors] = ideal;
+    return point;
+}
+
+// Colour judges what is beyond the fewest sectors: a broadcast uses an eighth of its one sector,
+// which no access can better.
+TEST(Table, colors_are_for_what_is_beyond_the_ideal) {
+    const auto colors_of = [](const Point& point) {
+        const std::string table = table_of({point, point}, {.width = 0, .color = true}, {});
+        return std::array{count_of(table, "\033[32m"), count_of(table, "\033[33m"),
+                          count_of(table, "\033[31m")};
+    };
+    Point broadcast = with_excess(1, 1);
+    broadcast.predicted[Counter::load_unique_bytes] = std::uint64_t{4};
+    derive_ratios(broadcast.predicted);
+    EXPECT_THAT(colors_of(broadcast), testing::ElementsAre(2, 0, 0));
+    EXPECT_THAT(colors_of(with_excess(5, 4)), testing::ElementsAre(0, 2, 0));
+    EXPECT_THAT(colors_of(with_excess(12, 4)), testing::ElementsAre(0, 0, 2));
+}
+
+// Three loads of one structure of three floats: 12 sectors each, of which L2 is asked for 4.
+TEST(Table, what_l1_catches_is_not_red) {
+    Point caught = with_excess(36, 12);
+    caught.predicted[Counter::l2_read_sectors] = std::uint64_t{12};
+    const std::string table = table_of({caught, caught}, {.width = 0, .color = true}, {});
+    EXPECT_EQ(count_of(table, "\033[31m"), 0u);
+    EXPECT_EQ(count_of(table, "\033[33m"), 2u);
+}
+
+TEST(Table, shows_sectors_beside_the_ideal_and_neither_efficiency_nor_bytes) {
+    const std::string table = table_of(sweep(), {.width = 0});
+    for (const char* heading : {"request", "ideal", "excess"})
+        EXPECT_THAT(table, HasSubstr(heading));
+    for (const char* heading : {"efficiency", "bytes/"})
+        EXPECT_THAT(table, Not(HasSubstr(heading)));
+}
+
+std::vector<Point> offsets(int count) {
+    std::vector<Point> points;
+    for (int offset = 0; offset < count; ++offset) {
+        points.push_back(synthetic::point(offset));
+        points.back().measured.reset();
+    }
+    return points;
+}
+
+TEST(Table, rows_that_are_equal_are_folded) {
+    const std::string table = table_of(offsets(17));
+    EXPECT_THAT(table, HasSubstr("\n  1..7  "));
+    EXPECT_THAT(table, HasSubstr(" 9..15      as 1\n"));
+    EXPECT_THAT(table, Not(HasSubstr("\n     3 ")));
+    EXPECT_THAT(table_of(offsets(17), {.explains_all = true}), HasSubstr("\n     3 "));
+}
+
+// The estimates of time say nothing where the start of the launch is what takes it.
+TEST(Table, shows_no_times_that_mean_nothing) {
+    std::vector<Point> points{predicted_load("a", 4), predicted_load("b", 8)};
+    for (double seconds = 5e-6; Point & point : points) {
+        point.predicted[Counter::duration_seconds] = seconds;
+        point.estimates = {.intervals = {{Counter::duration_seconds, seconds, seconds}},
+                           .limits = {Limit::start}};
+        seconds *= 2;
+    }
+    EXPECT_THAT(table_of(points, {}, {}), Not(HasSubstr("time\n")));
+    for (Point& point : points) point.estimates->limits = {Limit::dram};
+    EXPECT_THAT(table_of(points, {}, {}), HasSubstr("time\n"));
+}
+
+TEST(Table, an_aside_takes_one_line) {
+    const std::string table = table_of(sweep(), {.width = 60});
+    for (const char* begin : {"In every row: ", "n/a in every row: ", "Left out: "}) {
+        const std::size_t at = table.find(begin);
+        if (at == table.npos) continue;
+        const std::string line = table.substr(at, table.find('\n', at) - at);
+        EXPECT_LE(terminal_columns(line), 60u) << line;
+        EXPECT_NE(table.substr(at + line.size() + 1, 2), "  ") << line;
+    }
 }
 
 std::vector<Point> sweep_of_rates() {
@@ -262,24 +337,6 @@ TEST(Table, variants_are_compared_by_time_and_passes_a_request) {
     EXPECT_THAT(shown, HasSubstr("passes/req"));
 }
 
-// A tile that is padded and one that is swizzled read alike: the stores tell them apart, and bytes
-// per sector say again what the efficiency says.
-TEST(Table, conflicts_that_differ_stand_before_bytes_a_sector) {
-    const std::string text =
-        table_of_variants({1, 2, 16}, synthetic::point, [](Point& point, auto passes) {
-            point.predicted[Counter::store_sectors] = 999 + passes;
-            for (const auto& [requests, wavefronts] :
-                 {std::pair(Counter::shared_load_requests, Counter::shared_load_wavefronts),
-                  {Counter::shared_store_requests, Counter::shared_store_wavefronts}}) {
-                point.predicted[requests] = std::uint64_t{2};
-                point.predicted[wavefronts] = 2 * passes;
-            }
-        });
-    const std::string shown = text.substr(0, text.find("Left out"));
-    EXPECT_EQ(count_of(shown, "passes/req"), 2u) << text;
-    EXPECT_NE(text.find("_bytes_per_sector"), text.npos) << text;
-}
-
 // 32 lanes of 8 bytes are two passes of 128, which nothing can better.
 TEST(Table, says_where_several_passes_are_no_conflict) {
     const auto notes = [](std::uint64_t conflicts) {
@@ -347,10 +404,10 @@ TEST(Table, an_estimate_gives_way_to_a_measurement) {
 
 TEST(Table, a_gap_in_a_column_is_marked_and_explained) {
     Point gap = predicted_load("b", 4);
-    gap.predicted[Counter::load_sectors] = Unavailable{"nobody knows"};
+    gap.predicted[Counter::load_sectors_per_request] = Unavailable{"nobody knows"};
     const std::string table =
         table_of({predicted_load("a", 8), gap, predicted_load("c", 16)}, {.width = 0});
-    EXPECT_THAT(table, HasSubstr("n/a  load sectors: nobody knows"));
+    EXPECT_THAT(table, HasSubstr("n/a  load sectors/request: nobody knows"));
     EXPECT_EQ(count_of(table, "n/a"), 2u);
 }
 
@@ -366,7 +423,7 @@ TEST(Table, what_found_no_room_is_named_with_the_way_to_see_it) {
     EXPECT_THAT(table, Not(HasSubstr("coalprof report")));
     EXPECT_THAT(table_of(sweep(), {.width = 50, .takes_columns = false}),
                 HasSubstr("coalprof report"));
-    EXPECT_THAT(table_of(sweep(), {.width = 0}), Not(HasSubstr("Left out")));
+    EXPECT_THAT(table_of(sweep(), {.width = 0, .explains_all = true}), Not(HasSubstr("Left out")));
 }
 
 // Two kernels of a program: without room, how often they ran gives way to what they cost.
@@ -411,14 +468,14 @@ TEST(Table, a_heading_is_true_of_the_rows_below_it) {
     std::vector<Point> points(1000, predicted_load("few", 4));
     points.insert(points.end(), 10, predicted_load("more", 32));
     points.emplace_back().name = "other";
-    points.back().predicted[Counter::store_sectors] = std::uint64_t{77};
+    points.back().predicted[Counter::store_sectors_per_request] = 77.0;
     const std::string table = streamed_table(points);
     EXPECT_THAT(table, Not(HasSubstr("In every row")));
     EXPECT_EQ(count_of(table, "sectors 4"), 1u);
     EXPECT_EQ(count_of(table, "efficiency"), 2u);
     EXPECT_THAT(table, HasSubstr("77"));
     EXPECT_EQ(count_of(table, "few"), 1000u);
-    EXPECT_EQ(count_of(table, "more "), 10u);
+    EXPECT_EQ(count_of(table, "\nmore "), 10u);
 }
 
 TEST(Table, a_full_page_alone_is_every_row) {
@@ -461,8 +518,9 @@ TEST(Table, warps_of_several_kinds_share_their_columns) {
     store.name = "b";
     store.predicted[Counter::store_requests] = std::uint64_t{1};
     store.predicted[Counter::store_sectors] = std::uint64_t{7};
+    derive_ratios(store.predicted);
     const std::string table = table_of({predicted_load("a", 4), store}, {.width = 0}, {});
-    EXPECT_EQ(count_of(table, "sectors\n") + count_of(table, "sectors "), 1u);
+    EXPECT_EQ(count_of(table, "sectors/"), 1u);
     EXPECT_THAT(table, HasSubstr("load"));
     EXPECT_THAT(table, HasSubstr("store"));
 }

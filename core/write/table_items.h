@@ -1,9 +1,11 @@
-// What a table can show: one item per counter, or one for several counters that say the same. Here
-// lives how counters are headed and which matter more; what fits is the layout's decision.
+// What a table can show: an item for each counter, one for several counters that say the same, and
+// what follows from two of them. Here lives how counters are headed and which matter more; what
+// fits is decided where columns are made.
 #pragma once
 
 #include <array>
 #include <bitset>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,31 +18,38 @@ struct ItemHeading {
     std::string_view line1;      // of the column; the unit of its numbers takes the second line
     std::string_view line2;      //   where that is empty
     std::string_view phrase;     // in running text: "L2 read sectors"
-    int importance;              // the higher, the sooner it is left out
+    int importance;              // the higher, the sooner it is left out; see enough_to_know
     bool never_hoisted = false;  // stays a column even when it is the same in every point
 };
 
+// Items of more importance than this stand in a table only where somebody asked for them, or where
+// nothing more important does.
+inline constexpr int enough_to_know = 39;
+
 struct TableItem {
+    enum class Shows : std::uint8_t { counter, ideal_per_request, excess };
     // At least one. Several: loads and stores that are equal in every point, or one counter of
     // each kind of instruction where each point has only one kind.
     std::vector<Counter> counters;
     std::string_view group;  // headline over neighbours: "loads"; empty: none
     const ItemHeading* heading = nullptr;
+    Shows shows = Shows::counter;
+
+    // Of a point; absent where it was not measured.
+    Reading predicted(const Point& point) const { return in(point.predicted); }
+    Reading measured(const Point& point) const {
+        return point.measured ? in(*point.measured) : Reading{};
+    }
+    // Of what is predicted; nullptr where that is exact, or not there.
+    const Interval* interval(const Point& point) const;
+    // "2.5" of ideal sectors a request is no count, whatever the counter is.
+    CounterInfo format() const;
+    bool is(Counter counter) const { return counters.front() == counter; }
+    bool is(AccessField field) const;
+
+ private:
+    Reading in(const Readings& readings) const;
 };
-
-// How much of what moved was used: what colours and bars are for.
-bool is_efficiency(const TableItem& item);
-bool is_sectors(const TableItem& item);
-bool is_ideal_sectors(const TableItem& item);
-// Whether none was measured of a point, of loads or of others.
-bool lacks_efficiency(const Point& point);
-bool is_sectors_per_request(const TableItem& item);
-
-// The reading that the item shows of a point; absent where the point was not measured.
-const Reading& predicted_reading(const TableItem& item, const Point& point);
-const Reading& measured_reading(const TableItem& item, const Point& point);
-// The interval of what is predicted; nullptr where that is exact, or not there.
-const Interval* interval_of(const TableItem& item, const Point& point);
 
 // The kinds of instruction that a point executed, by its readings: those of global memory in the
 // order of AccessKind, then loads and stores of shared memory.
@@ -48,6 +57,8 @@ inline constexpr std::array<std::string_view, access_kinds.size() + 2> kind_name
     "load", "store", "atomic", "reduce", "shared_load", "shared_store"};
 using Kinds = std::bitset<kind_names.size()>;
 Kinds kinds_of(const Point& point);
+
+bool is_finite_number(const Reading& reading);
 
 // "load sectors", "L1 hit sectors": a counter in running text.
 std::string phrase_of(Counter counter);
@@ -58,13 +69,15 @@ struct GroupedText {
     std::string text;
     friend bool operator==(const GroupedText&, const GroupedText&) = default;
 };
-// "requests 4, lines 8 (loads); L1 hit sectors 0": neighbours of one group together.
-std::string list_by_group(const std::vector<GroupedText>& texts);
+// "requests 4, lines 8 (loads); L1 hit sectors 0": neighbours of one group together, after `begin`
+// and before `end`; as many as fit one line of so many columns, 0: all.
+std::string list_by_group(std::string_view begin, const std::vector<GroupedText>& texts,
+                          std::string_view end, std::size_t columns);
 
 struct TableItems {
     std::vector<TableItem> items;  // in the order in which a table shows them
     bool are_merged = false;       // over kinds of instruction, of which each point has one
 };
-TableItems items_of(const std::vector<Point>& points);
+TableItems items_of(const ResultHead& head, const std::vector<Point>& points);
 
 }  // namespace coalprof

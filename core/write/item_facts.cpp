@@ -1,7 +1,8 @@
-#include "core/write/table_facts.h"
+#include "core/write/item_facts.h"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace coalprof {
 namespace {
@@ -18,24 +19,24 @@ bool are_equal(const Reading& a, const Reading& b) { return are_close(a, b, 1e-1
 
 // Equal as printed: a rate changes in its sixth digit with every sector at an edge.
 bool look_equal(const TableItem& item, const Reading& a, const Reading& b) {
-    const bool is_rate = info(item.counters.front()).unit == Unit::byte_per_second;
+    const bool is_rate = item.format().unit == Unit::byte_per_second;
     return is_rate ? are_close(a, b, 1e-4) : a == b;
 }
 
 // Of estimates three digits are printed.
 bool predictions_look_equal(const TableItem& item, const Point& a, const Point& b) {
-    const bool is_estimate = interval_of(item, a) != nullptr;
-    if (is_estimate != (interval_of(item, b) != nullptr)) return false;
-    const Reading& of_a = predicted_reading(item, a);
-    const Reading& of_b = predicted_reading(item, b);
+    const bool is_estimate = item.interval(a) != nullptr;
+    if (is_estimate != (item.interval(b) != nullptr)) return false;
+    const Reading of_a = item.predicted(a);
+    const Reading of_b = item.predicted(b);
     return is_estimate ? are_close(of_a, of_b, 1e-3) : look_equal(item, of_a, of_b);
 }
 
 // Where there is a measurement, nobody needs an estimate beside it, but for what a launch comes to
 // in the end.
 bool gives_way(const TableItem& item, const Point& point) {
-    return item.counters.front() != Counter::bandwidth_bytes_per_second &&
-           is_finite_number(measured_reading(item, point)) && interval_of(item, point);
+    return !item.is(Counter::bandwidth_bytes_per_second) &&
+           is_finite_number(item.measured(point)) && item.interval(point);
 }
 
 // How often the points have what.
@@ -51,8 +52,8 @@ struct Counts {
 Counts count(const TableItem& item, const std::vector<Point>& points) {
     Counts counts;
     for (const Point& point : points) {
-        const Reading& predicted = predicted_reading(item, point);
-        const Reading& measured = measured_reading(item, point);
+        const Reading predicted = item.predicted(point);
+        const Reading measured = item.measured(point);
         const bool has_prediction = is_finite_number(predicted) && !gives_way(item, point);
         const bool has_measurement = is_finite_number(measured);
         counts.predictions += has_prediction;
@@ -77,61 +78,54 @@ Relation relation_of(const Counts& counts) {
                                                           : Relation::differing;
 }
 
-// Warps of one request each: sectors per request says what sectors says.
-bool repeats_sectors(const TableItem& item, const std::vector<Point>& points) {
-    if (!is_sectors_per_request(item)) return false;
-    return std::all_of(points.begin(), points.end(), [](const Point& point) {
-        return std::none_of(access_kinds.begin(), access_kinds.end(), [&](AccessKind kind) {
-            const Reading& requests = point.predicted[access_counter(kind, AccessField::requests)];
-            return is_finite_number(requests) && number_in(requests) > 1;
-        });
-    });
+// Estimates that differ by less than they are sure of are no difference.
+bool varies_within_doubt(const TableItem& item, const std::vector<Point>& points) {
+    double low = -std::numeric_limits<double>::infinity();
+    double high = std::numeric_limits<double>::infinity();
+    for (const Point& point : points) {
+        const Interval* interval = item.interval(point);
+        if (!interval || !is_finite_number(item.predicted(point))) return false;
+        low = std::max(low, interval->low);
+        high = std::min(high, interval->high);
+    }
+    return points.size() > 1 && low <= high;
 }
+
+}  // namespace
 
 ItemFacts facts_of(TableItem item, const std::vector<Point>& points) {
     const auto succeeded = std::find_if(points.begin(), points.end(),
                                         [](const Point& point) { return point.failure.empty(); });
     const Point& first = succeeded == points.end() ? points.front() : *succeeded;
-    const Reading& prediction = predicted_reading(item, first);
-    const Reading& measurement = measured_reading(item, first);
-    const auto is_predicted_alike = [&](const Point& point) {
+    const Reading prediction = item.predicted(first);
+    const Reading measurement = item.measured(first);
+    const auto has_this_prediction = [&](const Point& point) {
         return predictions_look_equal(item, point, first);
     };
     // Of a point that failed nothing is expected but its prediction.
-    const auto is_measured_alike = [&](const Point& point) {
-        return !point.failure.empty() ||
-               look_equal(item, measured_reading(item, point), measurement);
+    const auto has_this_measurement = [&](const Point& point) {
+        return !point.failure.empty() || look_equal(item, item.measured(point), measurement);
     };
     const Counts counts = count(item, points);
     const Relation relation = relation_of(counts);
-    const bool has_alike_predictions =
-        points.size() > 1 && std::all_of(points.begin(), points.end(), is_predicted_alike);
-    const bool is_constant = has_alike_predictions && relation != Relation::none &&
-                             std::all_of(points.begin(), points.end(), is_measured_alike);
-    const bool is_minor = 2 * counts.gaps > points.size() || repeats_sectors(item, points);
-    const bool is_estimate = interval_of(item, first) != nullptr;
+    const bool are_predictions_equal =
+        points.size() > 1 && std::all_of(points.begin(), points.end(), has_this_prediction);
+    const bool is_constant = are_predictions_equal && relation != Relation::none &&
+                             std::all_of(points.begin(), points.end(), has_this_measurement);
+    const bool is_minor = 2 * counts.gaps > points.size();
+    const bool is_estimate = item.interval(first) != nullptr;
+    const bool is_doubtful = relation == Relation::predicted && varies_within_doubt(item, points);
     return {.item = std::move(item),
             .relation = relation,
             .is_constant = is_constant,
-            .is_prediction_constant = has_alike_predictions && !is_constant &&
+            .is_prediction_constant = are_predictions_equal && !is_constant &&
                                       relation == Relation::differing &&
                                       is_finite_number(prediction),
             .is_minor = is_minor,
+            .is_doubtful = is_doubtful,
             .is_estimate = is_estimate,
             .prediction = prediction,
             .measurement = measurement};
-}
-
-}  // namespace
-
-bool is_finite_number(const Reading& reading) {
-    return is_number(reading) && std::isfinite(number_in(reading));
-}
-
-std::vector<ItemFacts> facts_of(std::vector<TableItem> items, const std::vector<Point>& points) {
-    std::vector<ItemFacts> facts;
-    for (TableItem& item : items) facts.push_back(facts_of(std::move(item), points));
-    return facts;
 }
 
 }  // namespace coalprof

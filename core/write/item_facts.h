@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/write/table_item.h"
+#include "core/write/table_items.h"
 
 namespace coalprof {
 
@@ -22,15 +22,14 @@ struct ItemFacts {
     Relation relation = Relation::none;
     bool is_constant = false;             // the same in every point, of which there are several
     bool is_prediction_constant = false;  // it alone; measurements differ from it
-    bool is_minor = false;     // hardly worth a column: n/a in most points, or told by another
+    bool is_minor = false;     // hardly worth a column: n/a in most points, or said by another
+    bool is_doubtful = false;  // estimates that differ by less than they are sure of
     bool is_estimate = false;  // the prediction below
     Reading prediction = {};   // of the first point that did not fail: of all, where constant
     Reading measurement = {};
 };
 
-// One per item. At least one point.
-std::vector<ItemFacts> facts_of(std::vector<TableItem> items, const std::vector<Point>& points);
-
-bool is_finite_number(const Reading& reading);
+// At least one point.
+ItemFacts facts_of(TableItem item, const std::vector<Point>& points);
 
 }  // namespace coalprof

@@ -1,0 +1,545 @@
+#include "core/write/sweep_summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "core/text/describe.h"
+#include "core/text/name_list.h"
+#include "core/write/columns.h"
+
+namespace coalprof {
+namespace {
+
+using Cost = SweepSummary::Cost;
+using SeenPoint = SweepSummary::SeenPoint;
+
+constexpr std::size_t most_points = 10'000;  // of more, nobody wants one sentence
+constexpr std::size_t most_groups = 4;       // that get a sentence of their own
+constexpr std::size_t longest_value = 40;    // characters of a parameter
+
+constexpr std::array<std::string_view, SweepSummary::kinds> nouns{"sectors", "bytes", "passes",
+                                                                  "passes", "sectors"};
+
+bool are_equal(double a, double b) {
+    return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b));
+}
+
+// The sum over the kinds of access that are there; none: one of them is not known, or none is
+// there.
+std::optional<double> sum_of(const Readings& readings, AccessField field) {
+    std::optional<double> sum;
+    for (const AccessKind kind : access_kinds) {
+        const Reading& requests = readings[access_counter(kind, AccessField::requests)];
+        const Reading& reading = readings[access_counter(kind, field)];
+        if (!is_present(requests) && !is_present(reading)) continue;
+        if (!is_number(reading)) return std::nullopt;
+        sum = sum.value_or(0) + number_in(reading);
+    }
+    return sum;
+}
+
+std::optional<Cost> passes_of(const Readings& readings) {
+    std::optional<Cost> cost;
+    for (const auto& [wavefronts, conflicts] :
+         {std::pair{Counter::shared_load_wavefronts, Counter::shared_load_conflicts},
+          std::pair{Counter::shared_store_wavefronts, Counter::shared_store_conflicts}}) {
+        if (!is_present(readings[wavefronts])) continue;
+        if (!is_number(readings[wavefronts]) || !is_number(readings[conflicts]))
+            return std::nullopt;
+        if (!cost) cost = Cost{0, 0};
+        cost->spent += number_in(readings[wavefronts]);
+        *cost->ideal += number_in(readings[wavefronts]) - number_in(readings[conflicts]);
+    }
+    return is_present(readings[Counter::shared_atomic_wavefronts]) ? std::nullopt : cost;
+}
+
+std::array<std::optional<Cost>, SweepSummary::kinds> costs_of(const Readings& readings) {
+    std::array<std::optional<Cost>, SweepSummary::kinds> costs;
+    const auto sectors = sum_of(readings, AccessField::sectors);
+    const auto ideal = sum_of(readings, AccessField::ideal_sectors);
+    if (sectors && ideal && *ideal > 0) costs[0] = Cost{*sectors, ideal};
+    // Machines before 7.0 move transactions of several sizes.
+    if (const auto moved = sum_of(readings, AccessField::transaction_bytes))
+        costs[1] = Cost{*moved};
+    else if (sectors)
+        costs[1] = Cost{*sectors * 32};
+    costs[2] = passes_of(readings);
+    if (const Reading& passes = readings[Counter::constant_requests]; is_number(passes))
+        costs[3] = Cost{number_in(passes)};
+    for (const Counter counter : {Counter::local_load_sectors, Counter::local_store_sectors})
+        if (is_number(readings[counter]))
+            costs[4] = Cost{number_in(readings[counter]) + (costs[4] ? costs[4]->spent : 0)};
+    return costs;
+}
+
+// "25 %", "3.12 to 25 %": what these ratios are above 1; or "8 times", "1.2 to 8 times".
+std::string more_text(double low, double high, std::string_view noun) {
+    const bool is_percent = high < 2;
+    const auto number = [&](double ratio) {
+        return fmt::format("{:.3g}", is_percent ? (ratio - 1) * 100 : ratio);
+    };
+    std::string text = number(low);
+    if (number(high) != text) text += " to " + number(high);
+    return is_percent ? fmt::format("{} % more {}", text, noun)
+                      : fmt::format("{} times the {}", text, noun);
+}
+
+// "offsets", "values of N".
+std::string plural(std::string_view key) {
+    constexpr std::string_view hard_endings = "sxy";
+    const bool is_word = key.size() > 2 && hard_endings.find(key.back()) == hard_endings.npos &&
+                         std::ranges::all_of(key, [](char c) { return c >= 'a' && c <= 'z'; });
+    return is_word ? std::string(key) + "s" : fmt::format("values of {}", shown(key));
+}
+
+// "the stride", "struct_bytes", "N"
+std::string with_article(std::string_view key) {
+    return plural(key).starts_with(key) ? fmt::format("the {}", key) : shown(key);
+}
+
+std::string value_name(const Value& value) { return shown(text_of(value)); }
+
+// Whether a sentence can name them all.
+bool have_short_names(const std::vector<SeenPoint>& points, const std::vector<std::string>& keys) {
+    return std::ranges::all_of(points, [&](const SeenPoint& point) {
+        return std::ranges::all_of(keys, [&](const std::string& key) {
+            return text_of(*find_value(point.parameters, key)).size() <= longest_value;
+        });
+    });
+}
+
+// One value of the parameter that is looked at, with its cost beside the least.
+struct ValueCost {
+    Value value;
+    double ratio;  // to the ideal, or to what is spent where nothing is known of an ideal
+};
+
+// What is said of samples of one parameter whose costs differ.
+class OneParameter {
+ public:
+    OneParameter(std::string_view key, std::string_view noun, bool is_over_ideal,
+                 std::vector<ValueCost> samples)
+        : key_(key), noun_(noun), is_over_ideal_(is_over_ideal), samples_(std::move(samples)) {
+        best_ = std::ranges::min_element(samples_, {}, &ValueCost::ratio)->ratio;
+        worst_ = std::ranges::max_element(samples_, {}, &ValueCost::ratio)->ratio;
+    }
+
+    std::string sentence() const {
+        if (are_equal(best_, worst_)) return {};
+        // Against ideals that differ only the ideal itself is a measure.
+        if (is_over_ideal_ && !are_equal(best_, 1)) return {};
+        if (!all_numbers()) return of_names();
+        for (const auto& say :
+             {&OneParameter::of_slope, &OneParameter::of_multiples, &OneParameter::of_exception})
+            if (std::string text = (this->*say)(); !text.empty()) return text;
+        return of_ends();
+    }
+
+ private:
+    bool all_numbers() const {
+        return std::ranges::all_of(
+            samples_, [](const ValueCost& one) { return natural_number(one.value).has_value(); });
+    }
+    bool is_best(const ValueCost& one) const { return are_equal(one.ratio, best_); }
+    // "25 % more sectors", of all that are not the best.
+    std::string more() const {
+        double low = worst_;
+        for (const ValueCost& one : samples_)
+            if (!is_best(one)) low = std::min(low, one.ratio);
+        return more_text(low / best_, worst_ / best_, noun_) + than_ideal();
+    }
+    std::string than_ideal() const {
+        return !is_over_ideal_ ? "" : worst_ / best_ < 2 ? " than the ideal" : " of the ideal";
+    }
+
+    // "offsets that are no multiple of 8 cost 25 % more sectors", "strides that are a multiple of
+    // 2 cost 2 to 32 times the passes"
+    std::string of_multiples() const {
+        for (const bool of_best : {true, false}) {
+            std::uint64_t divisor = 0;
+            for (const ValueCost& one : samples_)
+                if (is_best(one) == of_best)
+                    divisor = std::gcd(divisor, *natural_number(one.value));
+            const auto fits = [&](const ValueCost& one) {
+                return (*natural_number(one.value) % divisor == 0) == (is_best(one) == of_best);
+            };
+            if (divisor < 2 || !std::ranges::all_of(samples_, fits) || !is_smallest(divisor))
+                continue;
+            return fmt::format("{} that are {} multiple of {} cost {}", plural(key_),
+                               of_best ? "no" : "a", divisor, more());
+        }
+        return {};
+    }
+    // That no smaller divisor would do is known only where a multiple of each was tried, and one
+    // multiple alone shows nothing.
+    bool is_smallest(std::uint64_t divisor) const {
+        const auto multiples_of = [&](std::uint64_t number) {
+            return std::ranges::count_if(samples_, [&](const ValueCost& one) {
+                return *natural_number(one.value) % number == 0;
+            });
+        };
+        std::uint64_t rest = divisor;
+        for (std::uint64_t prime = 2; prime <= rest; ++prime) {
+            if (rest % prime != 0) continue;
+            if (prime > most_points || multiples_of(divisor / prime) == multiples_of(divisor))
+                return false;
+            while (rest % prime == 0) rest /= prime;
+        }
+        return multiples_of(divisor) >= 2;
+    }
+
+    // "sectors rise with the stride: 8 times as many from 8 to 32 as at 1"
+    std::string of_slope() const {
+        if (is_over_ideal_) return {};
+        std::vector<ValueCost> rising = samples_;
+        std::ranges::sort(rising, {},
+                          [](const ValueCost& one) { return *natural_number(one.value); });
+        const auto is_less = [](const ValueCost& a, const ValueCost& b) {
+            return a.ratio < b.ratio && !are_equal(a.ratio, b.ratio);
+        };
+        const bool is_rising = std::ranges::is_sorted(rising, is_less);
+        if (!is_rising) std::ranges::reverse(rising);
+        std::set<std::string> steps;
+        for (const ValueCost& one : rising) steps.insert(fmt::format("{:.9g}", one.ratio));
+        if (!std::ranges::is_sorted(rising, is_less) || steps.size() < 3) return {};
+        const auto top = std::ranges::find_if(
+            rising, [&](const ValueCost& one) { return are_equal(one.ratio, worst_); });
+        const bool has_plateau = is_rising && top + 1 != rising.end();
+        return fmt::format("{} {} with {}: {} {} {}{} {} at {}", noun_, is_rising ? "rise" : "fall",
+                           with_article(key_), as_many(), has_plateau ? "from" : "at",
+                           value_name(is_rising ? top->value : rising.back().value),
+                           has_plateau ? " to " + value_name(rising.back().value) : "",
+                           as_or_than(), value_name(rising.front().value));
+    }
+
+    // "all rows but offset 0 cost 25 % more sectors"
+    std::string of_exception() const {
+        if (samples_.size() < 3) return {};
+        const ValueCost* alone = nullptr;
+        for (const ValueCost& one : samples_)
+            if (is_best(one)) {
+                if (alone) return {};
+                alone = &one;
+            }
+        return fmt::format("all rows but {} {} cost {}", shown(key_), value_name(alone->value),
+                           more());
+    }
+
+    // "offset 5 costs 8 times as many sectors as offset 3"
+    std::string of_ends() const {
+        const auto end = [&](double ratio) {
+            const auto at = std::ranges::find_if(
+                samples_, [&](const ValueCost& one) { return are_equal(one.ratio, ratio); });
+            return fmt::format("{} {}", shown(key_), value_name(at->value));
+        };
+        return of_extremes(end(worst_), false, end(best_), false);
+    }
+
+    // "naive and tile cost 8 times as many passes as padded"
+    std::string of_names() const {
+        const auto names = [&](double ratio) {
+            NameList list(3);
+            for (const ValueCost& one : samples_)
+                if (are_equal(one.ratio, ratio)) list.add(value_name(one.value));
+            return list.text();
+        };
+        const auto count = [&](double ratio) {
+            return std::ranges::count_if(
+                samples_, [&](const ValueCost& one) { return are_equal(one.ratio, ratio); });
+        };
+        return of_extremes(names(worst_), count(worst_) > 1, names(best_), count(best_) > 1);
+    }
+
+    std::string of_extremes(const std::string& worst, bool are_several_worst,
+                            const std::string& best, bool are_several_best) const {
+        const std::string_view verb = noun_ == "bytes" ? "move" : "cost";
+        const std::string cost = fmt::format("{}{}", verb, are_several_worst ? "" : "s");
+        if (is_over_ideal_)
+            return fmt::format("{} {} {}, {} {} the ideal", worst, cost, more(), best,
+                               are_several_best ? "cost" : "costs");
+        return fmt::format("{} {} {} {} {} {}", worst, cost, as_many(), noun_, as_or_than(), best);
+    }
+
+    // "25 % more" than, "8 times as many" as: what the worst costs beside the best.
+    std::string as_many() const {
+        const double ratio = worst_ / best_;
+        return ratio < 2 ? fmt::format("{:.3g} % more", (ratio - 1) * 100)
+                         : fmt::format("{:.3g} times as many", ratio);
+    }
+    std::string_view as_or_than() const { return worst_ / best_ < 2 ? "than" : "as"; }
+
+    std::string_view key_;
+    std::string_view noun_;
+    bool is_over_ideal_;
+    std::vector<ValueCost> samples_;
+    double best_ = 0;
+    double worst_ = 0;
+};
+
+// Points of which a cost of one kind is known, and the parameters that tell them apart.
+class CostComparison {
+ public:
+    CostComparison(const std::vector<SeenPoint>& points, std::vector<std::string> keys,
+                   std::size_t kind)
+        : points_(points), keys_(std::move(keys)), kind_(kind), noun_(nouns[kind]) {
+        has_ideal_ = std::ranges::all_of(points, [&](const SeenPoint& point) {
+            return point.costs[kind]->ideal.value_or(0) > 0;
+        });
+        has_one_ideal_ = !has_ideal_ || std::ranges::all_of(points, [&](const SeenPoint& point) {
+            return are_equal(*point.costs[kind]->ideal, *points[0].costs[kind]->ideal);
+        });
+        for (const SeenPoint& point : points) ratios_.push_back(ratio_of(*point.costs[kind]));
+        const auto [low, high] = std::ranges::minmax(ratios_);
+        varies_ = !are_equal(low, high);
+    }
+    bool varies() const { return varies_; }
+    // Where no ideal is known, only costs of the same work compare.
+    bool compares() const {
+        return has_ideal_ || std::ranges::all_of(points_, [&](const SeenPoint& point) {
+                   return point.useful_bytes && point.useful_bytes == points_.front().useful_bytes;
+               });
+    }
+
+    std::string sentence() const {
+        if (!varies_) return of_equal_costs();
+        for (const std::string& key : keys_)
+            if (decides_alone(key)) {
+                std::string text = of_one(key, all());
+                if (!text.empty() && keys_.size() > 1)
+                    text += fmt::format(", whatever {}", list_of_others(key));
+                return text;
+            }
+        return keys_.size() == 2 ? of_groups() : std::string();
+    }
+
+ private:
+    using Indexes = std::vector<std::size_t>;
+
+    // Where the work of all points is the same, what is spent compares them; else how it is beside
+    // the ideal of each.
+    double ratio_of(const Cost& cost) const {
+        return has_ideal_ ? cost.spent / *cost.ideal : cost.spent;
+    }
+    Indexes all() const {
+        Indexes indexes(points_.size());
+        std::iota(indexes.begin(), indexes.end(), std::size_t{0});
+        return indexes;
+    }
+    const Value& value_of(std::size_t i, const std::string& key) const {
+        return *find_value(points_[i].parameters, key);
+    }
+
+    std::string of_equal_costs() const {
+        if (!has_ideal_) return fmt::format("all rows cost the same number of {}", noun_);
+        if (are_equal(ratios_[0], 1))
+            return fmt::format("all rows cost the fewest {} that there can be", noun_);
+        return fmt::format("all rows cost {} {} the ideal",
+                           more_text(ratios_[0], ratios_[0], noun_),
+                           ratios_[0] < 2 ? "than" : "of");
+    }
+
+    // Whether points with the same value of it cost the same.
+    bool decides_alone(const std::string& key) const {
+        std::map<std::string, double> known;
+        for (std::size_t i = 0; i < points_.size(); ++i) {
+            const auto [at, is_new] = known.try_emplace(text_of(value_of(i, key)), ratios_[i]);
+            if (!is_new && !are_equal(at->second, ratios_[i])) return false;
+        }
+        return true;
+    }
+
+    std::string of_one(const std::string& key, const Indexes& indexes) const {
+        std::vector<ValueCost> samples;
+        std::set<std::string> known;
+        for (const std::size_t i : indexes)
+            if (known.insert(text_of(value_of(i, key))).second)
+                samples.push_back({value_of(i, key), ratios_[i]});
+        return OneParameter(key, noun_, !has_one_ideal_, std::move(samples)).sentence();
+    }
+
+    std::string list_of_others(const std::string& key) const {
+        std::string text;
+        for (const std::string& other : keys_)
+            if (other != key) text += (text.empty() ? "" : " and ") + with_article(other);
+        return text;
+    }
+
+    // "f32: offsets that ...; f64: ..."
+    std::string of_groups() const {
+        for (const std::size_t grouped : {std::size_t{1}, std::size_t{0}}) {
+            const std::string& key = keys_[grouped];
+            std::vector<std::pair<std::string, Indexes>> groups;
+            for (std::size_t i = 0; i < points_.size(); ++i) {
+                const std::string name = value_name(value_of(i, key));
+                auto at = std::ranges::find(groups, name, &std::pair<std::string, Indexes>::first);
+                if (at == groups.end()) at = groups.insert(at, {name, {}});
+                at->second.push_back(i);
+            }
+            if (groups.size() > most_groups) continue;
+            if (std::string text = of_groups(key, keys_[1 - grouped], groups); !text.empty())
+                return text;
+        }
+        return {};
+    }
+    std::string of_groups(const std::string& key, const std::string& inner,
+                          const std::vector<std::pair<std::string, Indexes>>& groups) const {
+        std::string text;
+        std::string first;
+        bool are_same = true;
+        for (const auto& [name, indexes] : groups) {
+            const std::string sentence = of_group(inner, indexes);
+            if (sentence.empty()) return {};
+            if (first.empty()) first = sentence;
+            are_same &= sentence == first;
+            text +=
+                fmt::format("{}{} {}: {}", text.empty() ? "" : "; ", shown(key), name, sentence);
+        }
+        return are_same ? fmt::format("{}, whatever {}", first, with_article(key)) : text;
+    }
+    std::string of_group(const std::string& inner, const Indexes& indexes) const {
+        const auto is_first = [&](std::size_t i) {
+            return are_equal(ratios_[i], ratios_[indexes[0]]);
+        };
+        if (!std::ranges::all_of(indexes, is_first)) return of_one(inner, indexes);
+        return "all rows cost the same";
+    }
+
+    const std::vector<SeenPoint>& points_;
+    std::vector<std::string> keys_;
+    std::size_t kind_;
+    std::string_view noun_;
+    std::vector<double> ratios_;
+    bool has_ideal_ = false;
+    bool has_one_ideal_ = false;
+    bool varies_ = false;
+};
+
+// "naive takes ~3.1 times as long as padded", where the times leave no doubt of it.
+std::string slowest_of(const std::vector<SeenPoint>& points, const std::string& key) {
+    if (!std::ranges::all_of(points, [](const SeenPoint& one) { return one.time.has_value(); }))
+        return {};
+    const auto middle = [](const SeenPoint& one) { return one.time->middle; };
+    const SeenPoint& best = *std::ranges::min_element(points, {}, middle);
+    const SeenPoint& worst = *std::ranges::max_element(points, {}, middle);
+    if (best.time->high >= worst.time->low || !(middle(best) > 0)) return {};
+    const double ratio = middle(worst) / middle(best);
+    const std::string_view about = best.time->is_measured && worst.time->is_measured ? "" : "~";
+    const auto name = [&](const SeenPoint& one) {
+        const Value& value = *find_value(one.parameters, key);
+        return (natural_number(value) ? shown(key) + " " : "") + value_name(value);
+    };
+    return fmt::format("{} takes {}{} {}", name(worst), about,
+                       ratio < 2 ? fmt::format("{:.3g} % longer than", (ratio - 1) * 100)
+                                 : fmt::format("{:.3g} times as long as", ratio),
+                       name(best));
+}
+
+std::optional<SweepSummary::Time> time_of(const Point& point) {
+    const bool is_of_start = point.estimates && !point.estimates->limits.empty() &&
+                             point.estimates->limits.front() == Limit::start;
+    if (is_of_start) return std::nullopt;
+    if (point.measured && point.timing)
+        return SweepSummary::Time{point.timing->low_seconds, point.timing->median_seconds,
+                                  point.timing->high_seconds, true};
+    const Interval* interval =
+        point.estimates ? point.estimates->of(Counter::duration_seconds) : nullptr;
+    const Reading& time = point.predicted[Counter::duration_seconds];
+    if (!interval || !is_number(time)) return std::nullopt;
+    return SweepSummary::Time{interval->low, number_in(time), interval->high, false};
+}
+
+// The parameters that tell the points apart; none: some point lacks one.
+std::vector<std::string> varying_keys(const std::vector<SeenPoint>& points, bool has_grid) {
+    std::vector<std::string> keys;
+    for (const auto& [key, first] : points.front().parameters) {
+        if (follows_from_others(key, has_grid)) continue;
+        bool varies = false;
+        for (const SeenPoint& point : points) {
+            const Value* value = find_value(point.parameters, key);
+            if (!value) return {};
+            varies |= *value != first;
+        }
+        if (varies) keys.push_back(key);
+    }
+    return keys;
+}
+
+// Words begin with a capital, names of what was compared stay as they are.
+std::string with_capital(std::string text, const std::vector<std::string>& keys) {
+    const auto begins = [&](std::string_view word) { return text.starts_with(word); };
+    const auto begins_with_word = [&](const std::string& key) {
+        return plural(key).starts_with(key) && begins(key);
+    };
+    if (begins("all rows ") || begins("values of ") || std::ranges::any_of(nouns, begins) ||
+        std::ranges::any_of(keys, begins_with_word))
+        text[0] =
+            text[0] >= 'a' && text[0] <= 'z' ? static_cast<char>(text[0] - 'a' + 'A') : text[0];
+    return text;
+}
+
+}  // namespace
+
+void SweepSummary::begin(const ResultHead& head) {
+    constexpr std::array<std::string_view, 5> others{"", "run", "kernel", "verify", "warps"};
+    is_of_sweep_ = std::ranges::find(others, head.sweep.pattern) == others.end();
+    has_grid_ = head.sweep.grid_x.has_value();
+    points_.clear();
+}
+
+void SweepSummary::look_at(const Point& point) {
+    if (!point.failure.empty()) is_of_sweep_ = false;
+    if (!is_of_sweep_ || points_.size() > most_points) return;
+    SeenPoint& seen = points_.emplace_back();
+    seen.parameters = point.parameters;
+    seen.costs = costs_of(point.predicted);
+    seen.time = time_of(point);
+    if (const Reading& useful = point.predicted[Counter::useful_bytes]; is_number(useful))
+        seen.useful_bytes = number_in(useful);
+    if (!point.measured) return;
+    // A measurement that says otherwise is the truth.
+    const auto measured = costs_of(*point.measured);
+    for (std::size_t kind = 0; kind < kinds; ++kind)
+        if (measured[kind]) seen.costs[kind] = measured[kind];
+}
+
+std::string SweepSummary::sentence() const {
+    if (!is_of_sweep_ || points_.size() < 2 || points_.size() > most_points) return {};
+    const std::vector<std::string> keys = varying_keys(points_, has_grid_);
+    if (keys.empty() || !have_short_names(points_, keys)) return {};
+    std::vector<CostComparison> varying;
+    std::vector<CostComparison> constant;
+    bool is_complete = true;
+    for (std::size_t kind = 0; kind < kinds; ++kind) {
+        const auto known = static_cast<std::size_t>(std::ranges::count_if(
+            points_, [&](const SeenPoint& point) { return point.costs[kind].has_value(); }));
+        if (known == 0) continue;
+        const bool has_all = known == points_.size();
+        constexpr std::size_t sectors = 0;
+        constexpr std::size_t bytes = 1;
+        if (kind == sectors && !has_all) continue;  // then bytes compare
+        if (kind == bytes && !(varying.empty() && constant.empty())) continue;
+        if (!has_all) {
+            is_complete = false;
+            continue;
+        }
+        CostComparison comparison(points_, keys, kind);
+        is_complete = is_complete && comparison.compares();
+        (comparison.varies() ? varying : constant).push_back(std::move(comparison));
+    }
+    std::string text;
+    if (is_complete && varying.size() == 1)
+        text = varying[0].sentence();
+    else if (is_complete && varying.empty() && !constant.empty())
+        text = constant[0].sentence();
+    else if (keys.size() == 1)
+        text = slowest_of(points_, keys[0]);
+    return text.empty() ? text : with_capital(std::move(text), keys) + '.';
+}
+
+}  // namespace coalprof

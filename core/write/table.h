@@ -1,0 +1,58 @@
+// A table as a value: made once from points of a result, rendered as text, Markdown, LaTeX and
+// HTML. Its cells are text that is ready to be read; a format decides how they stand, never what
+// they say.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/write/table_style.h"
+#include "core/write/text_buffer.h"
+
+namespace coalprof {
+
+// How good a number is, where that can be said: what colours are for.
+enum class Shade : std::uint8_t { none, good, fair, poor };
+
+struct TableCell {
+    std::string text;
+    Shade shade = Shade::none;
+};
+
+struct TableColumn {
+    std::array<std::string, 3> heading = {};  // name, name or unit, where the numbers come from
+    std::string_view group = {};              // named over neighbours: "loads"
+    bool is_left_aligned = false;
+};
+
+struct TableRow {
+    std::string_view group = {};  // named above the first of its rows
+    std::vector<TableCell> cells = {};
+};
+
+struct TableNote {
+    enum class Rank : std::uint8_t { verdict, plain, aside };
+    Rank rank = Rank::plain;
+    std::string text;
+};
+
+struct Table {
+    std::vector<std::string> above = {};  // title or name; each begins a line
+    std::string facts = {};               // what all rows have in common; less than what varies
+    std::vector<TableColumn> columns = {};
+    std::vector<TableRow> rows = {};
+    std::vector<TableNote> notes = {};
+};
+
+// A format of tables. It sees the tables of a result one after the other: a heading that is the
+// last one's is not repeated.
+class TableRenderer {
+ public:
+    virtual ~TableRenderer() = default;
+    virtual void put(TextBuffer& out, const Table& table) = 0;
+};
+
+}  // namespace coalprof

@@ -1,0 +1,202 @@
+#include "core/write/table_maker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/text/name_list.h"
+#include "core/write/labels.h"
+#include "core/write/row_folds.h"
+#include "core/write/terminal_text.h"
+
+namespace coalprof {
+namespace {
+
+// What a request of each kind costs, and how that is called.
+constexpr std::array request_costs{
+    std::pair{Counter::load_sectors_per_request, "sectors/request"},
+    std::pair{Counter::store_sectors_per_request, "sectors/request"},
+    std::pair{Counter::atomic_sectors_per_request, "sectors/request"},
+    std::pair{Counter::reduce_sectors_per_request, "sectors/request"},
+    std::pair{Counter::shared_load_conflict_degree, "passes/request"},
+    std::pair{Counter::shared_store_conflict_degree, "passes/request"},
+    std::pair{Counter::shared_atomic_conflict_degree, "passes/request"},
+};
+
+struct InstructionCost {
+    Reading of_request;
+    const char* unit = "";
+    Reading excess;
+    friend bool operator==(const InstructionCost& a, const InstructionCost& b) {
+        return a.of_request == b.of_request && a.excess == b.excess;
+    }
+};
+
+InstructionCost cost_of(const InstructionResult& one) {
+    InstructionCost cost;
+    for (const auto& [counter, unit] : request_costs)
+        if (is_present(one.predicted[counter])) {
+            cost.of_request = one.predicted[counter];
+            cost.unit = unit;
+        }
+    for (const AccessKind kind : access_kinds) {
+        const Reading& sectors = one.predicted[access_counter(kind, AccessField::sectors)];
+        const Reading& ideal = one.predicted[access_counter(kind, AccessField::ideal_sectors)];
+        if (is_number(sectors) && is_number(ideal) && number_in(ideal) > 0)
+            cost.excess = number_in(sectors) / number_in(ideal) - 1;
+    }
+    return cost;
+}
+
+bool have_different_costs(const Point& point) {
+    const auto& all = point.instructions;
+    return std::any_of(all.begin(), all.end(), [&](const InstructionResult& one) {
+        return !(cost_of(one) == cost_of(all.front()));
+    });
+}
+
+constexpr std::size_t most_instruction_rows = 16;  // the whole of a point is shown, or nothing
+constexpr std::size_t most_listed = 4;
+// What is left of a line for the instruction: the other cells and the blanks take this much.
+constexpr std::size_t other_cell_columns = 44;
+constexpr std::size_t least_instruction_columns = 24;
+constexpr std::size_t longest_instruction = 400;  // columns, where the width has no limit
+
+std::string names_of(const std::vector<std::string>& points) {
+    NameList names(most_listed);
+    for (const std::string& point : points) names.add(point);
+    return names.text();
+}
+
+// "load a (f32)", and "load a[i*3] (f32)" where the point has another load of a.
+std::vector<std::string> instruction_texts(const std::vector<InstructionResult>& all,
+                                           const TableStyle& style) {
+    std::vector<std::string> texts;
+    for (const InstructionResult& one : all) {
+        const auto is_like = [&](const InstructionResult& other) {
+            return other.op == one.op && other.array == one.array;
+        };
+        const bool is_alone = std::ranges::count_if(all, is_like) == 1;
+        const std::string index =
+            is_alone || one.index.empty() ? std::string() : fmt::format("[{}]", one.index);
+        texts.push_back(fmt::format("{} {}{} ({})", one.op, one.array, index, one.type));
+    }
+    const std::size_t columns =
+        style.width == 0 ? longest_instruction
+                         : std::max(style.width, other_cell_columns + least_instruction_columns) -
+                               other_cell_columns;
+    const Labels labels = distinct_labels(texts, columns, style.ascii);
+    for (std::string& text : texts) text = labels.at(text);
+    return texts;
+}
+
+TableRow instruction_row(const InstructionResult& one, std::string instruction) {
+    const InstructionCost cost = cost_of(one);
+    const auto text = [](const Reading& reading, double factor, const std::string& unit) {
+        if (!is_present(reading)) return std::string();
+        return is_number(reading) ? fmt::format("{:.{}f}{}", number_in(reading) * factor,
+                                                factor == 1 ? 2 : 0, unit)
+                                  : std::string(not_there);
+    };
+    return {{},
+            {{},
+             {std::move(instruction)},
+             {text(cost.of_request, 1, fmt::format(" {}", cost.unit))},
+             {text(cost.excess, 100, " %")}}};
+}
+
+// The name, and what it leaves unsaid: that of a formula says its parameters, "N=1024 k=0".
+std::string parameters_of(const Point& point, const TableStyle& style) {
+    const std::string name = cell_text(point.name, text_cell_columns, style.ascii);
+    const std::string words = fmt::format(" {} ", name);
+    std::string text = name;
+    for (const auto& [key, value] : point.parameters) {
+        const std::string shown = value_text(value, text_cell_columns, style.ascii);
+        const std::string named = cell_text(key, text_cell_columns, style.ascii);
+        if (words.find(fmt::format(" {}={} ", named, shown)) == words.npos)
+            text += fmt::format(", {} {}", named, shown);
+    }
+    return text;
+}
+
+}  // namespace
+
+Table table_of_page(const TableLayout& layout, const std::vector<Point>& points,
+                    std::string_view facts_begin, const TableStyle& style) {
+    Table table;
+    if (!layout.facts.empty())
+        table.facts =
+            list_by_group(facts_begin, layout.facts, "", style.explains_all ? 0 : style.width);
+    for (const LaidColumn& column : layout.columns) table.columns.push_back(column.shown);
+    table.rows = rows_of(layout.columns, points, !style.explains_all);
+    return table;
+}
+
+Table table_of_point(const TableLayout& layout, const Point& point, const TableStyle& style) {
+    Table table;
+    if (std::string parameters = parameters_of(point, style); !parameters.empty())
+        table.above.push_back(std::move(parameters));
+    table.columns = {{.is_left_aligned = true}, {.heading = {"", "predicted"}}};
+    if (layout.has_measurements) table.columns.push_back({.heading = {"", "measured"}});
+    const auto value = [&](const TableItem& item, const Reading& reading, bool is_estimate) {
+        return TableCell{is_present(reading) ? number_with_unit(item, reading, is_estimate, style)
+                                             : std::string(not_there)};
+    };
+    for (const auto& [facts, place] : layout.items) {
+        const TableItem& item = facts.item;
+        TableRow& row = table.rows.emplace_back(TableRow{item.group, {}});
+        row.cells.push_back({std::string(item.heading->phrase)});
+        row.cells.push_back(value(item, item.predicted(point), item.interval(point) != nullptr));
+        if (layout.has_measurements) row.cells.push_back(value(item, item.measured(point), false));
+    }
+    if (point.estimates && !point.estimates->limits.empty())
+        table.rows.push_back({{}, {{"limited by"}, {std::string(limit_of(point))}}});
+    return table;
+}
+
+std::optional<Table> table_of_instructions(const std::vector<Point>& points,
+                                           const TableStyle& style) {
+    Table table{.columns = {{.heading = {"", "point"}, .is_left_aligned = true},
+                            {.heading = {"", "instruction"}, .is_left_aligned = true},
+                            {.heading = {"", "cost"}},
+                            {.heading = {"", "excess"}}}};
+    std::vector<std::string> equal;
+    std::size_t left_out = 0;
+    const std::vector<std::string> names = names_by_what_varies(points);
+    const Labels labels = distinct_labels(names, text_cell_columns, style.ascii);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        const Point& point = points[i];
+        const std::size_t first = table.rows.size();
+        if (point.instructions.size() < 2) continue;
+        if (!have_different_costs(point)) {
+            equal.push_back(labels.at(names[i]));
+            continue;
+        }
+        const bool has_room =
+            first == 0 || first + point.instructions.size() <= most_instruction_rows;
+        if (left_out > 0 || !has_room) {
+            ++left_out;
+            continue;
+        }
+        std::vector<std::string> texts = instruction_texts(point.instructions, style);
+        for (std::size_t k = 0; k < texts.size(); ++k)
+            table.rows.push_back(instruction_row(point.instructions[k], std::move(texts[k])));
+        table.rows[first].cells[0].text = labels.at(names[i]);
+    }
+    if (table.rows.empty()) return std::nullopt;
+    if (points.size() == 1) {
+        table.columns.erase(table.columns.begin());
+        for (TableRow& row : table.rows) row.cells.erase(row.cells.begin());
+    }
+    table.above.emplace_back("Each instruction, predicted:");
+    const auto note = [&](std::string text) {
+        table.notes.push_back({TableNote::Rank::plain, std::move(text)});
+    };
+    if (!equal.empty()) note(fmt::format("Instructions that cost the same: {}", names_of(equal)));
+    if (left_out > 0) note(fmt::format("{} more points: --json has their instructions", left_out));
+    return table;
+}
+
+}  // namespace coalprof

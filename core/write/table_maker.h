@@ -1,0 +1,24 @@
+// Tables from points: of a page of them, of a lone one as a list, of the instructions of a formula.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/write/table_layout.h"
+
+namespace coalprof {
+
+// `facts_begin` opens what all rows have in common: "In every row: ".
+Table table_of_page(const TableLayout& layout, const std::vector<Point>& points,
+                    std::string_view facts_begin, const TableStyle& style);
+
+// A lone point: one row a counter, prediction and measurement side by side.
+Table table_of_point(const TableLayout& layout, const Point& point, const TableStyle& style);
+
+// The instructions of points whose instructions differ, as far as there is room for them; none:
+// there is nothing to tell apart.
+std::optional<Table> table_of_instructions(const std::vector<Point>& points,
+                                           const TableStyle& style);
+
+}  // namespace coalprof

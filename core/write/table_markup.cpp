@@ -1,0 +1,191 @@
+// Tables within documents: Markdown, LaTeX, HTML. What every reader needs stands in the text; LaTeX
+// has the rest in comments, as a paper has its own words.
+#include "core/write/table_markup.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/write/xml_text.h"
+
+namespace coalprof {
+namespace {
+
+// Nothing of a name is markup, and no name ends its cell.
+std::string markdown_text(std::string_view text) {
+    constexpr std::string_view markup = "\\`*_{}[]<>#|~$&";
+    std::string safe;
+    for (const char c : text) {
+        if (markup.find(c) != std::string_view::npos) safe += '\\';
+        safe += c == '\n' ? ' ' : c;
+    }
+    return safe;
+}
+
+std::string latex_text(std::string_view text) {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 12> spelled{
+        {{"\\", "\\textbackslash{}"},
+         {"~", "\\textasciitilde{}"},
+         {"^", "\\textasciicircum{}"},
+         {"<", "\\textless{}"},
+         {">", "\\textgreater{}"},
+         {"|", "\\textbar{}"},
+         {"\"", "\\textquotedbl{}"},
+         {"…", "\\dots{}"},
+         {"µ", "\\textmu{}"},
+         {"·", "\\textperiodcentered{}"},
+         {"[", "{[}"},
+         {"]", "{]}"}}};
+    constexpr std::string_view marked = "&%$#_{}";
+    std::string safe;
+    while (!text.empty()) {
+        const auto known = std::ranges::find_if(
+            spelled, [&](const auto& one) { return text.starts_with(one.first); });
+        if (known != spelled.end()) {
+            safe += known->second;
+            text.remove_prefix(known->first.size());
+            continue;
+        }
+        if (marked.find(text.front()) != std::string_view::npos) safe += '\\';
+        safe += text.front() == '\n' ? ' ' : text.front();
+        text.remove_prefix(1);
+    }
+    return safe;
+}
+
+// "sectors/" and "request" are one word, "L1 hit" and "sectors" are not.
+std::string one_line_heading(const TableColumn& column) {
+    std::string heading;
+    for (const std::string& line : column.heading) {
+        if (line.empty()) continue;
+        if (!heading.empty() && !heading.ends_with('/')) heading += ' ';
+        heading += line;
+    }
+    return heading;
+}
+
+std::string with_group(const TableColumn& column) {
+    const std::string heading = one_line_heading(column);
+    return column.group.empty() ? heading : std::string(column.group) + ": " + heading;
+}
+
+std::string with_group(const TableRow& row) {
+    const std::string& name = row.cells.front().text;
+    return row.group.empty() ? name : std::string(row.group) + ": " + name;
+}
+
+class MarkdownTables : public TableRenderer {
+ public:
+    void put(TextBuffer& out, const Table& table) override {
+        if (!table.above.empty() && is_begun_) out.put('\n');
+        for (const std::string& line : table.above) {
+            const std::string_view bold = is_begun_ ? "" : "**";
+            put_parts(out, {bold, markdown_text(line), bold, "\n\n"});
+            is_begun_ = true;
+        }
+        if (!table.facts.empty()) put_parts(out, {markdown_text(table.facts), ".\n\n"});
+        if (!table.columns.empty()) put_rows(out, table);
+        if (!table.notes.empty()) out.put('\n');
+        for (const TableNote& note : table.notes)
+            if (note.rank == TableNote::Rank::verdict)
+                put_parts(out, {"**", markdown_text(note.text), "**\n\n"});
+            else
+                put_parts(out, {"- ", markdown_text(note.text), "\n"});
+    }
+
+ private:
+    static void put_parts(TextBuffer& out, std::initializer_list<std::string_view> parts) {
+        for (const std::string_view part : parts) out.put(part);
+    }
+
+    void put_rows(TextBuffer& out, const Table& table) {
+        std::string heading = "|";
+        std::string rule = "\n|";
+        for (const TableColumn& column : table.columns) {
+            heading += ' ' + markdown_text(with_group(column)) + " |";
+            rule += column.is_left_aligned ? " :-- |" : " --: |";
+        }
+        heading += rule + '\n';
+        if (heading != heading_ || !table.facts.empty()) out.put(heading);
+        heading_ = std::move(heading);
+        for (const TableRow& row : table.rows) {
+            put_parts(out, {"| ", markdown_text(with_group(row)), " |"});
+            for (std::size_t k = 1; k < row.cells.size(); ++k)
+                put_parts(out, {" ", markdown_text(row.cells[k].text), " |"});
+            out.put('\n');
+        }
+    }
+
+    bool is_begun_ = false;
+    std::string heading_;
+};
+
+class LatexTables : public TableRenderer {
+ public:
+    void put(TextBuffer& out, const Table& table) override {
+        for (const std::string& line : table.above) put_comment(out, line);
+        put_comment(out, table.facts);
+        if (!table.columns.empty()) put_rows(out, table);
+        for (const TableNote& note : table.notes) put_comment(out, note.text);
+    }
+
+ private:
+    static void put_comment(TextBuffer& out, std::string_view text) {
+        if (text.empty()) return;
+        out.put("% ");
+        for (const char c : text) out.put(c == '\n' ? ' ' : c);
+        out.put('\n');
+    }
+    static void put_cells(TextBuffer& out, const std::vector<std::string>& cells) {
+        for (std::size_t k = 0; k < cells.size(); ++k) {
+            if (k > 0) out.put(" & ");
+            out.put(latex_text(cells[k]));
+        }
+        out.put(" \\\\\n");
+    }
+
+    static void put_rows(TextBuffer& out, const Table& table) {
+        out.put("\\begin{tabular}{");
+        std::vector<std::string> heading;
+        for (const TableColumn& column : table.columns) {
+            out.put(column.is_left_aligned ? 'l' : 'r');
+            heading.push_back(with_group(column));
+        }
+        out.put("}\n\\hline\n");
+        put_cells(out, heading);
+        out.put("\\hline\n");
+        for (const TableRow& row : table.rows) {
+            std::vector<std::string> cells{with_group(row)};
+            for (std::size_t k = 1; k < row.cells.size(); ++k) cells.push_back(row.cells[k].text);
+            put_cells(out, cells);
+        }
+        out.put("\\hline\n\\end{tabular}\n");
+    }
+};
+
+}  // namespace
+
+std::string html_of(const Table& table) {
+    constexpr std::array<std::string_view, 4> classes{"", " class=\"good\"", " class=\"fair\"",
+                                                      " class=\"poor\""};
+    std::string html = "<table>\n<thead><tr>";
+    for (const TableColumn& column : table.columns)
+        html += "<th scope=\"col\">" + xml_text(with_group(column)) + "</th>";
+    html += "</tr></thead>\n<tbody>\n";
+    for (const TableRow& row : table.rows) {
+        html += "<tr>";
+        for (const TableCell& cell : row.cells)
+            html.append("<td")
+                .append(classes[static_cast<std::size_t>(cell.shade)])
+                .append(">" + xml_text(cell.text) + "</td>");
+        html += "</tr>\n";
+    }
+    return html + "</tbody>\n</table>\n";
+}
+
+std::unique_ptr<TableRenderer> make_markdown_renderer() {
+    return std::make_unique<MarkdownTables>();
+}
+
+std::unique_ptr<TableRenderer> make_latex_renderer() { return std::make_unique<LatexTables>(); }
+
+}  // namespace coalprof

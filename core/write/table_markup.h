@@ -1,0 +1,17 @@
+// Tables within documents.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/write/table.h"
+
+namespace coalprof {
+
+std::unique_ptr<TableRenderer> make_markdown_renderer();
+std::unique_ptr<TableRenderer> make_latex_renderer();
+
+// One table within a page.
+std::string html_of(const Table& table);
+
+}  // namespace coalprof
