@@ -287,7 +287,7 @@ class CostComparison {
  public:
     CostComparison(const std::vector<SeenPoint>& points, std::vector<std::string> keys,
                    std::size_t kind)
-        : points_(points), keys_(std::move(keys)), kind_(kind), noun_(nouns[kind]) {
+        : points_(points), keys_(std::move(keys)), noun_(nouns[kind]) {
         has_ideal_ = std::ranges::all_of(points, [&](const SeenPoint& point) {
             return point.costs[kind]->ideal.value_or(0) > 0;
         });
@@ -412,7 +412,6 @@ class CostComparison {
 
     const std::vector<SeenPoint>& points_;
     std::vector<std::string> keys_;
-    std::size_t kind_;
     std::string_view noun_;
     std::vector<double> ratios_;
     bool has_ideal_ = false;

@@ -8,7 +8,7 @@
 namespace coalprof {
 namespace {
 
-bool is_plain(std::string_view text) {
+bool is_plain_text(std::string_view text) {
     return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c < '\x7f'; });
 }
 
@@ -25,7 +25,7 @@ std::string without_high_characters(std::string_view text) {
 }  // namespace
 
 std::string cell_text(std::string_view text, std::size_t columns, bool ascii) {
-    if (is_plain(text) && text.size() <= columns) return std::string(text);
+    if (is_plain_text(text) && text.size() <= columns) return std::string(text);
     std::string safe = printable(text);
     if (ascii) safe = without_high_characters(safe);
     if (terminal_columns(safe) <= columns) return safe;

@@ -178,8 +178,8 @@ constexpr ExplainStyle ascii{.ascii = true};
 constexpr ExplainStyle colour{.color = true};
 constexpr std::uint64_t four_mib = 4 << 20;
 
-// One for each feature of a drawing. A change in one is a change in these files, seen in review. COALPROF_UPDATE_GOLDEN=1 in the
-// environment writes them anew.
+// One for each feature of a drawing. A change in one is a change in these files, seen in review.
+// COALPROF_UPDATE_GOLDEN=1 in the environment writes them anew.
 const std::vector<Golden> goldens{
     {"offset_11", "offset", 11, Op::rmw},
     {"offset_11_ascii", "offset", 11, Op::rmw, ElementType::f32, ascii},
