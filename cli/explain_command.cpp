@@ -75,13 +75,13 @@ void refuse_axes(const Sweep& sweep) {
                     option_of(axis.key), axis.values.size()));
 }
 
-// The drawing is what `table` means here.
-bool is_json(const OutputTarget& target) {
-    const std::string_view format = target.format->name;
-    if (format == "json") return true;
-    if (format == "table") return false;
-    throw UsageError(fmt::format("explain: a drawing is not written as {}", format), {},
-                     UsageError::no_caret, "--format takes table, which is the drawing, or json");
+// The drawing is what `table` means here; svg and html are its pictures.
+void refuse_format(const Format& format) {
+    for (const std::string_view name : {"table", "json", "svg", "html"})
+        if (format.name == name) return;
+    throw UsageError(fmt::format("explain: a drawing is not written as {}", format.name), {},
+                     UsageError::no_caret,
+                     "--format takes table, which is the drawing, json, svg and html");
 }
 
 // Which options of a pattern's own were given although the pattern does not take them.
@@ -276,7 +276,7 @@ ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
     std::optional<std::uint64_t> warp;
     if (!command.warp.empty()) warp = parse_integer(command.warp, "--warp");
     const std::vector<OutputTarget> targets = command.output.targets();
-    for (const OutputTarget& target : targets) is_json(target);  // refuses the others
+    for (const OutputTarget& target : targets) refuse_format(*target.format);
     TextOutputs outputs(targets, command.output);
     const Drawn drawn =
         command.pattern == formula_word ? explain_formula(app, command, machine, warp)
@@ -288,20 +288,28 @@ ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
     const auto document = [&] {
         return json_document(head, drawn.first, drawn.worst ? &*drawn.worst : nullptr);
     };
-    const auto drawing = [&](const TableStyle& look) {
+    const auto lines = [&](const TableStyle& look) {
         const ExplainStyle style{.width = look.width,
                                  .color = look.color,
                                  .ascii = look.ascii,
                                  .all_lines = command.all_lines};
-        std::string text = draw(drawn.first, style);
-        if (drawn.worst) text += "\nThe warp that costs most:\n\n" + draw(*drawn.worst, style);
-        return without_commands(text);
+        std::vector<StyledLine> all = lines_of(drawn.first, style);
+        if (!drawn.worst) return all;
+        StyledLine heading;
+        heading.add("The warp that costs most:");
+        all.insert(all.end(), {StyledLine(), heading, StyledLine()});
+        std::ranges::copy(lines_of(*drawn.worst, style), std::back_inserter(all));
+        return all;
     };
     outputs.write([&](const OutputTarget& target) {
-        if (is_json(target)) return document();
-        return drawing(is_standard_output(target.path)
-                           ? target.style
-                           : TableStyle{.width = 80, .ascii = target.style.ascii});
+        if (target.format->name == "json") return document();
+        const TableStyle look = is_standard_output(target.path)
+                                    ? target.style
+                                    : TableStyle{.width = 80, .ascii = target.style.ascii};
+        if (target.format->name == "svg") return svg_of(lines({.width = 80}), drawn.first.name);
+        if (target.format->name == "html")
+            return html_page_of(lines({.width = 80}), drawn.first.name);
+        return without_commands(text_of(lines(look), look.color));
     });
     return ExitCode::done;
 }
@@ -342,11 +350,11 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
         if (const std::string what = option->get_type_name(); what.ends_with(list_mark))
             option->type_name(what.substr(0, what.size() - list_mark.size()));
     command->output.add_to(*sub);
-    OutputOptions::offer_only(*sub, "table (the drawing), json");
+    OutputOptions::offer_only(*sub, "table (the drawing), json, svg, html");
     sub->footer(
         "Examples:\n"
         "  coalprof explain offset --at 11\n"
-        "  coalprof explain row --at 1000\n"
+        "  coalprof explain row --at 1000 -o warp.svg\n"
         "  coalprof explain formula 'i*k' --var k=3 --warp 5\n"
         "  coalprof explain warps FILE --at NAME\n");
     sub->callback([&invocation, sub, command] {

@@ -37,23 +37,23 @@ class Drawing {
           style_(style),
           width_(std::clamp(style.width == 0 ? usual_width : style.width, narrowest, widest)) {}
 
-    std::string text() {
+    std::vector<StyledLine> lines() {
         title();
         for (std::size_t i = 0; i < explanation_.accesses.size(); ++i) {
-            text_ += '\n';
+            lines_.emplace_back();
             access(explanation_.accesses[i]);
         }
-        if (explanation_.time || !explanation_.advice.empty()) text_ += '\n';
+        if (explanation_.time || !explanation_.advice.empty()) lines_.emplace_back();
         if (explanation_.time) put_labelled("time", sentence_of(*explanation_.time));
         for (const Advice& advice : explanation_.advice) put_labelled("try", sentence_of(advice));
-        if (!explanation_.warnings.empty()) text_ += '\n';
+        if (!explanation_.warnings.empty()) lines_.emplace_back();
         for (const Warning& warning : explanation_.warnings)
             put_indented(describe(warning), Ink::plain);
-        return std::move(text_);
+        return std::move(lines_);
     }
 
  private:
-    void put(const StyledLine& line) { text_ += line.finish(style_.color) + '\n'; }
+    void put(const StyledLine& line) { lines_.push_back(line); }
 
     // `text` wrapped, every line after the first indented by 2.
     void put_indented(std::string_view text, Ink ink) {
@@ -149,7 +149,7 @@ class Drawing {
                     lines(access, map_style);
                     break;
             }
-            text_ += '\n';
+            lines_.emplace_back();
         }
         std::string_view label = "index";
         for (const std::string& note : access.notes) {
@@ -165,9 +165,9 @@ class Drawing {
     void lines(const ExplainedAccess& access, const MapStyle& map_style) {
         const LineMap map(access, map_style);
         for (const StyledLine& line : map.rows()) put(line);
-        text_ += '\n';
+        lines_.emplace_back();
         for (const StyledLine& line : map.legend()) put(line);
-        text_ += '\n';
+        lines_.emplace_back();
         if (access.transactions) {
             transaction_counts(*access.transactions, access);
         } else if (access.access.space == Space::local) {
@@ -179,9 +179,9 @@ class Drawing {
 
     void banks(const BankUse& use, const MapStyle& map_style) {
         for (const StyledLine& line : bank_rows(use.passes, map_style)) put(line);
-        text_ += '\n';
+        lines_.emplace_back();
         put(bank_legend(use.passes, style_.ascii));
-        text_ += '\n';
+        lines_.emplace_back();
         square_row("wavefronts", use.counts.wavefronts, use.counts.ideal_wavefronts);
         put_row("conflicts", fmt::format("{}", use.counts.conflicts()),
                 "wavefronts above the ideal");
@@ -196,7 +196,7 @@ class Drawing {
 
     void constant(const ExplainedAccess& access, const MapStyle& map_style) {
         for (const StyledLine& line : constant_rows(access.constant_passes, map_style)) put(line);
-        text_ += '\n';
+        lines_.emplace_back();
         const std::size_t passes = access.constant_passes.size();
         square_row("passes", passes, passes / std::max<std::size_t>(access.shape.places, 1));
     }
@@ -407,13 +407,17 @@ class Drawing {
     const Explanation& explanation_;
     const ExplainStyle& style_;
     std::size_t width_;
-    std::string text_;
+    std::vector<StyledLine> lines_;
 };
 
 }  // namespace
 
+std::vector<StyledLine> lines_of(const Explanation& explanation, const ExplainStyle& style) {
+    return Drawing(explanation, style).lines();
+}
+
 std::string draw(const Explanation& explanation, const ExplainStyle& style) {
-    return Drawing(explanation, style).text();
+    return text_of(lines_of(explanation, style), style.color);
 }
 
 std::string explain(const Plan& plan, const Machine& machine, const ExplainStyle& style,

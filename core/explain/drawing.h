@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/explain/explanation.h"
+#include "core/explain/styled_text.h"
 
 namespace coalprof {
 
@@ -19,6 +21,7 @@ struct ExplainStyle {
     bool all_lines = false;  // every touched line, where otherwise many are folded into one
 };
 
+std::vector<StyledLine> lines_of(const Explanation& explanation, const ExplainStyle& style);
 std::string draw(const Explanation& explanation, const ExplainStyle& style);
 
 // explanation_of() and draw() in one call.

@@ -1,10 +1,15 @@
 #include "core/explain/styled_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "core/text/describe.h"
 #include "core/text/fold.h"
 #include "core/text/utf8.h"
+#include "core/write/xml_text.h"
 
 namespace coalprof {
 namespace {
@@ -27,6 +32,81 @@ std::string_view code_of(Ink ink) {
     return {};
 }
 constexpr std::string_view end_code = "\x1b[0m";
+
+constexpr double column_width = 8.4;  // of a picture
+constexpr double row_height = 18;
+constexpr double picture_margin = 16;
+
+constexpr std::array<std::string_view, 5> ink_classes{"plain", "heading", "good", "waste", "faint"};
+std::string_view class_of(Ink ink) { return ink_classes[static_cast<std::size_t>(ink)]; }
+
+// How much of its cell a block covers, and how strongly; none: it is text.
+struct Block {
+    double inset;
+    double opacity;
+};
+std::optional<Block> block_of(std::string_view character) {
+    if (character == "█") return Block{0.5, 1};
+    if (character == "▓") return Block{0.5, 0.6};
+    if (character == "░") return Block{0.5, 0.35};
+    if (character == "·") return Block{3.2, 1};
+    if (character == "■" || character == "□") return Block{1.2, 1};
+    return std::nullopt;
+}
+
+// One line of a picture: runs of text, and blocks between them.
+class PictureLine {
+ public:
+    explicit PictureLine(double top) : top_(top) {}
+
+    void add(const StyledLine::Piece& piece) {
+        for (std::string_view rest = piece.text; !rest.empty();) {
+            const std::size_t bytes = first_utf8_char(rest).bytes;
+            const std::string_view character = rest.substr(0, bytes);
+            rest.remove_prefix(bytes);
+            if (const auto block = block_of(character)) {
+                end_text(piece.ink);
+                put_block(*block, piece.ink);
+            } else {
+                if (text_.empty()) text_column_ = column_;
+                text_ += character;
+            }
+            column_ += terminal_columns(character);
+        }
+        end_text(piece.ink);
+    }
+    const std::string& svg() const { return svg_; }
+
+ private:
+    static double x_of(std::size_t column) {
+        return picture_margin + column_width * static_cast<double>(column);
+    }
+    void put_block(const Block& block, Ink ink) {
+        const bool is_dot = block.inset > 2;
+        const double width = column_width - 2 * block.inset;
+        const double height = is_dot ? width : row_height - 4 - 2 * block.inset;
+        svg_ += fmt::format(
+            "<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
+            "opacity=\"{}\"/>",
+            class_of(ink), x_of(column_) + block.inset, top_ + (row_height - height) / 2, width,
+            height, block.opacity);
+    }
+    void end_text(Ink ink) {
+        if (text_.find_first_not_of(' ') != text_.npos)
+            svg_ += fmt::format(
+                "<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" textLength=\"{:.1f}\" "
+                "xml:space=\"preserve\">{}</text>",
+                class_of(ink), x_of(text_column_), top_ + 13,
+                column_width * static_cast<double>(column_ - text_column_), xml_text(text_));
+        text_.clear();
+    }
+
+    double top_;
+    std::string svg_;
+    std::string text_;
+    std::size_t column_ = 0;
+    std::size_t text_column_ = 0;
+};
 
 }  // namespace
 
@@ -54,6 +134,49 @@ std::string StyledLine::finish(bool color) const {
     }
     while (!line.empty() && line.back() == ' ') line.pop_back();
     return line;
+}
+
+std::string text_of(const std::vector<StyledLine>& lines, bool color) {
+    std::string text;
+    for (const StyledLine& line : lines) text += line.finish(color) + '\n';
+    return text;
+}
+
+std::string svg_of(const std::vector<StyledLine>& lines, std::string_view title) {
+    std::size_t columns = 1;
+    std::string body;
+    double top = picture_margin;
+    for (const StyledLine& line : lines) {
+        PictureLine picture(top);
+        for (const StyledLine::Piece& piece : line.pieces()) picture.add(piece);
+        if (!picture.svg().empty()) body += picture.svg() + '\n';
+        columns = std::max(columns, line.columns());
+        top += row_height;
+    }
+    const double width = 2 * picture_margin + column_width * static_cast<double>(columns);
+    return fmt::format(
+               "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
+               "width=\"{0:.0f}\" height=\"{1:.0f}\" role=\"img\" aria-labelledby=\"t\">\n"
+               "<title id=\"t\">{2}</title>\n",
+               width, top + picture_margin, xml_text(title)) +
+           "<style>text{font:14px ui-monospace,DejaVu Sans Mono,monospace;fill:#222}"
+           "text.heading{font-weight:bold}.good{fill:#007a55}.waste{fill:#c84a00}"
+           ".faint{fill:#999}.back{fill:#fff}"
+           "@media(prefers-color-scheme:dark){text{fill:#ddd}.back{fill:#181818}"
+           ".good{fill:#2fcf9f}.waste{fill:#ff8a3d}.faint{fill:#777}}</style>\n"
+           "<rect class=\"back\" width=\"100%\" height=\"100%\"/>\n" +
+           body + "</svg>\n";
+}
+
+std::string html_page_of(const std::vector<StyledLine>& lines, std::string_view title) {
+    return fmt::format(
+               "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+               "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+               "style-src 'unsafe-inline'\">\n<title>{}</title>\n"
+               "<style>body{{margin:0}}svg{{display:block;max-width:100%;height:auto}}</style>\n"
+               "</head>\n<body>\n",
+               xml_text(title)) +
+           svg_of(lines, title) + "</body>\n</html>\n";
 }
 
 std::vector<std::string> folded(std::string_view text, std::size_t columns) {

@@ -28,14 +28,24 @@ class StyledLine {
     // Without blanks at the end and without a newline.
     std::string finish(bool color) const;
 
- private:
     struct Piece {
         std::string text;
         Ink ink;
     };
+    const std::vector<Piece>& pieces() const { return pieces_; }
+
+ private:
     std::vector<Piece> pieces_;
     std::size_t columns_ = 0;
 };
+
+// Each ended by a newline.
+std::string text_of(const std::vector<StyledLine>& lines, bool color);
+// The lines as a picture for slides: blocks are drawn, not taken from a font. Light and dark as its
+// reader wants it; no script.
+std::string svg_of(const std::vector<StyledLine>& lines, std::string_view title);
+// A page of nothing but the picture.
+std::string html_page_of(const std::vector<StyledLine>& lines, std::string_view title);
 
 // A blank at which folded() does not break; it comes out as a blank.
 inline constexpr std::string_view glue = "\x1f";

@@ -60,6 +60,14 @@ double PlotAxis::share_of(double value) const {
     return (value - low) / (high - low);
 }
 
+namespace {
+// Parameters are whole numbers.
+PlotAxis with_whole_ticks(PlotAxis axis) {
+    std::erase_if(axis.ticks, [](double tick) { return tick != std::floor(tick); });
+    return axis;
+}
+}  // namespace
+
 PlotAxis axis_along(const std::vector<Curve>& curves, int count) {
     std::set<double> values;
     for (const Curve& curve : curves)
@@ -72,7 +80,7 @@ PlotAxis axis_along(const std::vector<Curve>& curves, int count) {
     const auto is_near = [](double a, double b) { return b < a * least_factor; };
     if (low <= 0 || high < least_span * low ||
         std::adjacent_find(values.begin(), values.end(), is_near) != values.end())
-        return axis_of(low, high, count, true);
+        return with_whole_ticks(axis_of(low, high, count, true));
     PlotAxis axis{.low = low, .high = high, .ticks = {}, .is_log = true};
     constexpr std::size_t most_ticks = 12;
     const std::size_t step = (values.size() + most_ticks - 1) / most_ticks;

@@ -7,10 +7,14 @@
 
 #include "core/text/describe.h"
 #include "core/text/shell_quote.h"
+#include "core/write/columns.h"
 #include "core/write/json_text.h"
 #include "core/write/page.h"
 #include "core/write/result_columns.h"
 #include "core/write/source_lines.h"
+#include "core/write/sweep_summary.h"
+#include "core/write/table_maker.h"
+#include "core/write/table_markup.h"
 #include "core/write/table_notes.h"
 #include "core/write/text_buffer.h"
 #include "core/write/warp_shapes.h"
@@ -40,10 +44,17 @@ bool are_same(const std::vector<double>& a, const std::vector<double>& b) {
 
 class HtmlWriter : public ResultSink {
  public:
-    HtmlWriter(ByteSink& out, const TableStyle& style)
-        : out_(out), find_warp_(style.find_warp), find_source_(style.find_source) {}
-    void begin(const ResultHead& head) override { gathered_.begin(head); }
-    void point(const Point& point) override { gathered_.point(point); }
+    HtmlWriter(ByteSink& out, const TableStyle& style) : out_(out), style_(style) {}
+    void begin(const ResultHead& head) override {
+        gathered_.begin(head);
+        answers_.emplace_back().summary.begin(head);
+    }
+    void point(const Point& point) override {
+        gathered_.point(point);
+        answers_.back().summary.look_at(point);
+        if (auto& first = answers_.back().first_points; first.size() <= settling_points)
+            first.push_back(point);
+    }
 
     void finish(const ResultTail& tail) override {
         gathered_.finish(tail);
@@ -61,12 +72,37 @@ class HtmlWriter : public ResultSink {
         text_.put(
             "</script>\n</head>\n<body>\n<noscript><p>This page draws its data with a script, "
             "which is switched off here.</p></noscript>\n");
-        for (const ResultColumns& result : gathered_.results()) put_result(result);
+        for (std::size_t i = 0; i < answers_.size(); ++i) {
+            put_answer(answers_[i], gathered_.results()[i].head);
+            put_result(gathered_.results()[i]);
+        }
         text_.put("</body>\n</html>\n");
         text_.hand_over(out_);
     }
 
  private:
+    // A sweep in one sentence and as the table that a terminal shows.
+    struct Answer {
+        SweepSummary summary;
+        std::vector<Point> first_points;
+    };
+    void put_answer(const Answer& answer, const ResultHead& head) {
+        constexpr std::size_t table_columns = 100;
+        constexpr std::size_t most_rows = 40;  // the page has a table of all points, too
+        const std::string sentence = answer.summary.sentence();
+        text_.put("<section class=\"answer\">");
+        if (!sentence.empty())
+            text_.put(fmt::format("<p class=\"verdict\">{}</p>\n", xml_text(sentence)));
+        const std::vector<Point>& points = answer.first_points;
+        if (points.size() > 1 && points.size() <= settling_points && head.sweep.pattern != "run") {
+            TableStyle style{.width = table_columns};
+            const Table table = table_of_page(layout_of(head, points, style), points, "", style);
+            if (table.rows.size() <= most_rows)
+                text_.put("<div class=\"scroll\">" + html_of(table) + "</div>\n");
+        }
+        text_.put("</section>\n");
+    }
+
     // Within a script element only "<" could end it.
     void put_data(std::string_view json) {
         for (std::size_t at = 0; at < json.size();) {
@@ -97,7 +133,8 @@ class HtmlWriter : public ResultSink {
         for (const Warning& warning : result.tail.warnings) warnings.push_back(describe(warning));
         put_list("warnings", warnings);
         put_findings(result.tail.findings);
-        if (const std::string sources = source_lines_json(result, find_source_); !sources.empty()) {
+        if (const std::string sources = source_lines_json(result, style_.find_source);
+            !sources.empty()) {
             text_.put(",\n\"sources\":");
             put_data(sources);
         }
@@ -130,7 +167,7 @@ class HtmlWriter : public ResultSink {
 
     // Where lanes go, of as many points as there is room for.
     void put_warps(const ResultColumns& result) {
-        if (!find_warp_) return;
+        if (!style_.find_warp) return;
         constexpr std::size_t most_drawn = 1000;  // each takes a part of a millisecond
         WarpShapes shapes;
         for (std::size_t i = 0; i < std::min(result.names.size(), most_drawn); ++i) {
@@ -138,7 +175,7 @@ class HtmlWriter : public ResultSink {
             NamedValues parameters;
             for (const auto& parameter : result.parameters)
                 parameters.emplace_back(parameter.key, parameter.values[i]);
-            shapes.add(find_warp_(result.head, parameters));
+            shapes.add(style_.find_warp(result.head, parameters));
         }
         if (shapes.shapes().empty()) return;
         text_.put(",\n\"shapes\":[");
@@ -196,6 +233,8 @@ class HtmlWriter : public ResultSink {
         const CounterInfo& counter = info(column.counter);
         text_.put("{\"key\":");
         put_text(counter.key);
+        text_.put(",\"name\":");
+        put_text(phrase_of(column.counter));
         text_.put(",\"unit\":");
         put_text(name_of(counter.unit));
         text_.put(",\"meaning\":");
@@ -263,8 +302,8 @@ class HtmlWriter : public ResultSink {
     }
 
     ByteSink& out_;
-    FindPointWarp find_warp_;
-    FindSource find_source_;
+    TableStyle style_;
+    std::vector<Answer> answers_;  // of the results
     TextBuffer text_;
     ResultGatherer gathered_;
 };

@@ -135,7 +135,6 @@ class PlotWriter : public ResultSink {
         std::string numbers(left + 2, ' ');
         const std::string name = cell_text(curves_.along(), columns / 2, ascii_);
         for (const double tick : along.ticks) {
-            if (tick != std::floor(tick)) continue;  // parameters are whole numbers
             const std::string text = axis_text(tick);
             const std::size_t at = left + 2 + cell_of(tick, along, columns);
             // Centred, but for the last one whole.

@@ -315,7 +315,8 @@ class CostComparison {
                     text += fmt::format(", whatever {}", list_of_others(key));
                 return text;
             }
-        return keys_.size() == 2 ? of_groups() : std::string();
+        std::string text = keys_.size() == 2 ? of_groups() : std::string();
+        return text.empty() ? of_ends() : text;
     }
 
  private:
@@ -368,6 +369,22 @@ class CostComparison {
         for (const std::string& other : keys_)
             if (other != key) text += (text.empty() ? "" : " and ") + with_article(other);
         return text;
+    }
+
+    // "k 8, j 0 costs 8 times as many sectors as k 1, j 0"
+    std::string of_ends() const {
+        const auto end = [&](auto at) {
+            const auto i = static_cast<std::size_t>(at - ratios_.begin());
+            std::string name;
+            for (const std::string& key : keys_)
+                name += fmt::format("{}{} {}", name.empty() ? "" : ", ", shown(key),
+                                    value_name(value_of(i, key)));
+            return ValueCost{Value(name), ratios_[i]};
+        };
+        return OneParameter(
+                   "", noun_, !has_one_ideal_,
+                   {end(std::ranges::max_element(ratios_)), end(std::ranges::min_element(ratios_))})
+            .sentence();
     }
 
     // "f32: offsets that ...; f64: ..."

@@ -302,27 +302,27 @@ class Page(Report):
             json.dump(other, b)
         self.load(self.run_ok("report", f"{self.folder}/a.json", f"{self.folder}/b.json", "--format", "html").out)
         run = self.browser.run
-        self.assertGreater(run("document.querySelectorAll('figure').length"), 0)
+        self.assertGreater(run("document.querySelectorAll('#charts figure').length"), 0)
         self.assertGreater(run("document.querySelectorAll('path.measured').length"), 0)
-        self.assertEqual(run("document.querySelectorAll('tbody tr').length"), 8)
-        x, y = self.centre("figure svg")
+        self.assertEqual(run("document.querySelectorAll('#points tbody tr').length"), 8)
+        x, y = self.centre("#charts svg")
         self.browser.mouse("mouseMoved", x, y)
         self.assertIn("predicted", run("document.querySelector('.tip').textContent"))
         self.browser.click(x, y)
         self.assertTrue(run("document.querySelector('dialog').open"))
-        self.assertIn("load_sectors", run("document.querySelector('dialog').textContent"))
+        self.assertIn("load sectors", run("document.querySelector('dialog').textContent"))
         self.assertIn("coalprof explain offset --op rmw", run("document.querySelector('dialog code').textContent"))
         run("document.querySelector('dialog').close()")
-        figures = run("document.querySelectorAll('figure').length")
+        figures = run("document.querySelectorAll('#charts figure').length")
         run("document.querySelector('input[type=checkbox]:not(:checked)').click()")
-        self.assertEqual(run("document.querySelectorAll('figure').length"), figures + 1)
+        self.assertEqual(run("document.querySelectorAll('#charts figure').length"), figures + 1)
         run("document.getElementById('log').click()")
-        by_name = "document.querySelector('thead th button').click()"
+        by_name = "document.querySelector('#points thead th button').click()"
         run(by_name)
-        first = run("document.querySelector('tbody tr').textContent")
+        first = run("document.querySelector('#points tbody tr').textContent")
         run(by_name)
         self.assertEqual(run("document.querySelectorAll('th[aria-sort]').length"), 1)
-        self.assertNotEqual(run("document.querySelector('tbody tr').textContent"), first)
+        self.assertNotEqual(run("document.querySelector('#points tbody tr').textContent"), first)
         self.assertEqual(self.browser.errors, [])
 
     def test_holds_hostile_text(self):
@@ -338,7 +338,7 @@ class Page(Report):
             with self.subTest(sweep):
                 self.load(self.run_ok(*sweep, "--format", "html").out)
                 run = self.browser.run
-                run("[...document.querySelectorAll('tbody tr')].find(r => "
+                run("[...document.querySelectorAll('#points tbody tr')].find(r => "
                     f"r.textContent.startsWith('{'stride=4' if lines == 4 else 'k=8'}')).click()")
                 said = run("document.querySelector('dialog').textContent")
                 self.assertIn(f"32 lanes, {sectors} sectors in {lines} lines; {32 * sectors} bytes moved for 128 bytes", said)
@@ -360,10 +360,10 @@ class Page(Report):
             point["measured"] = {key: point["predicted"][key] for key in ("load_sectors_per_request", "duration_seconds")}
             point["measured"]["duration_seconds"] *= 1.5
         self.load(self.report(sweep, "html").encode())
-        titles = self.browser.run("[...document.querySelectorAll('figcaption')].map(f => f.firstChild.textContent + f.childNodes[1].textContent)")
-        self.assertEqual([title for title in titles if title.startswith("duration")],
-                         ["duration_seconds, predicted", "duration_seconds, measured"])
-        self.assertIn("load_sectors_per_request, predicted and measured", titles)
+        titles = self.browser.run("[...document.querySelectorAll('#charts figcaption')].map(f => f.firstChild.textContent + f.childNodes[1].textContent)")
+        self.assertEqual([title for title in titles if title.startswith("time")],
+                         ["time, predicted", "time, measured"])
+        self.assertIn("load sectors/request, predicted and measured", titles)
         self.assertEqual(self.browser.errors, [])
 
     def test_has_bars_for_what_has_names(self):
@@ -371,13 +371,36 @@ class Page(Report):
             saved = file.read()
         self.load(self.run_ok("report", "-", "--format", "html", stdin=saved).out)
         run = self.browser.run
-        wide = json.loads(run("JSON.stringify([...document.querySelectorAll('figure')][1].innerText.split('\\n'))"))
-        self.assertEqual(wide[0], "load_sectors_per_request")
-        widths = run("[...document.querySelectorAll('figure')[1].querySelectorAll('i')].map(i => i.getBoundingClientRect().width)")
+        wide = json.loads(run("JSON.stringify([...document.querySelectorAll('#charts figure')][0].innerText.split('\\n'))"))
+        self.assertEqual(wide[0], "load sectors/request")
+        widths = run("[...document.querySelectorAll('#charts figure')[0].querySelectorAll('i')].map(i => i.getBoundingClientRect().width)")
         self.assertEqual(len(widths), 8)
         self.assertAlmostEqual(widths[0] / widths[1], 8, delta=0.5)  # 32 and 4 sectors
         self.assertEqual(run("document.querySelectorAll('path.line').length"), 0)
         self.assertEqual(self.browser.errors, [])
+
+    def test_opens_with_the_answer(self):
+        sweep = self.run_ok("offset", "--range", "0..16", "--op", "load", "--type", "f32", "--format", "html").out
+        self.load(sweep)
+        run = self.browser.run
+        self.assertIn("no multiple of 8", run("document.querySelector('main h1 + .answer .verdict').textContent"))
+        rows = run("[...document.querySelectorAll('.answer tbody tr')].map(r => r.cells[0].textContent)")
+        self.assertEqual(rows, ["0", "1..7", "8", "9..15", "16"])
+        # Offset 1 reaches into a fifth sector, offset 0 does not.
+        moved = "[...document.querySelectorAll('figure:has(svg.warp)')].map(f => f.querySelectorAll('.moved').length)"
+        self.assertEqual(run(moved), [5, 4])
+        self.assertEqual(run("document.querySelectorAll('#charts path.ideal').length"), 17)
+        ticks = run("[...document.querySelectorAll('#charts text')].map(t => t.textContent)")
+        self.assertNotIn("2.5", ticks)
+        self.assertEqual(self.browser.errors, [])
+
+    def test_tells_more_than_eight_series_apart(self):
+        self.load(self.run_ok("stride", "--op", "load", "--type", "u8,u16,u32,u64", "--dlcm", "ca,cg,cs", "--range", "1..4",
+                              "--format", "html").out)
+        colours = self.browser.run("[...document.querySelectorAll('.legend span i')].map(i => i.style.background)")
+        of_types = [colour for colour in colours if colour]
+        self.assertEqual(len(set(of_types)), len(of_types))
+        self.assertGreater(len(of_types), 8)
 
     def test_tells_results_apart_that_say_the_same_of_themselves(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -388,8 +411,8 @@ class Page(Report):
                 self.load(file.read())
             self.refuse("report", "a.json", "b.json", "-o", "x.html", "-o", "-", cwd=folder)
         run = self.browser.run
-        self.assertEqual(len(set(run("[...document.querySelectorAll('.legend span')].map(s => s.textContent)"))), 3)
-        self.assertEqual(run("document.querySelectorAll('figure')[0].querySelectorAll('path.line').length"), 2)
+        self.assertEqual(len(set(run("[...document.querySelectorAll('.legend span')].map(s => s.textContent)"))), 4)
+        self.assertEqual(run("document.querySelectorAll('#charts figure')[0].querySelectorAll('path.line').length"), 2)
 
     def test_shows_the_source_with_its_waste(self):
         with open(os.path.join(harness.SOURCE, "docs/examples/faults.cu"), encoding="utf-8") as file:
@@ -402,9 +425,9 @@ class Page(Report):
         # 5,242,880 warps with 32 sectors where 4 would do; the kernel's only waste.
         self.assertEqual(rows["19"][1].strip(), "out[x * side + y] = in[y * side + x];")
         self.assertEqual([cell.replace("\xa0", " ") for cell in rows["19"][3:]],
-                         ["5,242,880", "32 sectors", "146,800,640 sectors", "100 %"])
+                         ["5,242,880", "32 sectors ideal 4", "146,800,640 sectors", "100 %"])
         self.assertEqual(rows["39"][6], "50 %")  # its loads; its stores waste as much
-        self.assertEqual(rows["44"][6], "0 %")
+        self.assertEqual(rows["44"][6], "0 %")  # folded
         heat = "getComputedStyle([...document.querySelectorAll('tr.counted')].find(r => r.cells[0].innerText === '{}')).backgroundColor"
         self.assertNotEqual(run(heat.format(19)), run(heat.format(39)))
         self.assertIn("/ 0)" if "/" in run(heat.format(44)) else ", 0)", run(heat.format(44)))
@@ -434,7 +457,7 @@ class Page(Report):
     def test_of_warps_and_of_nothing_stands(self):
         warp = "w load 4 " + " ".join(str(4 * lane) for lane in range(32)) + "\n"
         self.load(self.run_ok("warps", "-", "--format", "html", stdin=warp).out)
-        self.assertEqual(self.browser.run("document.querySelectorAll('tbody tr').length"), 1)
+        self.assertEqual(self.browser.run("document.querySelectorAll('#points tbody tr').length"), 1)
         empty = golden("predicted.json")
         empty["points"] = []
         self.load(self.report(empty, "html").encode())

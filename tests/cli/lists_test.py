@@ -77,6 +77,10 @@ class Lists(Case):
 
     def test_a_drawing_is_no_csv(self):
         self.refuse("explain", "offset", "--format", "csv")
+        for suffix, begin in (("svg", "<svg "), ("html", "<!DOCTYPE html>")):
+            picture = self.run_ok("explain", "offset", "--at", "3", "--format", suffix).out_text
+            self.assertTrue(picture.startswith(begin))
+            self.assertIn("a[i + offset]", picture)
 
 
 class Counters(Case):

@@ -2,6 +2,7 @@
 // Draws the results that follow in <script type="application/json" class="result">. Text from them
 // reaches the page as text only.
 addEventListener('DOMContentLoaded', () => {
+  const answers = [...document.querySelectorAll('.answer')];
   const results = [...document.querySelectorAll('script.result')].map(s => JSON.parse(s.textContent));
   const NS = 'http://www.w3.org/2000/svg';
   const H = 280, L = 62, R = 12, T = 10, B = 34;
@@ -29,10 +30,15 @@ addEventListener('DOMContentLoaded', () => {
     'byte/s': [[1e12, 'TB/s'], [1e9, 'GB/s'], [1e6, 'MB/s'], [1e3, 'kB/s']],
     'ratio': [[0.01, '%']],
   };
-  const digits = new Intl.NumberFormat('en', { maximumSignificantDigits: 6 });
+  const digits = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 }), three = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
   const whole = new Intl.NumberFormat('en'), short = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 4 });
-  const say = (value, unit) => {
+  // An estimate is known to three digits, and says so.
+  const say = (value, unit, isEstimate) => {
     if (value === null || value === undefined) return '–';
+    if (isEstimate) {
+      const step = unit === 'ratio' ? scales.ratio[0] : (scales[unit] || []).find(s => Math.abs(value) >= s[0]) || [1, ''];
+      return `~${three.format(value / step[0])} ${step[1]}`.trim();
+    }
     if (Number.isSafeInteger(value) && !scales[unit]) return whole.format(value);  // counts are exact
     const steps = scales[unit] || [];
     const step = unit === 'ratio' ? steps[0] : steps.find(s => Math.abs(value) >= s[0]);
@@ -57,7 +63,7 @@ addEventListener('DOMContentLoaded', () => {
       const values = column.same ? predicted[column.key] : unpack(column.values);
       if (!column.measured) predicted[column.key] = values;
       if (!counters.has(column.key))
-        counters.set(column.key, { key: column.key, unit: column.unit, meaning: column.meaning, sides: results.map(() => ({})) });
+        counters.set(column.key, { key: column.key, name: column.name, unit: column.unit, meaning: column.meaning, sides: results.map(() => ({})) });
       const side = { values, low: column.low && unpack(column.low), high: column.high && unpack(column.high) };
       counters.get(column.key).sides[index][column.measured ? 'measured' : 'predicted'] = side;
     }
@@ -71,7 +77,7 @@ addEventListener('DOMContentLoaded', () => {
     result.x = along ? along.values : result.names.map((_, i) => i);
     result.bars = !along && (result.named || result.count <= mostBars);
     const others = varying.filter(p => p !== along);
-    result.second = others.length === 1 && numeric.includes(others[0]) && new Set(others[0].values).size > 8 ? others[0] : null;
+    result.second = others.length === 1 && numeric.includes(others[0]) && new Set(others[0].values).size > 2 ? others[0] : null;
     const own = results.length > 1 ? result.own : '';
     result.series = result.names.map((_, i) => {
       if (!along || result.second) return own;
@@ -80,7 +86,11 @@ addEventListener('DOMContentLoaded', () => {
     });
   });
   const series = [...new Set(results.flatMap(r => r.series))];
-  const colorOf = name => `var(--s${series.indexOf(name) % 8})`;
+  // Eight colours that everybody tells apart, then as many as are needed.
+  const colorOf = name => {
+    const i = series.indexOf(name);
+    return i < 8 ? `var(--s${i})` : `hsl(${Math.round(i * 137.5) % 360} 60% ${[38, 55, 68][i % 3]}%)`;
+  };
 
   const varies = counter => {
     const seen = new Set();
@@ -89,8 +99,8 @@ addEventListener('DOMContentLoaded', () => {
         if (side[kind]) for (const v of side[kind].values) { if (v !== null) seen.add(v); if (seen.size > 1) return true; }
     return false;
   };
-  const favourites = ['duration_seconds', 'bandwidth_bytes_per_second', 'load_sectors_per_request', 'store_sectors_per_request',
-    'load_efficiency', 'shared_load_wavefronts', 'constant_requests', 'dram_read_bytes', 'l2_read_sectors', 'load_sectors', 'store_sectors'];
+  const favourites = ['load_sectors_per_request', 'store_sectors_per_request', 'duration_seconds', 'bandwidth_bytes_per_second',
+    'shared_load_conflict_degree', 'shared_store_conflict_degree', 'shared_load_wavefronts', 'constant_requests', 'dram_read_bytes', 'l2_read_sectors', 'load_sectors', 'store_sectors'];
   const rank = key => favourites.includes(key) ? favourites.indexOf(key) : favourites.length;
   const interesting = favourites.filter(key => counters.has(key) && varies(counters.get(key))).slice(0, 4);
   const known = favourites.filter(key => counters.has(key)).slice(0, 4);
@@ -137,7 +147,18 @@ addEventListener('DOMContentLoaded', () => {
     return places;
   };
 
-  const caption = (counter, ...words) => el('figcaption', {}, counter.key, ...words, el('small', {}, counter.meaning));
+  // Where sectors a request would be if no sector were wasted: beside what they are.
+  const idealOf = counter => {
+    const [, kind] = /^(load|store|atomic|reduce)_sectors_per_request$/.exec(counter.key) || [];
+    if (!kind || !counters.has(`${kind}_ideal_sectors`) || !counters.has(`${kind}_requests`)) return [];
+    const places = results.flatMap((result, index) => {
+      const of = key => counters.get(key).sides[index].predicted || counters.get(key).sides[index].measured;
+      const [ideal, requests] = [of(`${kind}_ideal_sectors`), of(`${kind}_requests`)];
+      return !ideal || !requests ? [] : result.x.map((x, i) => [x, ideal.values[i] / requests.values[i]]).filter(([, y]) => Number.isFinite(y));
+    });
+    return new Set(places.map(([, y]) => y.toPrecision(6))).size > 2 ? [] : places;  // of many widths, a thicket
+  };
+  const caption = (counter, ...words) => el('figcaption', { title: counter.key }, counter.name, ...words, el('small', {}, counter.meaning));
 
   // From dark to light, also where colours are not seen.
   const ramp = [[68, 1, 84], [65, 68, 135], [42, 120, 142], [34, 168, 132], [122, 209, 81], [253, 231, 37]];
@@ -200,7 +221,7 @@ addEventListener('DOMContentLoaded', () => {
     const Y = y => H - B - up(y) * (H - T - B);
     for (const t of ticks) svg.append(sv('path', { class: 'grid', d: `M${L} ${Y(t)}H${W - R}` }),
       sv('text', { x: L - 6, y: Y(t) + 4, 'text-anchor': 'end' }, (Math.abs(t) < 1e5 ? digits : short).format(t / step[0])));
-    for (const t of factors || niceTicks(x0, x1, 8)) if (t <= x1) svg.append(sv('text', { x: X(t), y: H - B + 14, 'text-anchor': 'middle' }, (t < 1e5 ? digits : short).format(t)));
+    for (const t of factors || niceTicks(x0, x1, 8).filter(t => Number.isInteger(t) || !results.every(r => r.x.every(Number.isInteger)))) if (t <= x1) svg.append(sv('text', { x: X(t), y: H - B + 14, 'text-anchor': 'middle' }, (t < 1e5 ? digits : short).format(t)));
     svg.append(sv('text', { x: W - R, y: H - 4, 'text-anchor': 'end' }, results[0].along), sv('text', { x: 4, y: H - 4 }, step[1]));
     for (const kind of ['predicted', 'measured']) for (const name of series) {
       const line = places.filter(p => p.kind === kind && p.name === name).sort((a, b) => a.x - b.x);
@@ -212,6 +233,8 @@ addEventListener('DOMContentLoaded', () => {
       if (line.length <= 150 && (kind === 'measured' || line.length === 1))
         for (const p of line) svg.append(sv('circle', { cx: X(p.x), cy: Y(p.y), r: 2.5, style: `fill: ${colorOf(name)}` }));
     }
+    for (const [x, y] of idealOf(counter)) if (!isLog || y > 0)
+      svg.append(sv('path', { class: 'ideal', d: `M${X(x) - 5} ${Y(y)}h10` }));
     const cursor = sv('path', { class: 'cursor' }), tip = el('div', { class: 'tip', hidden: '' });
     svg.append(cursor);
     figure.append(tip);
@@ -222,8 +245,8 @@ addEventListener('DOMContentLoaded', () => {
     svg.addEventListener('pointermove', event => {
       const at = nearest(event), here = places.filter(p => p.x === at.x).slice(0, 16);
       cursor.setAttribute('d', `M${X(at.x)} ${T}V${H - B}`);
-      tip.textContent = `${at.result.along === 'point' ? at.result.names[at.i] : `${at.result.along} ${at.x}`}\n` + here.map(p => `${p.kind}${p.name ? ' ' + p.name : ''}: ${say(p.y, counter.unit)}` +
-        (p.low !== null && p.high !== null ? ` (${say(p.low, counter.unit)} to ${say(p.high, counter.unit)})` : '')).join('\n');
+      tip.textContent = `${at.result.along === 'point' ? at.result.names[at.i] : `${at.result.along} ${at.x}`}\n` + here.map(p => `${p.kind}${p.name ? ' ' + p.name : ''}: ${say(p.y, counter.unit, p.kind === 'predicted' && p.low !== null)}` +
+        (p.low !== null && p.high !== null ? ` (${say(Number(p.low.toPrecision(3)), counter.unit)} to ${say(Number(p.high.toPrecision(3)), counter.unit)})` : '')).join('\n');
       tip.hidden = false;
       const left = X(at.x) / W * svg.clientWidth;
       const beside = left < figure.clientWidth / 2 ? left + 24 : left - tip.offsetWidth - 8;  // not over the point
@@ -254,7 +277,7 @@ addEventListener('DOMContentLoaded', () => {
       }
       const distinct = new Set(lanes.map(([, offset]) => offset)).size, most = 16, shown = [...rows.keys()].sort((a, b) => a - b).slice(0, most);
       const left = 62, scale = 3.8, row = 20;
-      const svg = sv('svg', { class: 'warp', viewBox: `0 0 ${W} ${shown.length * row + 4}`, role: 'img', 'aria-label': `${label}: the lanes of warp ${index}` });
+      const svg = sv('svg', { class: 'warp', viewBox: `0 0 ${left + 128 * scale + 6} ${shown.length * row + 4}`, role: 'img', 'aria-label': `${label}: the lanes of warp ${index}` });
       shown.forEach((line, y) => {
         svg.append(sv('text', { x: left - 6, y: y * row + 15, 'text-anchor': 'end' }, `+${line * 128}`));
         for (let s = 0; s < 4; ++s)
@@ -272,12 +295,35 @@ addEventListener('DOMContentLoaded', () => {
     });
   };
 
+  const isEstimate = (side, i) => Boolean(side && side.low && side.low[i] !== null);
+  // How much a point asks for beyond the fewest sectors; null: that is not known.
+  const excessOf = (index, i) => {
+    let sum = 0, ideal = 0;
+    for (const kind of ['load', 'store', 'atomic', 'reduce']) {
+      const of = key => { const c = counters.get(`${kind}_${key}`), side = c && (c.sides[index].measured || c.sides[index].predicted); return side ? side.values[i] : null; };
+      if (of('sectors') === null || of('ideal_sectors') === null) continue;
+      sum += of('sectors'); ideal += of('ideal_sectors');
+    }
+    return ideal > 0 ? sum / ideal - 1 : null;
+  };
+  // The warps of the points that waste most and least, drawn.
+  const extremes = result => {
+    const index = results.indexOf(result);
+    const known = result.names.map((_, i) => [i, excessOf(index, i)]).filter(([i, excess]) => excess !== null && drawing(result, i).length);
+    if (known.length < 2) return [];
+    const pick = better => known.reduce((best, one) => better(one[1], best[1]) ? one : best);
+    const [worst, best] = [pick((a, b) => a > b), pick((a, b) => a < b)];
+    if (worst[1] === best[1]) return [];
+    return [el('div', { class: 'plots' }, ...[['Worst', worst], ['Best', best]].map(([word, [i, excess]]) =>
+      el('figure', {}, el('figcaption', {}, `${word}: ${result.names[i]}, ${excess > 0 ? `${say(Number(excess.toPrecision(3)), 'ratio')} more sectors than the ideal` : 'no sector wasted'}`), ...drawing(result, i))))];
+  };
+
   const dialog = el('dialog', {});
   const details = (result, i) => {
     const rows = [...counters.values()].map(c => [c, c.sides[results.indexOf(result)]])
       .filter(([, side]) => side.predicted || side.measured)
-      .map(([c, side]) => el('tr', {}, el('td', { title: c.meaning }, c.key),
-        el('td', {}, say(side.predicted ? side.predicted.values[i] : null, c.unit)), el('td', {}, say(side.measured ? side.measured.values[i] : null, c.unit))));
+      .map(([c, side]) => el('tr', {}, el('td', { title: `${c.key}: ${c.meaning}` }, c.name),
+        el('td', {}, say(side.predicted ? side.predicted.values[i] : null, c.unit, isEstimate(side.predicted, i))), el('td', {}, say(side.measured ? side.measured.values[i] : null, c.unit))));
     const warp = drawing(result, i);
     const at = result.parameters.find(p => p.key === result.parameter);
     const words = result.explain && at && typeof at.values[i] === 'number' ? `${result.explain} --at ${at.values[i]}` : '';
@@ -286,9 +332,6 @@ addEventListener('DOMContentLoaded', () => {
       el('div', { class: 'scroll' }, el('table', {}, el('thead', {}, el('tr', {}, el('th', {}, 'counter'), el('th', {}, 'predicted'), el('th', {}, 'measured'))), el('tbody', {}, ...rows))));
     dialog.showModal();
   };
-
-  // A long key may be broken behind each underscore.
-  const breakable = key => key.split(/(?<=_)/).flatMap((part, i) => i > 0 ? [el('wbr'), part] : [part]);
 
   const table = () => {
     const columns = [...chosen].map(key => counters.get(key)).flatMap(c => ['predicted', 'measured']
@@ -299,7 +342,7 @@ addEventListener('DOMContentLoaded', () => {
     const body = el('tbody');
     const most = 2000;  // rows at a time: a browser is slow with more
     const fill = () => body.replaceChildren(...rows.slice(0, most).map(row => el('tr', { onclick: () => details(row.result, row.i) }, el('td', {}, el('button', { title: row.name }, row.name)),
-      ...row.values.map((v, k) => el('td', {}, say(v, columns[k].c.unit))))));
+      ...row.values.map((v, k) => el('td', {}, say(v, columns[k].c.unit, columns[k].kind === 'predicted' && isEstimate(columns[k].c.sides[results.indexOf(row.result)].predicted, row.i)))))));
     let order = [-1, 1];
     const heads = [el('th', { scope: 'col' }), ...columns.map(() => el('th', { scope: 'col' }))];
     heads.forEach((head, k) => head.append(el('button', { onclick: () => {
@@ -311,19 +354,19 @@ addEventListener('DOMContentLoaded', () => {
         return u === null || v === null ? (u === null) - (v === null) : order[1] * (u - v);
       });
       fill();
-    } }, ...(k === 0 ? ['point'] : [...breakable(columns[k - 1].c.key), el('small', {}, columns[k - 1].kind)]))));
+    } }, ...(k === 0 ? ['point'] : [columns[k - 1].c.name, el('small', {}, columns[k - 1].kind)]))));
     fill();
     return el('div', {}, el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'All points' },
       el('table', {}, el('caption', { hidden: '' }, 'All points'), el('thead', {}, el('tr', {}, ...heads)), body)),
       rows.length > most ? el('p', { class: 'soft' }, `The first ${most} of ${rows.length} rows, in this order.`) : '');
   };
 
-  const plots = el('div', { class: 'plots' }), under = el('div');
+  const plots = el('div', { class: 'plots', id: 'charts' }), under = el('div', { id: 'points' });
   const draw = () => { plots.replaceChildren(...[...counters.keys()].filter(key => chosen.has(key)).sort((a, b) => rank(a) - rank(b)).flatMap(key => plot(counters.get(key)))); under.replaceChildren(table()); };
   const main = el('main');
   if (results.length > 1) main.append(el('h1', {}, `${results.length} results`));
   results.forEach(result => {
-    main.append(el(results.length > 1 ? 'h2' : 'h1', {}, result.own), ...(result.command ? [el('p', { class: 'soft' }, el('code', {}, result.command))] : []), ...result.facts.map(fact => el('p', { class: 'soft' }, fact)));
+    main.append(el(results.length > 1 ? 'h2' : 'h1', {}, result.own), answers[results.indexOf(result)], ...extremes(result), ...(result.command ? [el('p', { class: 'soft' }, el('code', {}, result.command))] : []), ...result.facts.map(fact => el('p', { class: 'soft' }, fact)));
     if (result.warnings.length) main.append(el('details', { class: 'warnings', open: '' }, el('summary', {}, result.warnings.length === 1 ? '1 warning' : `${result.warnings.length} warnings`), ...result.warnings.slice(0, 50).map(w => el('p', { class: 'soft' }, w)),
       result.warnings.length > 50 ? el('p', { class: 'soft' }, `and ${result.warnings.length - 50} more`) : ''));
   });
@@ -332,13 +375,14 @@ addEventListener('DOMContentLoaded', () => {
   const tell = () => { count.textContent = `${chosen.size} of ${counters.size}`; };
   tell();
   main.append(el('details', { class: 'choice', ...(W < 500 ? {} : { open: '' }) }, el('summary', {}, 'Counters shown: ', count), ...[...counters.values()].map(c => el('label', { title: c.meaning },
-    el('input', { type: 'checkbox', ...(chosen.has(c.key) ? { checked: '' } : {}), onchange: e => { e.target.checked ? chosen.add(c.key) : chosen.delete(c.key); tell(); draw(); } }), ' ', c.key))),
+    el('input', { type: 'checkbox', ...(chosen.has(c.key) ? { checked: '' } : {}), onchange: e => { e.target.checked ? chosen.add(c.key) : chosen.delete(c.key); tell(); draw(); } }), ' ', c.name))),
     el('p', { class: 'view' }, el('label', {}, el('input', { type: 'checkbox', id: 'log', onchange: e => { isLog = e.target.checked; draw(); } }), ' Logarithmic scale'),
       el('span', { class: 'soft' }, 'A click on a point shows all of it.')));
   const has = side => [...counters.values()].some(c => c.sides.some(s => s[side]));
   const sides = [['predicted', 'predicted, estimates with their intervals'], ['measured', 'measured, times with their quartiles']];
   main.append(el('div', { class: 'legend' }, ...series.filter(name => name).map(name => { const mark = el('i'); mark.style.background = colorOf(name); return el('span', {}, mark, name); }),
-    ...(results[0].second ? [] : sides.filter(([side]) => has(side)).map(([side, text]) => el('span', {}, el('i', { class: side }), text)))));
+    ...(results[0].second ? [] : sides.filter(([side]) => has(side)).map(([side, text]) => el('span', {}, el('i', { class: side }), text))),
+    ...([...chosen].some(key => idealOf(counters.get(key)).length) ? [el('span', {}, el('i', { class: 'best' }), 'the fewest there can be')] : [])));
   main.append(plots, el('h2', {}, 'All points'), under, dialog);
   document.body.append(main);
   draw();

@@ -28,7 +28,7 @@ const programSource = (result, { results, counters, say, el, details }) => {
     for (const kind of ['load', 'store', 'atomic', 'reduce']) {
       const executed = value(`${kind}_requests`, i), sectors = value(`${kind}_sectors`, i);
       if (executed !== null && sectors !== null)
-        return { unit: 'sector', executed, of: sectors, wasted: Math.max(0, sectors - (value(`${kind}_ideal_sectors`, i) ?? sectors)) };
+        return { unit: 'sector', executed, of: sectors, ideal: value(`${kind}_ideal_sectors`, i), wasted: Math.max(0, sectors - (value(`${kind}_ideal_sectors`, i) ?? sectors)) };
     }
     for (const kind of ['shared_load', 'shared_store', 'shared_atomic']) {
       const executed = value(`${kind}_requests`, i);
@@ -40,6 +40,11 @@ const programSource = (result, { results, counters, say, el, details }) => {
   const wasteOf = new Map();  // kernel and unit -> all that it wastes
   const keyOf = i => `${costs[i].unit} ${text('kernel', i)}`;
   costs.forEach((cost, i) => wasteOf.set(keyOf(i), (wasteOf.get(keyOf(i)) || 0) + (cost.wasted || 0)));
+  // Colour is for the time that mending saves; where no time is known, for the share of what is wasted.
+  const savedAt = i => (findingOf.get(result.names[i]) || {}).saves_seconds || 0;
+  const mostSaved = result.names.reduce((most, _, i) => Math.max(most, savedAt(i)), 0);
+  const heatOf = (i, share) => mostSaved > 0 ? savedAt(i) / mostSaved : share;
+  const isHarmless = i => costs[i].wasted === 0 && !findingOf.has(result.names[i]);
   const units = (count, unit) => count === null ? '–' : `${say(count)} ${unit === 'pass' ? (count === 1 ? 'pass' : 'passes') : count === 1 ? 'sector' : 'sectors'}`;
 
   const instructionOf = i => {
@@ -49,9 +54,10 @@ const programSource = (result, { results, counters, say, el, details }) => {
   const cell = (name, label, ...children) => el('td', { class: name, ...(label ? { 'data-label': label } : {}) }, ...children);
   const rowOf = (i, ...before) => {
     const cost = costs[i], all = wasteOf.get(keyOf(i)), share = cost.wasted && all ? cost.wasted / all : 0, dull = share ? '' : 'none';
-    const attributes = { id: place(i), class: 'counted', onclick: () => details(result, i), ...(share ? { style: `--heat: ${(.06 + .44 * share).toFixed(3)}` } : {}) };
+    const heat = heatOf(i, share), each = count => units(count === null || !cost.executed ? null : Number((count / cost.executed).toPrecision(3)), cost.unit);
+    const attributes = { id: place(i), class: isHarmless(i) ? 'counted harmless' : 'counted', onclick: () => details(result, i), ...(heat ? { style: `--heat: ${(.06 + .44 * heat).toFixed(3)}` } : {}) };
     return el('tr', attributes, ...before, cell('instruction', '', el('button', {}, instructionOf(i)), el('small', {}, text('kernel', i))),
-      cell('', 'executed', say(cost.executed)), cell('', 'each', units(cost.of === null || !cost.executed ? null : Number((cost.of / cost.executed).toPrecision(4)), cost.unit)),
+      cell('', 'executed', say(cost.executed)), cell('', 'each', each(cost.of), ...(cost.ideal === null || cost.ideal === undefined || !cost.executed ? [] : [el('small', {}, ` ideal ${say(Number((cost.ideal / cost.executed).toPrecision(3)))}`)])),
       cell(dull, 'wasted', units(cost.wasted, cost.unit)), cell(dull, 'share of the kernel', cost.wasted === null ? '–' : say(Number(share.toPrecision(3)), 'ratio')));
   };
   const wide = (columns, name, ...children) => el('tr', { class: name }, el('td', { colspan: columns }, ...children));
@@ -62,7 +68,8 @@ const programSource = (result, { results, counters, say, el, details }) => {
       el('p', {}, el('b', {}, 'Fix: '), finding.fix, savingOf(finding), ...(finding.like ? [' Drawn by ', el('code', {}, `coalprof explain ${finding.like}`), '.'] : [])))];
   };
 
-  const sections = [...(result.sources || [])].sort((a, b) => (a.name === '') - (b.name === '')).map(source => {
+  const savedIn = source => source.points.reduce((sum, [, i]) => sum + savedAt(i), 0);
+  const sections = [...(result.sources || [])].sort((a, b) => (a.name === '') - (b.name === '') || savedIn(b) - savedIn(a)).map(source => {
     const hasText = source.why_not === undefined, columns = hasText ? 7 : 6;
     const points = new Map();  // line -> its points
     for (const [line, i] of source.points) points.set(line, [...(points.get(line) || []), i]);
@@ -75,13 +82,15 @@ const programSource = (result, { results, counters, say, el, details }) => {
           const line = first + k, of = points.get(line);
           const number = cell('no', '', String(line));
           if (!of) { body.append(el('tr', {}, number, el('td', { class: 'code', colspan: columns - 1 }, code))); return; }
+          of.sort((a, b) => isHarmless(a) - isHarmless(b) || savedAt(b) - savedAt(a));
+          if (isHarmless(of[0])) body.append(el('tr', { class: 'folded' }, number.cloneNode(true), el('td', { class: 'code', colspan: columns - 1 }, code)));
           of.forEach((i, n) => body.append(rowOf(i, n === 0 ? number : cell('no again', ''), cell(n === 0 ? 'code' : 'code again', '', n === 0 ? code : ''))));
           for (const i of of) body.append(...mend(i, columns));
         });
         next = first + lines.length;
       }
     } else {
-      for (const [line, of] of points) for (const i of of)
+      for (const [line, of] of [...points].sort(([, a], [, b]) => Math.max(...b.map(savedAt)) - Math.max(...a.map(savedAt)))) for (const i of of)
         body.append(rowOf(i, cell('no', '', line ? `${source.name}:${line}` : '')), ...mend(i, columns));
     }
     const heads = ['line', ...(hasText ? ['source'] : []), 'instruction and kernel', 'executed by warps', 'each asks for', 'wasted', 'of the kernel’s waste'];
@@ -90,8 +99,11 @@ const programSource = (result, { results, counters, say, el, details }) => {
         el('table', {}, el('thead', {}, el('tr', {}, ...heads.map(head => el('th', { scope: 'col' }, head)))), body))];
   }).flat();
 
+  const harmless = result.names.filter((_, i) => isHarmless(i)).length;
+  const showAll = el('input', { type: 'checkbox', onchange: event => document.body.classList.toggle('all-lines', event.target.checked) });
   if (sections.length)
-    sections.unshift(el('h2', {}, 'Source'), el('p', { class: 'soft' }, 'The stronger its colour, the larger a line’s share of what its kernel wastes. Wasted are sectors beyond the fewest that would serve as many lanes side by side; ' +
+    sections.unshift(el('h2', {}, 'Source'), ...(harmless ? [el('p', { class: 'view' }, el('label', {}, showAll, ` Show ${harmless} instructions that waste nothing, too`))] : []),
+      el('p', { class: 'soft' }, 'The stronger its colour, the more time a line would save. Wasted are sectors beyond the fewest that would serve as many lanes side by side; ' +
       'of shared memory, passes beyond those without bank conflicts, as the model has them.'));
   const known = new Map(result.names.map((name, i) => [name, i]));
   const list = result.findings.map(finding => {

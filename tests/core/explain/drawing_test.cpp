@@ -160,6 +160,25 @@ TEST(Folded, breaks_at_blanks_but_not_at_glue_and_cuts_what_is_too_long) {
     EXPECT_EQ(folded("■■■ ■", 3), (std::vector<std::string>{"■■■", "■"}));
 }
 
+std::size_t times_in(const std::string& text, std::string_view part) {
+    std::size_t times = 0;
+    for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++times;
+    return times;
+}
+
+TEST(Picture, has_a_block_for_each_of_the_drawing_and_no_text_that_is_markup) {
+    const Explanation explanation =
+        explanation_of(plan_of("offset", 11, Op::load, ElementType::f32, 4 << 20), h200());
+    const std::vector<StyledLine> lines = lines_of(explanation, {});
+    const std::string svg = svg_of(lines, "<b>");
+    const std::string text = text_of(lines, false);
+    // 32 words that were used and one that the legend shows, and four of the five sectors.
+    EXPECT_EQ(times_in(svg, "<rect class=\"good\""), 32u + 1 + 4);
+    EXPECT_EQ(times_in(svg, "<rect class=\"waste\""), times_in(text, "░") + times_in(text, "□"));
+    EXPECT_EQ(times_in(svg, "<b>"), 0u);
+    EXPECT_EQ(times_in(html_page_of(lines, "x"), "<svg "), 1u);
+}
+
 // --- golden drawings -----------------------------------------------------------------------------
 
 struct Golden {
