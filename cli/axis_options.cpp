@@ -72,18 +72,11 @@ std::vector<AxisValue> texts_of(const std::string& text, std::string_view option
     });
 }
 
-// A range counts; else each word is a block or a grid, of up to three dimensions.
 template <typename Parse, typename Set>
 std::vector<AxisValue> dimensions_of(const std::string& text, std::string_view option, Parse parse,
                                      Set set) {
-    std::vector<std::string> words;
-    if (text.find("..") == text.npos && text.find_first_of("*:") == text.npos)
-        words = split_list(text, option);
-    else
-        for (const std::uint64_t number : parse_range(text, option).values())
-            words.push_back(std::to_string(number));
     std::vector<AxisValue> values;
-    for (const std::string& word : words) {
+    for (const std::string& word : words_of_dimensions(text, option)) {
         const Dimensions dimensions = parse(word, option);
         values.push_back({dimensions.is_flat() ? Value{dimensions.x} : Value{text_of(dimensions)},
                           [=](ChosenLaunch& choice) { set(choice.shape, dimensions); }});
@@ -113,6 +106,15 @@ AxisValue pitch_of(const std::string& word) {
 }
 
 }  // namespace
+
+std::vector<std::string> words_of_dimensions(const std::string& text, std::string_view option) {
+    if (text.find("..") == text.npos && text.find_first_of("*:") == text.npos)
+        return split_list(text, option);
+    std::vector<std::string> words;
+    for (const std::uint64_t number : parse_range(text, option).values())
+        words.push_back(std::to_string(number));
+    return words;
+}
 
 void add_type(Sweep& sweep, const std::string& text) {
     settle(sweep, "type", words_of(text, "--type", [](const std::string& word) {

@@ -5,10 +5,14 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/sweep/sweep.h"
 
 namespace coalprof {
+
+// The blocks or grids of an option, each still a word: "256,32x8", "64..1024*2".
+std::vector<std::string> words_of_dimensions(const std::string& text, std::string_view option);
 
 void add_type(Sweep& sweep, const std::string& text);
 void add_op(Sweep& sweep, const std::string& text);

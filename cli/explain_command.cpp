@@ -1,15 +1,18 @@
 // `coalprof explain PATTERN [--at K]`: one warp of a pattern, drawn; `coalprof explain formula
-// 'EXPR'`: of a formula of the user's own.
+// 'EXPR'`: of a formula of the user's own; `coalprof explain kernel FILE --line N`: of a kernel.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <memory>
 
 #include "cli/formula_options.h"
 #include "cli/invocation.h"
+#include "cli/kernel_options.h"
 #include "cli/output_options.h"
+#include "cli/ptx_source.h"
 #include "cli/result_head.h"
 #include "cli/sweep_options.h"
 #include "cli/text_outputs.h"
@@ -20,6 +23,7 @@
 #include "core/explain/explanation_json.h"
 #include "core/explain/formula_explanation.h"
 #include "core/explain/launch_sample.h"
+#include "core/runtime/threads.h"
 #include "core/sweep/warps_source.h"
 #include "core/text/describe.h"
 #include "core/text/log_lines.h"
@@ -31,10 +35,13 @@ namespace {
 
 constexpr std::string_view formula_word = "formula";
 constexpr std::string_view warps_word = "warps";
+constexpr std::string_view kernel_word = "kernel";
 
 struct ExplainCommand {
     std::string pattern;
     FormulaOptions formula;
+    KernelOptions kernel;
+    std::string line;
     std::string at;
     std::string warp;
     std::string machine;
@@ -212,6 +219,61 @@ Drawn explain_line(const CLI::App& app, const ExplainCommand& command, const Mac
                      "--at takes the NAME of a line, or its number from 1");
 }
 
+// The point of a kernel's line: of several instructions the one that wastes most.
+std::size_t point_of_line(const KernelResult& result, const std::string& line,
+                          const std::string& op) {
+    for (std::size_t i = 1; i < result.points.size(); ++i) {
+        const NamedValues& parameters = result.points[i].parameters;
+        const std::string place = text_of(*find_value(parameters, "line"));
+        const bool is_there =
+            line.empty() || place == line || place.ends_with(fmt::format(":{}", line));
+        if (is_there && !result.warps[i].empty() &&
+            (op.empty() || text_of(*find_value(parameters, "op")) == op))
+            return i;
+    }
+    throw UsageError(fmt::format("explain kernel: no access of line {} was executed", shown(line)),
+                     {}, UsageError::no_caret,
+                     "coalprof kernel FILE lists the lines with accesses");
+}
+
+// The commonest of a line's warps that were kept, and the one that costs most.
+Drawn drawn_of(const std::string& name, const std::vector<WarpAccess>& warps,
+               const Machine& machine) {
+    const Predictor predictor(machine);
+    std::map<std::array<std::int64_t, 2>, std::vector<const WarpAccess*>> sorts;
+    for (const WarpAccess& warp : warps) {
+        Readings readings;
+        predictor.predict_warp(warp, readings);
+        sorts[cost_of(readings)].push_back(&warp);
+    }
+    const auto common =
+        std::ranges::max_element(sorts, {}, [](const auto& sort) { return sort.second.size(); });
+    Drawn drawn{explanation_of(name, *common->second.front(), machine)};
+    if (sorts.rbegin()->first != common->first)
+        drawn.worst = explanation_of(name, *sorts.rbegin()->second.front(), machine);
+    return drawn;
+}
+
+Drawn explain_kernel(const CLI::App& app, ExplainCommand command, const Machine& machine) {
+    if (app.count("EXPR") == 0)
+        throw UsageError(
+            "explain kernel: there is no file", {}, UsageError::no_caret,
+            "for example coalprof explain kernel FILE --line 42 --grid 64 --block 256");
+    command.kernel.file = command.formula.text;
+    const std::vector<KernelChoice> choices =
+        choices_of(kernel_axes(command.kernel, command.sweep.grid,
+                               app.count("--block") > 0 ? command.sweep.block : std::string()));
+    if (choices.size() != 1)
+        throw UsageError("explain kernel: one warp is drawn, so one launch is needed", {},
+                         UsageError::no_caret, "give --grid, --block and --arg one value each");
+    KernelFile::Kernel kernel =
+        KernelFile(command.kernel, read_ptx_source(command.kernel.file), machine).kernel();
+    const KernelResult result = predict_choice(kernel.code, kernel.parameter_names, choices.front(),
+                                               machine, {.limits = {}, .threads = thread_count()});
+    const std::size_t at = point_of_line(result, command.line, command.sweep.op);
+    return drawn_of(result.points[at].name, result.warps[at], machine);
+}
+
 Drawn explain_pattern(const CLI::App& app, const ExplainCommand& command, const Machine& machine,
                       std::optional<std::uint64_t> warp) {
     if (app.count("EXPR") > 0 || app.count("--var") > 0)
@@ -279,9 +341,10 @@ ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
     for (const OutputTarget& target : targets) refuse_format(*target.format);
     TextOutputs outputs(targets, command.output);
     const Drawn drawn =
-        command.pattern == formula_word ? explain_formula(app, command, machine, warp)
-        : command.pattern == warps_word ? explain_line(app, command, machine)
-                                        : explain_pattern(app, command, machine, warp);
+        command.pattern == formula_word  ? explain_formula(app, command, machine, warp)
+        : command.pattern == warps_word  ? explain_line(app, command, machine)
+        : command.pattern == kernel_word ? explain_kernel(app, command, machine)
+                                         : explain_pattern(app, command, machine, warp);
     ResultHead head = head_of(invocation.argv);  // once: every output tells the same time
     head.machine = describe_machines({machine});
     head.backend = "model";
@@ -323,10 +386,12 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
         "explain", "One warp drawn: which lane lands in which sector and line, and why");
     sub->group("Commands");
     sub->add_option("PATTERN", command->pattern,
-                    "A pattern; `coalprof patterns` lists them. Or formula, or warps, and:")
+                    "A pattern; `coalprof patterns` lists them. Or formula, warps or kernel, and:")
         ->required();
     sub->add_option("EXPR", command->formula.text,
-                    "The formula, as for `coalprof formula`; or a warps file");
+                    "The formula, as for `coalprof formula`; or a warps file; or a kernel's file");
+    sub->add_option("NAME", command->kernel.name, "The kernel, where its file has several");
+    sub->add_option("--line", command->line, "Of a kernel: the line of its source")->type_name("N");
     sub->add_option(
            "--at", command->at,
            "Value of the pattern's parameter, 3 or stride=3 (default: the worst of those that it "
@@ -342,6 +407,7 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
         ->type_name("M");
     sub->add_flag("--all-lines", command->all_lines, "Draw every line, however many there are");
     command->formula.add_var_to(*sub, OptionValues::one);
+    command->kernel.add_to(*sub);
     command->sweep.add_shape_to(*sub, nullptr, OptionValues::one);
     command->sweep.add_pattern_options_to(*sub, "--variant --order --seed --member --pitch --tile");
     // Of what a sweep takes in lists, one value is drawn.
@@ -356,7 +422,8 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
         "  coalprof explain offset --at 11\n"
         "  coalprof explain row --at 1000 -o warp.svg\n"
         "  coalprof explain formula 'i*k' --var k=3 --warp 5\n"
-        "  coalprof explain warps FILE --at NAME\n");
+        "  coalprof explain warps FILE --at NAME\n"
+        "  coalprof explain kernel FILE --line 42 --grid 4096 --block 256\n");
     sub->callback([&invocation, sub, command] {
         invocation.run = [&invocation, sub, command] {
             return run_explain(*sub, *command, invocation);

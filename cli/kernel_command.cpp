@@ -3,182 +3,151 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
+#include "cli/gate_options.h"
 #include "cli/invocation.h"
+#include "cli/kernel_options.h"
 #include "cli/output_options.h"
 #include "cli/print.h"
 #include "cli/ptx_source.h"
 #include "cli/result_head.h"
 #include "cli/sweep_options.h"
+#include "cli/view_options.h"
+#include "core/access/warps_file.h"
 #include "core/calibrate/machine_file.h"
-#include "core/kernel/arguments.h"
-#include "core/kernel/kernel_points.h"
-#include "core/pattern/dimensions.h"
+#include "core/runtime/signal.h"
 #include "core/runtime/threads.h"
 #include "core/text/describe.h"
 #include "core/text/number.h"
-#include "core/text/size.h"
-#include "core/text/suggest.h"
-#include "core/text/symbol.h"
+#include "core/write/output_file.h"
 
 namespace coalprof {
 namespace {
 
 struct KernelCommand {
-    std::string file;
-    std::string name;
+    KernelOptions kernel;
     std::string grid;
     std::string block;
-    std::vector<std::string> arguments;
-    std::string shared = "0";
-    std::vector<std::string> nvcc_args;
-    std::vector<std::string> includes;
-    std::vector<std::string> defines;
     std::string max_steps;
+    std::string addresses;
     bool list = false;
+    bool all = false;
     std::string machine = "h200";
+    BudgetOptions budgets;
     OutputOptions output;
 };
 
-std::array<std::uint32_t, 3> as_array(const Dimensions& dimensions) {
-    return {static_cast<std::uint32_t>(dimensions.x), static_cast<std::uint32_t>(dimensions.y),
-            static_cast<std::uint32_t>(dimensions.z)};
+std::vector<Machine> machines_of(const KernelCommand& command) {
+    std::vector<Machine> machines;
+    for (const std::string& name : split_list(command.machine, "--machine"))
+        add_machine(machines, machine_named(name));
+    return machines;
 }
 
-// A kernel with the text that its statements point into.
-struct ChosenKernel {
-    std::vector<PtxModule> modules;
-    const PtxModule* module = nullptr;
-    const PtxFunction* kernel = nullptr;
-};
-
-bool is_named(const PtxFunction& kernel, const std::string& name) {
-    return kernel.name == name || kernel_name(kernel.name) == name ||
-           demangled(kernel.name) == name;
-}
-
-std::string names_of(const std::vector<PtxModule>& modules) {
-    std::vector<std::string> names;
-    for (const PtxModule& module : modules)
-        for (const PtxFunction* one : module.kernels()) names.push_back(kernel_name(one->name));
-    constexpr std::size_t most_names = 12;
-    std::string text;
-    for (std::size_t i = 0; i < std::min(names.size(), most_names); ++i)
-        text += fmt::format("{}{}", text.empty() ? "" : ", ", printable(names[i]));
-    return names.size() > most_names
-               ? fmt::format("{}, and {} more", text, names.size() - most_names)
-               : text;
-}
-
-void choose(ChosenKernel& chosen, const KernelCommand& command) {
-    std::vector<std::pair<const PtxModule*, const PtxFunction*>> found;
-    for (const bool is_exact : {true, false}) {
-        for (const PtxModule& module : chosen.modules)
-            for (const PtxFunction* one : module.kernels())
-                if (command.name.empty() ||
-                    (is_exact ? is_named(*one, command.name)
-                              : demangled(one->name).find(command.name) != std::string::npos))
-                    found.emplace_back(&module, one);
-        if (!found.empty()) break;
-    }
-    if (found.empty())
-        throw UsageError(command.name.empty()
-                             ? fmt::format("{}: it holds no kernel", shown(command.file))
-                             : fmt::format("{}: it holds no kernel '{}'; it holds {}",
-                                           shown(command.file), shown(command.name),
-                                           names_of(chosen.modules)));
-    const bool are_several = std::ranges::any_of(
-        found, [&](const auto& one) { return one.second->name != found.front().second->name; });
-    if (are_several)
-        throw UsageError(fmt::format("{}: it holds several kernels: {}", shown(command.file),
-                                     names_of(chosen.modules)),
-                         {}, UsageError::no_caret,
-                         fmt::format("coalprof kernel {} NAME", shown(command.file)));
-    std::tie(chosen.module, chosen.kernel) = found.front();
-}
-
-void print_list(const std::vector<PtxModule>& modules, const std::string& cuda) {
-    for (const PtxModule& module : modules)
-        for (const PtxFunction* kernel : module.kernels()) {
-            const std::string name = kernel_name(kernel->name);
-            std::string parameters;
-            try {
-                const Code code = make_code(module, *kernel);
-                parameters = describe_parameters(code, parameter_names(cuda, name));
-            } catch (const UsageError& error) {
-                parameters = error.what();
-            }
-            print_out(fmt::format("{}: {}\n", printable(name), printable(parameters)));
-        }
-}
-
-KernelLaunch dimensions_of(const KernelCommand& command, const Machine& machine) {
-    if (command.grid.empty() || command.block.empty())
-        throw UsageError("kernel: --grid and --block are needed", {}, UsageError::no_caret,
-                         "for example --grid 16x128x256 --block 32x4x2");
-    KernelLaunch launch;
-    launch.grid = as_array(parse_grid(command.grid));
-    launch.block = as_array(parse_block(command.block));
-    if (launch.threads() > machine.rules->occupancy.threads_per_block)
-        throw UsageError(fmt::format("--block {}: a block of {} has {} threads at most",
-                                     shown(command.block), machine.name,
-                                     machine.rules->occupancy.threads_per_block));
-    if (command.shared != "0")
-        launch.dynamic_shared_bytes = parse_size_bytes(command.shared, "--shared");
-    return launch;
-}
-
-PtxSource source_of(const KernelCommand& command, const Machine& machine) {
-    const auto own =
-        static_cast<std::uint32_t>(machine.rules->cc.major * 10 + machine.rules->cc.minor);
-    // The oldest GPU that nvcc 13 compiles for is 7.5. Code for older ones asks for the same
-    // addresses.
-    PtxSource source{.file = command.file, .nvcc_args = {}, .architecture = std::max(75u, own)};
-    for (const std::string& one : command.includes) source.nvcc_args.push_back("-I" + one);
-    for (const std::string& one : command.defines) source.nvcc_args.push_back("-D" + one);
-    for (const std::string& one : command.nvcc_args)
-        for (const std::string& word : split_list(one, "--nvcc-args"))
-            source.nvcc_args.push_back(word);
-    return source;
-}
-
-ExitCode run_kernel_command(const KernelCommand& command, const Invocation& invocation) {
-    const Machine machine = machine_named(command.machine);
-    const PtxTexts texts = ptx_texts_of(source_of(command, machine));
-    ChosenKernel chosen;
-    for (const std::string& text : texts.texts)
-        chosen.modules.push_back(read_module(text, command.file));
-    if (command.list && !command.output.files.empty())
+ExitCode print_list(const KernelCommand& command, const Machine& machine) {
+    if (!command.output.files.empty())
         throw UsageError("kernel --list: it prints to standard output alone", {},
                          UsageError::no_caret, "coalprof kernel FILE --list > kernels.txt");
-    if (command.list) {
-        print_list(chosen.modules, texts.cuda);
-        return ExitCode::done;
-    }
-    choose(chosen, command);
-    const Code code = make_code(*chosen.module, *chosen.kernel);
-    KernelArguments arguments{.typed = command.arguments,
-                              .known_names = parameter_names(texts.cuda, kernel_name(code.kernel))};
-    const KernelLaunch dimensions = dimensions_of(command, machine);
-    BoundLaunch bound = bind_arguments(code, arguments);
-    bound.launch.grid = dimensions.grid;
-    bound.launch.block = dimensions.block;
-    bound.launch.dynamic_shared_bytes = dimensions.dynamic_shared_bytes;
-    ExecutionLimits limits;
-    if (!command.max_steps.empty())
-        limits.steps_of_warp = parse_integer(command.max_steps, "--max-steps", 1);
-    Outputs outputs = command.output.open(command.output.targets());
-    const KernelResult result =
-        predict_kernel(code, bound.launch, bound.memory, machine, limits, thread_count());
-    ResultHead head = head_of(invocation.argv);
-    head.machine = describe_machines({machine});
-    head.backend = "model";
-    head.sweep = {.pattern = "kernel", .file = command.file, .parameter = "line"};
-    head.points = result.points.size();
-    outputs.begin(head);
-    for (const Point& point : result.points) outputs.point(point);
-    outputs.finish({.warnings = result.warnings, .findings = result.findings});
+    const std::string bytes = read_ptx_source(command.kernel.file);
+    print_out(KernelFile(command.kernel, bytes, machine).list());
     return ExitCode::done;
+}
+
+void save(OutputFile& file, const KernelResult& result) {
+    for (std::size_t i = 0; i < result.points.size(); ++i) {
+        std::string name = result.points[i].name;
+        std::ranges::replace_if(
+            name, [](char c) { return c == ' ' || c == '#'; }, '_');
+        for (const WarpAccess& warp : result.warps[i])
+            if (const auto line = warps_file_line(name, warp)) file.write(*line);
+    }
+    file.commit();
+}
+
+ResultHead head_of_kernel(const KernelCommand& command, const Invocation& invocation,
+                          const std::vector<Machine>& machines, const KernelAxes& axes) {
+    ResultHead head = head_of(invocation.argv);
+    head.machine = describe_machines(machines);
+    head.backend = "model";
+    head.sweep = {.pattern = "kernel", .file = command.kernel.file, .parameter = swept_key(axes)};
+    head.columns = command.output.view.chosen_columns();
+    return head;
+}
+
+// Every launch on every machine, to `sink`; what is said of the whole result.
+class KernelRun {
+ public:
+    KernelRun(const KernelCommand& command, ResultSink& sink, OutputFile* addresses)
+        : command_(command),
+          sink_(sink),
+          addresses_(addresses),
+          bytes_(read_ptx_source(command.kernel.file)) {
+        if (!command.max_steps.empty())
+            options_.limits.steps_of_warp = parse_integer(command.max_steps, "--max-steps", 1);
+        if (command.all) options_.limits.steps_before_sampling = ~std::uint64_t{0};
+        options_.threads = thread_count();
+    }
+
+    ResultTail run(const std::vector<Machine>& machines, const std::vector<KernelChoice>& choices) {
+        is_one_ = machines.size() * choices.size() == 1;
+        try {
+            for (const Machine& machine : machines) run(machine, machines.size() > 1, choices);
+        } catch (const Stopped&) {
+            tail_.status = Status::interrupted;
+        }
+        return std::move(tail_);
+    }
+
+ private:
+    void run(const Machine& machine, bool says_machine, const std::vector<KernelChoice>& choices) {
+        KernelFile::Kernel kernel = KernelFile(command_.kernel, bytes_, machine).kernel();
+        for (const KernelChoice& choice : choices) require_possible(kernel.code, choice, machine);
+        for (const KernelChoice& choice : choices) {
+            stop_if_asked();
+            KernelResult result =
+                predict_choice(kernel.code, kernel.parameter_names, choice, machine, options_);
+            NamedValues swept = choice.swept;
+            if (says_machine) swept.emplace_back("machine", machine.name);
+            if (!is_one_) result = as_one_point(std::move(result), swept);
+            for (const Point& point : result.points) sink_.point(point);
+            if (addresses_) save(*addresses_, result);
+            std::ranges::move(result.findings, std::back_inserter(tail_.findings));
+            std::ranges::move(result.warnings, std::back_inserter(tail_.warnings));
+        }
+    }
+
+    const KernelCommand& command_;
+    ResultSink& sink_;
+    OutputFile* addresses_;
+    std::string bytes_;  // of the kernel's file
+    PredictionOptions options_;
+    ResultTail tail_;
+    bool is_one_ = true;
+};
+
+ExitCode run_kernel_command(const KernelCommand& command, const Invocation& invocation) {
+    const std::vector<Machine> machines = machines_of(command);
+    if (command.list) return print_list(command, machines.front());
+    const KernelAxes axes = kernel_axes(command.kernel, command.grid, command.block);
+    const std::vector<KernelChoice> choices = choices_of(axes);
+    std::optional<OutputFile> addresses;
+    if (!command.addresses.empty()) {
+        if (machines.size() * choices.size() > 1)
+            throw UsageError("--addresses: they are those of one launch", {}, UsageError::no_caret,
+                             "give --grid, --block, --arg and --machine one value each");
+        addresses.emplace(command.addresses);
+    }
+    Outputs outputs = command.output.open(command.output.targets());
+    Viewed viewed(outputs, command.output.view);
+    BudgetedRun budgeted(command.budgets, viewed.sink());
+    ResultSink& sink = budgeted.sink();
+    KernelRun run(command, sink, addresses ? &*addresses : nullptr);
+    sink.begin(head_of_kernel(command, invocation, machines, axes));
+    const ResultTail tail = run.run(machines, choices);
+    sink.finish(tail);
+    if (tail.status == Status::interrupted) throw Stopped{};
+    return budgeted.judged(viewed.found_best() ? ExitCode::done : ExitCode::environment);
 }
 
 }  // namespace
@@ -188,49 +157,46 @@ void add_kernel_command(CLI::App& app, Invocation& invocation) {
     CLI::App* sub = app.add_subcommand(
         "kernel", "A kernel of your own (.cu, .ptx or a program), predicted by line without a GPU");
     sub->group("Commands");
-    sub->add_option("FILE", command->file,
+    sub->add_option("FILE", command->kernel.file,
                     "CUDA source, PTX, or a program, library or object that holds PTX; - reads PTX "
                     "from standard input")
         ->required();
-    sub->add_option("NAME", command->name, "The kernel, where the file has several");
-    sub->add_option("--grid", command->grid, "Blocks of the launch: 1024, 64x64, 16x128x256")
-        ->type_name("N");
-    sub->add_option("--block", command->block, "Threads of a block: 256, 32x8, 32x4x2")
-        ->type_name("N");
+    sub->add_option("NAME", command->kernel.name,
+                    "The kernel, where the file has several: its name, or a regular expression "
+                    "found in its name with types and parameters");
     sub->add_option(
-           "--arg", command->arguments,
-           "An argument by its name or position: n=1000, 2=3.5, x=f32[1048576], and what an "
-           "array holds: =0, =iota, =random:SEED, =@file.npy, =@raw.bin. May be repeated")
-        ->type_name("NAME=VALUE")
-        ->allow_extra_args(false);
-    sub->add_option("--shared", command->shared, "Dynamic shared memory of a block")
-        ->type_name("BYTES");
-    sub->add_option("--nvcc-args", command->nvcc_args,
-                    "More for nvcc, between commas: -O2,-std=c++20")
-        ->type_name("LIST")
-        ->allow_extra_args(false);
-    sub->add_option("-I", command->includes, "A folder of headers, for nvcc")
-        ->type_name("FOLDER")
-        ->allow_extra_args(false);
-    sub->add_option("-D", command->defines, "A macro, for nvcc")
-        ->type_name("NAME[=VALUE]")
-        ->allow_extra_args(false);
+           "--grid", command->grid,
+           "Blocks of the launch: 1024, 64x64, 16x128x256; or its threads, 8192x8192/block")
+        ->type_name("N,...");
+    sub->add_option("--block", command->block, "Threads of a block: 256, 32x8, 64..1024*2")
+        ->type_name("N,...");
+    command->kernel.add_to(*sub);
     sub->add_option("--max-steps", command->max_steps,
                     "Instructions that a warp may take before the kernel counts as endless "
                     "(default 33554432)")
         ->type_name("N");
+    sub->add_flag("--all", command->all,
+                  "Execute every block, however long it takes, rather than a sample");
     sub->add_flag("--list", command->list, "List the kernels of the file with their parameters");
-    sub->add_option("--machine", command->machine,
+    sub->add_option("--addresses", command->addresses,
+                    "Save addresses of some warps of each line as a warps file")
+        ->type_name("FILE");
+    sub->add_option("--machine,-m", command->machine,
                     "Whose rules count: h200, 9.0, c2050 (coalprof machines)")
-        ->type_name("NAME");
+        ->type_name("NAME,...");
+    command->budgets.add_to(*sub);
     command->output.add_to(*sub);
+    command->output.view.add_to(*sub);
     command->output.add_source_to(*sub);
     sub->footer(
-        "Pointers that are not given are as large as what is touched, and hold zeros.\n\n"
+        "Pointers that are not given are as large as what is touched, and hold zeros. --grid, "
+        "--block, --arg and --machine take several values: then there is a point for each launch, "
+        "not for its lines.\n\n"
         "Examples:\n"
         "  coalprof kernel saxpy.cu --grid 4096 --block 256 --arg n=1048576\n"
         "  coalprof kernel triton.ptx --grid 1024 --block 128 --arg 3=4096\n"
         "  coalprof kernel app csr_scalar --grid 4096 --block 256 --arg 1=@col.npy\n"
+        "  coalprof kernel saxpy.cu --grid 1048576/block --block 64..1024*2 --best load_excess\n"
         "  coalprof kernel kernels.cu --list\n");
     sub->callback([&invocation, command] {
         invocation.run = [&invocation, command] {

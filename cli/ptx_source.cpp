@@ -24,16 +24,6 @@ namespace {
 // Programs with hundreds of kernels have tens of MiB; PTX beyond is nobody's.
 constexpr std::size_t most_file_bytes = std::size_t{1} << 29;
 
-std::string bytes_of(const std::string& file) {
-    const auto source = open_bytes(file, [] { return stop_signal() != 0; });
-    std::optional<std::string> bytes = read_whole(*source, most_file_bytes);
-    stop_if_asked();
-    if (!bytes)
-        throw UsageError(
-            fmt::format("{}: it holds more than {} MiB", shown(file), most_file_bytes >> 20));
-    return std::move(*bytes);
-}
-
 // A comment may stand before the first directive.
 bool is_ptx(std::string_view text) {
     const std::size_t at = text.find(".version");
@@ -126,7 +116,7 @@ std::string compiled(const PtxSource& source) {
     if (run_program(words, {}) != 0)
         throw UsageError(
             fmt::format("{} does not compile; what nvcc says is above", shown(source.file)));
-    return bytes_of(result);
+    return read_ptx_source(result);
 }
 
 std::string without_comments(const std::string& cuda) {
@@ -158,10 +148,20 @@ std::string last_name_in(std::string_view declaration) {
 
 }  // namespace
 
+std::string read_ptx_source(const std::string& file) {
+    const auto source = open_bytes(file, [] { return stop_signal() != 0; });
+    std::optional<std::string> bytes = read_whole(*source, most_file_bytes);
+    stop_if_asked();
+    if (!bytes)
+        throw UsageError(
+            fmt::format("{}: it holds more than {} MiB", shown(file), most_file_bytes >> 20));
+    return std::move(*bytes);
+}
+
 PtxTexts ptx_texts_of(const PtxSource& source) {
-    std::string bytes = bytes_of(source.file);
+    const std::string& bytes = source.bytes;
     if (is_binary(bytes)) return {.texts = texts_in_binary(bytes, source), .cuda = {}};
-    if (is_ptx(bytes)) return {.texts = {std::move(bytes)}, .cuda = {}};
+    if (is_ptx(bytes)) return {.texts = {bytes}, .cuda = {}};
     if (bytes.find("__global__") == bytes.npos)
         throw UsageError(
             fmt::format("{}: it is neither PTX nor CUDA source with a __global__ function",
@@ -169,7 +169,7 @@ PtxTexts ptx_texts_of(const PtxSource& source) {
     if (source.file == "-")
         throw UsageError("-: CUDA source is compiled from a file", {}, UsageError::no_caret,
                          "save it as FILE.cu; PTX may come from standard input");
-    return {.texts = {compiled(source)}, .cuda = std::move(bytes)};
+    return {.texts = {compiled(source)}, .cuda = bytes};
 }
 
 std::vector<std::string> parameter_names(const std::string& cuda, const std::string& kernel) {

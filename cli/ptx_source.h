@@ -11,6 +11,7 @@ namespace coalprof {
 
 struct PtxSource {
     std::string file;                    // "-": standard input
+    std::string bytes;                   // that it holds
     std::vector<std::string> nvcc_args;  // for CUDA source
     std::uint32_t architecture = 90;     // 90 is compute capability 9.0
 };
@@ -20,8 +21,10 @@ struct PtxTexts {
     std::string cuda;  // the CUDA source they were compiled from; empty: there is none
 };
 
-// Throws Error: UsageError where there is no such file or no PTX in it, the environment's where
-// nvcc is needed and not there.
+// The bytes of the file. Throws UsageError, Stopped.
+std::string read_ptx_source(const std::string& file);
+// Throws Error: UsageError where there is no PTX in it, the environment's where nvcc is needed and
+// not there.
 PtxTexts ptx_texts_of(const PtxSource& source);
 
 // The names of a kernel's parameters in CUDA source; empty where they are not found.

@@ -41,17 +41,26 @@ std::string too_large(const Abilities& abilities, const Dimensions& grid) {
 
 }  // namespace
 
-std::vector<std::string> obstacles(const Rules& rules, const Plan& plan) {
+std::vector<std::string> launch_obstacles(const Rules& rules, std::uint32_t block_threads,
+                                          std::uint64_t shared_bytes,
+                                          const std::optional<Dimensions>& grid) {
     std::vector<std::string> found;
+    const std::string of_block =
+        occupancy(rules, {.block = block_threads, .shared_bytes = shared_bytes}).impossible;
+    if (!of_block.empty()) found.push_back(of_block + " (a smaller --block may do)");
+    if (grid)
+        if (const std::string of_grid = too_large(rules.abilities, *grid); !of_grid.empty())
+            found.push_back(of_grid);
+    return found;
+}
+
+std::vector<std::string> obstacles(const Rules& rules, const Plan& plan) {
+    std::vector<std::string> found =
+        launch_obstacles(rules, plan.shape.block, shared_bytes_of(plan.program), plan.shape.grid);
     const auto add = [&](const std::string& clause) {
         const bool is_new = std::find(found.begin(), found.end(), clause) == found.end();
         if (!clause.empty() && is_new) found.push_back(clause);
     };
-    const std::string of_block =
-        occupancy(rules, {.block = plan.shape.block, .shared_bytes = shared_bytes_of(plan.program)})
-            .impossible;
-    if (!of_block.empty()) add(of_block + " (a smaller --block may do)");
-    if (plan.shape.grid) add(too_large(rules.abilities, *plan.shape.grid));
     for (const Instruction& instruction : plan.program.instructions)
         add(missing(rules.abilities, instruction));
     if (plan.allocation == Allocation::managed && !rules.abilities.managed_memory)

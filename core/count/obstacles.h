@@ -2,6 +2,8 @@
 // be asked about any launch, its limits would refuse some.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,11 @@
 #include "core/result/result.h"
 
 namespace coalprof {
+
+// Of a launch alone, whatever its instructions are.
+std::vector<std::string> launch_obstacles(const Rules& rules, std::uint32_t block_threads,
+                                          std::uint64_t shared_bytes,
+                                          const std::optional<Dimensions>& grid);
 
 // Clauses such as "a block has 1024 threads, the most is 512"; empty: nothing is known to. Of the
 // plan: its program, shape and allocation. Not looked at: sizes of memory, because boards came with

@@ -7,8 +7,10 @@
 #include <charconv>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "core/kernel/contents.h"
+#include "core/program/needs.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/text/number.h"
@@ -27,9 +29,33 @@ std::string parameter_name(const Code& code, const std::vector<std::string>& nam
     return is_made_up ? std::to_string(at) : own;
 }
 
+// "scale(float*, int)": the types between its parentheses; of another number than the parameters:
+// none.
+std::vector<std::string> types_of_source(const Code& code) {
+    const std::string text = demangled(code.kernel);
+    std::vector<std::string> types;
+    if (!text.ends_with(')')) return types;
+    int depth = 0;
+    std::size_t end = text.size() - 1;
+    std::size_t at = end;
+    while (at-- > 0) {  // from behind: template arguments in front have parentheses, too
+        const char c = text[at];
+        if (c == ')' || c == '>' || c == ']') ++depth;
+        if ((c == ',' || c == '(') && depth == 0) {
+            const std::size_t begin = text.find_first_not_of(' ', at + 1);
+            if (begin < end) types.insert(types.begin(), text.substr(begin, end - begin));
+            if (c == '(') break;
+            end = at;
+        }
+        if (c == '(' || c == '<' || c == '[') --depth;
+    }
+    if (types.size() != code.parameters.size()) types.clear();
+    return types;
+}
+
 class Binder {
  public:
-    Binder(const Code& code, const KernelArguments& arguments)
+    Binder(Code& code, const KernelArguments& arguments)
         : code_(code), names_(arguments.known_names), is_given_(code.parameters.size(), false) {
         bound_.launch.parameters.resize(code.parameter_bytes);
     }
@@ -37,6 +63,7 @@ class Binder {
     BoundLaunch bind(const std::vector<std::string>& typed) {
         for (const std::string& one : typed) take(one);
         add_missing();
+        share_arrays();
         for (std::size_t i = 0; i < code_.variables.size(); ++i) add_variable(i);
         return std::move(bound_);
     }
@@ -55,15 +82,34 @@ class Binder {
         is_given_[at] = true;
         if (value.starts_with('@') || value.find('[') != value.npos)
             take_array(at, value);
+        else if (const auto other = found(value); other && code_.is_address[at])
+            shared_.emplace_back(at, *other);
         else
             take_scalar(at, value);
     }
+    // "y=x": y begins where x does, wherever that will be.
+    void share_arrays() {
+        for (const auto& [at, other] : shared_) {
+            if (!code_.is_address[other] ||
+                std::ranges::any_of(shared_, [&](const auto& one) { return one.first == other; }))
+                throw UsageError(fmt::format("--arg {}={}: the latter is no array of its own",
+                                             name_of(at), name_of(other)));
+            put(at, base_of(other), 8);
+            code_.shares_array.resize(code_.parameters.size());
+            code_.shares_array[at] = static_cast<std::uint32_t>(other) + 1;
+        }
+        if (!shared_.empty()) mark_needs(code_);
+    }
 
+    std::optional<std::size_t> found(const std::string& name) const {
+        for (std::size_t i = 0; i < code_.parameters.size(); ++i)
+            if ((i < names_.size() && names_[i] == name) || code_.parameters[i].name == name)
+                return i;
+        return std::nullopt;
+    }
     std::size_t position_of(const std::string& word) const {
         const std::size_t count = code_.parameters.size();
-        for (std::size_t i = 0; i < count; ++i)
-            if ((i < names_.size() && names_[i] == word) || code_.parameters[i].name == word)
-                return i;
+        if (const auto at = found(word)) return *at;
         if (std::ranges::all_of(word, is_digit)) {
             const std::uint64_t number = parse_integer(word, option_);
             if (number < count) return number;
@@ -130,7 +176,8 @@ class Binder {
             throw UsageError(fmt::format("{}: parameter {} takes {} bytes, the file holds {}",
                                          option_, name_of(at), wanted, size_bytes));
         for (std::uint32_t i = 0; i < wanted; ++i)
-            bound_.launch.parameters[code_.parameter_offsets[at] + i] = contents.byte_at(i);
+            bound_.launch.parameters[code_.parameter_offsets[at] + i] =
+                static_cast<std::uint8_t>(contents.number_at(i, 1));
     }
 
     void take_scalar(std::size_t at, const std::string& value) {
@@ -192,43 +239,35 @@ class Binder {
         LaunchArray array{.name = variable.name,
                           .base = code_.variable_addresses[at],
                           .size_bytes = variable.size_bytes};
-        if (!variable.contents.empty()) array.contents = bytes_of(variable.contents);
+        if (!variable.contents.empty())
+            array.contents =
+                contents_of_bytes({variable.contents.begin(), variable.contents.end()});
         bound_.memory.add(std::move(array));
     }
-    static std::shared_ptr<const ArrayContents> bytes_of(const std::vector<std::uint8_t>& bytes) {
-        class Bytes : public ArrayContents {
-         public:
-            explicit Bytes(const std::vector<std::uint8_t>& bytes) : bytes_(bytes) {}
-            std::uint8_t byte_at(std::uint64_t at) const override {
-                return at < bytes_.size() ? bytes_[at] : std::uint8_t{0};
-            }
-
-         private:
-            std::vector<std::uint8_t> bytes_;
-        };
-        return std::make_shared<Bytes>(bytes);
-    }
-
-    const Code& code_;
+    Code& code_;
     const std::vector<std::string>& names_;
     BoundLaunch bound_;
     std::vector<bool> is_given_;
+    std::vector<std::pair<std::size_t, std::size_t>>
+        shared_;  // parameters, the former as the latter
     std::string option_;
 };
 
 }  // namespace
 
-BoundLaunch bind_arguments(const Code& code, const KernelArguments& arguments) {
+BoundLaunch bind_arguments(Code& code, const KernelArguments& arguments) {
     return Binder(code, arguments).bind(arguments.typed);
 }
 
 std::string describe_parameters(const Code& code, const std::vector<std::string>& names) {
+    const std::vector<std::string> types = types_of_source(code);
     std::string text;
     for (std::size_t i = 0; i < code.parameters.size(); ++i) {
         const PtxParameter& one = code.parameters[i];
-        const std::string type = code.is_address[i] ? "pointer"
-                                 : one.type == "b8" ? fmt::format("{} bytes", one.size_bytes)
-                                                    : one.type;
+        const std::string type = !types.empty()       ? types[i]
+                                 : code.is_address[i] ? "pointer"
+                                 : one.type == "b8"   ? fmt::format("{} bytes", one.size_bytes)
+                                                      : one.type;
         text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", parameter_name(code, names, i),
                             type);
     }

@@ -1,4 +1,5 @@
-// The arguments of a kernel as typed: "n=1000", "2=3.5", "x=f32[1048576]=iota", "col=@col.npy".
+// The arguments of a kernel as typed: "n=1000", "2=3.5", "x=f32[1048576]=iota", "col=@col.npy",
+// "y=x" for a pointer to what another one points to.
 #pragma once
 
 #include <memory>
@@ -22,10 +23,12 @@ struct BoundLaunch {
 };
 
 // Throws UsageError: an unknown name, a value that does not fit, a scalar that is missing although
-// an address or a branch depends on it (it lists all parameters).
-BoundLaunch bind_arguments(const Code& code, const KernelArguments& arguments);
+// an address or a branch depends on it (it lists all parameters). Where pointers share an array,
+// the code is marked anew: what one stores the other loads.
+BoundLaunch bind_arguments(Code& code, const KernelArguments& arguments);
 
-// "0: float* x, 1: unsigned n": what --list and errors say of a kernel's parameters.
+// "x (float*), 1 (u32)": what --list and errors say of a kernel's parameters. Types are those of
+// the source as far as the symbol keeps them.
 std::string describe_parameters(const Code& code, const std::vector<std::string>& names);
 
 }  // namespace coalprof

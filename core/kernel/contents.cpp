@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <utility>
 
 #include "core/text/byte_source.h"
@@ -20,7 +21,7 @@ constexpr std::size_t most_file_bytes = std::size_t{1} << 29;
 
 class Zeros : public ArrayContents {
  public:
-    std::uint8_t byte_at(std::uint64_t) const override { return 0; }
+    std::uint64_t number_at(std::uint64_t, std::uint32_t) const override { return 0; }
     bool is_constant() const override { return true; }
 };
 
@@ -28,12 +29,19 @@ class Zeros : public ArrayContents {
 class Elements : public ArrayContents {
  public:
     explicit Elements(ElementKind kind) : kind_(kind) {}
-    std::uint8_t byte_at(std::uint64_t at) const override {
-        const std::uint64_t value = element(at / kind_.bytes);
-        return static_cast<std::uint8_t>(value >> (8 * (at % kind_.bytes)));
+    std::uint64_t number_at(std::uint64_t at, std::uint32_t bytes) const override {
+        const std::uint64_t inside = at % kind_.bytes;
+        if (bytes == kind_.bytes && inside == 0) return element(at / kind_.bytes);
+        std::uint64_t value = 0;
+        for (std::uint32_t i = 0; i < bytes; ++i) value |= byte_at(at + i) << (8 * i);
+        return value;
     }
 
  protected:
+    std::uint64_t byte_at(std::uint64_t at) const {
+        const std::uint64_t inside = at % kind_.bytes;
+        return inside < 8 ? element(at / kind_.bytes) >> (8 * inside) & 0xFF : 0;
+    }
     virtual std::uint64_t element(std::uint64_t number) const = 0;
     std::uint64_t real(double value) const {
         return kind_.bytes == 4 ? std::bit_cast<std::uint32_t>(static_cast<float>(value))
@@ -48,7 +56,8 @@ class Iota : public Elements {
 
  private:
     std::uint64_t element(std::uint64_t number) const override {
-        return kind_.kind == 'f' ? real(static_cast<double>(number)) : number;
+        const std::uint64_t mask = kind_.bytes >= 8 ? ~0ull : (1ull << (8 * kind_.bytes)) - 1;
+        return kind_.kind == 'f' ? real(static_cast<double>(number)) : number & mask;
     }
 };
 
@@ -65,7 +74,11 @@ class Random : public Elements {
         bits = (bits ^ bits >> 27) * 0x94D0'49BB'1331'11EBu;
         bits ^= bits >> 31;
         if (kind_.kind == 'f') return real(static_cast<double>(bits >> 11) * 0x1p-53);
-        return bits % elements_;
+        // The high half of a product: a quotient takes four times as long.
+        __extension__ using WideNatural = unsigned __int128;
+        const auto below =
+            static_cast<std::uint64_t>(static_cast<WideNatural>(bits) * elements_ >> 64);
+        return kind_.bytes >= 8 ? below : below & ((1ull << (8 * kind_.bytes)) - 1);
     }
     std::uint64_t elements_;
     std::uint64_t seed_;
@@ -73,10 +86,15 @@ class Random : public Elements {
 
 class FileBytes : public ArrayContents {
  public:
-    explicit FileBytes(std::string bytes, std::size_t begin)
+    explicit FileBytes(std::string bytes, std::size_t begin = 0)
         : bytes_(std::move(bytes)), begin_(begin) {}
-    std::uint8_t byte_at(std::uint64_t at) const override {
-        return at < bytes_.size() - begin_ ? static_cast<std::uint8_t>(bytes_[begin_ + at]) : 0;
+    std::uint64_t number_at(std::uint64_t at, std::uint32_t bytes) const override {
+        std::uint64_t value = 0;
+        const std::uint64_t size_bytes = bytes_.size() - begin_;
+        if (at < size_bytes)
+            std::memcpy(&value, bytes_.data() + begin_ + at,
+                        std::min<std::uint64_t>(bytes, size_bytes - at));
+        return value;
     }
 
  private:
@@ -138,6 +156,10 @@ ElementKind read_element_kind(std::string_view word, std::string_view option) {
     if (word == "f32x4" || word == "f64x2") return {'u', 16};
     throw UsageError(fmt::format("{}: '{}' is no element type", option, shown(word)), {},
                      UsageError::no_caret, "for example x=f32[1048576] or x=i32[4096]=iota");
+}
+
+std::shared_ptr<const ArrayContents> contents_of_bytes(std::string bytes) {
+    return std::make_shared<FileBytes>(std::move(bytes));
 }
 
 ArrayFile contents_of_file(const std::string& path) {

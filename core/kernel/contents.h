@@ -22,6 +22,7 @@ struct ArrayFile {
     std::shared_ptr<const ArrayContents> contents;
     std::uint64_t size_bytes = 0;
 };
+std::shared_ptr<const ArrayContents> contents_of_bytes(std::string bytes);
 // The elements of a .npy file (C order), or all bytes of another one. Throws UsageError.
 ArrayFile contents_of_file(const std::string& path);
 

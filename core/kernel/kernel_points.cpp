@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 #include <map>
+#include <numeric>
+#include <optional>
 #include <tuple>
 
 #include "core/explain/line_findings.h"
+#include "core/kernel/sampled_readings.h"
 #include "core/text/describe.h"
 #include "core/text/symbol.h"
 #include "core/write/source_text.h"
@@ -22,6 +26,7 @@ using Key = std::tuple<SourceLine, SourceLine, std::string, Space, AccessKind, s
 struct Line {
     LineSummary summary;
     SiteCounts counts;
+    std::vector<std::uint32_t> sites;
 };
 
 std::vector<Line> lines_of(const Code& code, const Machine& machine,
@@ -36,6 +41,7 @@ std::vector<Line> lines_of(const Code& code, const Machine& machine,
                             site.width_bytes}];
         line.summary.site = std::move(site);
         line.counts.add(counts[i]);
+        line.sites.push_back(static_cast<std::uint32_t>(i));
     }
     std::vector<Line> all;
     for (auto& [key, line] : lines) {
@@ -94,26 +100,6 @@ std::string text_of(const std::array<std::uint32_t, 3>& dimensions) {
     if (dimensions[1] == 1 && dimensions[2] == 1) return fmt::format("{}", dimensions[0]);
     if (dimensions[2] == 1) return fmt::format("{}x{}", dimensions[0], dimensions[1]);
     return fmt::format("{}x{}x{}", dimensions[0], dimensions[1], dimensions[2]);
-}
-
-// All instructions of a kind and a memory together.
-Readings sum_of(const std::vector<Line>& lines, const Machine& machine) {
-    std::map<std::pair<Space, AccessKind>, SiteCounts> sums;
-    for (const Line& line : lines)
-        sums[{line.summary.site.space, line.summary.site.kind}].add(line.counts);
-    Readings all;
-    for (const auto& [key, counts] : sums)
-        counts.readings(key.second, machine).each([&](Counter counter, const Reading& reading) {
-            // Atomics and reductions on shared memory have one counter.
-            const Reading& before = all[counter];
-            if (std::holds_alternative<std::uint64_t>(before) &&
-                std::holds_alternative<std::uint64_t>(reading))
-                all[counter] = std::get<std::uint64_t>(before) + std::get<std::uint64_t>(reading);
-            else
-                all[counter] = reading;
-        });
-    derive_ratios(all);
-    return all;
 }
 
 std::string_view why(KernelFault::Kind kind) {
@@ -176,20 +162,69 @@ std::vector<LineFinding> faults_of(const Code& code, const ExecutionNotes& notes
     return findings;
 }
 
-std::vector<Warning> warnings_of(const ExecutionNotes& notes) {
-    if (notes.contents_missing.empty()) return {};
+// What the kernel asks for and nobody counted: each sort once.
+std::optional<Warning> uncounted_warning(const Code& code) {
+    std::vector<std::string> sorts;
+    for (const std::uint32_t at : code.uncounted) {
+        const CodeStatement& statement = code.statements[at];
+        const std::string place = place_text(statement.source);
+        const std::string sort = fmt::format(
+            "'{}'{}", printable(statement.text.substr(0, statement.text.find_first_of(" \t["))),
+            place.empty() ? place : fmt::format(" ({})", place));
+        if (std::ranges::find(sorts, sort) == sorts.end()) sorts.push_back(sort);
+    }
+    if (sorts.empty()) return std::nullopt;
+    constexpr std::size_t most_sorts = 6;
+    std::string names;
+    for (std::size_t i = 0; i < std::min(sorts.size(), most_sorts); ++i)
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", sorts[i]);
+    if (sorts.size() > most_sorts) names += fmt::format(" and {} more", sorts.size() - most_sorts);
+    return Warning{.code = "W-UNCOUNTED",
+                   .point = {},
+                   .text = fmt::format("the memory that {} reach{} is not counted. coalprof run "
+                                       "counts it on a GPU",
+                                       names, sorts.size() == 1 ? "es" : "")};
+}
+
+std::vector<Warning> warnings_of(const Code& code, const ExecutionNotes& notes) {
+    std::vector<Warning> warnings;
+    if (auto uncounted = uncounted_warning(code)) warnings.push_back(std::move(*uncounted));
+    if (notes.contents_missing.empty()) return warnings;
     std::string names;
     for (const std::string& name : notes.contents_missing)
         names += fmt::format("{}{}", names.empty() ? "" : ", ", printable(name));
-    return {{.code = "W-CONTENTS",
-             .point = {},
-             .text = fmt::format(
-                 "addresses or branches depend on what {} holds, and nobody said: zeros "
-                 "were taken. Give it: --arg {}=i32[N]=iota, =random or =@file.npy",
-                 names, printable(notes.contents_missing.front()))}};
+    warnings.push_back({.code = "W-CONTENTS",
+                        .point = {},
+                        .text = fmt::format(
+                            "addresses or branches depend on what {} holds, and nobody said: zeros "
+                            "were taken. Give it: --arg {}=i32[N]=iota, =random or =@file.npy",
+                            names, printable(notes.contents_missing.front()))});
+    return warnings;
 }
 
 }  // namespace
+
+Readings readings_of(const Code& code, const Machine& machine,
+                     const std::vector<SiteCounts>& counts,
+                     const std::vector<std::uint32_t>& sites) {
+    std::map<std::pair<Space, AccessKind>, SiteCounts> sums;
+    for (const std::uint32_t site : sites)
+        if (counts[site].warps != 0)
+            sums[{counts[site].space, code.sites[site].kind}].add(counts[site]);
+    Readings all;
+    for (const auto& [key, sum] : sums)
+        sum.readings(key.second, machine).each([&](Counter counter, const Reading& reading) {
+            // Atomics and reductions on shared memory have one counter.
+            const Reading& before = all[counter];
+            if (std::holds_alternative<std::uint64_t>(before) &&
+                std::holds_alternative<std::uint64_t>(reading))
+                all[counter] = std::get<std::uint64_t>(before) + std::get<std::uint64_t>(reading);
+            else
+                all[counter] = reading;
+        });
+    derive_ratios(all);
+    return all;
+}
 
 KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch, const Machine& machine,
                               const std::vector<SiteCounts>& counts, const ExecutionNotes& notes) {
@@ -199,9 +234,17 @@ KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch, cons
     kernel.name = kernel_name(code.kernel);
     const NamedValues of_kernel{
         {"kernel", kernel.name}, {"grid", text_of(launch.grid)}, {"block", text_of(launch.block)}};
-    kernel.parameters = of_kernel;
-    kernel.predicted = sum_of(lines, machine);
+    // Words where lines have their own: a table shows no cell of it as absent.
+    kernel.parameters = {{"line", "all"}};
+    kernel.parameters.insert(kernel.parameters.end(), of_kernel.begin(), of_kernel.end());
+    kernel.parameters.emplace_back("op", "all");
+    kernel.parameters.emplace_back("width_bytes", "all");
+    std::vector<std::uint32_t> all_sites(code.sites.size());
+    std::iota(all_sites.begin(), all_sites.end(), 0u);
+    kernel.predicted = readings_of(code, machine, counts, all_sites);
+    result.sites.push_back(std::move(all_sites));
     result.points.push_back(std::move(kernel));
+    result.warps.emplace_back();
     std::vector<LineSummary> summaries;
     for (const Line& line : lines) summaries.push_back(line.summary);
     std::map<std::string, int> names;
@@ -215,26 +258,47 @@ KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch, cons
                    std::tie(b.source, b.inlined_at, b.instruction, b.space, b.kind, b.width_bytes);
         });
         result.points.push_back(point_of(report, line->counts, machine, of_kernel, names));
+        result.warps.push_back(line->counts.samples);
+        result.sites.push_back(line->sites);
         if (auto finding = finding_of(report, result.points.back().name, machine))
             result.findings.push_back(std::move(*finding));
     }
-    result.warnings = warnings_of(notes);
+    result.warnings = warnings_of(code, notes);
     return result;
 }
 
 KernelResult predict_kernel(const Code& code, const KernelLaunch& launch, LaunchMemory& memory,
                             const Machine& machine, const ExecutionLimits& limits,
                             std::size_t threads) {
-    std::vector<SiteCounter> counters;
-    for (std::size_t i = 0; i < std::max<std::size_t>(1, threads); ++i)
-        counters.emplace_back(machine, code.sites.size());
-    std::vector<AccessSink*> sinks;
-    for (SiteCounter& one : counters) sinks.push_back(&one);
-    const ExecutionNotes notes = execute(code, launch, memory, limits, sinks);
+    std::deque<SiteCounter> counters;
+    const Execution execution =
+        execute(code, launch, memory, limits, threads, [&]() -> AccessSink& {
+            // Of many sinks each keeps few: together they may not take much memory.
+            const std::size_t samples = counters.size() < 4 ? most_samples : 4;
+            return counters.emplace_back(machine, code.sites.size(), samples);
+        });
+    const bool is_sample = execution.sampled_blocks != 0;
+    if (is_sample) counters.erase(counters.begin(), counters.end() - std::ptrdiff_t{sample_groups});
     std::vector<SiteCounts> counts(code.sites.size());
     for (const SiteCounter& one : counters)
         for (std::size_t i = 0; i < counts.size(); ++i) counts[i].add(one.counts()[i]);
-    return points_of_kernel(code, launch, machine, counts, notes);
+    KernelResult result = points_of_kernel(code, launch, machine, counts, execution.notes);
+    if (!is_sample) return result;
+    for (std::size_t i = 0; i < result.points.size(); ++i) {
+        std::vector<Readings> groups;
+        for (const SiteCounter& one : counters)
+            groups.push_back(readings_of(code, machine, one.counts(), result.sites[i]));
+        extrapolate(
+            result.points[i], groups,
+            static_cast<double>(launch.blocks()) / static_cast<double>(execution.sampled_blocks));
+    }
+    result.warnings.push_back(
+        {.code = "W-SAMPLED",
+         .point = {},
+         .text = fmt::format("{} of {} blocks were executed: totals are estimates, and their "
+                             "intervals hold nine of ten. --all executes every block",
+                             execution.sampled_blocks, launch.blocks())});
+    return result;
 }
 
 }  // namespace coalprof

@@ -13,16 +13,22 @@
 namespace coalprof {
 
 struct KernelResult {
-    std::vector<Point> points;  // the kernel's first, then those that waste most
+    std::vector<Point> points;                   // the kernel's first, then those that waste most
+    std::vector<std::vector<WarpAccess>> warps;  // of each point: some of its line's accesses
+    std::vector<std::vector<std::uint32_t>> sites;  // of each point, in Code::sites
     std::vector<LineFinding> findings;
     std::vector<Warning> warnings;
 };
 
-// `counts`: site by site.
+// The counters of some sites together; `counts`: site by site, as below.
+Readings readings_of(const Code& code, const Machine& machine,
+                     const std::vector<SiteCounts>& counts,
+                     const std::vector<std::uint32_t>& sites);
 KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch, const Machine& machine,
                               const std::vector<SiteCounts>& counts, const ExecutionNotes& notes);
 
-// Executes the kernel on `threads` processors and counts its accesses. Throws UsageError.
+// Executes the kernel on `threads` processors and counts its accesses; of a kernel that takes too
+// many steps those of a sample of blocks, with intervals. Throws UsageError, Stopped.
 KernelResult predict_kernel(const Code& code, const KernelLaunch& launch, LaunchMemory& memory,
                             const Machine& machine, const ExecutionLimits& limits,
                             std::size_t threads);

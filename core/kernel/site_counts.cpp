@@ -9,7 +9,6 @@
 namespace coalprof {
 namespace {
 
-constexpr std::size_t most_samples = 64;
 // Everything that is counted depends on where addresses lie in lines of this many bytes.
 constexpr std::uint32_t period_bytes = 128;
 
@@ -36,6 +35,16 @@ Shifts shifts_of(const Growth& growth, const BlockBox& box) {
 
 bool grows_by_lines(const Growth& growth) {
     return std::ranges::all_of(growth, [](std::int64_t one) { return one % period_bytes == 0; });
+}
+
+// The reason that the coalescer gives is one of sweeps.
+void say_why_unknown(Readings& readings) {
+    readings.each([&](Counter counter, const Reading& reading) {
+        if (std::holds_alternative<Unavailable>(reading))
+            readings[counter] = Unavailable{
+                "how many packets such atomics make depends on where the array lies, which only a "
+                "GPU decides"};
+    });
 }
 
 }  // namespace
@@ -73,16 +82,18 @@ Readings SiteCounts::readings(AccessKind kind, const Machine& machine) const {
         set_transactions(all, kind, rule.unavailable(kind), transactions);
     }
     derive_ratios(all);
+    if (!is_load_or_store(kind) && space == Space::global) say_why_unknown(all);
     return all;
 }
 
-SiteCounter::SiteCounter(const Machine& machine, std::size_t sites)
+SiteCounter::SiteCounter(const Machine& machine, std::size_t sites, std::size_t samples)
     : machine_(machine),
       coalescer_(Coalescer(*machine.rules).without_hash()),
       transactions_(*machine.rules, usual_load_modifier(*machine.rules)),
       shared_(*machine.rules),
       local_(*machine.rules),
       counts_sectors_(machine.rules->global == GlobalRule::sectors_by_warp),
+      samples_(samples),
       kept_(sites),
       attempt_(sites) {}
 
@@ -99,7 +110,8 @@ void SiteCounter::take(std::uint32_t site, Space space, const WarpAccess& access
     counts.space = space;
     counts.warps += blocks;
     counts.lanes += blocks * static_cast<std::uint64_t>(std::popcount(access.active_lanes));
-    sample(counts, access);
+    if (kept_[site].samples.size() + counts.samples.size() < samples_)
+        counts.samples.push_back(access);
     if (space == Space::local || grows_by_lines(growth)) return count(counts, access, blocks);
     const Shifts shifts = shifts_of(growth, box);
     for (std::uint32_t shift = 0; shift < period_bytes; ++shift) {
@@ -124,10 +136,6 @@ void SiteCounter::count(SiteCounts& counts, const WarpAccess& access, std::uint6
         counts.transactions.add(of_warp, times);
         counts.needed_sectors += (of_warp.unique_bytes + sector_bytes - 1) / sector_bytes * times;
     }
-}
-
-void SiteCounter::sample(SiteCounts& counts, const WarpAccess& access) const {
-    if (counts.samples.size() < most_samples) counts.samples.push_back(access);
 }
 
 void SiteCounter::keep() {

@@ -15,6 +15,8 @@
 
 namespace coalprof {
 
+inline constexpr std::size_t most_samples = 64;
+
 struct SiteCounts {
     std::uint64_t warps = 0;  // that had a lane to serve
     std::uint64_t lanes = 0;  // active, over all of them
@@ -32,7 +34,8 @@ struct SiteCounts {
 
 class SiteCounter : public AccessSink {
  public:
-    SiteCounter(const Machine& machine, std::size_t sites);
+    // `samples`: how many accesses of a site are kept.
+    SiteCounter(const Machine& machine, std::size_t sites, std::size_t samples = most_samples);
     void take(std::uint32_t site, Space space, const WarpAccess& access, const Growth& growth,
               const BlockBox& box) override;
     void keep() override;
@@ -41,7 +44,6 @@ class SiteCounter : public AccessSink {
 
  private:
     void count(SiteCounts& counts, const WarpAccess& access, std::uint64_t times) const;
-    void sample(SiteCounts& counts, const WarpAccess& access) const;
     SiteCounts& attempt(std::uint32_t site);
 
     Machine machine_;
@@ -50,6 +52,7 @@ class SiteCounter : public AccessSink {
     SharedMemory shared_;
     LocalMemory local_;
     bool counts_sectors_;
+    std::size_t samples_;
     std::vector<SiteCounts> kept_;
     std::vector<SiteCounts> attempt_;
     std::vector<std::uint32_t> touched_;  // sites of the attempt

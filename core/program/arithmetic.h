@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "core/program/code.h"
+#include "core/program/growth.h"
 #include "core/program/lanes.h"
 
 namespace coalprof {
@@ -22,6 +23,7 @@ struct PtxStep {
     bool is_negated = false;
     bool is_ordered = true;
     bool is_needed = false;
+    bool is_transposed = false;  // of ldmatrix and stmatrix
     std::uint8_t inputs = 0;
     std::uint8_t results = 0;
     PtxState state = PtxState::generic;
@@ -40,19 +42,5 @@ using Inputs = std::array<const LaneValue*, most_inputs>;
 // The first result; of `active` lanes only. Throws BoxMustSplit.
 void compute(const PtxStep& step, const Inputs& inputs, std::uint32_t active, const BlockBox& box,
              LaneValue& result);
-
-// Throws BoxMustSplit where the register grows from block to block.
-void need_fixed(const LaneValue& value);
-// Throws where `bits` wide numbers of active lanes wrap somewhere in the box; signed or not.
-void need_no_wrap(const LaneValue& value, std::uint32_t active, const BlockBox& box,
-                  std::uint8_t bits, bool is_signed);
-
-constexpr std::uint64_t mask_of(std::uint8_t bits) {
-    return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
-}
-constexpr std::int64_t extended(std::uint64_t value, std::uint8_t bits) {
-    return bits >= 64 ? static_cast<std::int64_t>(value)
-                      : static_cast<std::int64_t>(value << (64 - bits)) >> (64 - bits);
-}
 
 }  // namespace coalprof

@@ -16,7 +16,7 @@ enum class Opcode : std::uint8_t {
     // clang-format off
     move, add, sub, multiply, multiply_high, multiply_wide, mad, mad_high, mad_wide, mul24, mad24,
     sad, divide, remainder, absolute, negate, minimum, maximum, popc, clz, bfind, brev, bfe, bfi,
-    prmt, bit_and, bit_or, bit_xor, bit_not, logical_not, lop3, shift_left, shift_right,
+    prmt, dot4, dot2, bit_and, bit_or, bit_xor, bit_not, logical_not, lop3, shift_left, shift_right,
     funnel_left, funnel_right, compare, select, slct, convert, to_generic, from_generic, is_space,
     reciprocal, square_root, inverse_root, sine, cosine, log2, exp2, hyperbolic_tangent, copy_sign,
     pack, unpack,
@@ -30,9 +30,10 @@ enum class Opcode : std::uint8_t {
 enum class PtxRelation : std::uint8_t { eq, ne, lt, le, gt, ge, is_number, is_nan };
 
 struct PtxType {
-    char kind = 'b';         // u, s, b, f; p: a predicate
+    char kind = 'b';         // u, s, b, f; p: a predicate; g: bf16; h: packed ones and tf32
     std::uint8_t bits = 32;  // 1 of predicates
     std::uint8_t bytes() const { return static_cast<std::uint8_t>(bits / 8); }
+    bool is_real() const { return kind == 'f' || kind == 'g'; }
 };
 
 using Slot = std::uint32_t;
@@ -44,7 +45,7 @@ enum class SlotKind : std::uint8_t {
     reg, constant,
     tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y,
     nctaid_z, laneid, warpid, nwarpid, smid, nsmid, gridid, lanemask_eq, lanemask_le, lanemask_lt,
-    lanemask_ge, lanemask_gt, clock, warp_size, dynamic_smem, total_smem,
+    lanemask_ge, lanemask_gt, clock, warp_size, dynamic_smem, total_smem, one, zero,
     // clang-format on
 };
 struct SlotInfo {
@@ -73,6 +74,7 @@ struct PtxInstruction {
     std::vector<std::uint32_t> targets = {};
     std::uint32_t statement = 0;  // in Code::statements
     bool is_needed = false;       // for addresses or branches
+    bool is_transposed = false;   // of ldmatrix and stmatrix
 };
 
 struct CodeStatement {
@@ -83,7 +85,15 @@ struct CodeStatement {
 // Where variables of a state begin for generic addresses. Arrays of the launch lie above.
 inline constexpr std::uint64_t shared_window = std::uint64_t{1} << 56;
 inline constexpr std::uint64_t local_window = std::uint64_t{1} << 57;
+inline constexpr std::uint64_t param_window = std::uint64_t{1} << 58;
 inline constexpr std::uint64_t variable_window = std::uint64_t{1} << 40;  // .global and .const ones
+
+constexpr PtxState state_of_generic(std::uint64_t address) {
+    return address >= param_window    ? PtxState::param
+           : address >= local_window  ? PtxState::local
+           : address >= shared_window ? PtxState::shared
+                                      : PtxState::global;
+}
 
 struct Code {
     std::string kernel;  // mangled
@@ -91,15 +101,20 @@ struct Code {
     std::vector<std::uint32_t> parameter_offsets;
     std::vector<bool> is_address;  // of a parameter: memory is reached through it
     std::vector<bool> is_needed;   // of a parameter: an address or a branch depends on its value
+    // Of a parameter: 1 + the one whose array it points to; 0, or empty: an array of its own.
+    std::vector<std::uint32_t> shares_array;
+    std::uint32_t most_threads = 0;  // of a block, as the kernel says; 0: it does not
     std::uint32_t parameter_bytes = 0;
     std::vector<SlotInfo> slots;
     std::vector<PtxInstruction> instructions;
     std::vector<CodeStatement> statements;
     std::vector<PtxSite> sites;
-    std::uint64_t shared_bytes = 0;      // what it declares
-    std::uint64_t local_bytes = 0;       // of a thread
-    std::vector<PtxVariable> variables;  // of the module, in the order of variable_addresses
+    std::vector<std::uint32_t> uncounted;  // statements: what they ask of memory is not counted
+    std::uint64_t shared_bytes = 0;        // what it declares
+    std::uint64_t local_bytes = 0;         // of a thread
+    std::vector<PtxVariable> variables;    // of the module, in the order of variable_addresses
     std::vector<std::uint64_t> variable_addresses;
+    bool needs_shared_values = false;  // of shared memory, likewise
     bool needs_loaded_values = false;  // an address or branch depends on what global memory holds
     // What is stored may be loaded again by what decides an address: blocks run in order then.
     bool needs_stored_values = false;

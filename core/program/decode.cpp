@@ -17,7 +17,10 @@
 namespace coalprof {
 namespace {
 
-constexpr std::size_t most_instructions = 1u << 22;
+// Kernels of libraries have some 10,000. These limits keep memory below 500 MB whatever the text.
+constexpr std::size_t most_instructions = 1u << 20;
+constexpr std::size_t most_slots = 1u << 22;
+constexpr std::uint64_t most_local_bytes = 512u << 10;  // of a thread: CUDA's own limit
 constexpr int deepest_call = 64;
 
 std::string_view trim(std::string_view text) {
@@ -76,6 +79,7 @@ struct Frame {
     std::vector<std::map<std::string, std::pair<Slot, std::uint32_t>, std::less<>>> registers = {};
     std::map<std::pair<std::string, std::uint64_t>, Slot> cells = {};  // of .param variables
     std::vector<std::map<std::string, std::uint64_t, std::less<>>> variables = {};
+    std::map<std::pair<std::uint32_t, std::string_view>, const PtxLabel*> labels = {};  // by scope
     std::vector<std::uint32_t> entry_of_statement = {};
     std::vector<std::size_t> returns = {};
 };
@@ -84,6 +88,11 @@ class Decoder {
  public:
     Decoder(const PtxModule& module, const PtxFunction& kernel) : module_(module) {
         code_.kernel = kernel.name;
+        code_.most_threads = kernel.most_threads;
+        has_clusters_ = kernel.has_clusters;
+        for (const PtxFunction& one : module.functions)
+            if (PtxFunction const*& known = functions_[one.name]; !known || one.has_body)
+                known = &one;
         lay_out_parameters(kernel);
         lay_out_variables();
         Frame frame{.function = &kernel};
@@ -133,6 +142,7 @@ class Decoder {
             at = (at + align - 1) / align * align;
             code_.variables.push_back(one);
             code_.variable_addresses.push_back(at);
+            variables_.try_emplace(one.name, at);
             at += one.size_bytes;
         }
     }
@@ -156,6 +166,8 @@ class Decoder {
     void inline_function(Frame& frame) {
         const PtxFunction& function = *frame.function;
         open_scopes(frame);
+        for (const PtxLabel& label : function.labels)
+            frame.labels.try_emplace({label.scope, label.name}, &label);
         frame.entry_of_statement.resize(function.statements.size() + 1);
         std::vector<std::pair<std::size_t, const PtxStatement*>> branches;
         for (std::size_t i = 0; i < function.statements.size(); ++i) {
@@ -173,7 +185,7 @@ class Decoder {
     }
     void resolve(const Frame& frame, std::size_t at, const PtxStatement& statement) {
         PtxInstruction& branch = code_.instructions[at];
-        const PtxLabel* label = find_label(*frame.function, names_of_targets_[at], statement.scope);
+        const PtxLabel* label = find_label(frame, names_of_targets_[at], statement.scope);
         names_of_targets_.erase(at);
         if (!label) refuse(statement, "there is no such label");
         if (branch.opcode == Opcode::branch) {
@@ -181,18 +193,18 @@ class Decoder {
             return;
         }
         for (const std::string& name : label->targets) {
-            const PtxLabel* one = find_label(*frame.function, name, statement.scope);
+            const PtxLabel* one = find_label(frame, name, statement.scope);
             if (!one) refuse(statement, "there is no such label");
             branch.targets.push_back(frame.entry_of_statement[one->statement]);
         }
     }
-    static const PtxLabel* find_label(const PtxFunction& function, std::string_view name,
+    static const PtxLabel* find_label(const Frame& frame, std::string_view name,
                                       std::uint32_t scope) {
         while (true) {
-            for (const PtxLabel& label : function.labels)
-                if (label.scope == scope && label.name == name) return &label;
+            const auto found = frame.labels.find({scope, name});
+            if (found != frame.labels.end()) return found->second;
             if (scope == 0) return nullptr;
-            scope = function.scopes[scope].parent;
+            scope = frame.function->scopes[scope].parent;
         }
     }
 
@@ -200,7 +212,6 @@ class Decoder {
         for (const PtxScope& scope : frame.function->scopes) {
             auto& registers = frame.registers.emplace_back();
             for (const PtxRegister& one : scope.registers) {
-                if (one.bits > 64) continue;  // 128 bits: what reads them is refused
                 registers[one.name] = {add_slots(one), one.count};
             }
             auto& variables = frame.variables.emplace_back();
@@ -209,10 +220,16 @@ class Decoder {
                     variables[one.name] = place(code_.shared_bytes, one);
                 else if (one.state == PtxState::local)
                     variables[one.name] = place(code_.local_bytes, one);
+            if (code_.local_bytes > most_local_bytes)
+                throw UsageError(fmt::format("{} has more than {} KiB of local memory a thread",
+                                             kernel_name(code_.kernel), most_local_bytes >> 10));
         }
     }
     Slot add_slots(const PtxRegister& one) {
         const auto first = static_cast<Slot>(code_.slots.size());
+        if (code_.slots.size() + one.count > most_slots)
+            throw UsageError(fmt::format("{} has more than {} registers once its calls are inlined",
+                                         kernel_name(code_.kernel), most_slots));
         code_.slots.resize(first + std::max(1u, one.count),
                            {SlotKind::reg, static_cast<std::uint8_t>(one.bits), 0});
         return first;
@@ -260,8 +277,7 @@ class Decoder {
         }
         if (const auto one = module_shared_.find(name); one != module_shared_.end())
             return one->second;
-        for (std::size_t i = 0; i < code_.variables.size(); ++i)
-            if (code_.variables[i].name == name) return code_.variable_addresses[i];
+        if (const auto one = variables_.find(name); one != variables_.end()) return one->second;
         for (std::size_t i = 0; i < code_.parameters.size(); ++i)
             if (code_.parameters[i].name == name) return code_.parameter_offsets[i];
         return std::nullopt;
@@ -271,7 +287,11 @@ class Decoder {
         text = trim(text);
         if (text == "_") return no_slot;
         if (const auto found = register_named(frame, statement.scope, text)) return *found;
-        if (const auto kind = special_register(text)) return special(*kind);
+        if (const auto kind = special_register(text)) {
+            if (has_clusters_ && text.find("cluster") != text.npos)
+                refuse(statement, "clusters of several blocks are not executed here");
+            return special(*kind);
+        }
         if (const auto value = number_of(text)) return constant(*value);
         std::uint64_t more = 0;
         if (const std::size_t plus = text.find('+'); plus != text.npos) {
@@ -280,7 +300,7 @@ class Decoder {
         }
         if (const auto address = address_named(frame, statement.scope, text))
             return constant(*address + more);
-        if (module_.find(text)) return constant(0);  // the address of a function
+        if (functions_.contains(text)) return constant(0);  // the address of a function
         refuse(statement, fmt::format("'{}' is not known", text.substr(0, 40)));
     }
     // "{%f1, %f2}" and single ones.
@@ -357,6 +377,12 @@ class Decoder {
             auto& list = i < results ? instruction.results : instruction.inputs;
             list.insert(list.end(), slots.begin(), slots.end());
         }
+        const auto is_wide = [&](Slot slot) {
+            return slot != no_slot && code_.slots[slot].bits > 64;
+        };
+        if (std::ranges::any_of(instruction.results, is_wide) ||
+            std::ranges::any_of(instruction.inputs, is_wide))
+            instruction.opcode = Opcode::unknown;
         if (instruction.opcode == Opcode::move && instruction.inputs.size() > 1)
             instruction.opcode = Opcode::pack;
         if (instruction.opcode == Opcode::move && instruction.results.size() > 1)
@@ -401,8 +427,16 @@ class Decoder {
             emit_unknown(guard, frame, returns);
             return;
         }
-        const PtxFunction* callee = module_.find(parts.front());
-        if (!callee || !callee->has_body) {  // printf, assertions: they return what decides nothing
+        const auto found = functions_.find(parts.front());
+        const PtxFunction* callee = found == functions_.end() ? nullptr : found->second;
+        if (parts.front() == "__assertfail") {
+            PtxInstruction trap = guard;
+            trap.opcode = Opcode::trap;
+            emit(std::move(trap));
+            return;
+        }
+        if (!callee || !callee->has_body) {  // printf: it returns what decides nothing
+            code_.uncounted.push_back(guard.statement);
             emit_unknown(guard, frame, returns);
             return;
         }
@@ -484,15 +518,18 @@ class Decoder {
     }
 
     void decode_memory(Frame& frame, const PtxStatement& statement, PtxInstruction instruction,
-                       const OpcodeWords& words, const std::vector<std::string_view>& operands) {
+                       const OpcodeWords& words, std::vector<std::string_view> operands) {
         const MemoryWords memory = words.memory();
+        if (words.has("L2::cache_hint") && !operands.empty()) operands.pop_back();  // its policy
         instruction.opcode = memory.opcode;
         instruction.state = memory.state;
         instruction.type = memory.type;
         instruction.variant = memory.variant;
         instruction.width_bytes = memory.width_bytes;
+        instruction.is_transposed = memory.is_transposed;
+        if (memory.is_uncounted) code_.uncounted.push_back(instruction.statement);
         if (memory.opcode == Opcode::nothing || memory.opcode == Opcode::unknown) {
-            emit_memory_unknown(frame, statement, std::move(instruction), operands);
+            emit_memory_unknown(frame, statement, std::move(instruction), words, operands);
             return;
         }
         const bool is_load = memory.opcode == Opcode::load && !memory.is_copy;
@@ -510,6 +547,8 @@ class Decoder {
         }
         instruction.inputs = {operand(frame, statement, address.base)};
         if (has_result) instruction.results = operand_list(frame, statement, operands[0]);
+        // Numbers of 128 bits are not followed further.
+        if (instruction.type.bits > 64) instruction.results.clear();
         for (std::size_t i = at + 1; i < operands.size() && !memory.is_copy && !is_load; ++i)
             for (const Slot slot : operand_list(frame, statement, operands[i]))
                 instruction.inputs.push_back(slot);
@@ -527,20 +566,30 @@ class Decoder {
         for (std::size_t i = 0; i < slots.size(); ++i) {
             PtxInstruction copy = instruction;
             copy.opcode = Opcode::move;
+            const std::size_t known = code_.slots.size();
             const Slot there =
                 cell(frame, std::string(address.base),
                      static_cast<std::uint64_t>(address.offset) + i * step,
                      static_cast<std::uint8_t>(std::max<int>(32, instruction.type.bits)));
             copy.results = {is_load ? slots[i] : there};
             copy.inputs = {is_load ? there : slots[i]};
+            // Nothing was stored there as a whole: it was put together of parts.
+            if (is_load && there >= known) copy.opcode = Opcode::unknown;
             emit(std::move(copy));
         }
     }
     void emit_memory_unknown(const Frame& frame, const PtxStatement& statement,
-                             PtxInstruction instruction,
+                             PtxInstruction instruction, const OpcodeWords& words,
                              const std::vector<std::string_view>& operands) {
-        if (instruction.opcode == Opcode::unknown && !operands.empty() &&
-            !operands.front().starts_with('['))
+        if (words.base() == "mbarrier" && (words.has("try_wait") || words.has("test_wait")) &&
+            !operands.empty()) {  // what it waits for has come
+            instruction.opcode = Opcode::compare;
+            instruction.type = {'p', 1};
+            instruction.from = {'u', 64};
+            instruction.results = operand_list(frame, statement, operands.front());
+            instruction.inputs = {constant(0), constant(0)};
+        } else if (instruction.opcode == Opcode::unknown && !operands.empty() &&
+                   !operands.front().starts_with('['))
             instruction.results = operand_list(frame, statement, operands.front());
         emit(std::move(instruction));
     }
@@ -563,6 +612,9 @@ class Decoder {
 
     const PtxModule& module_;
     Code code_;
+    bool has_clusters_ = false;
+    std::map<std::string_view, const PtxFunction*> functions_;
+    std::map<std::string_view, std::uint64_t> variables_;  // of the module: their addresses
     std::map<std::uint64_t, Slot> constants_;
     std::map<SlotKind, Slot> specials_;
     std::map<std::string, std::uint64_t, std::less<>> module_shared_;

@@ -4,50 +4,18 @@
 
 #include <algorithm>
 #include <bit>
-#include <exception>
-#include <mutex>
 #include <optional>
-#include <thread>
 
 #include "core/access/lane_set.h"
 #include "core/program/arithmetic.h"
+#include "core/program/block_memory.h"
+#include "core/program/lane_exchange.h"
+#include "core/program/warp_state.h"
+#include "core/runtime/signal.h"
 #include "core/text/error.h"
 #include "core/text/symbol.h"
 
 namespace coalprof {
-namespace {
-
-constexpr std::uint32_t no_target = ~0u;
-
-bool is_access(Opcode opcode) {
-    return opcode == Opcode::load || opcode == Opcode::store || opcode == Opcode::atomic;
-}
-bool is_control(Opcode opcode) {
-    return opcode == Opcode::branch || opcode == Opcode::branch_table || opcode == Opcode::exit ||
-           opcode == Opcode::barrier || opcode == Opcode::trap;
-}
-
-// Lanes at one instruction that wait for others.
-struct Group {
-    std::uint32_t at = 0;
-    std::uint32_t lanes = 0;
-};
-
-struct Warp {
-    std::vector<LaneValue> registers;
-    std::uint32_t first_thread = 0;
-    std::uint32_t lanes = 0;  // that are threads of the block
-    std::uint32_t at = 0;
-    std::uint32_t active = 0;
-    std::uint32_t next_waiting = no_target;  // the lowest of `waiting`
-    std::vector<Group> waiting;
-    std::vector<Group> parked;  // at a barrier
-    std::uint64_t steps = 0;
-    std::vector<std::uint8_t> local;  // lane by lane
-    bool is_done() const { return active == 0 && waiting.empty() && parked.empty(); }
-};
-
-}  // namespace
 
 void ExecutionNotes::add(const ExecutionNotes& other) {
     for (const KernelFault& fault : other.faults)
@@ -64,255 +32,72 @@ void ExecutionNotes::add(const ExecutionNotes& other) {
 
 class Executor::Body {
  public:
-    Body(const Code& code, const KernelLaunch& launch, LaunchMemory& memory,
-         const ExecutionLimits& limits)
-        : code_(code), launch_(launch), memory_(memory), limits_(limits) {
-        translate();
-        make_warps();
-        shared_.resize(code.shared_bytes + launch.dynamic_shared_bytes);
+    Body(const StepCode& steps, const KernelLaunch& launch, LaunchMemory& memory,
+         const ExecutionLimits& limits, StepBudget& budget)
+        : steps_(steps),
+          code_(steps.code()),
+          launch_(launch),
+          memory_(memory),
+          limits_(limits),
+          budget_(budget),
+          block_memory_(code_, launch, memory) {
+        for (std::uint32_t first = 0; first < launch.threads(); first += warp_lanes)
+            warps_.push_back(make_warp(steps, launch, first));
     }
 
     void run(const BlockBox& box, AccessSink& sink, ExecutionNotes& notes) {
         box_ = &box;
         sink_ = &sink;
         attempt_ = {};
-        reset();
+        block_memory_.begin_block();
+        for (WarpState& warp : warps_) warp.begin_block(steps_, box);
         for (bool is_running = true; is_running;) {
             is_running = false;
-            for (Warp& warp : warps_) {
+            for (WarpState& warp : warps_) {
                 if (warp.is_done()) continue;
                 run_to_barrier(warp);
                 is_running = true;
             }
-            for (Warp& warp : warps_) release(warp);
+            for (WarpState& warp : warps_) warp.leave_barrier();
         }
+        budget_.spend(attempt_.steps % steps_at_once);
         attempt_.warps = warps_.size() * box.blocks();
+        attempt_.contents_missing = block_memory_.take_missing();
         notes.add(attempt_);
     }
 
  private:
-    // ---- Before anything runs
-
-    Slot place_of(Slot slot) {
-        if (slot == no_slot) return no_slot;
-        if (places_[slot] == no_slot) {
-            places_[slot] = static_cast<Slot>(used_slots_.size());
-            used_slots_.push_back(slot);
-        }
-        return places_[slot];
-    }
-
-    static bool is_kept(const PtxInstruction& one) {
-        return is_control(one.opcode) || one.is_needed ||
-               (is_access(one.opcode) && one.site != ~0u);
-    }
-    void translate() {
-        places_.assign(code_.slots.size(), no_slot);
-        std::vector<std::uint32_t> new_at(code_.instructions.size() + 1);
-        for (std::size_t i = 0; i < code_.instructions.size(); ++i) {
-            new_at[i] = static_cast<std::uint32_t>(steps_.size());
-            if (is_kept(code_.instructions[i])) add_step(code_.instructions[i], i);
-        }
-        new_at.back() = static_cast<std::uint32_t>(steps_.size());
-        for (PtxStep& step : steps_) {
-            const PtxInstruction& one = code_.instructions[step.instruction];
-            if (step.opcode == Opcode::branch) step.target = new_at[one.target];
-            if (step.opcode != Opcode::branch_table) continue;
-            step.target = static_cast<std::uint32_t>(tables_.size());
-            tables_.emplace_back();
-            for (const std::uint32_t target : one.targets) tables_.back().push_back(new_at[target]);
-        }
-    }
-    void add_step(const PtxInstruction& one, std::size_t at) {
-        PtxStep step{.opcode = one.opcode,
-                     .type = one.type,
-                     .from = one.from,
-                     .relation = one.relation,
-                     .variant = one.variant,
-                     .is_negated = one.is_negated,
-                     .is_ordered = one.is_ordered,
-                     .is_needed = one.is_needed,
-                     .state = one.state,
-                     .guard = place_of(one.guard),
-                     .offset = one.offset,
-                     .width_bytes = one.width_bytes,
-                     .site = one.site,
-                     .instruction = static_cast<std::uint32_t>(at)};
-        const bool takes_all = one.is_needed || one.opcode == Opcode::branch_table;
-        const std::size_t inputs = takes_all ? std::min(one.inputs.size(), most_inputs)
-                                   : is_access(one.opcode) ? 1
-                                                           : 0;
-        for (std::size_t i = 0; i < inputs; ++i)
-            step.input[step.inputs++] = place_of(one.inputs[i]);
-        if (one.is_needed)
-            for (std::size_t i = 0; i < std::min(one.results.size(), most_results); ++i)
-                step.result[step.results++] = place_of(one.results[i]);
-        steps_.push_back(step);
-    }
-
-    void make_warps() {
-        const std::uint32_t threads = launch_.threads();
-        for (std::uint32_t first = 0; first < threads; first += warp_lanes) {
-            Warp& warp = warps_.emplace_back();
-            warp.first_thread = first;
-            const std::uint32_t lanes = std::min(threads - first, warp_lanes);
-            warp.lanes = lanes == warp_lanes ? all_lanes : (1u << lanes) - 1;
-            warp.registers.resize(used_slots_.size());
-            for (std::size_t i = 0; i < used_slots_.size(); ++i)
-                fill(warp, static_cast<std::uint32_t>(i));
-        }
-    }
-    std::array<std::uint32_t, 3> thread_of(std::uint32_t number) const {
-        const auto& block = launch_.block;
-        return {number % block[0], number / block[0] % block[1], number / block[0] / block[1]};
-    }
-    // Registers that hold the same in every block.
-    void fill(Warp& warp, std::uint32_t place) const {
-        const SlotInfo& info = code_.slots[used_slots_[place]];
-        LaneValue& value = warp.registers[place];
-        value.valid = all_lanes;
-        for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
-            value.at[lane] = special(info, warp.first_thread + lane, lane);
-        if (info.kind == SlotKind::constant && info.bits == 1)
-            value.at[0] = info.value ? all_lanes : 0;
-    }
-    std::uint64_t special(const SlotInfo& info, std::uint32_t number, std::uint32_t lane) const {
-        const auto thread = thread_of(number);
-        const std::uint32_t below = (1u << lane) - 1;
-        switch (info.kind) {
-            case SlotKind::constant:
-                return info.value;
-            case SlotKind::tid_x:
-            case SlotKind::tid_y:
-            case SlotKind::tid_z:
-                return thread[index_of(info.kind, SlotKind::tid_x)];
-            case SlotKind::ntid_x:
-            case SlotKind::ntid_y:
-            case SlotKind::ntid_z:
-                return launch_.block[index_of(info.kind, SlotKind::ntid_x)];
-            case SlotKind::nctaid_x:
-            case SlotKind::nctaid_y:
-            case SlotKind::nctaid_z:
-                return launch_.grid[index_of(info.kind, SlotKind::nctaid_x)];
-            case SlotKind::laneid:
-                return lane;
-            case SlotKind::warpid:
-                return number / warp_lanes;
-            case SlotKind::nwarpid:
-                return (launch_.threads() + warp_lanes - 1) / warp_lanes;
-            case SlotKind::nsmid:
-                return 132;  // an H100's and an H200's: the machine is not known here
-            case SlotKind::lanemask_eq:
-                return 1u << lane;
-            case SlotKind::lanemask_lt:
-                return below;
-            case SlotKind::lanemask_le:
-                return below | 1u << lane;
-            case SlotKind::lanemask_gt:
-                return ~(below | 1u << lane);
-            case SlotKind::lanemask_ge:
-                return ~below;
-            case SlotKind::warp_size:
-                return warp_lanes;
-            case SlotKind::dynamic_smem:
-                return launch_.dynamic_shared_bytes;
-            case SlotKind::total_smem:
-                return code_.shared_bytes + launch_.dynamic_shared_bytes;
-            default:
-                return 0;
-        }
-    }
-    static std::size_t index_of(SlotKind kind, SlotKind first) {
-        return static_cast<std::size_t>(kind) - static_cast<std::size_t>(first);
-    }
-
-    void reset() {
-        std::ranges::fill(shared_, std::uint8_t{0});
-        for (Warp& warp : warps_) {
-            warp.at = 0;
-            warp.active = warp.lanes;
-            warp.next_waiting = no_target;
-            warp.waiting.clear();
-            warp.parked.clear();
-            warp.steps = 0;
-            if (!warp.local.empty()) std::ranges::fill(warp.local, std::uint8_t{0});
-            for (std::size_t i = 0; i < used_slots_.size(); ++i) reset(warp.registers[i], i);
-        }
-    }
-    void reset(LaneValue& value, std::size_t place) const {
-        const SlotKind kind = code_.slots[used_slots_[place]].kind;
-        if (kind == SlotKind::reg) {
-            value = {};
-            value.valid = all_lanes;
-        } else if (kind == SlotKind::ctaid_x || kind == SlotKind::ctaid_y ||
-                   kind == SlotKind::ctaid_z) {
-            const std::size_t d = index_of(kind, SlotKind::ctaid_x);
-            value.at.fill(box_->first[d]);
-            value.growth = {};
-            if (box_->count[d] > 1) value.growth[d] = box_->stride[d];
-        }
-    }
+    static constexpr std::uint64_t steps_at_once = 1u << 14;
 
     // ---- Control
 
-    void run_to_barrier(Warp& warp) {
-        while (true) {
-            if (warp.active == 0 && !take_waiting(warp)) return;
-            if (warp.at >= warp.next_waiting) meet(warp);
-            execute(warp, steps_[warp.at]);
-        }
-    }
-    // Lanes that stand furthest behind go on.
-    bool take_waiting(Warp& warp) {
-        if (warp.waiting.empty()) return false;
-        warp.at = warp.next_waiting;
-        meet(warp);
-        return true;
-    }
-    // Lanes that wait where the others are join them; those ahead wait for the ones behind.
-    void meet(Warp& warp) {
-        if (warp.at > warp.next_waiting) {
-            if (warp.active != 0) warp.waiting.push_back({warp.at, warp.active});
-            warp.active = 0;
-            warp.at = warp.next_waiting;
-        }
-        std::erase_if(warp.waiting, [&](const Group& group) {
-            if (group.at == warp.at) warp.active |= group.lanes;
-            return group.at == warp.at;
-        });
-        warp.next_waiting = no_target;
-        for (const Group& group : warp.waiting)
-            warp.next_waiting = std::min(warp.next_waiting, group.at);
-    }
-    static void release(Warp& warp) {
-        for (const Group& group : warp.parked) {
-            warp.waiting.push_back(group);
-            warp.next_waiting = std::min(warp.next_waiting, group.at);
-        }
-        warp.parked.clear();
+    void run_to_barrier(WarpState& warp) {
+        while (warp.has_lanes()) execute(warp, steps_.step(warp.at));
     }
 
-    std::uint32_t lanes_of(const Warp& warp, const PtxStep& step) const {
+    std::uint32_t lanes_of(const WarpState& warp, const PtxStep& step) const {
         if (step.guard == no_slot) return warp.active;
         const auto guard = static_cast<std::uint32_t>(warp.registers[step.guard].at[0]);
         return warp.active & (step.is_negated ? ~guard : guard);
     }
 
-    void execute(Warp& warp, const PtxStep& step) {
+    void execute(WarpState& warp, const PtxStep& step) {
         if (++warp.steps > limits_.steps_of_warp) refuse_endless(step);
-        ++attempt_.steps;
+        if (++attempt_.steps % steps_at_once == 0) {
+            stop_if_asked();
+            budget_.spend(steps_at_once);
+        }
         const std::uint32_t lanes = lanes_of(warp, step);
         switch (step.opcode) {
             case Opcode::branch:
-                return branch(warp, step.target, lanes);
+                return warp.branch(step.target, lanes);
             case Opcode::branch_table:
                 return branch_by_table(warp, step, lanes);
             case Opcode::exit:
                 warp.active &= ~lanes;
                 break;
             case Opcode::barrier:
-                if (lanes != 0) warp.parked.push_back({warp.at + 1, warp.active});
-                if (lanes != 0) warp.active = 0;
+                if (lanes != 0) warp.wait_at_barrier();
                 break;
             case Opcode::trap:
                 if (lanes != 0) add_fault(warp, step, KernelFault::Kind::trap, lanes, 0, {});
@@ -328,36 +113,21 @@ class Executor::Body {
         }
         ++warp.at;
     }
-    void branch(Warp& warp, std::uint32_t target, std::uint32_t taken) {
-        const std::uint32_t rest = warp.active & ~taken;
-        if (taken == 0) {
-            ++warp.at;
-            return;
-        }
-        if (rest != 0) {
-            warp.waiting.push_back({warp.at + 1, rest});
-            warp.next_waiting = std::min(warp.next_waiting, warp.at + 1);
-        }
-        warp.at = target;
-        warp.active = taken;
-    }
-    void branch_by_table(Warp& warp, const PtxStep& step, std::uint32_t lanes) {
+    void branch_by_table(WarpState& warp, const PtxStep& step, std::uint32_t lanes) {
         const LaneValue& index = read(warp, step.input[0], lanes);
         need_fixed(index);
-        const auto& targets = tables_[step.target];
-        const std::uint32_t rest = warp.active & ~lanes;
-        if (rest != 0) warp.waiting.push_back({warp.at + 1, rest});
+        const auto& targets = steps_.table(step);
+        if (const std::uint32_t rest = warp.active & ~lanes; rest != 0)
+            warp.wait({warp.at + 1, rest});
         each_lane(lanes, [&](std::uint32_t lane) {
             const std::uint64_t at = std::min<std::uint64_t>(index.at[lane], targets.size() - 1);
-            warp.waiting.push_back({targets[at], 1u << lane});
+            warp.wait({targets[at], 1u << lane});
         });
         warp.active = 0;
-        warp.next_waiting = no_target;
-        for (const Group& group : warp.waiting)
-            warp.next_waiting = std::min(warp.next_waiting, group.at);
     }
     [[noreturn]] void refuse_endless(const PtxStep& step) const {
-        const CodeStatement& statement = statement_of(step);
+        const CodeStatement& statement =
+            code_.statements[code_.instructions[step.instruction].statement];
         throw UsageError(fmt::format(
             "a warp of {} takes more than {} instructions and does not end: it is at '{}'{}. It "
             "may wait for another block, or for what an array holds; --max-steps allows more",
@@ -366,13 +136,10 @@ class Executor::Body {
                 ? std::string()
                 : fmt::format(" ({}:{})", statement.source.file, statement.source.line)));
     }
-    const CodeStatement& statement_of(const PtxStep& step) const {
-        return code_.statements[code_.instructions[step.instruction].statement];
-    }
 
     // ---- Registers
 
-    const LaneValue& read(const Warp& warp, Slot place, std::uint32_t lanes) const {
+    const LaneValue& read(const WarpState& warp, Slot place, std::uint32_t lanes) const {
         const LaneValue& value = warp.registers[place];
         // Some lanes had another growth when they were written last.
         if ((lanes & ~value.valid) != 0) throw_split_all();
@@ -384,438 +151,234 @@ class Executor::Body {
             if (box_->count[d] > 1) dimensions = static_cast<std::uint8_t>(dimensions | 1 << d);
         throw BoxMustSplit{.dimensions = dimensions, .parts = 64};
     }
-    void write(Warp& warp, Slot place, const LaneValue& value, std::uint32_t lanes,
-               bool is_predicate) {
-        if (place == no_slot) return;
-        LaneValue& there = warp.registers[place];
-        if (is_predicate) {
-            there.at[0] = (there.at[0] & ~std::uint64_t{lanes}) | (value.at[0] & lanes);
-            return;
-        }
-        if (lanes == all_lanes)
-            there.at = value.at;
-        else
-            each_lane(lanes, [&](std::uint32_t lane) { there.at[lane] = value.at[lane]; });
-        if (there.growth == value.growth) {
-            there.valid |= lanes;
-        } else {
-            there.growth = value.growth;
-            there.valid = lanes;
-        }
+    static void need_same(const Growth& growth) {
+        if (dimensions_of(growth) != 0)
+            throw BoxMustSplit{.dimensions = dimensions_of(growth), .parts = 64};
     }
-    bool is_predicate(Slot place) const {
-        return place != no_slot && code_.slots[used_slots_[place]].bits == 1 &&
-               code_.slots[used_slots_[place]].kind == SlotKind::reg;
+    void write(WarpState& warp, Slot place, const LaneValue& value, std::uint32_t lanes) {
+        if (place != no_slot) warp.write(place, value, lanes, steps_.is_predicate(place));
     }
 
-    void compute_step(Warp& warp, const PtxStep& step, std::uint32_t lanes) {
+    void compute_step(WarpState& warp, const PtxStep& step, std::uint32_t lanes) {
         Inputs inputs{};
         for (std::size_t i = 0; i < step.inputs; ++i)
-            inputs[i] = is_predicate(step.input[i]) ? &warp.registers[step.input[i]]
-                                                    : &read(warp, step.input[i], lanes);
-        switch (step.opcode) {
-            case Opcode::shuffle:
-            case Opcode::vote:
-            case Opcode::match:
-            case Opcode::active_mask:
-            case Opcode::reduce_warp:
-                return exchange(warp, step, inputs, lanes);
-            case Opcode::unpack:
-                return unpack(warp, step, *inputs[0], lanes);
-            default:
-                break;
+            inputs[i] = steps_.is_predicate(step.input[i]) ? &warp.registers[step.input[i]]
+                                                           : &read(warp, step.input[i], lanes);
+        if (is_exchange(step.opcode)) {
+            exchange(step, inputs, lanes, exchanged_);
+            write(warp, step.result[0], exchanged_.first, lanes);
+            result_.at[0] = exchanged_.second;
+            if (step.results > 1) write(warp, step.result[1], result_, lanes);
+            return;
         }
+        if (step.opcode == Opcode::unpack) return unpack(warp, step, *inputs[0], lanes);
         compute(step, inputs, lanes, *box_, result_);
-        write(warp, step.result[0], result_, lanes, is_predicate(step.result[0]));
+        write(warp, step.result[0], result_, lanes);
         if (step.results > 1 && step.opcode == Opcode::compare) {  // "%p1|%p2": the opposite
             result_.at[0] = ~result_.at[0];
-            write(warp, step.result[1], result_, lanes, true);
+            write(warp, step.result[1], result_, lanes);
         }
     }
-    void unpack(Warp& warp, const PtxStep& step, const LaneValue& value, std::uint32_t lanes) {
+    void unpack(WarpState& warp, const PtxStep& step, const LaneValue& value, std::uint32_t lanes) {
         need_fixed(value);
+        const LaneValue whole = value;  // a result may be the register that is taken apart
         const auto part = static_cast<std::uint8_t>(step.type.bits / step.results);
-        for (std::uint8_t i = 0; i < step.results; ++i) {
-            result_.growth = {};
-            for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
-                result_.at[lane] = value.at[lane] >> (part * i) & mask_of(part);
-            write(warp, step.result[i], result_, lanes, false);
-        }
-    }
-
-    // What lanes learn of each other.
-    void exchange(Warp& warp, const PtxStep& step, const Inputs& in, std::uint32_t lanes) {
         result_.growth = {};
-        if (step.opcode == Opcode::shuffle) return shuffle(warp, step, in, lanes);
-        if (step.opcode == Opcode::active_mask) {
-            result_.at.fill(lanes);
-        } else if (step.opcode == Opcode::vote) {
-            vote(step, step.variant == 'e' ? 0 : static_cast<std::uint32_t>(in[0]->at[0]) & lanes,
-                 lanes);
-        } else if (step.opcode == Opcode::match) {
-            need_fixed(*in[0]);
-            match(step, *in[0], lanes);
-        } else {
-            need_fixed(*in[0]);
-            reduce(step, *in[0], lanes);
+        for (std::uint8_t i = 0; i < step.results; ++i) {
+            for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+                result_.at[lane] = whole.at[lane] >> (part * i) & mask_of(part);
+            write(warp, step.result[i], result_, lanes);
         }
-        const bool gives_predicate = is_predicate(step.result[0]);
-        write(warp, step.result[0], result_, lanes, gives_predicate);
-        if (step.results > 1 && (step.opcode == Opcode::match || step.variant == 'e')) {
-            result_.at[0] = second_;
-            write(warp, step.result[1], result_, lanes, true);
-        }
-    }
-    void vote(const PtxStep& step, std::uint32_t yes, std::uint32_t lanes) {
-        if (step.variant == 'e') {
-            const auto leader = static_cast<std::uint32_t>(std::countr_zero(lanes));
-            result_.at.fill(leader);
-            second_ = 1u << leader;
-            return;
-        }
-        if (step.variant == 'b') {
-            result_.at.fill(yes);
-            return;
-        }
-        const bool is_true = step.variant == 'a'   ? yes == lanes
-                             : step.variant == 'o' ? yes != 0
-                                                   : yes == 0 || yes == lanes;
-        result_.at[0] = is_true ? all_lanes : 0;
-    }
-    void match(const PtxStep& step, const LaneValue& value, std::uint32_t lanes) {
-        bool all_same = true;
-        each_lane(lanes, [&](std::uint32_t lane) {
-            std::uint32_t same = 0;
-            each_lane(lanes, [&](std::uint32_t other) {
-                same |= std::uint32_t{value.at[other] == value.at[lane]} << other;
-            });
-            result_.at[lane] = same;
-            all_same = all_same && same == lanes;
-        });
-        second_ = all_same ? all_lanes : 0;
-        if (step.variant == 'a' && !all_same) result_.at.fill(0);
-    }
-    void reduce(const PtxStep& step, const LaneValue& value, std::uint32_t lanes) {
-        std::optional<std::uint64_t> all;
-        each_lane(lanes, [&](std::uint32_t lane) {
-            all = all ? combined(step, *all, value.at[lane]) : value.at[lane];
-        });
-        result_.at.fill(all.value_or(0) & mask_of(step.type.bits));
-    }
-    static std::uint64_t combined(const PtxStep& step, std::uint64_t a, std::uint64_t b) {
-        const std::uint8_t bits = step.type.bits;
-        const bool is_less = step.type.kind == 's' ? extended(a, bits) < extended(b, bits) : a < b;
-        switch (step.variant) {
-            case '<':
-                return is_less ? a : b;
-            case '>':
-                return is_less ? b : a;
-            case '&':
-                return a & b;
-            case '|':
-                return a | b;
-            case '^':
-                return a ^ b;
-            case 'x':
-                return b;
-            case 'i':
-                return a >= b ? 0 : a + 1;
-            case 'd':
-                return a == 0 || a > b ? b : a - 1;
-            default:
-                break;
-        }
-        if (step.type.kind != 'f') return (a + b) & mask_of(bits);
-        if (bits == 32)
-            return std::bit_cast<std::uint32_t>(
-                std::bit_cast<float>(static_cast<std::uint32_t>(a)) +
-                std::bit_cast<float>(static_cast<std::uint32_t>(b)));
-        return std::bit_cast<std::uint64_t>(std::bit_cast<double>(a) + std::bit_cast<double>(b));
-    }
-    // PTX ISA, "shfl.sync": c holds the clamp and, above it, the mask of the segment.
-    void shuffle(Warp& warp, const PtxStep& step, const Inputs& in, std::uint32_t lanes) {
-        need_fixed(*in[1]);
-        need_fixed(*in[2]);
-        std::uint32_t inside = 0;
-        each_lane(lanes, [&](std::uint32_t lane) {
-            const auto by = static_cast<std::uint32_t>(in[1]->at[lane] & 0x1F);
-            const auto clamp = static_cast<std::uint32_t>(in[2]->at[lane] & 0x1F);
-            const auto segment = static_cast<std::uint32_t>(in[2]->at[lane] >> 8 & 0x1F);
-            const std::uint32_t most = (lane & segment) | (clamp & ~segment);
-            const std::uint32_t least = lane & segment;
-            std::uint32_t from = lane;
-            bool is_inside = false;
-            if (step.variant == 'u') {
-                from = lane - by;
-                is_inside = static_cast<std::int32_t>(from) >= static_cast<std::int32_t>(most);
-            } else if (step.variant == 'i') {
-                from = least | (by & ~segment);
-                is_inside = from <= most;
-            } else {
-                from = step.variant == 'd' ? lane + by : lane ^ by;
-                is_inside = from <= most;
-            }
-            result_.at[lane] = in[0]->at[is_inside ? from & 31 : lane];
-            inside |= std::uint32_t{is_inside} << lane;
-        });
-        result_.growth = in[0]->growth;
-        write(warp, step.result[0], result_, lanes, false);
-        if (step.results < 2) return;
-        result_.at[0] = inside;
-        write(warp, step.result[1], result_, lanes, true);
     }
 
     // ---- Memory
 
-    static Space space_of(PtxState state) {
-        return state == PtxState::shared  ? Space::shared
-               : state == PtxState::local ? Space::local
-                                          : Space::global;
-    }
-    static PtxState state_at(const PtxStep& step, std::uint64_t address) {
-        if (step.state != PtxState::generic) return step.state;
-        return address >= local_window    ? PtxState::local
-               : address >= shared_window ? PtxState::shared
-                                          : PtxState::global;
-    }
-
-    void access(Warp& warp, const PtxStep& step, std::uint32_t lanes) {
+    void access(WarpState& warp, const PtxStep& step, std::uint32_t lanes) {
         const LaneValue& base = read(warp, step.input[0], lanes);
-        WarpAccess all{.addresses = {}, .active_lanes = lanes, .width_bytes = step.width_bytes};
+        CheckedAccess all;
+        all.state = step.state;
+        all.growth = base.growth;
+        all.warp.width_bytes = step.width_bytes;
+        all.warp.active_lanes = lanes;
+        // Rows of one or two matrices of ldmatrix.
+        if (step.variant == 'n') all.warp.active_lanes &= 0xFFu;
+        if (step.variant == 'm') all.warp.active_lanes &= 0xFFFFu;
         const bool is_narrow = step.state == PtxState::shared || step.state == PtxState::local;
-        each_lane(lanes, [&](std::uint32_t lane) {
-            const std::uint64_t address = base.at[lane] + static_cast<std::uint64_t>(step.offset);
-            all.addresses[lane] = is_narrow ? address & 0xFFFF'FFFFu : address;
-        });
-        for (std::uint32_t rest = lanes; rest != 0;) {  // generic ones may reach several memories
+        const std::uint64_t mask = is_narrow ? 0xFFFF'FFFFu : ~std::uint64_t{0};
+        for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+            all.warp.addresses[lane] =
+                (base.at[lane] + static_cast<std::uint64_t>(step.offset)) & mask;
+        if (step.state != PtxState::generic) return access_one(warp, step, all);
+        for (std::uint32_t rest = all.warp.active_lanes; rest != 0;) {
+            CheckedAccess one = all;
             const auto first = static_cast<std::uint32_t>(std::countr_zero(rest));
-            const PtxState state = state_at(step, all.addresses[first]);
-            WarpAccess one = all;
-            one.active_lanes = 0;
+            one.state = state_of_generic(all.warp.addresses[first]);
+            one.warp.active_lanes = 0;
             each_lane(rest, [&](std::uint32_t lane) {
-                if (state_at(step, all.addresses[lane]) == state) one.active_lanes |= 1u << lane;
+                if (state_of_generic(all.warp.addresses[lane]) != one.state) return;
+                one.warp.active_lanes |= 1u << lane;
+                if (one.state != PtxState::global) one.warp.addresses[lane] &= shared_window - 1;
             });
-            rest &= ~one.active_lanes;
-            if (step.state == PtxState::generic && state != PtxState::global)
-                each_lane(one.active_lanes, [&](std::uint32_t lane) {
-                    one.addresses[lane] &=
-                        state == PtxState::local ? local_window - 1 : shared_window - 1;
-                });
-            access_one(warp, step, state, one, base.growth);
+            rest &= ~one.warp.active_lanes;
+            access_one(warp, step, one);
         }
     }
-    void access_one(Warp& warp, const PtxStep& step, PtxState state, WarpAccess& access,
-                    const Growth& growth) {
-        if (step.variant == 'n') access.active_lanes &= 0xFFu;  // rows of one matrix of ldmatrix
-        if (step.variant == 'm' && step.width_bytes == 16 && !step.is_needed)
-            access.active_lanes &= 0xFFFFu;
-        if (access.active_lanes == 0) return;
-        check(warp, step, state, access, growth);
-        access.space = space_of(state);
-        if (step.site != ~0u && access.active_lanes != 0) {
-            access.kind = code_.sites[step.site].kind;
-            sink_->take(step.site, access.space, access, growth, *box_);
+    void access_one(WarpState& warp, const PtxStep& step, CheckedAccess& access) {
+        check(warp, step, access);
+        if (access.warp.active_lanes == 0) return;
+        access.warp.space = access.state == PtxState::shared  ? Space::shared
+                            : access.state == PtxState::local ? Space::local
+                                                              : Space::global;
+        if (step.site != ~0u && access.state != PtxState::param) {
+            access.warp.kind = code_.sites[step.site].kind;
+            sink_->take(step.site, access.warp.space, access.warp, access.growth, *box_);
         }
         if (!step.is_needed) return;
-        switch (step.opcode) {
-            case Opcode::load:
-                return load(warp, step, state, access, growth);
-            case Opcode::store:
-                return store(warp, step, state, access, growth);
-            default:
-                return change(warp, step, state, access, growth);
+        if (step.opcode == Opcode::load) return load(warp, step, access);
+        need_same(access.growth);
+        if (step.opcode == Opcode::store) return store(warp, step, access);
+        const std::uint32_t lanes = access.warp.active_lanes;
+        const LaneValue& first = read(warp, step.input[1], lanes);
+        const LaneValue& last = read(warp, step.input[step.inputs - 1u], lanes);
+        need_fixed(first);
+        need_fixed(last);
+        block_memory_.change(step, access, warp.local, first, last, result_);
+        if (step.results > 0) write(warp, step.result[0], result_, lanes);
+    }
+    void load(WarpState& warp, const PtxStep& step, const CheckedAccess& access) {
+        if (dimensions_of(access.growth) != 0 && !block_memory_.is_constant(access))
+            need_same(access.growth);
+        const std::uint32_t lanes =
+            step.variant != 0 ? warp.active : access.warp.active_lanes;  // of ldmatrix all
+        for (std::uint8_t i = 0; i < step.results; ++i) {
+            if (step.result[i] == no_slot) continue;
+            block_memory_.load(step, access, warp.local, i, steps_.slot_at(step.result[i]).bits,
+                               result_);
+            write(warp, step.result[i], result_, lanes);
+        }
+    }
+    void store(WarpState& warp, const PtxStep& step, const CheckedAccess& access) {
+        const std::uint32_t lanes =
+            step.variant != 0 ? warp.active : access.warp.active_lanes;  // of stmatrix all
+        for (std::uint8_t i = 1; i < step.inputs; ++i) {
+            const LaneValue& value = read(warp, step.input[i], lanes);
+            need_fixed(value);
+            block_memory_.store(step, access, warp.local, i - 1u, value);
         }
     }
 
-    // Lanes that a GPU would stop for are told, and left out.
-    void check(const Warp& warp, const PtxStep& step, PtxState state, WarpAccess& access,
-               const Growth& growth) {
+    // ---- Faults
+
+    // Lanes that a GPU would stop for are said, and left out.
+    void check(const WarpState& warp, const PtxStep& step, CheckedAccess& access) {
+        const PtxState state = access.state;
         if (state == PtxState::param || state == PtxState::constant || state == PtxState::local)
             return;
-        const std::uint64_t width = std::max(1u, step.width_bytes);
-        const Spread spread = spread_of(growth, *box_);
+        if (is_within(step, access)) return;
+        const Spread spread = spread_of(access.growth, *box_);
         std::uint32_t bad = 0;
         KernelFault::Kind kind = KernelFault::Kind::out_of_bounds;
-        std::string name;
-        each_lane(access.active_lanes, [&](std::uint32_t lane) {
-            const std::uint64_t address = access.addresses[lane];
-            const auto found = fault_at(state, address, width, spread, growth, name);
+        const LaunchArray* array = nullptr;
+        bool differs = dimensions_of(access.growth) != 0;  // from block to block
+        each_lane(access.warp.active_lanes, [&](std::uint32_t lane) {
+            const auto found =
+                fault_at(step, access, access.warp.addresses[lane], spread, array, differs);
             if (!found) return;
             kind = *found;
             bad |= 1u << lane;
         });
         if (bad == 0) return;
-        if (box_->blocks() > 1 && !is_told(step)) throw_split_all();
+        if (box_->blocks() > 1 && (differs || !is_known(step))) throw_split_all();
         add_fault(warp, step, kind, bad,
-                  access.addresses[static_cast<std::uint32_t>(std::countr_zero(bad))], name);
-        access.active_lanes &= ~bad;
+                  access.warp.addresses[static_cast<std::uint32_t>(std::countr_zero(bad))],
+                  array ? array->name : std::string());
+        access.warp.active_lanes &= ~bad;
     }
-    std::optional<KernelFault::Kind> fault_at(PtxState state, std::uint64_t address,
-                                              std::uint64_t width, const Spread& spread,
-                                              const Growth& growth, std::string& name) const {
-        for (const std::int64_t one : growth)
-            if ((static_cast<std::uint64_t>(one) & (width - 1)) != 0)
-                return KernelFault::Kind::misaligned;
-        if ((address & (width - 1)) != 0) return KernelFault::Kind::misaligned;
-        if (state == PtxState::shared)
-            return address + width > shared_.size()
+    // All lanes at once, as almost always: in one array, at multiples of the width.
+    bool is_within(const PtxStep& step, CheckedAccess& access) {
+        const std::uint64_t width = std::max(1u, step.width_bytes);
+        std::uint64_t least = ~std::uint64_t{0}, most = 0, bits = 0;
+        each_lane(access.warp.active_lanes, [&](std::uint32_t lane) {
+            const std::uint64_t address = access.warp.addresses[lane];
+            least = std::min(least, address);
+            most = std::max(most, address);
+            bits |= address;
+        });
+        for (const std::int64_t one : access.growth) bits |= static_cast<std::uint64_t>(one);
+        if ((bits & (width - 1)) != 0) return false;
+        if (access.state == PtxState::shared)
+            return most < block_memory_.shared_bytes() &&
+                   width <= block_memory_.shared_bytes() - most;
+        if (!last_array_ || least < last_array_->base || least >= last_array_->end)
+            last_array_ = memory_.find(least);
+        if (!last_array_ || most >= last_array_->end) return false;
+        access.array = last_array_;
+        if (last_array_->size_bytes == 0) return true;
+        const Spread spread = spread_of(access.growth, *box_);
+        const Wide base = static_cast<Wide>(last_array_->base);
+        return static_cast<Wide>(least) + spread.least >= base &&
+               static_cast<Wide>(most) + spread.most + static_cast<Wide>(width) <=
+                   base + static_cast<Wide>(last_array_->size_bytes);
+    }
+    std::optional<KernelFault::Kind> fault_at(const PtxStep& step, const CheckedAccess& access,
+                                              std::uint64_t address, const Spread& spread,
+                                              const LaunchArray*& array, bool& differs) const {
+        const std::uint64_t width = std::max(1u, step.width_bytes);
+        std::uint64_t bits = address;
+        for (const std::int64_t one : access.growth) bits |= static_cast<std::uint64_t>(one);
+        if ((bits & (width - 1)) != 0) return KernelFault::Kind::misaligned;
+        if (access.state == PtxState::shared)
+            return address + width > block_memory_.shared_bytes()
                        ? std::optional(KernelFault::Kind::shared_bounds)
                        : std::nullopt;
-        const LaunchArray* array = memory_.find(address);
-        if (!array) return KernelFault::Kind::no_memory;
-        if (array->size_bytes == 0) return std::nullopt;
-        const Wide offset = static_cast<Wide>(address) - static_cast<Wide>(array->base);
-        name = array->name;
-        if (offset + spread.least < 0 ||
-            offset + spread.most + static_cast<Wide>(width) > static_cast<Wide>(array->size_bytes))
-            return KernelFault::Kind::out_of_bounds;
-        return std::nullopt;
+        const LaunchArray* there = memory_.find(address);
+        if (!there) return KernelFault::Kind::no_memory;
+        if (there->size_bytes == 0) return std::nullopt;
+        const Wide offset = static_cast<Wide>(address) - static_cast<Wide>(there->base);
+        if (offset + spread.least >= 0 &&
+            offset + spread.most + static_cast<Wide>(width) <= static_cast<Wide>(there->size_bytes))
+            return std::nullopt;
+        array = there;
+        differs = offset + spread.least < static_cast<Wide>(there->size_bytes) &&
+                  offset + spread.most + static_cast<Wide>(width) > 0;
+        return KernelFault::Kind::out_of_bounds;
     }
-    bool is_told(const PtxStep& step) const {
-        return std::ranges::any_of(told_,
-                                   [&](std::uint32_t one) { return one == step.instruction; });
+    bool is_known(const PtxStep& step) const {
+        return std::ranges::find(known_faults_, step.instruction) != known_faults_.end();
     }
-    void add_fault(const Warp& warp, const PtxStep& step, KernelFault::Kind kind,
+    void add_fault(const WarpState& warp, const PtxStep& step, KernelFault::Kind kind,
                    std::uint32_t lanes, std::uint64_t address, const std::string& array) {
-        if (is_told(step)) return;
-        told_.push_back(step.instruction);
+        if (is_known(step)) return;
+        known_faults_.push_back(step.instruction);
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
         attempt_.faults.push_back({.kind = kind,
                                    .instruction = step.instruction,
                                    .block = box_->first,
-                                   .thread = thread_of(warp.first_thread + lane),
+                                   .thread = thread_of(launch_, warp.first_thread + lane),
                                    .address = address,
                                    .array = array});
     }
 
-    std::uint8_t* bytes_of(Warp& warp, PtxState state, std::uint64_t address, std::uint32_t lane,
-                           std::uint32_t bytes) {
-        if (state == PtxState::shared)
-            return address + bytes <= shared_.size() ? &shared_[address] : nullptr;
-        if (warp.local.empty()) warp.local.resize(warp_lanes * code_.local_bytes);
-        return address + bytes <= code_.local_bytes
-                   ? &warp.local[lane * code_.local_bytes + address]
-                   : nullptr;
-    }
-    std::uint64_t read_bytes(Warp& warp, PtxState state, std::uint64_t address, std::uint32_t lane,
-                             std::uint32_t bytes) {
-        std::uint64_t value = 0;
-        if (state == PtxState::param) {
-            for (std::uint32_t i = 0; i < bytes; ++i)
-                if (address + i < launch_.parameters.size())
-                    value |= std::uint64_t{launch_.parameters[address + i]} << (8 * i);
-            return value;
-        }
-        if (state == PtxState::shared || state == PtxState::local) {
-            if (const std::uint8_t* from = bytes_of(warp, state, address, lane, bytes))
-                for (std::uint32_t i = 0; i < bytes; ++i)
-                    value |= std::uint64_t{from[i]} << (8 * i);
-            return value;
-        }
-        const LaunchArray* array = memory_.find(address);
-        if (array && !array->contents) note_missing(array->name);
-        return memory_.read(array, address, bytes);
-    }
-    void note_missing(const std::string& name) {
-        auto& names = attempt_.contents_missing;
-        if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-    }
-    // Whether blocks of the box read the same wherever they read.
-    bool is_constant(PtxState state, const WarpAccess& access) {
-        if (state == PtxState::param) return false;
-        bool all = true;
-        each_lane(access.active_lanes, [&](std::uint32_t lane) {
-            const LaunchArray* array = memory_.find(access.addresses[lane]);
-            all = all && array && (!array->contents || array->contents->is_constant());
-        });
-        return all && !code_.needs_stored_values;
-    }
-
-    void load(Warp& warp, const PtxStep& step, PtxState state, const WarpAccess& access,
-              const Growth& growth) {
-        if (dimensions_of(growth) != 0 && !is_constant(state, access)) throw_split(growth);
-        const std::uint32_t bytes = std::max<std::uint32_t>(1, step.type.bytes());
-        const bool is_signed = step.type.kind == 's';
-        for (std::uint8_t i = 0; i < step.results; ++i) {
-            if (step.result[i] == no_slot) continue;
-            const std::uint8_t bits = code_.slots[used_slots_[step.result[i]]].bits;
-            result_.growth = {};
-            each_lane(access.active_lanes, [&](std::uint32_t lane) {
-                const std::uint64_t value =
-                    read_bytes(warp, state, access.addresses[lane] + i * bytes, lane, bytes);
-                result_.at[lane] =
-                    is_signed ? static_cast<std::uint64_t>(extended(value, step.type.bits)) &
-                                    mask_of(bits)
-                              : value;
-            });
-            write(warp, step.result[i], result_, access.active_lanes, false);
-        }
-    }
-    [[noreturn]] static void throw_split(const Growth& growth) {
-        throw BoxMustSplit{.dimensions = dimensions_of(growth), .parts = 64};
-    }
-    void write_bytes(Warp& warp, PtxState state, std::uint64_t address, std::uint32_t lane,
-                     std::uint64_t value, std::uint32_t bytes) {
-        if (state == PtxState::global) return memory_.write(address, value, bytes);
-        if (std::uint8_t* to = bytes_of(warp, state, address, lane, bytes))
-            for (std::uint32_t i = 0; i < bytes; ++i)
-                to[i] = static_cast<std::uint8_t>(value >> (8 * i));
-    }
-    void store(Warp& warp, const PtxStep& step, PtxState state, const WarpAccess& access,
-               const Growth& growth) {
-        if (dimensions_of(growth) != 0) throw_split(growth);
-        const std::uint32_t bytes = std::max<std::uint32_t>(1, step.type.bytes());
-        for (std::uint8_t i = 1; i < step.inputs; ++i) {
-            const LaneValue& value = read(warp, step.input[i], access.active_lanes);
-            need_fixed(value);
-            each_lane(access.active_lanes, [&](std::uint32_t lane) {
-                write_bytes(warp, state, access.addresses[lane] + (i - 1u) * bytes, lane,
-                            value.at[lane], bytes);
-            });
-        }
-    }
-    // An atomic, lane by lane.
-    void change(Warp& warp, const PtxStep& step, PtxState state, const WarpAccess& access,
-                const Growth& growth) {
-        if (dimensions_of(growth) != 0) throw_split(growth);
-        const std::uint32_t bytes = step.type.bytes();
-        const LaneValue& first = read(warp, step.input[1], access.active_lanes);
-        const LaneValue& last = read(warp, step.input[step.inputs - 1u], access.active_lanes);
-        need_fixed(first);
-        need_fixed(last);
-        LaneValue before;
-        each_lane(access.active_lanes, [&](std::uint32_t lane) {
-            const std::uint64_t old = read_bytes(warp, state, access.addresses[lane], lane, bytes);
-            before.at[lane] = old;
-            const bool is_exchange = step.variant == 'c';
-            const std::uint64_t next = is_exchange ? (old == first.at[lane] ? last.at[lane] : old)
-                                                   : combined(step, old, first.at[lane]);
-            write_bytes(warp, state, access.addresses[lane], lane, next, bytes);
-        });
-        if (step.results > 0) write(warp, step.result[0], before, access.active_lanes, false);
-    }
-
+    const StepCode& steps_;
     const Code& code_;
     const KernelLaunch& launch_;
     LaunchMemory& memory_;
     ExecutionLimits limits_;
-    std::vector<PtxStep> steps_;
-    std::vector<std::vector<std::uint32_t>> tables_;
-    std::vector<Slot> places_;      // of a slot in a warp's registers
-    std::vector<Slot> used_slots_;  // the slot of a place
-    std::vector<Warp> warps_;
-    std::vector<std::uint8_t> shared_;
-    std::vector<std::uint32_t> told_;  // instructions whose fault is known
+    StepBudget& budget_;
+    BlockMemory block_memory_;
+    std::vector<WarpState> warps_;
+    std::vector<std::uint32_t> known_faults_;  // their instructions
+    const LaunchArray* last_array_ = nullptr;
     const BlockBox* box_ = nullptr;
     AccessSink* sink_ = nullptr;
     ExecutionNotes attempt_;
     LaneValue result_;
-    std::uint32_t second_ = 0;
+    Exchanged exchanged_;
 };
 
-Executor::Executor(const Code& code, const KernelLaunch& launch, LaunchMemory& memory,
-                   const ExecutionLimits& limits)
-    : body_(std::make_unique<Body>(code, launch, memory, limits)) {}
+Executor::Executor(const StepCode& steps, const KernelLaunch& launch, LaunchMemory& memory,
+                   const ExecutionLimits& limits, StepBudget& budget)
+    : body_(std::make_unique<Body>(steps, launch, memory, limits, budget)) {}
 Executor::~Executor() = default;
 void Executor::run(const BlockBox& box, AccessSink& sink, ExecutionNotes& notes) {
     body_->run(box, sink, notes);

@@ -22,6 +22,7 @@ struct KernelLaunch {
     std::array<std::uint32_t, 3> block{1, 1, 1};
     std::uint64_t dynamic_shared_bytes = 0;
     std::vector<std::uint8_t> parameters;  // as the kernel reads them
+    std::uint32_t multiprocessors = 132;   // an H100's
     std::uint64_t blocks() const { return std::uint64_t{1} * grid[0] * grid[1] * grid[2]; }
     std::uint32_t threads() const { return block[0] * block[1] * block[2]; }
 };
@@ -60,18 +61,38 @@ class AccessSink {
 
 struct ExecutionLimits {
     std::uint64_t steps_of_warp = std::uint64_t{1} << 25;  // some seconds
+    // Of the whole launch; of one that takes more only a sample of blocks is executed.
+    std::uint64_t steps_before_sampling = std::uint64_t{1} << 25;
 };
+
+// What all executors of a launch may do together.
+struct BudgetSpent {};
+class StepBudget {
+ public:
+    explicit StepBudget(std::uint64_t steps) : most_(steps) {}
+    // Throws BudgetSpent.
+    void spend(std::uint64_t steps) {
+        if (spent_.fetch_add(steps, std::memory_order_relaxed) + steps > most_) throw BudgetSpent{};
+    }
+
+ private:
+    std::atomic<std::uint64_t> spent_ = 0;
+    std::uint64_t most_;
+};
+
+class StepCode;  // step_code.h
 
 // One for each thread that executes. Not for use by several at a time.
 class Executor {
  public:
-    Executor(const Code& code, const KernelLaunch& launch, LaunchMemory& memory,
-             const ExecutionLimits& limits);
+    Executor(const StepCode& steps, const KernelLaunch& launch, LaunchMemory& memory,
+             const ExecutionLimits& limits, StepBudget& budget);
     ~Executor();
     Executor(const Executor&) = delete;
     Executor& operator=(const Executor&) = delete;
 
-    // Throws BoxMustSplit; UsageError where a warp takes more steps than the limits allow.
+    // Throws BoxMustSplit; BudgetSpent; Stopped; UsageError where a warp takes more steps than the
+    // limits allow.
     void run(const BlockBox& box, AccessSink& sink, ExecutionNotes& notes);
 
  private:
@@ -79,8 +100,18 @@ class Executor {
     std::unique_ptr<Body> body_;
 };
 
-// The whole launch on `threads` processors, each with a sink of its own. Throws UsageError.
-ExecutionNotes execute(const Code& code, const KernelLaunch& launch, LaunchMemory& memory,
-                       const ExecutionLimits& limits, const std::vector<AccessSink*>& sinks);
+// The groups that a sample is made of, each with a sink.
+inline constexpr std::uint32_t sample_groups = 16;
+
+struct Execution {
+    ExecutionNotes notes;
+    // Not 0: so many blocks were executed, as many in each of the last sample_groups sinks; what
+    // the sinks before them took does not count.
+    std::uint64_t sampled_blocks = 0;
+};
+// The whole launch. `new_sink` is called by this thread. Throws UsageError, Stopped.
+Execution execute(const Code& code, const KernelLaunch& launch, LaunchMemory& memory,
+                  const ExecutionLimits& limits, std::size_t threads,
+                  const std::function<AccessSink&()>& new_sink);
 
 }  // namespace coalprof

@@ -10,6 +10,7 @@ void LaunchMemory::add(LaunchArray array) {
     const auto behind =
         std::ranges::upper_bound(arrays_, array.base, std::ranges::less(), &LaunchArray::base);
     arrays_.insert(behind, std::move(array));
+    for (std::size_t i = 0; i + 1 < arrays_.size(); ++i) arrays_[i].end = arrays_[i + 1].base;
 }
 
 const LaunchArray* LaunchMemory::find(std::uint64_t address) const {
@@ -21,32 +22,35 @@ const LaunchArray* LaunchMemory::find(std::uint64_t address) const {
 std::uint64_t LaunchMemory::read(const LaunchArray* array, std::uint64_t address,
                                  std::uint32_t bytes) const {
     std::uint64_t value = 0;
+    if (array && array->contents && address - array->base < limit_of(*array))
+        value = array->contents->number_at(address - array->base, bytes);
+    if (written_.empty()) return value;
     for (std::uint32_t i = 0; i < bytes; ++i) {
-        std::uint8_t byte = 0;
-        const auto page =
-            written_.empty() ? written_.end() : written_.find((address + i) / page_bytes);
-        if (page != written_.end() && page->second[(address + i) % page_bytes] != 0)
-            byte = static_cast<std::uint8_t>(page->second[(address + i) % page_bytes]);
-        else if (array && array->contents &&
-                 (array->size_bytes == 0 || address + i - array->base < array->size_bytes))
-            byte = array->contents->byte_at(address + i - array->base);
-        value |= std::uint64_t{byte} << (8 * i);
+        const auto page = written_.find((address + i) / page_bytes);
+        const std::size_t at = (address + i) % page_bytes;
+        if (page == written_.end() || !page->second->is_written[at]) continue;
+        value &= ~(std::uint64_t{0xFF} << (8 * i));
+        value |= std::uint64_t{page->second->bytes[at]} << (8 * i);
     }
     return value;
 }
 
+std::uint64_t LaunchMemory::limit_of(const LaunchArray& array) {
+    return array.size_bytes == 0 ? ~std::uint64_t{0} : array.size_bytes;
+}
+
 void LaunchMemory::write(std::uint64_t address, std::uint64_t value, std::uint32_t bytes) {
     for (std::uint32_t i = 0; i < bytes; ++i) {
-        auto& page = written_[(address + i) / page_bytes];
-        if (page.empty()) {
+        std::unique_ptr<Page>& page = written_[(address + i) / page_bytes];
+        if (!page) {
             if (written_.size() > most_pages)
                 throw UsageError(
                     "the kernel stores more than 256 MiB that decide where it goes on; a smaller "
                     "launch shows the same");
-            page.resize(page_bytes);
+            page = std::make_unique<Page>();
         }
-        page[(address + i) % page_bytes] =
-            static_cast<std::uint16_t>(0x100 | static_cast<std::uint8_t>(value >> (8 * i)));
+        page->bytes[(address + i) % page_bytes] = static_cast<std::uint8_t>(value >> (8 * i));
+        page->is_written.set((address + i) % page_bytes);
     }
 }
 

@@ -1,6 +1,8 @@
 // What a launch reads: the arrays that its parameters point to and the variables of its module.
 #pragma once
 
+#include <array>
+#include <bitset>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,8 +16,9 @@ namespace coalprof {
 class ArrayContents {
  public:
     virtual ~ArrayContents() = default;
-    virtual std::uint8_t byte_at(std::uint64_t at) const = 0;
-    // The same for all addresses: then a launch need not be told block by block.
+    // At most 8 bytes, little-endian; 0 behind the end.
+    virtual std::uint64_t number_at(std::uint64_t at, std::uint32_t bytes) const = 0;
+    // The same for all addresses: then blocks that read other places of it still go the same way.
     virtual bool is_constant() const { return false; }
 };
 
@@ -24,6 +27,7 @@ struct LaunchArray {
     std::uint64_t base = 0;
     std::uint64_t size_bytes = 0;                        // 0: as large as what is touched
     std::shared_ptr<const ArrayContents> contents = {};  // none: zeros that nobody asked for
+    std::uint64_t end = ~std::uint64_t{0};               // where the next one begins
 };
 
 class LaunchMemory {
@@ -38,11 +42,16 @@ class LaunchMemory {
     void write(std::uint64_t address, std::uint64_t value, std::uint32_t bytes);
 
  private:
+    static std::uint64_t limit_of(const LaunchArray& array);
     static constexpr std::uint64_t page_bytes = 4096;
     // 256 MiB: more that decides addresses is refused rather than taken.
     static constexpr std::size_t most_pages = 65536;
-    std::vector<LaunchArray> arrays_;                                        // by base
-    std::unordered_map<std::uint64_t, std::vector<std::uint16_t>> written_;  // 0x100: it is
+    std::vector<LaunchArray> arrays_;  // by base
+    struct Page {
+        std::array<std::uint8_t, page_bytes> bytes{};
+        std::bitset<page_bytes> is_written;
+    };
+    std::unordered_map<std::uint64_t, std::unique_ptr<Page>> written_;
 };
 
 // 4 TiB between arrays: none touches the next.

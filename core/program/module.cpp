@@ -221,12 +221,26 @@ class ModuleReader {
         skip();
         if (!at_end() && text_[at_] == '(') function.parameters = read_parameters();
         skip();
-        while (!at_end() && text_[at_] != '{' && text_[at_] != ';') {  // ".maxntid 128, 1, 1"
-            ++at_;
+        while (!at_end() && text_[at_] != '{' && text_[at_] != ';') {
+            const std::string_view word = peek_word();
+            at_ += std::max<std::size_t>(1, word.size());
+            if (word == ".reqnctapercluster" || word == ".explicitcluster")
+                function.has_clusters = true;
+            if (word == ".maxntid" || word == ".reqntid") function.most_threads = take_product();
             skip();
         }
         if (!take(';')) read_body(function);
         module_.functions.push_back(std::move(function));
+    }
+
+    // "128, 1, 1"
+    std::uint32_t take_product() {
+        std::uint64_t product = 1;
+        do
+            product = std::min<std::uint64_t>(
+                product * std::min<std::uint64_t>(take_number(), 1024), 1024);
+        while (take(','));
+        return static_cast<std::uint32_t>(product);
     }
 
     void read_body(PtxFunction& function) {

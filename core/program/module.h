@@ -61,6 +61,8 @@ struct PtxFunction {
     std::string name;  // mangled
     bool is_entry = false;
     bool has_body = false;
+    std::uint32_t most_threads = 0;  // of a block; 0: it does not say
+    bool has_clusters = false;       // of several blocks
     std::vector<PtxParameter> parameters = {};
     std::vector<PtxParameter> returns = {};
     std::vector<PtxScope> scopes = {};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "core/text/error.h"
 #include "core/text/symbol.h"
@@ -18,19 +19,43 @@ constexpr std::size_t most_origins = 62;
 constexpr Origins of_variables = Origins{1} << most_origins;
 constexpr Origins loaded = Origins{1} << 63;
 
+// Which instructions use a slot.
+class SlotUses {
+ public:
+    void add(Slot slot, std::uint32_t instruction) { uses_.emplace_back(slot, instruction); }
+    void finish() { std::ranges::sort(uses_); }
+    std::vector<std::uint32_t> of(Slot slot) const {
+        std::vector<std::uint32_t> all;
+        for (auto use = std::ranges::lower_bound(uses_, std::pair{slot, 0u});
+             use != uses_.end() && use->first == slot; ++use)
+            all.push_back(use->second);
+        return all;
+    }
+
+ private:
+    std::vector<std::pair<Slot, std::uint32_t>> uses_;
+};
+
 class Needs {
  public:
     explicit Needs(Code& code)
         : code_(code), origins_(code.slots.size(), 0), is_needed_(code.slots.size(), false) {}
 
     void mark() {
+        for (PtxInstruction& one : code_.instructions) one.is_needed = false;
+        for (std::uint32_t i = 0; i < code_.instructions.size(); ++i) {
+            for (const Slot slot : code_.instructions[i].results)
+                if (slot != no_slot) writers_.add(slot, i);
+            for (const Slot slot : code_.instructions[i].inputs)
+                if (slot != no_slot) readers_.add(slot, i);
+        }
+        writers_.finish();
+        readers_.finish();
         find_origins();
         for (const PtxInstruction& one : code_.instructions) start_from(one);
-        for (bool changed = true; changed;) {
-            changed = false;
-            for (PtxInstruction& one : code_.instructions) changed = take(one) || changed;
-            changed = take_stores() || changed;
-        }
+        do take_needed();
+        while (take_stores());
+        code_.needs_shared_values = needs_shared_;
         set_parameters();
     }
 
@@ -79,23 +104,27 @@ class Needs {
     }
 
     void find_origins() {
-        for (bool changed = true; changed;) {
-            changed = false;
-            for (const PtxInstruction& one : code_.instructions) {
-                Origins found = 0;
-                if (one.opcode == Opcode::load)
-                    found = one.state == PtxState::param ? origin_of_parameter(one) : loaded;
-                else if (passes_addresses_on(one.opcode))
-                    for (const Slot slot : one.inputs) found |= origins_of(slot);
-                for (const Slot slot : one.results)
-                    if (slot != no_slot && (origins_[slot] | found) != origins_[slot]) {
-                        origins_[slot] |= found;
-                        changed = true;
-                    }
+        std::vector<std::uint32_t> waiting(code_.instructions.size());
+        for (std::uint32_t i = 0; i < waiting.size(); ++i)
+            waiting[i] = static_cast<std::uint32_t>(waiting.size()) - 1 - i;
+        while (!waiting.empty()) {
+            const PtxInstruction& one = code_.instructions[waiting.back()];
+            waiting.pop_back();
+            Origins found = 0;
+            if (one.opcode == Opcode::load)
+                found = one.state == PtxState::param ? origin_of_parameter(one) : loaded;
+            else if (passes_addresses_on(one.opcode))
+                for (const Slot slot : one.inputs) found |= origins_of(slot);
+            for (const Slot slot : one.results) {
+                if (slot == no_slot || (origins_[slot] | found) == origins_[slot]) continue;
+                origins_[slot] |= found;
+                for (const std::uint32_t reader : readers_.of(slot)) waiting.push_back(reader);
             }
         }
     }
-    static Origins bit_of(std::size_t parameter) {
+    Origins bit_of(std::size_t parameter) const {
+        if (!code_.shares_array.empty() && code_.shares_array[parameter] != 0)
+            parameter = code_.shares_array[parameter] - 1;
         return parameter < most_origins ? Origins{1} << parameter : loaded;
     }
     Origins origins_of(Slot slot) const {
@@ -107,9 +136,15 @@ class Needs {
     }
 
     void need(Slot slot) {
-        if (slot != no_slot && !is_needed_[slot]) {
-            is_needed_[slot] = true;
-            changed_ = true;
+        if (slot == no_slot || is_needed_[slot]) return;
+        is_needed_[slot] = true;
+        needed_.push_back(slot);
+    }
+    void take_needed() {
+        while (!needed_.empty()) {
+            const Slot slot = needed_.back();
+            needed_.pop_back();
+            for (const std::uint32_t writer : writers_.of(slot)) take(code_.instructions[writer]);
         }
     }
 
@@ -133,19 +168,17 @@ class Needs {
         }
     }
 
-    // Whether it brought something new.
-    bool take(PtxInstruction& one) {
-        if (one.is_needed) return false;
-        const bool is_wanted = std::ranges::any_of(
-            one.results, [&](Slot slot) { return slot != no_slot && is_needed_[slot]; });
-        if (!is_wanted) return false;
+    void take(PtxInstruction& one) {
+        if (one.is_needed) return;
         if (one.opcode == Opcode::unknown) refuse(one);
         one.is_needed = true;
-        changed_ = true;
         need(one.guard);
         for (const Slot slot : one.inputs) need(slot);
-        if (one.opcode == Opcode::atomic) code_.needs_stored_values = needs_global_ = true;
-        if (one.opcode != Opcode::load) return true;
+        if (one.opcode == Opcode::atomic) {
+            code_.needs_stored_values = needs_global_ = true;
+            wanted_ |= origins_of(one.inputs.front());
+        }
+        if (one.opcode != Opcode::load) return;
         if (reaches_global(one)) {
             needs_global_ = true;
             wanted_ |= origins_of(one.inputs.front());
@@ -154,12 +187,11 @@ class Needs {
             code_.needs_loaded_values = true;
         if (one.state == PtxState::shared || one.state == PtxState::generic) needs_shared_ = true;
         if (one.state == PtxState::local || one.state == PtxState::generic) needs_local_ = true;
-        return true;
     }
 
     // Stores to memory whose contents matter: what they store matters.
     bool take_stores() {
-        bool changed = std::exchange(changed_, false);
+        bool changed = false;
         for (PtxInstruction& one : code_.instructions) {
             if (one.is_needed || (one.opcode != Opcode::store && one.opcode != Opcode::atomic))
                 continue;
@@ -188,7 +220,7 @@ class Needs {
         for (std::size_t i = 0; i < code_.parameters.size(); ++i) {
             const bool is_wide = code_.parameters[i].size_bytes == 8;
             code_.is_address[i] = is_wide && (code_.parameters[i].is_pointer ||
-                                              (i < most_origins && (reached >> i & 1) != 0));
+                                              (i < most_origins && (reached & bit_of(i)) != 0));
         }
         for (const PtxInstruction& one : code_.instructions) {
             if (one.opcode != Opcode::load || one.state != PtxState::param || !one.is_needed)
@@ -213,8 +245,10 @@ class Needs {
     Code& code_;
     std::vector<Origins> origins_;
     std::vector<bool> is_needed_;
-    Origins wanted_ = 0;  // of loads that matter
-    bool changed_ = false;
+    Origins wanted_ = 0;        // of loads that matter
+    std::vector<Slot> needed_;  // whose writers are still to be looked at
+    SlotUses writers_;
+    SlotUses readers_;
     bool needs_global_ = false;
     bool needs_shared_ = false;
     bool needs_local_ = false;

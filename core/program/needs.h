@@ -6,7 +6,7 @@
 namespace coalprof {
 
 // Sets is_needed of instructions and parameters, and what they need of memory. Throws UsageError
-// where an instruction that is needed is not known.
+// where an instruction that is needed is not known. May be repeated.
 void mark_needs(Code& code);
 
 }  // namespace coalprof

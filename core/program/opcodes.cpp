@@ -35,6 +35,8 @@ constexpr std::array rows{
     Row{"bfe", Opcode::bfe, 3},
     Row{"bfi", Opcode::bfi, 4},
     Row{"prmt", Opcode::prmt, 3},
+    Row{"dp4a", Opcode::dot4, 3},
+    Row{"dp2a", Opcode::dot2, 3},
     Row{"and", Opcode::bit_and, 2},
     Row{"or", Opcode::bit_or, 2},
     Row{"xor", Opcode::bit_xor, 2},
@@ -77,11 +79,9 @@ constexpr std::array rows{
     Row{"setmaxnreg", Opcode::nothing, 0},
     Row{"pmevent", Opcode::nothing, 0},
     Row{"brkpt", Opcode::nothing, 0},
-    Row{"wgmma", Opcode::nothing, 0},
-    Row{"tcgen05", Opcode::nothing, 0},
 };
 
-constexpr std::array<std::pair<std::string_view, SlotKind>, 32> specials{{
+constexpr std::array<std::pair<std::string_view, SlotKind>, 46> specials{{
     {"%tid.x", SlotKind::tid_x},
     {"%tid.y", SlotKind::tid_y},
     {"%tid.z", SlotKind::tid_z},
@@ -113,12 +113,28 @@ constexpr std::array<std::pair<std::string_view, SlotKind>, 32> specials{{
     {"WARP_SZ", SlotKind::warp_size},
     {"%dynamic_smem_size", SlotKind::dynamic_smem},
     {"%total_smem_size", SlotKind::total_smem},
-    {"%cluster_ctaid.x", SlotKind::gridid},
+    // Of a cluster of one block; of others they are refused.
+    {"%cluster_ctaid.x", SlotKind::zero},
+    {"%cluster_ctaid.y", SlotKind::zero},
+    {"%cluster_ctaid.z", SlotKind::zero},
+    {"%cluster_nctaid.x", SlotKind::one},
+    {"%cluster_nctaid.y", SlotKind::one},
+    {"%cluster_nctaid.z", SlotKind::one},
+    {"%cluster_ctarank", SlotKind::zero},
+    {"%cluster_nctarank", SlotKind::one},
+    {"%is_explicit_cluster", SlotKind::zero},
+    {"%clusterid.x", SlotKind::ctaid_x},
+    {"%clusterid.y", SlotKind::ctaid_y},
+    {"%clusterid.z", SlotKind::ctaid_z},
+    {"%nclusterid.x", SlotKind::nctaid_x},
+    {"%nclusterid.y", SlotKind::nctaid_y},
+    {"%nclusterid.z", SlotKind::nctaid_z},
 }};
 
 std::optional<PtxType> type_named(std::string_view word) {
     if (word == "pred") return PtxType{'p', 1};
-    if (word == "bf16" || word == "tf32" || word.ends_with("x2") || word.ends_with("x4"))
+    if (word == "bf16") return PtxType{'g', 16};
+    if (word == "tf32" || word.ends_with("x2") || word.ends_with("x4"))
         return PtxType{'h', static_cast<std::uint8_t>(bytes_of_type(word).value_or(4) * 8)};
     const auto bytes = bytes_of_type(word);
     if (!bytes) return std::nullopt;
@@ -191,7 +207,8 @@ bool OpcodeWords::is_memory() const {
         "ld",        "ldu",           "st",       "atom",      "red",       "cp",
         "ldmatrix",  "stmatrix",      "prefetch", "prefetchu", "discard",   "mbarrier",
         "tensormap", "applypriority", "multimem", "tex",       "tld4",      "txq",
-        "suld",      "sust",          "sured",    "suq",       "movmatrix", "clusterlaunchcontrol"};
+        "suld",      "sust",          "sured",    "suq",       "movmatrix", "clusterlaunchcontrol",
+        "wmma",      "wgmma",         "tcgen05"};
     return std::ranges::find(names, base()) != names.end();
 }
 
@@ -222,10 +239,20 @@ MemoryWords OpcodeWords::memory() const {
         words.state = PtxState::shared;
         words.width_bytes = 16;
         words.variant = has("x4") ? 'M' : has("x2") ? 'm' : 'n';
+        words.is_transposed = has("trans");
     } else {
         const bool has_result = base() == "mbarrier" || base().starts_with("t") ||
-                                base().starts_with("su") || base() == "movmatrix";
+                                base().starts_with("su") || base() == "movmatrix" ||
+                                base() == "wmma" || base() == "multimem";
         words.opcode = has_result ? Opcode::unknown : Opcode::nothing;
+        constexpr std::array counted_nowhere{"cp",    "st",    "red",  "multimem",
+                                             "tex",   "tld4",  "suld", "sust",
+                                             "sured", "wgmma", "wmma", "tcgen05"};
+        const bool waits = has("wait") || has("commit_group") || has("wait_group") ||
+                           has("wait_all") || has("fence") || has("mma");
+        words.is_uncounted = std::ranges::find(counted_nowhere, base()) != counted_nowhere.end() &&
+                             (!waits || base() == "wgmma") &&
+                             !(base() == "wgmma" && !has("mma_async"));
     }
     return words;
 }
@@ -252,6 +279,11 @@ void OpcodeWords::describe(PtxInstruction& instruction) const {
             break;
         case Opcode::convert:
             describe_conversion(instruction);
+            break;
+        case Opcode::dot4:
+        case Opcode::dot2:
+            if (all.size() == 2) instruction.from = all.front();
+            instruction.variant = has("hi") ? 'h' : 'l';
             break;
         case Opcode::slct:
             if (all.size() == 2) instruction.type = all.front(), instruction.from = all.back();
@@ -287,10 +319,12 @@ void OpcodeWords::describe(PtxInstruction& instruction) const {
         default:
             break;
     }
+    const bool has_mode = instruction.opcode == Opcode::prmt && parts_.size() > 2;
     const bool has_carry = has("cc") || base() == "addc" || base() == "subc" || base() == "madc";
     const bool is_packed = instruction.type.kind == 'h' && instruction.opcode != Opcode::move &&
                            instruction.opcode != Opcode::convert;
-    if (has_carry || is_packed) instruction.opcode = Opcode::unknown;
+    const bool is_wide = instruction.type.bits > 64 || instruction.from.bits > 64;
+    if (has_carry || is_packed || has_mode || is_wide) instruction.opcode = Opcode::unknown;
 }
 
 void OpcodeWords::describe_comparison(PtxInstruction& instruction) const {
@@ -338,9 +372,7 @@ void OpcodeWords::describe_conversion(PtxInstruction& instruction) const {
     instruction.type = all[all.size() - 2];
     instruction.from = all.back();
     instruction.variant = has("rni") ? 'n' : has("rmi") ? 'm' : has("rpi") ? 'p' : 'z';
-    const auto is_known = [](PtxType type) {
-        return type.kind == 'h' ? false : type.kind != 'f' || type.bits >= 32;
-    };
+    const auto is_known = [](PtxType type) { return type.kind != 'h' && type.bits <= 64; };
     if (!is_known(instruction.type) || !is_known(instruction.from))
         instruction.opcode = Opcode::unknown;
 }

@@ -18,6 +18,8 @@ struct MemoryWords {
     PtxType type = {};
     char variant = 0;  // of atomics: + < > & | ^ x(change) c(ompare) i d; m: matrices of ldmatrix
     std::uint32_t width_bytes = 0;
+    bool is_transposed = false;
+    bool is_uncounted = false;  // it asks for memory in a way that nobody counts here
     bool is_copy = false;       // cp.async: the operand behind the first is what is read
     bool is_reduction = false;  // an atomic without result
 };

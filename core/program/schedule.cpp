@@ -1,4 +1,5 @@
 // Which boxes of blocks are executed: the whole grid first, and its parts where blocks differ.
+// Where that takes too many steps, a sample of blocks.
 #include <algorithm>
 #include <condition_variable>
 #include <exception>
@@ -6,6 +7,7 @@
 #include <thread>
 
 #include "core/program/execute.h"
+#include "core/program/step_code.h"
 
 namespace coalprof {
 namespace {
@@ -21,8 +23,8 @@ class Boxes {
     // None: all are done, or a thread failed.
     bool take(BlockBox& box) {
         std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] { return !waiting_.empty() || running_ == 0 || failed_; });
-        if (waiting_.empty() || failed_) return false;
+        changed_.wait(lock, [&] { return !waiting_.empty() || running_ == 0 || is_stopped_; });
+        if (waiting_.empty() || is_stopped_) return false;
         box = waiting_.back();
         waiting_.pop_back();
         ++running_;
@@ -32,13 +34,10 @@ class Boxes {
         const std::lock_guard lock(mutex_);
         if (--running_ == 0) changed_.notify_all();
     }
-    void fail(std::exception_ptr why) {
+    void stop() {
         const std::lock_guard lock(mutex_);
-        if (!failed_) failed_ = std::move(why);
+        is_stopped_ = true;
         changed_.notify_all();
-    }
-    void rethrow() const {
-        if (failed_) std::rethrow_exception(failed_);
     }
 
  private:
@@ -46,7 +45,7 @@ class Boxes {
     std::condition_variable changed_;
     std::vector<BlockBox> waiting_;
     std::size_t running_ = 0;
-    std::exception_ptr failed_;
+    bool is_stopped_ = false;
 };
 
 // The longest of the dimensions along which blocks differ.
@@ -88,61 +87,168 @@ std::vector<BlockBox> parts_of(const BlockBox& box, const BoxMustSplit& why) {
     return parts;
 }
 
-void work(Boxes& boxes, Executor& executor, AccessSink& sink, ExecutionNotes& notes) {
+// Blocks of a launch as they are numbered, x fastest.
+BlockBox block_of(const KernelLaunch& launch, std::uint64_t number) {
+    BlockBox box;
+    for (std::size_t d = 0; d < 3; ++d) {
+        box.first[d] = static_cast<std::uint32_t>(number % launch.grid[d]);
+        number /= launch.grid[d];
+    }
+    return box;
+}
+
+// What is executed, for all threads.
+struct Work {
+    const StepCode& steps;
+    const KernelLaunch& launch;
+    LaunchMemory& memory;
+    const ExecutionLimits& limits;
+    std::size_t threads;
+    const std::function<AccessSink&()>& new_sink;
+};
+
+// Calls work(executor, thread) in each of so many threads; throws what one of them threw.
+template <typename Each>
+void in_threads(const Work& work, std::size_t threads, StepBudget& budget, const Each& each) {
+    std::exception_ptr failure;
+    std::mutex failing;
+    const auto run = [&](std::size_t thread) {
+        try {
+            Executor executor(work.steps, work.launch, work.memory, work.limits, budget);
+            each(executor, thread);
+        } catch (...) {
+            const std::lock_guard lock(failing);
+            if (!failure) failure = std::current_exception();
+        }
+    };
+    {
+        std::vector<std::jthread> others;
+        for (std::size_t i = 1; i < threads; ++i) others.emplace_back(run, i);
+        run(0);
+    }
+    if (failure) std::rethrow_exception(failure);
+}
+
+void take_boxes(Boxes& boxes, Executor& executor, AccessSink& sink, ExecutionNotes& notes) {
     BlockBox box;
     while (boxes.take(box)) {
         try {
             executor.run(box, sink, notes);
             sink.keep();
+            boxes.done();
         } catch (const BoxMustSplit& why) {
             sink.drop();
             boxes.add(parts_of(box, why));
+            boxes.done();
         } catch (...) {
-            boxes.fail(std::current_exception());
+            boxes.stop();
+            throw;
         }
-        boxes.done();
     }
+}
+
+ExecutionNotes run_all(const Work& work, StepBudget& budget) {
+    std::vector<ExecutionNotes> notes(work.threads);
+    std::vector<AccessSink*> sinks;
+    for (std::size_t i = 0; i < work.threads; ++i) sinks.push_back(&work.new_sink());
+    Boxes boxes;
+    boxes.add({{.count = work.launch.grid}});
+    in_threads(work, work.threads, budget, [&](Executor& executor, std::size_t thread) {
+        take_boxes(boxes, executor, *sinks[thread], notes[thread]);
+    });
+    ExecutionNotes all;
+    for (const ExecutionNotes& one : notes) all.add(one);
+    return all;
 }
 
 // One block after the other, as they are numbered: what one stores, later ones load.
-void run_in_order(const KernelLaunch& launch, Executor& executor, AccessSink& sink,
-                  ExecutionNotes& notes) {
-    for (std::uint32_t z = 0; z < launch.grid[2]; ++z)
-        for (std::uint32_t y = 0; y < launch.grid[1]; ++y)
-            for (std::uint32_t x = 0; x < launch.grid[0]; ++x) {
-                executor.run({.first = {x, y, z}}, sink, notes);
-                sink.keep();
-            }
+ExecutionNotes run_in_order(const Work& work, StepBudget& budget) {
+    AccessSink& sink = work.new_sink();
+    ExecutionNotes notes;
+    in_threads(work, 1, budget, [&](Executor& executor, std::size_t) {
+        for (std::uint64_t i = 0; i < work.launch.blocks(); ++i) {
+            executor.run(block_of(work.launch, i), sink, notes);
+            sink.keep();
+        }
+    });
+    return notes;
 }
+
+// Spread over the launch however many are taken: steps of the golden ratio come back to no place.
+std::uint64_t sampled_block(std::uint64_t number, std::uint64_t blocks) {
+    __extension__ using WideNatural = unsigned __int128;
+    const std::uint64_t place = number * 0x9E37'79B9'7F4A'7C15u + (std::uint64_t{1} << 63);
+    return static_cast<std::uint64_t>(static_cast<WideNatural>(place) * blocks >> 64);
+}
+
+// Each group gets as many blocks, one after the other in a sink of its own: how groups differ tells
+// how far the sample may be off. How many is decided by steps, so that the result is the same with
+// any number of threads.
+class Sample {
+ public:
+    explicit Sample(const Work& work) : work_(work), notes_(sample_groups) {
+        for (std::uint32_t i = 0; i < sample_groups; ++i) sinks_.push_back(&work.new_sink());
+    }
+    void run(ExecutionNotes& all) {
+        run_rounds(0, 1);
+        std::uint64_t steps = 1;
+        for (const ExecutionNotes& one : notes_) steps += one.steps;
+        const std::uint64_t rounds =
+            std::min(most_rounds,
+                     std::max<std::uint64_t>(1, work_.limits.steps_before_sampling / 4 / steps));
+        run_rounds(1, rounds);
+        for (const ExecutionNotes& one : notes_) all.add(one);
+        blocks_ = rounds * sample_groups;
+    }
+    std::uint64_t blocks() const { return blocks_; }
+
+ private:
+    static constexpr std::uint64_t most_rounds = 256;
+    void run_rounds(std::uint64_t first, std::uint64_t end) {
+        StepBudget unlimited(~std::uint64_t{0});
+        const std::size_t threads = work_.steps.code().needs_stored_values ? 1 : work_.threads;
+        in_threads(work_, threads, unlimited, [&](Executor& executor, std::size_t thread) {
+            for (std::size_t group = thread; group < sample_groups; group += threads)
+                for (std::uint64_t round = first; round < end; ++round) {
+                    executor.run(block_of(work_.launch, sampled_block(round * sample_groups + group,
+                                                                      work_.launch.blocks())),
+                                 *sinks_[group], notes_[group]);
+                    sinks_[group]->keep();
+                }
+        });
+    }
+
+    const Work& work_;
+    std::vector<AccessSink*> sinks_;
+    std::vector<ExecutionNotes> notes_;
+    std::uint64_t blocks_ = 0;
+};
 
 }  // namespace
 
-ExecutionNotes execute(const Code& code, const KernelLaunch& launch, LaunchMemory& memory,
-                       const ExecutionLimits& limits, const std::vector<AccessSink*>& sinks) {
-    ExecutionNotes all;
-    if (code.needs_stored_values) {
-        Executor executor(code, launch, memory, limits);
-        run_in_order(launch, executor, *sinks.front(), all);
-        return all;
+Execution execute(const Code& code, const KernelLaunch& launch, LaunchMemory& memory,
+                  const ExecutionLimits& limits, std::size_t threads,
+                  const std::function<AccessSink&()>& new_sink) {
+    const StepCode steps(code);
+    // Registers of all threads together may not take much memory.
+    constexpr std::size_t most_register_bytes = std::size_t{256} << 20;
+    const std::size_t block_bytes =
+        steps.places() * sizeof(LaneValue) * (launch.threads() / warp_lanes + 1) + 1;
+    const std::size_t most_threads = std::max<std::size_t>(1, most_register_bytes / block_bytes);
+    const Work work{
+        steps, launch, memory, limits, std::clamp<std::size_t>(threads, 1, most_threads), new_sink};
+    Execution execution;
+    const bool may_sample = launch.blocks() > 4 * sample_groups;
+    StepBudget budget(may_sample ? limits.steps_before_sampling : ~std::uint64_t{0});
+    try {
+        execution.notes =
+            code.needs_stored_values ? run_in_order(work, budget) : run_all(work, budget);
+    } catch (const BudgetSpent&) {
+        Sample sample(work);
+        sample.run(execution.notes);
+        execution.sampled_blocks = sample.blocks();
     }
-    Boxes boxes;
-    boxes.add({{.first = {0, 0, 0}, .stride = {1, 1, 1}, .count = launch.grid}});
-    std::vector<ExecutionNotes> notes(sinks.size());
-    {
-        std::vector<std::jthread> threads;
-        for (std::size_t i = 0; i < sinks.size(); ++i)
-            threads.emplace_back([&, i] {
-                try {
-                    Executor executor(code, launch, memory, limits);
-                    work(boxes, executor, *sinks[i], notes[i]);
-                } catch (...) {
-                    boxes.fail(std::current_exception());
-                }
-            });
-    }
-    boxes.rethrow();
-    for (const ExecutionNotes& one : notes) all.add(one);
-    return all;
+    return execution;
 }
 
 }  // namespace coalprof

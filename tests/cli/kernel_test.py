@@ -1,7 +1,11 @@
 """`coalprof kernel`: PTX, its launch and its arguments, and what is said where they do not fit."""
 import os
+import re
+import shutil
 import struct
+import subprocess
 import tempfile
+import unittest
 
 import harness
 from harness import SOURCE, Case
@@ -72,23 +76,79 @@ class Kernel(Case):
     def test_counts_by_the_rules_of_any_machine(self):
         readings = {}
         for machine in ("c1060", "c2050", "h200"):
-            points = self.run_ok("kernel", NATURAL, *SAXPY, "--machine", machine, "--json").json["points"]
+            points = self.run_ok("kernel", NATURAL, "saxpy4", "--grid", "32768", "--block", "256",
+                                 "--machine", machine, "--json").json["points"]
             readings[machine] = points[0]["predicted"]
         self.assertNotIn("load_transactions", readings["h200"])
         # 16 bytes a lane: 512 bytes a warp are four lines of 128 bytes, for each of two loads.
-        self.assertEqual(readings["c2050"]["load_transactions"], 4 * 2 * 524288)
-        self.assertEqual(readings["c1060"]["load_transaction_bytes"], 512 * 2 * 524288)
+        self.assertEqual(readings["c2050"]["load_transactions"], 4 * 2 * 262144)
+        self.assertEqual(readings["c1060"]["load_transaction_bytes"], 512 * 2 * 262144)
 
-    def test_lists_kernels_with_their_parameters(self):
+    def test_lists_kernels_with_the_types_of_their_parameters(self):
         listed = self.run_ok("kernel", NATURAL, "--list").out_text
         self.assertEqual(len(listed.splitlines()), 24)
-        self.assertIn("grid_stride: 0 (pointer), 1 (pointer), 2 (u32)", listed)
+        self.assertIn("grid_stride: 0 (float const*), 1 (float*), 2 (int)", listed)
+
+    def test_finds_a_kernel_by_a_regular_expression(self):
+        found = self.run_ok("kernel", NATURAL, "^saxpy4\\(.*float4", *SAXPY[1:], "--json").json
+        self.assertEqual(found["points"][0]["parameters"]["kernel"], "saxpy4")
+
+    def test_has_no_empty_cell_in_the_row_of_the_kernel(self):
+        table = self.run_ok("kernel", NATURAL, "column_pack", "--grid", "64", "--block", "256").out_text
+        row = next(line for line in table.splitlines() if line.split()[:2] == ["all", "all"])
+        self.assertNotIn("n/a", row)
+
+    def test_sweeps_launches_and_names_the_best(self):
+        swept = self.run_ok("kernel", "-", "--grid", "4", "--block", "32..128*2", "--arg", "n=64,128",
+                            "--arg", "col=i32[512]=iota", "--machine", "h200,c2050",
+                            "--best", "load_requests", "--json", stdin=GATHER).json
+        self.assertEqual(len(swept["points"]), 3 * 2 * 2)
+        # 64 elements are two warps with two loads each, whatever the block.
+        self.assertEqual([point["predicted"]["load_requests"] for point in swept["points"]
+                          if point["parameters"]["n"] == 64 and point["parameters"]["machine"] == "h200"], [4, 4, 4])
+        self.assertEqual(swept["points"][0]["name"], "gather block=32 n=64 machine=h200")
+        blocks = self.run_ok("kernel", NATURAL, "transpose_naive", "--grid", "2048x2048/block", "--block", "32x8,8x32",
+                             "--best", "store_sectors", "--json").json
+        self.assertEqual(blocks["verdicts"][0]["best"], [{"kernel": "transpose_naive", "grid": "256x64", "block": "8x32"}])
+
+    def test_saves_addresses_that_give_the_same_counts(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "k.txt")
+            lines = self.run_ok("kernel", NATURAL, "column_pack", "--grid", "1", "--block", "64",
+                                "--addresses", file, "--json").json["points"][1:]
+            warps = self.run_ok("warps", file, "--json").json["points"]
+        for key in ("load_sectors", "store_sectors"):
+            self.assertEqual(sum(one["predicted"].get(key) or 0 for one in lines),
+                             sum(one["predicted"].get(key) or 0 for one in warps))
+
+    def test_draws_a_warp_of_a_line(self):
+        document = self.run_ok("kernel", NATURAL, "column_pack", "--grid", "4", "--block", "256", "--json").json
+        worst = document["points"][1]
+        line = worst["parameters"]["line"].split(":")[1]
+        drawn = self.run_ok("explain", "kernel", NATURAL, "column_pack", "--grid", "4", "--block", "256",
+                            "--line", line, "--op", worst["parameters"]["op"], "--json").json
+        self.assertEqual(drawn["explanation"]["accesses"][0]["instructions"][0]["kind"], worst["parameters"]["op"])
+        refused = self.refuse("explain", "kernel", NATURAL, "column_pack", "--grid", "4", "--block", "256",
+                              "--line", "1")
+        self.assertIn("no access of line 1", refused.err_text)
+
+    def test_pointers_may_share_an_array(self):
+        # Stores of y are what col holds for later blocks; were they apart, zeros would be loaded.
+        apart = self.predict(*LAUNCH, "--arg", "col=i32[256]=iota")["points"][0]["predicted"]
+        shared = self.predict(*LAUNCH, "--arg", "col=i32[256]=iota", "--arg", "x=col", "--arg", "y=col")
+        self.assertEqual(shared["points"][0]["predicted"], apart)
+        self.assertIn("no array of its own",
+                      self.refuse("kernel", "-", *LAUNCH, "--arg", "x=y", "--arg", "y=x", stdin=GATHER).err_text)
 
     def test_refuses_what_it_cannot_execute(self):
         for arguments, stdin, part in (
                 ((), GATHER, "--grid and --block"),
-                (("--grid", "4", "--block", "64"), GATHER, "not given: n"),
+                (("--grid", "4", "--block", "64"), GATHER, "not given: n. It takes x (pointer)"),
                 (("--grid", "4", "--block", "2048"), GATHER, "--block"),
+                (("--grid", "4", "--block", "1024", "--arg", "n=1", "--machine", "c1060"), GATHER, "512"),
+                ((*LAUNCH, "--shared", "300KiB"), GATHER, "shared memory"),
+                (("--grid", "70000", "--block", "64", "--arg", "n=1", "--machine", "c2050"), GATHER, "65535"),
+                (LAUNCH, GATHER.replace("u32 n)", "u32 n)\n.maxntid 32, 1, 1"), "32 threads at most"),
                 ((*LAUNCH, "--arg", "m=1"), GATHER, "no parameter 'm'"),
                 ((*LAUNCH, "--arg", "n"), GATHER, "NAME=VALUE"),
                 ((*LAUNCH, "--arg", "x=f33[2]"), GATHER, "f33"),
@@ -110,6 +170,63 @@ class Kernel(Case):
             self.run_ok("kernel", NATURAL, "column_pack", "--grid", "256", "--block", "256", "-q", "-o", result)
             self.check(harness.run("check", result, "--budget", "load_sectors_per_request <= 8"), 1)
             self.run_ok("check", result, "--budget", "load_sectors_per_request <= 32")
+
+
+class OfOneBody(Case):
+    """Kernels of a few instructions behind `ld.param.u64 %rd1, [p]` and the thread's number in %r1."""
+
+    def predict(self, body, *arguments):
+        ptx = (".version 8.0\n.target sm_90\n.address_size 64\n"
+               ".extern .func __assertfail (.param .b64 a);\n.extern .func (.param .b32 r) vprintf (.param .b64 a);\n"
+               ".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %rd<12>; "
+               ".reg .b128 %rq<2>;\nld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x;\n" + body + "\nret;\n}\n")
+        return self.run_ok("kernel", "-", "--grid", "2", "--block", "64", *arguments, "--json", stdin=ptx).json
+
+    def test_counts_accesses_of_32_bytes(self):
+        counted = self.predict("mul.wide.u32 %rd2, %r1, 32; add.s64 %rd3, %rd1, %rd2;"
+                               "ld.global.v8.b32 {%r2,%r3,%r4,%r5,%r6,%r7,%r8,%r9}, [%rd3];"
+                               "st.global.v4.b64 [%rd3], {%rd4,%rd5,%rd6,%rd7};")["points"][0]["predicted"]
+        self.assertEqual([counted["load_sectors_per_request"], counted["store_sectors_per_request"]], [32, 32])
+
+    def test_tells_assertions_that_do_not_hold(self):
+        failed = self.predict("setp.lt.u32 %p1, %r1, 40; @%p1 bra OK; { .param .b64 a; st.param.b64 [a], 0;"
+                              "call __assertfail, (a); } trap; OK: st.global.u32 [%rd1], %r1;")["findings"][0]
+        self.assertIn("thread (40, 0, 0)", failed["text"])
+
+    def test_names_what_is_not_counted(self):
+        document = self.predict("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], 16, [%r2];"
+                                "{ .param .b64 a; .param .b32 r; st.param.b64 [a], 0; call (r), vprintf, (a); }"
+                                "ld.global.b128 %rq1, [%rd1]; st.global.b128 [%rd1], %rq1;")
+        self.assertEqual([one["code"] for one in document["warnings"]], ["W-UNCOUNTED"])
+        self.assertEqual(document["points"][0]["predicted"]["load_requests"], 4)
+
+    def test_asks_the_machine_how_many_multiprocessors_it_has(self):
+        body = ("mov.u32 %r2, %nsmid; mul.lo.u32 %r3, %r1, %r2; mul.wide.u32 %rd2, %r3, 1;"
+                "add.s64 %rd3, %rd1, %rd2; ld.global.u8 %r4, [%rd3];")
+        bytes_apart = {machine: self.predict(body, "--machine", machine)["points"][0]["predicted"]["load_lines"]
+                       for machine in ("h200", "t4")}
+        # Lanes are 132 bytes apart, a line each and more; on a T4 40 bytes, three a line.
+        self.assertGreater(bytes_apart["h200"], bytes_apart["t4"])
+
+
+@unittest.skipUnless(shutil.which("nvcc"), "there is no nvcc")
+class Workflow(Case):
+    """The example of the documents, step by step as a runner executes them."""
+
+    def test_fails_on_the_fault_and_passes_on_the_fix(self):
+        with open(os.path.join(SOURCE, "docs/examples/kernel-budget.yml"), encoding="utf-8") as file:
+            steps = re.findall(r"run: ((?:nvcc|coalprof) .*)", file.read())
+        self.assertEqual(len(steps), 2)
+        with tempfile.TemporaryDirectory() as folder:
+            os.symlink(os.path.join(SOURCE, "docs"), os.path.join(folder, "docs"))
+            os.symlink(os.path.realpath(harness.PROGRAM), os.path.join(folder, "coalprof"))
+            codes = {}
+            for kernel in ("transpose_naive", "transpose_tiled"):
+                env = harness.environment(KERNEL=kernel, PATH=f"{folder}:{os.environ['PATH']}")
+                ran = [subprocess.run(["bash", "-ec", step], cwd=folder, env=env, capture_output=True).returncode
+                       for step in steps]
+                codes[kernel] = ran
+        self.assertEqual(codes, {"transpose_naive": [0, 1], "transpose_tiled": [0, 0]})
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ const RangeRow range_rows[]{
     {NodeKind::remainder, {-100, -1}, {8, 8}, {-7, 0}},
     {NodeKind::remainder, {0, 100}, {0, 8}, {0, 7}, true},
     {NodeKind::remainder, {lowest, 0}, {-1, -1}, {0, 0}, true},
-    {NodeKind::remainder, {low + 1, 0}, {-1, -1}, {0, 0}},
+    {NodeKind::remainder, {lowest + 1, 0}, {-1, -1}, {0, 0}},
     {NodeKind::shift_left, {1, 3}, {0, 63}, {1, highest}, true},
     {NodeKind::shift_left, {0, 0}, {0, 63}, {0, 0}},
     {NodeKind::shift_left, {0, 0}, {0, 64}, {0, 0}, true},

@@ -133,6 +133,59 @@ TEST(Execution, of_gathers_follows_what_an_index_array_holds) {
     EXPECT_EQ(zeros.notes.contents_missing, std::vector<std::string>{"p1"});
 }
 
+// Pointers to one array: what is stored through p0 decides what is loaded through p1. The lanes'
+// numbers, 32 bytes apart, are 32 sectors; apart, p1 holds zeros.
+TEST(Execution, of_pointers_that_share_an_array_loads_what_the_other_stored) {
+    const std::string text = ptx_of(
+        thread +
+            "ld.param.u64 %rd1, [p0];\nld.param.u64 %rd2, [p1];\nshl.b64 %rd3, %rd8, 2;\n"
+            "add.s64 %rd4, %rd1, %rd3;\nadd.s64 %rd5, %rd2, %rd3;\nst.global.u32 [%rd4], %r1;\n"
+            "ld.global.u32 %r2, [%rd5];\nmul.wide.u32 %rd6, %r2, 32;\nadd.s64 %rd7, %rd1, %rd6;\n"
+            "ld.global.u32 %r3, [%rd7];\nret;\n",
+        2);
+    EXPECT_EQ(run(text, {1, 1, 1}, {32, 1, 1}, {"p1=p0"})[2].global.sectors, 32u);
+    EXPECT_EQ(run(text, {1, 1, 1}, {32, 1, 1})[2].global.sectors, 1u);
+}
+
+// Row r of a matrix of 16-bit elements is where lane r points; lane l gets elements 2 (l % 4) and
+// the next of row l / 4, or of the matrix turned. Element (r, c) holds 8 r + c here.
+TEST(Execution, of_ldmatrix_hands_each_lane_its_pair_of_elements) {
+    const auto sectors = [](const std::string& form) {
+        const std::string text =
+            ".shared .align 16 .b8 t[128];\nmov.u32 %r2, t;\nshl.b32 %r3, %r1, 2;\n"
+            "add.s32 %r4, %r2, %r3;\nmul.lo.u32 %r5, %r1, 131074;\nadd.u32 %r5, %r5, 65536;\n"
+            "st.shared.u32 [%r4], %r5;\nbar.sync 0;\nand.b32 %r6, %r1, 7;\n"
+            "shl.b32 %r6, %r6, 4;\nadd.s32 %r6, %r2, %r6;\nldmatrix.sync.aligned.m8n8.x1" +
+            form +
+            ".shared.b16 {%r7}, [%r6];\nand.b32 %r7, %r7, 65535;\nshl.b32 %r7, %r7, 2;\n"
+            "cvt.u64.u32 %rd9, %r7;\n";
+        return run(ptx_of(thread + text + load_at_rd9), {1, 1, 1}, {32, 1, 1})[2].global.sectors;
+    };
+    EXPECT_EQ(sectors(""), 8u);        // elements 0, 2, 4, ... 62 of 4 bytes
+    EXPECT_EQ(sectors(".trans"), 4u);  // rows 0, 2, 4, 6: elements 16 (l % 4) + l / 4
+}
+
+// Half of 0.5 is 0x3800 = 14336; bf16 of 3.0 is 0x4040; 32 lanes of 1.0 to 32.0 are as far apart
+// as their numbers once they are integers again.
+TEST(Execution, of_real_numbers_of_16_bits_rounds_as_hardware_does) {
+    const std::string back = "mul.lo.u32 %r3, %r3, 32; cvt.u64.u32 %rd9, %r3;";
+    const std::string regs = ".reg .b16 %h<3>;\n";
+    EXPECT_EQ(sectors_at(regs + "cvt.rn.f16.u32 %h1, %r1; cvt.rzi.u32.f16 %r3, %h1; " + back), 32u);
+    EXPECT_EQ(sectors_at(regs +
+                         "cvt.rn.f32.u32 %r2, %r1; cvt.rn.bf16.f32 %h1, %r2; "
+                         "cvt.f32.bf16 %r2, %h1; cvt.rzi.u32.f32 %r3, %r2; " +
+                         back),
+              32u);
+    // 2049 lies between 2048 and 2050: to the even one. All lanes are at one place.
+    EXPECT_EQ(sectors_at(regs +
+                         "mov.u32 %r2, 2049; cvt.rn.f16.u32 %h1, %r2; "
+                         "cvt.rzi.u32.f16 %r3, %h1; sub.u32 %r3, %r3, 2048; " +
+                         back),
+              1u);
+    // dp4a: bytes (l, 0, 0, 0) times (32, 0, 0, 0).
+    EXPECT_EQ(sectors_at("dp4a.u32.u32 %r3, %r1, 32, 0; cvt.u64.u32 %rd9, %r3;"), 32u);
+}
+
 // A counter that every block adds to before it goes on: it decides the address, so blocks run in
 // order and lane l of block b is given 32 b + l. 4 blocks: 16 sectors.
 TEST(Execution, of_atomics_whose_results_are_used_runs_blocks_in_order) {

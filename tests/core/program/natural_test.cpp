@@ -37,9 +37,8 @@ std::array<std::uint32_t, 3> dimensions(const std::string& text) {
 class Rule : public ArrayContents {
  public:
     explicit Rule(std::int64_t (*of)(std::int64_t)) : of_(of) {}
-    std::uint8_t byte_at(std::uint64_t at) const override {
-        const auto value = static_cast<std::uint64_t>(of_(static_cast<std::int64_t>(at / 4)));
-        return static_cast<std::uint8_t>(value >> (8 * (at % 4)));
+    std::uint64_t number_at(std::uint64_t at, std::uint32_t) const override {
+        return static_cast<std::uint32_t>(of_(static_cast<std::int64_t>(at / 4)));
     }
 
  private:
@@ -76,7 +75,7 @@ std::vector<NaturalLaunch> natural_launches() {
     return all;
 }
 
-BoundLaunch bind(const Code& code, const NaturalLaunch& launch) {
+BoundLaunch bind(Code& code, const NaturalLaunch& launch) {
     std::vector<std::string> numbers;
     for (const std::string& one : launch.arguments)
         if (one.ends_with("ptr") || one.ends_with("col"))
@@ -91,7 +90,7 @@ BoundLaunch bind(const Code& code, const NaturalLaunch& launch) {
             if (array.name == "1") array.contents = std::make_shared<Rule>(neighbour);
             memory.add(array);
         }
-        bound.memory = memory;
+        bound.memory = std::move(memory);
     }
     bound.launch.grid = launch.grid;
     bound.launch.block = launch.block;
@@ -124,7 +123,7 @@ TEST(Kernels, as_people_write_them_ask_for_what_an_h100_counted) {
         if (judged++ % fewer_cases != 0) continue;
         const PtxFunction* kernel = kernel_named(module, launch.kernel);
         ASSERT_TRUE(kernel) << launch.kernel;
-        const Code code = make_code(module, *kernel);
+        Code code = make_code(module, *kernel);
         BoundLaunch bound = bind(code, launch);
         EXPECT_EQ(sums_of(code, executed(code, bound.launch, bound.memory)), launch.counted)
             << launch.kernel;
@@ -139,7 +138,7 @@ TEST(Kernels, come_to_the_same_whether_blocks_are_executed_together_or_one_by_on
     std::size_t number = 0;
     for (const NaturalLaunch& launch : natural_launches()) {
         if (number++ % fewer_cases != 0) continue;
-        const Code code = make_code(module, *kernel_named(module, launch.kernel));
+        Code code = make_code(module, *kernel_named(module, launch.kernel));
         BoundLaunch bound = bind(code, launch);
         for (std::size_t d = 0; d < 3; ++d)
             bound.launch.grid[d] = std::min(launch.grid[d], std::array{13u, 5u, 3u}[d]);

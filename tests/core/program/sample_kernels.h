@@ -9,6 +9,7 @@
 #include "core/machine/machine.h"
 #include "core/program/code.h"
 #include "core/program/execute.h"
+#include "core/program/step_code.h"
 
 namespace coalprof {
 
@@ -31,7 +32,8 @@ inline Executed executed(const Code& code, KernelLaunch launch, LaunchMemory& me
                          const ExecutionLimits& limits = {}) {
     SiteCounter counter(find_machine("h100"), code.sites.size());
     Executed result;
-    result.notes = execute(code, launch, memory, limits, {&counter});
+    result.notes =
+        execute(code, launch, memory, limits, 1, [&]() -> AccessSink& { return counter; }).notes;
     result.counts = counter.counts();
     return result;
 }
@@ -40,7 +42,9 @@ inline Executed executed(const Code& code, KernelLaunch launch, LaunchMemory& me
 inline Executed executed_one_by_one(const Code& code, const KernelLaunch& launch,
                                     LaunchMemory& memory) {
     SiteCounter counter(find_machine("h100"), code.sites.size());
-    Executor executor(code, launch, memory, {});
+    const StepCode steps(code);
+    StepBudget budget(~std::uint64_t{0});
+    Executor executor(steps, launch, memory, {}, budget);
     Executed result;
     for (std::uint32_t z = 0; z < launch.grid[2]; ++z)
         for (std::uint32_t y = 0; y < launch.grid[1]; ++y)
@@ -62,7 +66,7 @@ inline Code code_of(const std::string& ptx) {
 inline Executed run(const std::string& ptx, std::array<std::uint32_t, 3> grid,
                     std::array<std::uint32_t, 3> block,
                     const std::vector<std::string>& arguments = {}) {
-    const Code code = code_of(ptx);
+    Code code = code_of(ptx);
     BoundLaunch bound = bind_arguments(code, {.typed = arguments, .known_names = {}});
     bound.launch.grid = grid;
     bound.launch.block = block;

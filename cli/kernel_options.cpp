@@ -1,0 +1,162 @@
+#include "cli/kernel_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "cli/axis_options.h"
+#include "cli/ptx_source.h"
+#include "cli/sweep_options.h"
+#include "core/kernel/arguments.h"
+#include "core/text/describe.h"
+#include "core/text/size.h"
+#include "core/text/symbol.h"
+#ifdef COALPROF_HAS_CUDA
+#include "cupti/attach/kernel_pattern.h"
+#endif
+
+namespace coalprof {
+namespace {
+
+PtxSource ptx_source(const KernelOptions& options, const std::string& bytes,
+                     const Machine& machine) {
+    const auto own =
+        static_cast<std::uint32_t>(machine.rules->cc.major * 10 + machine.rules->cc.minor);
+    // The oldest GPU that nvcc 13 compiles for is 7.5. Code for older ones asks for the same
+    // addresses.
+    PtxSource source{
+        .file = options.file, .bytes = bytes, .nvcc_args = {}, .architecture = std::max(75u, own)};
+    for (const std::string& one : options.includes) source.nvcc_args.push_back("-I" + one);
+    for (const std::string& one : options.defines) source.nvcc_args.push_back("-D" + one);
+    for (const std::string& one : options.nvcc_args)
+        for (const std::string& word : split_list(one, "--nvcc-args"))
+            source.nvcc_args.push_back(word);
+    return source;
+}
+
+// What a NAME can mean, the narrowest first.
+using NameTest = std::function<bool(const std::string& symbol)>;
+std::vector<NameTest> tests_for(const std::string& name) {
+    std::vector<NameTest> tests{[&name](const std::string& symbol) {
+        return symbol == name || kernel_name(symbol) == name || demangled(symbol) == name;
+    }};
+#ifdef COALPROF_HAS_CUDA
+    if (!fault_of_pattern(name))
+        tests.emplace_back([pattern = KernelPattern(name)](const std::string& symbol) {
+            return pattern.is_found_in(demangled(symbol)).value_or(false);
+        });
+#endif
+    tests.emplace_back([&name](const std::string& symbol) {
+        return demangled(symbol).find(name) != std::string::npos;
+    });
+    return tests;
+}
+
+}  // namespace
+
+void KernelOptions::add_to(CLI::App& command) {
+    command
+        .add_option(
+            "--arg", arguments,
+            "An argument by its name or position: n=1000, 2=3.5, x=f32[1048576], and what an "
+            "array holds: =0, =iota, =random:SEED, =@file.npy, =@raw.bin; y=x: the same array. May "
+            "be repeated")
+        ->type_name("NAME=VALUE")
+        ->allow_extra_args(false);
+    command.add_option("--shared", shared, "Dynamic shared memory of a block")->type_name("BYTES");
+    command.add_option("--nvcc-args", nvcc_args, "More for nvcc, between commas: -O2,-std=c++20")
+        ->type_name("LIST")
+        ->allow_extra_args(false);
+    command.add_option("-I", includes, "A folder of headers, for nvcc")
+        ->type_name("FOLDER")
+        ->allow_extra_args(false);
+    command.add_option("-D", defines, "A macro, for nvcc")
+        ->type_name("NAME[=VALUE]")
+        ->allow_extra_args(false);
+}
+
+KernelFile::KernelFile(const KernelOptions& options, const std::string& bytes,
+                       const Machine& machine)
+    : options_(options) {
+    PtxTexts texts = ptx_texts_of(ptx_source(options, bytes, machine));
+    texts_ = std::move(texts.texts);
+    cuda_ = std::move(texts.cuda);
+    for (const std::string& text : texts_) modules_.push_back(read_module(text, options.file));
+}
+
+std::string KernelFile::names() const {
+    constexpr std::size_t most_names = 12;
+    std::string text;
+    std::size_t count = 0;
+    for (const PtxModule& module : modules_)
+        for (const PtxFunction* one : module.kernels())
+            if (++count <= most_names)
+                text += fmt::format("{}{}", text.empty() ? "" : ", ",
+                                    printable(kernel_name(one->name)));
+    return count > most_names ? fmt::format("{}, and {} more", text, count - most_names) : text;
+}
+
+KernelFile::Kernel KernelFile::kernel() const {
+    std::vector<std::pair<const PtxModule*, const PtxFunction*>> found;
+    for (const NameTest& is_meant : tests_for(options_.name)) {
+        for (const PtxModule& module : modules_)
+            for (const PtxFunction* one : module.kernels())
+                if (options_.name.empty() || is_meant(one->name)) found.emplace_back(&module, one);
+        if (!found.empty()) break;
+    }
+    if (found.empty())
+        throw UsageError(options_.name.empty()
+                             ? fmt::format("{}: it holds no kernel", shown(options_.file))
+                             : fmt::format("{}: it holds no kernel '{}'; it holds {}",
+                                           shown(options_.file), shown(options_.name), names()));
+    const auto [module, kernel] = found.front();
+    if (std::ranges::any_of(found,
+                            [&](const auto& one) { return one.second->name != kernel->name; }))
+        throw UsageError(
+            fmt::format("{}: it holds several kernels: {}", shown(options_.file), names()), {},
+            UsageError::no_caret,
+            fmt::format("coalprof kernel {} NAME; --list tells those of one name "
+                        "apart, and NAME may be a regular expression",
+                        shown(options_.file)));
+    return {make_code(*module, *kernel), parameter_names(cuda_, kernel_name(kernel->name))};
+}
+
+std::string KernelFile::list() const {
+    std::string text;
+    for (const PtxModule& module : modules_)
+        for (const PtxFunction* kernel : module.kernels()) {
+            const std::string name = kernel_name(kernel->name);
+            std::string parameters;
+            try {
+                parameters =
+                    describe_parameters(make_code(module, *kernel), parameter_names(cuda_, name));
+            } catch (const UsageError& error) {
+                parameters = error.what();
+            }
+            text += fmt::format("{}: {}\n", printable(name), printable(parameters));
+        }
+    return text;
+}
+
+KernelAxes kernel_axes(const KernelOptions& options, const std::string& grid,
+                       const std::string& block) {
+    if (grid.empty() || block.empty())
+        throw UsageError("kernel: --grid and --block are needed", {}, UsageError::no_caret,
+                         "for example --grid 16x128x256 --block 32x4x2");
+    KernelAxes axes;
+    constexpr std::string_view by_block = "/block";
+    for (std::string word : words_of_dimensions(grid, "--grid")) {
+        const bool counts_threads = word.ends_with(by_block);
+        if (counts_threads) word.resize(word.size() - by_block.size());
+        axes.grids.push_back({parse_grid(word), counts_threads});
+    }
+    for (const std::string& word : words_of_dimensions(block, "--block"))
+        axes.blocks.push_back(parse_block(word));
+    for (const std::string& one : options.arguments) axes.arguments.push_back(read_argument(one));
+    if (options.shared != "0") axes.shared_bytes = parse_size_bytes(options.shared, "--shared");
+    return axes;
+}
+
+}  // namespace coalprof

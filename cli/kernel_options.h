@@ -1,0 +1,57 @@
+// A kernel of the user's own as the command line names it: its file, its launch, its arguments.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "core/kernel/kernel_launches.h"
+#include "core/machine/machine.h"
+#include "core/program/code.h"
+
+namespace coalprof {
+
+struct KernelOptions {
+    std::string file;
+    std::string name;  // mangled, demangled, the name alone, or a regular expression
+    std::vector<std::string> arguments;
+    std::string shared = "0";
+    std::vector<std::string> nvcc_args;
+    std::vector<std::string> includes;
+    std::vector<std::string> defines;
+
+    // All but FILE and NAME.
+    void add_to(CLI::App& command);
+};
+
+// The kernels of the file that fit a machine.
+class KernelFile {
+ public:
+    // Of what the file holds; compiles CUDA source. Throws UsageError, Error.
+    KernelFile(const KernelOptions& options, const std::string& bytes, const Machine& machine);
+    KernelFile(const KernelFile&) = delete;
+    KernelFile& operator=(const KernelFile&) = delete;
+
+    struct Kernel {
+        Code code;
+        std::vector<std::string> parameter_names;  // of the source, where it is there
+    };
+    // Throws UsageError where it is not there or several are.
+    Kernel kernel() const;
+    // A line for each kernel: its name and its parameters.
+    std::string list() const;
+
+ private:
+    std::string names() const;
+
+    const KernelOptions& options_;
+    std::vector<std::string> texts_;
+    std::string cuda_;
+    std::vector<PtxModule> modules_;  // their views point into texts_
+};
+
+// What is launched. Throws UsageError where grid or block is not given, or one does not fit.
+KernelAxes kernel_axes(const KernelOptions& options, const std::string& grid,
+                       const std::string& block);
+
+}  // namespace coalprof

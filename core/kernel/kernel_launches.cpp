@@ -1,0 +1,156 @@
+#include "core/kernel/kernel_launches.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/count/obstacles.h"
+#include "core/kernel/arguments.h"
+#include "core/text/describe.h"
+#include "core/text/number.h"
+#include "core/text/range.h"
+#include "core/text/symbol.h"
+
+namespace coalprof {
+namespace {
+
+Value value_of_word(const std::string& word) {
+    const ReadNumber number = read_integer(word);
+    if (number.status == NumberStatus::ok && number.length == word.size())
+        return Value{number.value};
+    return Value{word};
+}
+
+std::array<std::uint32_t, 3> as_array(const Dimensions& dimensions) {
+    return {static_cast<std::uint32_t>(dimensions.x), static_cast<std::uint32_t>(dimensions.y),
+            static_cast<std::uint32_t>(dimensions.z)};
+}
+
+Dimensions blocks_for(const Dimensions& threads, const Dimensions& block) {
+    Dimensions grid = threads;
+    grid.x = (threads.x + block.x - 1) / block.x;
+    grid.y = (threads.y + block.y - 1) / block.y;
+    grid.z = (threads.z + block.z - 1) / block.z;
+    return grid;
+}
+
+}  // namespace
+
+ArgumentAxis read_argument(const std::string& typed) {
+    const std::size_t equals = typed.find('=');
+    if (equals == typed.npos || equals == 0)
+        throw UsageError(fmt::format("--arg {}: it is no NAME=VALUE", shown(typed)), {},
+                         UsageError::no_caret,
+                         "for example --arg n=1000, --arg 2=3.5 or --arg x=f32[1048576]");
+    ArgumentAxis axis{typed.substr(0, equals), {}};
+    const std::string text = typed.substr(equals + 1);
+    const bool is_list =
+        text.find_first_of("[@=") == text.npos && text.find_first_of("0123456789") != text.npos;
+    if (is_list && text.find("..") != text.npos) {
+        const std::string option = fmt::format("--arg {}=", axis.name);
+        if (text.find('-') == text.npos)
+            for (const std::uint64_t one : parse_range(text, option).values())
+                axis.values.push_back(std::to_string(one));
+        else
+            for (const std::int64_t one : parse_signed_range(text, option).signed_values())
+                axis.values.push_back(std::to_string(one));
+        return axis;
+    }
+    std::size_t begin = 0;
+    for (std::size_t comma = is_list ? text.find(',') : text.npos; comma != text.npos;
+         comma = text.find(',', begin)) {
+        axis.values.push_back(text.substr(begin, comma - begin));
+        begin = comma + 1;
+    }
+    axis.values.push_back(text.substr(begin));
+    return axis;
+}
+
+std::vector<KernelChoice> choices_of(const KernelAxes& axes) {
+    std::uint64_t count = saturating_product({axes.grids.size(), axes.blocks.size()});
+    for (const ArgumentAxis& one : axes.arguments)
+        count = saturating_product({count, one.values.size()});
+    if (count > most_range_points)
+        throw UsageError(
+            fmt::format("kernel: --grid, --block and --arg make {} launches together, "
+                        "the most is {}",
+                        count, most_range_points));
+    std::vector<KernelChoice> choices;
+    for (std::uint64_t number = 0; number < count; ++number) {
+        KernelChoice choice;
+        choice.shared_bytes = axes.shared_bytes;
+        std::uint64_t left = count;
+        const auto pick = [&](const auto& values) -> const auto& {
+            left /= values.size();
+            return values[number / left % values.size()];
+        };
+        const GridChoice& grid = pick(axes.grids);
+        choice.block = pick(axes.blocks);
+        choice.grid = grid.counts_threads ? blocks_for(grid.size, choice.block) : grid.size;
+        if (axes.grids.size() > 1) choice.swept.emplace_back("grid", text_of(choice.grid));
+        if (axes.blocks.size() > 1) choice.swept.emplace_back("block", text_of(choice.block));
+        for (const ArgumentAxis& one : axes.arguments) {
+            const std::string& value = pick(one.values);
+            choice.arguments.push_back(one.name + "=" + value);
+            if (one.values.size() > 1) choice.swept.emplace_back(one.name, value_of_word(value));
+        }
+        choices.push_back(std::move(choice));
+    }
+    return choices;
+}
+
+std::string swept_key(const KernelAxes& axes) {
+    std::vector<std::string> keys;
+    if (axes.grids.size() > 1) keys.emplace_back("grid");
+    if (axes.blocks.size() > 1) keys.emplace_back("block");
+    for (const ArgumentAxis& one : axes.arguments)
+        if (one.values.size() > 1) keys.push_back(one.name);
+    const bool grid_follows = axes.blocks.size() > 1 && axes.grids.front().counts_threads;
+    return keys.size() == 1 && !grid_follows ? keys.front() : "line";
+}
+
+void require_possible(const Code& code, const KernelChoice& choice, const Machine& machine) {
+    const auto threads = static_cast<std::uint32_t>(choice.block.count());
+    std::vector<std::string> found = launch_obstacles(
+        *machine.rules, threads, code.shared_bytes + choice.shared_bytes, choice.grid);
+    if (code.most_threads != 0 && threads > code.most_threads)
+        found.push_back(fmt::format("the kernel was compiled for blocks of {} threads at most",
+                                    code.most_threads));
+    if (!found.empty())
+        throw UsageError(fmt::format("{} cannot run {} with --grid {} --block {}: {}", machine.name,
+                                     shown(kernel_name(code.kernel)), text_of(choice.grid),
+                                     text_of(choice.block), found.front()));
+}
+
+KernelResult predict_choice(Code& code, const std::vector<std::string>& parameter_names,
+                            const KernelChoice& choice, const Machine& machine,
+                            const PredictionOptions& options) {
+    BoundLaunch bound =
+        bind_arguments(code, {.typed = choice.arguments, .known_names = parameter_names});
+    bound.launch.grid = as_array(choice.grid);
+    bound.launch.block = as_array(choice.block);
+    bound.launch.dynamic_shared_bytes = choice.shared_bytes;
+    bound.launch.multiprocessors =
+        machine.board ? machine.board->multiprocessors : 132;  // an H100's
+    return predict_kernel(code, bound.launch, bound.memory, machine, options.limits,
+                          options.threads);
+}
+
+KernelResult as_one_point(KernelResult result, const NamedValues& swept) {
+    Point& point = result.points.front();
+    std::erase_if(point.parameters, [](const auto& one) {
+        return one.first == "line" || one.first == "op" || one.first == "width_bytes";
+    });
+    for (const auto& [key, value] : swept) {
+        point.name += fmt::format(" {}={}", key, text_of(value));
+        if (!find_value(point.parameters, key)) point.parameters.emplace_back(key, value);
+    }
+    result.points.resize(1);
+    result.warps.resize(1);
+    std::erase_if(result.findings, [](const LineFinding& one) { return one.cause != "fault"; });
+    for (LineFinding& one : result.findings) one.point = result.points.front().name;
+    for (Warning& one : result.warnings) one.point = result.points.front().name;
+    return result;
+}
+
+}  // namespace coalprof

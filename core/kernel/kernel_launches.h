@@ -1,0 +1,61 @@
+// The launches that `coalprof kernel` was asked for: every grid with every block and every value of
+// every argument.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/json/value.h"
+#include "core/kernel/kernel_points.h"
+#include "core/machine/machine.h"
+#include "core/pattern/dimensions.h"
+
+namespace coalprof {
+
+struct ArgumentAxis {
+    std::string name;                 // or position, as typed
+    std::vector<std::string> values;  // as typed
+};
+// "n=1000", "n=1000,2000", "n=1000..1024:8"; arrays are one value. Throws UsageError.
+ArgumentAxis read_argument(const std::string& typed);
+
+struct GridChoice {
+    Dimensions size;
+    bool counts_threads = false;  // "8192x8192/block": as many blocks as hold them
+};
+
+struct KernelAxes {
+    std::vector<GridChoice> grids;
+    std::vector<Dimensions> blocks;
+    std::vector<ArgumentAxis> arguments;
+    std::uint64_t shared_bytes = 0;  // dynamic, of a block
+};
+
+struct KernelChoice {
+    Dimensions grid;
+    Dimensions block;
+    std::uint64_t shared_bytes = 0;
+    std::vector<std::string> arguments;  // each NAME=VALUE
+    NamedValues swept;                   // what tells it from the others
+};
+// The last argument varies fastest. Throws UsageError for more than a sweep may have.
+std::vector<KernelChoice> choices_of(const KernelAxes& axes);
+// The key of what varies; "line" where there is one launch, or several things vary.
+std::string swept_key(const KernelAxes& axes);
+
+struct PredictionOptions {
+    ExecutionLimits limits;
+    std::size_t threads = 1;
+};
+// Throws UsageError where the machine refuses the launch.
+void require_possible(const Code& code, const KernelChoice& choice, const Machine& machine);
+// Throws UsageError where arguments do not fit.
+KernelResult predict_choice(Code& code, const std::vector<std::string>& parameter_names,
+                            const KernelChoice& choice, const Machine& machine,
+                            const PredictionOptions& options);
+
+// Of several launches one point each: the kernel's, named and told apart by what varies.
+KernelResult as_one_point(KernelResult result, const NamedValues& swept);
+
+}  // namespace coalprof

@@ -1,0 +1,62 @@
+// How numbers grow from block to block of a box through sums, products, quotients and comparisons.
+// What does not go on alike in all blocks throws BoxMustSplit.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "core/program/lanes.h"
+
+namespace coalprof {
+
+constexpr std::uint64_t mask_of(std::uint8_t bits) {
+    return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+}
+constexpr std::int64_t extended(std::uint64_t value, std::uint8_t bits) {
+    return bits >= 64 ? static_cast<std::int64_t>(value)
+                      : static_cast<std::int64_t>(value << (64 - bits)) >> (64 - bits);
+}
+
+// `parts`: into how many the box is best split.
+[[noreturn]] inline void split_box(const Growth& growth, std::uint32_t parts = 64) {
+    throw BoxMustSplit{.dimensions = dimensions_of(growth), .parts = parts};
+}
+// Throws where the register grows from block to block.
+inline void need_fixed(const LaneValue& value) {
+    if (!value.is_fixed()) split_box(value.growth);
+}
+// Throws where `bits` wide numbers of active lanes wrap somewhere in the box; signed or not.
+void need_no_wrap(const LaneValue& value, std::uint32_t active, const BlockBox& box,
+                  std::uint8_t bits, bool is_signed);
+
+Growth wrapped(const Growth& growth, std::uint8_t bits);
+Growth sum_of(const Growth& a, const Growth& b);
+Growth scaled(const Growth& a, std::uint64_t by);
+inline Growth negated(const Growth& a) { return scaled(a, ~std::uint64_t{0}); }
+// Of a product of a growing number with a fixed one.
+Growth growth_of_product(const LaneValue& a, const LaneValue& b, std::uint32_t active,
+                         bool is_signed_64 = false, std::uint8_t bits = 64);
+
+// The number that all active lanes have.
+std::optional<std::uint64_t> number_of_all(const LaneValue& value, std::uint32_t active);
+
+// How the quotients and remainders of a growing number by a fixed one go on through the box.
+enum class Quotients : std::uint8_t {
+    grow,  // the number grows by multiples of the divisor: remainders stay
+    stay,  // no lane comes to the next multiple: remainders grow as the number does
+};
+Quotients quotients_of(const LaneValue& value, std::uint32_t active, const BlockBox& box,
+                       Wide divisor, std::uint8_t bits, bool is_signed);
+// Throws unless a growing number's bits from `shift` on are all that grows.
+void need_multiples(const LaneValue& value, std::uint32_t active, std::uint32_t shift,
+                    const BlockBox& box, std::uint8_t bits);
+
+// -1, 0, 1: how a compares to b in all blocks of the box.
+struct LaneOrder {
+    std::array<std::int8_t, warp_lanes> of{};
+};
+LaneOrder order_of(const LaneValue& a, const LaneValue& b, std::uint32_t active,
+                   const BlockBox& box, std::uint8_t bits, bool is_signed);
+
+}  // namespace coalprof

@@ -1,0 +1,288 @@
+#include "core/program/numbers.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace coalprof {
+namespace {
+
+std::uint64_t bits_counted(const PtxStep& step, std::uint64_t value) {
+    const std::uint8_t bits = step.type.bits;
+    value &= mask_of(bits);
+    switch (step.opcode) {
+        case Opcode::popc:
+            return static_cast<std::uint64_t>(std::popcount(value));
+        case Opcode::clz:
+            return static_cast<std::uint64_t>(std::countl_zero(value)) - (64u - bits);
+        case Opcode::bfind: {
+            const bool is_negative = step.type.kind == 's' && extended(value, bits) < 0;
+            const std::uint64_t of = (is_negative ? ~value : value) & mask_of(bits);
+            return of == 0 ? 0xFFFF'FFFFu : static_cast<std::uint64_t>(std::bit_width(of)) - 1;
+        }
+        default: {  // brev
+            std::uint64_t reversed = 0;
+            for (std::uint8_t bit = 0; bit < bits; ++bit)
+                reversed |= (value >> bit & 1) << (bits - 1 - bit);
+            return reversed;
+        }
+    }
+}
+
+std::uint64_t high_half(std::uint64_t a, std::uint64_t b, PtxType type) {
+    if (type.kind == 's') {
+        const Wide product = static_cast<Wide>(extended(a, type.bits)) * extended(b, type.bits);
+        return static_cast<std::uint64_t>(product >> type.bits) & mask_of(type.bits);
+    }
+    __extension__ using WideNatural = unsigned __int128;
+    return static_cast<std::uint64_t>((static_cast<WideNatural>(a) * b) >> type.bits) &
+           mask_of(type.bits);
+}
+
+std::uint64_t bytes_permuted(std::uint64_t a, std::uint64_t b, std::uint64_t selector) {
+    const std::uint64_t both = (b << 32) | (a & 0xFFFF'FFFFu);
+    std::uint64_t result = 0;
+    for (int i = 0; i < 4; ++i) {
+        const std::uint64_t nibble = selector >> (4 * i) & 0xF;
+        std::uint64_t byte = both >> (8 * (nibble & 7)) & 0xFF;
+        if ((nibble & 8) != 0) byte = (byte & 0x80) != 0 ? 0xFF : 0;
+        result |= byte << (8 * i);
+    }
+    return result;
+}
+
+std::uint64_t extracted(const PtxStep& step, std::uint64_t a, std::uint64_t position,
+                        std::uint64_t length) {
+    const std::uint8_t bits = step.type.bits;
+    position &= 0xFF;
+    length &= 0xFF;
+    const std::uint64_t field =
+        position >= bits || length == 0
+            ? 0
+            : (a & mask_of(bits)) >> position &
+                  mask_of(static_cast<std::uint8_t>(std::min<std::uint64_t>(length, 64)));
+    if (step.type.kind != 's' || length == 0) return field;
+    const std::uint64_t top = std::min<std::uint64_t>(position + length - 1, bits - 1u);
+    const bool is_negative = (a >> top & 1) != 0;
+    const std::uint64_t known = top >= position ? top - position + 1 : 0;
+    if (!is_negative || known >= 64) return field;
+    return (field | ~mask_of(static_cast<std::uint8_t>(known))) & mask_of(bits);
+}
+
+std::uint64_t inserted(std::uint8_t bits, std::uint64_t a, std::uint64_t b, std::uint64_t position,
+                       std::uint64_t length) {
+    position &= 0xFF;
+    length &= 0xFF;
+    if (position >= bits || length == 0) return b;
+    const std::uint64_t field =
+        mask_of(static_cast<std::uint8_t>(std::min<std::uint64_t>(length, 64))) << position &
+        mask_of(bits);
+    return (b & ~field) | (a << position & field);
+}
+
+// dp4a: four products of bytes; dp2a: of two halves of a with two bytes of b, the low ones or the
+// high ones.
+std::uint64_t dot_product(const PtxStep& step, std::uint64_t a, std::uint64_t b) {
+    const auto part = [](std::uint64_t value, std::uint8_t bits, std::uint32_t at, bool is_signed) {
+        const std::uint64_t field = value >> (bits * at) & mask_of(bits);
+        return is_signed ? extended(field, bits) : static_cast<std::int64_t>(field);
+    };
+    const bool is_four = step.opcode == Opcode::dot4;
+    const std::uint8_t width = is_four ? 8 : 16;
+    const std::uint32_t first = step.variant == 'h' ? 2 : 0;
+    std::int64_t sum = 0;
+    for (std::uint32_t i = 0; i < (is_four ? 4u : 2u); ++i)
+        sum +=
+            part(a, width, i, step.from.kind == 's') * part(b, 8, first + i, step.type.kind == 's');
+    return static_cast<std::uint64_t>(sum);
+}
+
+}  // namespace
+
+double real_number(std::uint64_t value, PtxType type) {
+    if (type.bits == 64) return std::bit_cast<double>(value);
+    if (type.kind == 'g') value <<= 16;  // bf16: the high half of an f32
+    if (type.bits == 32 || type.kind == 'g')
+        return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(value)));
+    const auto exponent = static_cast<int>(value >> 10 & 0x1F);
+    const auto fraction = static_cast<double>(value & 0x3FF);
+    double number =
+        exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25);
+    if (exponent == 31) number = fraction == 0 ? HUGE_VAL : std::nan("");
+    return (value & 0x8000) != 0 ? -number : number;
+}
+
+std::uint64_t bits_of_real(double value, PtxType type) {
+    if (type.bits == 64) return std::bit_cast<std::uint64_t>(value);
+    if (type.bits == 32) return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    if (type.kind == 'g') {
+        const std::uint32_t whole = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+        return std::isnan(value) ? 0x7FFF : (whole + 0x7FFF + (whole >> 16 & 1)) >> 16 & 0xFFFF;
+    }
+    const std::uint64_t sign = std::signbit(value) ? 0x8000 : 0;
+    if (std::isnan(value)) return 0x7FFF;
+    const double size = std::fabs(value);
+    if (size >= 65520) return sign | 0x7C00;
+    int exponent = 0;
+    std::frexp(size, &exponent);
+    const int unit = std::max(exponent - 11, -24);  // the weight of the last of 11 bits
+    const auto fraction = static_cast<std::uint64_t>(std::nearbyint(std::ldexp(size, -unit)));
+    // 1024 and more carry into the exponent.
+    return sign | (static_cast<std::uint64_t>(unit + 24) * 1024 + fraction);
+}
+
+bool relation_holds(PtxRelation relation, int order) {
+    switch (relation) {
+        case PtxRelation::eq:
+            return order == 0;
+        case PtxRelation::ne:
+            return order != 0;
+        case PtxRelation::lt:
+            return order < 0;
+        case PtxRelation::le:
+            return order <= 0;
+        case PtxRelation::gt:
+            return order > 0;
+        default:
+            return order >= 0;
+    }
+}
+
+std::uint32_t compared_reals(const PtxStep& step, const LaneValue& a, const LaneValue& b) {
+    std::uint32_t lanes = 0;
+    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
+        const double left = real_number(a.at[lane], step.from);
+        const double right = real_number(b.at[lane], step.from);
+        const bool is_nan = std::isnan(left) || std::isnan(right);
+        bool is_true = false;
+        if (step.relation == PtxRelation::is_nan || step.relation == PtxRelation::is_number)
+            is_true = is_nan == (step.relation == PtxRelation::is_nan);
+        else if (is_nan)
+            is_true = !step.is_ordered;
+        else
+            is_true = relation_holds(step.relation, left < right ? -1 : left > right ? 1 : 0);
+        lanes |= std::uint32_t{is_true} << lane;
+    }
+    return lanes;
+}
+
+std::uint64_t rounded(double value, PtxType type, char variant) {
+    if (std::isnan(value)) return 0;
+    const double whole = variant == 'n'   ? std::nearbyint(value)
+                         : variant == 'm' ? std::floor(value)
+                         : variant == 'p' ? std::ceil(value)
+                                          : std::trunc(value);
+    if (type.kind == 's') {
+        const double most = std::ldexp(1.0, type.bits - 1);
+        const std::int64_t least = extended(std::uint64_t{1} << (type.bits - 1), type.bits);
+        const std::int64_t limited = whole >= most    ? ~least
+                                     : whole <= -most ? least
+                                                      : static_cast<std::int64_t>(whole);
+        return static_cast<std::uint64_t>(limited) & mask_of(type.bits);
+    }
+    if (whole <= 0) return 0;
+    return whole >= std::ldexp(1.0, type.bits) ? mask_of(type.bits)
+                                               : static_cast<std::uint64_t>(whole);
+}
+
+std::uint64_t wide_product(std::uint64_t a, std::uint64_t b, PtxType type) {
+    return type.kind == 's'
+               ? static_cast<std::uint64_t>(extended(a, type.bits) * extended(b, type.bits))
+               : (a & mask_of(type.bits)) * (b & mask_of(type.bits));
+}
+
+double real_of(const PtxStep& step, double a, double b) {
+    switch (step.opcode) {
+        case Opcode::add:
+            return a + b;
+        case Opcode::sub:
+            return a - b;
+        case Opcode::multiply:
+            return a * b;
+        case Opcode::divide:
+            return a / b;
+        case Opcode::reciprocal:
+            return 1 / a;
+        case Opcode::square_root:
+            return std::sqrt(a);
+        case Opcode::inverse_root:
+            return 1 / std::sqrt(a);
+        case Opcode::sine:
+            return std::sin(a);
+        case Opcode::cosine:
+            return std::cos(a);
+        case Opcode::log2:
+            return std::log2(a);
+        case Opcode::exp2:
+            return std::pow(2.0, a);  // exp2 is younger than the C library that packages ask for
+        case Opcode::hyperbolic_tangent:
+            return std::tanh(a);
+        case Opcode::absolute:
+            return std::fabs(a);
+        case Opcode::negate:
+            return -a;
+        default:  // copysign d, a, b: the sign is a's
+            return std::copysign(b, a);
+    }
+}
+
+std::uint64_t of_fixed(const PtxStep& step, const Inputs& in, std::uint32_t lane) {
+    const std::uint8_t bits = step.type.bits;
+    const auto at = [&](std::size_t i) { return in[i]->at[lane]; };
+    switch (step.opcode) {
+        case Opcode::multiply_high:
+            return high_half(at(0), at(1), step.type);
+        case Opcode::mad_high:
+            return high_half(at(0), at(1), step.type) + at(2);
+        case Opcode::mul24:
+            return wide_product(at(0) & 0xFF'FFFF, at(1) & 0xFF'FFFF, {step.type.kind, 24});
+        case Opcode::mad24:
+            return wide_product(at(0) & 0xFF'FFFF, at(1) & 0xFF'FFFF, {step.type.kind, 24}) + at(2);
+        case Opcode::sad: {
+            const bool is_less = step.type.kind == 's'
+                                     ? extended(at(0), bits) < extended(at(1), bits)
+                                     : at(0) < at(1);
+            return (is_less ? at(1) - at(0) : at(0) - at(1)) + at(2);
+        }
+        case Opcode::absolute:
+            return extended(at(0), bits) < 0 ? ~at(0) + 1 : at(0);
+        case Opcode::popc:
+        case Opcode::clz:
+        case Opcode::bfind:
+        case Opcode::brev:
+            return bits_counted(step, at(0));
+        case Opcode::bfe:
+            return extracted(step, at(0), at(1), at(2));
+        case Opcode::bfi:
+            return inserted(bits, at(0), at(1), at(2), at(3));
+        case Opcode::dot4:
+        case Opcode::dot2:
+            return dot_product(step, at(0), at(1)) + at(2);
+        case Opcode::prmt:
+            return bytes_permuted(at(0), at(1), at(2));
+        case Opcode::logical_not:
+            return at(0) == 0 ? 1 : 0;
+        case Opcode::lop3: {
+            std::uint64_t value = 0;
+            for (std::uint32_t row = 0; row < 8; ++row)
+                if ((at(3) >> row & 1) != 0)
+                    value |= ((row & 4) != 0 ? at(0) : ~at(0)) & ((row & 2) != 0 ? at(1) : ~at(1)) &
+                             ((row & 1) != 0 ? at(2) : ~at(2));
+            return value;
+        }
+        case Opcode::funnel_left:
+        case Opcode::funnel_right: {
+            const std::uint64_t both = at(1) << 32 | (at(0) & 0xFFFF'FFFFu);
+            const std::uint64_t by =
+                step.variant == 'c' ? std::min<std::uint64_t>(at(2), 32) : at(2) & 31;
+            return step.opcode == Opcode::funnel_right ? both >> by
+                   : by == 0                           ? at(1)
+                                                       : both >> (32 - by);
+        }
+        default:  // is_space
+            break;
+    }
+    return state_of_generic(at(0)) == step.state;
+}
+
+}  // namespace coalprof

@@ -1,0 +1,25 @@
+// What an instruction makes of numbers, a lane at a time.
+#pragma once
+
+#include <cstdint>
+
+#include "core/program/arithmetic.h"
+
+namespace coalprof {
+
+// Of f16, bf16, f32 and f64.
+double real_number(std::uint64_t value, PtxType type);
+std::uint64_t bits_of_real(double value, PtxType type);
+// A real number as an integer, as cvt rounds it.
+std::uint64_t rounded(double value, PtxType type, char variant);
+double real_of(const PtxStep& step, double a, double b);
+
+bool relation_holds(PtxRelation relation, int order);
+// The lanes for which it does; of real numbers, which may be none.
+std::uint32_t compared_reals(const PtxStep& step, const LaneValue& a, const LaneValue& b);
+
+std::uint64_t wide_product(std::uint64_t a, std::uint64_t b, PtxType type);
+// Of instructions whose numbers must be the same in all blocks of the box.
+std::uint64_t of_fixed(const PtxStep& step, const Inputs& in, std::uint32_t lane);
+
+}  // namespace coalprof

@@ -1,0 +1,49 @@
+// A kernel's code as it is executed: only the instructions that matter, their slots replaced by
+// places in a warp's registers.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/program/arithmetic.h"
+#include "core/program/code.h"
+
+namespace coalprof {
+
+bool is_access(Opcode opcode);  // of memory: a load, a store or an atomic
+
+class StepCode {
+ public:
+    explicit StepCode(const Code& code);
+
+    const Code& code() const { return code_; }
+    const PtxStep& step(std::uint32_t at) const { return steps_[at]; }
+    const std::vector<std::uint32_t>& table(const PtxStep& branch) const {
+        return tables_[branch.target];
+    }
+    std::size_t places() const { return slots_.size(); }
+    const SlotInfo& slot_at(Slot place) const { return code_.slots[slots_[place]]; }
+    bool is_predicate(Slot place) const { return predicates_[place]; }
+    // Registers that some path reads before it writes them: they are zero when a block begins.
+    const std::vector<Slot>& read_first() const { return read_first_; }
+    // Those that hold the number of the block.
+    const std::vector<Slot>& block_numbers() const { return block_numbers_; }
+
+ private:
+    Slot place_of(Slot slot);
+    void add_step(const PtxInstruction& one, std::size_t at);
+    void resolve(PtxStep& step, const std::vector<std::uint32_t>& new_at);
+    void find_read_first();
+    std::vector<std::uint32_t> followers_of(std::uint32_t at) const;
+
+    const Code& code_;
+    std::vector<PtxStep> steps_;
+    std::vector<std::vector<std::uint32_t>> tables_;
+    std::vector<Slot> places_;  // of a slot in a warp's registers
+    std::vector<Slot> slots_;   // the slot of a place
+    std::vector<bool> predicates_;
+    std::vector<Slot> read_first_;
+    std::vector<Slot> block_numbers_;
+};
+
+}  // namespace coalprof

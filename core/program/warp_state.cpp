@@ -1,0 +1,156 @@
+#include "core/program/warp_state.h"
+
+#include <algorithm>
+
+#include "core/access/lane_set.h"
+
+namespace coalprof {
+namespace {
+
+std::size_t dimension(SlotKind kind, SlotKind first) {
+    return static_cast<std::size_t>(kind) - static_cast<std::size_t>(first);
+}
+
+// What a special register holds for a thread of any block.
+std::uint64_t special(const Code& code, const KernelLaunch& launch, const SlotInfo& slot,
+                      std::uint32_t number, std::uint32_t lane) {
+    const std::uint32_t below = (1u << lane) - 1;
+    switch (slot.kind) {
+        case SlotKind::constant:
+            return slot.value;
+        case SlotKind::tid_x:
+        case SlotKind::tid_y:
+        case SlotKind::tid_z:
+            return thread_of(launch, number)[dimension(slot.kind, SlotKind::tid_x)];
+        case SlotKind::ntid_x:
+        case SlotKind::ntid_y:
+        case SlotKind::ntid_z:
+            return launch.block[dimension(slot.kind, SlotKind::ntid_x)];
+        case SlotKind::nctaid_x:
+        case SlotKind::nctaid_y:
+        case SlotKind::nctaid_z:
+            return launch.grid[dimension(slot.kind, SlotKind::nctaid_x)];
+        case SlotKind::one:
+            return 1;
+        case SlotKind::laneid:
+            return lane;
+        case SlotKind::warpid:
+            return number / warp_lanes;
+        case SlotKind::nwarpid:
+            return (launch.threads() + warp_lanes - 1) / warp_lanes;
+        case SlotKind::nsmid:
+            return launch.multiprocessors;
+        case SlotKind::lanemask_eq:
+            return 1u << lane;
+        case SlotKind::lanemask_lt:
+            return below;
+        case SlotKind::lanemask_le:
+            return below | 1u << lane;
+        case SlotKind::lanemask_gt:
+            return ~(below | 1u << lane);
+        case SlotKind::lanemask_ge:
+            return ~below;
+        case SlotKind::warp_size:
+            return warp_lanes;
+        case SlotKind::dynamic_smem:
+            return launch.dynamic_shared_bytes;
+        case SlotKind::total_smem:
+            return code.shared_bytes + launch.dynamic_shared_bytes;
+        default:
+            return 0;
+    }
+}
+
+}  // namespace
+
+std::array<std::uint32_t, 3> thread_of(const KernelLaunch& launch, std::uint32_t number) {
+    const auto& block = launch.block;
+    return {number % block[0], number / block[0] % block[1], number / block[0] / block[1]};
+}
+
+WarpState make_warp(const StepCode& steps, const KernelLaunch& launch, std::uint32_t first_thread) {
+    WarpState warp;
+    warp.first_thread = first_thread;
+    const std::uint32_t threads = std::min(launch.threads() - first_thread, warp_lanes);
+    warp.lanes = threads == warp_lanes ? all_lanes : (1u << threads) - 1;
+    warp.registers.resize(steps.places());
+    for (Slot place = 0; place < steps.places(); ++place) {
+        const SlotInfo& slot = steps.slot_at(place);
+        LaneValue& value = warp.registers[place];
+        value.valid = all_lanes;
+        for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+            value.at[lane] = special(steps.code(), launch, slot, first_thread + lane, lane);
+        if (slot.kind == SlotKind::constant && slot.bits == 1)
+            value.at[0] = slot.value != 0 ? all_lanes : 0;
+    }
+    return warp;
+}
+
+void WarpState::begin_block(const StepCode& code, const BlockBox& box) {
+    at = 0;
+    active = lanes;
+    next_waiting_ = nowhere;
+    waiting_.clear();
+    parked_.clear();
+    steps = 0;
+    std::ranges::fill(local, std::uint8_t{0});
+    for (const Slot place : code.read_first()) {
+        registers[place] = {};
+        registers[place].valid = all_lanes;
+    }
+    for (const Slot place : code.block_numbers()) {
+        const std::size_t d = dimension(code.slot_at(place).kind, SlotKind::ctaid_x);
+        LaneValue& value = registers[place];
+        value.at.fill(box.first[d]);
+        value.growth = {};
+        if (box.count[d] > 1) value.growth[d] = box.stride[d];
+    }
+}
+
+void WarpState::branch(std::uint32_t target, std::uint32_t taken) {
+    if (taken == 0) {
+        ++at;
+        return;
+    }
+    if (const std::uint32_t rest = active & ~taken; rest != 0) wait({at + 1, rest});
+    at = target;
+    active = taken;
+}
+
+bool WarpState::meet() {
+    if (waiting_.empty()) return active != 0;
+    if (active == 0 || at > next_waiting_) {
+        const LaneGroup ahead{at, active};
+        at = next_waiting_;
+        active = 0;
+        if (ahead.lanes != 0) waiting_.push_back(ahead);
+    }
+    std::erase_if(waiting_, [&](const LaneGroup& group) {
+        if (group.at == at) active |= group.lanes;
+        return group.at == at;
+    });
+    next_waiting_ = nowhere;
+    for (const LaneGroup& group : waiting_) next_waiting_ = std::min(next_waiting_, group.at);
+    return true;
+}
+
+void WarpState::write(Slot place, const LaneValue& value, std::uint32_t written,
+                      bool is_predicate) {
+    LaneValue& there = registers[place];
+    if (is_predicate) {
+        there.at[0] = (there.at[0] & ~std::uint64_t{written}) | (value.at[0] & written);
+        return;
+    }
+    if (written == all_lanes)
+        there.at = value.at;
+    else
+        each_lane(written, [&](std::uint32_t lane) { there.at[lane] = value.at[lane]; });
+    if (there.growth == value.growth) {
+        there.valid |= written;
+    } else {
+        there.growth = value.growth;
+        there.valid = written;
+    }
+}
+
+}  // namespace coalprof

@@ -1,0 +1,69 @@
+// A warp while it is executed: its registers, and which of its lanes stand where.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "core/program/execute.h"
+#include "core/program/step_code.h"
+
+namespace coalprof {
+
+// Lanes at one instruction that wait for others.
+struct LaneGroup {
+    std::uint32_t at = 0;
+    std::uint32_t lanes = 0;
+};
+
+class WarpState {
+ public:
+    static constexpr std::uint32_t nowhere = ~0u;
+
+    std::vector<LaneValue> registers;  // by place
+    std::vector<std::uint8_t> local;   // local memory, lane by lane; empty until it is used
+    std::uint32_t first_thread = 0;
+    std::uint32_t lanes = 0;  // that are threads of the block
+    std::uint32_t at = 0;
+    std::uint32_t active = 0;
+    std::uint64_t steps = 0;
+
+    void begin_block(const StepCode& steps, const BlockBox& box);
+    bool is_done() const { return active == 0 && waiting_.empty() && parked_.empty(); }
+
+    // Whether lanes can go on before the next barrier: those that stand furthest behind do. Lanes
+    // that wait where they arrive join them.
+    bool has_lanes() {
+        if (active != 0 && at < next_waiting_) return true;
+        return meet();
+    }
+    void wait(const LaneGroup& group) {
+        waiting_.push_back(group);
+        next_waiting_ = std::min(next_waiting_, group.at);
+    }
+    void branch(std::uint32_t target, std::uint32_t taken);
+    void wait_at_barrier() {
+        parked_.push_back({at + 1, active});
+        active = 0;
+    }
+    void leave_barrier() {
+        for (const LaneGroup& group : parked_) wait(group);
+        parked_.clear();
+    }
+
+    void write(Slot place, const LaneValue& value, std::uint32_t written, bool is_predicate);
+
+ private:
+    bool meet();
+
+    std::uint32_t next_waiting_ = nowhere;  // the lowest of `waiting_`
+    std::vector<LaneGroup> waiting_;
+    std::vector<LaneGroup> parked_;  // at a barrier
+};
+
+// With the registers that hold the same in every block.
+WarpState make_warp(const StepCode& steps, const KernelLaunch& launch, std::uint32_t first_thread);
+
+std::array<std::uint32_t, 3> thread_of(const KernelLaunch& launch, std::uint32_t number);
+
+}  // namespace coalprof

@@ -1,0 +1,59 @@
+// A launch that takes too many steps: a sample of its blocks, and intervals.
+#include <gtest/gtest.h>
+
+#include "core/kernel/kernel_points.h"
+#include "core/program/sample_kernels.h"
+
+namespace coalprof {
+namespace {
+
+// Block b takes b % 8 + 1 rounds, each a load; where it loads depends on an array, so that no two
+// blocks go the same way.
+const std::string uneven =
+    "mov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\nand.b32 %r3, %r2, 7;\n"
+    "ld.param.u64 %rd1, [p0];\nld.param.u64 %rd2, [p1];\nmul.wide.u32 %rd3, %r2, 4;\n"
+    "add.s64 %rd4, %rd2, %rd3;\nld.global.u32 %r5, [%rd4];\nadd.u32 %r6, %r5, %r1;\n"
+    "mul.wide.u32 %rd5, %r6, 4;\nadd.s64 %rd6, %rd1, %rd5;\n"
+    "LOOP:\nld.global.f32 %r30, [%rd6];\nsub.s32 %r3, %r3, 1;\nsetp.ge.s32 %p1, %r3, 0;\n"
+    "@%p1 bra LOOP;\nret;\n";
+
+KernelResult predicted(std::uint64_t steps_before_sampling, std::size_t threads) {
+    Code code = code_of(ptx_of(uneven, 2));
+    BoundLaunch bound = bind_arguments(code, {.typed = {"1=u32[4096]=random"}, .known_names = {}});
+    bound.launch.grid = {4096, 1, 1};
+    bound.launch.block = {32, 1, 1};
+    return predict_kernel(code, bound.launch, bound.memory, find_machine("h200"),
+                          {.steps_before_sampling = steps_before_sampling}, threads);
+}
+
+TEST(Samples, give_intervals_that_hold_what_all_blocks_come_to) {
+    const KernelResult all = predicted(~std::uint64_t{0}, 2);
+    const KernelResult sample = predicted(20'000, 2);
+    EXPECT_TRUE(all.warnings.empty());
+    EXPECT_FALSE(all.points.front().estimates);
+    ASSERT_EQ(sample.warnings.size(), 1u);
+    EXPECT_EQ(sample.warnings.front().code, "W-SAMPLED");
+    ASSERT_EQ(sample.points.size(), all.points.size());
+    const Point& point = sample.points.front();
+    ASSERT_TRUE(point.estimates);
+    for (const Counter counter : {Counter::load_requests, Counter::load_sectors}) {
+        const Interval* interval = point.estimates->of(counter);
+        ASSERT_TRUE(interval);
+        const double truth = number_in(all.points.front().predicted[counter]);
+        EXPECT_LE(interval->low, truth);
+        EXPECT_GE(interval->high, truth);
+        EXPECT_NEAR(number_in(point.predicted[counter]), truth, 0.2 * truth);
+    }
+}
+
+TEST(Samples, are_the_same_with_any_number_of_threads) {
+    const KernelResult one = predicted(20'000, 1);
+    const KernelResult three = predicted(20'000, 3);
+    EXPECT_EQ(one.warnings.front().text, three.warnings.front().text);
+    for (std::size_t i = 0; i < one.points.size(); ++i)
+        EXPECT_EQ(one.points[i].predicted[Counter::load_sectors],
+                  three.points[i].predicted[Counter::load_sectors]);
+}
+
+}  // namespace
+}  // namespace coalprof
