@@ -136,6 +136,10 @@ TracedInstruction instruction_from(const json& line) {
 void read_line(const json& line, Trace& trace) {
     if (line.contains("measured")) {
         trace.counted.push_back(launch_from(line));
+    } else if (line.contains("timed")) {
+        trace.timed[kernel_from(line)] = {.launches = line.at("timed").get<std::uint64_t>(),
+                                          .median_seconds = line.at("median").get<double>(),
+                                          .total_seconds = line.at("total").get<double>()};
     } else if (line.contains("site")) {
         TracedSite traced = site_from(line);
         trace.sites[traced.id] = std::move(traced);
@@ -197,6 +201,13 @@ std::string text_of(const json& line) {
 
 }  // namespace
 
+TracedKernel graph_launch(std::uint64_t device) {
+    return {.name = "(CUDA graph)", .grid = {0, 0, 0}, .block = {0, 0, 0}, .device = device};
+}
+
+// No function's name begins so.
+bool is_graph(const TracedKernel& kernel) { return kernel.name.starts_with('('); }
+
 std::set<std::string> names_in(const std::vector<Trace>& traces,
                                std::set<std::string> Trace::*part) {
     std::set<std::string> all;
@@ -246,6 +257,14 @@ void TraceWriter::counted(const CountedLaunch& launch) {
     json all = to_json(launch.kernel);
     all["launch"] = launch.number;
     all["measured"] = std::move(measured);
+    line(text_of(all));
+}
+
+void TraceWriter::timed(const TracedKernel& kernel, const TimedLaunches& times) {
+    json all = to_json(kernel);
+    all["timed"] = times.launches;
+    all["median"] = times.median_seconds;
+    all["total"] = times.total_seconds;
     line(text_of(all));
 }
 

@@ -20,7 +20,7 @@
 
 namespace coalprof {
 
-inline constexpr std::uint64_t trace_version = 4;
+inline constexpr std::uint64_t trace_version = 5;
 
 // Launches that are alike for our purposes.
 struct TracedKernel {
@@ -31,10 +31,22 @@ struct TracedKernel {
     friend auto operator<=>(const TracedKernel&, const TracedKernel&) = default;
 };
 
+// All launches of CUDA graphs on a GPU, which are launched as one.
+TracedKernel graph_launch(std::uint64_t device);
+bool is_graph(const TracedKernel& kernel);
+
 struct CountedLaunch {
     std::uint64_t number = 0;  // of all launches of the process, from 1
     TracedKernel kernel;
-    Readings measured;  // duration_seconds is the GPU's own time for the kernel
+    Readings measured;  // duration_seconds: while the GPU had warps of it
+};
+
+// Times of a kernel's launches that were not counted, as CUPTI recorded them; of graphs those of
+// their kernels.
+struct TimedLaunches {
+    std::uint64_t launches = 0;
+    double median_seconds = 0;
+    double total_seconds = 0;
 };
 
 // A memory instruction of a program whose code was rewritten: what all its executions came to.
@@ -64,6 +76,7 @@ struct TracedProcess {
 struct Trace {
     TracedProcess process;
     std::vector<CountedLaunch> counted;
+    std::map<TracedKernel, TimedLaunches> timed;  // as they were written last
     // Every kernel that was launched and how often, counted or not; told at the end: none where
     // the program ended without a word.
     std::optional<std::map<TracedKernel, std::uint64_t>> launches;
@@ -97,6 +110,7 @@ class TraceWriter {
 
     const std::string& path() const { return path_; }
     void counted(const CountedLaunch& launch);
+    void timed(const TracedKernel& kernel, const TimedLaunches& times);
     void problem(std::string_view sentence);
     void range(std::string_view name);
     void unfinished(std::string_view kernel);

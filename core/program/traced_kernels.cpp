@@ -33,17 +33,38 @@ double sectors_of(const KernelSummary& summary) {
     return sectors * static_cast<double>(summary.launches.value_or(summary.counted));
 }
 
+// Of several processes, the median is that of the one with most launches.
+void add_times(KernelSummary& summary, const TimedLaunches& times) {
+    if (times.launches == 0) return;
+    TimedLaunches& sum = summary.timed ? *summary.timed : summary.timed.emplace();
+    if (times.launches >= sum.launches) sum.median_seconds = times.median_seconds;
+    sum.launches += times.launches;
+    sum.total_seconds += times.total_seconds;
+}
+
+// Where counters may not be read, nothing is counted, and all is timed.
+void set_time(KernelSummary& summary) {
+    if (!summary.timed || summary.counted > 0) return;
+    const auto graphs =
+        static_cast<double>(std::max<std::uint64_t>(1, summary.launches.value_or(1)));
+    summary.measured[Counter::duration_seconds] = is_graph(summary.kernel)
+                                                      ? summary.timed->total_seconds / graphs
+                                                      : summary.timed->median_seconds;
+}
+
 }  // namespace
 
 bool KernelSummary::has_time() const { return is_number(measured[Counter::duration_seconds]); }
 
 double KernelSummary::total_seconds() const {
-    return number_or(measured[Counter::duration_seconds], 0) *
-           static_cast<double>(launches.value_or(counted));
+    if (timed && is_graph(kernel)) return counted_seconds + timed->total_seconds;
+    const double others = static_cast<double>(launches.value_or(counted) -
+                                              std::min(counted, launches.value_or(counted)));
+    if (timed && timed->launches > 0)
+        return counted_seconds + timed->total_seconds / static_cast<double>(timed->launches) *
+                                     std::max(others, static_cast<double>(timed->launches));
+    return counted_seconds + number_or(measured[Counter::duration_seconds], 0) * others;
 }
-
-// No function's name begins so.
-bool is_graph(const TracedKernel& kernel) { return kernel.name.starts_with('('); }
 
 std::vector<KernelSummary> summarize(const std::vector<Trace>& traces) {
     std::map<TracedKernel, KernelSummary> kernels;
@@ -52,6 +73,7 @@ std::vector<KernelSummary> summarize(const std::vector<Trace>& traces) {
         for (const CountedLaunch& launch : trace.counted) {
             KernelSummary& summary = kernels[launch.kernel];
             ++summary.counted;
+            summary.counted_seconds += number_or(launch.measured[Counter::duration_seconds], 0);
             launch.measured.each([&](Counter counter, const Reading& reading) {
                 if (!ratio_parts(counter)) samples[launch.kernel][counter].push_back(reading);
             });
@@ -60,6 +82,11 @@ std::vector<KernelSummary> summarize(const std::vector<Trace>& traces) {
             for (const auto& [kernel, count] : *trace.launches)
                 kernels[kernel].launches = kernels[kernel].launches.value_or(0) + count;
     }
+    // CUPTI records kernels of its own, too, which the program has not launched.
+    for (const Trace& trace : traces)
+        for (const auto& [kernel, times] : trace.timed)
+            if (const auto found = kernels.find(kernel); found != kernels.end())
+                add_times(found->second, times);
     std::vector<KernelSummary> all;
     for (auto& [kernel, summary] : kernels) {
         summary.kernel = kernel;
@@ -68,6 +95,7 @@ std::vector<KernelSummary> summarize(const std::vector<Trace>& traces) {
                 summary.sectors_vary = summary.sectors_vary || vary(readings);
             summary.measured[counter] = median_of(std::move(readings));
         }
+        set_time(summary);
         derive_ratios(summary.measured);
         all.push_back(std::move(summary));
     }

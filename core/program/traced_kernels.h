@@ -14,16 +14,18 @@ struct KernelSummary {
     TracedKernel kernel;
     std::uint64_t counted = 0;              // launches
     std::optional<std::uint64_t> launches;  // all of them; none: the program was killed
-    Readings measured;                      // of each counter the median over the counted launches
-    bool sectors_vary = false;              // counted launches asked for different numbers of them
+    std::optional<TimedLaunches> timed;     // of the others; none: CUPTI recorded none
+    double counted_seconds = 0;             // of the counted launches together
+    // Of each counter the median over the counted launches; of time over the timed ones, where none
+    // was counted.
+    Readings measured;
+    bool sectors_vary = false;  // counted launches asked for different numbers of them
     // Where counters may not be read, a kernel has none.
     bool has_time() const;
-    // Of the whole run, as far as it can be told: the median over all launches.
+    // Of the whole run. Launches that have no time count with the mean of those that CUPTI
+    // recorded; where it recorded none, with the median of those that were counted.
     double total_seconds() const;
 };
-
-// A CUDA graph, which is launched as one: of its kernels nothing is told.
-bool is_graph(const TracedKernel& kernel);
 
 // Traces of all processes together. Those that take the most time come first, then those that
 // move the most sectors.

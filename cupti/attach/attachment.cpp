@@ -149,6 +149,7 @@ void Attachment::launch_begins(const SeenLaunch& launch) {
     settle(lock);
     // The kernel of a launch that is lost could still come into the next one's range.
     if (has_ended_ || captures_.any() || lost_ != std::thread::id()) return;
+
     if (instructions_) return count_instructions(launch);
     fetch_if_due();
     count(launch);
@@ -158,7 +159,10 @@ void Attachment::count(const SeenLaunch& launch) {
     Context& context = context_of(launch.context);
     TracedKernel kernel = launch.kernel;
     kernel.device = context.device;
-    if (!choice_.takes(kernel)) return pass_over(launch.context, context);
+    if (!choice_.takes(kernel)) {
+        if (setup_.times) setup_.times->launch_begins();
+        return pass_over(launch.context, context);
+    }
     idle_ = 0;
     set_up(launch.context, context);
     if (!context.counter || context.counter->has_failed() || !lets_cupti_wait(launch.context))
@@ -169,6 +173,7 @@ void Attachment::count(const SeenLaunch& launch) {
     if (has_fetched && contexts_.size() == 1) last_fetch_ = Clock::now();
     choice_.count(kernel);
     counting_ = launch;
+    if (setup_.times) setup_.times->pause();
     turn_.take();
 }
 
@@ -226,6 +231,7 @@ void Attachment::launch_ends(bool was_launched) {
 // Of a kernel that still runs the range stays open, which CUPTI would close no sooner than it ends.
 void Attachment::end_counting(bool was_launched) {
     turn_.end();
+    if (setup_.times) setup_.times->resume();
     const bool has_ended = kernel_has_ended(counting_.stream);
     if (!has_ended) patience_.kernel_ran_on(counting_.kernel.name);
     if (instructions_) {
@@ -304,6 +310,9 @@ void Attachment::fetch_if_due() {
     tell_ranges();
     tell_libraries();
     last_fetch_ = Clock::now();
+    if (last_fetch_ < times_due_) return;
+    tell_times();
+    times_due_ = last_fetch_ + (last_fetch_ - start_);  // each time all: the trace stays small
 }
 
 // Whether they could be read. A copy waits for kernels, and would spoil a graph that is being
@@ -321,6 +330,11 @@ bool Attachment::read_lines(bool whole, Patience::Time patience) {
 void Attachment::tell_ranges() {
     if (!setup_.ranges) return;
     for (const std::string& name : setup_.ranges->new_names()) trace_.range(name);
+}
+
+void Attachment::tell_times() {
+    if (!setup_.times) return;
+    for (const auto& [kernel, times] : setup_.times->sums()) trace_.timed(kernel, times);
 }
 
 // For the next run: what has the program's framework hand over PTX depends on its version.
@@ -384,6 +398,8 @@ void Attachment::program_ends() {
     fetch_last_instructions();
     tell_ranges();
     tell_libraries();
+    if (setup_.times) setup_.times->flush();
+    tell_times();
     trace_.end(instructions_ ? instructions_->launches() : choice_.launches());
 }
 

@@ -19,6 +19,7 @@
 #include "core/program/trace.h"
 #include "cupti/attach/choice.h"
 #include "cupti/attach/instruction_counter.h"
+#include "cupti/attach/kernel_times.h"
 #include "cupti/attach/launch_counter.h"
 #include "cupti/attach/launch_turn.h"
 #include "cupti/attach/line_probe.h"
@@ -42,6 +43,7 @@ class Attachment {
     struct Setup {
         AttachOrders orders;
         NvtxRanges* ranges = nullptr;          // nullptr: launches are not chosen by them
+        KernelTimes* times = nullptr;          // nullptr: kernels are not timed
         std::function<const CuptiApi&()> api;  // asked for at the first launch
         std::function<std::uint32_t(CUcontext)> device_of;  // its index; throws CountersError
         WorkDriver work = {};
@@ -126,6 +128,7 @@ class Attachment {
     void fetch_last_instructions();
     void settle(Lock& lock);
     bool kernel_has_ended(CUstream stream) const;
+
     bool is_idle(CUcontext context, Patience::Time patience);
     bool ends_in_time(CUcontext context);
     bool lets_cupti_wait(CUcontext context);
@@ -133,6 +136,7 @@ class Attachment {
     bool read_lines(bool whole, Patience::Time patience);
     void fetch_if_due();
     void tell_ranges();
+    void tell_times();
     void tell_libraries();
 
     Setup setup_;
@@ -153,11 +157,14 @@ class Attachment {
     Clock::time_point ask_again_;  // whether kernels have ended
     bool has_told_of_waiting_ = false;
     LaunchTurn turn_;
-    SeenLaunch counting_;      // whose turn it is
+    SeenLaunch counting_;  // whose turn it is
+
     std::thread::id lost_;     // whose turn was ended while it was in its launch
     std::uint64_t files_ = 0;  // that were written in place of the program's
     std::uint64_t idle_ = 0;   // launches since the last one that was counted
     Clock::time_point last_fetch_ = Clock::now();
+    Clock::time_point start_ = Clock::now();
+    Clock::time_point times_due_ = start_ + std::chrono::seconds(1);
     bool has_ended_ = false;
     std::set<std::string> libraries_;  // that were told
 };

@@ -70,8 +70,8 @@ void LaunchCounter::fetch() {
         if (read.ec != std::errc{} || read.ptr != end || index >= pending_.size()) continue;
         if (!pending_[index].was_launched) continue;
         CountedLaunch& launch = pending_[index].launch;
-        launch.measured =
-            setup_.metrics.readings(setup_.config.evaluate(session_->counter_data(), range.index));
+        launch.measured = setup_.metrics.readings(
+            setup_.config.evaluate(session_->counter_data(), range.index), is_graph(launch.kernel));
         setup_.deliver(launch);
     }
     if (dropped > 0) setup_.problem(fmt::format("CUPTI lost {} counted launches", dropped));

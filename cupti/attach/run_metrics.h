@@ -28,18 +28,19 @@ class RunMetrics {
 
     const std::vector<std::string>& names() const { return names_; }
     // From one value for each name, in order; NaN: the GPU could not count it.
-    Readings readings(std::span<const double> values) const;
+    Readings readings(std::span<const double> values, bool is_graph = false) const;
 
  private:
     struct Sum {
         Counter counter;
         std::vector<std::size_t> metrics;
-        double scale = 1;  // of the metric's unit in the counter's
     };
-    void add(Counter counter, std::string_view metric, double scale = 1);
+    void add(Counter counter, std::string_view metric);
+    void add_time();
 
     std::vector<std::string> names_;
     std::vector<Sum> sums_;
+    std::optional<std::size_t> first_of_time_;  // none: the GPU has no such metrics
     std::vector<std::pair<Counter, Unavailable>> unavailable_;
     std::function<bool(std::string_view)> has_metric_;
 };

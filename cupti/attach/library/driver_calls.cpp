@@ -66,7 +66,7 @@ std::optional<SeenLaunch> launch_of(CUpti_CallbackId call, const CUpti_CallbackD
         case CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch:
         case CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz:
             return SeenLaunch{
-                .kernel = {.name = "(CUDA graph)", .grid = {0, 0, 0}, .block = {0, 0, 0}},
+                .kernel = graph_launch(0),
                 .context = data.context,
                 .stream = stream_of(arguments_of<GraphArguments>(data).hStream,
                                     call == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz)};

@@ -4,6 +4,7 @@
 #include <cupti_activity.h>
 #include <cupti_callbacks.h>
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <pthread.h>
 
 #include <cstdlib>
@@ -12,6 +13,7 @@
 
 #include "core/device/device.h"
 #include "cupti/attach/attachment.h"
+#include "cupti/attach/kernel_times.h"
 #include "cupti/attach/library/code_loads.h"
 #include "cupti/attach/library/driver_calls.h"
 #include "cupti/attach/library/subscription.h"
@@ -45,6 +47,23 @@ CallbackApi load_callback_api() {
     bind("cuptiGetDeviceId", api.get_device_id);
     if (!api.subscription.subscribe || !api.enable_callback || !api.get_device_id)
         throw CountersError("cannot read counters: this CUPTI has no callbacks");
+    return api;
+}
+
+ActivityApi activity_api() {
+    void* library = ::dlopen(loaded_cupti().path.c_str(), RTLD_NOW | RTLD_NOLOAD);
+    ActivityApi api;
+    if (!library) return api;
+    const auto bind = [&](const char* name, auto& function) {
+        function =
+            reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
+    };
+    bind("cuptiActivityRegisterCallbacks", api.register_callbacks);
+    bind("cuptiActivityEnable", api.enable);
+    bind("cuptiActivityDisable", api.disable);
+    bind("cuptiActivityGetNextRecord", api.next_record);
+    bind("cuptiActivityFlushAll", api.flush_all);
+    bind("cuptiActivityFlushPeriod", api.flush_period);
     return api;
 }
 
@@ -234,6 +253,37 @@ void subscribe(const CallbackApi& callbacks) {
     enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING);
 }
 
+KernelTimes* times = nullptr;  // as `attachment`
+
+void CUPTIAPI buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* records) {
+    constexpr std::size_t buffer_bytes = 1u << 20;  // some 5,000 kernels
+    *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, buffer_bytes));
+    *bytes = *buffer ? buffer_bytes : 0;
+    *records = 0;  // as many as there is room for
+}
+
+void CUPTIAPI buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t,
+                               std::size_t valid_bytes) {
+    if (!is_forked) times->read(buffer, valid_bytes);
+    std::free(buffer);
+}
+
+// In the pass that counts traffic the program runs its own code.
+KernelTimes* times_of(const AttachOrders& orders) {
+    if (orders.pass != RunPass::traffic) return nullptr;
+    times = new KernelTimes(activity_api());
+    return times;
+}
+
+void record_kernels() {
+    try {
+        if (times) times->start(buffer_requested, buffer_completed);
+    } catch (const Error& error) {
+        attachment->problem(fmt::format(
+            "kernels are not timed one by one, only those that are counted: {}", error.what()));
+    }
+}
+
 void at_exit() {
     inside([] { attachment->program_ends(); });
 }
@@ -249,11 +299,13 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
         if (!orders || attachment) return 1;
         attachment = new Attachment({.orders = *orders,
                                      .ranges = wanted_ranges(),
+                                     .times = times_of(*orders),
                                      .api = []() -> const CuptiApi& { return loaded_cupti().api; },
                                      .device_of = device_of,
                                      .work = work_driver()});
         try {
             subscribe(callback_api());
+            record_kernels();
         } catch (const Error& error) {
             attachment->problem(error.what());
         }

@@ -111,7 +111,7 @@ TEST_F(TraceFile, that_never_launched_says_so) {
 TEST_F(TraceFile, that_cannot_be_read_has_that_for_a_problem) {
     EXPECT_EQ(read_trace(path).problems.size(), 1u) << "it is not there";
     EXPECT_EQ(read_trace(::testing::TempDir()).problems.size(), 1u) << "the system reads no folder";
-    for (const char* text : {"", "no json\n", "{}\n", "[1]\n", R"({"coalprof_trace":4,"proc)",
+    for (const char* text : {"", "no json\n", "{}\n", "[1]\n", R"({"coalprof_trace":5,"proc)",
                              R"({"coalprof_trace":3})"
                              "\n",
                              R"({"coalprof_trace":"1"})"
@@ -147,6 +147,17 @@ TEST_F(TraceFile, is_one_of_two_where_processes_have_one_number) {
     std::filesystem::remove(second.path());
 }
 
+TEST_F(TraceFile, holds_the_times_that_were_written_last) {
+    TraceWriter writer(path, {.id = 1, .program = "app"});
+    writer.timed(scale, {.launches = 1, .median_seconds = 3e-6, .total_seconds = 3e-6});
+    writer.timed(scale, {.launches = 2, .median_seconds = 2e-6, .total_seconds = 5e-6});
+    const Trace trace = read_trace(path);
+    ASSERT_EQ(trace.timed.size(), 1u);
+    EXPECT_EQ(trace.timed.at(scale).launches, 2u);
+    EXPECT_EQ(trace.timed.at(scale).median_seconds, 2e-6);
+    EXPECT_EQ(trace.timed.at(scale).total_seconds, 5e-6);
+}
+
 TEST_F(TraceFile, with_lines_of_other_types_goes_on_behind_them) {
     {
         TraceWriter writer(path, {.id = 1, .program = "app"});
@@ -156,7 +167,7 @@ TEST_F(TraceFile, with_lines_of_other_types_goes_on_behind_them) {
     EXPECT_THAT(read_trace(path).problems, ::testing::Contains("two"));
 }
 
-// Of 3 launches of 10, 30 and 20 us the median is 20; 5 launches in all take 100 us.
+// The median of 3 launches of 10, 30 and 20 us is 20; the 2 that were not counted take as much.
 TEST(Kernels, have_the_median_of_their_launches) {
     Trace trace;
     trace.counted = {launch_of(1, 100, 10e-6), launch_of(2, 300, 30e-6), launch_of(3, 200, 20e-6)};
@@ -169,6 +180,37 @@ TEST(Kernels, have_the_median_of_their_launches) {
     EXPECT_EQ(kernels[0].measured[Counter::load_sectors_per_request], Reading{25.0});
     EXPECT_DOUBLE_EQ(kernels[0].total_seconds(), 100e-6);
     EXPECT_FALSE(is_number(kernels[0].measured[Counter::dram_read_bytes]));
+}
+
+// Two launches were counted, of 30 and 10 us; CUPTI recorded the 3 others, which took 9 us
+// together.
+TEST(Kernels, take_what_their_launches_took_together) {
+    Trace trace;
+    trace.counted = {launch_of(1, 100, 30e-6), launch_of(2, 100, 10e-6)};
+    trace.launches = {{scale, 5}};
+    trace.timed = {{scale, {.launches = 3, .median_seconds = 2e-6, .total_seconds = 9e-6}}};
+    const auto kernels = summarize({trace});
+    EXPECT_EQ(kernels[0].measured[Counter::duration_seconds], Reading{10e-6});
+    EXPECT_DOUBLE_EQ(kernels[0].total_seconds(), 49e-6);
+}
+
+// Records can be lost: 4 of 5 launches took 8 us, so all took 10. A kernel of CUPTI's own is none
+// of the program's. A graph was launched 3 times, with 12 kernels of 6 us in all.
+TEST(Kernels, are_timed_where_nothing_may_be_counted) {
+    Trace trace;
+    const TracedKernel graph = graph_launch(0);
+    TracedKernel of_cupti = scale;
+    of_cupti.name = "WaitNs";
+    trace.launches = {{scale, 5}, {graph, 3}};
+    trace.timed = {{scale, {.launches = 4, .median_seconds = 1e-6, .total_seconds = 8e-6}},
+                   {graph, {.launches = 12, .median_seconds = 4e-7, .total_seconds = 6e-6}},
+                   {of_cupti, {.launches = 1, .median_seconds = 1, .total_seconds = 1}}};
+    const auto kernels = summarize({trace});
+    ASSERT_EQ(kernels.size(), 2u);
+    EXPECT_DOUBLE_EQ(kernels[0].total_seconds(), 10e-6);
+    EXPECT_EQ(kernels[0].measured[Counter::duration_seconds], Reading{1e-6});
+    EXPECT_DOUBLE_EQ(kernels[1].total_seconds(), 6e-6);
+    EXPECT_DOUBLE_EQ(number_in(kernels[1].measured[Counter::duration_seconds]), 2e-6);
 }
 
 TEST(Kernels, of_all_processes_are_one_list_with_the_longest_first) {
