@@ -41,8 +41,8 @@ struct CountedLaunch {
     Readings measured;  // duration_seconds: while the GPU had warps of it
 };
 
-// Times of a kernel's launches that were not counted, as CUPTI recorded them; of graphs those of
-// their kernels.
+// Times of launches that were not counted, as CUPTI recorded them; of a graph, of its kernels
+// together.
 struct TimedLaunches {
     std::uint64_t launches = 0;
     double median_seconds = 0;

@@ -44,12 +44,8 @@ void add_times(KernelSummary& summary, const TimedLaunches& times) {
 
 // Where counters may not be read, nothing is counted, and all is timed.
 void set_time(KernelSummary& summary) {
-    if (!summary.timed || summary.counted > 0) return;
-    const auto graphs =
-        static_cast<double>(std::max<std::uint64_t>(1, summary.launches.value_or(1)));
-    summary.measured[Counter::duration_seconds] = is_graph(summary.kernel)
-                                                      ? summary.timed->total_seconds / graphs
-                                                      : summary.timed->median_seconds;
+    if (summary.timed && summary.counted == 0)
+        summary.measured[Counter::duration_seconds] = summary.timed->median_seconds;
 }
 
 }  // namespace
@@ -57,7 +53,6 @@ void set_time(KernelSummary& summary) {
 bool KernelSummary::has_time() const { return is_number(measured[Counter::duration_seconds]); }
 
 double KernelSummary::total_seconds() const {
-    if (timed && is_graph(kernel)) return counted_seconds + timed->total_seconds;
     const double others = static_cast<double>(launches.value_or(counted) -
                                               std::min(counted, launches.value_or(counted)));
     if (timed && timed->launches > 0)

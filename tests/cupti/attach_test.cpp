@@ -192,13 +192,14 @@ TEST_F(Attached, room_that_nobody_needed_is_not_made_again) {
     EXPECT_EQ(room_after(300), 300u);
 }
 
-// Requests are those of loads and of asynchronous copies; the fake answers 1 for each metric. Time
-// comes in nanoseconds.
+// Requests are those of loads and of asynchronous copies. Warps were there for 4 of 5 cycles of the
+// range's 2500 ns; before them and after them comes what an empty kernel takes, 2 us.
 TEST_F(Attached, readings_are_sums_of_metrics_in_our_units) {
     fake.value = [](const std::string& metric, const std::string&) {
-        return metric.starts_with("gpu__time") ? 2500.0
-               : metric.starts_with("dram")    ? std::nan("")
-                                               : 4.0;
+        return metric.starts_with("gpu__time")      ? 2500.0
+               : metric.starts_with("dram")         ? std::nan("")
+               : metric == "sm__cycles_elapsed.max" ? 5.0
+                                                    : 4.0;
     };
     LaunchCounter& counting = counter();
     launch(2);
@@ -207,7 +208,7 @@ TEST_F(Attached, readings_are_sums_of_metrics_in_our_units) {
     EXPECT_EQ(delivered[0].measured[Counter::load_requests], Reading{std::uint64_t{8}});
     EXPECT_EQ(delivered[0].measured[Counter::load_sectors], Reading{std::uint64_t{4}});
     EXPECT_EQ(delivered[0].measured[Counter::load_sectors_per_request], Reading{0.5});
-    EXPECT_DOUBLE_EQ(number_in(delivered[0].measured[Counter::duration_seconds]), 2.5e-6);
+    EXPECT_DOUBLE_EQ(number_in(delivered[0].measured[Counter::duration_seconds]), 4e-6);
     EXPECT_TRUE(
         std::holds_alternative<Unavailable>(delivered[0].measured[Counter::dram_read_bytes]));
 }

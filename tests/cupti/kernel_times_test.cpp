@@ -64,10 +64,17 @@ TEST_F(RecordedKernels, have_median_and_sum) {
     EXPECT_DOUBLE_EQ(times.total_seconds, 2736.7e-6);
 }
 
-TEST_F(RecordedKernels, of_graphs_are_one_launch_for_all) {
-    add("first", 1'000, 7);
-    add("second", 3'000, 7);
-    EXPECT_DOUBLE_EQ(sums().at(graph_launch(0)).total_seconds, 4e-6);
+// Two launches of a graph of two kernels.
+TEST_F(RecordedKernels, of_a_graph_are_one_launch) {
+    for (const std::uint32_t launch : {7u, 8u})
+        for (const std::uint64_t nanoseconds : {1'000u, 3'000u}) {
+            add("part", nanoseconds, 5);
+            all_.back().correlationId = launch;
+        }
+    const TimedLaunches times = sums().at(graph_launch(0));
+    EXPECT_EQ(times.launches, 2u);
+    EXPECT_DOUBLE_EQ(times.median_seconds, 4e-6);
+    EXPECT_DOUBLE_EQ(times.total_seconds, 8e-6);
 }
 
 TEST_F(RecordedKernels, without_stamps_are_left_out) {
@@ -82,6 +89,30 @@ TEST_F(RecordedKernels, of_any_number_keep_their_median) {
     EXPECT_EQ(times.launches, 20'000u);
     EXPECT_NEAR(times.median_seconds, 10e-6, 0.01e-6);
     EXPECT_NEAR(times.total_seconds, 0.20001, 1e-9);
+}
+
+// Which launches are recorded: none while one is counted, then all of the first, then some.
+TEST_F(RecordedKernels, pause_while_one_is_counted_and_become_fewer) {
+    static bool is_on = false;
+    const auto on = [](CUpti_ActivityKind) { return is_on = true, CUPTI_SUCCESS; };
+    const auto off = [](CUpti_ActivityKind) { return is_on = false, CUPTI_SUCCESS; };
+    KernelTimes times({.register_callbacks = accepted,
+                       .enable = on,
+                       .disable = off,
+                       .next_record = next_record,
+                       .flush_all = flushed});
+    times.start(nullptr, nullptr);
+    times.pause();
+    EXPECT_FALSE(is_on);
+    times.resume();
+    EXPECT_TRUE(is_on);
+    int recorded = 0;
+    for (int launch = 0; launch < 1'000'000; ++launch) {
+        times.launch_begins();
+        EXPECT_TRUE(is_on || launch >= 8'000);
+        recorded += is_on ? 1 : 0;
+    }
+    EXPECT_NEAR(recorded, 8'192 + 1'000'000 / 16, 1'024);
 }
 
 TEST_F(RecordedKernels, cannot_be_had_of_a_cupti_that_refuses) {
