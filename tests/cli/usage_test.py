@@ -378,7 +378,7 @@ class Words(Case):
 
     def test_of_times_that_say_nothing_name_what_can_be_larger(self):
         of_grid = ("formula", "a[blockIdx.y*1024 + threadIdx.x]", "a[blockIdx.x]", "--grid", "64x64")
-        for command, option in (((*of_grid,), "larger --grid"), (("formula", "a[i]", "a[i*2]"), "larger --size"),
+        for command, option in (((*of_grid,), "larger --grid"), (("formula", "a[i]", "a[i*2]"), "Try --size"),
                                 ((*of_grid[:-1], "64x64,64x32"), "larger --grid")):
             with self.subTest(command):
                 note = " ".join(self.run_ok(*command).out_text.split())
@@ -509,11 +509,11 @@ class Explain(Case):
 
     def test_formats_that_are_refused_are_not_offered(self):
         for command in ("explain", "machines", "occupancy"):
-            self.assertNotIn("svg", self.run_ok(command, "--help").out_text)
+            self.assertNotIn("openmetrics", self.run_ok(command, "--help").out_text)
         self.assertNotIn(",...", self.run_ok("explain", "--help").out_text)
 
     def test_says_where_times_tell_nothing_of_memory(self):
-        told = "say nothing about memory"
+        told = "Too short to time"
         small = " ".join(self.run_ok("offset", "--range", "0,1").out_text.split())
         self.assertIn(told, small)
         large = self.run_ok("offset", "--range", "0,1", "--size", "1GiB").out_text
