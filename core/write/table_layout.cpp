@@ -76,7 +76,7 @@ constexpr int importance_of_description = 19;  // less than what an access costs
 
 // Columns that are shown together or not at all.
 struct Candidate {
-    PlacedItem* item;  // nullptr: it is of no counter
+    PlacedItem* item;  // nullptr: it is of no counter, and has its columns
     int importance;
     std::vector<LaidColumn> columns;
     std::string parameter = {};  // that it describes points by; empty: none
@@ -165,15 +165,32 @@ class ColumnMaker {
                 {column({.heading = {"limited", "by"}, .is_left_aligned = true}, cell)}};
     }
 
-    Candidate candidate_of(PlacedItem& item) const {
-        const ItemFacts& facts = item.facts;
-        Candidate candidate{&item, importance_of(facts), {}};
+    std::vector<LaidColumn> columns_of(const ItemFacts& facts) const {
+        std::vector<LaidColumn> columns;
         if (facts.relation == Relation::predicted ||
             (facts.relation == Relation::differing && !facts.is_prediction_constant))
-            candidate.columns.push_back(reading_column(facts, false));
-        if (facts.relation != Relation::predicted)
-            candidate.columns.push_back(reading_column(facts, true));
-        return candidate;
+            columns.push_back(reading_column(facts, false));
+        if (facts.relation != Relation::predicted) columns.push_back(reading_column(facts, true));
+        return columns;
+    }
+
+    // Of kernels that nobody predicted the time says which of them matter; by it variants are
+    // compared, more than by any count.
+    int importance_of(const ItemFacts& facts) const {
+        if (is_wanted(facts.item)) return has_one_of(head_.columns, facts.item) ? 1 : 0;
+        const bool is_predicted = !head_.machine.name.empty();
+        if (facts.item.is(Counter::duration_seconds)) {
+            if (!is_predicted) return 0;
+            if (compares_ && !facts.is_constant) return 8;
+        }
+        if (facts.item.is(Counter::bandwidth_bytes_per_second) &&
+            find_value(points_.front().parameters, "machine"))
+            return 12;
+        // What is the same in every row can be said once above; what varies answers the question.
+        constexpr int of_minor = 30;
+        constexpr int of_constant = 25;
+        return facts.item.heading->importance + (facts.is_minor ? of_minor : 0) +
+               (facts.is_constant ? of_constant : 0);
     }
 
     // Where an item stands before it is known what there is room for.
@@ -305,25 +322,6 @@ class ColumnMaker {
                (head_.compares_settings && item.is(Counter::bandwidth_bytes_per_second));
     }
 
-    // Of kernels that nobody predicted the time says which of them matter; by it variants are
-    // compared, more than by any count.
-    int importance_of(const ItemFacts& facts) const {
-        if (is_wanted(facts.item)) return has_one_of(head_.columns, facts.item) ? 1 : 0;
-        const bool is_predicted = !head_.machine.name.empty();
-        if (facts.item.is(Counter::duration_seconds)) {
-            if (!is_predicted) return 0;
-            if (compares_ && !facts.is_constant) return 8;
-        }
-        if (facts.item.is(Counter::bandwidth_bytes_per_second) &&
-            find_value(points_.front().parameters, "machine"))
-            return 12;
-        // What is the same in every row can be said once above; what varies answers the question.
-        constexpr int of_minor = 30;
-        constexpr int of_constant = 25;
-        return facts.item.heading->importance + (facts.is_minor ? of_minor : 0) +
-               (facts.is_constant ? of_constant : 0);
-    }
-
     const ResultHead& head_;
     const std::vector<Point>& points_;
     const TableStyle& style_;
@@ -340,21 +338,23 @@ void keep_ideal_beside_excess(std::vector<PlacedItem>& items) {
             items[i].facts.is_constant &= items[i + 1].facts.is_constant;
 }
 
-// Empties the candidates that find no room beside more important ones.
-void drop_least_important(std::vector<Candidate>& candidates, std::size_t width, std::size_t most,
-                          bool shows_all) {
+// The most important first, as far as there is room and a reader needs them; the others get none.
+void give_columns(std::vector<Candidate>& candidates, const ColumnMaker& make, std::size_t width,
+                  const TableStyle& style) {
     std::vector<std::pair<int, std::size_t>> order;  // of equal importance, the earlier first
     for (std::size_t i = 0; i < candidates.size(); ++i)
         order.emplace_back(candidates[i].importance, i);
     std::sort(order.begin(), order.end());
     const bool has_enough = !order.empty() && order.front().first <= enough_to_know;
     for (const auto& [importance, i] : order) {
-        const std::size_t more = width_of(candidates[i].columns);
-        const bool is_needed = shows_all || !has_enough || importance <= enough_to_know;
-        if (is_needed && (most == 0 || width + more <= most))
+        Candidate& candidate = candidates[i];
+        const bool is_needed = style.explains_all || !has_enough || importance <= enough_to_know;
+        if (is_needed && candidate.item) candidate.columns = make.columns_of(candidate.item->facts);
+        const std::size_t more = width_of(candidate.columns);
+        if (is_needed && (style.width == 0 || width + more <= style.width))
             width += more;
         else
-            candidates[i].columns.clear();
+            candidate.columns.clear();
     }
 }
 
@@ -362,9 +362,9 @@ void drop_least_important(std::vector<Candidate>& candidates, std::size_t width,
 std::string range_text(const TableItem& item, const std::vector<Point>& points,
                        const TableStyle& style) {
     const auto number = [&](const Point& point) { return number_in(item.predicted(point)); };
-    const auto [low, high] = std::ranges::minmax(points, {}, number);
-    std::string from = number_with_unit(item, item.predicted(low), true, style);
-    const std::string to = number_with_unit(item, item.predicted(high), true, style);
+    const auto [low, high] = std::ranges::minmax_element(points, {}, number);
+    std::string from = number_with_unit(item, item.predicted(*low), true, style);
+    const std::string to = number_with_unit(item, item.predicted(*high), true, style);
     if (from == to) return from;
     if (const std::size_t blank = from.find(' ');
         blank != from.npos && to.ends_with(std::string_view(from).substr(blank)))
@@ -452,15 +452,14 @@ TableLayout layout_of(const ResultHead& head, const std::vector<Point>& points,
     for (PlacedItem& item : layout.items) {
         item.place = make.place_of(item.facts);
         if (item.place != Place::column) continue;
-        candidates.push_back(make.candidate_of(item));
+        candidates.push_back({&item, make.importance_of(item.facts), {}});
         has_time |= item.facts.item.is(Counter::duration_seconds) ||
                     item.facts.item.is(Counter::bandwidth_bytes_per_second);
     }
     layout.limit = make.common_limit();
     if (!layout.limit && has_time && make.has_limits())
         candidates.push_back(make.limit_candidate());
-    drop_least_important(candidates, width_of(layout.columns) - column_gap, style.width,
-                         style.explains_all);
+    give_columns(candidates, make, width_of(layout.columns) - column_gap, style);
     for (Candidate& candidate : candidates) {
         if (candidate.columns.empty() && candidate.item)
             candidate.item->place =
