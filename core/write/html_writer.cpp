@@ -1,6 +1,7 @@
 // `html`: one page that needs nothing else, neither network nor server: the results as data, and a
 // script that draws them. Text of results is data to the script and never markup.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +9,7 @@
 #include "core/text/describe.h"
 #include "core/text/shell_quote.h"
 #include "core/write/columns.h"
-#include "core/write/json_text.h"
+#include "core/write/json_tree.h"
 #include "core/write/page.h"
 #include "core/write/result_columns.h"
 #include "core/write/source_lines.h"
@@ -113,56 +114,54 @@ class HtmlWriter : public ResultSink {
         }
         text_.hand_over_when_full(out_);
     }
-    void put_text(std::string_view text) { put_data(json_of_text(printable(text))); }
-
     void put_result(const ResultColumns& result) {
-        const SweepFacts& sweep = result.head.sweep;
-        text_.put("<script type=\"application/json\" class=\"result\">\n{\"label\":");
-        put_text(label_of(result.head));
-        text_.put(",\"parameter\":");
-        put_text(parameter_of(sweep));
-        if (has_command(sweep)) {
-            text_.put(",\"explain\":");
-            put_text(explain_command(result.head));
-        }
+        std::string json = text_of(tree_of_head(result));
+        json.pop_back();  // more members follow, each for itself: columns can be long
+        text_.put("<script type=\"application/json\" class=\"result\">\n");
+        put_data(json);
         put_warps(result);
-        text_.put(",\n\"command\":");
-        put_text(shell_words(result.head.argv));
-        put_list("facts", facts_of(result));
-        std::vector<std::string> warnings;
-        for (const Warning& warning : result.tail.warnings) warnings.push_back(describe(warning));
-        put_list("warnings", warnings);
-        put_findings(result.tail.findings);
         if (const std::string sources = source_lines_json(result, style_.find_source);
-            !sources.empty()) {
-            text_.put(",\n\"sources\":");
-            put_data(sources);
-        }
-        put_list("names", result.names);
-        text_.put(",\n\"parameters\":[");
-        bool is_first = true;
-        for (const auto& parameter : result.parameters) {
-            text_.put(is_first ? "{\"key\":" : ",\n{\"key\":");
-            is_first = false;
-            put_text(parameter.key);
-            text_.put(",\"values\":[");
-            for (std::size_t i = 0; i < parameter.values.size(); ++i) {
-                if (i > 0) text_.put(',');
-                if (const auto* text = std::get_if<std::string>(&parameter.values[i]))
-                    put_text(*text);
-                else
-                    put_json_value(text_, parameter.values[i]);
-            }
-            text_.put("]}");
-        }
-        text_.put("],\n\"columns\":[");
-        is_first = true;
-        for (const ResultColumn& column : result.columns) {
-            text_.put(is_first ? "\n" : ",\n");
-            is_first = false;
-            put_column(result, column);
-        }
+            !sources.empty())
+            put_data(",\n\"sources\":" + sources);
+        text_.put(",\n\"columns\":[");
+        for (std::size_t i = 0; i < result.columns.size(); ++i)
+            put_data((i > 0 ? ",\n" : "\n") + text_of(tree_of_column(result, result.columns[i])));
         text_.put("]}\n</script>\n");
+    }
+
+    static Json tree_of_head(const ResultColumns& result) {
+        const ResultHead& head = result.head;
+        Json tree{{"label", label_of(head)},
+                  {"parameter", parameter_of(head.sweep)},
+                  {"command", shell_words(head.argv)},
+                  {"facts", facts_of(result)},
+                  {"warnings", Json::array()},
+                  {"findings", Json::array()},
+                  {"names", result.names},
+                  {"parameters", Json::array()}};
+        if (has_command(head.sweep)) tree["explain"] = explain_command(head);
+        for (const Warning& warning : result.tail.warnings)
+            tree["warnings"].push_back(describe(warning));
+        for (const LineFinding& finding : result.tail.findings)
+            tree["findings"].push_back(tree_of_finding(finding));
+        for (const auto& parameter : result.parameters) {
+            Json values = Json::array();
+            for (const Value& value : parameter.values) values.push_back(tree_of(value));
+            tree["parameters"].push_back({{"key", parameter.key}, {"values", std::move(values)}});
+        }
+        return tree;
+    }
+
+    static Json tree_of_finding(const LineFinding& finding) {
+        Json tree{{"point", finding.point},
+                  {"cause", finding.cause},
+                  {"text", finding.text},
+                  {"fix", finding.fix},
+                  {"like", shell_words(finding.like)}};
+        if (finding.saves_seconds) tree["saves_seconds"] = *finding.saves_seconds;
+        if (finding.saves_interval_seconds)
+            tree["saves_interval_seconds"] = *finding.saves_interval_seconds;
+        return tree;
     }
 
     // Where lanes go, of as many points as there is room for.
@@ -178,99 +177,38 @@ class HtmlWriter : public ResultSink {
             shapes.add(style_.find_warp(result.head, parameters));
         }
         if (shapes.shapes().empty()) return;
-        text_.put(",\n\"shapes\":[");
-        for (std::size_t i = 0; i < shapes.shapes().size(); ++i) {
-            if (i > 0) text_.put(',');
-            put_data(shapes.shapes()[i]);
-        }
-        text_.put("],\n\"shape_of\":[");
-        for (std::size_t i = 0; i < shapes.of_points().size(); ++i)
-            text_.put(fmt::format("{}{}", i > 0 ? "," : "", shapes.of_points()[i]));
-        text_.put("],\n\"warp_of\":");
-        const std::vector<double> warps(shapes.warps().begin(), shapes.warps().end());
-        put_number_list(warps);
+        put_data(fmt::format(",\n\"shapes\":[{}],\n\"shape_of\":[{}],\n\"warp_of\":[{}]",
+                             fmt::join(shapes.shapes(), ","), fmt::join(shapes.of_points(), ","),
+                             fmt::join(shapes.warps(), ",")));
     }
 
-    void put_findings(const std::vector<LineFinding>& findings) {
-        text_.put(",\n\"findings\":[");
-        for (const LineFinding& finding : findings) {
-            text_.put(&finding == &findings.front() ? "{\"point\":" : ",\n{\"point\":");
-            put_text(finding.point);
-            for (const auto& [name, text] :
-                 {std::pair("cause", &finding.cause), std::pair("text", &finding.text),
-                  std::pair("fix", &finding.fix)}) {
-                text_.put(fmt::format(",\"{}\":", name));
-                put_text(*text);
-            }
-            text_.put(",\"like\":");
-            put_text(shell_words(finding.like));
-            if (finding.saves_seconds) {
-                text_.put(",\"saves_seconds\":");
-                put_number(*finding.saves_seconds);
-            }
-            if (const auto& interval = finding.saves_interval_seconds) {
-                text_.put(",\"saves_interval_seconds\":[");
-                put_number(interval->front());
-                text_.put(',');
-                put_number(interval->back());
-                text_.put(']');
-            }
-            text_.put('}');
-        }
-        text_.put(']');
-    }
-
-    void put_list(std::string_view name, const std::vector<std::string>& list) {
-        text_.put(fmt::format(",\n\"{}\":[", name));
-        for (std::size_t i = 0; i < list.size(); ++i) {
-            if (i > 0) text_.put(',');
-            put_text(list[i]);
-        }
-        text_.put(']');
-    }
-
-    void put_column(const ResultColumns& result, const ResultColumn& column) {
+    static Json tree_of_column(const ResultColumns& result, const ResultColumn& column) {
         const CounterInfo& counter = info(column.counter);
-        text_.put("{\"key\":");
-        put_text(counter.key);
-        text_.put(",\"name\":");
-        put_text(phrase_of(column.counter));
-        text_.put(",\"unit\":");
-        put_text(name_of(counter.unit));
-        text_.put(",\"meaning\":");
-        put_text(counter.meaning);
-        text_.put(column.is_measured ? ",\"measured\":true" : ",\"measured\":false");
+        Json tree{{"key", counter.key},
+                  {"name", phrase_of(column.counter)},
+                  {"unit", name_of(counter.unit)},
+                  {"meaning", counter.meaning},
+                  {"measured", column.is_measured}};
         const ResultColumn* predicted = result.find(column.counter, false);
         if (column.is_measured && predicted && are_same(column.values, predicted->values))
-            text_.put(",\"same\":true");
+            tree["same"] = true;
         else
-            put_numbers("values", column.values);
-        if (!column.low.empty()) put_numbers("low", column.low);
-        if (!column.high.empty()) put_numbers("high", column.high);
-        text_.put('}');
+            tree["values"] = tree_of_numbers(column.values);
+        if (!column.low.empty()) tree["low"] = tree_of_numbers(column.low);
+        if (!column.high.empty()) tree["high"] = tree_of_numbers(column.high);
+        return tree;
     }
-    void put_numbers(std::string_view name, const std::vector<double>& values) {
-        text_.put(fmt::format(",\"{}\":", name));
-        put_number_list(values);
-    }
-    void put_number_list(const std::vector<double>& values) {
-        if (!values.empty() && are_alike(values)) return put_number(values.front());
-        text_.put('[');
-        for (std::size_t i = 0; i < values.size(); ++i) {
-            if (i > 0) text_.put(',');
-            put_number(values[i]);
-        }
-        text_.put(']');
-        text_.hand_over_when_full(out_);
-    }
-    void put_number(double value) {
+    // One number where all are the same; what is not there is null.
+    static Json tree_of_numbers(const std::vector<double>& values) {
         constexpr double exact = 9007199254740992;  // 2^53
-        if (!std::isfinite(value))
-            text_.put("null");
-        else if (value >= 0 && value <= exact && std::floor(value) == value)
-            text_.put_integer(static_cast<std::uint64_t>(value));
-        else
-            text_.put_real(value);
+        const auto number = [](double value) {
+            const bool is_count = value >= 0 && value <= exact && std::floor(value) == value;
+            return is_count ? Json(static_cast<std::uint64_t>(value)) : Json(value);
+        };
+        if (!values.empty() && are_alike(values)) return number(values.front());
+        Json list = Json::array();
+        for (const double value : values) list.push_back(number(value));
+        return list;
     }
 
     static std::vector<std::string> facts_of(const ResultColumns& result) {

@@ -14,18 +14,6 @@
 namespace coalprof {
 namespace {
 
-Json tree_of(const Value& value) {
-    struct Visitor {
-        Json operator()(std::monostate) const { return nullptr; }
-        Json operator()(const std::string& text) const { return text; }
-        Json operator()(std::int64_t number) const { return number; }
-        Json operator()(std::uint64_t number) const { return number; }
-        Json operator()(double number) const { return number; }  // NaN and infinity become null
-        Json operator()(bool flag) const { return flag; }
-    };
-    return std::visit(Visitor{}, value);
-}
-
 // Printable ASCII without a quote or a backslash, which is nearly every name, needs no escape.
 bool is_plain(std::string_view text) {
     return std::all_of(text.begin(), text.end(),
@@ -55,6 +43,18 @@ std::string with_controls_escaped(std::string json) {
 }
 
 }  // namespace
+
+Json tree_of(const Value& value) {
+    struct Visitor {
+        Json operator()(std::monostate) const { return nullptr; }
+        Json operator()(const std::string& text) const { return text; }
+        Json operator()(std::int64_t number) const { return number; }
+        Json operator()(std::uint64_t number) const { return number; }
+        Json operator()(double number) const { return number; }  // NaN and infinity become null
+        Json operator()(bool flag) const { return flag; }
+    };
+    return std::visit(Visitor{}, value);
+}
 
 std::string text_of(const Json& json, int indent) {
     return with_controls_escaped(json.dump(indent, ' ', false, Json::error_handler_t::replace));

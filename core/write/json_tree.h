@@ -15,6 +15,7 @@ using Json = nlohmann::ordered_json;
 // that a terminal obeys is in it but line ends between members.
 std::string text_of(const Json& json, int indent = -1);
 
+Json tree_of(const Value& value);
 Json tree_of(const NamedValues& values);
 // The "meta" object of a result.
 Json meta_of(const ResultHead& head);
