@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <numeric>
 #include <set>
 
 #include "core/text/describe.h"
-#include "core/text/name_list.h"
 #include "core/write/columns.h"
+#include "core/write/parameter_costs.h"
 
 namespace coalprof {
 namespace {
@@ -25,10 +24,6 @@ constexpr std::size_t longest_value = 40;    // characters of a parameter
 
 constexpr std::array<std::string_view, SweepSummary::kinds> nouns{"sectors", "bytes", "passes",
                                                                   "passes", "sectors"};
-
-bool are_equal(double a, double b) {
-    return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b));
-}
 
 // The sum over the kinds of access that are there; none: one of them is not known, or none is
 // there.
@@ -78,33 +73,6 @@ std::array<std::optional<Cost>, SweepSummary::kinds> costs_of(const Readings& re
     return costs;
 }
 
-// "25 %", "3.12 to 25 %": what these ratios are above 1; or "8 times", "1.2 to 8 times".
-std::string more_text(double low, double high, std::string_view noun) {
-    const bool is_percent = high < 2;
-    const auto number = [&](double ratio) {
-        return fmt::format("{:.3g}", is_percent ? (ratio - 1) * 100 : ratio);
-    };
-    std::string text = number(low);
-    if (number(high) != text) text += " to " + number(high);
-    return is_percent ? fmt::format("{} % more {}", text, noun)
-                      : fmt::format("{} times the {}", text, noun);
-}
-
-// "offsets", "values of N".
-std::string plural(std::string_view key) {
-    constexpr std::string_view hard_endings = "sxy";
-    const bool is_word = key.size() > 2 && hard_endings.find(key.back()) == hard_endings.npos &&
-                         std::ranges::all_of(key, [](char c) { return c >= 'a' && c <= 'z'; });
-    return is_word ? std::string(key) + "s" : fmt::format("values of {}", shown(key));
-}
-
-// "the stride", "struct_bytes", "N"
-std::string with_article(std::string_view key) {
-    return plural(key).starts_with(key) ? fmt::format("the {}", key) : shown(key);
-}
-
-std::string value_name(const Value& value) { return shown(text_of(value)); }
-
 // Whether a sentence can name them all.
 bool have_short_names(const std::vector<SeenPoint>& points, const std::vector<std::string>& keys) {
     return std::ranges::all_of(points, [&](const SeenPoint& point) {
@@ -113,174 +81,6 @@ bool have_short_names(const std::vector<SeenPoint>& points, const std::vector<st
         });
     });
 }
-
-// One value of the parameter that is looked at, with its cost beside the least.
-struct ValueCost {
-    Value value;
-    double ratio;  // to the ideal, or to what is spent where nothing is known of an ideal
-};
-
-// What is said of samples of one parameter whose costs differ.
-class OneParameter {
- public:
-    OneParameter(std::string_view key, std::string_view noun, bool is_over_ideal,
-                 std::vector<ValueCost> samples)
-        : key_(key), noun_(noun), is_over_ideal_(is_over_ideal), samples_(std::move(samples)) {
-        best_ = std::ranges::min_element(samples_, {}, &ValueCost::ratio)->ratio;
-        worst_ = std::ranges::max_element(samples_, {}, &ValueCost::ratio)->ratio;
-    }
-
-    std::string sentence() const {
-        if (are_equal(best_, worst_)) return {};
-        // Against ideals that differ only the ideal itself is a measure.
-        if (is_over_ideal_ && !are_equal(best_, 1)) return {};
-        if (!all_numbers()) return of_names();
-        for (const auto& say :
-             {&OneParameter::of_slope, &OneParameter::of_multiples, &OneParameter::of_exception})
-            if (std::string text = (this->*say)(); !text.empty()) return text;
-        return of_ends();
-    }
-
- private:
-    bool all_numbers() const {
-        return std::ranges::all_of(
-            samples_, [](const ValueCost& one) { return natural_number(one.value).has_value(); });
-    }
-    bool is_best(const ValueCost& one) const { return are_equal(one.ratio, best_); }
-    // "25 % more sectors", of all that are not the best.
-    std::string more() const {
-        double low = worst_;
-        for (const ValueCost& one : samples_)
-            if (!is_best(one)) low = std::min(low, one.ratio);
-        return more_text(low / best_, worst_ / best_, noun_) + than_ideal();
-    }
-    std::string than_ideal() const {
-        return !is_over_ideal_ ? "" : worst_ / best_ < 2 ? " than the ideal" : " of the ideal";
-    }
-
-    // "offsets that are no multiple of 8 cost 25 % more sectors", "strides that are a multiple of
-    // 2 cost 2 to 32 times the passes"
-    std::string of_multiples() const {
-        for (const bool of_best : {true, false}) {
-            std::uint64_t divisor = 0;
-            for (const ValueCost& one : samples_)
-                if (is_best(one) == of_best)
-                    divisor = std::gcd(divisor, *natural_number(one.value));
-            const auto fits = [&](const ValueCost& one) {
-                return (*natural_number(one.value) % divisor == 0) == (is_best(one) == of_best);
-            };
-            if (divisor < 2 || !std::ranges::all_of(samples_, fits) || !is_smallest(divisor))
-                continue;
-            return fmt::format("{} that are {} multiple of {} cost {}", plural(key_),
-                               of_best ? "no" : "a", divisor, more());
-        }
-        return {};
-    }
-    // That no smaller divisor would do is known only where a multiple of each was tried, and one
-    // multiple alone shows nothing.
-    bool is_smallest(std::uint64_t divisor) const {
-        const auto multiples_of = [&](std::uint64_t number) {
-            return std::ranges::count_if(samples_, [&](const ValueCost& one) {
-                return *natural_number(one.value) % number == 0;
-            });
-        };
-        std::uint64_t rest = divisor;
-        for (std::uint64_t prime = 2; prime <= rest; ++prime) {
-            if (rest % prime != 0) continue;
-            if (prime > most_points || multiples_of(divisor / prime) == multiples_of(divisor))
-                return false;
-            while (rest % prime == 0) rest /= prime;
-        }
-        return multiples_of(divisor) >= 2;
-    }
-
-    // "sectors rise with the stride: 8 times as many from 8 to 32 as at 1"
-    std::string of_slope() const {
-        if (is_over_ideal_) return {};
-        std::vector<ValueCost> rising = samples_;
-        std::ranges::sort(rising, {},
-                          [](const ValueCost& one) { return *natural_number(one.value); });
-        const auto is_less = [](const ValueCost& a, const ValueCost& b) {
-            return a.ratio < b.ratio && !are_equal(a.ratio, b.ratio);
-        };
-        const bool is_rising = std::ranges::is_sorted(rising, is_less);
-        if (!is_rising) std::ranges::reverse(rising);
-        std::set<std::string> steps;
-        for (const ValueCost& one : rising) steps.insert(fmt::format("{:.9g}", one.ratio));
-        if (!std::ranges::is_sorted(rising, is_less) || steps.size() < 3) return {};
-        const auto top = std::ranges::find_if(
-            rising, [&](const ValueCost& one) { return are_equal(one.ratio, worst_); });
-        const bool has_plateau = is_rising && top + 1 != rising.end();
-        return fmt::format("{} {} with {}: {} {} {}{} {} at {}", noun_, is_rising ? "rise" : "fall",
-                           with_article(key_), as_many(), has_plateau ? "from" : "at",
-                           value_name(is_rising ? top->value : rising.back().value),
-                           has_plateau ? " to " + value_name(rising.back().value) : "",
-                           as_or_than(), value_name(rising.front().value));
-    }
-
-    // "all rows but offset 0 cost 25 % more sectors"
-    std::string of_exception() const {
-        if (samples_.size() < 3) return {};
-        const ValueCost* alone = nullptr;
-        for (const ValueCost& one : samples_)
-            if (is_best(one)) {
-                if (alone) return {};
-                alone = &one;
-            }
-        return fmt::format("all rows but {} {} cost {}", shown(key_), value_name(alone->value),
-                           more());
-    }
-
-    // "offset 5 costs 8 times as many sectors as offset 3"
-    std::string of_ends() const {
-        const auto end = [&](double ratio) {
-            const auto at = std::ranges::find_if(
-                samples_, [&](const ValueCost& one) { return are_equal(one.ratio, ratio); });
-            return fmt::format("{} {}", shown(key_), value_name(at->value));
-        };
-        return of_extremes(end(worst_), false, end(best_), false);
-    }
-
-    // "naive and tile cost 8 times as many passes as padded"
-    std::string of_names() const {
-        const auto names = [&](double ratio) {
-            NameList list(3);
-            for (const ValueCost& one : samples_)
-                if (are_equal(one.ratio, ratio)) list.add(value_name(one.value));
-            return list.text();
-        };
-        const auto count = [&](double ratio) {
-            return std::ranges::count_if(
-                samples_, [&](const ValueCost& one) { return are_equal(one.ratio, ratio); });
-        };
-        return of_extremes(names(worst_), count(worst_) > 1, names(best_), count(best_) > 1);
-    }
-
-    std::string of_extremes(const std::string& worst, bool are_several_worst,
-                            const std::string& best, bool are_several_best) const {
-        const std::string_view verb = noun_ == "bytes" ? "move" : "cost";
-        const std::string cost = fmt::format("{}{}", verb, are_several_worst ? "" : "s");
-        if (is_over_ideal_)
-            return fmt::format("{} {} {}, {} {} the ideal", worst, cost, more(), best,
-                               are_several_best ? "cost" : "costs");
-        return fmt::format("{} {} {} {} {} {}", worst, cost, as_many(), noun_, as_or_than(), best);
-    }
-
-    // "25 % more" than, "8 times as many" as: what the worst costs beside the best.
-    std::string as_many() const {
-        const double ratio = worst_ / best_;
-        return ratio < 2 ? fmt::format("{:.3g} % more", (ratio - 1) * 100)
-                         : fmt::format("{:.3g} times as many", ratio);
-    }
-    std::string_view as_or_than() const { return worst_ / best_ < 2 ? "than" : "as"; }
-
-    std::string_view key_;
-    std::string_view noun_;
-    bool is_over_ideal_;
-    std::vector<ValueCost> samples_;
-    double best_ = 0;
-    double worst_ = 0;
-};
 
 // Points of which a cost of one kind is known, and the parameters that tell them apart.
 class CostComparison {
@@ -292,11 +92,11 @@ class CostComparison {
             return point.costs[kind]->ideal.value_or(0) > 0;
         });
         has_one_ideal_ = !has_ideal_ || std::ranges::all_of(points, [&](const SeenPoint& point) {
-            return are_equal(*point.costs[kind]->ideal, *points[0].costs[kind]->ideal);
+            return are_equal_costs(*point.costs[kind]->ideal, *points[0].costs[kind]->ideal);
         });
         for (const SeenPoint& point : points) ratios_.push_back(ratio_of(*point.costs[kind]));
         const auto [low, high] = std::ranges::minmax(ratios_);
-        varies_ = !are_equal(low, high);
+        varies_ = !are_equal_costs(low, high);
     }
     bool varies() const { return varies_; }
     // Where no ideal is known, only costs of the same work compare.
@@ -311,9 +111,8 @@ class CostComparison {
         for (const std::string& key : keys_)
             if (decides_alone(key)) {
                 std::string text = of_one(key, all());
-                if (!text.empty() && keys_.size() > 1)
-                    text += fmt::format(", whatever {}", list_of_others(key));
-                return text;
+                const std::string others = list_of_others(key);
+                return text.empty() || others.empty() ? text : text + ", whatever " + others;
             }
         std::string text = keys_.size() == 2 ? of_groups() : std::string();
         return text.empty() ? of_ends() : text;
@@ -338,7 +137,7 @@ class CostComparison {
 
     std::string of_equal_costs() const {
         if (!has_ideal_) return fmt::format("all rows cost the same number of {}", noun_);
-        if (are_equal(ratios_[0], 1))
+        if (are_equal_costs(ratios_[0], 1))
             return fmt::format("all rows cost the fewest {} that there can be", noun_);
         return fmt::format("all rows cost {} {} the ideal",
                            more_text(ratios_[0], ratios_[0], noun_),
@@ -350,7 +149,7 @@ class CostComparison {
         std::map<std::string, double> known;
         for (std::size_t i = 0; i < points_.size(); ++i) {
             const auto [at, is_new] = known.try_emplace(text_of(value_of(i, key)), ratios_[i]);
-            if (!is_new && !are_equal(at->second, ratios_[i])) return false;
+            if (!is_new && !are_equal_costs(at->second, ratios_[i])) return false;
         }
         return true;
     }
@@ -361,13 +160,21 @@ class CostComparison {
         for (const std::size_t i : indexes)
             if (known.insert(text_of(value_of(i, key))).second)
                 samples.push_back({value_of(i, key), ratios_[i]});
-        return OneParameter(key, noun_, !has_one_ideal_, std::move(samples)).sentence();
+        return sentence_of(key, noun_, !has_one_ideal_, std::move(samples));
     }
 
+    // Those that vary while it does not.
     std::string list_of_others(const std::string& key) const {
         std::string text;
-        for (const std::string& other : keys_)
-            if (other != key) text += (text.empty() ? "" : " and ") + with_article(other);
+        for (const std::string& other : keys_) {
+            std::map<std::string, std::string> known;
+            const auto differs = [&](std::size_t i) {
+                const std::string value = text_of(value_of(i, other));
+                return known.try_emplace(text_of(value_of(i, key)), value).first->second != value;
+            };
+            if (other != key && std::ranges::any_of(all(), differs))
+                text += (text.empty() ? "" : " and ") + with_article(other);
+        }
         return text;
     }
 
@@ -381,10 +188,9 @@ class CostComparison {
                                     value_name(value_of(i, key)));
             return ValueCost{Value(name), ratios_[i]};
         };
-        return OneParameter(
-                   "", noun_, !has_one_ideal_,
-                   {end(std::ranges::max_element(ratios_)), end(std::ranges::min_element(ratios_))})
-            .sentence();
+        return sentence_of(
+            "", noun_, !has_one_ideal_,
+            {end(std::ranges::max_element(ratios_)), end(std::ranges::min_element(ratios_))});
     }
 
     // "f32: offsets that ...; f64: ..."
@@ -421,7 +227,7 @@ class CostComparison {
     }
     std::string of_group(const std::string& inner, const Indexes& indexes) const {
         const auto is_first = [&](std::size_t i) {
-            return are_equal(ratios_[i], ratios_[indexes[0]]);
+            return are_equal_costs(ratios_[i], ratios_[indexes[0]]);
         };
         if (!std::ranges::all_of(indexes, is_first)) return of_one(inner, indexes);
         return "all rows cost the same";

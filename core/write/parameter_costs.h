@@ -1,0 +1,33 @@
+// What can be said of a cost that depends on one parameter: which multiples are cheap, whether it
+// rises, what costs most. Every sentence holds for all the values that were tried, and none says
+// more of others than those bear out.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/json/value.h"
+
+namespace coalprof {
+
+struct ValueCost {
+    Value value;
+    double ratio;  // to the ideal, or what is spent where nothing is known of an ideal
+};
+
+// Without a full stop; empty: nothing can be said. `is_over_ideal`: the ideals differ, so that only
+// the distance from each compares.
+std::string sentence_of(std::string_view key, std::string_view noun, bool is_over_ideal,
+                        std::vector<ValueCost> samples);
+
+bool are_equal_costs(double a, double b);
+// "25 % more sectors", "2 to 8 times the sectors": what is spent beyond 1.
+std::string more_text(double low, double high, std::string_view noun);
+// "offsets", "values of N".
+std::string plural(std::string_view key);
+// "the stride", "struct_bytes", "N"
+std::string with_article(std::string_view key);
+std::string value_name(const Value& value);
+
+}  // namespace coalprof
