@@ -9,7 +9,7 @@
 #include "core/text/describe.h"
 #include "core/text/number.h"
 #include "core/text/utf8.h"
-#include "core/write/json_text.h"
+#include "core/write/json_tree.h"
 
 namespace coalprof {
 namespace {
@@ -84,17 +84,39 @@ SourceText text_of_source(const ListedSource& source, const FindSource& find) {
     return find(source.file.empty() ? source.name : source.file);
 }
 
-std::string json_of_blocks(const std::vector<SourceBlock>& blocks) {
-    std::string json;
-    for (const SourceBlock& block : blocks) {
-        json += fmt::format("{}[{},[", json.empty() ? "" : ",", block.first);
-        for (std::size_t i = 0; i < block.lines.size(); ++i) {
-            if (i > 0) json += ',';
-            json += json_of_text(block.lines[i]);
-        }
-        json += "]]";
+Json tree_of(const std::vector<SourceBlock>& blocks) {
+    Json tree = Json::array();
+    for (const SourceBlock& block : blocks) tree.push_back({block.first, block.lines});
+    return tree;
+}
+
+// Its lines as a tree, or why there are none.
+Json tree_of(const ListedSource& source, const FindSource& find, std::size_t& room_bytes) {
+    SourceText found = text_of_source(source, find);
+    Json tree{{"name", printable(source.name)}, {"file", printable(source.file)}};
+    Json blocks;
+    if (found.why_not.empty()) {
+        std::set<std::uint64_t> numbers;
+        for (const auto& [line, point] : source.points) numbers.insert(line);
+        const auto lines = static_cast<std::uint64_t>(std::ranges::count(found.text, '\n')) +
+                           (found.text.empty() || found.text.ends_with('\n') ? 0U : 1U);
+        if (*numbers.rbegin() > lines)
+            found.why_not = fmt::format(
+                "It has {} lines now, and the program was built from one with more.", lines);
+        else
+            blocks = tree_of(source_blocks(found.text, numbers));
+        const std::size_t bytes = text_of(blocks).size();
+        if (bytes > room_bytes)
+            found.why_not = "There is no room left on this page.";
+        else
+            room_bytes -= bytes;
     }
-    return json;
+    if (found.why_not.empty())
+        tree["blocks"] = std::move(blocks);
+    else
+        tree["why_not"] = printable(found.why_not);
+    tree["points"] = source.points;
+    return tree;
 }
 
 }  // namespace
@@ -123,39 +145,10 @@ std::string source_lines_json(const ResultColumns& result, const FindSource& fin
     if (result.head.sweep.pattern != "run") return {};
     const std::vector<ListedSource> sources = source_files(result);
     if (sources.empty()) return {};
-    std::string json = "[";
     std::size_t room_bytes = most_source_bytes;
-    for (const ListedSource& source : sources) {
-        SourceText found = text_of_source(source, find);
-        std::string blocks;
-        if (found.why_not.empty()) {
-            std::set<std::uint64_t> numbers;
-            for (const auto& [line, point] : source.points) numbers.insert(line);
-            const auto lines = static_cast<std::uint64_t>(std::ranges::count(found.text, '\n')) +
-                               (found.text.empty() || found.text.ends_with('\n') ? 0U : 1U);
-            if (*numbers.rbegin() > lines)
-                found.why_not = fmt::format(
-                    "It has {} lines now, and the program was built from one with more.", lines);
-            else
-                blocks = json_of_blocks(source_blocks(found.text, numbers));
-            if (blocks.size() > room_bytes) found.why_not = "There is no room left on this page.";
-        }
-        json +=
-            fmt::format("{}{{\"name\":{},\"file\":{},", json.size() > 1 ? ",\n" : "",
-                        json_of_text(printable(source.name)), json_of_text(printable(source.file)));
-        if (found.why_not.empty()) {
-            room_bytes -= blocks.size();
-            json += fmt::format("\"blocks\":[{}]", blocks);
-        } else {
-            json += fmt::format("\"why_not\":{}", json_of_text(printable(found.why_not)));
-        }
-        json += ",\"points\":[";
-        for (std::size_t i = 0; i < source.points.size(); ++i)
-            json += fmt::format("{}[{},{}]", i > 0 ? "," : "", source.points[i].first,
-                                source.points[i].second);
-        json += "]}";
-    }
-    return json + "]";
+    Json list = Json::array();
+    for (const ListedSource& source : sources) list.push_back(tree_of(source, find, room_bytes));
+    return text_of(list);
 }
 
 }  // namespace coalprof

@@ -1,10 +1,9 @@
 // Tables within documents: Markdown, LaTeX, HTML. What every reader needs stands in the text; LaTeX
 // has the rest in comments, as a paper has its own words.
-#include "core/write/table_markup.h"
-
 #include <algorithm>
 #include <array>
 
+#include "core/write/table_renderers.h"
 #include "core/write/xml_text.h"
 
 namespace coalprof {

@@ -1,9 +1,8 @@
-#include "core/write/table_text.h"
-
 #include <algorithm>
 
 #include "core/text/fold.h"
 #include "core/text/utf8.h"
+#include "core/write/table_renderers.h"
 
 namespace coalprof {
 namespace {

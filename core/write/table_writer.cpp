@@ -5,9 +5,8 @@
 
 #include "core/write/columns.h"
 #include "core/write/table_maker.h"
-#include "core/write/table_markup.h"
 #include "core/write/table_notes.h"
-#include "core/write/table_text.h"
+#include "core/write/table_renderers.h"
 #include "core/write/table_title.h"
 #include "core/write/writers.h"
 

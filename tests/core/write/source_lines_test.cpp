@@ -70,9 +70,7 @@ TEST(SourceLines, belong_to_files_and_stand_in_order) {
                                         });
     EXPECT_EQ(json, R"([{"name":"b.cu","file":"/1/b.cu","blocks":[[1,["one <&>","two","three"]]],)"
                     R"("points":[[1,2],[1,4],[3,0]]},)"
-                    "\n"
                     R"({"name":"a.cu","file":"/1/a.cu","why_not":"not there","points":[[1,1]]},)"
-                    "\n"
                     R"({"name":"b.cu","file":"/2/b.cu","why_not":"not there","points":[[1,3]]}])");
 }
 

@@ -1,4 +1,4 @@
-// Tables within documents.
+// The formats of tables: aligned text for people, and what stands within documents.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,7 @@
 
 namespace coalprof {
 
+std::unique_ptr<TableRenderer> make_text_renderer(const TableStyle& style);
 std::unique_ptr<TableRenderer> make_markdown_renderer();
 std::unique_ptr<TableRenderer> make_latex_renderer();
 
