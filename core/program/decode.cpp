@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/program/code.h"
+#include "core/program/growth.h"
 #include "core/program/needs.h"
 #include "core/program/opcodes.h"
 #include "core/program/statement.h"
@@ -192,6 +193,7 @@ class Decoder {
             branch.target = frame.entry_of_statement[label->statement];
             return;
         }
+        if (label->targets.empty()) refuse(statement, "its label names no targets");
         for (const std::string& name : label->targets) {
             const PtxLabel* one = find_label(frame, name, statement.scope);
             if (!one) refuse(statement, "there is no such label");
@@ -239,6 +241,23 @@ class Decoder {
             constants_.try_emplace(value, static_cast<Slot>(code_.slots.size()));
         if (is_new) code_.slots.push_back({SlotKind::constant, bits, value});
         return found->second;
+    }
+    // A literal of 64 bits as an operand of so many: of -1 only these are ones.
+    Slot cut(Slot slot, std::uint8_t bits) {
+        if (slot == no_slot || code_.slots[slot].kind != SlotKind::constant || bits >= 64)
+            return slot;
+        return constant(code_.slots[slot].value & mask_of(bits));
+    }
+    static std::uint8_t bits_of_input(const PtxInstruction& one, std::size_t number) {
+        switch (one.opcode) {
+            case Opcode::compare:
+            case Opcode::convert:
+                return one.from.bits;
+            case Opcode::mad_wide:
+                return static_cast<std::uint8_t>(number == 2 ? 2 * one.type.bits : one.type.bits);
+            default:
+                return one.type.kind == 'p' ? 64 : one.type.bits;
+        }
     }
     Slot special(SlotKind kind) {
         const auto [found, is_new] =
@@ -313,6 +332,15 @@ class Decoder {
         return slots;
     }
 
+    // The same, each of which must be there to be read.
+    std::vector<Slot> input_list(const Frame& frame, const PtxStatement& statement,
+                                 std::string_view text) {
+        std::vector<Slot> slots = operand_list(frame, statement, text);
+        if (slots.empty() || std::ranges::find(slots, no_slot) != slots.end())
+            refuse(statement, "an operand is empty");
+        return slots;
+    }
+
     void decode(Frame& frame, const PtxStatement& statement) {
         std::string_view text = trim(statement.text);
         PtxInstruction instruction;
@@ -340,7 +368,7 @@ class Decoder {
             instruction.opcode = base == "bra" ? Opcode::branch : Opcode::branch_table;
             if (base == "brx") {
                 if (operands.size() < 2) refuse(statement, "it names no targets");
-                instruction.inputs = {operand(frame, statement, operands[0])};
+                instruction.inputs = {input_list(frame, statement, operands[0]).front()};
             }
             const std::string name(operands.back());
             names_of_targets_[emit(std::move(instruction))] = name;
@@ -372,10 +400,17 @@ class Decoder {
                 instruction.opcode = Opcode::unknown;
                 continue;
             }
-            std::vector<Slot> slots = operand_list(frame, statement, text);
+            std::vector<Slot> slots = i < results ? operand_list(frame, statement, text)
+                                                  : input_list(frame, statement, text);
+            if (slots.empty()) refuse(statement, "an operand is empty");
             if (is_inverted) slots = {inverted(slots.front())};
-            auto& list = i < results ? instruction.results : instruction.inputs;
-            list.insert(list.end(), slots.begin(), slots.end());
+            if (i < results) {
+                instruction.results.insert(instruction.results.end(), slots.begin(), slots.end());
+                continue;
+            }
+            for (const Slot slot : slots)
+                instruction.inputs.push_back(
+                    cut(slot, bits_of_input(instruction, instruction.inputs.size())));
         }
         const auto is_wide = [&](Slot slot) {
             return slot != no_slot && code_.slots[slot].bits > 64;
@@ -527,6 +562,7 @@ class Decoder {
         instruction.variant = memory.variant;
         instruction.width_bytes = memory.width_bytes;
         instruction.is_transposed = memory.is_transposed;
+        instruction.is_copy = memory.is_copy;
         if (memory.is_uncounted) code_.uncounted.push_back(instruction.statement);
         if (memory.opcode == Opcode::nothing || memory.opcode == Opcode::unknown) {
             emit_memory_unknown(frame, statement, std::move(instruction), words, operands);
@@ -541,27 +577,37 @@ class Decoder {
         instruction.offset = address.offset;
         if (memory.state == PtxState::param && !is_kernel_parameter(frame, address.base) &&
             !register_named(frame, statement.scope, address.base)) {
+            if (operands.size() < 2) refuse(statement, "it has too few operands");
             decode_cells(frame, statement, std::move(instruction), address,
                          operands[is_load ? 0 : 1]);
             return;
         }
-        instruction.inputs = {operand(frame, statement, address.base)};
+        instruction.inputs = input_list(frame, statement, address.base);
+        if (instruction.inputs.size() != 1) refuse(statement, "an address is expected");
         if (has_result) instruction.results = operand_list(frame, statement, operands[0]);
         // Numbers of 128 bits are not followed further.
         if (instruction.type.bits > 64) instruction.results.clear();
         for (std::size_t i = at + 1; i < operands.size() && !memory.is_copy && !is_load; ++i)
-            for (const Slot slot : operand_list(frame, statement, operands[i]))
-                instruction.inputs.push_back(slot);
+            for (const Slot slot : input_list(frame, statement, operands[i]))
+                instruction.inputs.push_back(cut(slot, instruction.type.bits));
+        // "cp.async [to], [from], 16, size": of a size of 0 nothing is read.
+        if (memory.is_copy && operands.size() > 3)
+            if (const Slot size = operand(frame, statement, operands[3]);
+                size != no_slot && code_.slots[size].bits > 1)
+                instruction.inputs.push_back(size);
         if (memory.is_copy && operands.size() > 2)
             instruction.width_bytes =
                 static_cast<std::uint32_t>(number_of(operands[2]).value_or(memory.width_bytes));
+        if (memory.opcode != Opcode::load && instruction.inputs.size() < 2)
+            refuse(statement, "it has too few operands");
         add_site(statement, instruction, words, memory);
         emit(std::move(instruction));
     }
     void decode_cells(Frame& frame, const PtxStatement& statement, PtxInstruction instruction,
                       const Address& address, std::string_view text) {
-        const std::vector<Slot> slots = operand_list(frame, statement, text);
         const bool is_load = instruction.opcode == Opcode::load;
+        const std::vector<Slot> slots =
+            is_load ? operand_list(frame, statement, text) : input_list(frame, statement, text);
         const auto step = static_cast<std::uint64_t>(instruction.type.bytes());
         for (std::size_t i = 0; i < slots.size(); ++i) {
             PtxInstruction copy = instruction;
@@ -572,7 +618,7 @@ class Decoder {
                      static_cast<std::uint64_t>(address.offset) + i * step,
                      static_cast<std::uint8_t>(std::max<int>(32, instruction.type.bits)));
             copy.results = {is_load ? slots[i] : there};
-            copy.inputs = {is_load ? there : slots[i]};
+            copy.inputs = {is_load ? there : cut(slots[i], instruction.type.bits)};
             // Nothing was stored there as a whole: it was put together of parts.
             if (is_load && there >= known) copy.opcode = Opcode::unknown;
             emit(std::move(copy));

@@ -12,7 +12,9 @@ namespace {
 using namespace coalprof;
 
 void execute_kernel(const Code& code, const Machine& machine) {
-    KernelLaunch launch{.grid = {5, 2, 1}, .block = {16, 3, 1}};
+    KernelLaunch launch;
+    launch.grid = {5, 2, 1};
+    launch.block = {16, 3, 1};
     LaunchMemory memory;
     launch.parameters.resize(code.parameter_bytes);
     for (std::size_t i = 0; i < code.parameters.size(); ++i) {
