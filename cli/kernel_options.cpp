@@ -40,7 +40,8 @@ PtxSource ptx_source(const KernelOptions& options, const std::string& bytes,
 using NameTest = std::function<bool(const std::string& symbol)>;
 std::vector<NameTest> tests_for(const std::string& name) {
     std::vector<NameTest> tests{[&name](const std::string& symbol) {
-        return symbol == name || kernel_name(symbol) == name || demangled(symbol) == name;
+        return symbol == name || kernel_name(symbol) == name || demangled(symbol) == name ||
+               long_kernel_name(symbol) == name;
     }};
 #ifdef COALPROF_HAS_CUDA
     if (!fault_of_pattern(name))
@@ -94,7 +95,7 @@ std::string KernelFile::names() const {
         for (const PtxFunction* one : module.kernels())
             if (++count <= most_names)
                 text += fmt::format("{}{}", text.empty() ? "" : ", ",
-                                    printable(kernel_name(one->name)));
+                                    printable(long_kernel_name(one->name)));
     return count > most_names ? fmt::format("{}, and {} more", text, count - most_names) : text;
 }
 
@@ -127,11 +128,11 @@ std::string KernelFile::list() const {
     std::string text;
     for (const PtxModule& module : modules_)
         for (const PtxFunction* kernel : module.kernels()) {
-            const std::string name = kernel_name(kernel->name);
+            const std::string name = long_kernel_name(kernel->name);
             std::string parameters;
             try {
-                parameters =
-                    describe_parameters(make_code(module, *kernel), parameter_names(cuda_, name));
+                parameters = describe_parameters(make_code(module, *kernel),
+                                                 parameter_names(cuda_, kernel_name(kernel->name)));
             } catch (const UsageError& error) {
                 parameters = error.what();
             }

@@ -29,27 +29,33 @@ std::string parameter_name(const Code& code, const std::vector<std::string>& nam
     return is_made_up ? std::to_string(at) : own;
 }
 
-// "scale(float*, int)": the types between its parentheses; of another number than the parameters:
-// none.
-std::vector<std::string> types_of_source(const Code& code) {
-    const std::string text = demangled(code.kernel);
-    std::vector<std::string> types;
-    if (!text.ends_with(')')) return types;
+// Where the parameters begin in "void scale<float, (int)4>(float*, int)", and the commas between
+// them, from behind: template arguments have parentheses, too. Empty: the name has none.
+std::vector<std::size_t> ends_of_types(const std::string& text) {
+    std::vector<std::size_t> ends;
+    if (!text.ends_with(')')) return ends;
     int depth = 0;
-    std::size_t end = text.size() - 1;
-    std::size_t at = end;
-    while (at-- > 0) {  // from behind: template arguments in front have parentheses, too
+    for (std::size_t at = text.size() - 1; at-- > 0;) {
         const char c = text[at];
+        if (depth == 0 && (c == ',' || c == '(')) ends.insert(ends.begin(), at);
+        if (depth == 0 && c == '(') return ends;
         if (c == ')' || c == '>' || c == ']') ++depth;
-        if ((c == ',' || c == '(') && depth == 0) {
-            const std::size_t begin = text.find_first_not_of(' ', at + 1);
-            if (begin < end) types.insert(types.begin(), text.substr(begin, end - begin));
-            if (c == '(') break;
-            end = at;
-        }
         if (c == '(' || c == '<' || c == '[') --depth;
     }
-    if (types.size() != code.parameters.size()) types.clear();
+    return {};
+}
+
+// Of the source, as the symbol keeps them; of another number than the parameters: none.
+std::vector<std::string> types_of_source(const Code& code) {
+    const std::string text = demangled(code.kernel);
+    std::vector<std::size_t> ends = ends_of_types(text);
+    if (ends.size() != code.parameters.size()) return {};
+    ends.push_back(text.size() - 1);
+    std::vector<std::string> types;
+    for (std::size_t i = 0; i + 1 < ends.size(); ++i) {
+        const std::size_t begin = text.find_first_not_of(' ', ends[i] + 1);
+        types.push_back(text.substr(begin, ends[i + 1] - begin));
+    }
     return types;
 }
 
@@ -254,6 +260,14 @@ class Binder {
 };
 
 }  // namespace
+
+std::string long_kernel_name(const std::string& symbol) {
+    std::string text = demangled(symbol);
+    if (const auto ends = ends_of_types(text); !ends.empty()) text.resize(ends.front());
+    constexpr std::string_view result = "void ";
+    if (text.starts_with(result)) text.erase(0, result.size());
+    return text;
+}
 
 BoundLaunch bind_arguments(Code& code, const KernelArguments& arguments) {
     return Binder(code, arguments).bind(arguments.typed);

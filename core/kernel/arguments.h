@@ -27,6 +27,9 @@ struct BoundLaunch {
 // the code is marked anew: what one stores the other loads.
 BoundLaunch bind_arguments(Code& code, const KernelArguments& arguments);
 
+// "scale<float, 4>": a kernel's name with its template arguments.
+std::string long_kernel_name(const std::string& symbol);
+
 // "x (float*), 1 (u32)": what --list and errors say of a kernel's parameters. Types are those of
 // the source as far as the symbol keeps them.
 std::string describe_parameters(const Code& code, const std::vector<std::string>& names);

@@ -168,9 +168,11 @@ std::optional<Warning> uncounted_warning(const Code& code) {
     for (const std::uint32_t at : code.uncounted) {
         const CodeStatement& statement = code.statements[at];
         const std::string place = place_text(statement.source);
-        const std::string sort = fmt::format(
-            "'{}'{}", printable(statement.text.substr(0, statement.text.find_first_of(" \t["))),
-            place.empty() ? place : fmt::format(" ({})", place));
+        const bool is_call = statement.text.starts_with("call");  // what it calls stands behind
+        const std::string what = statement.text.substr(
+            0, is_call ? std::string::npos : statement.text.find_first_of(" \t["));
+        const std::string sort = fmt::format("'{}'{}", printable(what),
+                                             place.empty() ? place : fmt::format(" ({})", place));
         if (std::ranges::find(sorts, sort) == sorts.end()) sorts.push_back(sort);
     }
     if (sorts.empty()) return std::nullopt;

@@ -11,6 +11,8 @@ namespace {
 
 // Everything that is counted depends on where addresses lie in lines of this many bytes.
 constexpr std::uint32_t period_bytes = 128;
+// Some milliseconds for a warp's instruction in all of them.
+constexpr std::uint64_t most_hashed_blocks = 65536;
 
 // How many blocks of the box have their addresses so many bytes further in their lines.
 using Shifts = std::array<std::uint64_t, period_bytes>;
@@ -42,8 +44,8 @@ void say_why_unknown(Readings& readings) {
     readings.each([&](Counter counter, const Reading& reading) {
         if (std::holds_alternative<Unavailable>(reading))
             readings[counter] = Unavailable{
-                "how many packets such atomics make depends on where the array lies, which only a "
-                "GPU decides"};
+                "which lanes of an atomic share a packet depends on whole addresses, and so many "
+                "blocks are not gone through one by one"};
     });
 }
 
@@ -88,7 +90,8 @@ Readings SiteCounts::readings(AccessKind kind, const Machine& machine) const {
 
 SiteCounter::SiteCounter(const Machine& machine, std::size_t sites, std::size_t samples)
     : machine_(machine),
-      coalescer_(Coalescer(*machine.rules).without_hash()),
+      hashing_(*machine.rules),
+      coalescer_(hashing_.without_hash()),
       transactions_(*machine.rules, usual_load_modifier(*machine.rules)),
       shared_(*machine.rules),
       local_(*machine.rules),
@@ -112,6 +115,8 @@ void SiteCounter::take(std::uint32_t site, Space space, const WarpAccess& access
     counts.lanes += blocks * static_cast<std::uint64_t>(std::popcount(access.active_lanes));
     if (kept_[site].samples.size() + counts.samples.size() < samples_)
         counts.samples.push_back(access);
+    const bool is_hashed = space == Space::global && !is_load_or_store(access.kind);
+    if (is_hashed && blocks <= most_hashed_blocks) return count_each(counts, access, growth, box);
     if (space == Space::local || grows_by_lines(growth)) return count(counts, access, blocks);
     const Shifts shifts = shifts_of(growth, box);
     for (std::uint32_t shift = 0; shift < period_bytes; ++shift) {
@@ -122,15 +127,35 @@ void SiteCounter::take(std::uint32_t site, Space space, const WarpAccess& access
     }
 }
 
+// Atomics: which lanes share a packet depends on whole addresses.
+void SiteCounter::count_each(SiteCounts& counts, const WarpAccess& access, const Growth& growth,
+                             const BlockBox& box) const {
+    if (!counts_sectors_) return count(counts, access, box.blocks());
+    WarpAccess moved = access;
+    for (std::uint32_t z = 0; z < box.count[2]; ++z)
+        for (std::uint32_t y = 0; y < box.count[1]; ++y)
+            for (std::uint32_t x = 0; x < box.count[0]; ++x) {
+                const auto by = static_cast<std::uint64_t>(growth[0]) * x +
+                                static_cast<std::uint64_t>(growth[1]) * y +
+                                static_cast<std::uint64_t>(growth[2]) * z;
+                for (std::size_t lane = 0; lane < warp_lanes; ++lane)
+                    moved.addresses[lane] = access.addresses[lane] + by;
+                add(counts, hashing_.count(moved), 1);
+            }
+}
+
+void SiteCounter::add(SiteCounts& counts, const GlobalCounts& of_warp, std::uint64_t times) {
+    counts.global.add(of_warp, times);
+    counts.needed_sectors += (of_warp.unique_bytes + sector_bytes - 1) / sector_bytes * times;
+}
+
 void SiteCounter::count(SiteCounts& counts, const WarpAccess& access, std::uint64_t times) const {
     if (access.space == Space::shared) {
         counts.shared.add(shared_.count(access), times);
     } else if (access.space == Space::local) {
         counts.local.add(local_.count(access), times);
     } else if (counts_sectors_) {
-        const GlobalCounts of_warp = coalescer_.count(access);
-        counts.global.add(of_warp, times);
-        counts.needed_sectors += (of_warp.unique_bytes + sector_bytes - 1) / sector_bytes * times;
+        add(counts, coalescer_.count(access), times);
     } else if (!transactions_.unavailable(access.kind)) {
         const TransactionCounts of_warp = transactions_.count(access);
         counts.transactions.add(of_warp, times);

@@ -44,10 +44,14 @@ class SiteCounter : public AccessSink {
 
  private:
     void count(SiteCounts& counts, const WarpAccess& access, std::uint64_t times) const;
+    void count_each(SiteCounts& counts, const WarpAccess& access, const Growth& growth,
+                    const BlockBox& box) const;
+    static void add(SiteCounts& counts, const GlobalCounts& of_warp, std::uint64_t times);
     SiteCounts& attempt(std::uint32_t site);
 
     Machine machine_;
-    Coalescer coalescer_;
+    Coalescer hashing_;    // for accesses whose addresses are known
+    Coalescer coalescer_;  // for those of which only their places in lines are
     Transactions transactions_;
     SharedMemory shared_;
     LocalMemory local_;

@@ -24,6 +24,7 @@ struct PtxStep {
     bool is_ordered = true;
     bool is_needed = false;
     bool is_transposed = false;  // of ldmatrix and stmatrix
+    bool is_copy = false;        // cp.async
     std::uint8_t inputs = 0;
     std::uint8_t results = 0;
     PtxState state = PtxState::generic;

@@ -75,6 +75,7 @@ struct PtxInstruction {
     std::uint32_t statement = 0;  // in Code::statements
     bool is_needed = false;       // for addresses or branches
     bool is_transposed = false;   // of ldmatrix and stmatrix
+    bool is_copy = false;         // cp.async: a second input says how many bytes
 };
 
 struct CodeStatement {

@@ -200,6 +200,13 @@ class Executor::Body {
         all.growth = base.growth;
         all.warp.width_bytes = step.width_bytes;
         all.warp.active_lanes = lanes;
+        if (step.is_copy && step.inputs > 1) {
+            const LaneValue& sizes = read(warp, step.input[1], lanes);
+            need_fixed(sizes);
+            for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+                if (sizes.at[lane] == 0) all.warp.active_lanes &= ~(1u << lane);
+            if (all.warp.active_lanes == 0) return;
+        }
         // Rows of one or two matrices of ldmatrix.
         if (step.variant == 'n') all.warp.active_lanes &= 0xFFu;
         if (step.variant == 'm') all.warp.active_lanes &= 0xFFFFu;

@@ -61,8 +61,9 @@ class AccessSink {
 
 struct ExecutionLimits {
     std::uint64_t steps_of_warp = std::uint64_t{1} << 25;  // some seconds
-    // Of the whole launch; of one that takes more only a sample of blocks is executed.
-    std::uint64_t steps_before_sampling = std::uint64_t{1} << 25;
+    // Of the whole launch; of one that takes more only a sample of blocks is executed. Some
+    // seconds.
+    std::uint64_t steps_before_sampling = std::uint64_t{1} << 26;
 };
 
 // What all executors of a launch may do together.

@@ -52,6 +52,7 @@ class Needs {
         writers_.finish();
         readers_.finish();
         find_origins();
+        for (const PtxInstruction& one : code_.instructions) find_reduction(one);
         for (const PtxInstruction& one : code_.instructions) start_from(one);
         do take_needed();
         while (take_stores());
@@ -90,6 +91,16 @@ class Needs {
     static bool is_access(const PtxInstruction& one) {
         return one.opcode == Opcode::load || one.opcode == Opcode::store ||
                one.opcode == Opcode::atomic;
+    }
+
+    // ptxas makes a reduction of an atomic whose result nobody reads.
+    void find_reduction(const PtxInstruction& one) {
+        const bool may_be_one = one.opcode == Opcode::atomic && one.site != ~0u &&
+                                one.variant != 'x' && one.variant != 'c';
+        if (may_be_one && std::ranges::all_of(one.results, [&](Slot slot) {
+                return slot == no_slot || readers_.of(slot).empty();
+            }))
+            code_.sites[one.site].kind = AccessKind::reduce;
     }
 
     Origins origin_of_parameter(const PtxInstruction& load) const {
@@ -164,6 +175,7 @@ class Needs {
                 if (is_access(one) && one.site != ~0u) {
                     need(one.guard);
                     need(one.inputs.front());
+                    if (one.is_copy && one.inputs.size() > 1) need(one.inputs[1]);
                 }
         }
     }

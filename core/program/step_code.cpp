@@ -66,13 +66,14 @@ void StepCode::add_step(const PtxInstruction& one, std::size_t at) {
                  .is_ordered = one.is_ordered,
                  .is_needed = one.is_needed,
                  .is_transposed = one.is_transposed,
+                 .is_copy = one.is_copy,
                  .state = one.state,
                  .guard = place_of(one.guard),
                  .offset = one.offset,
                  .width_bytes = one.width_bytes,
                  .site = one.site,
                  .instruction = static_cast<std::uint32_t>(at)};
-    const bool takes_all = one.is_needed || one.opcode == Opcode::branch_table;
+    const bool takes_all = one.is_needed || one.is_copy || one.opcode == Opcode::branch_table;
     const std::size_t inputs = takes_all               ? std::min(one.inputs.size(), most_inputs)
                                : is_access(one.opcode) ? 1
                                                        : 0;

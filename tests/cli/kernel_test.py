@@ -88,6 +88,11 @@ class Kernel(Case):
         listed = self.run_ok("kernel", NATURAL, "--list").out_text
         self.assertEqual(len(listed.splitlines()), 24)
         self.assertIn("grid_stride: 0 (float const*), 1 (float*), 2 (int)", listed)
+        two = GATHER.replace("gather(", "_Z5scaleIfLi4EEvPT_(") + GATHER[GATHER.index(".visible"):].replace(
+            "gather(", "_Z5scaleIdLi3EEvPT_(")
+        names = [line.split(":")[0] for line in self.run_ok("kernel", "-", "--list", stdin=two).out_text.splitlines()]
+        self.assertEqual(names, ["scale<float, 4>", "scale<double, 3>"])
+        self.run_ok("kernel", "-", "scale<float, 4>", *LAUNCH, stdin=two)
 
     def test_finds_a_kernel_by_a_regular_expression(self):
         found = self.run_ok("kernel", NATURAL, "^saxpy4\\(.*float4", *SAXPY[1:], "--json").json

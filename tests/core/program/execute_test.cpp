@@ -36,6 +36,13 @@ TEST(Execution, of_arithmetic_gives_the_addresses_that_follow) {
     EXPECT_EQ(sectors_at("bfe.u32 %r2, %r1, 2, 3; shl.b32 %r2, %r2, 5; cvt.u64.u32 %rd9, %r2;"),
               8u);
     EXPECT_EQ(sectors_at("brev.b32 %r2, %r1; shr.u32 %r2, %r2, 22; cvt.u64.u32 %rd9, %r2;"), 32u);
+    // -1 has 32 ones, not 64: shifted, it is 2^24 - 1; with 2^32 - 1 for 2^24 - 1 it would be 32.
+    EXPECT_EQ(sectors_at("mov.u32 %r2, -1; shr.u32 %r2, %r2, 8; shr.u32 %r2, %r2, 23; "
+                         "mul.lo.u32 %r2, %r2, %r1; shl.b32 %r2, %r2, 2; cvt.u64.u32 %rd9, %r2;"),
+              4u);
+    EXPECT_EQ(sectors_at("sub.u32 %r2, 0, 1; setp.eq.u32 %p1, %r2, -1; selp.u32 %r2, 32, 0, %p1; "
+                         "mul.lo.u32 %r2, %r2, %r1; cvt.u64.u32 %rd9, %r2;"),
+              32u);
     // Of -1 - l the low five bits are 31 - l.
     EXPECT_EQ(sectors_at("not.b32 %r2, %r1; and.b32 %r2, %r2, 31; shl.b32 %r2, %r2, 2; "
                          "cvt.u64.u32 %rd9, %r2;"),
