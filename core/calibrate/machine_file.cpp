@@ -109,18 +109,15 @@ ComputeCapability capability_at(const NamedValues& values) {
     return {static_cast<int>(major.value), static_cast<int>(minor.value)};
 }
 
-// In any order: what a flush adds to a start stays, unless the file says what it is.
+// In any order: what a flush adds to a start stays, unless the file has the flushed start.
 void take_rates(const ListDocument& list, Rates& rates) {
     const Rates known_rates = rates;
-    double flush_adds = rates.flushed_start_seconds - rates.start_seconds;
+    const double flush_adds = rates.flushed_start_seconds - rates.start_seconds;
     bool has_flushed_start = false;
     for (const ListRow& row : list.rows) {
         const Value* kind = find_value(row.values, "kind");
         if (!kind || text_of(*kind) != kind_of_rate) continue;
         const std::string name = text_at(row.values, "name");
-        // In files of before 2026-11-24.
-        if (name == "flushed_seconds")
-            flush_adds = number_at(row.values, "value", name, {0, 1000 * flush_adds});
         const auto known = std::ranges::find(all_rates(), std::string_view(name), &RateInfo::key);
         if (known == all_rates().end()) continue;
         rates.*known->value =

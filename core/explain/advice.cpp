@@ -125,8 +125,9 @@ Told told(const Plan& plan, const Machine& machine) {
     const auto estimates = add_estimates(machine, plan, CacheState::cold, launch.readings);
     const Interval* interval = estimates ? estimates->of(Counter::duration_seconds) : nullptr;
     if (interval && !estimates->limits.empty())
-        launch.time = LaunchTime{number_in(launch.readings[Counter::duration_seconds]),
-                                 interval->low, interval->high, estimates->limits.front()};
+        launch.time = LaunchTime{
+            {interval->low, number_in(launch.readings[Counter::duration_seconds]), interval->high},
+            estimates->limits.front()};
     return launch;
 }
 
@@ -146,12 +147,12 @@ std::optional<Told> told_if_it_fits(const Plan& plan, const Machine& machine, co
     }
 }
 
-// Whether it takes less time by more than its own interval.
-bool is_shorter(const Told& launch, const Told& before) {
-    return launch.time && before.time && launch.time->high_seconds < before.time->seconds;
+bool is_likely_shorter(const Amount& one, const Amount& other) {
+    constexpr Counter time = Counter::duration_seconds;
+    return one.middle < other.middle && differ(one, other, noise_of(time, false)) >= Differ::likely;
 }
-bool is_longer(const Told& launch, const Told& before) {
-    return launch.time && before.time && launch.time->seconds > before.time->high_seconds;
+bool is_shorter(const Told& one, const Told& other) {
+    return one.time && other.time && is_likely_shorter(one.time->seconds, other.time->seconds);
 }
 
 // None: it saves nothing, or costs more of what matters more.
@@ -171,7 +172,7 @@ std::optional<Advice> less_traffic(const Plan& plan, const Machine& machine, con
     std::optional<Advice> best;
     for (const Change& change : other_accesses(plan)) {
         const auto after = told_if_it_fits(change.plan, machine, with_program);
-        if (!after || is_longer(*after, before)) continue;
+        if (!after || is_shorter(before, *after)) continue;
         const auto advice = saving(change, before, *after);
         if (advice && (!best || (advice->what == best->what && advice->after < best->after)))
             best = advice;
@@ -195,26 +196,28 @@ class Relaunches {
             if (auto found = best_of(choices)) singles.push_back(std::move(*found));
         if (singles.empty()) return std::nullopt;
         Shorter best = *std::ranges::min_element(singles, {}, seconds_of);
-        const double alone = best.time.seconds;
+        const Amount alone = best.time.seconds;
         for (std::size_t i = 0; i < singles.size(); ++i)
             for (std::size_t j = i + 1; j < singles.size(); ++j) {
                 const auto pair = best_of({both(plan_, singles[i].change, singles[j].change)});
-                if (pair && pair->time.high_seconds < alone &&
-                    pair->time.seconds < best.time.seconds)
+                if (pair && is_likely_shorter(pair->time.seconds, alone) &&
+                    seconds_of(*pair) < seconds_of(best))
                     best = *pair;
             }
         return Advice{best.change.text, "", 0, 0, best.time};
     }
 
  private:
-    static double seconds_of(const Shorter& shorter) { return shorter.time.seconds; }
+    static double seconds_of(const Shorter& shorter) {
+        return shorter.time.seconds.middle;
+    }
 
     std::optional<Shorter> best_of(const Choices& choices) const {
         std::optional<Shorter> best;
         for (const Change& change : choices) {
             const auto after = told_if_it_fits(change.plan, machine_, build_);
             if (!after || !is_shorter(*after, before_)) continue;
-            if (!best || after->time->seconds < best->time.seconds)
+            if (!best || after->time->seconds.middle < seconds_of(*best))
                 best = Shorter{change, *after->time};
         }
         return best;

@@ -8,6 +8,7 @@
 
 #include "core/machine/machine.h"
 #include "core/pattern/plan.h"
+#include "core/result/differ.h"
 #include "core/result/estimates.h"
 #include "core/result/result.h"
 #include "core/sweep/formula_sweep.h"
@@ -16,9 +17,7 @@ namespace coalprof {
 
 // An estimate: nine of ten measured launches lie between low and high.
 struct LaunchTime {
-    double seconds = 0;
-    double low_seconds = 0;
-    double high_seconds = 0;
+    Amount seconds;
     Limit limit = Limit::start;
 };
 

@@ -85,12 +85,12 @@ class Drawing {
     // "~6.99 µs for the launch (5.31 to 8.67), limited by the start of blocks."
     std::string sentence_of(const LaunchTime& time) const {
         const auto number = [&](double seconds) {
-            const NumberStyle style = scale_for(Unit::second, time.seconds, "");
+            const NumberStyle style = scale_for(Unit::second, time.seconds.middle, "");
             return number_text(seconds, estimate_style(style));
         };
-        return fmt::format("~{} for the launch ({} to {}), limited by {}.", time_text(time.seconds),
-                           number(time.low_seconds), number(time.high_seconds),
-                           phrase_of(time.limit));
+        return fmt::format("~{} for the launch ({} to {}), limited by {}.",
+                           time_text(time.seconds.middle), number(time.seconds.low),
+                           number(time.seconds.high), phrase_of(time.limit));
     }
     static std::string whole_percent(double share) {
         return fmt::format("{:.{}f}{}%", share * 100, share < 0.1 || share > 0.99 ? 1 : 0, glue);
@@ -109,14 +109,14 @@ class Drawing {
         }
         if (!explanation_.time || !advice.time) return text + '.';
         if (!advice.what.empty()) text += ',';
-        const double before = explanation_.time->seconds;
-        constexpr double alike = 0.02;
-        if (std::abs(advice.time->seconds - before) < alike * before)
-            return text + " in about the same time.";
-        text +=
-            fmt::format(" ~{} instead of ~{}", time_text(advice.time->seconds), time_text(before));
-        const bool is_sure = advice.time->high_seconds < before;
-        return text + (is_sure ? "." : ", which is within the doubt.");
+        const Amount& after = advice.time->seconds;
+        const Amount& before = explanation_.time->seconds;
+        const std::string now = time_text(after.middle);
+        const std::string then = time_text(before.middle);
+        const Differ times = differ(after, before, noise_of(Counter::duration_seconds, false));
+        if (times == Differ::no || now == then) return text + " in about the same time.";
+        text += fmt::format(" ~{} instead of ~{}", now, then);
+        return text + (times >= Differ::likely ? "." : ", which is within the doubt.");
     }
 
     void title() {

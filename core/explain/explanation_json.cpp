@@ -140,8 +140,8 @@ Json access_of(const ExplainedAccess& access) {
 }
 
 Json tree_of(const LaunchTime& time) {
-    return {{"duration_seconds", time.seconds},
-            {"interval", {time.low_seconds, time.high_seconds}},
+    return {{"duration_seconds", time.seconds.middle},
+            {"interval", {time.seconds.low, time.seconds.high}},
             {"limits", {name_of(time.limit)}}};
 }
 

@@ -152,13 +152,13 @@ double number_of(JsonView value, std::string_view what) {
 LaunchTime time_from(JsonView item) {
     constexpr std::string_view what = "time";
     LaunchTime time;
-    time.seconds = number_of(member_of(item, what, "duration_seconds"), "time.duration_seconds");
+    time.seconds.middle = number_of(member_of(item, what, "duration_seconds"), "time.duration_seconds");
     std::vector<double> ends;
     for (const JsonView end : member_of(item, what, "interval"))
         ends.push_back(number_of(end, "time.interval"));
     if (ends.size() != 2) complain("time.interval", "two numbers");
-    time.low_seconds = ends[0];
-    time.high_seconds = ends[1];
+    time.seconds.low = ends[0];
+    time.seconds.high = ends[1];
     for (const JsonView word : member_of(item, what, "limits"))
         if (const auto limit = find_limit(word.text().value_or(""))) time.limit = *limit;
     return time;

@@ -46,32 +46,11 @@ std::string number_text(Counter counter, double number) {
     return grouped(static_cast<std::uint64_t>(number));
 }
 
-// Values that differ by less are alike. Times are never quite the same twice, and estimates of time
-// change in their sixth digit with every block at an edge.
-double tolerance_of(Counter counter, bool is_measured) {
-    const Unit unit = info(counter).unit;
-    const bool is_time = unit == Unit::second || unit == Unit::byte_per_second ||
-                         counter == Counter::bandwidth_share;
-    return !is_time ? 1e-9 : is_measured ? 1e-2 : 1e-3;
-}
-
 // How far a number is from the best one.
 std::string distance_text(double ratio) {
     if (!std::isfinite(ratio)) return {};
     if (ratio >= 2) return fmt::format(" ({:.3g} times the best)", ratio);
     return fmt::format(" ({:.3g} % {})", 100 * std::abs(ratio - 1), ratio < 1 ? "less" : "more");
-}
-
-// A prediction that is no exact count.
-std::optional<Interval> predicted_interval(Counter counter, const Point& point) {
-    const Interval* interval = point.estimates ? point.estimates->of(counter) : nullptr;
-    return interval ? std::optional(*interval) : std::nullopt;
-}
-
-// Times are repeated; half of the repeats are in it.
-std::optional<Interval> measured_interval(Counter counter, const Point& point) {
-    if (counter != Counter::duration_seconds || !point.timing) return std::nullopt;
-    return Interval{counter, point.timing->low_seconds, point.timing->high_seconds};
 }
 
 constexpr std::size_t most_told = 4;  // names in one list
@@ -80,9 +59,7 @@ constexpr std::size_t most_told = 4;  // names in one list
 struct Contender {
     const std::string* name;
     const NamedValues* values;
-    double mean;
-    double low;  // of exact numbers the mean, as the other end
-    double high;
+    Amount mean;
 };
 
 // Contenders from the best to the worst, and what is said of them.
@@ -91,7 +68,7 @@ class BestRanking {
     BestRanking(Counter counter, bool is_measured, std::uint64_t values,
                 std::vector<Contender> contenders)
         : counter_(counter),
-          tolerance_(tolerance_of(counter, is_measured)),
+          noise_(noise_of(counter, is_measured)),
           source_(fmt::format("{}{} {}", values > 1 ? "mean " : "",
                               is_measured ? "measured" : "predicted", key_of(counter))),
           overlap_(is_measured ? "quartiles" : "intervals"),
@@ -99,7 +76,7 @@ class BestRanking {
         const bool is_more = better_of(counter_) == Better::more;
         // Of equals the first: they point into one list.
         std::sort(all_.begin(), all_.end(), [&](const Contender& a, const Contender& b) {
-            if (a.mean != b.mean) return is_more ? a.mean > b.mean : a.mean < b.mean;
+            if (a.mean.middle != b.mean.middle) return (a.mean.middle > b.mean.middle) == is_more;
             return a.name < b.name;
         });
     }
@@ -110,14 +87,14 @@ class BestRanking {
     std::vector<NamedValues> best() const {
         std::vector<NamedValues> best;
         for (const Contender& one : all_)
-            if (are_equal(one, all_.front()) || overlap(one, all_.front()))
+            if (differ_from_best(one) != Differ::surely)
                 best.push_back(*one.values);
         return best;
     }
 
     double gain() const {
-        const double best = all_.front().mean;
-        const double worst = all_.back().mean;
+        const double best = all_.front().mean.middle;
+        const double worst = all_.back().mean.middle;
         if (best == worst) return 1;
         return better_of(counter_) == Better::more ? best / worst : worst / best;
     }
@@ -131,9 +108,9 @@ class BestRanking {
                                number_of_best());
         const auto doubtful = static_cast<std::size_t>(
             std::count_if(all_.begin() + static_cast<std::ptrdiff_t>(alike), all_.end(),
-                          [&](const Contender& one) { return overlap(one, all_.front()); }));
+                          [&](const Contender& one) { return is_doubtful(one); }));
         std::string text =
-            fmt::format("{}{}{} {}; next: {}", doubt(doubtful > 0, alike), names(0, alike),
+            fmt::format("{}{}{} {}; next: {}", doubt(all_[alike]), names(0, alike),
                         alike > 1 ? ":" : ",", number_of_best(), told(alike));
         if (end_of_equals(alike) < all_.size()) text += "; worst: " + told(begin_of_worst());
         if (doubtful == all_.size() - alike)
@@ -145,11 +122,14 @@ class BestRanking {
 
  private:
     bool are_equal(const Contender& a, const Contender& b) const {
-        return std::abs(a.mean - b.mean) <=
-               tolerance_ * std::max(std::abs(a.mean), std::abs(b.mean));
+        return differ(a.mean, b.mean, noise_) == Differ::no;
     }
-    static bool overlap(const Contender& a, const Contender& b) {
-        return a.low <= b.high && b.low <= a.high;
+    Differ differ_from_best(const Contender& one) const {
+        return differ(one.mean, all_.front().mean, noise_);
+    }
+    bool is_doubtful(const Contender& one) const {
+        const Differ from_best = differ_from_best(one);
+        return from_best == Differ::perhaps || from_best == Differ::likely;
     }
     std::size_t end_of_equals(std::size_t begin) const {
         std::size_t end = begin;
@@ -162,17 +142,13 @@ class BestRanking {
         return begin;
     }
 
-    // A difference that is large is likely, though the intervals overlap.
-    std::string_view doubt(bool is_doubtful, std::size_t next) const {
-        constexpr double large = 1.25;
-        if (!is_doubtful) return "";
-        const double a = std::abs(all_.front().mean);
-        const double b = std::abs(all_[next].mean);
-        return std::max(a, b) >= large * std::min(a, b) ? "likely " : "not certain: ";
+    std::string_view doubt(const Contender& next) const {
+        if (!is_doubtful(next)) return "";
+        return differ_from_best(next) == Differ::likely ? "likely " : "not certain: ";
     }
 
     std::string number_of_best() const {
-        return fmt::format("{} {}", source_, number_text(counter_, all_.front().mean));
+        return fmt::format("{} {}", source_, number_text(counter_, all_.front().mean.middle));
     }
     std::string names(std::size_t begin, std::size_t end) const {
         // A name of several settings has commas of its own.
@@ -188,12 +164,12 @@ class BestRanking {
     // Of a contender and its equals behind it.
     std::string told(std::size_t begin) const {
         return fmt::format("{}: {}{}", names(begin, end_of_equals(begin)),
-                           number_text(counter_, all_[begin].mean),
-                           distance_text(all_[begin].mean / all_.front().mean));
+                           number_text(counter_, all_[begin].mean.middle),
+                           distance_text(all_[begin].mean.middle / all_.front().mean.middle));
     }
 
     Counter counter_;
-    double tolerance_;
+    double noise_;
     std::string source_;  // "mean predicted load_sectors"
     std::string_view overlap_;
     std::vector<Contender> all_;
@@ -239,19 +215,16 @@ void BestSink::add(Candidates& candidates, NamedValues values, const Point& poin
     if (is_new) candidates.all.push_back({.name = std::move(name), .values = std::move(values)});
     Candidate* known = &candidates.all[place->second];
     ++known->points;
-    const auto sum_up = [&](Sum& sum, const Reading& reading, std::optional<Interval> interval) {
+    const auto sum_up = [&](Sum& sum, const Reading& reading, std::optional<Amount> amount) {
         if (const auto* none = std::get_if<Unavailable>(&reading); none && known->reason.empty())
             known->reason = none->reason;
-        if (!is_finite(reading)) return;
-        const double number = number_in(reading);
-        sum.total += number;
-        sum.low += interval ? interval->low : number;
-        sum.high += interval ? interval->high : number;
+        if (!amount) return;
+        sum.total += *amount;
         ++sum.count;
     };
-    sum_up(known->predicted, point.predicted[counter_], predicted_interval(counter_, point));
+    sum_up(known->predicted, point.predicted[counter_], predicted_amount(point, counter_));
     if (point.measured)
-        sum_up(known->measured, (*point.measured)[counter_], measured_interval(counter_, point));
+        sum_up(known->measured, (*point.measured)[counter_], measured_amount(point, counter_));
 }
 
 std::string BestSink::reason_of(const Candidate& candidate) const {
@@ -297,9 +270,8 @@ Verdict BestSink::verdict() const {
             continue;
         }
         const Sum& of_one = one.*sum;
-        const auto count = static_cast<double>(of_one.count);
-        contenders.push_back({&one.name, &one.values, of_one.total / count, of_one.low / count,
-                              of_one.high / count});
+        contenders.push_back(
+            {&one.name, &one.values, of_one.total / static_cast<double>(of_one.count)});
         verdict.values = of_one.count;
     }
     const BestRanking ranking{counter_, is_measured, verdict.values, std::move(contenders)};

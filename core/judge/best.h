@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/judge/held_points.h"
-#include "core/result/result.h"
+#include "core/result/differ.h"
 
 namespace coalprof {
 
@@ -30,9 +30,7 @@ class BestSink : public ResultSink {
 
  private:
     struct Sum {
-        double total = 0;
-        double low = 0;  // of exact numbers the same
-        double high = 0;
+        Amount total;
         std::uint64_t count = 0;
     };
     struct Candidate {

@@ -17,6 +17,7 @@
 #include "core/judge/packed_points.h"
 #include "core/judge/value_text.h"
 #include "core/machine/machine.h"
+#include "core/result/differ.h"
 #include "core/result/same_sweep.h"
 #include "core/runtime/signal.h"
 #include "core/text/describe.h"
@@ -58,11 +59,8 @@ bool has_parts(Counter counter, const Readings& older, const Readings& newer) {
     return is_there(parts->above) && is_there(parts->below);
 }
 
-// Results of 0.1 have no intervals; what they say of time is an estimate all the same.
 bool is_estimate(Counter counter, const Point& point) {
-    if (point.estimates && point.estimates->of(counter)) return true;
-    return counter == Counter::bandwidth_bytes_per_second || counter == Counter::bandwidth_share ||
-           counter == Counter::duration_seconds;
+    return point.estimates && point.estimates->of(counter);
 }
 
 // Whether the model claims to know the very number, which a measurement then repeats.
@@ -106,15 +104,8 @@ class Comparison::Impl {
         if (!has_older_head_) throw Stopped{};  // whoever reads it says why
         require_same_sweep(head);
         note_difference("coalprof", older_head_.coalprof_version, head.coalprof_version);
-        // Results of 0.1 said "measured" for "rules measured".
-        const auto without_noun = [](std::string text) {
-            for (std::size_t at = 0; (at = text.find("rules ", at)) != text.npos;)
-                text.erase(at, 6);
-            return text;
-        };
-        note_difference("what is known of the machine's rules",
-                        without_noun(older_head_.machine.evidence),
-                        without_noun(head.machine.evidence));
+        note_difference("what is known of the machine's rules", older_head_.machine.evidence,
+                        head.machine.evidence);
     }
     void add_older(const Point& point) {
         const std::lock_guard lock(mutex_);
@@ -377,24 +368,16 @@ class Comparison::Impl {
                  const Point& point) const {
         if (before == now) return true;
         const bool is_measured = side == "measured";
-        if (is_measured && counter == Counter::duration_seconds)
-            return is_same_time(before, now, point);
         const bool is_count = is_measured
                                   ? is_exact(counter, old_) && is_exact(counter, point)
                                   : !is_estimate(counter, old_) && !is_estimate(counter, point);
-        const Interval* then = old_.estimates ? old_.estimates->of(counter) : nullptr;
-        const Interval* today = point.estimates ? point.estimates->of(counter) : nullptr;
-        if (!is_measured && then && today)
-            return then->low <= today->high && today->low <= then->high;
-        return !is_count && std::abs(now - before) <=
-                                options_.tolerance * std::max(std::abs(before), std::abs(now));
-    }
-    bool is_same_time(double before, double now, const Point& point) const {
-        const auto [fast, slow] = std::minmax(before, now);
-        if (slow <= fast * (1 + options_.max_slowdown)) return true;
-        if (!old_.timing || !point.timing) return false;
-        return old_.timing->low_seconds <= point.timing->high_seconds &&
-               point.timing->low_seconds <= old_.timing->high_seconds;
+        const auto amount_in = is_measured ? measured_amount : predicted_amount;
+        const auto then = amount_in(old_, counter);
+        const auto today = amount_in(point, counter);
+        if (is_count || !then || !today) return false;
+        const bool is_time = is_measured && counter == Counter::duration_seconds;
+        return differ(*then, *today, is_time ? options_.max_slowdown : options_.tolerance) !=
+               Differ::surely;
     }
 
     CompareOptions options_;

@@ -36,7 +36,7 @@ class SavedDocument {
 
 // What `coalprof patterns --json` and the like print.
 struct SavedList {
-    ResultHead head;  // version, command line and time; of lists of version 0.1 nothing
+    ResultHead head;  // version, command line and time
     ListDocument list;
 };
 SavedList list_from(JsonView document);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/result/differ.h"
+
 namespace coalprof {
 namespace {
 
@@ -60,8 +62,8 @@ void FleetJudge::compare(Member& member, const Timing& timing, const Timing& wit
     if (timing.median_seconds <= 0 || with.median_seconds <= 0) return;
     ++member.compared;
     member.log_ratio += std::log(timing.median_seconds / with.median_seconds);
-    member.slower += timing.low_seconds > with.high_seconds ? 1 : 0;
-    member.faster += timing.high_seconds < with.low_seconds ? 1 : 0;
+    if (differ(amount_of(timing), amount_of(with), 0) != Differ::surely) return;
+    ++(timing.median_seconds > with.median_seconds ? member.slower : member.faster);
 }
 
 std::vector<Warning> FleetJudge::warnings() {

@@ -11,36 +11,21 @@
 
 #include "core/count/bandwidth.h"
 #include "core/count/l1_working_set.h"
+#include "core/result/differ.h"
 
 namespace coalprof {
 namespace {
 
 using Basis = Verdict::Basis;
 
-// Measured times that differ by less are alike, however sharp the clock.
-constexpr double alike_when_measured = 1.01;
 // Looking for shared lines walks two thousand threads, 0.1 ms; this many values decide.
 constexpr std::size_t most_values_walked = 64;
-// Predictions change in their sixth digit with every block at an edge.
-constexpr double alike_when_predicted = 1.001;
-
-// What one combination takes; of an exact prediction all three are the same.
-struct Cost {
-    double low = 0;
-    double middle = 0;
-    double high = 0;
-    void add(const Cost& more) {
-        low += more.low;
-        middle += more.middle;
-        high += more.high;
-    }
-};
 
 // What one combination took at one value of the parameter.
 struct Sample {
-    std::optional<Cost> measured_seconds;
-    std::optional<Cost> predicted_seconds;
-    std::optional<double> predicted_bytes;
+    std::optional<Amount> measured_seconds;
+    std::optional<Amount> predicted_seconds;
+    std::optional<Amount> predicted_bytes;
     bool loses_lines = false;  // L1 is too small for the lines that warps share
 };
 
@@ -75,50 +60,44 @@ bool loses_lines(const PlannedPoint& planned) {
 }
 
 // Before L2 was, nothing but traffic tells settings apart, and that is exact.
-Cost predicted_cost(const PlannedPoint& planned, const Point& point) {
-    constexpr Counter bandwidth = Counter::bandwidth_bytes_per_second;
+std::optional<Amount> predicted_seconds(const PlannedPoint& planned, const Point& point) {
+    const auto bandwidth = predicted_amount(point, Counter::bandwidth_bytes_per_second);
+    if (!bandwidth) return std::nullopt;
     const double useful = static_cast<double>(planned.plan.program.useful_bytes);
-    const double seconds = useful / number_in(point.predicted[bandwidth]);
-    const Interval* interval = point.estimates ? point.estimates->of(bandwidth) : nullptr;
-    const bool is_cached = planned.machine.rules->memory.fill_bytes != 0;
-    if (!interval || !is_cached) return {seconds, seconds, seconds};
-    return {useful / interval->high, seconds, useful / interval->low};
+    const double seconds = useful / bandwidth->middle;
+    if (planned.machine.rules->memory.fill_bytes == 0) return Amount::exactly(seconds);
+    return Amount{useful / bandwidth->high, seconds, useful / bandwidth->low};
 }
 
 Sample sample_of(const PlannedPoint& planned, const Point& point) {
     Sample sample;
     if (point.timing && point.failure.empty()) {
-        sample.measured_seconds = {point.timing->low_seconds, point.timing->median_seconds,
-                                   point.timing->high_seconds};
+        sample.measured_seconds = amount_of(*point.timing);
         return sample;  // nothing else is asked then
     }
     const Plan& plan = planned.plan;
-    const Reading& bandwidth = point.predicted[Counter::bandwidth_bytes_per_second];
-    if (is_number(bandwidth)) sample.predicted_seconds = predicted_cost(planned, point);
+    sample.predicted_seconds = predicted_seconds(planned, point);
     // What L2 holds has no bandwidth, and of two settings one may fit and the other not: traffic is
     // known of both. Without caches every launch has a bandwidth, and its traffic is a long sum.
     const Rules& rules = *planned.machine.rules;
     const bool is_cached = rules.memory.fill_bytes != 0;
-    if (plan.allocation != Allocation::host && (is_cached || !is_number(bandwidth))) {
+    if (plan.allocation != Allocation::host && (is_cached || !sample.predicted_seconds)) {
         const auto traffic = predict_traffic(rules, plan.program, plan.cache);
         if (const auto* known = std::get_if<Traffic>(&traffic))
-            sample.predicted_bytes = static_cast<double>(known->read_bytes + known->write_bytes);
+            sample.predicted_bytes =
+                Amount::exactly(static_cast<double>(known->read_bytes + known->write_bytes));
     }
     return sample;
 }
 
-std::optional<Cost> cost_of(const Sample& sample, Basis basis) {
-    const auto certain = [](const std::optional<double>& cost) -> std::optional<Cost> {
-        if (!cost) return std::nullopt;
-        return Cost{*cost, *cost, *cost};
-    };
+std::optional<Amount> cost_of(const Sample& sample, Basis basis) {
     switch (basis) {
         case Basis::measured_time:
             return sample.measured_seconds;
         case Basis::predicted_bandwidth:
             return sample.predicted_seconds;
         case Basis::predicted_traffic:
-            return certain(sample.predicted_bytes);
+            return sample.predicted_bytes;
         case Basis::predicted_l1_reuse:
         case Basis::none:
             break;
@@ -126,23 +105,20 @@ std::optional<Cost> cost_of(const Sample& sample, Basis basis) {
     return std::nullopt;
 }
 
-bool is_as_good(const Cost& cost, const Cost& best, Basis basis) {
-    const double alike = basis == Basis::measured_time ? alike_when_measured : alike_when_predicted;
-    return cost.low <= best.high || cost.middle <= alike * best.middle;
+double noise_of(Basis basis) {
+    return coalprof::noise_of(Counter::duration_seconds, basis == Basis::measured_time);
 }
 
-std::size_t cheapest(const std::vector<Cost>& costs) {
-    return static_cast<std::size_t>(
-        std::min_element(costs.begin(), costs.end(),
-                         [](const Cost& a, const Cost& b) { return a.middle < b.middle; }) -
-        costs.begin());
+std::size_t cheapest(const std::vector<Amount>& costs) {
+    return static_cast<std::size_t>(std::ranges::min_element(costs, {}, &Amount::middle) -
+                                    costs.begin());
 }
 
-std::vector<std::size_t> as_good_as_the_best(const std::vector<Cost>& costs, Basis basis) {
+std::vector<std::size_t> as_good_as_the_best(const std::vector<Amount>& costs, Basis basis) {
     std::vector<std::size_t> good;
-    const Cost& best = costs[cheapest(costs)];
+    const Amount& best = costs[cheapest(costs)];
     for (std::size_t i = 0; i < costs.size(); ++i)
-        if (is_as_good(costs[i], best, basis)) good.push_back(i);
+        if (differ(costs[i], best, noise_of(basis)) != Differ::surely) good.push_back(i);
     return good;
 }
 
@@ -159,12 +135,12 @@ struct SettingsJudge::Contest {
     }
 
     // Costs of all candidates at one value; none where one of them has none.
-    std::optional<std::vector<Cost>> costs_at(const std::string& value, Basis basis) const {
-        std::vector<Cost> costs;
+    std::optional<std::vector<Amount>> costs_at(const std::string& value, Basis basis) const {
+        std::vector<Amount> costs;
         for (const Candidate& candidate : candidates) {
             const auto sample = candidate.samples.find(value);
             if (sample == candidate.samples.end()) return std::nullopt;
-            const std::optional<Cost> cost = cost_of(sample->second, basis);
+            const std::optional<Amount> cost = cost_of(sample->second, basis);
             if (!cost) return std::nullopt;
             costs.push_back(*cost);
         }
@@ -189,27 +165,25 @@ struct Ranking {
 };
 
 std::optional<Ranking> ranked_by(const Contest& contest, Basis basis) {
-    std::vector<Cost> totals(contest.candidates.size());
+    std::vector<Amount> totals(contest.candidates.size());
     std::vector<std::vector<std::size_t>> best_at;
     for (const auto& [value, sample] : contest.candidates.front().samples) {
         const auto costs = contest.costs_at(value, basis);
         if (!costs) continue;
-        for (std::size_t i = 0; i < totals.size(); ++i) totals[i].add((*costs)[i]);
+        for (std::size_t i = 0; i < totals.size(); ++i) totals[i] += (*costs)[i];
         best_at.push_back(as_good_as_the_best(*costs, basis));
     }
     if (best_at.empty()) return std::nullopt;
     Ranking ranking{.basis = basis, .values = best_at.size()};
     ranking.best = as_good_as_the_best(totals, basis);
     ranking.worst = static_cast<std::size_t>(
-        std::max_element(totals.begin(), totals.end(),
-                         [](const Cost& a, const Cost& b) { return a.middle < b.middle; }) -
-        totals.begin());
+        std::ranges::max_element(totals, {}, &Amount::middle) - totals.begin());
     ranking.lead = cheapest(totals);
-    const double least = totals[ranking.lead].middle;
-    ranking.best_differ =
-        std::any_of(ranking.best.begin(), ranking.best.end(), [&](std::size_t candidate) {
-            return totals[candidate].middle > alike_when_predicted * least;
-        });
+    const Amount& lead = totals[ranking.lead];
+    const double least = lead.middle;
+    ranking.best_differ = std::ranges::any_of(ranking.best, [&](std::size_t candidate) {
+        return differ(totals[candidate], lead, noise_of(basis)) != Differ::no;
+    });
     if (least > 0) ranking.gain = totals[ranking.worst].middle / least;
     for (const auto& here : best_at) {
         const bool is_shared = std::any_of(here.begin(), here.end(), [&](std::size_t candidate) {
@@ -298,7 +272,7 @@ std::string text_of(const Contest& contest, const Ranking& ranking) {
     const std::string values = plural(ranking.values, "value");
     const bool are_all_good = ranking.best.size() == contest.candidates.size();
     const bool is_measured = ranking.basis == Basis::measured_time;
-    if (are_all_good && ranking.gain > (is_measured ? alike_when_measured : alike_when_predicted))
+    if (are_all_good && ranking.best_differ)
         return fmt::format("not certain: by {} over {} {} is {:.3g} times better than {}, but {}",
                            by, values, text_of(contest.candidates[ranking.lead].settings),
                            ranking.gain, text_of(contest.candidates[ranking.worst].settings),

@@ -73,11 +73,8 @@ std::string markdown_cell(const std::string& text) {
 }  // namespace
 
 std::string list_as_json(const ResultHead& head, const ListDocument& list) {
-    std::string meta;
-    if (!head.coalprof_version.empty())
-        meta = fmt::format("\"meta\": {},\n", text_of(Json{{"coalprof", head.coalprof_version},
-                                                           {"argv", head.argv},
-                                                           {"time", head.time_utc}}));
+    const Json meta{
+        {"coalprof", head.coalprof_version}, {"argv", head.argv}, {"time", head.time_utc}};
     std::string rows;
     for (const ListRow& row : list.rows)
         rows += fmt::format("{}\n  {}", rows.empty() ? "" : ",", text_of(tree_of_row(row)));
@@ -85,8 +82,9 @@ std::string list_as_json(const ResultHead& head, const ListDocument& list) {
     for (const auto& [name, value] : list.more)
         if (!text_in(value).empty())
             rest += fmt::format(", {}: {}", json_of_text(name), text_of(tree_of_value(value)));
-    return fmt::format("{{\"schema\": {}, {}{}: [{}\n]{}}}\n", json_of_text(result_schema), meta,
-                       json_of_text(list.key), rows, rest);
+    return fmt::format("{{\"schema\": {}, \"meta\": {},\n{}: [{}\n]{}}}\n",
+                       json_of_text(result_schema), text_of(meta), json_of_text(list.key), rows,
+                       rest);
 }
 
 std::string list_as_jsonl(const ListDocument& list) {

@@ -9,8 +9,7 @@
 
 namespace coalprof {
 
-// Of the head only version, command line and time. Those of version 0.1 tell none: a head without a
-// version leaves "meta" out.
+// Of the head only version, command line and time.
 std::string list_as_json(const ResultHead& head, const ListDocument& list);
 std::string list_as_jsonl(const ListDocument& list);
 // Columns are the keys of all rows; a list is one cell, with blanks between its values.

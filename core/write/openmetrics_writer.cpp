@@ -22,16 +22,14 @@ namespace coalprof {
 namespace {
 
 // Labels identify, values are what was measured: a label that changes from run to run begins a new
-// series each time. These parameters of points are measured, the last one by early builds of 0.1.
+// series each time. These parameters of points are measured.
 struct MeasuredParameter {
     std::string_view key;
     std::string_view help;
 };
 constexpr std::array measured_parameters{
     MeasuredParameter{"launches", "How often the program launched the kernel."},
-    MeasuredParameter{"counted", "Launches of the kernel that were counted."},
-    MeasuredParameter{"time_percent",
-                      "Share of the GPU's time that the kernel took, in per cent."}};
+    MeasuredParameter{"counted", "Launches of the kernel that were counted."}};
 
 bool is_measured(std::string_view key) {
     return std::ranges::find(measured_parameters, key, &MeasuredParameter::key) !=

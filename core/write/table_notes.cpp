@@ -89,10 +89,9 @@ void TableNotes::look_at(const ResultHead& head) {
     explains_all_ = style_.explains_all || !head.columns.empty();
     has_grid_ = head.sweep.grid_x.has_value();
     if (const std::string& evidence = head.machine.evidence;
-        !evidence.empty() && evidence != "measured" && evidence != "rules measured")
+        !evidence.empty() && evidence != "rules measured")
         evidence_ =
-            fmt::format("Predicted by {}{}.", evidence.starts_with("rules ") ? "" : "rules ",
-                        cell_text(evidence, whole_text, style_.ascii));
+            fmt::format("Predicted by {}.", cell_text(evidence, whole_text, style_.ascii));
     if (!head.device) return;
     const std::string of_one = ceilings_of(*head.device);
     if (!of_one.empty()) ceilings_ = fmt::format("Ceiling of this GPU in this run: {}.", of_one);

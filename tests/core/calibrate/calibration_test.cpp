@@ -335,17 +335,6 @@ TEST_F(MachineFile, says_the_same_in_any_order) {
     EXPECT_DOUBLE_EQ(rates_of(machine_named(path))->flushed_start_seconds, 4e-6);
 }
 
-// Before 2026-11-24 they said what a flush adds.
-TEST_F(MachineFile, of_an_older_version_is_read_as_it_was_meant) {
-    const std::string path = write(
-        R"({"schema":"coalprof/1","calibration":[
-            {"kind":"rate","name":"start_seconds","value":4e-6,"unit":"s","source":"measured"},
-            {"kind":"rate","name":"flushed_seconds","value":5e-7,"unit":"s"}],
-            "machine":"NVIDIA X","compute_capability":"9.0","multiprocessors":10,
-            "peak_bytes_per_second":1e12,"l2_bytes":1048576})");
-    EXPECT_DOUBLE_EQ(rates_of(machine_named(path))->flushed_start_seconds, 4.5e-6);
-}
-
 TEST_F(MachineFile, that_is_none_is_refused_with_what_is_wrong) {
     const std::string head = R"({"schema":"coalprof/1","calibration":[)";
     const std::string tail = R"(],"machine":"X","compute_capability":"9.0","multiprocessors":1,)"

@@ -29,7 +29,7 @@ TEST(Advice, says_what_the_launch_would_touch) {
     EXPECT_EQ(advice.list.front().before, 1u << 20);
     EXPECT_EQ(advice.list.front().after, 1u << 17);
     ASSERT_TRUE(advice.list.front().time);
-    EXPECT_LT(advice.list.front().time->seconds, advice.time->seconds);
+    EXPECT_LT(advice.list.front().time->seconds.middle, advice.time->seconds.middle);
 }
 
 // 32,768 warps each way. Read down the columns of a tile of 16 floats each takes 8 passes; padded
@@ -53,7 +53,7 @@ TEST(Advice, of_a_perfect_access_may_still_save_time) {
     EXPECT_EQ(advice.time->limit, Limit::blocks);
     ASSERT_EQ(advice.list.size(), 1u);
     EXPECT_EQ(advice.list.front().what, "");
-    EXPECT_LT(advice.list.front().time->seconds, 0.5 * advice.time->seconds);
+    EXPECT_LT(advice.list.front().time->seconds.middle, 0.5 * advice.time->seconds.middle);
 }
 
 TEST(Advice, is_not_given_for_less_than_its_own_interval) {
@@ -69,7 +69,7 @@ TEST(Advice, is_not_given_for_less_than_its_own_interval) {
             }
             if (!one.what.empty()) continue;
             ASSERT_TRUE(one.time);
-            EXPECT_LT(one.time->high_seconds, advice.time->seconds);
+            EXPECT_LT(one.time->seconds.high, advice.time->seconds.middle);
         }
     });
 }
@@ -99,7 +99,7 @@ TEST(Advice, of_a_formula_tells_how_to_launch_it) {
     EXPECT_EQ(advice.time->limit, Limit::blocks);
     ASSERT_EQ(advice.list.size(), 1u);
     EXPECT_EQ(advice.list.front().what, "");
-    EXPECT_LT(advice.list.front().time->high_seconds, advice.time->seconds);
+    EXPECT_LT(advice.list.front().time->seconds.high, advice.time->seconds.middle);
 }
 
 // What it touches follows from its block: with another one it is another launch.

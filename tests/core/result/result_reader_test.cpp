@@ -86,7 +86,7 @@ KeptResult rich_result() {
         .array = "a", .op = "load", .type = "f32", .index = "i*2\n+1", .predicted = {}};
     load.predicted[Counter::load_sectors] = std::uint64_t{8};
     result.points[0].instructions = {load, load};
-    result.points[0].instructions[1].index.clear();  // as earlier versions wrote it
+    result.points[0].instructions[1].index.clear();  // nobody wrote one
     result.tail = {
         .status = Status::partial,
         .warnings = {{"W-MISMATCH", "offset=1", "load_sectors: 1 and 2"},

@@ -1,0 +1,75 @@
+#include "core/result/differ.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace coalprof {
+namespace {
+
+// Times are never quite the same twice, however sharp the clock.
+constexpr double noise_of_measured_times = 1e-2;
+// Estimates of time change in their sixth digit with every block at an edge.
+constexpr double noise_of_predicted_times = 1e-3;
+// Sums and means of exact numbers are rounded.
+constexpr double noise_of_rounding = 1e-9;
+
+std::optional<Amount> exact_amount(const Reading& reading) {
+    if (!is_number(reading) || !std::isfinite(number_in(reading))) return std::nullopt;
+    return Amount::exactly(number_in(reading));
+}
+
+}  // namespace
+
+Amount& Amount::operator+=(const Amount& more) {
+    low += more.low;
+    middle += more.middle;
+    high += more.high;
+    return *this;
+}
+
+Amount Amount::operator/(double divisor) const {
+    return {low / divisor, middle / divisor, high / divisor};
+}
+
+std::optional<Amount> predicted_amount(const Point& point, Counter counter) {
+    std::optional<Amount> amount = exact_amount(point.predicted[counter]);
+    const Interval* interval = point.estimates ? point.estimates->of(counter) : nullptr;
+    if (amount && interval) {
+        amount->low = interval->low;
+        amount->high = interval->high;
+    }
+    return amount;
+}
+
+std::optional<Amount> measured_amount(const Point& point, Counter counter) {
+    if (!point.measured) return std::nullopt;
+    std::optional<Amount> amount = exact_amount((*point.measured)[counter]);
+    if (amount && counter == Counter::duration_seconds && point.timing) {
+        amount->low = point.timing->low_seconds;
+        amount->high = point.timing->high_seconds;
+    }
+    return amount;
+}
+
+Amount amount_of(const Timing& timing) {
+    return {timing.low_seconds, timing.median_seconds, timing.high_seconds};
+}
+
+Differ differ(const Amount& a, const Amount& b, double tolerance) {
+    const auto& [smaller, larger] = a.middle < b.middle ? std::tie(a, b) : std::tie(b, a);
+    const double least = std::min(std::abs(a.middle), std::abs(b.middle));
+    if (larger.middle - smaller.middle <= tolerance * least) return Differ::no;
+    if (smaller.high < larger.low) return Differ::surely;
+    return smaller.high < larger.middle ? Differ::likely : Differ::perhaps;
+}
+
+double noise_of(Counter counter, bool is_measured) {
+    const Unit unit = info(counter).unit;
+    const bool is_time = unit == Unit::second || unit == Unit::byte_per_second ||
+                         counter == Counter::bandwidth_share;
+    if (!is_time) return noise_of_rounding;
+    return is_measured ? noise_of_measured_times : noise_of_predicted_times;
+}
+
+}  // namespace coalprof

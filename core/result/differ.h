@@ -1,0 +1,40 @@
+// How certain it is that two values of one counter differ, by what is known of each. Whoever asks
+// which is better, or whether something changed, asks here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "core/result/result.h"
+
+namespace coalprof {
+
+// A value and where it may lie: the interval of an estimate, the quartiles of repeated times. The
+// ends of an exact number are that number.
+struct Amount {
+    double low = 0;
+    double middle = 0;
+    double high = 0;
+
+    static Amount exactly(double number) { return {number, number, number}; }
+    Amount& operator+=(const Amount& more);
+    Amount operator/(double divisor) const;
+};
+
+// None where there is no finite number.
+std::optional<Amount> predicted_amount(const Point& point, Counter counter);
+std::optional<Amount> measured_amount(const Point& point, Counter counter);
+Amount amount_of(const Timing& timing);
+
+enum class Differ : std::uint8_t {
+    no,       // by no more than the tolerance, a share of the smaller one
+    perhaps,  // each may be the other
+    likely,   // the larger one is more than the smaller one may be, but may be less itself
+    surely,   // the ends do not overlap
+};
+Differ differ(const Amount& a, const Amount& b, double tolerance);
+
+// The share by which values of this counter differ although nothing changed.
+double noise_of(Counter counter, bool is_measured);
+
+}  // namespace coalprof

@@ -1,0 +1,143 @@
+// Every document that coalprof writes is read and written again as it was, and one that lacks a
+// part is refused with the place.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "core/explain/cases.h"
+#include "core/explain/explanation_json.h"
+#include "core/explain/explanation_read.h"
+#include "core/judge/verify_json.h"
+#include "core/judge/verify_read.h"
+#include "core/result/document.h"
+#include "core/result/result_reader.h"
+#include "core/text/error.h"
+#include "core/write/formats.h"
+#include "core/write/list_json.h"
+#include "core/write/synthetic.h"
+#include "test_data.h"
+
+namespace coalprof {
+namespace {
+
+using ::testing::HasSubstr;
+
+const ResultHead origin{
+    .coalprof_version = "1.2.3", .argv = {"coalprof", "x y"}, .time_utc = "2026-11-26T00:00:00Z"};
+
+std::string content_of(const std::filesystem::path& path) {
+    std::ostringstream content;
+    content << std::ifstream(path).rdbuf();
+    return content.str();
+}
+
+std::string result_again(const std::string& text, const char* format) {
+    std::ostringstream stream;
+    StreamSink sink(stream);
+    const auto writer = find_format(format).make(sink, {});
+    const auto source = bytes_of_text(text);
+    ResultReader reader(*source, "saved");
+    EXPECT_EQ(reader.next(*writer), ReadOutcome::whole);
+    return stream.str();
+}
+
+std::string written_again(const std::string& text) {
+    const auto source = bytes_of_text(text);
+    const SavedDocument document(*source, "saved");
+    return document.read([&](JsonView root) -> std::string {
+        if (root.find("verification")) return json_document(verification_from(root));
+        if (root.find("explanation")) {
+            const SavedExplanation saved = explanation_from(root);
+            return json_document(saved.head, saved.explanation,
+                                 saved.worst ? &*saved.worst : nullptr);
+        }
+        if (root.find("points")) return result_again(text, "json");
+        const SavedList saved = list_from(root);
+        return list_as_json(saved.head, saved.list);
+    });
+}
+
+std::string explained(const char* pattern, std::uint64_t value, const char* machine) {
+    const Plan plan = explain_cases::plan_of(pattern, value, Op::load, ElementType::f32);
+    ResultHead head = origin;
+    head.backend = "model";
+    return json_document(head, explanation_of(plan, find_machine(machine)));
+}
+
+TEST(Documents, of_results_are_read_and_written_as_they_are) {
+    for (const auto& entry :
+         std::filesystem::directory_iterator(test_data_folder() + "/golden")) {
+        const std::filesystem::path& path = entry.path();
+        const std::string text = content_of(path);
+        if (path.extension() == ".json") EXPECT_EQ(written_again(text), text) << path;
+        if (path.extension() == ".jsonl") EXPECT_EQ(result_again(text, "jsonl"), text) << path;
+    }
+}
+
+TEST(Documents, of_drawings_are_read_and_written_as_they_are) {
+    for (const std::string& text :
+         {explained("stride", 3, "h200"), explained("shared-stride", 8, "h200"),
+          explained("constant", 2, "h200"), explained("local", 1, "h200"),
+          explained("transpose", 256, "h200"), explained("stride", 2, "c1060")})
+        EXPECT_EQ(written_again(text), text);
+}
+
+TEST(Documents, of_lists_are_read_and_written_as_they_are) {
+    const ListDocument list{
+        .key = "machines",
+        .rows = {{.values = {{"name", "x"}, {"bytes", std::int64_t{7}}, {"none", {}}},
+                  .lists = {{"words", {Value{"a"}, Value{true}, Value{0.5}}}}},
+                 {.values = {}}},
+        .more = {{"problem", "no \"driver\""}}};
+    const std::string text = list_as_json(origin, list);
+    EXPECT_EQ(written_again(text), text);
+}
+
+TEST(Documents, with_an_interval_that_is_none_are_not_taken_for_whole) {
+    const LineFinding finding{.point = "offset=0",
+                              .cause = "strided",
+                              .text = "x",
+                              .fix = "y",
+                              .like = {},
+                              .saves_seconds = 1e-3,
+                              .saves_interval_seconds = {{5e-4, 1.5e-3}}};
+    const std::string whole = synthetic::written(find_format("json"), synthetic::head(),
+                                                 {synthetic::point(0)}, {},
+                                                 {.findings = {finding}});
+    EXPECT_EQ(result_again(whole, "json"), whole);
+    const std::string saves = "\"saves_interval_seconds\":[";
+    for (const char* more : {"1,", "-1,", "\"x\","}) {
+        std::string broken = whole;
+        broken.insert(broken.find(saves) + saves.size(), more);
+        const auto source = bytes_of_text(broken);
+        ResultReader reader(*source, "saved");
+        std::ostringstream stream;
+        StreamSink sink(stream);
+        EXPECT_NE(reader.next(*find_format("json").make(sink, {})), ReadOutcome::whole) << more;
+    }
+}
+
+TEST(Documents, that_lack_what_they_must_have_are_refused_with_the_place) {
+    const auto refusal = [](const std::string& text) -> std::string {
+        try {
+            written_again(text);
+        } catch (const UsageError& error) {
+            return error.what();
+        }
+        return {};
+    };
+    const std::string whole = explained("stride", 3, "h200");
+    for (const char* name : {"\"warps\"", "\"accesses\"", "\"lanes\"", "\"cause\"", "\"meta\""}) {
+        std::string broken = whole;
+        broken.replace(broken.find(name) + 1, 1, "X");
+        EXPECT_THAT(refusal(broken), HasSubstr("is missing")) << name;
+    }
+    EXPECT_THAT(refusal(whole.substr(0, whole.size() / 2)), HasSubstr("it was cut"));
+    EXPECT_THAT(refusal("{\"schema\":\"coalprof/2\"}"), HasSubstr("newer"));
+}
+
+}  // namespace
+}  // namespace coalprof
