@@ -178,18 +178,6 @@ TEST(Best, estimates_are_told_apart_where_one_lies_wholly_above_or_below) {
                       alike);
 }
 
-// Overlapping means that are a quarter apart are likely in that order; nearer ones are not certain.
-TEST(Best, is_likely_where_means_are_a_quarter_apart) {
-    const auto text = [](double mean) {
-        return best_of({with_interval(1, Counter::duration_seconds, 0, 4, 9),
-                        with_interval(2, Counter::duration_seconds, 0, mean, 9)},
-                       Counter::duration_seconds)
-            .text;
-    };
-    EXPECT_NE(text(5).find("likely"), std::string::npos);
-    EXPECT_EQ(text(4.9).find("likely"), std::string::npos);
-}
-
 TEST(Best, says_times_from_twice_the_best_on) {
     const auto text = [](std::uint64_t sectors) {
         return best_of({point_of({{"stride", 1}}, 100), point_of({{"stride", 2}}, sectors)},

@@ -103,15 +103,15 @@ TEST(Comparison, of_times_allows_the_slowdown_itself_and_no_more) {
     EXPECT_EQ(now(5.1), "worse ");
 }
 
-// A counter that nothing predicts may differ by a quarter of the larger value: 30 and 40.
+// A counter that nothing predicts may differ by a quarter of the smaller value: 32 and 40.
 TEST(Comparison, of_what_varies_allows_the_tolerance_itself_and_no_more) {
     const auto now = [](std::uint64_t sectors) {
         Side sides[2];
-        for (const std::uint64_t value : {std::uint64_t{30}, sectors}) {
+        for (const std::uint64_t value : {std::uint64_t{32}, sectors}) {
             Point point;
             point.name = "p";
             point.measured.emplace()[Counter::l2_read_sectors] = value;
-            sides[value != 30].points.push_back(point);
+            sides[value != 32].points.push_back(point);
         }
         return kinds_of(compare(sides[0], sides[1], {.tolerance = 0.25}));
     };
