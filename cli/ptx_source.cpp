@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <optional>
 
 #include "cli/child_program.h"
@@ -14,6 +13,7 @@
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
+#include "core/text/work_folder.h"
 #ifdef COALPROF_HAS_CUDA
 #include "cupti/attach/ptx_image.h"
 #endif
@@ -76,27 +76,6 @@ std::string nvcc_path() {
     return ::access(usual, X_OK) == 0 ? usual : "";
 }
 
-// Removed with what is in it.
-class WorkFolder {
- public:
-    WorkFolder() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "coalprof-XXXXXX").string();
-        if (!::mkdtemp(pattern.data()))
-            throw Error("cannot compile: no folder can be made for temporary files; set TMPDIR");
-        path_ = pattern;
-    }
-    ~WorkFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    WorkFolder(const WorkFolder&) = delete;
-    WorkFolder& operator=(const WorkFolder&) = delete;
-    const std::filesystem::path& path() const { return path_; }
-
- private:
-    std::filesystem::path path_;
-};
-
 std::string compiled(const PtxSource& source) {
     const std::string nvcc = nvcc_path();
     if (nvcc.empty())
@@ -106,7 +85,7 @@ std::string compiled(const PtxSource& source) {
                         "which needs no CUDA here",
                         shown(source.file)));
     const WorkFolder folder;
-    const std::string result = (folder.path() / "kernels.ptx").string();
+    const std::string result = folder.path() + "/kernels.ptx";
     std::vector<std::string> words{nvcc, "-ptx", "-lineinfo",
                                    fmt::format("-arch=sm_{}", source.architecture)};
     words.insert(words.end(), source.nvcc_args.begin(), source.nvcc_args.end());

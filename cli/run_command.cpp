@@ -23,6 +23,7 @@
 #include "core/text/files_in_use.h"
 #include "core/text/number.h"
 #include "core/text/symbol.h"
+#include "core/text/work_folder.h"
 #include "core/write/file_descriptor.h"
 #include "core/write/output_file.h"
 #ifdef COALPROF_HAS_CUDA
@@ -229,7 +230,7 @@ std::optional<MeasuredDevice> device_of(const std::optional<DeviceFacts>& facts)
 void run_once(const RunCommand& command, const std::string& library, RunPass pass, int& code,
               std::vector<Trace>& traces, const std::vector<Trace>& before = {},
               const KernelOfMachineCode& kernel = {}) {
-    const TraceFolder folder;
+    const WorkFolder folder;
     AttachOrders orders{.folder = folder.path(),
                         .first_of_each = parse_integer(command.first, "--first", 1),
                         .pass = pass,
@@ -252,7 +253,7 @@ void run_once(const RunCommand& command, const std::string& library, RunPass pas
             std::back_inserter(variables));
     }
     code = run_program(command.program, variables);
-    for (Trace& trace : folder.traces()) traces.push_back(std::move(trace));
+    for (Trace& trace : traces_in(folder.path())) traces.push_back(std::move(trace));
 }
 
 bool may_have_lines(const RunCommand& command, const std::vector<Trace>& traces) {

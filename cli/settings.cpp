@@ -11,14 +11,14 @@
 #include <cstdlib>
 #include <map>
 #include <set>
-#include <sstream>
-#include <system_error>
+#include <toml++/toml.h>
 
 #include "cli/parse.h"
 #include "cli/print.h"
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
+#include "core/text/file_place.h"
 #include "core/text/suggest.h"
 
 namespace coalprof {
@@ -84,10 +84,10 @@ struct Settings {
         for (std::string& word : as_typed(*option, name, values))
             here.push_back({std::move(word), from});
     }
-    [[noreturn]] void refuse(const std::string& path, const std::string& name,
-                             const std::set<std::string>& known) const {
+    [[noreturn]] static void refuse(const std::string& place, const std::string& name,
+                                    const std::set<std::string>& known) {
         const std::vector<std::string_view> names(known.begin(), known.end());
-        throw UsageError(fmt::format("{}: {}", shown(path), unknown_word("setting", name, names)),
+        throw UsageError(fmt::format("{}: {}", place, unknown_word("setting", name, names)),
                          {}, UsageError::no_caret,
                          "a file sets long options by name, for all commands or below [COMMAND]");
     }
@@ -104,7 +104,7 @@ struct Settings {
         const int error = file < 0 ? errno : 0;
         if (error == ENOENT || error == ENOTDIR) return;
         struct stat facts {};
-        std::string why = std::generic_category().message(error);
+        std::string why = text_of_errno(error);
         if (file >= 0) why = ::fstat(file, &facts) == 0 ? why_not(facts) : "it is gone";
         if (why.empty()) why = why_not_link(path);
         if (why.empty()) return read(*bytes_of_descriptor(file, path), path);
@@ -127,32 +127,59 @@ struct Settings {
         constexpr std::size_t most_bytes = 1u << 20;
         const auto text = read_whole(source, most_bytes);
         if (!text) throw UsageError(fmt::format("{}: it is too long for settings", shown(path)));
-        std::istringstream stream(*text);
-        for (const CLI::ConfigItem& item : items_of(stream, path)) take(item, path);
-    }
-    static std::vector<CLI::ConfigItem> items_of(std::istream& stream, const std::string& path) {
         try {
-            return CLI::ConfigTOML().from_config(stream);
-        } catch (const CLI::Error& error) {
-            throw UsageError(fmt::format("{}: {}", shown(path), printable(error.what())));
+            take(toml::parse(*text), "", path);
+        } catch (const toml::parse_error& error) {
+            throw UsageError(fmt::format("{}: {}", place_of(error.source(), path),
+                                         printable(error.description())));
         }
     }
-    void take(const CLI::ConfigItem& item, const std::string& path) {
-        if (item.name == "++" || item.name == "--") return;  // CLI11's marks of sections
-        const std::string section = item.parents.empty() ? "" : item.parents.front();
+    void take(const toml::table& table, const std::string& section, const std::string& path) {
+        const std::set<std::string> known = names_of(section);
+        for (const auto& [key, node] : table) {
+            const std::string name(key.str());
+            const std::string place = place_of(key.source(), path);
+            if (node.is_table() && section.empty()) {
+                if (!find_command(app, name))
+                    throw UsageError(fmt::format("{}: [{}] is no command", place, shown(name)));
+                take(*node.as_table(), name, path);
+                continue;
+            }
+            if (!known.contains(name)) refuse(place, name, known);
+            const std::vector<std::string> values = values_of(node, place);
+            if (section.empty() || section == command.get_name()) set(name, values, path);
+        }
+    }
+    // The options that a file may set for a command; for all where the section has no name.
+    std::set<std::string> names_of(const std::string& section) const {
         std::set<std::string> known;
-        bool has_section = section.empty();
         for (const CLI::App* sub : app.get_subcommands({})) {
             if (!section.empty() && sub->get_name() != section) continue;
-            has_section = true;
             for (const CLI::Option* option : sub->get_options())
                 for (const std::string& name : option->get_lnames())
                     if (settable(*sub, name)) known.insert(name);
         }
-        if (!has_section)
-            throw UsageError(fmt::format("{}: [{}] is no command", shown(path), shown(section)));
-        if (!known.contains(item.name)) refuse(path, item.name, known);
-        if (section.empty() || section == command.get_name()) set(item.name, item.inputs, path);
+        return known;
+    }
+    // A value, or the items of a list, as they would be typed.
+    static std::vector<std::string> values_of(const toml::node& node, const std::string& place) {
+        if (const toml::array* list = node.as_array()) {
+            std::vector<std::string> values;
+            for (const toml::node& item : *list) values.push_back(text_of(item, place));
+            return values;
+        }
+        return {text_of(node, place)};
+    }
+    static std::string text_of(const toml::node& node, const std::string& place) {
+        if (const auto* text = node.as_string()) return text->get();
+        if (const auto* number = node.as_integer()) return fmt::to_string(number->get());
+        if (const auto* number = node.as_floating_point()) return fmt::to_string(number->get());
+        if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
+        throw UsageError(fmt::format(
+            "{}: a setting is a text, a number, true or false, or a list of them", place));
+    }
+    static std::string place_of(const toml::source_region& source, const std::string& path) {
+        return coalprof::text_of(path, FilePlace{source.begin.line, source.begin.column});
     }
 
     void read_variables() {

@@ -5,35 +5,18 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
-#include <system_error>
 
-#include "core/runtime/remove_folder.h"
-#include "core/runtime/signal.h"
-#include "core/text/error.h"
+#include "core/text/describe.h"
 #include "core/write/file_descriptor.h"
 #include "cupti/attach/orders.h"
 
 namespace coalprof {
 
 namespace {
-
-// Absolute, as the program may change to another folder.
-std::vector<std::string> temporary_places() {
-    std::vector<std::string> all;
-    std::error_code ignored;
-    if (const char* named = ::getenv("TMPDIR"); named && *named)
-        all.push_back(std::filesystem::absolute(named, ignored).string());
-    for (const char* usual : {"/tmp", "/var/tmp", "/dev/shm"}) all.emplace_back(usual);
-    std::erase(all, "");
-    return all;
-}
 
 Trace lost_traces(const std::string& folder, int error) {
     Trace none;
@@ -51,33 +34,10 @@ bool is_trace(const std::string& path) {
 
 }  // namespace
 
-TraceFolder::TraceFolder() {
-    const std::vector<std::string> places = temporary_places();
-    int error = 0;
-    for (const std::string& place : places) {
-        std::string name = place + "/coalprof-XXXXXX";
-        if (::mkdtemp(name.data())) {
-            path_ = name;
-            remove_when_killed(path_);
-            return;
-        }
-        if (error == 0) error = errno;
-    }
-    throw Error(fmt::format("cannot create a folder in any of {}: {} in the first; name one that "
-                            "can be written by TMPDIR",
-                            fmt::join(places, ", "), text_of_errno(error)),
-                ExitCode::output);
-}
-
-TraceFolder::~TraceFolder() {
-    keep_when_killed(path_);
-    remove_folder(path_.c_str());
-}
-
-std::vector<Trace> TraceFolder::traces() const {
+std::vector<Trace> traces_in(const std::string& folder_path) {
     std::vector<Trace> all;
     // Not std::filesystem's, which ends the process where memory is short (libstdc++ 12).
-    const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path_.c_str()), &::closedir);
+    const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(folder_path.c_str()), &::closedir);
     int error = folder ? 0 : errno;
     while (folder) {
         errno = 0;
@@ -86,10 +46,10 @@ std::vector<Trace> TraceFolder::traces() const {
             error = errno;
             break;
         }
-        const std::string path = path_ + '/' + entry->d_name;
+        const std::string path = folder_path + '/' + entry->d_name;
         if (is_trace(path)) all.push_back(read_trace(path));
     }
-    if (error != 0) all.push_back(lost_traces(path_, error));
+    if (error != 0) all.push_back(lost_traces(folder_path, error));
     std::ranges::sort(all, {}, [](const Trace& trace) { return trace.process.id; });
     return all;
 }

@@ -24,6 +24,12 @@ inline constexpr std::array access_kinds{AccessKind::load, AccessKind::store, Ac
                                          AccessKind::reduce};
 
 enum class Space : std::uint8_t { global, shared, constant, local };
+inline constexpr std::array all_spaces{Space::global, Space::shared, Space::constant, Space::local};
+constexpr std::string_view name_of(Space space) {
+    constexpr std::array<std::string_view, all_spaces.size()> names{"global", "shared", "constant",
+                                                                    "local"};
+    return names[static_cast<std::size_t>(space)];
+}
 
 struct WarpAccess {
     std::array<std::uint64_t, warp_lanes> addresses{};  // in bytes; read for active lanes only

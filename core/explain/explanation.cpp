@@ -296,20 +296,6 @@ void LaunchCensus::add(const LaunchCensus& other, std::uint64_t times) {
     sum.add(other.sum, times);
 }
 
-std::string_view name_of(Space space) {
-    switch (space) {
-        case Space::global:
-            return "global";
-        case Space::shared:
-            return "shared";
-        case Space::constant:
-            return "constant";
-        case Space::local:
-            return "local";
-    }
-    return {};
-}
-
 Purpose purpose_of(const ExplainedAccess& access) {
     bool loads = false;
     bool stores = false;

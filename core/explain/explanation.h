@@ -83,8 +83,6 @@ struct Explanation {
     std::vector<Warning> warnings;   // what would keep the machine from running the launch
 };
 
-std::string_view name_of(Space space);  // "global"
-
 // What the instructions of an access are for, taken together.
 Purpose purpose_of(const ExplainedAccess& access);
 

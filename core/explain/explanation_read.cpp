@@ -7,8 +7,6 @@
 namespace coalprof {
 namespace {
 
-constexpr std::array spaces{Space::global, Space::shared, Space::constant, Space::local};
-
 std::uint64_t below(std::uint64_t limit, JsonView value, std::string_view what) {
     const auto number = value.natural();
     if (!number || *number >= limit) complain(what, "a whole number in its range");
@@ -116,7 +114,7 @@ ExplainedAccess access_from(JsonView item, PointReader& reasons) {
     ExplainedAccess access;
     for (const JsonView one : in("instructions"))
         access.instructions.push_back(instruction_from(one, reasons));
-    access.access.space = named_one(spaces, in("space"), "space");
+    access.access.space = named_one(all_spaces, in("space"), "space");
     access.access.width_bytes =
         static_cast<std::uint32_t>(below(17, in("width_bytes"), "width_bytes"));
     if (!access.instructions.empty()) access.access.kind = access.instructions.front().kind;

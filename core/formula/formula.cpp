@@ -236,8 +236,7 @@ class FormulaProgramBuilder {
                 throw formula_error(
                     formula_->text, access.begin,
                     fmt::format("array '{}' lies in {} memory here and in {} memory before", name,
-                                access.space == Space::shared ? "shared" : "global",
-                                other == Space::shared ? "shared" : "global"),
+                                name_of(access.space), name_of(other)),
                     "an array lies in one memory: give this one another name");
             if (array.element_bytes != width)
                 throw formula_error(

@@ -69,22 +69,6 @@ std::size_t same_bytes(std::string_view a, std::string_view b) {
     return same;
 }
 
-void put_utf8(std::string& text, std::uint32_t code) {
-    const auto put = [&](std::uint32_t byte) { text += static_cast<char>(byte); };
-    if (code < 0x80) return put(code);
-    if (code < 0x800) {
-        put(0xC0 | code >> 6);
-    } else if (code < 0x10000) {
-        put(0xE0 | code >> 12);
-        put(0x80 | (code >> 6 & 0x3F));
-    } else {
-        put(0xF0 | code >> 18);
-        put(0x80 | (code >> 12 & 0x3F));
-        put(0x80 | (code >> 6 & 0x3F));
-    }
-    put(0x80 | (code & 0x3F));
-}
-
 // The four hexadecimal digits of \uXXXX, which are taken off.
 std::uint32_t take_unit(std::string_view& text) {
     const ReadNumber unit = read_digits(text.substr(0, 4), 16);
@@ -116,7 +100,7 @@ void decode(std::string_view text, std::string& into) {
         const char kind = text[1];  // the scanner saw to it that there is one
         text.remove_prefix(2);
         if (kind == 'u')
-            put_utf8(into, take_code(text));
+            append_utf8(into, take_code(text));
         else if (const std::size_t known = escapes.find(kind); known != escapes.npos)
             into += meanings[known];
         else
@@ -270,6 +254,19 @@ class JsonStream::Reader {
         } while (end_values());
     }
 
+    void set_written_by_hand() {
+        has_comments_ = true;
+        tree.keep_places();
+    }
+    // To the first byte of a value, or a mark; within a line, to its end. False at the end.
+    bool skip_to_value(bool within_line) {
+        while (input.skip_blanks(within_line)) {
+            if (!has_comments_ || input.here() != '/') return true;
+            skip_comment();
+        }
+        return false;
+    }
+
     // What stood in a document may have line ends, and is nothing that a line repeats.
     void set_lines() {
         if (!values_are_lines) members_.clear();
@@ -302,7 +299,7 @@ class JsonStream::Reader {
 
     // The one that begins here, in an object that is an item. None: it is not kept.
     Member* member_here() {
-        if (tree.depth() != items_depth_ + 1 || !tree.open(items_depth_).is_object())
+        if (has_comments_ || tree.depth() != items_depth_ + 1 || !tree.open(items_depth_).is_object())
             return nullptr;
         const std::string_view name = tree.name_to_come();
         if (on_item_ && name == streamed_) return nullptr;
@@ -365,9 +362,24 @@ class JsonStream::Reader {
     }
     bool is_in_kept() const { return kept_ != nullptr && tree.depth() == kept_->depth + 1; }
 
+    // Past "//" and its line, or "/*" and what ends it.
+    void skip_comment() {
+        input.advance();
+        const char kind = input.next_byte();
+        if (kind != '/' && kind != '*') fail("neither text nor a number");
+        input.advance();
+        for (char last = '\0', c = '\0';; last = c) {
+            if (kind == '/' && input.is_at_end()) return;
+            c = input.next_byte();
+            if (c == '\0') fail("a byte of value 0 is no text");
+            input.advance();
+            if (kind == '/' ? c == '\n' || c == '\r' : last == '*' && c == '/') return;
+        }
+    }
+
     // The next byte that is no blank.
     char next_byte() {
-        if (!input.skip_blanks(values_are_lines)) throw Broken{Step::cut, {}};
+        if (!skip_to_value(values_are_lines)) throw Broken{Step::cut, {}};
         if (values_are_lines && input.here() == '\n') fail("the line ends within a value");
         return input.here();
     }
@@ -378,7 +390,9 @@ class JsonStream::Reader {
     // Reads a whole value, or opens one and goes to its first item.
     void begin_value() {
         while (true) {
-            switch (next_byte()) {
+            const char first = next_byte();
+            tree.set_place(input.bytes());
+            switch (first) {
                 case '{':
                     if (Member* member = member_here()) {
                         if (open_member(*member, true)) return;
@@ -436,6 +450,7 @@ class JsonStream::Reader {
 
     void read_name() {
         if (next_byte() != '"') fail("a name in quotes is missing");
+        tree.set_name_place(input.bytes());
         need(tree.put_name(read_text()));
         if (next_byte() != ':') fail("a colon is missing behind a name");
         input.advance();
@@ -467,7 +482,7 @@ class JsonStream::Reader {
     // A number, true, false or null.
     void read_word() {
         const auto ends_word = [](char c) {
-            return is_blank(c) || c == ',' || c == ']' || c == '}' || c == ':';
+            return is_blank(c) || c == ',' || c == ']' || c == '}' || c == ':' || c == '/';
         };
         input.begin_token();
         do {
@@ -513,6 +528,7 @@ class JsonStream::Reader {
     std::string decoded_;
     std::size_t items_depth_ = 0;  // how many are open where items are streamed; 0: none are
     bool values_are_lines = false;
+    bool has_comments_ = false;
     std::vector<Member> members_;
     Member* kept_ = nullptr;  // the one that is read, where it will be kept
     std::uint64_t kept_begin_ = 0;
@@ -527,7 +543,7 @@ JsonStream::~JsonStream() = default;
 JsonStream::Step JsonStream::next() {
     constexpr bool across_lines = false;
     try {
-        if (!reader_->input.skip_blanks(across_lines)) return Step::end;
+        if (!reader_->skip_to_value(across_lines)) return Step::end;
         reader_->read_value();
         return Step::value;
     } catch (Broken& broken) {
@@ -539,6 +555,7 @@ JsonStream::Step JsonStream::next() {
 JsonView JsonStream::value() const { return reader_->tree.root(); }
 std::uint64_t JsonStream::line() const { return reader_->input.line(); }
 std::uint64_t JsonStream::bytes() const { return reader_->input.bytes(); }
+void JsonStream::is_written_by_hand() { reader_->set_written_by_hand(); }
 void JsonStream::values_are_lines() { reader_->set_lines(); }
 void JsonStream::skip_line() { reader_->input.skip_line(); }
 

@@ -41,6 +41,9 @@ class JsonStream {
     std::uint64_t line() const;
     std::uint64_t bytes() const;
 
+    // Before the first: as people write it, with comments, // to the end of the line and /* */.
+    // Values then have places (JsonView::at()); none is streamed.
+    void is_written_by_hand();
     // From here on each line holds a value of its own: what is wrong with one ends there.
     void values_are_lines();
     // Goes on at the end of the line.

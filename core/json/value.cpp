@@ -23,4 +23,12 @@ std::string text_of(const Value& value) {
     return std::visit(Visitor{}, value);
 }
 
+std::string text_of(const NamedValues& values) {
+    std::string text;
+    for (const auto& [key, value] : values)
+        if (!std::holds_alternative<std::monostate>(value))
+            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", key, text_of(value));
+    return text;
+}
+
 }  // namespace coalprof

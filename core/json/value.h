@@ -44,5 +44,7 @@ const Value* find_value(const NamedValues& values, std::string_view name, std::s
 
 // Text and integers as they are typed, as in the names of points; anything else is empty.
 std::string text_of(const Value& value);
+// "dlcm ca, carveout prefer-l1": those that are something.
+std::string text_of(const NamedValues& values);
 
 }  // namespace coalprof

@@ -21,14 +21,6 @@
 namespace coalprof {
 namespace {
 
-std::string text_of(const NamedValues& values) {
-    std::string text;
-    for (const auto& [key, value] : values)
-        if (!std::holds_alternative<std::monostate>(value))
-            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", key, text_of(value));
-    return text;
-}
-
 bool is_finite(const Reading& reading) {
     return is_number(reading) && std::isfinite(number_in(reading));
 }

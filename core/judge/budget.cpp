@@ -18,7 +18,9 @@
 #include "core/text/describe.h"
 #include "core/text/option_text.h"
 #include "core/text/range.h"
+#include "core/text/size.h"
 #include "core/text/suggest.h"
+#include "core/text/units.h"
 #include "core/write/outputs.h"
 
 namespace coalprof {
@@ -45,26 +47,18 @@ constexpr std::array signs{Sign{"<=", Relation::at_most}, Sign{">=", Relation::a
                            Sign{"==", Relation::equal},   Sign{"!=", Relation::unequal},
                            Sign{"<", Relation::below},    Sign{">", Relation::above}};
 
-struct BudgetUnit {
-    std::string_view name;
-    double factor;
-};
-constexpr std::array byte_units{
-    BudgetUnit{"B", 1},        BudgetUnit{"KiB", 0x1p10}, BudgetUnit{"MiB", 0x1p20},
-    BudgetUnit{"GiB", 0x1p30}, BudgetUnit{"TiB", 0x1p40}, BudgetUnit{"kB", 1e3},
-    BudgetUnit{"MB", 1e6},     BudgetUnit{"GB", 1e9},     BudgetUnit{"TB", 1e12}};
-constexpr std::array second_units{BudgetUnit{"s", 1}, BudgetUnit{"ms", 1e-3},
-                                  BudgetUnit{"us", 1e-6}, BudgetUnit{"µs", 1e-6},
-                                  BudgetUnit{"ns", 1e-9}};
-constexpr std::array rate_units{BudgetUnit{"B/s", 1}, BudgetUnit{"kB/s", 1e3},
-                                BudgetUnit{"MB/s", 1e6}, BudgetUnit{"GB/s", 1e9},
-                                BudgetUnit{"TB/s", 1e12}};
-constexpr std::array ratio_units{BudgetUnit{"%", 0.01}};
+constexpr std::array second_units{UnitStep{1, "s"}, UnitStep{1e-3, "ms"},
+                                  UnitStep{1e-6, "us"}, UnitStep{1e-6, "µs"},
+                                  UnitStep{1e-9, "ns"}};
+constexpr std::array rate_units{UnitStep{1, "B/s"}, UnitStep{1e3, "kB/s"},
+                                UnitStep{1e6, "MB/s"}, UnitStep{1e9, "GB/s"},
+                                UnitStep{1e12, "TB/s"}};
+constexpr std::array ratio_units{UnitStep{0.01, "%"}};
 
-std::span<const BudgetUnit> units_of(Unit unit) {
+std::span<const UnitStep> units_of(Unit unit) {
     switch (unit) {
         case Unit::byte:
-            return byte_units;
+            return size_units;
         case Unit::second:
             return second_units;
         case Unit::byte_per_second:
@@ -159,11 +153,11 @@ class BudgetParser {
             return number;
         }
         const auto units = units_of(info(counter).unit);
-        for (const BudgetUnit& known : units)
-            if (known.name == unit) return number * known.factor;
+        for (const UnitStep& known : units)
+            if (known.unit == unit) return number * known.factor;
         std::string list;
-        for (const BudgetUnit& known : units)
-            list += fmt::format("{}{}", list.empty() ? "" : ", ", known.name);
+        for (const UnitStep& known : units)
+            list += fmt::format("{}{}", list.empty() ? "" : ", ", known.unit);
         value_.refuse(unit_at, fmt::format("'{}' is no unit of {}{}", shown(unit), key_of(counter),
                                            list.empty() ? ", which takes none" : ": use " + list));
     }

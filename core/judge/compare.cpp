@@ -38,9 +38,7 @@ bool holds(const std::vector<std::string>& list, std::string_view name) {
 }
 
 std::string joined(const std::vector<std::string>& list) {
-    std::string text;
-    for (const std::string& one : list) text += (text.empty() ? "" : ", ") + one;
-    return text;
+    return fmt::format("{}", fmt::join(list, ", "));
 }
 
 // What one reading of a point is worth in both results.
@@ -174,18 +172,17 @@ class Comparison::Impl {
             if (!is_allowed) names.push_back(name);
         }
         if (!refused.empty()) {
-            std::string list;  // with what was given, which the new one takes the place of
-            for (const std::vector<std::string>& part : {options_.across, names})
-                for (const std::string& name : part) list += (list.empty() ? "" : ",") + name;
+            // With what was given, which the new one takes the place of.
+            names.insert(names.begin(), options_.across.begin(), options_.across.end());
+            const std::string list = fmt::format("{}", fmt::join(names, ","));
             throw UsageError(
                 fmt::format("compare: the results differ in {}", joined(refused)), {},
                 UsageError::no_caret,
                 fmt::format("if that is what is to be compared: --across {}", shell_word(list)));
         }
         if (!allowed.empty()) report_.notes.push_back("compared across " + joined(allowed));
-        matches_values_ = std::any_of(allowed.begin(), allowed.end(), [](const std::string& text) {
-            return text.starts_with("pattern ") || text.starts_with("parameter ") ||
-                   text.starts_with("formula ");
+        matches_values_ = std::ranges::any_of(found, [](const HeadDifference& one) {
+            return one.name == "pattern" || one.name == "parameter" || one.name == "formula";
         });
         if (matches_values_) rekey();
     }

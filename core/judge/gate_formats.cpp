@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 
 #include "core/text/describe.h"
 #include "core/text/fold.h"
@@ -80,12 +82,9 @@ Listed findings_of(const GateReport& report, Kind kind) {
         for (GateFinding& finding : one.findings())
             if (finding.kind == kind) found.push_back(std::move(finding));
     }
-    std::vector<std::size_t> order(found.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return found[a].weight != found[b].weight ? found[a].weight > found[b].weight : a < b;
-    });
-    for (const std::size_t i : order) listed.findings.push_back(std::move(found[i]));
+    std::multimap<double, GateFinding, std::greater<>> by_weight;  // of equals the first
+    for (GateFinding& finding : found) by_weight.emplace(finding.weight, std::move(finding));
+    for (auto& [weight, finding] : by_weight) listed.findings.push_back(std::move(finding));
     return listed;
 }
 
@@ -183,7 +182,7 @@ std::vector<std::string> remarks_of(const GateReport& report) {
 
 // Characters that begin something in Markdown or HTML, as entities or behind a backslash.
 std::string markdown_text(std::string_view text) {
-    constexpr std::string_view marks = R"(\`*_{}[]()#+-.!|~@$:)";
+    constexpr std::string_view marks = R"(\`*_{}[]#+!|~@$)";
     std::string escaped;
     for (const char c : printable(text)) {
         if (c == '<')
@@ -192,8 +191,7 @@ std::string markdown_text(std::string_view text) {
             escaped += "&gt;";
         else if (c == '&')
             escaped += "&amp;";
-        else if (marks.find(c) != marks.npos && c != '.' && c != '-' && c != ':' && c != '(' &&
-                 c != ')')
+        else if (marks.find(c) != marks.npos)
             escaped.append({'\\', c});
         else
             escaped += c;

@@ -1,67 +1,21 @@
 #include "core/judge/held_points.h"
 
-#include <cstring>
-#include <string_view>
-#include <type_traits>
-#include <variant>
+#include "core/judge/packed_readings.h"
 
 namespace coalprof {
 namespace {
 
-template <typename T>
-void put(std::string& bytes, const T& value) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    char raw[sizeof value];
-    std::memcpy(raw, &value, sizeof value);
-    bytes.append(raw, sizeof value);
-}
-
-template <typename T>
-T take(std::string_view& bytes) {
-    T value;
-    std::memcpy(&value, bytes.data(), sizeof value);
-    bytes.remove_prefix(sizeof value);
-    return value;
-}
-
-enum class Packing : std::uint8_t { natural, real, unavailable };
-
-// Reasons live as long as the program: where they are is enough.
 std::string packed(const Readings& readings) {
     std::string bytes;
-    readings.each([&](Counter counter, const Reading& reading) {
-        put(bytes, counter);
-        if (const auto* natural = std::get_if<std::uint64_t>(&reading)) {
-            put(bytes, Packing::natural);
-            put(bytes, *natural);
-        } else if (const auto* real = std::get_if<double>(&reading)) {
-            put(bytes, Packing::real);
-            put(bytes, *real);
-        } else if (const auto* none = std::get_if<Unavailable>(&reading)) {
-            put(bytes, Packing::unavailable);
-            put(bytes, none->reason);
-        }
-    });
+    put_readings(bytes, readings, Reasons::kept);
     bytes.shrink_to_fit();
     return bytes;
 }
 
-Readings unpacked(std::string_view bytes) {
+Readings unpacked(const std::string& bytes) {
     Readings readings;
-    while (!bytes.empty()) {
-        Reading& reading = readings[take<Counter>(bytes)];
-        switch (take<Packing>(bytes)) {
-            case Packing::natural:
-                reading = take<std::uint64_t>(bytes);
-                break;
-            case Packing::real:
-                reading = take<double>(bytes);
-                break;
-            case Packing::unavailable:
-                reading = Unavailable{take<std::string_view>(bytes)};
-                break;
-        }
-    }
+    const char* at = bytes.data();
+    take_readings(at, readings);
     return readings;
 }
 

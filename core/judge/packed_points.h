@@ -26,10 +26,6 @@ class PackedPoints {
         std::uint32_t key_bytes = 0;
         std::uint32_t name_bytes = 0;  // 0: the key is the name
     };
-    void pack(const Readings& readings);
-    template <typename T>
-    void put(const T& value);
-
     std::string bytes_;
     std::vector<Place> places_;
 };

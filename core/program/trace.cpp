@@ -10,10 +10,12 @@
 #include <array>
 #include <bit>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/json/json_stream.h"
+#include "core/result/parts.h"
+#include "core/text/byte_source.h"
 #include "core/text/error.h"
 
 namespace coalprof {
@@ -21,19 +23,44 @@ namespace {
 
 using nlohmann::json;
 
-// A line of a trace that nobody tampered with is far shorter, C++ names included.
-constexpr std::size_t most_line_bytes = 1u << 20;
-
 json to_json(const Reading& reading) {
     if (const auto* count = std::get_if<std::uint64_t>(&reading)) return *count;
     if (const auto* real = std::get_if<double>(&reading)) return *real;
     return std::string(std::get<Unavailable>(reading).reason);
 }
 
-Reading reading_from(const json& value) {
-    if (value.is_number_unsigned()) return value.get<std::uint64_t>();
-    if (value.is_number()) return value.get<double>();
-    return Unavailable{keep_reason(value.get<std::string>())};
+Reading reading_from(JsonView value) {
+    if (const auto count = value.natural()) return *count;
+    if (const auto number = value.number()) return *number;
+    const auto reason = value.text();
+    if (!reason) complain("a reading", "a number or a reason");
+    return Unavailable{keep_reason(*reason)};
+}
+
+std::string text_at(JsonView line, std::string_view name) { return text_in(line, "", name); }
+std::uint64_t natural_at(JsonView line, std::string_view name) {
+    return natural_in(line, "", name);
+}
+
+double real_at(JsonView line, std::string_view name) {
+    const auto number = member_of(line, "", name).number();
+    if (!number) complain(name, "a number");
+    return *number;
+}
+
+// As many numbers as are asked for, of the type.
+template <typename Number, std::size_t count>
+std::array<Number, count> numbers_at(JsonView line, std::string_view name) {
+    std::array<Number, count> numbers{};
+    std::size_t found = 0;
+    for (const JsonView item : member_of(line, "", name)) {
+        const auto number = item.natural();
+        if (!number || !std::in_range<Number>(*number) || found == count)
+            complain(name, "that many numbers");
+        numbers[found++] = static_cast<Number>(*number);
+    }
+    if (found != count) complain(name, "that many numbers");
+    return numbers;
 }
 
 json to_json(const TracedKernel& kernel) {
@@ -43,39 +70,32 @@ json to_json(const TracedKernel& kernel) {
             {"device", kernel.device}};
 }
 
-TracedKernel kernel_from(const json& line) {
-    return {.name = line.at("kernel").get<std::string>(),
-            .grid = line.at("grid").get<std::array<std::uint32_t, 3>>(),
-            .block = line.at("block").get<std::array<std::uint32_t, 3>>(),
-            .device = line.at("device").get<std::uint64_t>()};
+TracedKernel kernel_from(JsonView line) {
+    return {.name = text_at(line, "kernel"),
+            .grid = numbers_at<std::uint32_t, 3>(line, "grid"),
+            .block = numbers_at<std::uint32_t, 3>(line, "block"),
+            .device = natural_at(line, "device")};
 }
 
-CountedLaunch launch_from(const json& line) {
+CountedLaunch launch_from(JsonView line) {
     CountedLaunch launch;
-    launch.number = line.at("launch").get<std::uint64_t>();
+    launch.number = natural_at(line, "launch");
     launch.kernel = kernel_from(line);
-    for (const auto& [key, value] : line.at("measured").items())
-        if (const auto counter = find_counter(key)) launch.measured[*counter] = reading_from(value);
+    for (const JsonView value : member_of(line, "", "measured"))
+        if (const auto counter = find_counter(value.name()))
+            launch.measured[*counter] = reading_from(value);
     return launch;
-}
-
-// What was read is nothing that the library writes.
-[[noreturn]] void refuse(const char* why) { throw json::other_error::create(501, why, nullptr); }
-
-constexpr std::array kind_names{"load", "store", "atomic", "reduce"};
-constexpr std::array space_names{"global", "shared"};
-
-template <typename Named, std::size_t count>
-Named named(const std::array<const char*, count>& names, const json& name) {
-    const auto found = std::ranges::find(names, name.get<std::string>());
-    if (found == names.end()) refuse("unknown name");
-    return static_cast<Named>(found - names.begin());
 }
 
 json to_json(const SourceLine& place) { return json::array({place.file, place.line}); }
 
-SourceLine place_from(const json& place) {
-    return {place.at(0).get<std::string>(), place.at(1).get<std::uint64_t>()};
+SourceLine place_at(JsonView line, std::string_view name) {
+    SourceLine place;
+    for (const JsonView part : member_of(line, "", name)) {
+        if (const auto file = part.text()) place.file = *file;
+        if (const auto number = part.natural()) place.line = *number;
+    }
+    return place;
 }
 
 // Its active lanes, then the address of each.
@@ -88,114 +108,127 @@ json to_json(const WarpAccess& warp) {
 
 // None: it is no warp's. Samples lie in memory that the program may write to, and no GPU executes
 // an access whose address is not a multiple of its width.
-std::optional<WarpAccess> warp_from(const json& numbers, const PtxSite& site) {
-    WarpAccess warp{.active_lanes = numbers.at(0).get<std::uint32_t>(),
-                    .width_bytes = site.width_bytes,
-                    .kind = site.kind,
-                    .space = site.space};
-    std::size_t next = 1;
-    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
-        if ((warp.active_lanes >> lane & 1) != 0)
-            warp.addresses[lane] = numbers.at(next++).get<std::uint64_t>();
+std::optional<WarpAccess> warp_from(JsonView numbers, const PtxSite& site) {
+    WarpAccess warp{
+        .width_bytes = site.width_bytes, .kind = site.kind, .space = site.space};
+    std::optional<std::uint32_t> lanes;  // that are still to come; none: all of them
+    for (const JsonView item : numbers) {
+        const auto number = item.natural();
+        if (!number) return std::nullopt;
+        if (!lanes) {
+            lanes = warp.active_lanes = static_cast<std::uint32_t>(*number);
+        } else if (*lanes != 0) {
+            warp.addresses[static_cast<std::size_t>(std::countr_zero(*lanes))] = *number;
+            *lanes &= *lanes - 1;
+        }
+    }
     const bool is_aligned = std::ranges::all_of(
         warp.addresses, [&](std::uint64_t address) { return address % site.width_bytes == 0; });
-    return warp.active_lanes != 0 && is_aligned ? std::optional(warp) : std::nullopt;
+    const bool is_whole = warp.active_lanes != 0 && lanes == 0u;
+    return is_whole && is_aligned ? std::optional(warp) : std::nullopt;
 }
 
-std::uint32_t width_from(const json& number) {
-    const auto width = number.get<std::uint64_t>();
-    if (width > 16 || !std::has_single_bit(width)) refuse("no width of an access");
+std::uint32_t width_at(JsonView line) {
+    const std::uint64_t width = natural_at(line, "width");
+    if (width > 16 || !std::has_single_bit(width)) complain("width", "that of an access");
     return static_cast<std::uint32_t>(width);
 }
 
-TracedSite site_from(const json& line) {
-    TracedSite traced{.id = line.at("site").get<std::string>(),
-                      .site = {.function = line.at("function").get<std::string>(),
-                               .source = place_from(line.at("source")),
-                               .inlined_at = place_from(line.at("inlined_at")),
-                               .instruction = line.at("instruction").get<std::string>(),
-                               .kind = named<AccessKind>(kind_names, line.at("kind")),
-                               .space = named<Space>(space_names, line.at("space")),
-                               .width_bytes = width_from(line.at("width"))},
-                      .totals = {},
-                      .samples = {}};
-    const auto totals = line.at("totals").get<std::array<std::uint64_t, site_counts>>();
-    traced.totals = std::bit_cast<SiteTotals>(totals);
-    for (const json& numbers : line.at("samples"))
+TracedSite site_from(JsonView line) {
+    TracedSite traced{
+        .id = text_at(line, "site"),
+        .site = {.function = text_at(line, "function"),
+                 .source = place_at(line, "source"),
+                 .inlined_at = place_at(line, "inlined_at"),
+                 .instruction = text_at(line, "instruction"),
+                 .kind = named_one(access_kinds, member_of(line, "", "kind"), "kind"),
+                 .space = named_one(all_spaces, member_of(line, "", "space"), "space"),
+                 .width_bytes = width_at(line)},
+        .totals = std::bit_cast<SiteTotals>(numbers_at<std::uint64_t, site_counts>(line, "totals")),
+        .samples = {}};
+    for (const JsonView numbers : member_of(line, "", "samples"))
         if (const auto warp = warp_from(numbers, traced.site)) traced.samples.push_back(*warp);
     return traced;
 }
 
-TracedInstruction instruction_from(const json& line) {
-    return {.function = line.at("function").get<std::string>(),
-            .offset = line.at("instruction_at").get<std::uint64_t>(),
-            .source = place_from(line.at("source")),
-            .counts = line.at("counts").get<std::map<std::string, std::uint64_t>>()};
+TracedInstruction instruction_from(JsonView line) {
+    TracedInstruction told{.function = text_at(line, "function"),
+                           .offset = natural_at(line, "instruction_at"),
+                           .source = place_at(line, "source"),
+                           .counts = {}};
+    const JsonView counts = member_of(line, "", "counts");
+    for (const JsonView count : counts)
+        told.counts[std::string(count.name())] = natural_in(counts, "counts", count.name());
+    return told;
 }
 
-void read_line(const json& line, Trace& trace) {
-    if (line.contains("measured")) {
+// Members that name something, each one of a set.
+constexpr std::array names_in_lines{std::pair{"range", &Trace::ranges},
+                                    std::pair{"unfinished", &Trace::unfinished},
+                                    std::pair{"library", &Trace::libraries},
+                                    std::pair{"rewritten", &Trace::rewritten},
+                                    std::pair{"rewritable", &Trace::rewritable},
+                                    std::pair{"lacks_ptx", &Trace::lacks_ptx},
+                                    std::pair{"unknown_code", &Trace::unknown_code}};
+
+void read_line(JsonView line, Trace& trace) {
+    const auto has = [&](std::string_view name) { return line.find(name).has_value(); };
+    if (has("measured")) {
         trace.counted.push_back(launch_from(line));
-    } else if (line.contains("timed")) {
-        trace.timed[kernel_from(line)] = {.launches = line.at("timed").get<std::uint64_t>(),
-                                          .median_seconds = line.at("median").get<double>(),
-                                          .total_seconds = line.at("total").get<double>()};
-    } else if (line.contains("site")) {
+    } else if (has("timed")) {
+        trace.timed[kernel_from(line)] = {.launches = natural_at(line, "timed"),
+                                          .median_seconds = real_at(line, "median"),
+                                          .total_seconds = real_at(line, "total")};
+    } else if (has("site")) {
         TracedSite traced = site_from(line);
         trace.sites[traced.id] = std::move(traced);
-    } else if (line.contains("instruction_at")) {
+    } else if (has("instruction_at")) {
         trace.instructions.push_back(instruction_from(line));
-    } else if (line.contains("problem")) {
-        trace.problems.push_back(line.at("problem").get<std::string>());
-    } else if (line.contains("range")) {
-        trace.ranges.insert(line.at("range").get<std::string>());
-    } else if (line.contains("unfinished")) {
-        trace.unfinished.insert(line.at("unfinished").get<std::string>());
-    } else if (line.contains("library")) {
-        trace.libraries.insert(line.at("library").get<std::string>());
-    } else if (line.contains("rewritten")) {
-        trace.rewritten.insert(line.at("rewritten").get<std::string>());
-    } else if (line.contains("rewritable")) {
-        trace.rewritable.insert(line.at("rewritable").get<std::string>());
-    } else if (line.contains("lacks_ptx")) {
-        trace.lacks_ptx.insert(line.at("lacks_ptx").get<std::string>());
-    } else if (line.contains("unknown_code")) {
-        trace.unknown_code.insert(line.at("unknown_code").get<std::string>());
-    } else if (line.contains("launches")) {
+    } else if (has("problem")) {
+        trace.problems.push_back(text_at(line, "problem"));
+    } else if (has("launches")) {
         if (!trace.launches) trace.launches.emplace();
-        (*trace.launches)[kernel_from(line)] += line.at("launches").get<std::uint64_t>();
-    } else if (line.contains("end") && !trace.launches) {
+        (*trace.launches)[kernel_from(line)] += natural_at(line, "launches");
+    } else if (has("end") && !trace.launches) {
         trace.launches.emplace();
+    } else {
+        for (const auto& [name, names] : names_in_lines)
+            if (has(name)) (trace.*names).insert(text_at(line, name));
     }
 }
 
 // Throws Error where the trace is none of this version.
-TracedProcess process_from(const json& line) {
-    if (!line.is_object() || !line.contains("coalprof_trace"))
-        throw Error("it is no trace of coalprof's");
-    const auto version = line.at("coalprof_trace").get<std::uint64_t>();
-    if (version != trace_version)
+TracedProcess process_from(JsonView line) {
+    const auto version = line.find("coalprof_trace");
+    const auto number = version ? version->natural() : std::nullopt;
+    if (!number) throw Error("it is no trace of coalprof's");
+    if (*number != trace_version)
         throw Error(
             fmt::format("its version is {}, and this coalprof reads {}: program and library must "
                         "come from one installation",
-                        version, trace_version));
-    return {.id = line.at("process").get<std::uint64_t>(),
-            .program = line.at("program").get<std::string>()};
+                        *number, trace_version));
+    return {.id = natural_at(line, "process"), .program = text_at(line, "program")};
 }
 
-// The next line, with its end where it has one; empty: there is none. Of a line that is too long
-// only its beginning and its end are kept.
-std::string next_line(std::istream& file) {
-    std::string line;
-    for (char next = 0; file.get(next);) {
-        if (line.size() <= most_line_bytes || next == '\n') line += next;
-        if (next == '\n') break;
+// A line after the other; false where a killed program cut the last.
+bool take_line(JsonStream& lines, JsonStream::Step step, bool is_first, Trace& trace) {
+    try {
+        if (step == JsonStream::Step::value) {
+            is_first ? void(trace.process = process_from(lines.value()))
+                     : read_line(lines.value(), trace);
+            return true;
+        }
+    } catch (const PartError&) {
     }
-    return line;
+    if (is_first) throw Error("it is no trace of coalprof's");
+    if (step == JsonStream::Step::cut) return false;
+    if (step == JsonStream::Step::wrong) lines.skip_line();
+    trace.problems.emplace_back("a line of the trace cannot be read");
+    return true;
 }
 
 // Names come from the program: bytes that are not UTF-8 are replaced rather than refused.
-std::string text_of(const json& line) {
+std::string json_line(const json& line) {
     return line.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -229,7 +262,7 @@ TraceWriter::TraceWriter(std::string path, const TracedProcess& process) : path_
         throw Error(fmt::format("cannot write {}: error {}", path_, errno));
     device_ = file.st_dev;
     file_ = file.st_ino;
-    line(text_of({{"coalprof_trace", trace_version},
+    line(json_line({{"coalprof_trace", trace_version},
                   {"process", process.id},
                   {"program", process.program}}));
 }
@@ -257,7 +290,7 @@ void TraceWriter::counted(const CountedLaunch& launch) {
     json all = to_json(launch.kernel);
     all["launch"] = launch.number;
     all["measured"] = std::move(measured);
-    line(text_of(all));
+    line(json_line(all));
 }
 
 void TraceWriter::timed(const TracedKernel& kernel, const TimedLaunches& times) {
@@ -265,45 +298,45 @@ void TraceWriter::timed(const TracedKernel& kernel, const TimedLaunches& times) 
     all["timed"] = times.launches;
     all["median"] = times.median_seconds;
     all["total"] = times.total_seconds;
-    line(text_of(all));
+    line(json_line(all));
 }
 
-void TraceWriter::problem(std::string_view sentence) { line(text_of({{"problem", sentence}})); }
+void TraceWriter::problem(std::string_view sentence) { line(json_line({{"problem", sentence}})); }
 
-void TraceWriter::range(std::string_view name) { line(text_of({{"range", name}})); }
+void TraceWriter::range(std::string_view name) { line(json_line({{"range", name}})); }
 
-void TraceWriter::unfinished(std::string_view kernel) { line(text_of({{"unfinished", kernel}})); }
+void TraceWriter::unfinished(std::string_view kernel) { line(json_line({{"unfinished", kernel}})); }
 
-void TraceWriter::loaded(std::string_view path) { line(text_of({{"library", path}})); }
+void TraceWriter::loaded(std::string_view path) { line(json_line({{"library", path}})); }
 
-void TraceWriter::rewritable(std::string_view kernel) { line(text_of({{"rewritable", kernel}})); }
+void TraceWriter::rewritable(std::string_view kernel) { line(json_line({{"rewritable", kernel}})); }
 
-void TraceWriter::rewritten(std::string_view kernel) { line(text_of({{"rewritten", kernel}})); }
+void TraceWriter::rewritten(std::string_view kernel) { line(json_line({{"rewritten", kernel}})); }
 
-void TraceWriter::lacks_ptx(std::string_view reason) { line(text_of({{"lacks_ptx", reason}})); }
+void TraceWriter::lacks_ptx(std::string_view reason) { line(json_line({{"lacks_ptx", reason}})); }
 
 void TraceWriter::unknown_code(std::string_view reason) {
-    line(text_of({{"unknown_code", reason}}));
+    line(json_line({{"unknown_code", reason}}));
 }
 
 void TraceWriter::site(const TracedSite& traced) {
     const PtxSite& site = traced.site;
     json samples = json::array();
     for (const WarpAccess& warp : traced.samples) samples.push_back(to_json(warp));
-    line(text_of({{"site", traced.id},
+    line(json_line({{"site", traced.id},
                   {"function", site.function},
                   {"source", to_json(site.source)},
                   {"inlined_at", to_json(site.inlined_at)},
                   {"instruction", site.instruction},
-                  {"kind", kind_names[static_cast<std::size_t>(site.kind)]},
-                  {"space", space_names[static_cast<std::size_t>(site.space)]},
+                  {"kind", name_of(site.kind)},
+                  {"space", name_of(site.space)},
                   {"width", site.width_bytes},
                   {"totals", std::bit_cast<std::array<std::uint64_t, site_counts>>(traced.totals)},
                   {"samples", std::move(samples)}}));
 }
 
 void TraceWriter::instruction(const TracedInstruction& told) {
-    line(text_of({{"function", told.function},
+    line(json_line({{"function", told.function},
                   {"instruction_at", told.offset},
                   {"source", to_json(told.source)},
                   {"counts", told.counts}}));
@@ -313,9 +346,9 @@ void TraceWriter::end(const std::map<TracedKernel, std::uint64_t>& launches) {
     for (const auto& [kernel, count] : launches) {
         json all = to_json(kernel);
         all["launches"] = count;
-        line(text_of(all));
+        line(json_line(all));
     }
-    line(text_of({{"end", true}}));
+    line(json_line({{"end", true}}));
 }
 
 // In one call, so that a program that is killed leaves whole lines.
@@ -332,20 +365,15 @@ void TraceWriter::line(const std::string& text) {
 
 Trace read_trace(const std::string& path) {
     Trace trace;
-    std::ifstream file(path, std::ios::binary);
-    bool is_first = true;
     try {
-        for (std::string text; !(text = next_line(file)).empty(); is_first = false) {
-            try {
-                const json line = json::parse(text);
-                is_first ? void(trace.process = process_from(line)) : read_line(line, trace);
-            } catch (const json::exception&) {
-                if (is_first) throw Error("it is no trace of coalprof's");
-                if (!text.ends_with('\n')) break;  // cut when the program was killed
-                trace.problems.emplace_back("a line of the trace cannot be read");
-            }
-        }
-        if (!file.eof()) throw Error("the system does not give it");
+        // Also behind the signal that ended the program: what it counted is not lost.
+        const auto source = open_own_bytes(path, [] { return false; });
+        JsonStream lines(*source);
+        lines.values_are_lines();
+        bool is_first = true;
+        for (JsonStream::Step step{}; (step = lines.next()) != JsonStream::Step::end;
+             is_first = false)
+            if (!take_line(lines, step, is_first, trace)) break;
         if (is_first) throw Error("it is empty");
     } catch (const Error& error) {
         trace.launches.reset();  // what came may not be all of it

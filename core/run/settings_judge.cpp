@@ -34,14 +34,6 @@ struct Candidate {
     std::map<std::string, Sample> samples;  // by value of the parameter
 };
 
-// "dlcm ca, carveout prefer-l1"
-std::string text_of(const NamedValues& values) {
-    std::string text;
-    for (const auto& [key, value] : values)
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", key, text_of(value));
-    return text;
-}
-
 // The parameters that are no setting: what points have in common across combinations.
 std::string value_of(const PlannedPoint& planned) {
     std::string text;

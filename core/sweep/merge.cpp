@@ -13,6 +13,7 @@
 #include "core/sweep/shard.h"
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
+#include "core/text/name_list.h"
 #include "core/text/number.h"
 
 namespace coalprof {
@@ -161,23 +162,17 @@ ShardMerge::ShardMerge(const std::vector<std::string>& paths, bool allows_missin
         files_.push_back(shard_file(path));
         require_same_sweep(files_.front(), files_.back());
     }
-    std::sort(files_.begin(), files_.end(),
-              [](const ShardFile& a, const ShardFile& b) { return a.index < b.index; });
+    std::ranges::sort(files_, {}, &ShardFile::index);
     for (std::size_t i = 1; i < files_.size(); ++i)
         if (files_[i].index == files_[i - 1].index)
             throw UsageError(fmt::format("merge: {} and {} are both shard {} of {}",
                                          shown(files_[i - 1].path), shown(files_[i].path),
                                          files_[i].index, files_[i].count));
-    std::string list;
+    NameList list(10);
     std::uint64_t expected = 1;
-    constexpr std::size_t most_named = 10;
     const auto miss_until = [&](std::uint64_t index) {
         for (; expected < index; ++expected) {
-            if (missing_.size() < most_named)
-                list += fmt::format("{}{}/{}", list.empty() ? "" : ", ", expected,
-                                    files_.front().count);
-            else if (missing_.size() == most_named)
-                list += ", ...";
+            list.add(fmt::format("{}/{}", expected, files_.front().count));
             missing_.push_back(expected);
         }
     };
@@ -188,7 +183,7 @@ ShardMerge::ShardMerge(const std::vector<std::string>& paths, bool allows_missin
     miss_until(files_.front().count + 1);
     if (!missing_.empty() && !allows_missing)
         throw UsageError(fmt::format("merge: {} of {} shards missing: {}", missing_.size(),
-                                     files_.front().count, list),
+                                     files_.front().count, list.text()),
                          {}, UsageError::no_caret, "--partial merges those that are there");
 }
 

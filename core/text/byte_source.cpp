@@ -9,7 +9,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <system_error>
 #include <utility>
 
 #include "core/runtime/signal.h"
@@ -42,10 +41,7 @@ class TextSource : public ByteSource {
 };
 
 [[noreturn]] void fail(std::string_view doing, const std::string& name, int error_number) {
-    // generic_category's texts do not depend on the locale unless setlocale() was called; it is
-    // not.
-    throw Error(fmt::format("cannot {} {}: {}", doing, shown(name),
-                            std::generic_category().message(error_number)),
+    throw Error(fmt::format("cannot {} {}: {}", doing, shown(name), text_of_errno(error_number)),
                 ExitCode::usage);
 }
 

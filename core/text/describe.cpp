@@ -1,6 +1,7 @@
 #include "core/text/describe.h"
 
 #include <algorithm>
+#include <system_error>
 #include <vector>
 
 #include "core/text/utf8.h"
@@ -157,5 +158,8 @@ std::string describe(const Error& error) {
     if (!usage->hint().empty()) lines += fmt::format("hint: {}\n", printable(usage->hint()));
     return lines;
 }
+
+// The program never calls setlocale(), so the text is English everywhere.
+std::string text_of_errno(int error) { return std::generic_category().message(error); }
 
 }  // namespace coalprof

@@ -25,4 +25,7 @@ std::string printable(std::string_view text);
 // them.
 std::string describe(const Error& error);
 
+// The system's text for an errno, independent of the locale.
+std::string text_of_errno(int error);
+
 }  // namespace coalprof

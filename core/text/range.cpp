@@ -28,7 +28,6 @@ enum class Signs : std::uint8_t { none, minus };
 // Whether a value may have a unit: 4KiB.
 enum class Units : std::uint8_t { none, sizes };
 
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 class RangeParser {

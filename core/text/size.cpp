@@ -18,22 +18,7 @@ namespace {
 
 constexpr std::string_view size_hint = "sizes look like 65536, 64KiB, 4MiB, 1.5GiB or 1GB";
 
-struct SizeUnit {
-    std::string_view name;
-    std::uint64_t bytes;
-};
-
-constexpr std::array size_units{
-    SizeUnit{"B", 1},
-    SizeUnit{"KiB", 1ull << 10},
-    SizeUnit{"MiB", 1ull << 20},
-    SizeUnit{"GiB", 1ull << 30},
-    SizeUnit{"TiB", 1ull << 40},
-    SizeUnit{"kB", 1'000},
-    SizeUnit{"MB", 1'000'000},
-    SizeUnit{"GB", 1'000'000'000},
-    SizeUnit{"TB", 1'000'000'000'000},
-};
+std::uint64_t bytes_of(const UnitStep& unit) { return static_cast<std::uint64_t>(unit.factor); }
 
 std::string lower(std::string_view word) {
     std::string result(word);
@@ -41,14 +26,13 @@ std::string lower(std::string_view word) {
     return result;
 }
 
-const SizeUnit* find_unit(std::string_view name) {
-    const auto* unit = std::find_if(size_units.begin(), size_units.end(),
-                                    [name](const SizeUnit& each) { return each.name == name; });
+const UnitStep* find_unit(std::string_view name) {
+    const auto* unit = std::ranges::find(size_units, name, &UnitStep::unit);
     return unit == size_units.end() ? nullptr : unit;
 }
 
-std::string told(const SizeUnit& unit) {
-    return fmt::format("'{}' ({} byte{})", unit.name, unit.bytes, unit.bytes == 1 ? "" : "s");
+std::string told(const UnitStep& unit) {
+    return fmt::format("'{}' ({})", unit.unit, counted(bytes_of(unit), "byte"));
 }
 
 // What an unknown unit may have meant: 'K' and 'KB' both the power of two and that of ten.
@@ -60,16 +44,15 @@ std::string suggestion(std::string_view word) {
     else if (prefix.ends_with('b') || prefix.ends_with('i'))
         prefix.pop_back();
     std::string found;
-    for (const SizeUnit& unit : size_units) {
-        const std::string name = lower(unit.name);
+    for (const UnitStep& unit : size_units) {
+        const std::string name = lower(unit.unit);
         const bool is_binary = name.ends_with("ib");
-        if (unit.bytes == 1 || name.substr(0, 1) != prefix || (binary && !is_binary)) continue;
+        if (bytes_of(unit) == 1 || name.substr(0, 1) != prefix || (binary && !is_binary)) continue;
         found += (found.empty() ? "" : " or ") + told(unit);
     }
     if (found.empty()) {
         std::array<std::string_view, size_units.size()> names;
-        std::transform(size_units.begin(), size_units.end(), names.begin(),
-                       [](const SizeUnit& unit) { return unit.name; });
+        std::ranges::transform(size_units, names.begin(), &UnitStep::unit);
         if (const auto near = nearest(word, names)) found = told(*find_unit(*near));
     }
     return found.empty() ? ": a unit is B, KiB, MiB, GiB, TiB, kB, MB, GB or TB"
@@ -83,9 +66,9 @@ class SizeParser {
     std::uint64_t parse() {
         const std::uint64_t whole = read_whole();
         const std::string_view fraction = read_fraction();
-        const SizeUnit unit = read_unit();
-        if (whole > largest_integer / unit.bytes) refuse_overflow();
-        const std::uint64_t whole_bytes = whole * unit.bytes;
+        const UnitStep unit = read_unit();
+        if (whole > largest_integer / bytes_of(unit)) refuse_overflow();
+        const std::uint64_t whole_bytes = whole * bytes_of(unit);
         const std::uint64_t part_bytes = bytes_of_fraction(fraction, unit);
         if (whole_bytes > largest_integer - part_bytes) refuse_overflow();
         const std::uint64_t bytes = whole_bytes + part_bytes;
@@ -116,31 +99,31 @@ class SizeParser {
         return digits;
     }
 
-    SizeUnit read_unit() const {
+    UnitStep read_unit() const {
         const std::string_view name = value_.text.substr(at_);
         if (name.empty()) return size_units.front();
-        if (const SizeUnit* unit = find_unit(name)) return *unit;
+        if (const UnitStep* unit = find_unit(name)) return *unit;
         if (name.front() == ' ') value_.refuse(at_, "a size is written without blanks");
         value_.refuse(at_, fmt::format("unknown unit '{}'{}", shown(name), suggestion(name)));
     }
 
     // 0.digits times the unit, which must be whole: with g the part that the unit shares with
     // 10^digits, digits must be a multiple of 10^digits / g.
-    std::uint64_t bytes_of_fraction(std::string_view digits, const SizeUnit& unit) const {
+    std::uint64_t bytes_of_fraction(std::string_view digits, const UnitStep& unit) const {
         if (digits.empty()) return 0;
         constexpr std::size_t most_digits = 19;  // 10^19 is the last power of ten in 64 bits
         if (digits.size() > most_digits) refuse_fraction(unit);
         std::uint64_t power = 1;
         for (std::size_t i = 0; i < digits.size(); ++i) power *= 10;
-        const std::uint64_t shared = std::gcd(unit.bytes, power);
+        const std::uint64_t shared = std::gcd(bytes_of(unit), power);
         const std::uint64_t numerator = read_integer(digits).value;
         if (numerator % (power / shared) != 0) refuse_fraction(unit);
-        return numerator / (power / shared) * (unit.bytes / shared);
+        return numerator / (power / shared) * (bytes_of(unit) / shared);
     }
 
-    [[noreturn]] void refuse_fraction(const SizeUnit& unit) const {
+    [[noreturn]] void refuse_fraction(const UnitStep& unit) const {
         value_.refuse(
-            0, fmt::format("not a whole number of bytes ('{}' is {})", unit.name, unit.bytes));
+            0, fmt::format("not a whole number of bytes ('{}' is {})", unit.unit, bytes_of(unit)));
     }
     [[noreturn]] void refuse_overflow() const {
         value_.refuse(

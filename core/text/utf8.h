@@ -1,9 +1,10 @@
-// Just enough of UTF-8 to echo a user's text and to keep a caret below it: decoding, validity, and
-// how many terminal columns a character takes. wcwidth() is not used: it asks the locale.
+// What utf8proc knows of UTF-8: decoding, validity, and how many terminal columns a character takes.
+// wcwidth() is not used: it asks the locale.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace coalprof {
@@ -24,13 +25,13 @@ struct Utf8Char {
 Utf8Char first_utf8_char(std::string_view text);
 
 bool is_valid_utf8(std::string_view text);
+void append_utf8(std::string& text, char32_t code_point);
 
-// C0, DEL and C1 controls, line and paragraph separators, and the marks that reorder or hide text
-// (bidirectional controls, zero-width characters): nothing that may reach a terminal unescaped.
+// Controls, line and paragraph separators, and the marks that reorder or hide text (bidirectional
+// controls, zero-width characters): nothing that may reach a terminal unescaped.
 bool is_control(char32_t code_point);
 
-// 0 for combining marks, 2 for East Asian wide characters and emoji, else 1. By blocks, so that a
-// rare character inside a block may be off by one column.
+// 0 for combining marks, 2 for East Asian wide characters and emoji, else 1.
 std::size_t terminal_columns(char32_t code_point);
 std::size_t terminal_columns(std::string_view text);
 

@@ -58,7 +58,4 @@ bool is_read_along(int fd) {
     return S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) || ::isatty(fd) == 1;
 }
 
-// The program never calls setlocale(), so the text is English everywhere.
-std::string text_of_errno(int error) { return std::generic_category().message(error); }
-
 }  // namespace coalprof

@@ -24,7 +24,4 @@ bool is_regular_file(int fd);
 // or a device like /dev/null is written in large pieces.
 bool is_read_along(int fd);
 
-// The system's text for an errno, independent of the locale.
-std::string text_of_errno(int error);
-
 }  // namespace coalprof

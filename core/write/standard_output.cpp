@@ -1,3 +1,4 @@
+#include "core/text/describe.h"
 #include "core/write/standard_output.h"
 
 #include <errno.h>

@@ -182,6 +182,17 @@ class Settings(Case):
                 self.assertIn(".coalprof.toml", ran.err_text)
                 self.assertIn(named, ran.err_text)
 
+    def test_that_are_no_toml_are_refused_with_the_place(self):
+        for text, place in (('color = "never"\nmachine = "c870\n', "2:"), ("machine = c870\n", "1:"),
+                            ('machine = "c870"\nquiet = true\nmachine = "c1060"\n', "3:1"),
+                            ("quiet = 2026-11-26\n", "1:1"), ("[offset]\n[offset]\n", "2:"),
+                            ("a = " + 10000 * "[", "1:")):
+            with self.subTest(text[:40]):
+                self.set_project(text)
+                ran = self.run_here("offset", "--range", "0")
+                self.assertEqual(ran.code, harness.USAGE)
+                self.assertIn(f".coalprof.toml:{place}", ran.err_text)
+
     def test_of_another_command_do_no_harm(self):
         self.set_user('range = "0..3"\ntype = "f64"\n')
         self.check(self.run_here("patterns"), harness.DONE)

@@ -126,7 +126,7 @@ TEST_F(TraceFile, that_cannot_be_read_has_that_for_a_problem) {
 TEST_F(TraceFile, is_read_on_behind_a_line_that_is_too_long) {
     {
         TraceWriter writer(path, {.id = 1, .program = "app"});
-        writer.problem(std::string(2u << 20, 'x'));
+        writer.problem(std::string(most_json_bytes + 1, 'x'));
         writer.range("behind");
     }
     const Trace trace = read_trace(path);

@@ -44,7 +44,9 @@ TEST(Fold, ends_each_line_of_a_text) {
 TEST(Fold, counts_columns_not_bytes) {
     EXPECT_EQ(terminal_columns("plain"), 5u);
     EXPECT_EQ(terminal_columns("caf\xC3\xA9"), 4u);
-    EXPECT_EQ(terminal_columns("\xE6\xBC\xA2"), 2u);  // a wide character
+    EXPECT_EQ(terminal_columns("\xE6\xBC\xA2"), 2u);    // a wide character
+    EXPECT_EQ(terminal_columns("\xE2\x9C\x85ok"), 4u);  // U+2705, an emoji of an old block
+    EXPECT_EQ(terminal_columns("e\xCC\x81"), 1u);       // a combining mark
     EXPECT_EQ(beginning("\xE6\xBC\xA2\xE6\xBC\xA2", 3), "\xE6\xBC\xA2");
 }
 

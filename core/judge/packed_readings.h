@@ -1,0 +1,36 @@
+// Readings in as few bytes as their numbers take: of the hundred counters that a point has room for
+// it has some twenty.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <type_traits>
+
+#include "core/result/reading.h"
+
+namespace coalprof {
+
+template <typename T>
+void put_bytes(std::string& bytes, const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    char raw[sizeof value];
+    std::memcpy(raw, &value, sizeof value);
+    bytes.append(raw, sizeof value);
+}
+
+// Moves `at` behind what it takes.
+template <typename T>
+T take_bytes(const char*& at) {
+    T value;
+    std::memcpy(&value, at, sizeof value);
+    at += sizeof value;
+    return value;
+}
+
+enum class Reasons : bool { dropped, kept };  // of readings that are unavailable
+void put_readings(std::string& bytes, const Readings& readings, Reasons reasons);
+// Adds them to `readings`.
+void take_readings(const char*& at, Readings& readings);
+
+}  // namespace coalprof
