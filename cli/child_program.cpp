@@ -19,7 +19,6 @@
 #include "core/runtime/signal.h"
 #include "core/text/describe.h"
 #include "core/text/files_in_use.h"
-#include "core/write/file_descriptor.h"
 
 namespace coalprof {
 namespace {

@@ -12,7 +12,6 @@
 #include "cli/print.h"
 #include "core/judge/gate_formats.h"
 #include "core/text/describe.h"
-#include "core/write/file_descriptor.h"
 #include "core/write/output_file.h"
 #include "core/write/outputs.h"
 #include "core/write/terminal_text.h"

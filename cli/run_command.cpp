@@ -24,7 +24,6 @@
 #include "core/text/number.h"
 #include "core/text/symbol.h"
 #include "core/text/work_folder.h"
-#include "core/write/file_descriptor.h"
 #include "core/write/output_file.h"
 #ifdef COALPROF_HAS_CUDA
 #include "cli/run_lines.h"

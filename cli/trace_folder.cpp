@@ -11,7 +11,6 @@
 #include <memory>
 
 #include "core/text/describe.h"
-#include "core/write/file_descriptor.h"
 #include "cupti/attach/orders.h"
 
 namespace coalprof {

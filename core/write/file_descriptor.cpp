@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <system_error>
 
 namespace coalprof {
 int write_all(int fd, std::string_view bytes) {
