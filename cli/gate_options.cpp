@@ -12,8 +12,9 @@
 #include "cli/print.h"
 #include "core/judge/gate_formats.h"
 #include "core/text/describe.h"
+#include "core/text/error.h"
+#include "core/write/file_descriptor.h"
 #include "core/write/output_file.h"
-#include "core/write/outputs.h"
 #include "core/write/terminal_text.h"
 
 namespace coalprof {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <toml++/toml.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,7 +12,6 @@
 #include <cstdlib>
 #include <map>
 #include <set>
-#include <toml++/toml.h>
 
 #include "cli/parse.h"
 #include "cli/print.h"
@@ -87,8 +87,8 @@ struct Settings {
     [[noreturn]] static void refuse(const std::string& place, const std::string& name,
                                     const std::set<std::string>& known) {
         const std::vector<std::string_view> names(known.begin(), known.end());
-        throw UsageError(fmt::format("{}: {}", place, unknown_word("setting", name, names)),
-                         {}, UsageError::no_caret,
+        throw UsageError(fmt::format("{}: {}", place, unknown_word("setting", name, names)), {},
+                         UsageError::no_caret,
                          "a file sets long options by name, for all commands or below [COMMAND]");
     }
 

@@ -208,9 +208,7 @@ class Relaunches {
     }
 
  private:
-    static double seconds_of(const Shorter& shorter) {
-        return shorter.time.seconds.middle;
-    }
+    static double seconds_of(const Shorter& shorter) { return shorter.time.seconds.middle; }
 
     std::optional<Shorter> best_of(const Choices& choices) const {
         std::optional<Shorter> best;

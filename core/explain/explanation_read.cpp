@@ -150,7 +150,8 @@ double number_of(JsonView value, std::string_view what) {
 LaunchTime time_from(JsonView item) {
     constexpr std::string_view what = "time";
     LaunchTime time;
-    time.seconds.middle = number_of(member_of(item, what, "duration_seconds"), "time.duration_seconds");
+    time.seconds.middle =
+        number_of(member_of(item, what, "duration_seconds"), "time.duration_seconds");
     std::vector<double> ends;
     for (const JsonView end : member_of(item, what, "interval"))
         ends.push_back(number_of(end, "time.interval"));

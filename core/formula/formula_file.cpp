@@ -189,7 +189,7 @@ class FormulaFileReader {
             if (!formula.op) fail(value, unknown_word("op", text_in(value), op_list()));
         } else if (key == "type") {
             formula.type = find_element_type(text_in(value));
-            if (!formula.type) 
+            if (!formula.type)
                 fail(value, unknown_word("type", text_in(value), element_type_list()));
         } else if (key == "size") {
             formula.size_bytes = read_size(value);
@@ -254,8 +254,7 @@ class FormulaFileReader {
     }
 
     // 7, "0..32", or an item of a list of the two.
-    void add_values(JsonView item, std::string_view name,
-                    std::vector<std::int64_t>& values) const {
+    void add_values(JsonView item, std::string_view name, std::vector<std::int64_t>& values) const {
         const std::string text = digits_in(item, "an integer or a range in quotes");
         located(item, [&] {
             const Range range = parse_signed_range(text, fmt::format("vars.{}=", name));

@@ -299,7 +299,8 @@ class JsonStream::Reader {
 
     // The one that begins here, in an object that is an item. None: it is not kept.
     Member* member_here() {
-        if (has_comments_ || tree.depth() != items_depth_ + 1 || !tree.open(items_depth_).is_object())
+        if (has_comments_ || tree.depth() != items_depth_ + 1 ||
+            !tree.open(items_depth_).is_object())
             return nullptr;
         const std::string_view name = tree.name_to_come();
         if (on_item_ && name == streamed_) return nullptr;

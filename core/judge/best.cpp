@@ -79,8 +79,7 @@ class BestRanking {
     std::vector<NamedValues> best() const {
         std::vector<NamedValues> best;
         for (const Contender& one : all_)
-            if (differ_from_best(one) != Differ::surely)
-                best.push_back(*one.values);
+            if (differ_from_best(one) != Differ::surely) best.push_back(*one.values);
         return best;
     }
 
@@ -101,9 +100,8 @@ class BestRanking {
         const auto doubtful = static_cast<std::size_t>(
             std::count_if(all_.begin() + static_cast<std::ptrdiff_t>(alike), all_.end(),
                           [&](const Contender& one) { return is_doubtful(one); }));
-        std::string text =
-            fmt::format("{}{}{} {}; next: {}", doubt(all_[alike]), names(0, alike),
-                        alike > 1 ? ":" : ",", number_of_best(), told(alike));
+        std::string text = fmt::format("{}{}{} {}; next: {}", doubt(all_[alike]), names(0, alike),
+                                       alike > 1 ? ":" : ",", number_of_best(), told(alike));
         if (end_of_equals(alike) < all_.size()) text += "; worst: " + told(begin_of_worst());
         if (doubtful == all_.size() - alike)
             text += fmt::format("; their {} overlap", overlap_);

@@ -47,12 +47,10 @@ constexpr std::array signs{Sign{"<=", Relation::at_most}, Sign{">=", Relation::a
                            Sign{"==", Relation::equal},   Sign{"!=", Relation::unequal},
                            Sign{"<", Relation::below},    Sign{">", Relation::above}};
 
-constexpr std::array second_units{UnitStep{1, "s"}, UnitStep{1e-3, "ms"},
-                                  UnitStep{1e-6, "us"}, UnitStep{1e-6, "µs"},
-                                  UnitStep{1e-9, "ns"}};
-constexpr std::array rate_units{UnitStep{1, "B/s"}, UnitStep{1e3, "kB/s"},
-                                UnitStep{1e6, "MB/s"}, UnitStep{1e9, "GB/s"},
-                                UnitStep{1e12, "TB/s"}};
+constexpr std::array second_units{UnitStep{1, "s"}, UnitStep{1e-3, "ms"}, UnitStep{1e-6, "us"},
+                                  UnitStep{1e-6, "µs"}, UnitStep{1e-9, "ns"}};
+constexpr std::array rate_units{UnitStep{1, "B/s"}, UnitStep{1e3, "kB/s"}, UnitStep{1e6, "MB/s"},
+                                UnitStep{1e9, "GB/s"}, UnitStep{1e12, "TB/s"}};
 constexpr std::array ratio_units{UnitStep{0.01, "%"}};
 
 std::span<const UnitStep> units_of(Unit unit) {

@@ -25,9 +25,10 @@ void PackedPoints::add(std::string_view key, const Point& point) {
                        has_name ? static_cast<std::uint32_t>(point.name.size()) : 0});
     bytes_.append(key);
     if (has_name) bytes_.append(point.name);
-    put_bytes(bytes_, static_cast<std::uint8_t>(
-        (point.measured ? is_measured : 0) | (point.timing ? is_timed : 0) |
-        (point.failure.empty() ? 0 : has_failed) | (point.estimates ? has_estimates : 0)));
+    put_bytes(bytes_, static_cast<std::uint8_t>((point.measured ? is_measured : 0) |
+                                                (point.timing ? is_timed : 0) |
+                                                (point.failure.empty() ? 0 : has_failed) |
+                                                (point.estimates ? has_estimates : 0)));
     put_readings(bytes_, point.predicted, Reasons::dropped);
     if (point.measured) put_readings(bytes_, *point.measured, Reasons::dropped);
     if (point.estimates) {

@@ -109,8 +109,7 @@ json to_json(const WarpAccess& warp) {
 // None: it is no warp's. Samples lie in memory that the program may write to, and no GPU executes
 // an access whose address is not a multiple of its width.
 std::optional<WarpAccess> warp_from(JsonView numbers, const PtxSite& site) {
-    WarpAccess warp{
-        .width_bytes = site.width_bytes, .kind = site.kind, .space = site.space};
+    WarpAccess warp{.width_bytes = site.width_bytes, .kind = site.kind, .space = site.space};
     std::optional<std::uint32_t> lanes;  // that are still to come; none: all of them
     for (const JsonView item : numbers) {
         const auto number = item.natural();
@@ -263,8 +262,8 @@ TraceWriter::TraceWriter(std::string path, const TracedProcess& process) : path_
     device_ = file.st_dev;
     file_ = file.st_ino;
     line(json_line({{"coalprof_trace", trace_version},
-                  {"process", process.id},
-                  {"program", process.program}}));
+                    {"process", process.id},
+                    {"program", process.program}}));
 }
 
 TraceWriter::~TraceWriter() {
@@ -323,23 +322,24 @@ void TraceWriter::site(const TracedSite& traced) {
     const PtxSite& site = traced.site;
     json samples = json::array();
     for (const WarpAccess& warp : traced.samples) samples.push_back(to_json(warp));
-    line(json_line({{"site", traced.id},
-                  {"function", site.function},
-                  {"source", to_json(site.source)},
-                  {"inlined_at", to_json(site.inlined_at)},
-                  {"instruction", site.instruction},
-                  {"kind", name_of(site.kind)},
-                  {"space", name_of(site.space)},
-                  {"width", site.width_bytes},
-                  {"totals", std::bit_cast<std::array<std::uint64_t, site_counts>>(traced.totals)},
-                  {"samples", std::move(samples)}}));
+    line(
+        json_line({{"site", traced.id},
+                   {"function", site.function},
+                   {"source", to_json(site.source)},
+                   {"inlined_at", to_json(site.inlined_at)},
+                   {"instruction", site.instruction},
+                   {"kind", name_of(site.kind)},
+                   {"space", name_of(site.space)},
+                   {"width", site.width_bytes},
+                   {"totals", std::bit_cast<std::array<std::uint64_t, site_counts>>(traced.totals)},
+                   {"samples", std::move(samples)}}));
 }
 
 void TraceWriter::instruction(const TracedInstruction& told) {
     line(json_line({{"function", told.function},
-                  {"instruction_at", told.offset},
-                  {"source", to_json(told.source)},
-                  {"counts", told.counts}}));
+                    {"instruction_at", told.offset},
+                    {"source", to_json(told.source)},
+                    {"counts", told.counts}}));
 }
 
 void TraceWriter::end(const std::map<TracedKernel, std::uint64_t>& launches) {

@@ -168,8 +168,8 @@ std::optional<Ranking> ranked_by(const Contest& contest, Basis basis) {
     if (best_at.empty()) return std::nullopt;
     Ranking ranking{.basis = basis, .values = best_at.size()};
     ranking.best = as_good_as_the_best(totals, basis);
-    ranking.worst = static_cast<std::size_t>(
-        std::ranges::max_element(totals, {}, &Amount::middle) - totals.begin());
+    ranking.worst = static_cast<std::size_t>(std::ranges::max_element(totals, {}, &Amount::middle) -
+                                             totals.begin());
     ranking.lead = cheapest(totals);
     const Amount& lead = totals[ranking.lead];
     const double least = lead.middle;

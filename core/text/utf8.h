@@ -1,5 +1,5 @@
-// What utf8proc knows of UTF-8: decoding, validity, and how many terminal columns a character takes.
-// wcwidth() is not used: it asks the locale.
+// What utf8proc knows of UTF-8: decoding, validity, and how many terminal columns a character
+// takes. wcwidth() is not used: it asks the locale.
 #pragma once
 
 #include <cstddef>

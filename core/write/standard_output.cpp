@@ -1,4 +1,3 @@
-#include "core/text/describe.h"
 #include "core/write/standard_output.h"
 
 #include <errno.h>
@@ -6,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/write/file_descriptor.h"
 #include "core/write/outputs.h"

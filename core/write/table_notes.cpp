@@ -90,8 +90,7 @@ void TableNotes::look_at(const ResultHead& head) {
     has_grid_ = head.sweep.grid_x.has_value();
     if (const std::string& evidence = head.machine.evidence;
         !evidence.empty() && evidence != "rules measured")
-        evidence_ =
-            fmt::format("Predicted by {}.", cell_text(evidence, whole_text, style_.ascii));
+        evidence_ = fmt::format("Predicted by {}.", cell_text(evidence, whole_text, style_.ascii));
     if (!head.device) return;
     const std::string of_one = ceilings_of(*head.device);
     if (!of_one.empty()) ceilings_ = fmt::format("Ceiling of this GPU in this run: {}.", of_one);

@@ -77,13 +77,6 @@ TEST(Best, the_larger_efficiency_is_the_better_one) {
     EXPECT_DOUBLE_EQ(verdict.gain, 2);
 }
 
-TEST(Best, shares_are_told_in_per_cent) {
-    EXPECT_NE(best_of({point_of({{"stride", 1}}, 1, 0.25), point_of({{"stride", 2}}, 1, 0.5)},
-                      Counter::load_efficiency)
-                  .text.find(" 50.0 %"),
-              std::string::npos);
-}
-
 TEST(Best, equals_are_all_named) {
     const Verdict verdict = best_of({point_of({{"stride", 1}}, 8), point_of({{"stride", 2}}, 8)},
                                     Counter::load_sectors);
@@ -158,37 +151,6 @@ TEST(Best, estimates_whose_intervals_overlap_are_not_told_apart) {
     EXPECT_EQ(best_of({a, c}, Counter::duration_seconds).best.size(), 1u);
 }
 
-// 12 and 12 behind 4: neither of the two is worse than the other.
-Point with_interval(std::int64_t stride, Counter counter, double low, double mean, double high) {
-    Point point = point_of({{"stride", stride}}, 1);
-    point.predicted[counter] = mean;
-    point.estimates.emplace().intervals = {{counter, low, high}};
-    return point;
-}
-
-// Of times the smaller is better, of a bandwidth the larger: intervals that have their ends in
-// common are not told apart, others are, whichever of the two lies above.
-TEST(Best, estimates_are_told_apart_where_one_lies_wholly_above_or_below) {
-    for (const Counter counter : {Counter::duration_seconds, Counter::bandwidth_bytes_per_second})
-        for (const auto& [begins, alike] : {std::pair{3.0, 2u}, {3.1, 1u}})
-            EXPECT_EQ(best_of({with_interval(1, counter, 1, 2, 3),
-                               with_interval(2, counter, begins, 4, 5)},
-                              counter)
-                          .best.size(),
-                      alike);
-}
-
-TEST(Best, says_times_from_twice_the_best_on) {
-    const auto text = [](std::uint64_t sectors) {
-        return best_of({point_of({{"stride", 1}}, 100), point_of({{"stride", 2}}, sectors)},
-                       Counter::load_sectors)
-            .text;
-    };
-    EXPECT_NE(text(200).find("2 times"), std::string::npos);
-    EXPECT_EQ(text(199).find("times"), std::string::npos);
-    EXPECT_NE(text(199).find("99 %"), std::string::npos);
-}
-
 TEST(Best, combinations_that_lack_a_number_are_not_ranked) {
     Point lacks = point_of({{"stride", 2}, {"block", 64}}, 0);
     lacks.predicted[Counter::load_sectors] = Unavailable{"for a reason"};
@@ -216,6 +178,7 @@ TEST(Best, measured_times_are_alike_within_a_hundredth) {
     EXPECT_EQ(alike(1.02), 1u);
 }
 
+// 12 and 12 behind 4: neither of the two is worse than the other.
 TEST(Best, equals_behind_the_best_are_not_ranked_among_themselves) {
     const std::string text = best_of({point_of({{"stride", 3}}, 12), point_of({{"stride", 1}}, 4),
                                       point_of({{"stride", 5}}, 12)},

@@ -68,8 +68,7 @@ std::string explained(const char* pattern, std::uint64_t value, const char* mach
 }
 
 TEST(Documents, of_results_are_read_and_written_as_they_are) {
-    for (const auto& entry :
-         std::filesystem::directory_iterator(test_data_folder() + "/golden")) {
+    for (const auto& entry : std::filesystem::directory_iterator(test_data_folder() + "/golden")) {
         const std::filesystem::path& path = entry.path();
         const std::string text = content_of(path);
         if (path.extension() == ".json") EXPECT_EQ(written_again(text), text) << path;
@@ -104,9 +103,8 @@ TEST(Documents, with_an_interval_that_is_none_are_not_taken_for_whole) {
                               .like = {},
                               .saves_seconds = 1e-3,
                               .saves_interval_seconds = {{5e-4, 1.5e-3}}};
-    const std::string whole = synthetic::written(find_format("json"), synthetic::head(),
-                                                 {synthetic::point(0)}, {},
-                                                 {.findings = {finding}});
+    const std::string whole = synthetic::written(
+        find_format("json"), synthetic::head(), {synthetic::point(0)}, {}, {.findings = {finding}});
     EXPECT_EQ(result_again(whole, "json"), whole);
     const std::string saves = "\"saves_interval_seconds\":[";
     for (const char* more : {"1,", "-1,", "\"x\","}) {

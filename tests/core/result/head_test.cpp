@@ -46,7 +46,8 @@ TEST(Head, is_read_as_it_was_written) {
                                 .start = 3.3e-6};
     EXPECT_THAT(values_of(device), testing::Contains(Pair("start_seconds", Value{3.3e-6})));
     EXPECT_EQ(values_of(device_from(values_of(device))), values_of(device));
-    const MachineFacts machine{.name = "h200", .evidence = "rules measured", .board = "NVIDIA H200"};
+    const MachineFacts machine{
+        .name = "h200", .evidence = "rules measured", .board = "NVIDIA H200"};
     EXPECT_EQ(values_of(machine_from(values_of(machine))), values_of(machine));
 }
 
