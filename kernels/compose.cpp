@@ -48,19 +48,7 @@ std::string number_name(Content content) {
 
 std::string_view boolean(bool value) { return value ? "true" : "false"; }
 
-std::string_view name_of(Space space) {
-    switch (space) {
-        case Space::global:
-            return "Memory::global";
-        case Space::shared:
-            return "Memory::shared";
-        case Space::constant:
-            return "Memory::constant";
-        case Space::local:
-            return "Memory::local";
-    }
-    return "";
-}
+std::string memory_name(Space space) { return fmt::format("Memory::{}", name_of(space)); }
 
 // The source of one program: its instructions as a function of one thread's elements, and kernels
 // around it.
@@ -108,8 +96,8 @@ class ProgramText {
     }
 
     bool owns_lanes(std::size_t k) const { return shape_.instructions[k].lanes == k; }
-    std::string_view memory_of(std::uint32_t array) const {
-        return name_of(space_of(program_, array));
+    std::string memory_of(std::uint32_t array) const {
+        return memory_name(space_of(program_, array));
     }
     std::uint32_t width_of(std::uint32_t array) const {
         return program_.arrays[array].element_bytes;
@@ -377,7 +365,7 @@ class ProgramText {
         else if (instruction.path == LoadPath::tex)
             line("fetch(value{0}, address{0}, lanes{1}, operand{0});", k, lanes);
         else
-            line("load<{0}>(value{1}, address{1}, lanes{2});", name_of(instruction.space), k,
+            line("load<{0}>(value{1}, address{1}, lanes{2});", memory_name(instruction.space), k,
                  lanes);
     }
 
@@ -386,11 +374,11 @@ class ProgramText {
         const std::size_t lanes = shape_.instructions[k].lanes;
         write_pending_comparisons();
         if (instruction.value_of)
-            line("store_loaded<{0}>(address{1}, lanes{2}, value{3});", name_of(instruction.space),
-                 k, lanes, *instruction.value_of);
+            line("store_loaded<{0}>(address{1}, lanes{2}, value{3});",
+                 memory_name(instruction.space), k, lanes, *instruction.value_of);
         else
             line("store<{0}, {1}>(address{2}, lanes{3}, seen, operand{2});",
-                 name_of(instruction.space), instruction.width_bytes, k, lanes);
+                 memory_name(instruction.space), instruction.width_bytes, k, lanes);
     }
 
     void write_address(std::size_t k) {
