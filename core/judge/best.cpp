@@ -58,37 +58,25 @@ struct Contender {
 class BestRanking {
  public:
     BestRanking(Counter counter, bool is_measured, std::uint64_t values,
-                std::vector<Contender> contenders)
+                const std::vector<Contender>& contenders)
         : counter_(counter),
           noise_(noise_of(counter, is_measured)),
           source_(fmt::format("{}{} {}", values > 1 ? "mean " : "",
                               is_measured ? "measured" : "predicted", key_of(counter))),
           overlap_(is_measured ? "quartiles" : "intervals"),
-          all_(std::move(contenders)) {
-        const bool is_more = better_of(counter_) == Better::more;
-        // Of equals the first: they point into one list.
-        std::sort(all_.begin(), all_.end(), [&](const Contender& a, const Contender& b) {
-            if (a.mean.middle != b.mean.middle) return (a.mean.middle > b.mean.middle) == is_more;
-            return a.name < b.name;
-        });
+          ranked_(ranked(means_of(contenders), better_of(counter) == Better::more, noise_)) {
+        for (const std::size_t one : ranked_.order) {
+            all_.push_back(contenders[one]);
+            if (std::ranges::find(ranked_.best, one) != ranked_.best.end())
+                best_.push_back(*contenders[one].values);
+        }
     }
 
     std::size_t size() const { return all_.size(); }
 
     // Those that nothing tells from the best.
-    std::vector<NamedValues> best() const {
-        std::vector<NamedValues> best;
-        for (const Contender& one : all_)
-            if (differ_from_best(one) != Differ::surely) best.push_back(*one.values);
-        return best;
-    }
-
-    double gain() const {
-        const double best = all_.front().mean.middle;
-        const double worst = all_.back().mean.middle;
-        if (best == worst) return 1;
-        return better_of(counter_) == Better::more ? best / worst : worst / best;
-    }
+    const std::vector<NamedValues>& best() const { return best_; }
+    double gain() const { return ranked_.gain; }
 
     std::string text() const {
         if (all_.size() == 1) return fmt::format("{} has {}", *all_.front().name, number_of_best());
@@ -111,6 +99,11 @@ class BestRanking {
     }
 
  private:
+    static std::vector<Amount> means_of(const std::vector<Contender>& contenders) {
+        std::vector<Amount> means;
+        for (const Contender& one : contenders) means.push_back(one.mean);
+        return means;
+    }
     bool are_equal(const Contender& a, const Contender& b) const {
         return differ(a.mean, b.mean, noise_) == Differ::no;
     }
@@ -162,7 +155,9 @@ class BestRanking {
     double noise_;
     std::string source_;  // "mean predicted load_sectors"
     std::string_view overlap_;
-    std::vector<Contender> all_;
+    Ranked ranked_;
+    std::vector<Contender> all_;     // the best first
+    std::vector<NamedValues> best_;  // values of those
 };
 
 // Keys of counters that a point has, for a message.
@@ -264,7 +259,7 @@ Verdict BestSink::verdict() const {
             {&one.name, &one.values, of_one.total / static_cast<double>(of_one.count)});
         verdict.values = of_one.count;
     }
-    const BestRanking ranking{counter_, is_measured, verdict.values, std::move(contenders)};
+    const BestRanking ranking{counter_, is_measured, verdict.values, contenders};
     if (without.empty() || ranking.size() > 1) {
         verdict.best = ranking.best();
         verdict.gain = ranking.gain();

@@ -261,12 +261,6 @@ bool is_kept(Relation relation, double value, double limit) {
     return false;
 }
 
-std::string_view trimmed(std::string_view text) {
-    const std::size_t begin = text.find_first_not_of(" \t\r");
-    if (begin == text.npos) return {};
-    return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
-}
-
 }  // namespace
 
 Budget parse_budget(std::string_view text, std::string_view option) {

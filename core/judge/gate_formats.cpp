@@ -159,18 +159,10 @@ void put_lines(std::string& text, const std::vector<GateFinding>& findings, std:
     if (all > shown_count) text += fmt::format("  - {} more\n", grouped(all - shown_count));
 }
 
-std::string_view heading_of(Kind kind) {
-    switch (kind) {
-        case Kind::broken:
-            return "Worse";
-        case Kind::missing:
-            return "Missing";
-        case Kind::changed:
-            return "Changed";
-        case Kind::better:
-            return "Better";
-    }
-    return "";
+std::string heading_of(Kind kind) {
+    std::string heading(name_of(kind));
+    heading.front() = static_cast<char>(heading.front() - 'a' + 'A');
+    return heading;
 }
 
 std::vector<std::string> remarks_of(const GateReport& report) {

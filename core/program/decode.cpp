@@ -13,6 +13,7 @@
 #include "core/program/opcodes.h"
 #include "core/program/statement.h"
 #include "core/text/error.h"
+#include "core/text/option_text.h"
 #include "core/text/symbol.h"
 
 namespace coalprof {
@@ -24,13 +25,6 @@ constexpr std::size_t most_slots = 1u << 22;
 constexpr std::uint64_t most_local_bytes = 512u << 10;  // of a thread: CUDA's own limit
 constexpr int deepest_call = 64;
 
-std::string_view trim(std::string_view text) {
-    constexpr std::string_view blanks = " \t\r\n";
-    const std::size_t begin = text.find_first_not_of(blanks);
-    if (begin == text.npos) return {};
-    return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
-}
-
 // Split at commas outside brackets, braces and parentheses; at bars too, "%p1|%p2".
 std::vector<std::string_view> operands_of(std::string_view text) {
     std::vector<std::string_view> operands;
@@ -41,7 +35,7 @@ std::vector<std::string_view> operands_of(std::string_view text) {
         if (c == '[' || c == '{' || c == '(') ++depth;
         if (c == ']' || c == '}' || c == ')') --depth;
         if ((c == ',' || c == '|') && depth == 0) {
-            if (const auto one = trim(text.substr(begin, i - begin)); !one.empty())
+            if (const auto one = trimmed(text.substr(begin, i - begin)); !one.empty())
                 operands.push_back(one);
             begin = i + 1;
         }
@@ -115,7 +109,7 @@ class Decoder {
                                      kernel_name(code_.kernel), why));
     }
     static std::string shown(std::string_view text) {
-        std::string line(trim(text).substr(0, 80));
+        std::string line(trimmed(text).substr(0, 80));
         std::ranges::replace_if(
             line, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
         return line;
@@ -303,7 +297,7 @@ class Decoder {
     }
 
     Slot operand(const Frame& frame, const PtxStatement& statement, std::string_view text) {
-        text = trim(text);
+        text = trimmed(text);
         if (text == "_") return no_slot;
         if (const auto found = register_named(frame, statement.scope, text)) return *found;
         if (const auto kind = special_register(text)) {
@@ -314,8 +308,8 @@ class Decoder {
         if (const auto value = number_of(text)) return constant(*value);
         std::uint64_t more = 0;
         if (const std::size_t plus = text.find('+'); plus != text.npos) {
-            more = number_of(trim(text.substr(plus + 1))).value_or(0);
-            text = trim(text.substr(0, plus));
+            more = number_of(trimmed(text.substr(plus + 1))).value_or(0);
+            text = trimmed(text.substr(0, plus));
         }
         if (const auto address = address_named(frame, statement.scope, text))
             return constant(*address + more);
@@ -342,17 +336,17 @@ class Decoder {
     }
 
     void decode(Frame& frame, const PtxStatement& statement) {
-        std::string_view text = trim(statement.text);
+        std::string_view text = trimmed(statement.text);
         PtxInstruction instruction;
         instruction.statement = static_cast<std::uint32_t>(code_.statements.size());
         code_.statements.push_back({std::string(shown(text)), statement.source});
         if (text.starts_with('@')) {
-            text = trim(text.substr(1));
+            text = trimmed(text.substr(1));
             instruction.is_negated = text.starts_with('!');
-            if (instruction.is_negated) text = trim(text.substr(1));
+            if (instruction.is_negated) text = trimmed(text.substr(1));
             const std::size_t end = text.find_first_of(" \t\r\n");
             instruction.guard = operand(frame, statement, text.substr(0, end));
-            text = end == text.npos ? std::string_view() : trim(text.substr(end));
+            text = end == text.npos ? std::string_view() : trimmed(text.substr(end));
         }
         std::size_t end = 0;
         while (end < text.size() &&
@@ -538,14 +532,14 @@ class Decoder {
         std::int64_t offset = 0;
     };
     Address address_in(const PtxStatement& statement, std::string_view text) const {
-        text = trim(text);
+        text = trimmed(text);
         if (!text.starts_with('[') || !text.ends_with(']'))
             refuse(statement, "an address is expected");
-        text = trim(text.substr(1, text.size() - 2));
+        text = trimmed(text.substr(1, text.size() - 2));
         Address address{.base = text};
         if (const std::size_t plus = text.find('+'); plus != text.npos) {
-            address.base = trim(text.substr(0, plus));
-            const auto offset = number_of(trim(text.substr(plus + 1)));
+            address.base = trimmed(text.substr(0, plus));
+            const auto offset = number_of(trimmed(text.substr(plus + 1)));
             if (!offset) refuse(statement, "an offset is expected behind '+'");
             address.offset = static_cast<std::int64_t>(*offset);
         }

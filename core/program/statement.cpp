@@ -5,6 +5,8 @@
 #include <cctype>
 #include <utility>
 
+#include "core/text/option_text.h"
+
 namespace coalprof {
 namespace {
 
@@ -24,14 +26,6 @@ std::uint32_t number_named(const std::array<Named, count>& names,
         for (const auto& [name, number] : names)
             if (part == name) return number;
     return 0;
-}
-
-std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())))
-        text.remove_prefix(1);
-    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())))
-        text.remove_suffix(1);
-    return text;
 }
 
 std::vector<std::string_view> parts_of_opcode(std::string_view opcode) {

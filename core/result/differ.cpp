@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <tuple>
 
 namespace coalprof {
@@ -62,6 +63,26 @@ Differ differ(const Amount& a, const Amount& b, double tolerance) {
     if (larger.middle - smaller.middle <= tolerance * least) return Differ::no;
     if (smaller.high < larger.low) return Differ::surely;
     return smaller.high < larger.middle ? Differ::likely : Differ::perhaps;
+}
+
+Ranked ranked(const std::vector<Amount>& amounts, bool is_more_better, double tolerance) {
+    Ranked all;
+    all.order.resize(amounts.size());
+    std::iota(all.order.begin(), all.order.end(), std::size_t{0});
+    std::ranges::sort(all.order, [&](std::size_t a, std::size_t b) {
+        const double first = amounts[a].middle;
+        const double second = amounts[b].middle;
+        return first != second ? (first > second) == is_more_better : a < b;
+    });
+    if (amounts.empty()) return all;
+    const Amount& best = amounts[all.order.front()];
+    const double worst = amounts[all.order.back()].middle;
+    for (std::size_t i = 0; i < amounts.size(); ++i)
+        if (differ(amounts[i], best, tolerance) != Differ::surely) all.best.push_back(i);
+    all.worst = static_cast<std::size_t>(std::ranges::find(amounts, worst, &Amount::middle) -
+                                         amounts.begin());
+    if (best.middle != worst) all.gain = is_more_better ? best.middle / worst : worst / best.middle;
+    return all;
 }
 
 double noise_of(Counter counter, bool is_measured) {

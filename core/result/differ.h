@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "core/result/result.h"
 
@@ -33,6 +34,15 @@ enum class Differ : std::uint8_t {
     surely,   // the ends do not overlap
 };
 Differ differ(const Amount& a, const Amount& b, double tolerance);
+
+// Several of one counter, which is the best.
+struct Ranked {
+    std::vector<std::size_t> order;  // from the best to the worst; equals as they were given
+    std::vector<std::size_t> best;   // those that do not surely differ from the best, as given
+    std::size_t worst = 0;           // the first of equals
+    double gain = 1;                 // how many times the best is better than the worst
+};
+Ranked ranked(const std::vector<Amount>& amounts, bool is_more_better, double tolerance);
 
 // The share by which values of this counter differ although nothing changed.
 double noise_of(Counter counter, bool is_measured);

@@ -12,6 +12,7 @@
 #include "core/count/bandwidth.h"
 #include "core/count/l1_working_set.h"
 #include "core/result/differ.h"
+#include "core/text/units.h"
 
 namespace coalprof {
 namespace {
@@ -101,17 +102,8 @@ double noise_of(Basis basis) {
     return coalprof::noise_of(Counter::duration_seconds, basis == Basis::measured_time);
 }
 
-std::size_t cheapest(const std::vector<Amount>& costs) {
-    return static_cast<std::size_t>(std::ranges::min_element(costs, {}, &Amount::middle) -
-                                    costs.begin());
-}
-
-std::vector<std::size_t> as_good_as_the_best(const std::vector<Amount>& costs, Basis basis) {
-    std::vector<std::size_t> good;
-    const Amount& best = costs[cheapest(costs)];
-    for (std::size_t i = 0; i < costs.size(); ++i)
-        if (differ(costs[i], best, noise_of(basis)) != Differ::surely) good.push_back(i);
-    return good;
+Ranked ranked_costs(const std::vector<Amount>& costs, Basis basis) {
+    return ranked(costs, false, noise_of(basis));
 }
 
 }  // namespace
@@ -163,20 +155,18 @@ std::optional<Ranking> ranked_by(const Contest& contest, Basis basis) {
         const auto costs = contest.costs_at(value, basis);
         if (!costs) continue;
         for (std::size_t i = 0; i < totals.size(); ++i) totals[i] += (*costs)[i];
-        best_at.push_back(as_good_as_the_best(*costs, basis));
+        best_at.push_back(ranked_costs(*costs, basis).best);
     }
     if (best_at.empty()) return std::nullopt;
     Ranking ranking{.basis = basis, .values = best_at.size()};
-    ranking.best = as_good_as_the_best(totals, basis);
-    ranking.worst = static_cast<std::size_t>(std::ranges::max_element(totals, {}, &Amount::middle) -
-                                             totals.begin());
-    ranking.lead = cheapest(totals);
-    const Amount& lead = totals[ranking.lead];
-    const double least = lead.middle;
+    const Ranked all = ranked_costs(totals, basis);
+    ranking.best = all.best;
+    ranking.lead = all.order.front();
+    ranking.worst = all.worst;
+    ranking.gain = all.gain;
     ranking.best_differ = std::ranges::any_of(ranking.best, [&](std::size_t candidate) {
-        return differ(totals[candidate], lead, noise_of(basis)) != Differ::no;
+        return differ(totals[candidate], totals[ranking.lead], noise_of(basis)) != Differ::no;
     });
-    if (least > 0) ranking.gain = totals[ranking.worst].middle / least;
     for (const auto& here : best_at) {
         const bool is_shared = std::any_of(here.begin(), here.end(), [&](std::size_t candidate) {
             return std::count(ranking.best.begin(), ranking.best.end(), candidate) > 0;
@@ -205,10 +195,6 @@ void prefer_l1_reuse(const Contest& contest, Ranking& ranking) {
     std::erase_if(ranking.best,
                   [&](std::size_t candidate) { return losses_of(candidate) != fewest; });
     ranking.basis = Basis::predicted_l1_reuse;
-}
-
-std::string plural(std::uint64_t count, std::string_view noun) {
-    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 std::string sentence_of(Basis basis) {
@@ -261,7 +247,7 @@ std::string text_of_best(const Contest& contest, const std::vector<std::size_t>&
 
 std::string text_of(const Contest& contest, const Ranking& ranking) {
     const std::string by = sentence_of(ranking.basis);
-    const std::string values = plural(ranking.values, "value");
+    const std::string values = counted(ranking.values, "value");
     const bool are_all_good = ranking.best.size() == contest.candidates.size();
     const bool is_measured = ranking.basis == Basis::measured_time;
     if (are_all_good && ranking.best_differ)

@@ -16,4 +16,11 @@ void OptionText::refuse(std::size_t caret, std::string_view why,
                      std::string(text), caret, std::string(other_hint));
 }
 
+std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view blanks = " \t\r\n\v\f";
+    const std::size_t begin = text.find_first_not_of(blanks);
+    if (begin == text.npos) return {};
+    return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
+}
+
 }  // namespace coalprof

@@ -20,4 +20,7 @@ struct OptionText {
                              std::string_view other_hint) const;
 };
 
+// Without blanks, tabs and line ends on either side.
+std::string_view trimmed(std::string_view text);
+
 }  // namespace coalprof
