@@ -188,6 +188,49 @@ Reading reading_of(JsonView value, Counter counter, std::string_view what) {
     complain(path_of(what, key_of(counter)), "a number");
 }
 
+// Readings under their keys; those of null wait for their reasons.
+void read_readings(JsonView object, std::string_view what, Readings& readings, KeyOrder& keys) {
+    if (!object.is_object()) complain(what, "an object");
+    keys.start();
+    for (const JsonView member : object)
+        if (const auto counter = keys.find(member.name()))
+            readings[*counter] = reading_of(member, *counter, what);
+}
+
+// All of a head but its sweep.
+void read_meta(JsonView meta, ResultHead& head) {
+    const auto in = [&](std::string_view name) { return member_of(meta, "meta", name); };
+    read_origin(meta, head);
+    if (const auto environment = meta.find("environment"))
+        head.environment = values_from(*environment, "meta.environment");
+    head.machine = part_from(in("machine"), "meta.machine", machine_from);
+    if (const JsonView device = in("device"); !device.is_null())
+        head.device = part_from(device, "meta.device", device_from);
+    if (const auto devices = meta.find("devices"))
+        for (const JsonView device : *devices)
+            head.devices.push_back(part_from(device, "meta.devices", device_from));
+    head.backend = text_in(meta, "meta", "backend");
+    head.passes = natural_in(meta, "meta", "passes");
+    if (const auto counters = meta.find("counters"))
+        head.columns = counters_from(*counters, "meta.counters");
+}
+
+Status status_from(JsonView text) {
+    return named_one(std::array{Status::complete, Status::partial, Status::interrupted}, text,
+                     "status");
+}
+
+std::vector<Warning> warnings_from(JsonView list) {
+    std::vector<Warning> warnings;
+    for (const JsonView item : list) {
+        const JsonView point = member_of(item, "warnings", "point");
+        warnings.push_back({text_in(item, "warnings", "code"),
+                            point.is_null() ? "" : text_of(point, "warnings.point"),
+                            text_in(item, "warnings", "text")});
+    }
+    return warnings;
+}
+
 }  // namespace
 
 JsonView member_of(JsonView object, std::string_view what, std::string_view name) {
@@ -211,23 +254,6 @@ void read_origin(JsonView meta, ResultHead& head) {
     for (const JsonView word : member_of(meta, "meta", "argv"))
         head.argv.push_back(text_of(word, "meta.argv"));
     head.time_utc = text_in(meta, "meta", "time");
-}
-
-void read_meta(JsonView meta, ResultHead& head) {
-    const auto in = [&](std::string_view name) { return member_of(meta, "meta", name); };
-    read_origin(meta, head);
-    if (const auto environment = meta.find("environment"))
-        head.environment = values_from(*environment, "meta.environment");
-    head.machine = part_from(in("machine"), "meta.machine", machine_from);
-    if (const JsonView device = in("device"); !device.is_null())
-        head.device = part_from(device, "meta.device", device_from);
-    if (const auto devices = meta.find("devices"))
-        for (const JsonView device : *devices)
-            head.devices.push_back(part_from(device, "meta.devices", device_from));
-    head.backend = text_in(meta, "meta", "backend");
-    head.passes = natural_in(meta, "meta", "passes");
-    if (const auto counters = meta.find("counters"))
-        head.columns = counters_from(*counters, "meta.counters");
 }
 
 bool is_readable_schema(JsonView document) {
@@ -267,18 +293,6 @@ std::optional<Counter> KeyOrder::find(std::string_view key) {
     return counter;
 }
 
-void read_readings(JsonView object, std::string_view what, Readings& readings, KeyOrder& keys) {
-    if (!object.is_object()) complain(what, "an object");
-    keys.start();
-    for (const JsonView member : object)
-        if (const auto counter = keys.find(member.name()))
-            readings[*counter] = reading_of(member, *counter, what);
-}
-Status status_from(JsonView text) {
-    return named_one(std::array{Status::complete, Status::partial, Status::interrupted}, text,
-                     "status");
-}
-
 ResultHead head_from(JsonView document) {
     ResultHead head;
     read_meta(member_of(document, "", "meta"), head);
@@ -287,17 +301,6 @@ ResultHead head_from(JsonView document) {
 }
 
 SweepFacts sweep_in(JsonView sweep) { return part_from(sweep, "sweep", sweep_from); }
-
-std::vector<Warning> warnings_from(JsonView list) {
-    std::vector<Warning> warnings;
-    for (const JsonView item : list) {
-        const JsonView point = member_of(item, "warnings", "point");
-        warnings.push_back({text_in(item, "warnings", "code"),
-                            point.is_null() ? "" : text_of(point, "warnings.point"),
-                            text_in(item, "warnings", "text")});
-    }
-    return warnings;
-}
 
 ResultTail tail_from(JsonView document) {
     ResultTail tail{.status = status_from(member_of(document, "", "status")),

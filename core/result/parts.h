@@ -48,15 +48,12 @@ Enum named_one(const std::array<Enum, count>& all, JsonView value, std::string_v
 
 // Version, command line and time.
 void read_origin(JsonView meta, ResultHead& head);
-// All of a head but its sweep.
-void read_meta(JsonView meta, ResultHead& head);
 // The members of the document that make a head: "meta" and "sweep".
 ResultHead head_from(JsonView document);
 SweepFacts sweep_in(JsonView sweep);
 // The members that end a result: "status", "warnings" and, where there are some, "verdicts" and
 // "findings".
 ResultTail tail_from(JsonView document);
-std::vector<Warning> warnings_from(JsonView list);
 
 // The plain values of an object. Lists and objects in it are not for this version.
 NamedValues values_from(JsonView object, std::string_view what);
@@ -73,20 +70,16 @@ class KeyOrder {
     std::size_t next_ = 0;
 };
 
-// Readings under their keys; those of null wait for their reasons.
-void read_readings(JsonView object, std::string_view what, Readings& readings, KeyOrder& keys);
-Status status_from(JsonView text);
-
 // Points one after the other, of one stream. What their sentences say is kept once.
 class PointReader {
  public:
     // Good until the next is read.
     const Point& read(JsonView point);
+
+ private:
     // Gives the readings of null the reasons that the object `unavailable` holds; `second` may be
     // null.
     void give_reasons(JsonView unavailable, Readings& first, Readings* second);
-
- private:
     void read_instructions(const std::optional<JsonView>& list);
     // `last`: the same counter's in the point before, which is the same most often.
     void keep(std::string_view reason, std::string_view& last, Reading& reading);
