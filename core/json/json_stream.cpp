@@ -180,6 +180,7 @@ class JsonStream::Input {
         return at_ != end_;
     }
     void skip_line() {
+        begin_token();  // what is skipped is not kept
         while (!is_at_end() && here() != '\n') {
             at_ = std::min(std::string_view(block_.data(), end_).find('\n', at_), end_);
             begin_token();
