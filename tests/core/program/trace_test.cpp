@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/json/json_tree.h"
 #include "core/program/traced_kernels.h"
 #include "core/program/traced_lines.h"
 #include "core/text/error.h"
