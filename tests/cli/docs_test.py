@@ -52,6 +52,22 @@ class Links(Case):
                     self.assertTrue(os.path.exists(os.path.join(DOCS, target)))
 
 
+class FromCode(Case):
+    def test_formulas_beside_code_are_those_of_the_file_and_cost_what_the_page_says(self):
+        with open(f"{DOCS}/from-code.md", encoding="utf-8") as page:
+            rows = re.findall(r"^\| (\d+) \|.*\| `([^`]*)` \| ([^|]*) \|$", page.read(), re.MULTILINE)
+        result = self.run_ok("formula", "--file", f"{DOCS}/examples/from-code.json", "--json").json
+        points = {point["parameters"]["formula"]: point for point in result["points"]}
+        self.assertEqual([row[0] for row in rows], list(points))
+        for number, formula, shown in rows:
+            parts = points[number].get("instructions", [points[number]])
+            costs = [reading for part in parts for key, reading in part["predicted"].items()
+                     if key.endswith(("sectors_per_request", "conflict_degree"))]
+            with self.subTest(number):
+                self.assertEqual(formula, result["sweep"][f"formula.{number}"])
+                self.assertEqual(shown, ", ".join(f"{cost:.3g}" for cost in costs))
+
+
 class ExamplesOnGpus(Case):
     def test_fail_on_a_node_without_a_driver_and_predict_nothing(self):
         with open(f"{DOCS}/examples/kubernetes-job.yaml", encoding="utf-8") as file:
