@@ -148,7 +148,8 @@ class OneParameter {
         const std::string_view verb = noun_ == "bytes" ? "move" : "cost";
         const std::string cost = fmt::format("{}{}", verb, are_several_worst ? "" : "s");
         if (is_over_ideal_)
-            return fmt::format("{} {} {}, {} {} the ideal", worst, cost, more(), best,
+            return fmt::format("{} {} {}{}, {} {} the ideal", worst, cost,
+                               more_text(worst_, worst_, noun_), than_ideal(), best,
                                are_several_best ? "cost" : "costs");
         return fmt::format("{} {} {} {} {} {}", worst, cost, as_many(), noun_, as_or_than(), best);
     }

@@ -83,6 +83,15 @@ TEST(SweepSummary, of_names_says_which_cost_most) {
               "naive costs 8 times as many sectors as tile, padded.");
 }
 
+// Rows of 4,028 bytes and of 4,000 need different numbers of sectors, and waste different shares.
+TEST(SweepSummary, of_different_work_compares_with_the_ideal_of_each) {
+    EXPECT_EQ(
+        summary_of({point_of({{"row_bytes", 4000}}, 4, 4), point_of({{"row_bytes", 4004}}, 6, 5),
+                    point_of({{"row_bytes", 4008}}, 5, 5), point_of({{"row_bytes", 4012}}, 8, 5)}),
+        "row_bytes 4012 costs 60 % more sectors than the ideal, row_bytes 4000 costs the "
+        "ideal.");
+}
+
 TEST(SweepSummary, of_two_axes_says_what_holds_for_each) {
     std::vector<Point> points;
     for (const char* type : {"f32", "f64"})
