@@ -41,16 +41,16 @@ constexpr std::array<std::string_view, 5> ink_classes{"plain", "heading", "good"
 std::string_view class_of(Ink ink) { return ink_classes[static_cast<std::size_t>(ink)]; }
 
 // How much of its cell a block covers, and how strongly; none: it is text.
-struct Block {
+struct DrawnBlock {
     double inset;
     double opacity;
 };
-std::optional<Block> block_of(std::string_view character) {
-    if (character == "█") return Block{0.5, 1};
-    if (character == "▓") return Block{0.5, 0.6};
-    if (character == "░") return Block{0.5, 0.35};
-    if (character == "·") return Block{3.2, 1};
-    if (character == "■" || character == "□") return Block{1.2, 1};
+std::optional<DrawnBlock> block_of(std::string_view character) {
+    if (character == "█") return DrawnBlock{0.5, 1};
+    if (character == "▓") return DrawnBlock{0.5, 0.6};
+    if (character == "░") return DrawnBlock{0.5, 0.35};
+    if (character == "·") return DrawnBlock{3.2, 1};
+    if (character == "■" || character == "□") return DrawnBlock{1.2, 1};
     return std::nullopt;
 }
 
@@ -81,7 +81,7 @@ class PictureLine {
     static double x_of(std::size_t column) {
         return picture_margin + column_width * static_cast<double>(column);
     }
-    void put_block(const Block& block, Ink ink) {
+    void put_block(const DrawnBlock& block, Ink ink) {
         const bool is_dot = block.inset > 2;
         const double width = column_width - 2 * block.inset;
         const double height = is_dot ? width : row_height - 4 - 2 * block.inset;

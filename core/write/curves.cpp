@@ -8,17 +8,17 @@
 #include <set>
 #include <utility>
 
+#include "core/write/columns.h"
 #include "core/write/source_text.h"
 
 namespace coalprof {
 namespace {
 
 // What is asked for first, as far as there is something to see of it.
-constexpr std::array favourites{Counter::duration_seconds,
-                                Counter::bandwidth_bytes_per_second,
-                                Counter::load_sectors_per_request,
+constexpr std::array favourites{Counter::load_sectors_per_request,
                                 Counter::store_sectors_per_request,
-                                Counter::load_efficiency,
+                                Counter::duration_seconds,
+                                Counter::bandwidth_bytes_per_second,
                                 Counter::shared_load_wavefronts,
                                 Counter::shared_store_wavefronts,
                                 Counter::constant_requests,
@@ -196,6 +196,38 @@ std::vector<Curve> Curves::of(Counter counter) const {
         list.push_back(std::move(curve));
     }
     return list;
+}
+
+std::optional<HeatMap> Curves::map_of(Counter counter) const {
+    const ResultColumns& result = gathered_.results().front();
+    const std::vector<const ResultColumns::Parameter*> varying = result.varying();
+    if (gathered_.results().size() != 1 || varying.size() != 2) return std::nullopt;
+    const auto* second = varying[varying[0]->key == alongs_[0].own_key ? 1 : 0];
+    std::vector<double> along_y;
+    for (const Value& value : second->values)
+        if (const auto number = natural_number(value))
+            along_y.push_back(static_cast<double>(*number));
+    const ResultColumn* column = result.find(counter, true);
+    const auto has_gap = [](double value) { return !is_drawable(value); };
+    if (!column || std::ranges::any_of(column->values, has_gap))
+        column = result.find(counter, false);
+    const std::vector<double>& along_x = alongs_[0].values;
+    if (!column || alongs_[0].own_key.empty() || along_y.size() != along_x.size())
+        return std::nullopt;
+    HeatMap map{.second = second->key, .xs = along_x, .ys = along_y, .cells = {}};
+    for (std::vector<double>* values : {&map.xs, &map.ys}) {
+        std::ranges::sort(*values);
+        values->erase(std::unique(values->begin(), values->end()), values->end());
+        if (values->size() < 3) return std::nullopt;
+    }
+    const auto index = [](const std::vector<double>& values, double value) {
+        return static_cast<std::size_t>(std::ranges::lower_bound(values, value) - values.begin());
+    };
+    for (std::size_t i = 0; i < along_x.size(); ++i)
+        if (is_drawable(column->values[i]))
+            map.cells.push_back(
+                {index(map.xs, along_x[i]), index(map.ys, along_y[i]), column->values[i]});
+    return map;
 }
 
 std::vector<std::string> Curves::labels() const {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,19 @@ struct Curve {
 // the values then being its ticks.
 PlotAxis axis_along(const std::vector<Curve>& curves, int count);
 
+// A counter over two parameters that are whole numbers, each of more than two values.
+struct HeatMap {
+    std::string second;      // the parameter that goes up
+    std::vector<double> xs;  // rising
+    std::vector<double> ys;
+    struct Cell {
+        std::size_t x = 0;  // index
+        std::size_t y = 0;
+        double value = 0;
+    };
+    std::vector<Cell> cells;
+};
+
 // Gathers results as ResultGatherer does.
 class Curves {
  public:
@@ -54,6 +68,8 @@ class Curves {
     std::vector<Counter> counters() const;
     // The predicted curves before the measured ones of the same color.
     std::vector<Curve> of(Counter counter) const;
+    // Of one result with two such parameters, as measured where all of it was; none: it has curves.
+    std::optional<HeatMap> map_of(Counter counter) const;
     // By color. One curve alone has no name.
     std::vector<std::string> labels() const;
     std::string title() const { return label_of(gathered_.results().front().head); }

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "core/text/describe.h"
 #include "core/text/units.h"
 #include "core/write/curves.h"
 #include "core/write/labels.h"
 #include "core/write/number_text.h"
+#include "core/write/table_items.h"
 #include "core/write/text_buffer.h"
 #include "core/write/writers.h"
 #include "core/write/xml_text.h"
@@ -38,10 +40,12 @@ class SvgWriter : public ResultSink {
         std::string body;
         double top = 34;
         for (const Counter counter : curves_.counters()) {
-            body += panel(counter, top);
+            const std::optional<HeatMap> map = curves_.map_of(counter);
+            body += map ? map_panel(counter, *map, top, curves_.along()) : panel(counter, top);
+            has_maps_ |= map.has_value();
             top += above + panel_height + below;
         }
-        body += legend(top);
+        if (!has_maps_) body += legend(top);
         put_document(body, top);
         text_.hand_over(out_);
     }
@@ -69,29 +73,80 @@ class SvgWriter : public ResultSink {
         const auto y_of = [&](double y) {
             return bottom - y_axis.share_of(y / style.divisor) * panel_height;
         };
-        std::string text =
-            fmt::format("<g><text class=\"title\" x=\"{:.0f}\" y=\"{:.0f}\">{}{}</text>\n", left,
-                        top + 20, xml_text(key_of(counter)),
-                        style.unit.empty() ? "" : fmt::format(" ({})", xml_text(style.unit)));
-        for (const double tick : y_axis.ticks)
-            text += fmt::format(
-                "<path class=\"grid\" d=\"M{0:.1f} {1:.1f}H{2:.1f}\"/><text class=\"tick\" "
-                "text-anchor=\"end\" x=\"{3:.1f}\" y=\"{4:.1f}\">{5}</text>\n",
-                left, y_of(tick * style.divisor), svg_width - right, left - 6,
-                y_of(tick * style.divisor) + 4, tick_text(tick));
-        for (const double tick : x_axis.ticks)
-            text += fmt::format(
-                "<text class=\"tick\" text-anchor=\"middle\" x=\"{:.1f}\" "
-                "y=\"{:.1f}\">{}</text>\n",
-                x_of(tick), bottom + 16, tick_text(tick));
-        text += fmt::format(
-            "<text class=\"tick\" text-anchor=\"end\" x=\"{:.1f}\" y=\"{:.1f}\">{}"
-            "</text>\n",
-            svg_width - right, top + 20, xml_text(shown(curves_.along())));
+        std::string text = title_text(counter, style.unit, top);
+        for (const double value : y_axis.ticks) {
+            const double y = y_of(value * style.divisor);
+            text += fmt::format("<path class=\"grid\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>", left, y,
+                                svg_width - right);
+            text += tick(left - 6, y + 4, "end", tick_text(value));
+        }
+        for (const double value : x_axis.ticks)
+            text += tick(x_of(value), bottom + 16, "middle", tick_text(value));
+        text += tick(svg_width - right, top + 20, "end", shown(curves_.along()));
         for (const Curve& curve : curves) {
             text += band(curve, x_of, y_of);
             text += line(curve, x_of, y_of);
         }
+        return text + "</g>\n";
+    }
+
+    static std::string title_text(Counter counter, std::string_view unit, double top) {
+        return fmt::format("<g><text class=\"title\" x=\"{:.0f}\" y=\"{:.0f}\">{}{}</text>\n", left,
+                           top + 20, xml_text(phrase_of(counter)),
+                           unit.empty() ? "" : fmt::format(" ({})", xml_text(unit)));
+    }
+    static std::string tick(double x, double y, std::string_view anchor, const std::string& text) {
+        return fmt::format(
+            "<text class=\"tick\" text-anchor=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", anchor,
+            x, y, xml_text(text));
+    }
+
+    // From dark to light, also where colours are not seen.
+    static std::string heat_color(double share) {
+        constexpr std::array<std::array<double, 3>, 6> ramp{{{68, 1, 84},
+                                                             {65, 68, 135},
+                                                             {42, 120, 142},
+                                                             {34, 168, 132},
+                                                             {122, 209, 81},
+                                                             {253, 231, 37}}};
+        const double at = std::clamp(share, 0.0, 1.0) * (ramp.size() - 1);
+        const auto k = std::min(static_cast<std::size_t>(at), ramp.size() - 2);
+        const auto mixed = [&](std::size_t i) {
+            return std::lround(ramp[k][i] +
+                               (ramp[k + 1][i] - ramp[k][i]) * (at - static_cast<double>(k)));
+        };
+        return fmt::format("#{:02x}{:02x}{:02x}", mixed(0), mixed(1), mixed(2));
+    }
+
+    static std::string map_panel(Counter counter, const HeatMap& map, double top,
+                                 const std::string& along) {
+        const auto [least, most] = std::ranges::minmax(map.cells, {}, &HeatMap::Cell::value);
+        const double span = most.value - least.value;
+        const NumberStyle style = scale_for(info(counter).unit, most.value, "µs");
+        const double wide = (svg_width - left - right) / static_cast<double>(map.xs.size());
+        const double high = panel_height / static_cast<double>(map.ys.size());
+        const double bottom = top + above + panel_height;
+        std::string text = title_text(counter, style.unit, top);
+        for (const HeatMap::Cell& cell : map.cells)
+            text += fmt::format(
+                "<rect class=\"cell\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
+                "fill=\"{}\"/>\n",
+                left + static_cast<double>(cell.x) * wide,
+                bottom - static_cast<double>(cell.y + 1) * high, wide, high,
+                heat_color(span > 0 ? (cell.value - least.value) / span : 0));
+        const std::size_t every_x = (map.xs.size() + 11) / 12;
+        for (std::size_t i = 0; i < map.xs.size(); i += every_x)
+            text += tick(left + (static_cast<double>(i) + 0.5) * wide, bottom + 16, "middle",
+                         tick_text(map.xs[i]));
+        const std::size_t every_y = (map.ys.size() + 9) / 10;
+        for (std::size_t i = 0; i < map.ys.size(); i += every_y)
+            text += tick(left - 6, bottom - (static_cast<double>(i) + 0.5) * high + 4, "end",
+                         tick_text(map.ys[i]));
+        text += tick(left - 6, top + 20, "end", shown(map.second));
+        text += tick(svg_width - right, top + 20, "end",
+                     fmt::format("over {}: dark {}, light {}", shown(along),
+                                 number_text(least.value, estimate_style(style)),
+                                 number_text(most.value, estimate_style(style))));
         return text + "</g>\n";
     }
 
@@ -177,7 +232,7 @@ class SvgWriter : public ResultSink {
             ".head{font-size:15px;font-weight:600}.title{font-size:13px;font-weight:600}\n"
             ".tick{font-size:11px}.grid{stroke:#8884;fill:none}.back{fill:#fff}\n"
             ".measured,.predicted{fill:none;stroke-width:1.8}.predicted{stroke-dasharray:6 3}\n"
-            ".band{opacity:.18}\n");
+            ".band{opacity:.18}.cell{shape-rendering:crispEdges}\n");
         for (std::size_t i = 0; i < colors.size(); ++i)
             text_.put(fmt::format(".s{0}{{stroke:{1}}}.f{0}{{fill:{1}}}\n", i, colors[i]));
         text_.put(
@@ -196,6 +251,7 @@ class SvgWriter : public ResultSink {
     Curves curves_;
     bool has_measured_ = false;
     bool has_predicted_ = false;
+    bool has_maps_ = false;
 };
 
 }  // namespace

@@ -162,6 +162,13 @@ class OpenMetrics(Report):
 
 
 class Svg(Report):
+    def test_of_two_parameters_is_a_map(self):
+        text = self.run_ok("formula", "i*k+m", "--var", "k=1..4", "--var", "m=0..4", "--format", "svg").out_text
+        panels = xml.fromstring(text).findall("{http://www.w3.org/2000/svg}g")
+        for panel in panels:
+            self.assertEqual(sum(node.get("class") == "cell" for node in panel), 4 * 5)
+        self.assertGreater(len(panels), 1)
+
     def test_is_xml_with_a_curve_for_each_side(self):
         text = self.report(golden("measured.json"), "svg", )
         root = xml.fromstring(text)

@@ -32,13 +32,13 @@ store sectors/request
    0                     10                      20                     30
                                       offset
 
-load efficiency (%)
-100 ┤●                 ○                                                      ●
+load sectors
+200 ┤
     │
     │  ●
     │
-    │
- 50 ┤
+    │●                 ○                                                      ●
+100 ┤
     │
     │
     │
@@ -48,7 +48,7 @@ load efficiency (%)
      0                     10                     20                    30
                                        offset
 
-load sectors
+store sectors
 200 ┤
     │
     │  ●
