@@ -406,7 +406,7 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
                     "The GPU that the model predicts (default h200)")
         ->type_name("M");
     sub->add_flag("--all-lines", command->all_lines, "Draw every line, however many there are");
-    command->formula.add_var_to(*sub, OptionValues::one);
+    command->formula.add_to(*sub, OptionValues::one);
     command->kernel.add_to(*sub);
     command->sweep.add_shape_to(*sub, nullptr, OptionValues::one);
     command->sweep.add_pattern_options_to(*sub, "--variant --order --seed --member --pitch --tile");

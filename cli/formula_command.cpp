@@ -102,7 +102,7 @@ ExitCode run_saved(const CLI::App& app, const FormulaCommand& command,
     require_that_all_occur(typed, formulas, command.file);
     std::vector<FormulaSweep> set;
     for (const SavedFormula& formula : formulas)
-        set.push_back(sweep_of(formula, typed, command.sweep, app));
+        set.push_back(sweep_of(formula, command.formula, command.sweep, app));
     return run_sweep_job({points_of(set), describe_sweep(set, command.file)}, command.machine,
                          command.output, invocation);
 }
@@ -146,7 +146,7 @@ void add_formula_command(CLI::App& app, Invocation& invocation) {
     sub->add_option("--file", command->file,
                     "Saved formulas (JSON) as one sweep; - reads standard input")
         ->type_name("FILE");
-    command->formula.add_var_to(*sub);
+    command->formula.add_to(*sub);
     command->sweep.add_shape_to(*sub, nullptr);
     command->machine.add_to(*sub);
     command->output.add_to(*sub);

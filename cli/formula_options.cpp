@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/formula/declared_array.h"
 #include "core/formula/tree.h"
 #include "core/text/describe.h"
 #include "core/text/range.h"
@@ -26,13 +27,24 @@ FormulaParameter read_parameter(const std::string& text) {
 
 }  // namespace
 
-void FormulaOptions::add_var_to(CLI::App& command, OptionValues values) {
+void FormulaOptions::add_to(CLI::App& command, OptionValues values) {
     const bool is_one = values == OptionValues::one;
     command
         .add_option("--var", variables,
                     is_one ? "A parameter and its value: k=3, d=-1; repeatable"
                            : "A parameter and its values: k=0..32, d=-1..1; repeatable")
         ->type_name(is_one ? "K=N" : "K=R")
+        ->allow_extra_args(false);
+    command
+        .add_option("--array", arrays,
+                    "An array: its extents, in=f32[2048][2048], or what it holds where its values "
+                    "make indices: col=@col.npy, col=i32[1000]=iota or =random; repeatable")
+        ->type_name("NAME=WHAT")
+        ->allow_extra_args(false);
+    command
+        .add_option("--struct", structures,
+                    "A structure of which the formula takes members: 'struct P { float x, y, z; }'")
+        ->type_name("C")
         ->allow_extra_args(false);
 }
 
@@ -42,24 +54,31 @@ std::vector<FormulaParameter> FormulaOptions::parameters() const {
     return parameters;
 }
 
+void FormulaOptions::declare(FormulaSweep& sweep) const {
+    for (const std::string& structure : structures) sweep.structures += structure + ";";
+    for (const std::string& array : arrays) sweep.arrays.push_back(read_declared_array(array));
+}
+
 FormulaSweep sweep_of(const FormulaOptions& formula, const SweepOptions& options) {
     FormulaSweep sweep;
     sweep.text = formula.text;
     sweep.parameters = formula.parameters();
+    formula.declare(sweep);
     sweep.settings = options.settings();
     return sweep;
 }
 
-FormulaSweep sweep_of(const SavedFormula& saved, const std::vector<FormulaParameter>& typed,
+FormulaSweep sweep_of(const SavedFormula& saved, const FormulaOptions& typed,
                       const SweepOptions& options, const CLI::App& command) {
     FormulaSweep sweep;
     sweep.name = saved.name;
     sweep.text = saved.expr;
     sweep.place = saved.expr_place;
+    typed.declare(sweep);
     for (const auto& [name, values] : saved.vars) {
         FormulaParameter& parameter = sweep.parameters.emplace_back();
         parameter = {name, values};
-        for (const FormulaParameter& other : typed)
+        for (const FormulaParameter& other : typed.parameters())
             if (other.name == name) parameter.values = other.values;
     }
     sweep.settings = options.settings();

@@ -13,11 +13,15 @@ namespace coalprof {
 
 struct FormulaOptions {
     std::string text;
-    std::vector<std::string> variables;  // "k=0..32"
+    std::vector<std::string> variables;   // "k=0..32"
+    std::vector<std::string> structures;  // "struct P { float x, y, z; }"
+    std::vector<std::string> arrays;      // "col=@col.npy"
 
-    void add_var_to(CLI::App& command, OptionValues values = OptionValues::several);
+    void add_to(CLI::App& command, OptionValues values = OptionValues::several);
     // Throws UsageError.
     std::vector<FormulaParameter> parameters() const;
+    // Structures and arrays go into `sweep`. Throws UsageError.
+    void declare(FormulaSweep& sweep) const;
 };
 
 // The formula that was typed. Machines are left out. Throws UsageError.
@@ -25,7 +29,7 @@ FormulaSweep sweep_of(const FormulaOptions& formula, const SweepOptions& options
 
 // A saved formula, with what was typed: options that `command` was given and the values of
 // `typed` parameters win over the file's. Machines are left out. Throws UsageError.
-FormulaSweep sweep_of(const SavedFormula& saved, const std::vector<FormulaParameter>& typed,
+FormulaSweep sweep_of(const SavedFormula& saved, const FormulaOptions& typed,
                       const SweepOptions& options, const CLI::App& command);
 
 }  // namespace coalprof

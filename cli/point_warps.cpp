@@ -84,6 +84,8 @@ std::optional<Plan> plan_of_pattern(const ResultHead& head, const NamedValues& p
     return SweepPoints(std::move(sweep)).at(0).plan;
 }
 
+constexpr std::size_t most_drawn = 32;
+
 std::optional<Plan> plan_of_formula(const ResultHead& head, const NamedValues& parameters,
                                     const Machine& machine) {
     constexpr std::size_t most_text = 500;  // of what takes long to evaluate there would be many
@@ -92,7 +94,8 @@ std::optional<Plan> plan_of_formula(const ResultHead& head, const NamedValues& p
         return std::nullopt;
     SweepOptions options = options_of({head, parameters});
     if (options.op.find_first_of("+.") != std::string::npos) options.op.clear();  // the text has it
-    FormulaOptions formula{.text = head.sweep.formula, .variables = {}};
+    FormulaOptions formula;
+    formula.text = head.sweep.formula;
     for (const auto& [key, value] : parameters)
         if (std::find(launch_keys.begin(), launch_keys.end(), key) == launch_keys.end())
             formula.variables.push_back(fmt::format("{}={}", key, text_of(value)));
@@ -116,6 +119,7 @@ std::optional<PointWarp> find_point_warp(const ResultHead& head, const NamedValu
         const std::optional<Plan> plan = plan_of_point(head, parameters, machine);
         if (!plan) return std::nullopt;
         const Program& program = plan->program;
+        if (program.instructions.size() > most_drawn) return std::nullopt;  // rounds of a loop
         PointWarp warp{.index = sample_of(program, machine, most_looked_at).common,
                        .instructions = {}};
         const LaunchWarp chosen = warp_at(program, warp.index);

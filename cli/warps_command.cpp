@@ -15,6 +15,7 @@
 #include "core/run/device_machine.h"
 #include "core/run/model_backend.h"
 #include "core/run/run_points.h"
+#include "core/sweep/warp_totals.h"
 #include "core/sweep/warps_source.h"
 #include "core/text/describe.h"
 #include "core/write/columns.h"
@@ -24,9 +25,24 @@ namespace {
 
 struct WarpsCommand {
     std::string file;
+    std::string type;
+    std::string op;
+    bool totals = false;
     MachineOptions machine;
     OutputOptions output;
 };
+
+// What the numbers of a .npy file are. Throws UsageError.
+NpyWarps npy_warps(const WarpsCommand& command) {
+    NpyWarps npy;
+    if (!command.op.empty()) npy.op = read_warp_op(command.op, "--op");
+    if (command.type.empty()) return npy;
+    npy.type = find_element_type(command.type);
+    if (!npy.type)
+        throw UsageError(fmt::format("--type: unknown type '{}'", shown(command.type)), {},
+                         UsageError::no_caret, hint_for_element_type(command.type));
+    return npy;
+}
 
 // The columns of a csv stand in its first line: what any later line of the file can have. None
 // where no output is one, or the user chose.
@@ -35,7 +51,7 @@ std::vector<Counter> csv_columns(const WarpsCommand& command, const Machine& mac
     if (!has_csv(targets)) return {};
     SeenCounters seen;
     const Predictor predictor(machine);
-    for (const WarpOp& op : ops_in_warps_file(command.file)) {
+    for (const WarpOp& op : ops_in_warps_file(command.file, npy_warps(command))) {
         WarpAccess access;
         access.kind = op.kind;
         access.space = op.space;
@@ -93,9 +109,13 @@ ExitCode run_warps_command(const WarpsCommand& command, const Invocation& invoca
     head.columns = listed;
     if (listed.empty())
         head.columns = csv_columns(command, machines.front(), targets, device.launcher != nullptr);
-    WarpsSource source(command.file, machines.front());
+    WarpsSource source(command.file, machines.front(), npy_warps(command));
     const std::unique_ptr<Backend> backend = backend_for(command.machine, device);
-    return sinks.judged(run_points({{source, *backend}}, head, sinks.sink(), {}, sinks.keeping()));
+    if (!command.totals)
+        return sinks.judged(
+            run_points({{source, *backend}}, head, sinks.sink(), {}, sinks.keeping()));
+    WarpTotals totals(sinks.sink());
+    return sinks.judged(run_points({{source, *backend}}, head, totals));
 }
 
 }  // namespace
@@ -105,15 +125,23 @@ void add_warps_command(CLI::App& app, Invocation& invocation) {
     CLI::App* sub = app.add_subcommand(
         "warps", "Warp instructions from a file: one line, 32 addresses, one point");
     sub->group("Commands");
-    sub->add_option("FILE", command->file, "The warps file; - reads standard input")->required();
+    sub->add_option("FILE", command->file, "The warps file, or a .npy file of addresses or indices; - reads standard input")
+        ->required();
+    sub->add_option("--type", command->type, "Of a .npy file: its numbers are indices of such elements")
+        ->type_name("T");
+    sub->add_option("--op", command->op, "Of a .npy file: what its warps do (default: load)")
+        ->type_name("O");
+    sub->add_flag("--totals", command->totals,
+                  "The sum of all lines, and how many requests take 1, 2, 3, ... sectors");
     sub->footer(
         "A line of the file is one warp instruction, # starts a comment:\n"
         "  NAME OP WIDTH A0 A1 ... A31\n"
         "  OP      load, store, atomic, reduce, shared_load or shared_store\n"
-        "  WIDTH   bytes per lane: 1, 2, 4, 8 or 16 (atomic and reduce: 4 or 8)\n"
+        "  WIDTH   bytes per lane: 1, 2, 4, 8, 16, or 32 from 10.0 on (atomic, reduce: 4 or 8)\n"
         "  A0...   32 byte addresses, decimal or 0x..., or - for an inactive lane\n\n"
         "Examples:\n"
         "  coalprof warps FILE\n"
+        "  coalprof warps indices.npy --type f32 --totals\n"
         "  coalprof warps FILE --columns load_sectors --sort load_sectors\n");
     command->machine.add_to(*sub);
     command->output.add_to(*sub);

@@ -125,8 +125,11 @@ class LineParser {
         if (is_atomic && width != 4 && width != 8)
             refuse(at_,
                    fmt::format("the width of an atomic is 4 or 8 bytes, not '{}'", shown(wanted)));
-        if (!std::has_single_bit(width) || width > 16)
-            refuse(at_, fmt::format("a width is 1, 2, 4, 8 or 16 bytes, not '{}'", shown(wanted)));
+        if (!std::has_single_bit(width) || width > 32)
+            refuse(at_,
+                   fmt::format("a width is 1, 2, 4, 8, 16 or 32 bytes, not '{}'", shown(wanted)));
+        if (width == 32 && line_.access.space == Space::shared)
+            refuse(at_, "an access of shared memory has 16 bytes at most");
         line_.access.width_bytes = static_cast<std::uint32_t>(width);
         at_ += wanted.size();
     }
@@ -255,6 +258,17 @@ class LineParser {
 }  // namespace
 
 std::span<const WarpOp> warp_ops() { return ops; }
+
+std::string word_of(const WarpOp& op) {
+    return std::string(op_words[static_cast<std::size_t>(std::ranges::find(ops, op) - ops.begin())]);
+}
+
+WarpOp read_warp_op(std::string_view word, std::string_view option) {
+    const auto found = std::ranges::find(op_words, word);
+    if (found == op_words.end())
+        throw UsageError(fmt::format("{}: {}", option, unknown_word("op", word, op_words)));
+    return ops[static_cast<std::size_t>(found - op_words.begin())];
+}
 
 bool parse_warp_op(std::string_view text, std::string_view file_name, WarpLine& line) {
     return LineParser(text, file_name, line).parse_up_to_op();

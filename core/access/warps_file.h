@@ -3,7 +3,8 @@
 //     NAME OP WIDTH A0 A1 ... A31     # a comment
 //
 // NAME: up to 200 bytes of UTF-8 without blanks, control characters or '#'. OP: load store atomic
-// reduce shared_load shared_store. WIDTH: bytes per lane, 1 2 4 8 16 (atomic, reduce: 4 or 8).
+// reduce shared_load shared_store. WIDTH: bytes per lane, 1 2 4 8 16 32 (atomic, reduce: 4 or 8;
+// shared: 16 at most).
 // A: byte address, decimal or 0x..., a multiple of WIDTH because hardware refuses others; '-' is an
 // inactive lane. Fields are parted by blanks or tabs. Blank lines, comment lines, CRLF, a byte
 // order mark and a missing last newline are accepted.
@@ -32,6 +33,9 @@ struct WarpOp {
 };
 // Those that a line can name.
 std::span<const WarpOp> warp_ops();
+std::string word_of(const WarpOp& op);  // "shared_load"
+// Throws UsageError naming `option`, with the nearest one.
+WarpOp read_warp_op(std::string_view word, std::string_view option);
 
 struct WarpLine {
     std::string_view name;  // valid until the next call of next()

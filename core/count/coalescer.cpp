@@ -250,12 +250,14 @@ struct Coalescer::Body {
     COALPROF_INLINED static GlobalCounts count(const WarpAccess& access, const TagHash& hash) {
         const bool is_atomic =
             access.kind == AccessKind::atomic || access.kind == AccessKind::reduce;
-        if (!is_atomic && is_contiguous<Width>(access)) {
-            WarpLines<Width, contiguous_slots> lines;
-            find_lines(access, lines);
-            GlobalCounts counts = counts_of(access, lines);
-            count_wavefronts<VectorBytes>(access.kind, lines, hash, counts);
-            return counts;
+        if constexpr (Width <= 16) {  // more are on more lines than there are slots for
+            if (!is_atomic && is_contiguous<Width>(access)) {
+                WarpLines<Width, contiguous_slots> lines;
+                find_lines(access, lines);
+                GlobalCounts counts = counts_of(access, lines);
+                count_wavefronts<VectorBytes>(access.kind, lines, hash, counts);
+                return counts;
+            }
         }
         WarpLines<Width, warp_lanes> lines;
         find_lines<VectorBytes>(access, lines);
@@ -279,8 +281,10 @@ struct Coalescer::Body {
                 return count<VectorBytes, 4>(access, hash);
             case 8:
                 return count<VectorBytes, 8>(access, hash);
-            default:
+            case 16:
                 return count<VectorBytes, 16>(access, hash);
+            default:
+                return count<VectorBytes, 32>(access, hash);
         }
     }
     static GlobalCounts count_usual(const WarpAccess& access, const TagHash& hash) {

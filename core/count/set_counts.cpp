@@ -86,4 +86,16 @@ void set_transactions(Readings& readings, AccessKind kind,
     set(AccessField::transaction_bytes, counts.transaction_bytes());
 }
 
+void add_counts(Readings& sum, const Readings& more) {
+    more.each([&](Counter counter, const Reading& reading) {
+        if (std::holds_alternative<double>(reading)) return;
+        Reading& known = sum[counter];
+        const auto* count = std::get_if<std::uint64_t>(&reading);
+        if (count && std::holds_alternative<std::uint64_t>(known))
+            known = std::get<std::uint64_t>(known) + *count;
+        else if (!count || !is_present(known))
+            known = reading;
+    });
+}
+
 }  // namespace coalprof

@@ -231,9 +231,7 @@ class Relaunches {
 // its block, or shares memory within one.
 Blocks blocks_of(const FormulaSweep& sweep) {
     if (sweep.settings.shape.grid) return Blocks::stay;
-    std::vector<std::string> names;
-    for (const FormulaParameter& parameter : sweep.parameters) names.push_back(parameter.name);
-    const ParsedFormula formula = parse_formula(sweep.text, names);
+    const ParsedFormula formula = tree_of(sweep);
     const auto is_of_block = [](const Node& node) {
         if (node.kind != NodeKind::variable) return false;
         const auto variable = static_cast<Variable>(node.value);

@@ -11,9 +11,7 @@ namespace {
 
 // "op load" where --op decides what is done with some access.
 bool depends_on_op(const FormulaSweep& sweep) {
-    std::vector<std::string> names;
-    for (const FormulaParameter& parameter : sweep.parameters) names.push_back(parameter.name);
-    const ParsedFormula parsed = parse_formula(sweep.text, names);
+    const ParsedFormula parsed = tree_of(sweep);
     return std::any_of(parsed.accesses.begin(), parsed.accesses.end(),
                        [](const FormulaAccess& access) { return !access.kind; });
 }

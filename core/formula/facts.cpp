@@ -25,8 +25,13 @@ NodeFacts facts_of_leaf(const Node& node, const Scope& scope) {
     return facts;
 }
 
+RangeOfResult range_of_table(const LookupTable& table, const ValueRange& index) {
+    return {{table.lowest, table.highest}, !table.holds(index.low) || !table.holds(index.high)};
+}
+
 NodeFacts facts_of_operator(const Node& node, const std::vector<NodeFacts>& known,
-                            std::uint64_t threads) {
+                            const Scope& scope) {
+    const std::uint64_t threads = scope.threads;
     NodeFacts zero;  // for what an operator does not have
     zero.sequence = Sequence{};
     std::array<const NodeFacts*, 3> operands{&zero, &zero, &zero};
@@ -34,7 +39,10 @@ NodeFacts facts_of_operator(const Node& node, const std::vector<NodeFacts>& know
     for (std::size_t k = 0; k < count; ++k) operands[k] = &known[node.children[k]];
 
     const RangeOfResult result =
-        range_of_result(node.kind, operands[0]->range, operands[1]->range, operands[2]->range);
+        node.kind == NodeKind::lookup
+            ? range_of_table(scope.tables[static_cast<std::size_t>(node.value)], operands[0]->range)
+            : range_of_result(node.kind, operands[0]->range, operands[1]->range,
+                              operands[2]->range);
     NodeFacts facts;
     facts.range = result.range;
     facts.can_fail = result.can_fail;
@@ -73,7 +81,7 @@ std::vector<NodeFacts> prove_facts(const std::vector<Node>& nodes, const Scope& 
     for (const Node& node : nodes)
         facts.push_back(child_count(node.kind) == 0
                             ? facts_of_leaf(node, scope)
-                            : facts_of_operator(node, facts, scope.threads));
+                            : facts_of_operator(node, facts, scope));
     return facts;
 }
 

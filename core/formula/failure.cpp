@@ -64,6 +64,11 @@ std::string what_fails(const ParsedFormula& formula, const ThreadValue& failed) 
             return fmt::format("'{}' shifts by a count that is not 0 to 63", text);
         case Fault::bucket_count:
             return fmt::format("'{}' needs at least 1 bucket", text);
+        case Fault::misaligned:
+            return fmt::format("the address of '{}' is no multiple of the width", text);
+        case Fault::outside_table:
+            return fmt::format("'{}' reads element {}, which its array does not hold", text,
+                               failed.value);
         case Fault::negative_index:
             return fmt::format("the index '{}' is negative ({})", text, failed.value);
         case Fault::index_too_large:
@@ -86,6 +91,10 @@ std::string hint_for(Fault fault, std::int64_t largest_index) {
                    "off with 'if'";
         case Fault::bucket_count:
             return "hash(x, buckets) answers 0 to buckets - 1, so buckets starts at 1";
+        case Fault::misaligned:
+            return "hardware refuses such an access: align it, e.g. &a[i * 4] for 4 elements at once";
+        case Fault::outside_table:
+            return "switch such threads off, e.g. if (i < m), or give --array more elements";
         case Fault::negative_index:
             return "switch such threads off, e.g. a[i - 1] if i >= 1, or clamp: max(i - 1, 0)";
         case Fault::index_too_large:

@@ -48,7 +48,9 @@ class FormulaProgramBuilder {
  public:
     FormulaProgramBuilder(std::shared_ptr<const ParsedFormula> formula, const FormulaLaunch& launch)
         : launch_(launch), scope_(scope_of(*formula, launch)) {
-        formula_ = with_thread_index(*formula);
+        formula_ = formula->is_settled
+                       ? with_thread_index(*formula)
+                       : with_thread_index(for_launch(*formula, scope_, launch.type));
         facts_ = prove_facts(formula_->nodes, scope_);
         program_.threads = scope_.threads;
         program_.block = scope_.block;
@@ -73,12 +75,30 @@ class FormulaProgramBuilder {
             }
         }
         require_shared_memory();
+        program_.predicted_only = why_predicted_only();
         program_.useful_bytes =
             useful_global_bytes_ != 0 ? useful_global_bytes_ : useful_shared_bytes_;
         return std::move(program_);
     }
 
  private:
+    // Kernels of more code take long to compile.
+    std::string_view why_predicted_only() const {
+        if (std::ranges::any_of(formula_->nodes, [](const Node& node) {
+                return node.kind == NodeKind::lookup;
+            }))
+            return "indices that are read from an array's contents are predicted only";
+        if (formula_->accesses.size() > max_formula_accesses ||
+            formula_->nodes.size() * settled_shape(launch_.shape, launch_.type).per_thread >
+                max_formula_code)
+            return "the rounds of these loops are too much code for one kernel: predicted only";
+        if (std::ranges::any_of(program_.instructions, [](const Instruction& instruction) {
+                return instruction.width_bytes > 16;
+            }))
+            return "accesses of 32 bytes are predicted only";
+        return {};
+    }
+
     // Counted before the first warp is evaluated.
     void require_walkable() const {
         std::uint64_t warps = 0;
@@ -183,6 +203,7 @@ class FormulaProgramBuilder {
         instruction.type = type;
         instruction.array = array_of(array, width, checked.extent.elements, access);
         instruction.formula = checked.formula;
+        instruction.site = access.site;
         program_.instructions.push_back(std::move(instruction));
         (access.space == Space::shared ? useful_shared_bytes_ : useful_global_bytes_) +=
             checked.extent.active_threads * width;
@@ -231,6 +252,10 @@ class FormulaProgramBuilder {
         for (std::size_t k = 0; k < program_.arrays.size(); ++k) {
             Array& array = program_.arrays[k];
             if (array.name != name) continue;
+            // Seen at another width it is an array of its own: L1 and L2 are not told that both
+            // are one.
+            if (array.element_bytes != width && access.has_c_type)
+                return array_of(fmt::format("{} as {} bytes", name, width), width, elements, access);
             if (const Space other = space_of(program_, static_cast<std::uint32_t>(k));
                 other != access.space)
                 throw formula_error(
@@ -338,6 +363,21 @@ class ShapeCheck {
     const LaunchShape& shape_;
 };
 
+// One of each declared array: numbers of those that hold none are not asked for.
+std::vector<LookupTable> tables_of(const FormulaContext& context) {
+    std::vector<LookupTable> tables;
+    for (const DeclaredArray& array : context.arrays) {
+        LookupTable& table = tables.emplace_back();
+        table.name = array.name;
+        table.values = array.values;
+        if (!array.values || array.values->empty()) continue;
+        const auto [low, high] = std::ranges::minmax(*array.values);
+        table.lowest = low;
+        table.highest = high;
+    }
+    return tables;
+}
+
 }  // namespace
 
 Scope scope_of(const ParsedFormula& formula, const FormulaLaunch& launch) {
@@ -368,6 +408,7 @@ Scope scope_of(const ParsedFormula& formula, const FormulaLaunch& launch) {
     scope.block_shape = shape.block_shape.value_or(Dimensions{shape.block});
     scope.grid_shape = shape.grid.value_or(Dimensions{scope.blocks()});
     scope.values = launch.values;
+    if (formula.context) scope.tables = tables_of(*formula.context);
     if (scope.values.size() != formula.parameters.size())
         throw Error("the formula's parameters and their values do not match", ExitCode::internal);
     return scope;

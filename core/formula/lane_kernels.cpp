@@ -364,6 +364,22 @@ COALPROF_INLINED bool select_lanes(const LaneStep& step, const LaneState& state)
     return false;
 }
 
+// What a table does not hold is 0, and fails where that is checked.
+template <bool checked>
+bool look_up(const LaneStep& step, const LaneState& state) {
+    const LookupTable& table = state.scope->tables[static_cast<std::size_t>(step.scalar)];
+    const I64* a = state.registers[step.a].lane.data();
+    const I64* guard = checked ? state.registers[step.guard].lane.data() : nullptr;
+    I64* __restrict to = state.registers[step.to].lane.data();
+    I64 failures = 0;
+    for (std::size_t k = 0; k < warp_lanes; ++k) {
+        const bool is_held = table.holds(a[k]);
+        to[k] = is_held ? (*table.values)[static_cast<std::size_t>(a[k])] : 0;
+        if constexpr (checked) failures |= mask_of(!is_held) & guard[k];
+    }
+    return failures < 0;
+}
+
 COALPROF_INLINED bool fill_scalar(const LaneStep& step, const LaneState& state) {
     state.registers[step.to].lane.fill(step.scalar);
     return false;
@@ -509,6 +525,7 @@ LaneKernel scalar_kernel(Vectors vectors) { return compiled_for<fill_scalar>(vec
 LaneKernel hash_kernel(bool checked, Vectors vectors) {
     return checked ? compiled_for<hash_checked>(vectors) : compiled_for<hash_plain>(vectors);
 }
+LaneKernel lookup_kernel(bool checked) { return checked ? look_up<true> : look_up<false>; }
 LaneKernel select_kernel(Vectors vectors) { return compiled_for<select_lanes>(vectors); }
 LaneKernel truth_kernel(Vectors vectors) {
     return compiled_for<plain<Truth01, OperandForm::scalar_right>>(vectors);

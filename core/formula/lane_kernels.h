@@ -64,6 +64,7 @@ void choose_hash(LaneStep& step, Vectors vectors);
 
 LaneKernel scalar_kernel(Vectors vectors);              // to = `scalar`
 LaneKernel hash_kernel(bool checked, Vectors vectors);  // to = hash(a, b, c)
+LaneKernel lookup_kernel(bool checked);                 // to = table `scalar` at a
 LaneKernel select_kernel(Vectors vectors);              // to = a ? b : c
 LaneKernel truth_kernel(Vectors vectors);               // to = a != 0
 LaneKernel guard_kernel(bool where_zero,

@@ -111,6 +111,7 @@ class LaneCompiler {
             return value_of_node(node.children[*facts.same_as], guard);
         if (is_lazy(node.kind)) return lazy(node, guard);
         if (node.kind == NodeKind::hash) return hash(node, facts, guard);
+        if (node.kind == NodeKind::lookup) return lookup(node, guard);
         return strict(node, facts, guard);
     }
 
@@ -155,6 +156,19 @@ class LaneCompiler {
         const Value result = emit(step);
         release(a);
         release(b);
+        return result;
+    }
+
+    Value lookup(const Node& node, std::uint16_t guard) {
+        const Value index = value_of_node(node.children[0], guard);
+        LaneStep step;
+        step.kernel = lookup_kernel(checks_);
+        reads_always_guard_ |= checks_ && guard == always_guard;
+        step.a = in_register(index);
+        step.scalar = node.value;
+        step.guard = guard;
+        const Value result = emit(step);
+        release({false, 0, step.a});
         return result;
     }
 

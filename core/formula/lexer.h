@@ -5,21 +5,28 @@
 #include <cstdint>
 #include <string_view>
 
+#include "core/text/error.h"
+
 namespace coalprof {
 
-enum class TokenKind : std::uint8_t { end, number, name, sign };
+enum class TokenKind : std::uint8_t { end, number, fraction, name, sign };
 
 struct Token {
     TokenKind kind = TokenKind::end;
     std::string_view text;   // empty at the end
     std::size_t at = 0;      // its place in the formula
-    std::int64_t value = 0;  // of a number
+    std::int64_t value = 0;    // of a number
+    bool is_unsigned = false;  // 3u
+    bool is_long = false;      // 3LL, 3uz
     std::size_t end() const { return at + text.size(); }
     bool is(std::string_view sign) const { return kind == TokenKind::sign && text == sign; }
 };
 
-// The token that starts at or behind `from`. A name may hold dots (tid.x, load.u64). Throws
-// UsageError for characters and numbers that the language does not have.
+// The token that starts at or behind `from`; comments are blanks. A name may hold dots (tid.x,
+// load.u64). Throws UsageError for characters and numbers that the language does not have.
 Token next_token(std::string_view formula, std::size_t from);
+
+// What is said of a fraction where a whole number is wanted.
+UsageError fraction_error(std::string_view formula, std::size_t at);
 
 }  // namespace coalprof

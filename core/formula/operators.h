@@ -34,6 +34,8 @@ enum class Fault : std::uint8_t {
     division_by_zero,  // of / and %
     shift_count,       // not 0 to 63
     bucket_count,      // hash(x, buckets) with fewer than one bucket
+    misaligned,        // of an address: no multiple of the width
+    outside_table,     // an index that an array with contents does not have
     negative_index,
     index_too_large,
 };
@@ -104,6 +106,44 @@ struct Absolute {
     }
 };
 
+// Of the low 32 bits.
+struct Population {
+    static constexpr OperatorInfo info{
+        NodeKind::population,
+        "__popc",
+        0,
+        "static_cast<long long>(Bits32::population(static_cast<Index>({0})))",
+        "__popc(a)",
+        1,
+        1};
+    static I64 of(I64 a, I64) { return number(Bits32::population(bits(a))); }
+    static RangeOfResult range(const ValueRange&, const ValueRange&);
+};
+struct LeadingZeros {
+    static constexpr OperatorInfo info{
+        NodeKind::leading_zeros,
+        "__clz",
+        0,
+        "static_cast<long long>(Bits32::leading_zeros(static_cast<Index>({0})))",
+        "__clz(a)",
+        1,
+        1};
+    static I64 of(I64 a, I64) { return number(Bits32::leading_zeros(bits(a))); }
+    static RangeOfResult range(const ValueRange&, const ValueRange&);
+};
+struct Reversed {
+    static constexpr OperatorInfo info{
+        NodeKind::reversed,
+        "__brev",
+        0,
+        "static_cast<long long>(Bits32::reversed(static_cast<Index>({0})))",
+        "__brev(a)",
+        1,
+        1};
+    static I64 of(I64 a, I64) { return number(Bits32::reversed(bits(a))); }
+    static RangeOfResult range(const ValueRange&, const ValueRange&);
+};
+
 // ---- arithmetic ----
 
 struct Multiply {
@@ -144,6 +184,17 @@ struct Division {
 };
 struct Divide : Division {
     static constexpr OperatorInfo info{NodeKind::divide, "/", 11};
+    static auto of(auto a, auto b) { return a / b; }
+    static I64 lane(I64 a, I64 b) { return a / divisor(a, b); }
+    static RangeOfResult range(const ValueRange& a, const ValueRange& b);
+};
+// An address in units of a wider type: a remainder is a misaligned access.
+struct DivideExactly : Division {
+    static constexpr OperatorInfo info{NodeKind::divide_exactly, "", 11, "{0} / {1}"};
+    static constexpr Fault fault(I64 a, I64 b) {
+        const Fault known = Division::fault(a, b);
+        return known == Fault::none && a % b != 0 ? Fault::misaligned : known;
+    }
     static auto of(auto a, auto b) { return a / b; }
     static I64 lane(I64 a, I64 b) { return a / divisor(a, b); }
     static RangeOfResult range(const ValueRange& a, const ValueRange& b);
@@ -298,8 +349,8 @@ struct LogicalOr {
 template <typename... Operator>
 struct List {};
 // Those that evaluate all their operands.
-using Strict = List<Negate, Complement, LogicalNot, Absolute, Multiply, Add, Subtract, Divide,
-                    Remainder, ShiftLeft, ShiftRight, Less, LessEqual, Greater, GreaterEqual, Equal,
+using Strict = List<Negate, Complement, LogicalNot, Absolute, Population, LeadingZeros, Reversed,
+                    Multiply, Add, Subtract, Divide, DivideExactly, Remainder, ShiftLeft, ShiftRight, Less, LessEqual, Greater, GreaterEqual, Equal,
                     NotEqual, BitAnd, BitXor, BitOr, Minimum, Maximum, Hash>;
 
 }  // namespace operators

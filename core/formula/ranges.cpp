@@ -102,6 +102,16 @@ RangeOfResult Divide::range(const ValueRange& a, const ValueRange& b) {
     return *all;
 }
 
+RangeOfResult DivideExactly::range(const ValueRange& a, const ValueRange& b) {
+    return {Divide::range(a, b).range, true};
+}
+
+RangeOfResult Population::range(const ValueRange&, const ValueRange&) { return {{0, 32}, false}; }
+RangeOfResult LeadingZeros::range(const ValueRange&, const ValueRange&) { return {{0, 32}, false}; }
+RangeOfResult Reversed::range(const ValueRange&, const ValueRange&) {
+    return {{0, 0xFFFF'FFFF}, false};
+}
+
 RangeOfResult Remainder::range(const ValueRange& a, const ValueRange& b) {
     const bool can_fail = holds_zero(b) || (a.low == lowest && b.low <= -1 && b.high >= -1);
     if (same_as(a, b)) return {a, can_fail};

@@ -39,6 +39,8 @@ class ThreadEvaluator {
                 return {scope_.values[static_cast<std::size_t>(node.value)]};
             case NodeKind::variable:
                 return {value_of(static_cast<Variable>(node.value), scope_, thread_)};
+            case NodeKind::lookup:
+                return looked_up(id);
             case NodeKind::logical_and:
             case NodeKind::logical_or:
                 return either(node);
@@ -61,6 +63,15 @@ class ThreadEvaluator {
         ThreadValue right = evaluate(node.children[1]);
         right.value = right.value != 0;
         return right;
+    }
+
+    ThreadValue looked_up(NodeId id) const {
+        const Node& node = nodes_[id];
+        const ThreadValue index = evaluate(node.children[0]);
+        if (index.fault != Fault::none) return index;
+        const LookupTable& table = scope_.tables[static_cast<std::size_t>(node.value)];
+        if (!table.holds(index.value)) return {index.value, Fault::outside_table, id};
+        return {(*table.values)[static_cast<std::size_t>(index.value)]};
     }
 
     ThreadValue strict(NodeId id) const {

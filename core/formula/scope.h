@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/formula/tree.h"
@@ -10,15 +12,31 @@
 
 namespace coalprof {
 
+// What an array holds whose values make indices.
+struct LookupTable {
+    std::string name;
+    std::shared_ptr<const std::vector<std::int64_t>> values;  // at least one
+    std::int64_t lowest = 0;
+    std::int64_t highest = 0;
+    bool holds(std::int64_t index) const {
+        return index >= 0 && static_cast<std::uint64_t>(index) < values->size();
+    }
+};
+
 struct Scope {
     std::uint64_t threads = 1;         // n: logical indices 0 .. threads-1
     std::uint32_t block = 1;           // bdim: threads of a block
     Dimensions block_shape = {};       // bdim.x, .y, .z: their product is `block`
     Dimensions grid_shape = {};        // gdim.x, .y, .z: no fewer than blocks()
     std::vector<std::int64_t> values;  // of the parameters, in the formula's order
+    std::vector<LookupTable> tables = {};
 
     std::uint64_t blocks() const { return (threads - 1) / block + 1; }
 };
+
+// Its loops gone through, and what depends on the type or on what arrays hold put in. The scope has
+// the tables of the formula's context.
+ParsedFormula for_launch(const ParsedFormula& formula, const Scope& scope, ElementType type);
 
 // What a variable is in a launch: counter / divisor % modulus, where one of the launch's counters
 // moves from thread to thread; or a number that is the same in all of them.

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,9 @@ inline constexpr std::size_t max_formula_bytes = 4096;
 inline constexpr std::size_t max_formula_depth = 64;
 inline constexpr std::size_t max_formula_nodes = 512;
 inline constexpr std::size_t max_formula_accesses = 16;
+// Of loops, whose rounds are written out. Nodes are numbered in 16 bits.
+inline constexpr std::size_t max_rounds = 4096;
+inline constexpr std::size_t max_unrolled_nodes = 60'000;
 // Numbers, names and operators times elements a thread: each of them is code, and a kernel of twice
 // as many takes more than twice as long to compile (512 x 4: 1.6 to 3.2 s on 2 busy cores, 512 x 8:
 // up to 10 s; NVRTC 13.0, sm_90, 2026-11-21, tests/kernels/largest_formula_test.cpp).
@@ -30,8 +34,8 @@ inline constexpr std::size_t max_formula_name_bytes = 32;
 enum class NodeKind : std::uint8_t {
     // clang-format off
     literal, parameter, variable,
-    negate, complement, logical_not, absolute,
-    multiply, divide, remainder, add, subtract, shift_left, shift_right,
+    negate, complement, logical_not, absolute, population, leading_zeros, reversed, lookup,
+    multiply, divide, divide_exactly, remainder, add, subtract, shift_left, shift_right,
     less, less_equal, greater, greater_equal, equal, not_equal,
     bit_and, bit_xor, bit_or, minimum, maximum,
     logical_and, logical_or, conditional, hash,
@@ -60,12 +64,12 @@ struct Node {
     std::uint16_t at = 0;  // of its operator, where a caret belongs
     NodeId first = 0;      // its subtree is the nodes first .. its own
     std::array<NodeId, 3> children{};
-    std::int64_t value = 0;  // of a literal; which parameter; which Variable
+    std::int64_t value = 0;  // of a literal; which parameter, Variable or table
 };
 
 constexpr std::size_t child_count(NodeKind kind) {
     if (kind <= NodeKind::variable) return 0;
-    if (kind <= NodeKind::absolute) return 1;
+    if (kind <= NodeKind::lookup) return 1;
     return kind < NodeKind::conditional ? 2 : 3;
 }
 // Whether it evaluates some of its operands only where others say so.
@@ -86,26 +90,50 @@ struct FormulaAccess {
     std::uint16_t end = 0;
     std::uint16_t index_begin = 0;  // the index within it; the same twice: i, which nobody wrote
     std::uint16_t index_end = 0;
-    std::uint16_t condition_begin = 0;  // "if ...", where there is a condition
+    std::uint16_t condition_begin = 0;  // "if ..." behind it, where that was written
+    std::uint32_t site = 0;  // which of the text's accesses: rounds of a loop have it in common
+    bool is_bare_comparison = false;
+    bool has_c_type = false;  // C says its type: an array may be seen at several widths
+};
+
+// An array that was declared beside the formula: --array.
+struct DeclaredArray {
+    std::string name;
+    std::optional<ElementType> type;     // none: --type's
+    std::vector<std::uint64_t> extents;  // empty: one, as long as it must be
+    // What it holds, where its values make indices: numbers from a file, or a rule.
+    std::shared_ptr<const std::vector<std::int64_t>> values;
+    enum class Rule : std::uint8_t { none, zeros, iota, random } rule = Rule::none;
+    std::uint64_t seed = 1;
+};
+
+struct FormulaContext {
+    std::vector<std::string> parameters;  // the names given by --var; require_parameter_name()
+    std::string structures = {};          // C: --struct
+    std::vector<DeclaredArray> arrays = {};
 };
 
 struct ParsedFormula {
-    std::string text;                     // as the user typed it
+    std::string text;                     // as the user typed it, macros put in
     std::vector<std::string> parameters;  // names, in the order their values are given
     std::vector<bool> uses_parameter;     // which of them occur
     std::vector<Node> nodes;
     std::vector<FormulaAccess> accesses;
+    // Loops, and indices that depend on a type or on what an array holds, are settled for each
+    // launch: for_launch() reads the source again.
+    bool is_settled = true;
+    std::string source = {};
+    std::shared_ptr<const FormulaContext> context = nullptr;
 
     std::string_view text_of(const Node& node) const {
         return std::string_view(text).substr(node.begin, std::size_t{node.end} - node.begin);
     }
 };
 
-// Text to tree. `parameters` are the names given by --var; each is a valid_parameter_name().
-// `tile_width` is the example of a row's length that hints give for shared memory. Throws
-// UsageError with the text, a caret and a hint.
-ParsedFormula parse_formula(std::string_view text, const std::vector<std::string>& parameters,
-                            std::uint64_t tile_width = 32);
+// Text to tree. Of a loop one round is read, see is_settled. Throws UsageError with the text, a
+// caret and a hint.
+ParsedFormula parse_formula(std::string_view text, const FormulaContext& context);
+ParsedFormula parse_formula(std::string_view text, const std::vector<std::string>& parameters);
 
 // Throws UsageError where `name` cannot be a parameter: not a name, too long, or taken.
 void require_parameter_name(std::string_view name);

@@ -41,10 +41,6 @@ constexpr std::array<VariableName, variable_count> variable_names{{
 }};
 
 // Words of other languages and habits, with what this one says instead.
-constexpr std::string_view no_types =
-    "there are no types and casts, every number is a 64-bit integer: write row = ...; a[row]";
-constexpr std::string_view no_loops =
-    "there are no loops: --var j=0..3 measures each step, or write each access behind ;";
 constexpr std::string_view no_fractions =
     "there are only whole numbers: / already divides towards zero, i*3/2 is a fraction of i";
 struct Foreign {
@@ -60,21 +56,12 @@ constexpr Foreign foreign_words[] = {
     {"blockIdx", "write blockIdx.x, or 'bid' for the block's number"},
     {"blockDim", "write blockDim.x, or 'bdim' for the threads of a block"},
     {"gridDim", "write gridDim.x, or 'gdim' for the number of blocks"},
-    {"warpSize", "a warp has 32 lanes: write 32"},
     {"and", "write && for conditions, & for bits"},
     {"or", "write || for conditions, | for bits"},
     {"not", "write ! for conditions, ~ for bits"},
     {"mod", "write % for the remainder"},
-    {"int unsigned long float double const auto size_t int64_t uint32_t", no_types},
-    {"for while", no_loops},
     {"floor ceil round sqrt", no_fractions},
     {"pow", "there are no powers: write i*i, or 1 << k for a power of two"},
-    {"atomicAdd atomicMax atomicMin atomicOr atomicAnd atomicXor",
-     "write atomic: bins[...], or reduce: bins[...] where the old value is not used"},
-    {"__ldg", "write only the access: load: a[i]"},
-    {"sizeof", "indices count elements, not bytes: --type says how wide one is"},
-    {"true", "write 1"},
-    {"false", "write 0"},
 };
 
 // Empty: the word is none of them.
@@ -104,7 +91,9 @@ bool is_capital(std::string_view name) {
 
 // Whether the language has taken the name.
 bool is_reserved(std::string_view name) {
-    return find_variable(name) || find_function(name) || find_access_kind(name) || name == "if";
+    constexpr std::string_view words[] = {"if", "for", "while", "return", "else"};
+    return find_variable(name) || find_function(name) || find_access_kind(name) ||
+           std::ranges::find(words, name) != std::end(words);
 }
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& known,

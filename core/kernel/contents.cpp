@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/access/npy.h"
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
@@ -102,30 +103,6 @@ class FileBytes : public ArrayContents {
     std::size_t begin_;
 };
 
-// Where the elements begin in a file of numpy's; 0: it is none. Source: NumPy's NEP 1.
-std::size_t begin_of_npy(const std::string& bytes, const std::string& path) {
-    constexpr std::string_view magic = "\x93NUMPY";
-    if (!bytes.starts_with(magic)) return 0;
-    const auto cut = [&] { return UsageError(fmt::format("{}: it was cut", shown(path))); };
-    if (bytes.size() < 12) throw cut();
-    const auto byte = [&](std::size_t at) {
-        return static_cast<std::size_t>(static_cast<unsigned char>(bytes[at]));
-    };
-    const bool is_old = bytes[6] == 1;
-    const std::size_t length =
-        is_old ? byte(8) | byte(9) << 8 : byte(8) | byte(9) << 8 | byte(10) << 16 | byte(11) << 24;
-    const std::size_t begin = (is_old ? 10 : 12) + length;
-    if (begin > bytes.size()) throw cut();
-    const std::string_view header = std::string_view(bytes).substr(0, begin);
-    if (header.find("'fortran_order': True") != header.npos)
-        throw UsageError(fmt::format("{}: its array is in Fortran's order", shown(path)), {},
-                         UsageError::no_caret, "save it with numpy.ascontiguousarray");
-    if (header.find("'descr': '>") != header.npos || header.find("'descr': '|O") != header.npos)
-        throw UsageError(
-            fmt::format("{}: its elements are no plain little-endian numbers", shown(path)));
-    return begin;
-}
-
 }  // namespace
 
 ElementKind read_element_kind(std::string_view word, std::string_view option) {
@@ -169,8 +146,9 @@ ArrayFile contents_of_file(const std::string& path) {
         throw UsageError(
             fmt::format("{}: it holds more than {} MiB", shown(path), most_file_bytes >> 20), {},
             UsageError::no_caret, "a smaller array shows the same");
-    const std::size_t begin = begin_of_npy(*bytes, path);
-    const std::uint64_t size_bytes = bytes->size() - begin;
+    const std::uint64_t size_bytes =
+        is_npy(*bytes) ? read_npy(*bytes, path).data.size() : bytes->size();
+    const std::size_t begin = bytes->size() - size_bytes;
     return {std::make_shared<FileBytes>(std::move(*bytes), begin), size_bytes};
 }
 

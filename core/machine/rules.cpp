@@ -131,6 +131,7 @@ constexpr Abilities abilities_of(ComputeCapability cc) {
             .managed_memory = from(3, 0),
             .grid_blocks = {from(3, 0) ? 2147483647u : 65535u, 65535, from(2, 0) ? 65535u : 1u},
             .shared_atomics = from(1, 2),
+            .widest_access_bytes = from(10, 0) ? 32u : 16u,
             .source = feature_tables};
 }
 

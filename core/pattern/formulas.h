@@ -71,6 +71,27 @@ struct Scatter {
     constexpr Index operator()(Index i) const { return word(i) % elements; }
 };
 
+// CUDA's __popc, __clz and __brev: of the low 32 bits.
+struct Bits32 {
+    static constexpr Index population(Index word) {
+        Index count = 0;
+        for (word &= 0xFFFFFFFFull; word != 0; word &= word - 1) ++count;
+        return count;
+    }
+    static constexpr Index leading_zeros(Index word) {
+        Index count = 32;
+        for (word &= 0xFFFFFFFFull; word != 0; word >>= 1) --count;
+        return count;
+    }
+    static constexpr Index reversed(Index word) {
+        word = (word >> 1 & 0x55555555ull) | (word & 0x55555555ull) << 1;
+        word = (word >> 2 & 0x33333333ull) | (word & 0x33333333ull) << 2;
+        word = (word >> 4 & 0x0F0F0F0Full) | (word & 0x0F0F0F0Full) << 4;
+        word = (word >> 8 & 0x00FF00FFull) | (word & 0x00FF00FFull) << 8;
+        return (word >> 16 & 0xFFFFull) | (word & 0xFFFFull) << 16;
+    }
+};
+
 // A matrix row by row. Each row gets whole warps: `row_threads` is `columns` rounded up to a
 // multiple of 32, and the threads beyond the last column are idle, as under `if (x < width)`.
 struct Rows {

@@ -29,7 +29,7 @@ struct TypeInfo {
     std::uint32_t bytes;
     std::string_view cuda_names;  // with a blank between them
 };
-constexpr std::array<TypeInfo, 20> types{{
+constexpr std::array<TypeInfo, 23> types{{
     {ElementType::u8, "u8", 1, "uchar uint8_t bool"},
     {ElementType::u16, "u16", 2, "ushort uint16_t"},
     {ElementType::u32, "u32", 4, "uint unsigned uint32_t"},
@@ -50,11 +50,14 @@ constexpr std::array<TypeInfo, 20> types{{
     {ElementType::u32x4, "u32x4", 16, "uint4 int4"},
     {ElementType::f32x4, "f32x4", 16, "float4"},
     {ElementType::f64x2, "f64x2", 16, "double2"},
+    {ElementType::u32x8, "u32x8", 32, ""},
+    {ElementType::f32x8, "f32x8", 32, ""},
+    {ElementType::f64x4, "f64x4", 32, "double4_32a"},
 }};
 constexpr bool are_in_enum_order() {
     for (std::size_t i = 0; i < types.size(); ++i)
         if (types[i].type != static_cast<ElementType>(i)) return false;
-    return types.back().type == ElementType::f64x2;
+    return types.back().type == ElementType::f64x4;
 }
 static_assert(are_in_enum_order());
 const TypeInfo& info(ElementType type) { return types[static_cast<std::size_t>(type)]; }

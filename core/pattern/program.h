@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -101,7 +102,7 @@ enum class LoadPath : std::uint8_t { ld, ldg, tex };
 enum class ElementType : std::uint8_t {
     // clang-format off
     u8, u16, u32, u64, s8, s16, s32, s64, f16, bf16, f32, f64,
-    u8x4, f16x2, bf16x2, u32x2, f32x2, u32x4, f32x4, f64x2,
+    u8x4, f16x2, bf16x2, u32x2, f32x2, u32x4, f32x4, f64x2, u32x8, f32x8, f64x4,
     // clang-format on
 };
 
@@ -117,6 +118,8 @@ struct Instruction {
     LoadPath path = LoadPath::ld;  // of loads of global memory
     // Of what lies there; it has width_bytes. How an atomic adds follows from it, no traffic does.
     ElementType type = ElementType::u32;
+    // Those with one site are rounds of one instruction in a loop: results add them up.
+    std::optional<std::uint32_t> site = std::nullopt;
 };
 
 struct Program {
@@ -125,6 +128,8 @@ struct Program {
     std::uint64_t threads = 0;              // logical indices 0 .. threads-1, idle ones included
     std::uint32_t block = 256;       // logical indices of one block; its last warp may be partial
     std::uint64_t useful_bytes = 0;  // what the algorithm needs: active lanes x width, all told
+    // Why the kernels made for a GPU cannot do the same; empty: they can.
+    std::string_view predicted_only = {};
 };
 
 // Whether it loads pointers to rows, no elements.

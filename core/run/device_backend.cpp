@@ -174,6 +174,8 @@ void DeviceBackend::measure(Measured& one) {
         fail(one, lost_);
     else if (planned.warp)
         one.point.measured.emplace();  // nothing but its counters
+    else if (!planned.plan.program.predicted_only.empty())
+        warnings_.push_back({"W-PREDICTED", planned.name, std::string(planned.plan.program.predicted_only)});
     else
         time(one);
     if (!one.prediction) start_prediction(one);

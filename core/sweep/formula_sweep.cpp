@@ -95,14 +95,6 @@ void require_that_op_decides(const std::vector<FormulaSweep>& set,
         "leave out --op, or have the formula start with the array: a[i]");
 }
 
-ParsedFormula tree_of(const FormulaSweep& sweep) {
-    std::vector<std::string> names;
-    for (const FormulaParameter& parameter : sweep.parameters) names.push_back(parameter.name);
-    const LaunchShape& shape = sweep.settings.shape;
-    return shape.block_shape ? parse_formula(sweep.text, names, shape.block_shape->x)
-                             : parse_formula(sweep.text, names);
-}
-
 std::shared_ptr<const ParsedFormula> parsed(const FormulaSweep& sweep) {
     require_own_names(sweep);
     auto formula = std::make_shared<const ParsedFormula>(tree_of(sweep));
@@ -199,6 +191,13 @@ SetSettings settings_of(const std::vector<FormulaSweep>& set) {
 bool belongs_to_points(std::string_view setting) { return setting == "op" || setting == "type"; }
 
 }  // namespace
+
+ParsedFormula tree_of(const FormulaSweep& sweep) {
+    FormulaContext context{{}, sweep.structures, sweep.arrays};
+    for (const FormulaParameter& parameter : sweep.parameters)
+        context.parameters.push_back(parameter.name);
+    return parse_formula(sweep.text, context);
+}
 
 Program FormulaPrograms::of_cell(std::uint64_t cell, const std::function<Program()>& make) {
     {

@@ -26,6 +26,8 @@ struct FormulaSweep {
     std::string text;
     TextPlace place;  // of the text; in no file: typed on the command line
     std::vector<FormulaParameter> parameters;
+    std::string structures = {};            // C: --struct
+    std::vector<DeclaredArray> arrays = {};  // --array
     // Op, type, shape, cache settings and machines; pattern, values and options are not read.
     Sweep settings;
 };
@@ -77,6 +79,9 @@ class FormulaPoints : public SweptPoints {
     bool tells_sizes_ = false;  // each point its own
     std::shared_ptr<FormulaPrograms> programs_;
 };
+
+// Its tree as the text says it, loops not gone through. Throws UsageError.
+ParsedFormula tree_of(const FormulaSweep& sweep);
 
 // Of several formulas with the same parameters each keeps those that occur in it; `occurs` says
 // which did. Throws UsageError for a formula that cannot be read.

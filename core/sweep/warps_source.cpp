@@ -13,23 +13,24 @@
 namespace coalprof {
 namespace {
 
-std::unique_ptr<ByteSource> open_warps(const std::string& file) {
-    return open_bytes(file, [] {
+std::unique_ptr<ByteSource> open_warps(const std::string& file, const NpyWarps& npy) {
+    auto bytes = open_bytes(file, [] {
         stop_if_asked();  // half a line that came before it is none
         return false;
     });
+    return lines_of_npy(std::move(bytes), file, npy);
 }
 
 std::string name_of(const std::string& file) { return file == "-" ? "standard input" : file; }
 
 }  // namespace
 
-std::vector<WarpOp> ops_in_warps_file(const std::string& file) {
+std::vector<WarpOp> ops_in_warps_file(const std::string& file, const NpyWarps& npy) {
     const std::vector<WarpOp> all(warp_ops().begin(), warp_ops().end());
     // A named pipe that is opened and closed again has lost what its writer wrote.
     std::error_code none;
     if (file != "-" && !std::filesystem::is_regular_file(file, none)) return all;
-    const auto bytes = open_warps(file);
+    const auto bytes = open_warps(file, npy);
     if (!bytes->can_rewind()) return all;
     std::vector<WarpOp> ops;
     try {
@@ -43,8 +44,11 @@ std::vector<WarpOp> ops_in_warps_file(const std::string& file) {
     return ops;
 }
 
-WarpsSource::WarpsSource(const std::string& file, const Machine& machine)
-    : name_(name_of(file)), bytes_(open_warps(file)), reader_(*bytes_, name_), machine_(machine) {}
+WarpsSource::WarpsSource(const std::string& file, const Machine& machine, const NpyWarps& npy)
+    : name_(name_of(file)),
+      bytes_(open_warps(file, npy)),
+      reader_(*bytes_, name_),
+      machine_(machine) {}
 
 void WarpsSource::open() {
     if (fetch(Wait::yes)) return;
@@ -56,6 +60,11 @@ bool WarpsSource::fetch(Wait wait) {
     if (has_line_) return true;
     stop_if_asked();
     has_line_ = reader_.next(line_, wait);
+    if (has_line_ && line_.access.width_bytes > machine_.rules->abilities.widest_access_bytes)
+        throw UsageError(
+            fmt::format("{}:{}: no access of {} has {} bytes a lane", shown(name_), line_.number,
+                        machine_.name, line_.access.width_bytes),
+            {}, UsageError::no_caret, "accesses of 32 bytes came with 10.0: --machine b200");
     return has_line_;
 }
 

@@ -6,14 +6,16 @@
 #include <vector>
 
 #include "core/access/warps_file.h"
+#include "core/sweep/npy_warps.h"
 #include "core/sweep/point_source.h"
 
 namespace coalprof {
 
 class WarpsSource : public PointSource {
  public:
-    // "-" is standard input. Throws Error where the file cannot be opened.
-    WarpsSource(const std::string& file, const Machine& machine);
+    // "-" is standard input; `npy` says what a .npy file holds. Throws Error where the file cannot be
+    // opened.
+    WarpsSource(const std::string& file, const Machine& machine, const NpyWarps& npy = {});
 
     // Reads the first line. Throws UsageError where it does not fit, or there is none.
     void open() override;
@@ -37,6 +39,6 @@ class WarpsSource : public PointSource {
 // The instructions that lines of the file name; all that there are for what can be read only once
 // (a pipe). Ends without a word at the first line that does not fit up to its op; what stands
 // behind the op is not looked at. Throws as WarpsSource does.
-std::vector<WarpOp> ops_in_warps_file(const std::string& file);
+std::vector<WarpOp> ops_in_warps_file(const std::string& file, const NpyWarps& npy = {});
 
 }  // namespace coalprof

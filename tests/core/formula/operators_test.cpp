@@ -35,6 +35,18 @@ const OfC all[] = {
     {"-k", [](I64 a, I64) { return a == low ? Value() : Value(-a); }},
     {"~k", [](I64 a, I64) { return Value(~a); }},
     {"!k", [](I64 a, I64) { return Value(!a); }},
+    {"__popc(k)", [](I64 a, I64) { return Value(__builtin_popcount(static_cast<unsigned>(a))); }},
+    {"__clz(k)",
+     [](I64 a, I64) {
+         const auto word = static_cast<unsigned>(a);
+         return Value(word == 0 ? 32 : __builtin_clz(word));
+     }},
+    {"__brev(k)",
+     [](I64 a, I64) {
+         I64 turned = 0;
+         for (int bit = 0; bit < 32; ++bit) turned |= (a >> bit & 1) << (31 - bit);
+         return Value(turned);
+     }},
     {"abs(k)", [](I64 a, I64) { return a == low ? Value() : Value(a < 0 ? -a : a); }},
     {"k * pitch",
      [](I64 a, I64 b) {

@@ -1,0 +1,304 @@
+// Reads a formula: index expressions and instructions, or C as it stands in a kernel. It goes
+// through the text once and executes what it can: variables hold trees, loops are gone through
+// round by round, conditions guard the accesses that stand under them. Only for the files of this
+// folder.
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/formula/c_types.h"
+#include "core/formula/lexer.h"
+#include "core/formula/operators.h"
+#include "core/formula/scope.h"
+#include "core/formula/tree.h"
+#include "core/text/error.h"
+
+namespace coalprof {
+
+// Children before parents, the root last; numbered from 0.
+using NodeTree = std::vector<Node>;
+
+// How C computes with a whole number: in 64 bits, as 32 unsigned bits that wrap around, or as who
+// wrote it left open.
+enum class Arithmetic : std::uint8_t { plain, word, wide };
+
+struct ReadValue {
+    enum class Kind : std::uint8_t {
+        number,   // tree
+        data,     // what is not known: an element of an array, a fraction
+        pointer,  // into `array`, or perhaps: a name that nobody declared
+        place,    // what a pointer points to, not read yet
+    };
+    Kind kind = Kind::data;
+    std::size_t begin = 0;  // its text
+    std::size_t end = 0;
+
+    NodeTree tree = {};  // of a place or a pointer: so many units from the array's start; empty: 0
+    bool is_comparison = false;  // without parentheses around it
+    std::size_t sign_at = 0;     // of its operator
+    Arithmetic arithmetic = Arithmetic::plain;
+    bool wraps = false;  // the tree's low 32 bits are meant
+
+    std::shared_ptr<const UsageError> why = nullptr;  // said where a number is needed
+    bool may_be_array = false;                        // nobody declared it
+
+    std::string_view array = {};
+    CTypeId type = CTypes::usual;  // of the place, or of what the pointer points to
+    std::uint64_t unit_bytes = 0;  // 0: an element of an array that nobody declared
+    std::size_t index_begin = 0;   // the text in the brackets, where there is one pair
+    std::size_t index_end = 0;
+
+    std::optional<std::size_t> atomic = std::nullopt;  // the access whose result it is
+
+    bool is(Kind wanted) const { return kind == wanted; }
+};
+
+struct ReadVariable {
+    std::string_view name;
+    ReadValue value;
+    CTypeId type = CTypes::none;   // none: as its value is
+    std::size_t guards = 0;        // that stood when it was declared
+    std::size_t assigned_at = 0;   // counts assignments
+};
+
+struct ReadArray {
+    std::string name;
+    CTypeId type = CTypes::usual;
+    Space space = Space::global;
+    bool is_local = false;  // in registers: no traffic
+    const DeclaredArray* declared = nullptr;
+};
+
+// A condition under which the statements stand that are being read.
+struct ReadGuard {
+    NodeTree tree = {};
+    std::shared_ptr<const UsageError> why = nullptr;  // it is not known
+    bool is_of_loop = false;
+    bool is_of_exit = false;  // the others have left
+    std::size_t number = 0;
+};
+
+// Where threads leave: the condition under which they do, from the beginning on.
+struct ReadExit {
+    enum class Of : std::uint8_t { function, loop, round } of = Of::function;
+    std::size_t loop = 0;  // how many loops stand around it
+    ReadGuard condition;
+};
+
+// A load that needs no second one while nothing is stored.
+struct KnownLoad {
+    std::string_view array;
+    NodeTree index;
+    CTypeId type = 0;
+    std::vector<std::size_t> guards;
+    ReadValue value;
+};
+
+// What is known of the launch; without a scope loops are read once.
+struct ReadLaunch {
+    const Scope* scope = nullptr;
+    ElementType type = ElementType::f32;
+};
+
+class FormulaReader {
+ public:
+    FormulaReader(std::string_view text, const FormulaContext& context, const ReadLaunch& launch);
+    ParsedFormula read();
+
+ private:
+    using Kind = ReadValue::Kind;
+
+    // ---- text ----
+    std::string_view text() const { return text_; }
+    UsageError error(std::size_t at, const std::string& sentence, const std::string& hint) const;
+    void advance() { token_ = next_token(text_, token_.end()); }
+    void advance_past_operand() {
+        last_end_ = token_.end();
+        advance();
+    }
+    void seek(std::size_t at) { token_ = next_token(text_, at); }
+    Token peek() const { return next_token(text_, token_.end()); }
+    static std::string named(const Token& token);
+    std::string_view text_between(std::size_t begin, std::size_t end) const;
+    bool is_word(std::string_view word) const {
+        return token_.kind == TokenKind::name && token_.text == word;
+    }
+    bool take(std::string_view sign);
+    void expect(std::string_view sign, const char* hint);
+    std::size_t end_of_group(std::size_t open) const;  // behind its closing sign
+    std::size_t find_in_group(std::size_t from, std::string_view sign) const;
+
+    // ---- statements (statements.cpp) ----
+    void read_statements(std::string_view end);
+    void read_statement();
+    bool read_control();
+    bool begins_structure() const;
+    void read_if();
+    void read_for();
+    void read_while();
+    struct Loop;
+    void read_loop(Loop loop);
+    bool read_round(Loop& loop);
+    void guard_round(Loop& loop, const ReadValue& test);
+    void read_exit(ReadExit::Of of);
+    void read_simple();
+    void read_assignment(const ReadValue& target);
+    void assign_name(const Token& name, const Token& sign, ReadValue value);
+    void read_assigned_name();
+    void define(const Token& name, ReadValue value);
+    void read_access();
+    void finish_expression(ReadValue value, std::size_t touched);
+    void read_statement_end();
+    std::size_t variables_below() const { return variables_.size() - implied_; }
+    void leave(std::size_t below) { variables_.resize(below + implied_); }
+    void read_instruction();
+    void read_prefix(FormulaAccess& access);
+    NodeTree read_condition_behind(FormulaAccess& access);
+    [[noreturn]] void fail_after_statement();
+    void require_conditions_behind_if() const;
+
+    // ---- declarations (declarations.cpp) ----
+    bool begins_declaration() const;
+    void read_declaration();
+    void read_declarator(CTypeId base, Space space, bool is_auto);
+    void read_parameters();
+    void read_structure(bool is_typedef);
+    std::vector<CMember> read_members();
+    void read_initializer(const ReadVariable& variable);
+    struct TypeWords {
+        CTypeId type = CTypes::none;
+        Space space = Space::global;
+        bool is_auto = false;
+    };
+    TypeWords read_type_words();
+    CTypeId read_stars(CTypeId type);
+    CTypeId read_type() { return read_stars(read_type_words().type); }
+    CTypeId read_extents(CTypeId element);
+    std::int64_t constant(const ReadValue& value) const;
+    void declare_arrays(const std::vector<DeclaredArray>& arrays);
+    void declare_array(std::string_view name, CTypeId type, Space space);
+
+    // ---- expressions (expressions.cpp) ----
+    ReadValue read_expression(int least_power);
+    ReadValue read_whole() { return read_expression(0); }
+    ReadValue read_right_of(const OperatorInfo& info, const ReadValue& left);
+    ReadValue read_conditional(const ReadValue& test);
+    ReadValue read_operand();
+    ReadValue read_unary();
+    ReadValue read_primary();
+    ReadValue read_postfix(ReadValue value);
+    ReadValue read_parentheses();
+    ReadValue read_name();
+    ReadValue value_of_name(const Token& name);
+    ReadValue read_named_cast();
+    ReadValue read_sizeof();
+    bool at_cast() const;
+    void require_parentheses(const OperatorInfo& info, const Token& sign, const ReadValue& left,
+                             const ReadValue& right) const;
+    [[noreturn]] void fail_before_operand() const;
+    std::string hint_for_two_operands() const;
+    std::string hint_to_close(const std::string& at_the_end) const;
+    void expect_closing(std::size_t open);
+
+    // ---- calls (calls.cpp) ----
+    ReadValue read_call();
+    std::vector<ReadValue> read_arguments(std::size_t most, std::string_view name,
+                                          std::string_view usage);
+    ReadValue call_operator(const OperatorInfo& info, const Token& name,
+                            std::vector<ReadValue> arguments);
+    std::optional<ReadValue> call_memory(const Token& name);
+    std::optional<ReadValue> call_shorthand(const Token& name);
+
+    // ---- places (places.cpp) ----
+    ReadValue element(ReadValue pointer, ReadValue index, std::size_t at);
+    ReadValue pointee(const ReadValue& pointer, std::size_t at);
+    ReadValue moved(ReadValue pointer, const ReadValue& by, NodeKind kind, std::size_t at);
+    ReadValue member(ReadValue place, const Token& name);
+    ReadValue cast(ReadValue value, CTypeId type, std::size_t at);
+    ReadValue loaded(ReadValue value);
+    ReadValue value_of_load(const ReadValue& place, const NodeTree& index);
+    void require_address(const ReadValue& pointer, std::size_t at) const;
+    std::size_t add_access(AccessKind kind, const ReadValue& place,
+                           std::optional<ElementType> type = std::nullopt);
+    void store(const ReadValue& place);
+    void finish_access(FormulaAccess access, const NodeTree& index, NodeTree condition);
+    NodeTree index_of(const ReadValue& place) const;
+    std::optional<ElementType> type_of(const ReadValue& place) const;
+    const ReadArray* find_array(std::string_view name) const;
+    std::uint64_t unit_of(const ReadValue& value) const;
+    ReadValue data(std::size_t begin, std::size_t end, const UsageError& why) const;
+
+    // ---- guards ----
+    ReadGuard guard_of(const ReadValue& test, bool is_met) const;
+    void push_guard(ReadGuard guard);
+    void apply_exits(std::size_t from);
+    bool is_dead() const;
+    enum class Guards : std::uint8_t { all, of_loops_too, of_ifs };  // exits are of `all` alone
+    bool counts(const ReadGuard& guard, Guards which) const;
+    NodeTree condition_from(std::size_t guard, Guards which) const;
+    std::shared_ptr<const UsageError> doubt_from(std::size_t guard, Guards which) const;
+    Truth decided(const NodeTree& test) const;
+
+    // ---- variables ----
+    ReadVariable* find_variable_of_text(std::string_view name);
+    const ReadVariable* find_variable_of_text(std::string_view name) const {
+        return const_cast<FormulaReader*>(this)->find_variable_of_text(name);
+    }
+    void declare(std::string_view name, ReadValue value, CTypeId type);
+    void declare_first(std::string_view name, ReadValue value);
+    void assign(ReadVariable& variable, ReadValue value);
+    ReadValue converted(ReadValue value, CTypeId type) const;
+    bool is_known(std::string_view name) const;
+    std::vector<std::string> own_names() const;
+
+    // ---- trees (values.cpp) ----
+    NodeTree leaf(NodeKind kind, std::int64_t value, std::size_t begin, std::size_t end) const;
+    NodeTree combined(NodeKind kind, std::size_t at, std::size_t begin, std::size_t end,
+                      std::initializer_list<const NodeTree*> children,
+                      std::int64_t value = 0) const;
+    NodeTree with_number(NodeKind kind, NodeTree tree, std::int64_t number) const;
+    NodeTree negated(const NodeTree& tree) const;
+    NodeTree both(const NodeTree& a, const NodeTree& b) const;
+    NodeTree masked(const NodeTree& tree, std::uint32_t bits) const;
+    std::optional<NodeTree> exact_quotient(const NodeTree& tree, std::int64_t divisor) const;
+    NodeTree scaled(NodeTree tree, std::uint64_t from_bytes, std::uint64_t to_bytes) const;
+    ReadValue number(NodeTree tree, std::size_t begin, std::size_t end) const;
+    ReadValue binary(const OperatorInfo& info, std::size_t at, ReadValue left, ReadValue right);
+    ReadValue arithmetic(const OperatorInfo& info, std::size_t at, const ReadValue& left,
+                         const ReadValue& right) const;
+    NodeTree whole(const ReadValue& value) const;  // throws why where it is none
+    NodeId append(const NodeTree& tree);
+
+    std::string code_;  // without macros
+    std::string_view text_;
+    const FormulaContext& context_;
+    ReadLaunch launch_;
+    ParsedFormula formula_;
+    CTypes types_;
+    std::vector<ReadArray> arrays_;
+    std::vector<ReadVariable> variables_;
+    std::vector<ReadGuard> guards_;
+    std::vector<ReadExit> exits_;
+    std::vector<KnownLoad> loads_;
+    Token token_;
+    std::size_t last_end_ = 0;
+    std::size_t nesting_ = 0;  // of expressions
+    std::size_t blocks_ = 0;   // of statements
+    std::size_t loops_ = 0;   // that stand around what is read
+    std::size_t rounds_ = 0;  // of all loops
+    std::size_t dead_ = 0;    // what is read is not executed
+    std::size_t numbers_ = 0;
+    std::size_t implied_ = 0;  // variables that nobody declared
+    std::size_t touched_ = 0;  // loads that were read, repeated ones too
+    std::vector<std::size_t> loop_guards_;  // that stand where each loop begins
+    bool has_loops_ = false;
+};
+
+// What is meant by a sign that the language does not have, or not there.
+std::string hint_for_sign(std::string_view sign);
+
+}  // namespace coalprof

@@ -1,0 +1,602 @@
+// The statements of a formula: instructions, and those of C.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/formula/complaint.h"
+#include "core/formula/macros.h"
+#include "core/formula/reader.h"
+#include "core/formula/vocabulary.h"
+#include "core/text/describe.h"
+
+namespace coalprof {
+namespace {
+
+constexpr std::array<std::string_view, 11> assignments{"=",  "+=", "-=", "*=",  "/=", "%=",
+                                                       "&=", "|=", "^=", "<<=", ">>="};
+bool is_assignment(const Token& token) {
+    return token.kind == TokenKind::sign && std::ranges::find(assignments, token.text) != assignments.end();
+}
+bool is_step(const Token& token) { return token.is("++") || token.is("--"); }
+
+const OperatorInfo* operator_of(std::string_view assignment) {
+    assignment.remove_suffix(1);
+    const auto found = std::ranges::find_if(operator_table, [&](const OperatorInfo& one) {
+        return one.power > 0 && one.name == assignment;
+    });
+    return found != operator_table.end() ? &*found : nullptr;
+}
+
+// Whether every thread that fulfils `next` fulfilled `last`: i + 512 < n behind i + 256 < n.
+bool implies(const NodeTree& next, const NodeTree& last) {
+    if (next.empty() || last.empty() || next.back().kind != last.back().kind) return false;
+    const NodeKind kind = next.back().kind;
+    const bool rises = kind == NodeKind::less || kind == NodeKind::less_equal;
+    if (!rises && kind != NodeKind::greater && kind != NodeKind::greater_equal) return false;
+    // left = base + number, and all but the number is the same
+    std::int64_t added[2] = {0, 0};
+    std::vector<std::pair<NodeKind, std::int64_t>> rest[2];
+    for (int which = 0; which < 2; ++which) {
+        const NodeTree& tree = which == 0 ? last : next;
+        const NodeId left = tree.back().children[0];
+        const bool has_number = tree[left].kind == NodeKind::add &&
+                                tree[tree[left].children[1]].kind == NodeKind::literal;
+        if (has_number) added[which] = tree[tree[left].children[1]].value;
+        for (NodeId id = 0; id < tree.size(); ++id)
+            if (!has_number || (id != left && id != tree[left].children[1]))
+                rest[which].emplace_back(tree[id].kind, tree[id].value);
+    }
+    return rest[0] == rest[1] && (rises ? added[1] >= added[0] : added[1] <= added[0]);
+}
+
+}  // namespace
+
+std::string hint_for_sign(std::string_view sign) {
+    if (sign == "=")
+        return "to compare, write ==; to name a part, give it an instruction of its "
+               "own: row = i / 64; a[row * 100]";
+    if (sign == "**") return "there are no powers: write i*i, or 1 << k for a power of two";
+    if (sign == "=<") return "write <=";
+    if (sign == "=>") return "write >=";
+    if (sign == "<>" || sign == "^^") return "write != for different numbers, ^ for different bits";
+    if (sign == "++" || sign == "--" || (sign.size() >= 2 && sign.back() == '='))
+        return "an expression changes nothing: write i + 1 for the next index, or i += 1; as a "
+               "statement";
+    if (sign == ",")
+        return "commas stand between the arguments of min, max and hash; instructions "
+               "are separated by ;";
+    if (sign == "{" || sign == "}")
+        return "an index stands in [ ], and { } around the statements of an if or a loop";
+    if (sign == ":")
+        return "a condition is written test ? then : otherwise; an instruction starts "
+               "with load:, store:, atomic: or reduce:";
+    return "an index looks like i*3 + 1, a[(i%16)*17 + i/16] or load: a[i]; store: b[i*2]";
+}
+
+FormulaReader::FormulaReader(std::string_view text, const FormulaContext& context,
+                             const ReadLaunch& launch)
+    : code_(without_macros(text, max_formula_bytes)),
+      text_(context.structures),
+      context_(context),
+      launch_(launch),
+      types_(launch.type) {
+    formula_.parameters = context.parameters;
+    formula_.uses_parameter.resize(context.parameters.size());
+    formula_.text = code_;
+}
+
+ParsedFormula FormulaReader::read() {
+    for (seek(0); token_.kind != TokenKind::end;) {
+        if (is_word("struct") || is_word("typedef"))
+            read_structure(is_word("typedef"));
+        else if (!take(";"))
+            throw error(token_.at, "--struct describes a structure",
+                        "for example --struct 'struct P { float x, y, z; };'");
+    }
+    text_ = code_;
+    declare_arrays(context_.arrays);
+    for (seek(0); token_.kind != TokenKind::end;) {
+        read_statements("");
+        if (token_.is("}")) throw error(token_.at, "there is no opening sign for this '}'", "remove it");
+    }
+    if (formula_.accesses.empty())
+        throw error(token_.at, "there is no index",
+                    variables_.empty()
+                        ? "an index looks like i*3, or a[i*3]"
+                        : fmt::format("{0} only names a part: use it in an index, e.g. a[{0}]",
+                                      variables_.back().name));
+    require_conditions_behind_if();
+    return std::move(formula_);
+}
+
+UsageError FormulaReader::error(std::size_t at, const std::string& sentence,
+                                const std::string& hint) const {
+    return formula_error(text_, at, sentence, hint);
+}
+std::string FormulaReader::named(const Token& token) {
+    return token.kind == TokenKind::end ? "the end" : fmt::format("'{}'", shown(token.text));
+}
+std::string_view FormulaReader::text_between(std::size_t begin, std::size_t end) const {
+    while (begin < end && text_[begin] == ' ') ++begin;
+    while (begin < end && text_[end - 1] == ' ') --end;
+    return text_.substr(begin, end - begin);
+}
+bool FormulaReader::take(std::string_view sign) {
+    if (!token_.is(sign)) return false;
+    advance();
+    return true;
+}
+void FormulaReader::expect(std::string_view sign, const char* hint) {
+    if (!take(sign))
+        throw error(token_.at, fmt::format("expected '{}', found {}", sign, named(token_)), hint);
+}
+std::size_t FormulaReader::find_in_group(std::size_t from, std::string_view sign) const {
+    int depth = 0;
+    for (Token token = next_token(text_, from); token.kind != TokenKind::end;
+         token = next_token(text_, token.end())) {
+        if (depth == 0 && token.is(sign)) return token.at;
+        if (token.is("(") || token.is("[") || token.is("{")) ++depth;
+        if ((token.is(")") || token.is("]") || token.is("}")) && --depth < 0) break;
+    }
+    throw error(from, fmt::format("a '{}' is missing", sign), "every group needs its end");
+}
+std::size_t FormulaReader::end_of_group(std::size_t open) const {
+    const Token sign = next_token(text_, open);
+    return find_in_group(sign.end(), sign.is("{") ? "}" : sign.is("[") ? "]" : ")") + 1;
+}
+
+// ---- statements ----
+
+void FormulaReader::read_statements(std::string_view end) {
+    while (token_.kind != TokenKind::end && !token_.is("}")) read_statement();
+    if (!end.empty()) expect(end, "every '{' needs its '}'");
+}
+
+void FormulaReader::read_statement() {
+    if (take(";")) return;
+    if (++blocks_ > max_formula_depth)
+        throw error(token_.at, fmt::format("nested deeper than {} levels", max_formula_depth),
+                    "`coalprof kernel` takes whole kernels");
+    if (token_.is("{")) {
+        const std::size_t below = variables_below();
+        advance();
+        read_statements("}");
+        leave(below);
+    } else if (!read_control()) {
+        if (begins_declaration()) {
+            read_declaration();
+            if (!token_.is("{")) read_statement_end();  // else the body of a kernel
+        } else {
+            read_simple();
+            read_statement_end();
+        }
+    }
+    --blocks_;
+}
+
+void FormulaReader::read_statement_end() {
+    if (token_.kind == TokenKind::end || token_.is("}")) return;
+    if (!take(";")) fail_after_statement();
+}
+
+bool FormulaReader::read_control() {
+    if (token_.kind != TokenKind::name) return false;
+    const std::string_view word = token_.text;
+    if (word == "if" && peek().kind != TokenKind::end) {
+        read_if();
+    } else if (word == "for") {
+        read_for();
+    } else if (word == "while") {
+        read_while();
+    } else if (word == "struct" || word == "typedef") {
+        if (word == "struct" && !begins_structure()) return false;
+        read_structure(word == "typedef");
+        read_statement_end();
+    } else if (word == "return") {
+        read_exit(ReadExit::Of::function);
+    } else if (word == "break" || word == "continue") {
+        read_exit(word == "break" ? ReadExit::Of::loop : ReadExit::Of::round);
+    } else if (word == "goto" || word == "switch" || word == "do" || word == "asm" ||
+               word == "template" || word == "try") {
+        throw error(token_.at, fmt::format("'{}' is not understood", word),
+                    "write the accesses with their conditions, a[i] if i < 3, or give the whole "
+                    "kernel to `coalprof kernel`");
+    } else {
+        return false;
+    }
+    return true;
+}
+
+// struct P { ...; `struct P* p` declares a pointer.
+bool FormulaReader::begins_structure() const {
+    Token token = peek();
+    while (token.kind == TokenKind::name) token = next_token(text_, token.end());
+    return token.is("{") || token.is("(");
+}
+
+void FormulaReader::read_if() {
+    advance();
+    if (is_word("constexpr")) advance();
+    const std::size_t open = token_.at;
+    expect("(", "a condition is written if (i < n) b[i] = a[i];, or b[i] if i < n");
+    const ReadValue test = loaded(read_whole());
+    expect_closing(open);
+    const std::size_t guards = guards_.size();
+    const std::size_t exits = exits_.size();
+    push_guard(guard_of(test, true));
+    read_statement();
+    guards_.resize(guards);
+    if (is_word("else")) {
+        advance();
+        push_guard(guard_of(test, false));
+        read_statement();
+        guards_.resize(guards);
+    }
+    apply_exits(exits);
+}
+
+void FormulaReader::read_exit(ReadExit::Of of) {
+    const Token word = token_;
+    advance();
+    if (of == ReadExit::Of::function && !token_.is(";") && token_.kind != TokenKind::end)
+        loaded(read_whole());
+    if (of != ReadExit::Of::function && loops_ == 0)
+        throw error(word.at, fmt::format("'{}' stands in no loop", word.text), "remove it");
+    const bool is_return = of == ReadExit::Of::function;
+    const std::size_t from = is_return ? 0 : loop_guards_.back();
+    if (!is_dead()) {
+        ReadExit exit{of, loops_, {}};
+        // What other threads left by does not matter: they are gone.
+        const Guards which = is_return ? Guards::of_loops_too : Guards::of_ifs;
+        exit.condition.tree = condition_from(from, which);
+        exit.condition.why = doubt_from(from, which);
+        exits_.push_back(std::move(exit));
+    }
+    ReadGuard nobody;
+    nobody.tree = leaf(NodeKind::literal, 0, word.at, word.end());
+    push_guard(std::move(nobody));
+}
+
+// ---- loops ----
+
+struct FormulaReader::Loop {
+    std::size_t begin = 0;  // where its text begins
+    std::size_t test_at = 0;
+    std::size_t step_at = 0;  // 0: there is none
+    std::size_t body_at = 0;
+    std::size_t guards = 0;
+    std::size_t exits = 0;
+    std::size_t variables = 0;
+    NodeTree last = {};       // of the last round
+    NodeTree condition = {};  // under which threads go on
+    bool varies = false;      // threads make different numbers of rounds
+};
+
+void FormulaReader::read_for() {
+    const std::size_t below = variables_below();
+    Loop loop;
+    loop.begin = token_.at;
+    advance();
+    const std::size_t open = token_.at;
+    if (!token_.is("("))
+        throw error(open, "expected '(' behind 'for'", "for (int k = 0; k < 16; ++k) a[i*16 + k];");
+    loop.body_at = end_of_group(open);
+    advance();
+    if (!token_.is(";")) {
+        if (begins_declaration()) {
+            read_declaration();
+        } else {
+            do read_simple();
+            while (take(","));
+        }
+    }
+    expect(";", "for (int k = 0; k < 16; ++k) a[i*16 + k];");
+    loop.test_at = token_.at;
+    loop.step_at = find_in_group(loop.test_at, ";") + 1;
+    read_loop(std::move(loop));
+    leave(below);
+}
+
+void FormulaReader::read_while() {
+    Loop loop;
+    loop.begin = token_.at;
+    advance();
+    const std::size_t open = token_.at;
+    if (!token_.is("(")) throw error(open, "expected '(' behind 'while'", "while (i < n) { ... }");
+    loop.test_at = open + 1;
+    loop.body_at = end_of_group(open);
+    read_loop(std::move(loop));
+}
+
+void FormulaReader::read_loop(Loop loop) {
+    has_loops_ = true;
+    formula_.is_settled = false;
+    loop.guards = guards_.size();
+    loop.exits = exits_.size();
+    loop.variables = variables_below();
+    loop_guards_.push_back(loop.guards);
+    ++loops_;
+    const std::size_t before = numbers_;
+    while (read_round(loop)) {
+    }
+    guards_.resize(loop.guards);
+    ++dead_;  // what stands behind it is found by reading the body once more
+    seek(loop.body_at);
+    read_statement();
+    --dead_;
+    std::erase_if(exits_, [&](const ReadExit& exit) {
+        return exit.of != ReadExit::Of::function && exit.loop == loops_;
+    });
+    --loops_;
+    loop_guards_.pop_back();
+    leave(loop.variables);
+    apply_exits(loop.exits);
+    if (!loop.varies) return;
+    for (ReadVariable& variable : variables_)
+        if (variable.assigned_at > before && variable.value.is(Kind::number))
+            variable.value = data(loop.begin, loop.begin,
+                                  error(loop.begin,
+                                        fmt::format("what '{}' is behind the loop depends on the "
+                                                    "thread",
+                                                    shown(variable.name)),
+                                        "measure what follows in a formula of its own"));
+}
+
+// False: no thread makes it.
+bool FormulaReader::read_round(Loop& loop) {
+    guards_.resize(loop.guards);
+    apply_exits(loop.exits);
+    if (is_dead()) return false;
+    seek(loop.test_at);
+    if (!token_.is(";") && !token_.is(")")) {
+        const ReadValue test = loaded(read_whole());
+        if (!test.is(Kind::number))
+            throw error(test.begin, "how many rounds the loop makes is not known",
+                        test.why ? std::string(test.why->what()) +
+                                       "; say what it holds with --array, or its number with --var"
+                                 : "its condition is a pointer");
+        const Truth truth = decided(whole(test));
+        if (truth == Truth::never) return false;
+        if (truth == Truth::sometimes) guard_round(loop, test);
+    }
+    if (++rounds_ > max_rounds)
+        throw error(loop.begin, fmt::format("the loops make more than {} rounds", max_rounds),
+                    "fewer show the same, e.g. --var K=64; `coalprof kernel` takes whole kernels");
+    seek(loop.body_at);
+    read_statement();
+    leave(loop.variables);
+    std::erase_if(exits_, [&](const ReadExit& exit) {
+        return exit.of == ReadExit::Of::round && exit.loop == loops_;
+    });
+    guards_.resize(loop.guards);
+    if (loop.step_at != 0 && (seek(loop.step_at), !token_.is(")"))) {
+        do read_simple();
+        while (take(","));
+    }
+    return launch_.scope != nullptr;
+}
+
+void FormulaReader::guard_round(Loop& loop, const ReadValue& test) {
+    NodeTree tree = whole(test);
+    loop.varies = true;
+    loop.condition = implies(tree, loop.last) ? tree : both(loop.condition, tree);
+    loop.last = std::move(tree);
+    ReadGuard guard;
+    guard.tree = loop.condition;
+    guard.is_of_loop = true;
+    push_guard(std::move(guard));
+}
+
+// ---- simple statements ----
+
+void FormulaReader::read_simple() {
+    if (is_step(token_)) {  // ++i
+        const Token sign = token_;
+        advance();
+        const Token name = token_;
+        advance_past_operand();
+        return assign_name(name, sign, {});
+    }
+    const Token after = token_.kind == TokenKind::name ? peek() : Token{};
+    if (after.is(":")) return read_instruction();
+    const bool is_array = token_.kind == TokenKind::name && find_array(token_.text) != nullptr &&
+                          find_variable_of_text(token_.text) == nullptr;
+    if ((is_assignment(after) || is_step(after)) &&
+        (!is_array || find_array(token_.text)->type != CTypes::usual))
+        return read_assigned_name();
+    read_access();
+}
+
+void FormulaReader::read_assigned_name() {
+    Token name = token_;
+    const std::size_t dot = name.text.find('.');
+    if (dot != name.text.npos && is_known(name.text.substr(0, dot))) return read_access();
+    advance();
+    const Token sign = token_;
+    advance_past_operand();
+    if (is_step(sign)) return assign_name(name, sign, {});
+    if (!sign.is("=")) return assign_name(name, sign, loaded(read_whole()));
+    std::string reason;
+    if (find_variable_of_text(name.text) == nullptr) {
+        reason = reason_against_name(name.text);
+        if (reason.empty() && is_known(name.text)) reason = "it already has a meaning";
+        if (!reason.empty())
+            throw error(name.at, fmt::format("'{}' cannot be a name for a part", shown(name.text)),
+                        reason);
+    }
+    ReadValue value = loaded(read_whole());
+    if (ReadVariable* known = find_variable_of_text(name.text)) return assign(*known, std::move(value));
+    if (value.is(Kind::pointer) && value.may_be_array && value.why) throw *value.why;
+    if (value.is(Kind::data) && value.why && touched_ == 0) throw *value.why;
+    declare(name.text, std::move(value), CTypes::none);
+}
+
+// name += value, name++
+void FormulaReader::assign_name(const Token& name, const Token& sign, ReadValue value) {
+    if (is_step(sign)) value = number(leaf(NodeKind::literal, 1, sign.at, sign.end()), sign.at, sign.end());
+    if (find_variable_of_text(name.text) == nullptr) {
+        ReadValue first = value_of_name(name);
+        if (first.may_be_array && first.why && value.is(Kind::number)) throw *first.why;
+        if (first.may_be_array && first.why) first = data(name.at, name.end(), *first.why);
+        declare_first(name.text, std::move(first));
+    }
+    ReadVariable& variable = *find_variable_of_text(name.text);
+    const std::string_view word = sign.is("++") ? "+=" : sign.is("--") ? "-=" : sign.text;
+    ReadValue result = binary(*operator_of(word), sign.at, variable.value, std::move(value));
+    assign(*find_variable_of_text(name.text), std::move(result));
+}
+
+void FormulaReader::read_access() {
+    const std::size_t touched = touched_;
+    ReadValue value = read_whole();
+    if (is_assignment(token_) || is_step(token_)) return read_assignment(value);
+    finish_expression(std::move(value), touched);
+}
+
+// b[i] = ..., b[i] += ..., b[i]++
+void FormulaReader::read_assignment(const ReadValue& target) {
+    const Token sign = token_;
+    if (!target.is(Kind::place) && !target.is(Kind::data))
+        throw error(sign.at, fmt::format("expected an operator or ';', found '{}'", sign.text),
+                    hint_for_sign(sign.text));
+    if (!sign.is("=") && target.is(Kind::place)) loaded(target);
+    advance_past_operand();
+    if (!is_step(sign)) loaded(read_whole());
+    if (target.is(Kind::place)) store(target);
+}
+
+// What an expression that stands alone does.
+void FormulaReader::finish_expression(ReadValue value, std::size_t touched) {
+    if (value.atomic && *value.atomic < formula_.accesses.size()) {
+        const std::string_view call = text_.substr(value.begin);
+        const bool needs_old = call.starts_with("atomicExch") || call.starts_with("atomicCAS");
+        if (!needs_old) formula_.accesses[*value.atomic].kind = AccessKind::reduce;
+        return;
+    }
+    if (value.is(Kind::data)) {
+        const bool is_intrinsic = text_.substr(value.begin).starts_with("__");
+        if (touched == touched_ && !is_dead() && !is_intrinsic) throw *value.why;
+        return;
+    }
+    FormulaAccess access;
+    access.begin = static_cast<std::uint16_t>(value.begin);
+    const bool has_index = value.index_begin != value.index_end;
+    access.index_begin = static_cast<std::uint16_t>(has_index ? value.index_begin : value.begin);
+    access.index_end = static_cast<std::uint16_t>(has_index ? value.index_end : value.end);
+    NodeTree index;
+    if (value.is(Kind::place)) {
+        const ReadArray* array = find_array(value.array);
+        if (array != nullptr && array->is_local) return;
+        access.array = value.array;
+        access.space = array != nullptr ? array->space : Space::global;
+        access.type = type_of(value);
+        access.has_c_type = access.type.has_value();
+        index = index_of(value);
+    } else {
+        index = whole(value);
+        const NodeKind kind = index.back().kind;
+        access.is_bare_comparison = value.is_comparison || kind == NodeKind::logical_and ||
+                                    kind == NodeKind::logical_or || kind == NodeKind::logical_not;
+    }
+    const NodeTree condition = read_condition_behind(access);
+    access.end = static_cast<std::uint16_t>(last_end_);
+    if (!is_dead()) finish_access(std::move(access), index, condition);
+}
+
+NodeTree FormulaReader::read_condition_behind(FormulaAccess& access) {
+    if (!is_word("if")) return {};
+    access.condition_begin = static_cast<std::uint16_t>(token_.at);
+    advance();
+    return whole(loaded(read_whole()));
+}
+
+// ---- instructions: load.u64: a[i] if i < n ----
+
+void FormulaReader::read_instruction() {
+    FormulaAccess access;
+    const std::size_t begin = token_.at;
+    read_prefix(access);
+    const std::size_t operand_at = token_.at;
+    const std::size_t accesses = formula_.accesses.size();
+    ReadValue value = read_whole();
+    if (formula_.accesses.size() != accesses && value.is(Kind::data))
+        throw error(operand_at, "an instruction is one access",
+                    "the value that is read does not matter here: write only the index, and "
+                    "further accesses behind ;");
+    if (value.is(Kind::data) || (value.is(Kind::pointer) && value.why)) throw *value.why;
+    if (const ReadArray* array = value.is(Kind::place) ? find_array(value.array) : nullptr) {
+        if (array->space == Space::shared) access.space = Space::shared;
+        if (!access.type) access.type = type_of(value);
+    }
+    access.begin = static_cast<std::uint16_t>(begin);
+    const bool has_index = value.index_begin != value.index_end;
+    access.index_begin = static_cast<std::uint16_t>(has_index ? value.index_begin : value.begin);
+    access.index_end = static_cast<std::uint16_t>(has_index ? value.index_end : value.end);
+    if (value.is(Kind::place)) access.array = value.array;
+    const NodeTree index = value.is(Kind::place) ? index_of(value) : whole(value);
+    const NodeTree condition = read_condition_behind(access);
+    access.end = static_cast<std::uint16_t>(last_end_);
+    if (!is_dead()) finish_access(std::move(access), index, condition);
+}
+
+void FormulaReader::read_prefix(FormulaAccess& access) {
+    std::string_view word = token_.text;
+    std::size_t at = token_.at;
+    constexpr std::string_view shared = "shared.";
+    if (word.starts_with(shared)) {
+        access.space = Space::shared;
+        word.remove_prefix(shared.size());
+        at += shared.size();
+    }
+    const std::size_t dot = word.find('.');
+    const std::string_view kind = word.substr(0, dot);
+    access.kind = find_access_kind(kind);
+    if (!access.kind)
+        throw error(at, fmt::format("unknown instruction '{}:'", shown(kind)),
+                    hint_for_prefix(kind));
+    if (dot != std::string_view::npos) {
+        const std::string_view type = word.substr(dot + 1);
+        access.type = find_element_type(type);
+        if (!access.type)
+            throw error(at + dot + 1, fmt::format("unknown type '{}'", shown(type)),
+                        hint_for_type(type));
+    }
+    advance();
+    advance();
+}
+
+void FormulaReader::fail_after_statement() {
+    const FormulaAccess* last = formula_.accesses.empty() ? nullptr : &formula_.accesses.back();
+    if (last != nullptr && is_word("if"))
+        throw error(token_.at, "an access has one condition",
+                    "join two with &&: a[i] if i >= 1 && i < n - 1");
+    if (last != nullptr && token_.kind == TokenKind::name && (peek().is(":") || peek().is("[")))
+        throw error(token_.at, fmt::format("expected ';', found {}", named(token_)),
+                    "instructions are separated by ;");
+    if (token_.is(")") || token_.is("]"))
+        throw error(token_.at, fmt::format("there is no opening sign for this {}", named(token_)),
+                    "remove it, or open it before");
+    const bool starts_operand = token_.kind == TokenKind::number ||
+                                token_.kind == TokenKind::name || token_.is("(") ||
+                                token_.is("~") || token_.is("!");
+    throw error(token_.at, fmt::format("expected an operator or ';', found {}", named(token_)),
+                starts_operand ? hint_for_two_operands() : hint_for_sign(token_.text));
+}
+
+// `lane < 27; b[i]`: nobody means an access at index 0 or 1 beside another.
+void FormulaReader::require_conditions_behind_if() const {
+    if (formula_.accesses.size() < 2) return;
+    for (std::size_t k = 0; k < formula_.accesses.size(); ++k) {
+        const FormulaAccess& access = formula_.accesses[k];
+        if (!access.is_bare_comparison) continue;
+        const FormulaAccess& other = formula_.accesses[k + 1 < formula_.accesses.size() ? k + 1 : 0];
+        const std::string_view test = text_between(access.begin, access.end);
+        throw error(access.begin, fmt::format("'{}' is a condition, and no index", shown(test)),
+                    fmt::format("a condition stands behind its access: {} if {}",
+                                shown(text_between(other.begin, other.end)), shown(test)));
+    }
+}
+
+}  // namespace coalprof

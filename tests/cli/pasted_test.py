@@ -1,0 +1,102 @@
+"""coalprof formula takes C as it stands in kernels: what it counts is what the compiled kernel asks for."""
+import json
+import os
+import struct
+import tempfile
+
+import harness
+from harness import Case
+
+DATA = os.path.join(os.path.dirname(__file__), "..", "data", "pasted.json")
+
+
+def write_npy(path, values, shape=None, kind="<i4"):
+    header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape or (len(values),)}, }}"
+    header += " " * (63 - (10 + len(header)) % 64) + "\n"
+    code = {"<i4": "i", "<i8": "q", "<u8": "Q", "<f4": "f"}[kind]
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+        file.write(struct.pack(f"<{len(values)}{code}", *values))
+    return path
+
+
+def rows_of_1_to_5():
+    starts = [0]
+    for row in range(1024):
+        starts.append(starts[-1] + 1 + row * 7 % 5)
+    return starts
+
+
+class Pasted(Case):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def npy(self, name, values, **how):
+        return write_npy(f"{self.folder}/{name}.npy", values, **how)
+
+    def predicted(self, *arguments):
+        return self.run_ok("formula", *arguments, "--machine", "h200", "--backend", "model",
+                           "--json").json["points"][0]
+
+    def test_counts_what_the_compiled_kernel_asks_for_or_says_how_to_write_it(self):
+        starts = rows_of_1_to_5()
+        arrays = {"@COL": [2 * k for k in range(16384)], "@ROWS": starts,
+                  "@NONZEROS": [k * 37 % 2000 for k in range(starts[-1])]}
+        paths = {name: "@" + self.npy(name[1:], values) for name, values in arrays.items()}
+        with open(DATA, encoding="utf-8") as file:
+            cases = json.load(file)["cases"]
+        self.assertGreaterEqual(sum("counters" in case for case in cases), 80)
+        for case in cases:
+            options = case["options"]
+            for name, path in paths.items():
+                options = [option.replace(name, path) for option in options]
+            with self.subTest(case["pasted"]):
+                if "refused" in case:
+                    self.assertIn(case["refused"],
+                                  self.refuse("formula", case["pasted"], *options).err_text)
+                    continue
+                counted = self.predicted(case["pasted"], *options)["predicted"]
+                self.assertEqual({key: counted.get(key) for key in case["counters"]},
+                                 case["counters"])
+                self.assertEqual({key for key in counted if key.endswith("_requests") and key[:3] != "l2_"},
+                                 {key for key in case["counters"] if key.endswith("_requests")})
+
+    def test_adds_up_the_rounds_of_a_loop_for_each_access(self):
+        point = self.predicted("for (int k = 0; k < K; ++k) sum += A[i*K + k] * x[k];", "--var", "K=16")
+        # 32768 warps: rows of 64 bytes are 32 sectors a round, x[k] is one.
+        self.assertEqual([(one["array"], one["predicted"]["load_requests"], one["predicted"]["load_sectors"])
+                          for one in point["instructions"]],
+                         [("A", 16 * 32768, 16 * 32 * 32768), ("x", 16 * 32768, 16 * 32768)])
+
+    def test_sees_an_array_at_the_width_of_each_access(self):
+        for text, width, sectors in (("reinterpret_cast<float4*>(&a[i*4])[0]", 16, 16),
+                                     ("double* a; a[i]", 8, 8), ("half* a; a[i]", 2, 2),
+                                     ("unsigned char* a; a[i]", 1, 1),
+                                     ("struct P { float x, y, z; }; p[i].z", 4, 12)):
+            with self.subTest(text):
+                counted = self.predicted(text, "--size", "1MiB")["predicted"]
+                self.assertEqual(counted["load_sectors_per_request"], sectors)
+                self.assertEqual(counted["useful_bytes"], 262144 * width)
+
+    def test_refuses_a_wide_access_that_is_not_aligned(self):
+        ran = self.refuse("formula", "reinterpret_cast<float4*>(&a[i*4 + 1])[0]")
+        self.assertIn("no multiple of the width", ran.err_text)
+        ran = self.refuse("formula", "y[i] = x[col[i]]", "--array", f"col=@{self.npy('c', [1, 5, 3])}")
+        self.assertIn("reads element 3", ran.err_text)
+
+    def test_takes_32_bytes_from_10_0_on(self):
+        wide = self.run_ok("formula", "load.f32x8: a[i]", "--machine", "b200", "--json").json
+        self.assertEqual(wide["points"][0]["predicted"]["load_sectors_per_request"], 32)
+        self.assertEqual(wide["warnings"], [])
+        old = self.run_ok("formula", "load.f32x8: a[i]", "--machine", "h200", "--backend", "model", "--json").json
+        self.assertEqual([warning["code"] for warning in old["warnings"]], ["W-IMPOSSIBLE"])
+
+    def test_is_explained(self):
+        drawn = self.run_ok("explain", "formula", "struct P { float x, y, z; }; p[i].y = p[i].x;").out_text
+        self.assertIn("12", drawn)
+
+
+if __name__ == "__main__":
+    harness.main()
