@@ -66,6 +66,25 @@ std::vector<Counter> csv_columns(const WarpsCommand& command, const Machine& mac
     return seen.in_output_order();
 }
 
+// What a histogram is read by: how many requests, and what each takes.
+std::vector<Counter> columns_of_totals(const WarpsCommand& command) {
+    std::vector<Counter> columns;
+    for (const WarpOp& op : ops_in_warps_file(command.file, npy_warps(command))) {
+        if (op.space == Space::global) {
+            for (const AccessField field : {AccessField::requests, AccessField::sectors,
+                                            AccessField::sectors_per_request, AccessField::efficiency})
+                columns.push_back(access_counter(op.kind, field));
+        } else if (op.kind == AccessKind::load) {
+            columns.insert(columns.end(), {Counter::shared_load_requests,
+                                           Counter::shared_load_wavefronts});
+        } else {
+            columns.insert(columns.end(), {Counter::shared_store_requests,
+                                           Counter::shared_store_wavefronts});
+        }
+    }
+    return columns;
+}
+
 std::unique_ptr<Backend> backend_for(const MachineOptions& options, const DeviceAccess& device) {
     if (!device.launcher) return std::make_unique<ModelBackend>();
     return std::make_unique<DeviceBackend>(DeviceRun{
@@ -87,6 +106,8 @@ ExitCode run_warps_command(const WarpsCommand& command, const Invocation& invoca
         throw UsageError("--machine: a warps file is predicted for one machine at a time");
     std::vector<Counter> listed = command.output.view.chosen_columns();
     if (listed.empty()) listed = counters_listed(command.machine.counters);
+    const bool has_sectors = machines.front().rules->global == GlobalRule::sectors_by_warp;
+    if (listed.empty() && command.totals && has_sectors) listed = columns_of_totals(command);
     const auto targets = command.output.targets();
     if (!command.machine.shard.empty())
         throw UsageError("--shard: how many lines a warps file has is not known before its end", {},

@@ -142,8 +142,9 @@ ReadValue FormulaReader::read_unary() {
     if (sign.is("*")) {
         operand = loaded(std::move(operand));
         if (operand.is(Kind::number))
-            throw error(sign.at, fmt::format("expected an index, found '{}'", sign.text),
-                        "a number is no pointer: write the access, a[i*2]");
+            throw error(sign.at,
+                        fmt::format("expected a number, a name or '(', found '{}'", sign.text),
+                        hint_for_sign(sign.text));
         ReadValue place = pointee(operand, sign.at);
         place.begin = sign.at;
         return place;

@@ -6,7 +6,7 @@
 
 namespace coalprof {
 
-ParsedFormula parse_formula(std::string_view text, const FormulaContext& context) {
+ParsedFormula read_formula(std::string_view text, const FormulaContext& context) {
     if (text.size() > max_formula_bytes)
         throw formula_error(text.substr(0, max_formula_bytes), max_formula_bytes,
                             fmt::format("longer than {} characters", max_formula_bytes),
@@ -22,7 +22,7 @@ ParsedFormula parse_formula(std::string_view text, const FormulaContext& context
 ParsedFormula parse_formula(std::string_view text, const std::vector<std::string>& parameters) {
     FormulaContext context;
     context.parameters = parameters;
-    return parse_formula(text, context);
+    return read_formula(text, context);
 }
 
 ParsedFormula for_launch(const ParsedFormula& formula, const Scope& scope, ElementType type) {

@@ -132,7 +132,7 @@ struct ParsedFormula {
 
 // Text to tree. Of a loop one round is read, see is_settled. Throws UsageError with the text, a
 // caret and a hint.
-ParsedFormula parse_formula(std::string_view text, const FormulaContext& context);
+ParsedFormula read_formula(std::string_view text, const FormulaContext& context);
 ParsedFormula parse_formula(std::string_view text, const std::vector<std::string>& parameters);
 
 // Throws UsageError where `name` cannot be a parameter: not a name, too long, or taken.

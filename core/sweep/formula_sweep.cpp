@@ -196,7 +196,7 @@ ParsedFormula tree_of(const FormulaSweep& sweep) {
     FormulaContext context{{}, sweep.structures, sweep.arrays};
     for (const FormulaParameter& parameter : sweep.parameters)
         context.parameters.push_back(parameter.name);
-    return parse_formula(sweep.text, context);
+    return read_formula(sweep.text, context);
 }
 
 Program FormulaPrograms::of_cell(std::uint64_t cell, const std::function<Program()>& make) {

@@ -2,6 +2,7 @@
 import csv
 import json
 import os
+import struct
 import subprocess
 import tempfile
 
@@ -10,6 +11,73 @@ from harness import Case, environment
 
 CONTIGUOUS = "one load 4 " + " ".join(str(4 * lane) for lane in range(32)) + "\n"
 COLUMN = "two load 4 " + " ".join(str(4096 * lane) for lane in range(32)) + "\n"
+
+
+def write_npy(path, values, kind="<i8", shape=None):
+    header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape or (len(values),)}, }}"
+    header += " " * (63 - (10 + len(header)) % 64) + "\n"
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+        file.write(struct.pack(f"<{len(values)}{'q' if kind == '<i8' else 'f'}", *values))
+
+
+class Arrays(Case):
+    """Of NumPy, instead of lines."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = f"{folder.name}/a.npy"
+
+    def sectors(self, *arguments, key="load_sectors"):
+        points = self.run_ok("warps", self.path, "--machine", "h200", "--json", *arguments).json["points"]
+        return [point["predicted"].get(key) for point in points]
+
+    def test_hold_addresses_or_with_a_type_indices(self):
+        write_npy(self.path, [8 * k for k in range(32)] + [-1] * 31 + [4])
+        self.assertEqual(self.sectors(), [8, 1])
+        self.assertEqual(self.sectors("--type", "f64"), [32, 1])
+        self.assertEqual(self.sectors("--type", "f64", "--op", "store", key="store_sectors"), [32, 1])
+        # The last warp may be short.
+        write_npy(self.path, list(range(40)), shape=(4, 10))
+        self.assertEqual(self.sectors("--type", "f32"), [4, 1])
+
+    def test_that_do_not_fit_are_refused(self):
+        write_npy(self.path, [0.5] * 32, kind="<f4")
+        self.assertIn("no integers", self.refuse("warps", self.path).err_text)
+        write_npy(self.path, list(range(32)))
+        self.assertIn("multiple of the width", self.refuse("warps", self.path).err_text)
+        self.assertIn("--type", self.refuse("warps", "-", "--type", "f32", stdin=CONTIGUOUS).err_text)
+        for content in (b"", b"\x93NUMPY", b"\x93NUMPY\x01\x00\xff\xff{", b"one load 4"):
+            with self.subTest(content):
+                with open(self.path, "wb") as file:
+                    file.write(content)
+                self.refuse("warps", self.path)
+
+
+class Totals(Case):
+    def test_are_the_sum_of_all_lines_and_a_histogram_of_their_requests(self):
+        shared = "s shared_load 4 " + " ".join(str(8 * lane) for lane in range(32)) + "\n"
+        points = {point["name"]: point for point in self.run_ok(
+            "warps", "-", "--totals", "--machine", "h200", "--json",
+            stdin=CONTIGUOUS * 5 + COLUMN * 2 + shared).json["points"]}
+        self.assertEqual(list(points), ["total", "load 4 sectors", "load 32 sectors", "shared_load 2 passes"])
+        total = points["total"]["predicted"]
+        self.assertEqual((total["load_requests"], total["load_sectors"]), (7, 5 * 4 + 2 * 32))
+        self.assertEqual(total["load_sectors_per_request"], 12)
+        self.assertEqual(points["load 32 sectors"]["predicted"]["load_requests"], 2)
+        self.assertEqual(points["load 32 sectors"]["parameters"], {"op": "load", "sectors": 32})
+        self.assertEqual(points["shared_load 2 passes"]["predicted"]["shared_load_requests"], 1)
+
+
+class Widths(Case):
+    def test_of_32_bytes_are_read_for_machines_that_have_them(self):
+        wide = "w load 32 " + " ".join(str(32 * lane) for lane in range(32)) + "\n"
+        points = self.run_ok("warps", "-", "--machine", "b200", "--json", stdin=wide).json["points"]
+        self.assertEqual(points[0]["predicted"]["load_sectors"], 32)
+        self.assertEqual(points[0]["predicted"]["load_lines"], 8)
+        self.assertIn("32 bytes", self.refuse("warps", "-", "--machine", "h200", stdin=wide).err_text)
+        self.refuse("warps", "-", "--machine", "b200", stdin=wide.replace("load", "shared_load"))
 
 
 class Lines(Case):

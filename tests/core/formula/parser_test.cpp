@@ -244,7 +244,7 @@ const Wrong wrong_formulas[] = {
     {"load: a[i] store: b[i]", 11, "expected ';', found 'store'", "separated by ;"},
     {"a[i] b[i]", 5, "expected ';', found 'b'", "separated by ;"},
     {"&a[i]", 0, "a pointer is no index", "write the access"},
-    {"*i", 0, "found '*'", "a number is no pointer"},
+    {"*i", 0, "found '*'", "an index looks like"},
     {"*p++", 2, "found '++'", "*(ptr + k)"},
     {"load: a[i] + 1", 6, "one access", "write only the index"},
     {"a[i++]", 3, "found '++'", "statement of its own"},
