@@ -71,15 +71,16 @@ std::vector<Counter> columns_of_totals(const WarpsCommand& command) {
     std::vector<Counter> columns;
     for (const WarpOp& op : ops_in_warps_file(command.file, npy_warps(command))) {
         if (op.space == Space::global) {
-            for (const AccessField field : {AccessField::requests, AccessField::sectors,
-                                            AccessField::sectors_per_request, AccessField::efficiency})
+            for (const AccessField field :
+                 {AccessField::requests, AccessField::sectors, AccessField::sectors_per_request,
+                  AccessField::efficiency})
                 columns.push_back(access_counter(op.kind, field));
         } else if (op.kind == AccessKind::load) {
-            columns.insert(columns.end(), {Counter::shared_load_requests,
-                                           Counter::shared_load_wavefronts});
+            columns.insert(columns.end(),
+                           {Counter::shared_load_requests, Counter::shared_load_wavefronts});
         } else {
-            columns.insert(columns.end(), {Counter::shared_store_requests,
-                                           Counter::shared_store_wavefronts});
+            columns.insert(columns.end(),
+                           {Counter::shared_store_requests, Counter::shared_store_wavefronts});
         }
     }
     return columns;
@@ -146,9 +147,12 @@ void add_warps_command(CLI::App& app, Invocation& invocation) {
     CLI::App* sub = app.add_subcommand(
         "warps", "Warp instructions from a file: one line, 32 addresses, one point");
     sub->group("Commands");
-    sub->add_option("FILE", command->file, "The warps file, or a .npy file of addresses or indices; - reads standard input")
+    sub->add_option(
+           "FILE", command->file,
+           "The warps file, or a .npy file of addresses or indices; - reads standard input")
         ->required();
-    sub->add_option("--type", command->type, "Of a .npy file: its numbers are indices of such elements")
+    sub->add_option("--type", command->type,
+                    "Of a .npy file: its numbers are indices of such elements")
         ->type_name("T");
     sub->add_option("--op", command->op, "Of a .npy file: what its warps do (default: load)")
         ->type_name("O");

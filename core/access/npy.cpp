@@ -72,8 +72,7 @@ std::vector<std::int64_t> integers_in(const NpyArray& array, const std::string& 
         std::memcpy(&bits, array.data.data() + k * array.element_bytes, array.element_bytes);
         const std::uint32_t unused = 64 - 8 * array.element_bytes;
         values[k] = static_cast<std::int64_t>(bits << unused);
-        values[k] = array.kind == 'i' ? values[k] >> unused
-                                      : static_cast<std::int64_t>(bits);
+        values[k] = array.kind == 'i' ? values[k] >> unused : static_cast<std::int64_t>(bits);
     }
     return values;
 }

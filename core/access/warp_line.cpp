@@ -260,7 +260,8 @@ class LineParser {
 std::span<const WarpOp> warp_ops() { return ops; }
 
 std::string word_of(const WarpOp& op) {
-    return std::string(op_words[static_cast<std::size_t>(std::ranges::find(ops, op) - ops.begin())]);
+    return std::string(
+        op_words[static_cast<std::size_t>(std::ranges::find(ops, op) - ops.begin())]);
 }
 
 WarpOp read_warp_op(std::string_view word, std::string_view option) {

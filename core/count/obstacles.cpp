@@ -13,8 +13,8 @@ namespace {
 
 std::string missing(const Abilities& abilities, const Instruction& instruction) {
     const ElementType type = instruction.type;
-    const bool is_double = type == ElementType::f64 || type == ElementType::f64x2 ||
-                           type == ElementType::f64x4;
+    const bool is_double =
+        type == ElementType::f64 || type == ElementType::f64x2 || type == ElementType::f64x4;
     if (is_double && !abilities.doubles) return "it has no f64 arithmetic";
     if (instruction.width_bytes > abilities.widest_access_bytes)
         return fmt::format("its accesses have {} bytes at most, and those of 32 came with 10.0",

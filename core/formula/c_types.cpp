@@ -70,8 +70,8 @@ std::optional<ElementType> access_of(std::uint64_t bytes, std::uint64_t member_b
 }
 
 constexpr std::array<std::string_view, 18> qualifiers{
-    "const",  "constexpr", "volatile",   "static",     "register",    "inline",
-    "extern", "mutable",   "__restrict", "restrict",   "__device__",  "__shared__",
+    "const",  "constexpr", "volatile",   "static",       "register",     "inline",
+    "extern", "mutable",   "__restrict", "restrict",     "__device__",   "__shared__",
     "struct", "typename",  "__global__", "__constant__", "__restrict__", "__forceinline__"};
 
 bool is_word_of_integer(std::string_view word) {
@@ -113,7 +113,8 @@ CTypes::CTypes(ElementType usual_element) {
                 std::string(family.name) + std::to_string(members.size()), members)];
             if (members.size() == 3) continue;  // loaded member by member
             type.element = access_of(type.size_bytes, at(element).size_bytes);
-            type.align_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(16, type.size_bytes));
+            type.align_bytes =
+                static_cast<std::uint32_t>(std::min<std::uint64_t>(16, type.size_bytes));
             if (type.element) type.kind = CType::Kind::scalar;
         }
     }

@@ -49,11 +49,12 @@ ReadValue FormulaReader::call_operator(const OperatorInfo& info, const Token& na
                                        std::vector<ReadValue> arguments) {
     for (const ReadValue& argument : arguments)
         if (!argument.is(Kind::number))
-            return data(name.at, last_end_,
-                        argument.why ? *argument.why
-                                     : error(argument.begin, "a pointer is no number", ""));
+            return data(
+                name.at, last_end_,
+                argument.why ? *argument.why : error(argument.begin, "a pointer is no number", ""));
     const bool takes_words = info.kind == NodeKind::population ||
-                            info.kind == NodeKind::leading_zeros || info.kind == NodeKind::reversed;
+                             info.kind == NodeKind::leading_zeros ||
+                             info.kind == NodeKind::reversed;
     std::vector<NodeTree> trees;
     for (const ReadValue& argument : arguments)
         trees.push_back(takes_words ? argument.tree : whole(argument));
@@ -154,8 +155,7 @@ std::optional<ReadValue> FormulaReader::call_memory(const Token& name) {
 ReadValue FormulaReader::read_call() {
     const Token name = token_;
     const OperatorInfo* function = find_function(name.text);
-    if (name.text == "umin" || name.text == "umax")
-        function = find_function(name.text.substr(1));
+    if (name.text == "umin" || name.text == "umax") function = find_function(name.text.substr(1));
     if (function != nullptr) {
         advance();
         const std::size_t open = token_.at;
@@ -188,8 +188,8 @@ ReadValue FormulaReader::read_call() {
     advance();
     for (const ReadValue& argument : read_arguments(64, name.text, "f(a, b)"))
         if (argument.is(Kind::pointer) && !argument.may_be_array)
-            throw error(name.at, fmt::format("what '{}' does with memory is not known",
-                                             shown(name.text)),
+            throw error(name.at,
+                        fmt::format("what '{}' does with memory is not known", shown(name.text)),
                         "write out its accesses; `coalprof kernel` takes whole kernels");
     if (name.text == "__syncthreads") loads_.clear();
     return data(name.at, last_end_, unknown);

@@ -32,15 +32,17 @@ FormulaReader::TypeWords FormulaReader::read_type_words() {
     while (token_.kind == TokenKind::name) {
         const std::string_view word = token_.text;
         if (word == "__constant__")
-            throw error(token_.at, "constant memory has no sectors",
-                        "its passes are those of pattern 'constant'; `coalprof kernel` counts them");
+            throw error(
+                token_.at, "constant memory has no sectors",
+                "its passes are those of pattern 'constant'; `coalprof kernel` counts them");
         if (word == "__launch_bounds__" || word == "__align__") {
             seek(end_of_group(peek().at));
             continue;
         }
         if (word == "__shared__") words.space = Space::shared;
         if (!is_qualifier(word)) {
-            const std::string longer = name.empty() ? std::string(word) : fmt::format("{} {}", name, word);
+            const std::string longer =
+                name.empty() ? std::string(word) : fmt::format("{} {}", name, word);
             const bool is_longer = types_.find(longer).has_value() || longer == "unsigned" ||
                                    longer == "signed" || word == "auto";
             if (!is_longer && !name.empty()) break;
@@ -68,7 +70,8 @@ CTypeId FormulaReader::read_stars(CTypeId type) {
             if (token_.is("**")) type = types_.pointer_to(type);
             type = types_.pointer_to(type);
             advance();
-        } else if (token_.is("&") || (token_.kind == TokenKind::name && is_qualifier(token_.text))) {
+        } else if (token_.is("&") ||
+                   (token_.kind == TokenKind::name && is_qualifier(token_.text))) {
             advance();
         } else {
             return type;
@@ -85,28 +88,32 @@ std::int64_t FormulaReader::constant(const ReadValue& value) const {
 
 // The first of several extents may be left out.
 CTypeId FormulaReader::read_extents(CTypeId element) {
+    constexpr std::uint64_t most_bytes = std::uint64_t{1} << 40;
     std::vector<std::uint64_t> extents;
+    std::uint64_t size_bytes = types_.at(element).size_bytes;
     while (token_.is("[")) {
         const std::size_t open = token_.at;
         advance();
-        std::int64_t count = 0;
+        std::int64_t count = extents.empty() ? 0 : -1;
         if (!token_.is("]")) {
             const ReadValue value = read_whole();
             if (whole(value).back().kind != NodeKind::literal) formula_.is_settled = false;
             count = constant(value);
+            if (count == 0) count = -1;
         }
-        if (count < 0 || count > std::int64_t{1} << 40)
-            throw error(open, "an array has 1 to 2^40 elements", "");
+        const auto known = static_cast<std::uint64_t>(std::max<std::int64_t>(count, 1));
+        if (count < 0 || known > most_bytes || (size_bytes *= known) > most_bytes)
+            throw error(open, "an array has 1 element or more, and 1 TiB at most",
+                        "for example float t[32][33]");
         expect("]", "for example float t[32][33]");
         extents.push_back(static_cast<std::uint64_t>(count));
     }
-    for (std::size_t k = extents.size(); k-- > 0;)
-        element = types_.array_of(element, extents[k]);
+    for (std::size_t k = extents.size(); k-- > 0;) element = types_.array_of(element, extents[k]);
     return element;
 }
 
 void FormulaReader::declare_array(std::string_view name, CTypeId type, Space space) {
-    ReadArray array{std::string(name), type, space};
+    ReadArray array{name, type, space};
     // Its name points to its elements, or to its rows.
     if (types_.at(type).kind == CType::Kind::array || types_.at(type).kind == CType::Kind::pointer)
         array.type = types_.at(type).inner;
@@ -178,7 +185,11 @@ void FormulaReader::read_structure(bool is_typedef) {
         name = token_.text;
         advance();
     }
-    types_.add_structure(name, std::move(members));
+    const CTypeId type = types_.add_structure(name, std::move(members));
+    constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+    if (types_.at(type).size_bytes == 0 || types_.at(type).size_bytes > most_bytes)
+        throw error(token_.at, "a structure has 1 byte or more, and 1 GiB at most",
+                    "struct P { float x, y; };");
 }
 
 void FormulaReader::read_declaration() {
@@ -238,7 +249,8 @@ void FormulaReader::read_initializer(const ReadVariable& variable) {
     }
     if (is_array) return;
     const bool is_kept = variable.type == CTypes::none || value.is(Kind::place);
-    declare(variable.name, is_kept ? std::move(value) : cast(std::move(value), variable.type, token_.at),
+    declare(variable.name,
+            is_kept ? std::move(value) : cast(std::move(value), variable.type, token_.at),
             variable.type);
 }
 
@@ -319,8 +331,9 @@ ReadValue FormulaReader::converted(ReadValue value, CTypeId id) const {
         value.tree = masked(value.tree, bits);
         const std::int64_t sign = std::int64_t{1} << (bits - 1);
         if (type.is_signed)
-            value.tree = with_number(NodeKind::subtract,
-                                     with_number(NodeKind::bit_xor, std::move(value.tree), sign), sign);
+            value.tree =
+                with_number(NodeKind::subtract,
+                            with_number(NodeKind::bit_xor, std::move(value.tree), sign), sign);
     }
     value.wraps = false;
     value.arithmetic = Arithmetic::plain;

@@ -15,6 +15,7 @@ namespace coalprof {
 namespace {
 
 constexpr std::size_t most_file_bytes = std::size_t{1} << 29;
+constexpr std::uint64_t most_elements = std::uint64_t{1} << 38;
 constexpr const char* examples =
     "for example in=f32[2048][2048], col=@col.npy, col=i32[1000]=random or col=i32[1000]=iota";
 
@@ -27,7 +28,8 @@ class ArrayText {
         const std::size_t equals = typed_.find('=');
         array_.name = typed_.substr(0, equals);
         const std::string reason = reason_against_name(array_.name);
-        if (equals == typed_.npos || !reason.empty()) fail(reason.empty() ? "it says nothing" : reason);
+        if (equals == typed_.npos || !reason.empty())
+            fail(reason.empty() ? "it says nothing" : reason);
         std::string_view what = std::string_view(typed_).substr(equals + 1);
         if (!what.starts_with('@')) what = read_extents(what);
         if (what.starts_with('@'))
@@ -54,8 +56,8 @@ class ArrayText {
         while (what.starts_with('[')) {
             const std::size_t close = what.find(']');
             if (close == what.npos) fail("a ']' is missing");
-            array_.extents.push_back(
-                parse_integer(what.substr(1, close - 1), option_, 1, std::uint64_t{1} << 38));
+            const std::uint64_t most = most_elements / count();
+            array_.extents.push_back(parse_integer(what.substr(1, close - 1), option_, 1, most));
             what.remove_prefix(close + 1);
         }
         if (!what.empty() && !what.starts_with('=')) fail("'=' is expected behind ']'");
@@ -78,8 +80,12 @@ class ArrayText {
             if (array_.extents.empty()) array_.extents = file.shape;
         } else {
             if (!array_.type) fail("a file that is no .npy says no type: col=i32[1000]=@raw.bin");
-            file = {name_of(*array_.type)[0] == 'f' ? 'f' : name_of(*array_.type)[0] == 's' ? 'i' : 'u',
-                    bytes_of(*array_.type), {}, *bytes};
+            file = {name_of(*array_.type)[0] == 'f'   ? 'f'
+                    : name_of(*array_.type)[0] == 's' ? 'i'
+                                                      : 'u',
+                    bytes_of(*array_.type),
+                    {},
+                    *bytes};
         }
         auto values = integers_in(file, path);
         if (values.empty()) fail("the file holds no element");
@@ -90,8 +96,8 @@ class ArrayText {
     }
 
     static std::optional<ElementType> type_of(const NpyArray& file) {
-        return find_element_type(fmt::format("{}{}", file.kind == 'i' ? 's' : 'u',
-                                             file.element_bytes * 8));
+        return find_element_type(
+            fmt::format("{}{}", file.kind == 'i' ? 's' : 'u', file.element_bytes * 8));
     }
 
     void read_rule(std::string_view rule) {

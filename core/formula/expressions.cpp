@@ -66,10 +66,10 @@ ReadValue FormulaReader::read_conditional(const ReadValue& test) {
     const ReadValue then = loaded(read_expression(conditional_power));
     guards_.resize(guards);
     if (!token_.is(":"))
-        throw error(token_.at,
-                    fmt::format("expected ':' for the '?' in column {}, found {}", at + 1,
-                                named(token_)),
-                    "a condition is written test ? then : otherwise");
+        throw error(
+            token_.at,
+            fmt::format("expected ':' for the '?' in column {}, found {}", at + 1, named(token_)),
+            "a condition is written test ? then : otherwise");
     advance();
     push_guard(guard_of(test, false));
     const ReadValue otherwise = loaded(read_expression(conditional_power));
@@ -81,10 +81,9 @@ ReadValue FormulaReader::read_conditional(const ReadValue& test) {
                                   : error(part->begin, "which array is meant depends on the thread",
                                           "write an access for each, with its condition"));
     const NodeTree trees[]{whole(test), whole(then), whole(otherwise)};
-    ReadValue result =
-        number(combined(NodeKind::conditional, at, test.begin, otherwise.end,
-                        {&trees[0], &trees[1], &trees[2]}),
-               test.begin, otherwise.end);
+    ReadValue result = number(combined(NodeKind::conditional, at, test.begin, otherwise.end,
+                                       {&trees[0], &trees[1], &trees[2]}),
+                              test.begin, otherwise.end);
     result.arithmetic = std::max(then.arithmetic, otherwise.arithmetic);
     return result;
 }
@@ -151,13 +150,13 @@ ReadValue FormulaReader::read_unary() {
     }
     operand = loaded(std::move(operand));
     if (!operand.is(Kind::number))
-        return data(sign.at, operand.end,
-                    operand.why ? *operand.why
-                                : error(sign.at, "a pointer is no number", "write a[i*2]"));
+        return data(
+            sign.at, operand.end,
+            operand.why ? *operand.why : error(sign.at, "a pointer is no number", "write a[i*2]"));
     const OperatorInfo& info = *find_operator(sign, false);
     const NodeTree tree = info.kind == NodeKind::logical_not ? whole(operand) : operand.tree;
-    ReadValue result = number(combined(info.kind, sign.at, sign.at, operand.end, {&tree}), sign.at,
-                              operand.end);
+    ReadValue result =
+        number(combined(info.kind, sign.at, sign.at, operand.end, {&tree}), sign.at, operand.end);
     if (info.kind == NodeKind::logical_not) return result;
     result.arithmetic = operand.arithmetic;
     result.wraps = operand.arithmetic == Arithmetic::word;
@@ -167,8 +166,8 @@ ReadValue FormulaReader::read_unary() {
 ReadValue FormulaReader::read_primary() {
     const std::size_t at = token_.at;
     if (token_.kind == TokenKind::number) {
-        ReadValue value = number(leaf(NodeKind::literal, token_.value, at, token_.end()), at,
-                                 token_.end());
+        ReadValue value =
+            number(leaf(NodeKind::literal, token_.value, at, token_.end()), at, token_.end());
         if (token_.is_long)
             value.arithmetic = Arithmetic::wide;
         else if (token_.is_unsigned)
@@ -192,11 +191,12 @@ ReadValue FormulaReader::read_postfix(ReadValue value) {
         if (token_.is("[")) {
             const std::size_t open = token_.at;
             if (value.is(Kind::place) && types_.at(value.type).kind != CType::Kind::pointer)
-                throw error(open, "an array has one index",
-                            fmt::format("say how long its rows are, float {0}[1024][1024]; before it "
-                                        "or --array {0}=f32[1024][1024], or flatten it: "
-                                        "{0}[row*1024 + column]",
-                                        shown(value.array)));
+                throw error(
+                    open, "an array has one index",
+                    fmt::format("say how long its rows are, float {0}[1024][1024]; before it "
+                                "or --array {0}=f32[1024][1024], or flatten it: "
+                                "{0}[row*1024 + column]",
+                                shown(value.array)));
             value = loaded(std::move(value));
             require_address(value, open);
             advance();
@@ -225,8 +225,8 @@ ReadValue FormulaReader::read_postfix(ReadValue value) {
             seek(last_end_);
         } else if (token_.is("++") || token_.is("--")) {
             if (value.is(Kind::data) || loops_ > 0 || value.is(Kind::place)) return value;
-            throw error(token_.at, fmt::format("expected an operator or ';', found {}",
-                                               named(token_)),
+            throw error(token_.at,
+                        fmt::format("expected an operator or ';', found {}", named(token_)),
                         "a formula changes nothing within an expression: write i + 1, or i++; as a "
                         "statement of its own; for *ptr++ write *(ptr + k) in a loop over k");
         } else {
@@ -265,10 +265,10 @@ ReadValue FormulaReader::read_parentheses() {
 
 void FormulaReader::expect_closing(std::size_t open) {
     if (!token_.is(")"))
-        throw error(token_.at,
-                    fmt::format("expected ')' for the '(' in column {}, found {}", open + 1,
-                                named(token_)),
-                    hint_to_close("every '(' needs its ')'"));
+        throw error(
+            token_.at,
+            fmt::format("expected ')' for the '(' in column {}, found {}", open + 1, named(token_)),
+            hint_to_close("every '(' needs its ')'"));
     advance_past_operand();
 }
 
@@ -305,8 +305,9 @@ ReadValue FormulaReader::read_sizeof() {
         if (value.type == CTypes::usual) formula_.is_settled = false;
     }
     expect_closing(open);
-    ReadValue value = number(
-        leaf(NodeKind::literal, static_cast<std::int64_t>(size), begin, last_end_), begin, last_end_);
+    ReadValue value =
+        number(leaf(NodeKind::literal, static_cast<std::int64_t>(size), begin, last_end_), begin,
+               last_end_);
     value.arithmetic = Arithmetic::wide;
     return value;
 }
@@ -370,9 +371,9 @@ ReadValue FormulaReader::value_of_name(const Token& name) {
     if (const auto variable = find_variable(name.text)) {
         if (launch_.scope && range_of(*variable, *launch_.scope).is_single())
             return literal(range_of(*variable, *launch_.scope).low);
-        return number(leaf(NodeKind::variable, static_cast<std::int64_t>(*variable), name.at,
-                           name.end()),
-                      name.at, name.end());
+        return number(
+            leaf(NodeKind::variable, static_cast<std::int64_t>(*variable), name.at, name.end()),
+            name.at, name.end());
     }
     if (name.text == "warpSize") return literal(warp_lanes);
     if (name.text == "true" || name.text == "false") return literal(name.text == "true");
@@ -380,7 +381,8 @@ ReadValue FormulaReader::value_of_name(const Token& name) {
     if (is_place && !token_.is("[")) {  // the thread's place in the whole launch
         const std::size_t axis = static_cast<std::size_t>(name.text[0] - 'x');
         const auto part = [&](Variable first) {
-            const auto variable = static_cast<std::int64_t>(first) + static_cast<std::int64_t>(axis);
+            const auto variable =
+                static_cast<std::int64_t>(first) + static_cast<std::int64_t>(axis);
             return leaf(NodeKind::variable, variable, name.at, name.end());
         };
         const NodeTree block = part(Variable::bid_x);
@@ -388,9 +390,9 @@ ReadValue FormulaReader::value_of_name(const Token& name) {
         const NodeTree thread = part(Variable::tid_x);
         const NodeTree first =
             combined(NodeKind::multiply, name.at, name.at, name.end(), {&block, &size});
-        ReadValue value = number(
-            combined(NodeKind::add, name.at, name.at, name.end(), {&first, &thread}), name.at,
-            name.end());
+        ReadValue value =
+            number(combined(NodeKind::add, name.at, name.at, name.end(), {&first, &thread}),
+                   name.at, name.end());
         value.may_be_array = true;
         return value;
     }
@@ -403,8 +405,7 @@ ReadValue FormulaReader::value_of_name(const Token& name) {
 
 void FormulaReader::fail_before_operand() const {
     if (token_.text == "if")
-        throw error(token_.at, "the condition stands behind the access",
-                    "write a[i*2] if i < n/2");
+        throw error(token_.at, "the condition stands behind the access", "write a[i*2] if i < n/2");
     if (token_.kind == TokenKind::end)
         throw error(token_.at, "expected a number, a name or '(' at the end",
                     "the formula stops in the middle: complete or remove its last operator");

@@ -79,9 +79,8 @@ std::vector<NodeFacts> prove_facts(const std::vector<Node>& nodes, const Scope& 
     std::vector<NodeFacts> facts;
     facts.reserve(nodes.size());
     for (const Node& node : nodes)
-        facts.push_back(child_count(node.kind) == 0
-                            ? facts_of_leaf(node, scope)
-                            : facts_of_operator(node, facts, scope));
+        facts.push_back(child_count(node.kind) == 0 ? facts_of_leaf(node, scope)
+                                                    : facts_of_operator(node, facts, scope));
     return facts;
 }
 

@@ -92,7 +92,8 @@ std::string hint_for(Fault fault, std::int64_t largest_index) {
         case Fault::bucket_count:
             return "hash(x, buckets) answers 0 to buckets - 1, so buckets starts at 1";
         case Fault::misaligned:
-            return "hardware refuses such an access: align it, e.g. &a[i * 4] for 4 elements at once";
+            return "hardware refuses such an access: align it, e.g. &a[i * 4] for 4 elements at "
+                   "once";
         case Fault::outside_table:
             return "switch such threads off, e.g. if (i < m), or give --array more elements";
         case Fault::negative_index:

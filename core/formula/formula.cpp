@@ -84,9 +84,8 @@ class FormulaProgramBuilder {
  private:
     // Kernels of more code take long to compile.
     std::string_view why_predicted_only() const {
-        if (std::ranges::any_of(formula_->nodes, [](const Node& node) {
-                return node.kind == NodeKind::lookup;
-            }))
+        if (std::ranges::any_of(formula_->nodes,
+                                [](const Node& node) { return node.kind == NodeKind::lookup; }))
             return "indices that are read from an array's contents are predicted only";
         if (formula_->accesses.size() > max_formula_accesses ||
             formula_->nodes.size() * settled_shape(launch_.shape, launch_.type).per_thread >
@@ -255,7 +254,8 @@ class FormulaProgramBuilder {
             // Seen at another width it is an array of its own: L1 and L2 are not told that both
             // are one.
             if (array.element_bytes != width && access.has_c_type)
-                return array_of(fmt::format("{} as {} bytes", name, width), width, elements, access);
+                return array_of(fmt::format("{} as {} bytes", name, width), width, elements,
+                                access);
             if (const Space other = space_of(program_, static_cast<std::uint32_t>(k));
                 other != access.space)
                 throw formula_error(

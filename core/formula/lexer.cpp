@@ -19,10 +19,10 @@ bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; 
 // Longest first. Some are no part of the language: they are read whole, so that the parser can name
 // what was meant.
 constexpr std::array<std::string_view, 51> signs{
-    "::", "<<=", ">>=", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "**", "->", "+=",
-    "-=",  "=<",  "=>", "<>", "^^", "*=", "/=", "%=", "&=", "|=", "^=", "++", "--",
-    "+",   "-",   "*",  "/",  "%",  "<",  ">",  "&",  "|",  "^",  "~",  "!",  "?",
-    ":",   "(",   ")",  "[",  "]",  "{",  "}",  ",",  ";",  "=",  "."};
+    "::", "<<=", ">>=", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "**", "->",
+    "+=", "-=",  "=<",  "=>", "<>", "^^", "*=", "/=", "%=", "&=", "|=", "^=", "++",
+    "--", "+",   "-",   "*",  "/",  "%",  "<",  ">",  "&",  "|",  "^",  "~",  "!",
+    "?",  ":",   "(",   ")",  "[",  "]",  "{",  "}",  ",",  ";",  "=",  "."};
 
 struct NumberText {
     std::string_view text;  // all of it, letters behind it included
@@ -77,8 +77,7 @@ Token read_number(std::string_view formula, std::size_t at, bool must_be_whole) 
     const auto fail = [&](std::size_t where, const std::string& sentence, const std::string& hint) {
         return formula_error(formula, where, sentence, hint);
     };
-    if (is_fraction(number) && !must_be_whole)
-        return {TokenKind::fraction, number.text, at, 0};
+    if (is_fraction(number) && !must_be_whole) return {TokenKind::fraction, number.text, at, 0};
     if (number.digits.size() <= number.prefix)
         throw fail(at + number.prefix, fmt::format("expected digits after '{}'", number.text),
                    hint_for_digits(number));

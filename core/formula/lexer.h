@@ -13,8 +13,8 @@ enum class TokenKind : std::uint8_t { end, number, fraction, name, sign };
 
 struct Token {
     TokenKind kind = TokenKind::end;
-    std::string_view text;   // empty at the end
-    std::size_t at = 0;      // its place in the formula
+    std::string_view text;     // empty at the end
+    std::size_t at = 0;        // its place in the formula
     std::int64_t value = 0;    // of a number
     bool is_unsigned = false;  // 3u
     bool is_long = false;      // 3LL, 3uz

@@ -93,14 +93,18 @@ class MacroExpander {
             const std::string_view word = from.substr(at, end - at);
             at = put(word, end, result);
             if (result.size() > most_bytes_)
-                throw error(0, fmt::format("longer than {} characters with its macros", most_bytes_),
+                throw error(0,
+                            fmt::format("longer than {} characters with its macros", most_bytes_),
                             "measure its parts in several formulas");
         }
         return result;
     }
 
     std::string replaced(std::string_view from, int depth) const {
+        constexpr std::size_t most_expansions = 10'000;
         if (macros_.empty()) return std::string(from);
+        if (++expansions_ > most_expansions)
+            throw error(0, "macros stand for each other too often", "put them in by hand");
         constexpr int most_levels = 16;
         return each_name(from, [&](std::string_view word, std::size_t end, std::string& result) {
             const auto macro = std::ranges::find(macros_, word, &Macro::name);
@@ -130,15 +134,14 @@ class MacroExpander {
     std::string with_arguments(const Macro& macro,
                                const std::vector<std::string>& arguments) const {
         const auto& names = *macro.parameters;
-        return each_name(macro.body,
-                         [&](std::string_view word, std::size_t end, std::string& result) {
-                             const auto found = std::ranges::find(names, word);
-                             result += found == names.end()
-                                           ? std::string(word)
-                                           : arguments[static_cast<std::size_t>(found -
-                                                                                names.begin())];
-                             return end;
-                         });
+        return each_name(
+            macro.body, [&](std::string_view word, std::size_t end, std::string& result) {
+                const auto found = std::ranges::find(names, word);
+                result += found == names.end()
+                              ? std::string(word)
+                              : arguments[static_cast<std::size_t>(found - names.begin())];
+                return end;
+            });
     }
 
     // Behind the ')'.
@@ -162,6 +165,7 @@ class MacroExpander {
     std::string_view text_;
     std::size_t most_bytes_;
     std::vector<Macro> macros_;
+    mutable std::size_t expansions_ = 0;
 };
 
 }  // namespace

@@ -349,9 +349,10 @@ struct LogicalOr {
 template <typename... Operator>
 struct List {};
 // Those that evaluate all their operands.
-using Strict = List<Negate, Complement, LogicalNot, Absolute, Population, LeadingZeros, Reversed,
-                    Multiply, Add, Subtract, Divide, DivideExactly, Remainder, ShiftLeft, ShiftRight, Less, LessEqual, Greater, GreaterEqual, Equal,
-                    NotEqual, BitAnd, BitXor, BitOr, Minimum, Maximum, Hash>;
+using Strict =
+    List<Negate, Complement, LogicalNot, Absolute, Population, LeadingZeros, Reversed, Multiply,
+         Add, Subtract, Divide, DivideExactly, Remainder, ShiftLeft, ShiftRight, Less, LessEqual,
+         Greater, GreaterEqual, Equal, NotEqual, BitAnd, BitXor, BitOr, Minimum, Maximum, Hash>;
 
 }  // namespace operators
 

@@ -80,8 +80,7 @@ ReadValue FormulaReader::moved(ReadValue pointer, const ReadValue& by, NodeKind 
         ReadValue left = number(std::move(pointer.tree), pointer.begin, pointer.end);
         OperatorInfo info;
         info.kind = kind;
-        pointer.tree =
-            arithmetic(info, at, left, number(std::move(steps), by.begin, by.end)).tree;
+        pointer.tree = arithmetic(info, at, left, number(std::move(steps), by.begin, by.end)).tree;
     }
     pointer.end = std::max(pointer.end, by.end);
     pointer.index_begin = pointer.index_end = 0;
@@ -132,8 +131,8 @@ ReadValue FormulaReader::member(ReadValue place, const Token& name) {
     if (place.type == CTypes::usual) {  // nobody declared the array: only one structure fits
         const auto found = types_.structure_with(name.text);
         if (!found)
-            throw error(name.at, fmt::format("which structure has '{}' is not known",
-                                             shown(name.text)),
+            throw error(name.at,
+                        fmt::format("which structure has '{}' is not known", shown(name.text)),
                         "say so: struct P { float x, y, z; }; before it or --struct, and of "
                         "several const P* p; one member of an array of them is also a[i*3 + 1]");
         place.type = *found;
@@ -143,9 +142,9 @@ ReadValue FormulaReader::member(ReadValue place, const Token& name) {
     }
     const CMember* found = types_.member_of(place.type, name.text);
     if (found == nullptr)
-        throw error(name.at, fmt::format("{} has no member '{}'", types_.at(place.type).name,
-                                         shown(name.text)),
-                    "");
+        throw error(
+            name.at,
+            fmt::format("{} has no member '{}'", types_.at(place.type).name, shown(name.text)), "");
     const std::uint64_t unit = unit_of(place);
     const std::uint64_t finer =
         std::gcd(std::gcd(unit, std::uint64_t{found->offset_bytes}), types_.grain_of(found->type));
@@ -156,11 +155,14 @@ ReadValue FormulaReader::member(ReadValue place, const Token& name) {
     place.type = found->type;
     place.end = name.end();
     place.index_begin = place.index_end = 0;
-    if (types_.at(place.type).kind == CType::Kind::array) return pointee([&] {
-        ReadValue row = place;
-        row.kind = Kind::pointer;
-        return row;
-    }(), name.at);
+    if (types_.at(place.type).kind == CType::Kind::array)
+        return pointee(
+            [&] {
+                ReadValue row = place;
+                row.kind = Kind::pointer;
+                return row;
+            }(),
+            name.at);
     return place;
 }
 
@@ -203,8 +205,7 @@ NodeTree FormulaReader::index_of(const ReadValue& place) const {
     return scaled(std::move(index), unit_of(place), types_.at(place.type).size_bytes);
 }
 
-void FormulaReader::finish_access(FormulaAccess access, const NodeTree& index,
-                                  NodeTree condition) {
+void FormulaReader::finish_access(FormulaAccess access, const NodeTree& index, NodeTree condition) {
     const std::size_t most = has_loops_ ? max_rounds : max_formula_accesses;
     if (formula_.accesses.size() == most)
         throw error(access.begin, fmt::format("more than {} instructions", most),
@@ -224,10 +225,10 @@ std::size_t FormulaReader::add_access(AccessKind kind, const ReadValue& place,
     if (is_dead() || (array != nullptr && array->is_local)) return formula_.accesses.size();
     const CType& own = types_.at(place.type);
     if (place.type != CTypes::usual && !own.element)
-        throw error(place.begin,
-                    fmt::format("{} is no access: {} bytes are moved in parts", own.name,
-                                own.size_bytes),
-                    "write the members that are used: p[i].x, p[i].y");
+        throw error(
+            place.begin,
+            fmt::format("{} is no access: {} bytes are moved in parts", own.name, own.size_bytes),
+            "write the members that are used: p[i].x, p[i].y");
     FormulaAccess access;
     access.kind = kind;
     access.space = array != nullptr ? array->space : Space::global;
@@ -263,7 +264,7 @@ ReadValue FormulaReader::value_of_load(const ReadValue& place, const NodeTree& i
         return known(leaf(NodeKind::literal, 0, place.begin, place.end));
     if (declared != nullptr && declared->rule == Rule::random) {
         std::uint64_t count = 1;
-        for (const std::uint64_t extent : declared->extents) count *= extent;
+        for (const std::uint64_t extent : declared->extents) count *= extent;  // at most 2^40
         const NodeTree buckets =
             leaf(NodeKind::literal, static_cast<std::int64_t>(count), place.begin, place.end);
         const NodeTree seed = leaf(NodeKind::literal, static_cast<std::int64_t>(declared->seed),
@@ -282,15 +283,16 @@ ReadValue FormulaReader::value_of_load(const ReadValue& place, const NodeTree& i
                                          with_number(NodeKind::multiply, index, line->step),
                                          line->start));
         }
-        return known(combined(NodeKind::lookup, place.begin, place.begin, place.end, {&index},
-                              table));
+        return known(
+            combined(NodeKind::lookup, place.begin, place.begin, place.end, {&index}, table));
     }
-    return data(place.begin, place.end,
-                error(place.begin, fmt::format("the value of {}[...] is not known", shown(name)),
-                      fmt::format("say what it holds: --array {0}=@{0}.npy, or {0}=i32[1000]=random; "
-                                  "or give it an instruction of its own: load: {0}[i]; "
-                                  "load: a[i*4]",
-                                  shown(name))));
+    return data(
+        place.begin, place.end,
+        error(place.begin, fmt::format("the value of {}[...] is not known", shown(name)),
+              fmt::format("say what it holds: --array {0}=@{0}.npy, or {0}=i32[1000]=random; "
+                          "or give it an instruction of its own: load: {0}[i]; "
+                          "load: a[i*4]",
+                          shown(name))));
 }
 
 ReadValue FormulaReader::loaded(ReadValue value) {
@@ -313,8 +315,7 @@ ReadValue FormulaReader::loaded(ReadValue value) {
         result = data(value.begin, value.end,
                       error(value.begin, "where a pointer that is loaded leads is not known",
                             "give each its instruction: load.u64: rows[y]; load: a[x]"));
-    if (!is_dead())
-        loads_.push_back({value.array, index, value.type, std::move(guards), result});
+    if (!is_dead()) loads_.push_back({value.array, index, value.type, std::move(guards), result});
     return result;
 }
 
@@ -332,12 +333,12 @@ ReadGuard FormulaReader::guard_of(const ReadValue& test, bool is_met) const {
     if (test.is(Kind::number))
         guard.tree = is_met ? whole(test) : negated(whole(test));
     else if (test.why)
-        guard.why = std::make_shared<const UsageError>(error(
-            test.begin,
-            fmt::format("which threads fulfil '{}' is not known",
-                        shown(text_between(test.begin, test.end))),
-            "it depends on data: say what the array holds, --array a=@a.npy, or leave the "
-            "condition out"));
+        guard.why = std::make_shared<const UsageError>(
+            error(test.begin,
+                  fmt::format("which threads fulfil '{}' is not known",
+                              shown(text_between(test.begin, test.end))),
+                  "it depends on data: say what the array holds, --array a=@a.npy, or leave the "
+                  "condition out"));
     else
         guard.why = std::make_shared<const UsageError>(
             error(test.begin, "a pointer is no condition", "leave it out"));
@@ -383,8 +384,7 @@ NodeTree FormulaReader::condition_from(std::size_t guard, Guards which) const {
 
 std::shared_ptr<const UsageError> FormulaReader::doubt_from(std::size_t guard, Guards which) const {
     for (; guard < guards_.size(); ++guard)
-        if (guards_[guard].why && counts(guards_[guard], which))
-            return guards_[guard].why;
+        if (guards_[guard].why && counts(guards_[guard], which)) return guards_[guard].why;
     return nullptr;
 }
 
@@ -405,6 +405,10 @@ Truth FormulaReader::decided(const NodeTree& test) const {
     asked.nodes.push_back(leaf(NodeKind::literal, 0, 0, 0).front());
     asked.nodes.back().first = access.index;
     const auto facts = prove_facts(asked.nodes, *launch_.scope);
+    // A round without threads counts nothing: where it takes long to tell, it is made.
+    constexpr std::uint64_t most_warps = 1 << 22;
+    walked_warps_ += warps_to_check(access, *launch_.scope, facts);
+    if (walked_warps_ > most_warps) return Truth::sometimes;
     const LaunchExtent extent = check_launch(asked, access, *launch_.scope, facts, 0);
     return extent.active_threads == 0 ? Truth::never : Truth::sometimes;
 }

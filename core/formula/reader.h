@@ -60,13 +60,13 @@ struct ReadValue {
 struct ReadVariable {
     std::string_view name;
     ReadValue value;
-    CTypeId type = CTypes::none;   // none: as its value is
-    std::size_t guards = 0;        // that stood when it was declared
-    std::size_t assigned_at = 0;   // counts assignments
+    CTypeId type = CTypes::none;  // none: as its value is
+    std::size_t guards = 0;       // that stood when it was declared
+    std::size_t assigned_at = 0;  // counts assignments
 };
 
 struct ReadArray {
-    std::string name;
+    std::string_view name;
     CTypeId type = CTypes::usual;
     Space space = Space::global;
     bool is_local = false;  // in registers: no traffic
@@ -288,13 +288,14 @@ class FormulaReader {
     std::size_t last_end_ = 0;
     std::size_t nesting_ = 0;  // of expressions
     std::size_t blocks_ = 0;   // of statements
-    std::size_t loops_ = 0;   // that stand around what is read
-    std::size_t rounds_ = 0;  // of all loops
-    std::size_t dead_ = 0;    // what is read is not executed
+    std::size_t loops_ = 0;    // that stand around what is read
+    std::size_t rounds_ = 0;   // of all loops
+    std::size_t dead_ = 0;     // what is read is not executed
     std::size_t numbers_ = 0;
-    std::size_t implied_ = 0;  // variables that nobody declared
-    std::size_t touched_ = 0;  // loads that were read, repeated ones too
-    std::vector<std::size_t> loop_guards_;  // that stand where each loop begins
+    mutable std::uint64_t walked_warps_ = 0;  // to decide whether a round has threads
+    std::size_t implied_ = 0;                 // variables that nobody declared
+    std::size_t touched_ = 0;                 // loads that were read, repeated ones too
+    std::vector<std::size_t> loop_guards_;    // that stand where each loop begins
     bool has_loops_ = false;
 };
 

@@ -14,10 +14,11 @@
 namespace coalprof {
 namespace {
 
-constexpr std::array<std::string_view, 11> assignments{"=",  "+=", "-=", "*=",  "/=", "%=",
-                                                       "&=", "|=", "^=", "<<=", ">>="};
+constexpr std::array<std::string_view, 11> assignments{
+    "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="};
 bool is_assignment(const Token& token) {
-    return token.kind == TokenKind::sign && std::ranges::find(assignments, token.text) != assignments.end();
+    return token.kind == TokenKind::sign &&
+           std::ranges::find(assignments, token.text) != assignments.end();
 }
 bool is_step(const Token& token) { return token.is("++") || token.is("--"); }
 
@@ -99,7 +100,8 @@ ParsedFormula FormulaReader::read() {
     declare_arrays(context_.arrays);
     for (seek(0); token_.kind != TokenKind::end;) {
         read_statements("");
-        if (token_.is("}")) throw error(token_.at, "there is no opening sign for this '}'", "remove it");
+        if (token_.is("}"))
+            throw error(token_.at, "there is no opening sign for this '}'", "remove it");
     }
     if (formula_.accesses.empty())
         throw error(token_.at, "there is no index",
@@ -427,7 +429,8 @@ void FormulaReader::read_assigned_name() {
                         reason);
     }
     ReadValue value = loaded(read_whole());
-    if (ReadVariable* known = find_variable_of_text(name.text)) return assign(*known, std::move(value));
+    if (ReadVariable* known = find_variable_of_text(name.text))
+        return assign(*known, std::move(value));
     if (value.is(Kind::pointer) && value.may_be_array && value.why) throw *value.why;
     if (value.is(Kind::data) && value.why && touched_ == 0) throw *value.why;
     declare(name.text, std::move(value), CTypes::none);
@@ -435,7 +438,8 @@ void FormulaReader::read_assigned_name() {
 
 // name += value, name++
 void FormulaReader::assign_name(const Token& name, const Token& sign, ReadValue value) {
-    if (is_step(sign)) value = number(leaf(NodeKind::literal, 1, sign.at, sign.end()), sign.at, sign.end());
+    if (is_step(sign))
+        value = number(leaf(NodeKind::literal, 1, sign.at, sign.end()), sign.at, sign.end());
     if (find_variable_of_text(name.text) == nullptr) {
         ReadValue first = value_of_name(name);
         if (first.may_be_array && first.why && value.is(Kind::number)) throw *first.why;
@@ -591,7 +595,8 @@ void FormulaReader::require_conditions_behind_if() const {
     for (std::size_t k = 0; k < formula_.accesses.size(); ++k) {
         const FormulaAccess& access = formula_.accesses[k];
         if (!access.is_bare_comparison) continue;
-        const FormulaAccess& other = formula_.accesses[k + 1 < formula_.accesses.size() ? k + 1 : 0];
+        const FormulaAccess& other =
+            formula_.accesses[k + 1 < formula_.accesses.size() ? k + 1 : 0];
         const std::string_view test = text_between(access.begin, access.end);
         throw error(access.begin, fmt::format("'{}' is a condition, and no index", shown(test)),
                     fmt::format("a condition stands behind its access: {} if {}",

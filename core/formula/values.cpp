@@ -106,8 +106,7 @@ NodeTree FormulaReader::combined(NodeKind kind, std::size_t at, std::size_t begi
     if (is_constant) {
         const auto root_id = static_cast<NodeId>(tree.size() - 1);
         const ThreadValue folded = evaluate_thread(tree, root_id, *launch_.scope, 0);
-        if (folded.fault == Fault::none)
-            return leaf(NodeKind::literal, folded.value, begin, end);
+        if (folded.fault == Fault::none) return leaf(NodeKind::literal, folded.value, begin, end);
     }
     return tree;
 }
@@ -210,16 +209,17 @@ ReadValue FormulaReader::binary(const OperatorInfo& info, std::size_t at, ReadVa
         return moved(std::move(right), left, info.kind, at);
     if (!left.is(Kind::number) || !right.is(Kind::number)) {
         ReadValue unknown = left.is(Kind::number) ? right : left;
-        if (!unknown.why) unknown.why = std::make_shared<const UsageError>(error(
-            unknown.begin, "a pointer is no index", "write the access: a[i*2]"));
+        if (!unknown.why)
+            unknown.why = std::make_shared<const UsageError>(
+                error(unknown.begin, "a pointer is no index", "write the access: a[i*2]"));
         ReadValue result = data(left.begin, right.end, *unknown.why);
         return result;
     }
     return arithmetic(info, at, left, right);
 }
 
-ReadValue FormulaReader::arithmetic(const OperatorInfo& info, std::size_t at,
-                                    const ReadValue& left, const ReadValue& right) const {
+ReadValue FormulaReader::arithmetic(const OperatorInfo& info, std::size_t at, const ReadValue& left,
+                                    const ReadValue& right) const {
     const bool is_shift = info.kind == NodeKind::shift_left || info.kind == NodeKind::shift_right;
     Arithmetic kind = is_shift ? left.arithmetic : std::max(left.arithmetic, right.arithmetic);
     const bool is_word = kind == Arithmetic::word;
@@ -240,9 +240,10 @@ ReadValue FormulaReader::arithmetic(const OperatorInfo& info, std::size_t at,
     // What is added up round by round stays small.
     const bool adds_literal = info.kind == NodeKind::add && launch_.scope && is_literal(b) &&
                               a.back().kind == NodeKind::add;
-    ReadValue result = number(adds_literal ? with_number(NodeKind::add, a, b.back().value)
-                                           : combined(info.kind, at, left.begin, right.end, {&a, &b}),
-                              left.begin, right.end);
+    ReadValue result =
+        number(adds_literal ? with_number(NodeKind::add, a, b.back().value)
+                            : combined(info.kind, at, left.begin, right.end, {&a, &b}),
+               left.begin, right.end);
     result.sign_at = at;
     result.is_comparison = info.kind >= NodeKind::less && info.kind <= NodeKind::not_equal;
     const bool is_truth = result.is_comparison || is_lazy(info.kind);
@@ -255,8 +256,7 @@ NodeId FormulaReader::append(const NodeTree& tree) {
     const std::size_t start = formula_.nodes.size();
     const std::size_t most = has_loops_ ? max_unrolled_nodes : max_formula_nodes;
     if (start + tree.size() > most)
-        throw error(tree.back().at,
-                    fmt::format("more than {} numbers, names and operators", most),
+        throw error(tree.back().at, fmt::format("more than {} numbers, names and operators", most),
                     has_loops_ ? "fewer rounds show the same; `coalprof kernel` takes whole kernels"
                                : "measure its parts in several formulas");
     for (Node node : tree) {

@@ -60,7 +60,8 @@ struct TransactionRules {
     // never coalesce.
     std::array<std::uint32_t, 5> segment_bytes{};
     constexpr std::uint32_t segment(std::uint32_t width_bytes) const {
-        return segment_bytes[static_cast<std::size_t>(std::countr_zero(width_bytes)) % 5];  // 32: none
+        return segment_bytes[static_cast<std::size_t>(std::countr_zero(width_bytes)) %
+                             5];  // 32: none
     }
 };
 
@@ -193,7 +194,7 @@ struct Abilities {
     bool managed_memory = true;      // cudaMallocManaged() (3.0 on)
     // Blocks of a grid along x, y and z.
     std::array<std::uint64_t, 3> grid_blocks{2147483647, 65535, 65535};
-    bool shared_atomics = true;  // on 32-bit integers in shared memory (1.2 on)
+    bool shared_atomics = true;              // on 32-bit integers in shared memory (1.2 on)
     std::uint32_t widest_access_bytes = 16;  // ld.global.v8.b32 takes 32 (10.0 on)
     std::string_view source = {};
 };

@@ -175,7 +175,8 @@ void DeviceBackend::measure(Measured& one) {
     else if (planned.warp)
         one.point.measured.emplace();  // nothing but its counters
     else if (!planned.plan.program.predicted_only.empty())
-        warnings_.push_back({"W-PREDICTED", planned.name, std::string(planned.plan.program.predicted_only)});
+        warnings_.push_back(
+            {"W-PREDICTED", planned.name, std::string(planned.plan.program.predicted_only)});
     else
         time(one);
     if (!one.prediction) start_prediction(one);

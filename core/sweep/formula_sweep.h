@@ -26,7 +26,7 @@ struct FormulaSweep {
     std::string text;
     TextPlace place;  // of the text; in no file: typed on the command line
     std::vector<FormulaParameter> parameters;
-    std::string structures = {};            // C: --struct
+    std::string structures = {};             // C: --struct
     std::vector<DeclaredArray> arrays = {};  // --array
     // Op, type, shape, cache settings and machines; pattern, values and options are not read.
     Sweep settings;

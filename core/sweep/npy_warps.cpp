@@ -76,9 +76,9 @@ std::unique_ptr<ByteSource> lines_of_npy(std::unique_ptr<ByteSource> source,
     }
     const auto bytes = read_whole(*source, most_file_bytes);
     if (!bytes)
-        throw UsageError(fmt::format("{}: it holds more than {} MiB", shown(name),
-                                     most_file_bytes >> 20),
-                         {}, UsageError::no_caret, "split it");
+        throw UsageError(
+            fmt::format("{}: it holds more than {} MiB", shown(name), most_file_bytes >> 20), {},
+            UsageError::no_caret, "split it");
     if (!is_npy(*bytes))
         throw UsageError(fmt::format("{}: this is no .npy file", shown(name)), {},
                          UsageError::no_caret, "numpy.save() writes one");

@@ -47,7 +47,8 @@ void complete(Point& sum) {
 void WarpTotals::point(const Point& line) {
     add(total_, line);
     for (const BinKey& key : keys) {
-        if (!is_number(line.predicted[key.requests]) || !is_number(line.predicted[key.taken])) continue;
+        if (!is_number(line.predicted[key.requests]) || !is_number(line.predicted[key.taken]))
+            continue;
         const auto taken = static_cast<std::uint64_t>(number_in(line.predicted[key.taken]));
         Point& bin = bins_[{std::string(key.op), taken}];
         if (bin.name.empty()) {

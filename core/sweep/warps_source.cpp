@@ -61,10 +61,10 @@ bool WarpsSource::fetch(Wait wait) {
     stop_if_asked();
     has_line_ = reader_.next(line_, wait);
     if (has_line_ && line_.access.width_bytes > machine_.rules->abilities.widest_access_bytes)
-        throw UsageError(
-            fmt::format("{}:{}: no access of {} has {} bytes a lane", shown(name_), line_.number,
-                        machine_.name, line_.access.width_bytes),
-            {}, UsageError::no_caret, "accesses of 32 bytes came with 10.0: --machine b200");
+        throw UsageError(fmt::format("{}:{}: no access of {} has {} bytes a lane", shown(name_),
+                                     line_.number, machine_.name, line_.access.width_bytes),
+                         {}, UsageError::no_caret,
+                         "accesses of 32 bytes came with 10.0: --machine b200");
     return has_line_;
 }
 

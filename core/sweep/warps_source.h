@@ -13,8 +13,8 @@ namespace coalprof {
 
 class WarpsSource : public PointSource {
  public:
-    // "-" is standard input; `npy` says what a .npy file holds. Throws Error where the file cannot be
-    // opened.
+    // "-" is standard input; `npy` says what a .npy file holds. Throws Error where the file cannot
+    // be opened.
     WarpsSource(const std::string& file, const Machine& machine, const NpyWarps& npy = {});
 
     // Reads the first line. Throws UsageError where it does not fit, or there is none.
