@@ -38,7 +38,9 @@ Explanation explanation_of(const FormulaSweep& sweep, const Machine& machine,
     const PlannedPoint point = FormulaPoints({single}).at(0);
     Explanation explanation = explanation_of(point.plan, machine, warp);
     if (!point.parameters.empty()) explanation.name = fmt::format("formula {}", point.name);
-    explanation.formula = printable(sweep.text);
+    std::string text = sweep.text;
+    std::ranges::replace(text, '\n', ' ');
+    explanation.formula = printable(text);
     explanation.settings = settings_of(sweep, point.plan);
     explanation.sweep = values_of(describe_sweep(single));
     explanation.sweep.insert(explanation.sweep.end(), point.parameters.begin(),

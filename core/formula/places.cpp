@@ -219,6 +219,23 @@ void FormulaReader::finish_access(FormulaAccess access, const NodeTree& index, N
     formula_.accesses.push_back(std::move(access));
 }
 
+// Its place in the text, and of a place its array and type.
+FormulaAccess FormulaReader::access_at(const ReadValue& value) const {
+    FormulaAccess access;
+    const bool has_index = value.index_begin != value.index_end;
+    access.begin = static_cast<std::uint16_t>(value.begin);
+    access.end = static_cast<std::uint16_t>(value.end);
+    access.index_begin = static_cast<std::uint16_t>(has_index ? value.index_begin : value.begin);
+    access.index_end = static_cast<std::uint16_t>(has_index ? value.index_end : value.end);
+    if (!value.is(Kind::place)) return access;
+    const ReadArray* array = find_array(value.array);
+    access.array = value.array;
+    access.space = array != nullptr ? array->space : Space::global;
+    access.type = type_of(value);
+    access.has_c_type = access.type.has_value();
+    return access;
+}
+
 std::size_t FormulaReader::add_access(AccessKind kind, const ReadValue& place,
                                       std::optional<ElementType> type) {
     const ReadArray* array = find_array(place.array);
@@ -229,17 +246,9 @@ std::size_t FormulaReader::add_access(AccessKind kind, const ReadValue& place,
             place.begin,
             fmt::format("{} is no access: {} bytes are moved in parts", own.name, own.size_bytes),
             "write the members that are used: p[i].x, p[i].y");
-    FormulaAccess access;
+    FormulaAccess access = access_at(place);
     access.kind = kind;
-    access.space = array != nullptr ? array->space : Space::global;
-    access.type = type ? type : type_of(place);
-    access.has_c_type = access.type.has_value();
-    access.array = place.array;
-    access.begin = static_cast<std::uint16_t>(place.begin);
-    access.end = static_cast<std::uint16_t>(place.end);
-    const bool has_index = place.index_begin != place.index_end;
-    access.index_begin = static_cast<std::uint16_t>(has_index ? place.index_begin : place.begin);
-    access.index_end = static_cast<std::uint16_t>(has_index ? place.index_end : place.end);
+    if (type) access.type = type;
     finish_access(std::move(access), index_of(place), {});
     return formula_.accesses.size() - 1;
 }

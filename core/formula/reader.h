@@ -156,7 +156,7 @@ class FormulaReader {
     std::size_t variables_below() const { return variables_.size() - implied_; }
     void leave(std::size_t below) { variables_.resize(below + implied_); }
     void read_instruction();
-    void read_prefix(FormulaAccess& access);
+    FormulaAccess read_prefix();
     NodeTree read_condition_behind(FormulaAccess& access);
     [[noreturn]] void fail_after_statement();
     void require_conditions_behind_if() const;
@@ -224,6 +224,7 @@ class FormulaReader {
     void require_address(const ReadValue& pointer, std::size_t at) const;
     std::size_t add_access(AccessKind kind, const ReadValue& place,
                            std::optional<ElementType> type = std::nullopt);
+    FormulaAccess access_at(const ReadValue& value) const;
     void store(const ReadValue& place);
     void finish_access(FormulaAccess access, const NodeTree& index, NodeTree condition);
     NodeTree index_of(const ReadValue& place) const;

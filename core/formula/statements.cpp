@@ -394,7 +394,7 @@ void FormulaReader::guard_round(Loop& loop, const ReadValue& test) {
 // ---- simple statements ----
 
 void FormulaReader::read_simple() {
-    if (is_step(token_)) {  // ++i
+    if (is_step(token_) && peek().kind == TokenKind::name) {  // ++i
         const Token sign = token_;
         advance();
         const Token name = token_;
@@ -484,19 +484,11 @@ void FormulaReader::finish_expression(ReadValue value, std::size_t touched) {
         if (touched == touched_ && !is_dead() && !is_intrinsic) throw *value.why;
         return;
     }
-    FormulaAccess access;
-    access.begin = static_cast<std::uint16_t>(value.begin);
-    const bool has_index = value.index_begin != value.index_end;
-    access.index_begin = static_cast<std::uint16_t>(has_index ? value.index_begin : value.begin);
-    access.index_end = static_cast<std::uint16_t>(has_index ? value.index_end : value.end);
+    FormulaAccess access = access_at(value);
     NodeTree index;
     if (value.is(Kind::place)) {
         const ReadArray* array = find_array(value.array);
         if (array != nullptr && array->is_local) return;
-        access.array = value.array;
-        access.space = array != nullptr ? array->space : Space::global;
-        access.type = type_of(value);
-        access.has_c_type = access.type.has_value();
         index = index_of(value);
     } else {
         index = whole(value);
@@ -519,9 +511,8 @@ NodeTree FormulaReader::read_condition_behind(FormulaAccess& access) {
 // ---- instructions: load.u64: a[i] if i < n ----
 
 void FormulaReader::read_instruction() {
-    FormulaAccess access;
     const std::size_t begin = token_.at;
-    read_prefix(access);
+    const FormulaAccess prefix = read_prefix();
     const std::size_t operand_at = token_.at;
     const std::size_t accesses = formula_.accesses.size();
     ReadValue value = read_whole();
@@ -530,22 +521,22 @@ void FormulaReader::read_instruction() {
                     "the value that is read does not matter here: write only the index, and "
                     "further accesses behind ;");
     if (value.is(Kind::data) || (value.is(Kind::pointer) && value.why)) throw *value.why;
-    if (const ReadArray* array = value.is(Kind::place) ? find_array(value.array) : nullptr) {
-        if (array->space == Space::shared) access.space = Space::shared;
-        if (!access.type) access.type = type_of(value);
+    FormulaAccess access = access_at(value);
+    access.kind = prefix.kind;
+    if (prefix.space == Space::shared) access.space = prefix.space;
+    if (prefix.type) {
+        access.type = prefix.type;
+        access.has_c_type = false;
     }
     access.begin = static_cast<std::uint16_t>(begin);
-    const bool has_index = value.index_begin != value.index_end;
-    access.index_begin = static_cast<std::uint16_t>(has_index ? value.index_begin : value.begin);
-    access.index_end = static_cast<std::uint16_t>(has_index ? value.index_end : value.end);
-    if (value.is(Kind::place)) access.array = value.array;
     const NodeTree index = value.is(Kind::place) ? index_of(value) : whole(value);
     const NodeTree condition = read_condition_behind(access);
     access.end = static_cast<std::uint16_t>(last_end_);
     if (!is_dead()) finish_access(std::move(access), index, condition);
 }
 
-void FormulaReader::read_prefix(FormulaAccess& access) {
+FormulaAccess FormulaReader::read_prefix() {
+    FormulaAccess access;
     std::string_view word = token_.text;
     std::size_t at = token_.at;
     constexpr std::string_view shared = "shared.";
@@ -569,6 +560,7 @@ void FormulaReader::read_prefix(FormulaAccess& access) {
     }
     advance();
     advance();
+    return access;
 }
 
 void FormulaReader::fail_after_statement() {

@@ -248,6 +248,7 @@ const Wrong wrong_formulas[] = {
     {"*p++", 2, "found '++'", "*(ptr + k)"},
     {"load: a[i] + 1", 6, "one access", "write only the index"},
     {"a[i++]", 3, "found '++'", "statement of its own"},
+    {"--3", 0, "found '--'", "i += 1"},
     {"lane < 27; b[i]", 0, "is a condition, and no index", "b[i] if lane < 27"},
     {"while (a[i]) b[i]", 7, "how many rounds", "--array"},
     {"if (a[i]) b[i]", 4, "which threads fulfil", "--array"},
@@ -291,7 +292,7 @@ TEST(FormulaLimits, refuse_what_is_too_long_too_deep_or_too_many) {
     EXPECT_EQ(sentence_of(repeated("(", 63) + "i" + repeated(")", 63)), "accepted");
     EXPECT_THAT(sentence_of(repeated("(", 64) + "i" + repeated(")", 64)), HasSubstr("64 levels"));
     EXPECT_THAT(sentence_of(repeated("(", 4000)), HasSubstr("64 levels"));
-    EXPECT_THAT(sentence_of(repeated("-", 4000) + "i"), HasSubstr("64 levels"));
+    EXPECT_THAT(sentence_of(repeated("~", 4000) + "i"), HasSubstr("64 levels"));
     EXPECT_THAT(sentence_of(repeated("i ? ", 1000) + "i"), HasSubstr("64 levels"));
     EXPECT_EQ(sentence_of("i" + repeated(" + i", 63)), "accepted");
     EXPECT_THAT(sentence_of("i" + repeated(" + i", 64)), HasSubstr("64 levels"));

@@ -48,7 +48,8 @@ class RandomFormulas {
             case 11:
                 return "(" + operand() + " ? " + operand() + " : " + operand() + ")";
             case 12:
-                return pick({"-", "~", "!", "abs"}) + ("(" + operand() + ")");
+                return pick({"-", "~", "!", "abs", "__popc", "__clz", "__brev"}) +
+                       ("(" + operand() + ")");
             default:
                 return call(depth);
         }
