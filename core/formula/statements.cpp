@@ -473,6 +473,7 @@ void FormulaReader::read_assignment(const ReadValue& target) {
 
 // What an expression that stands alone does.
 void FormulaReader::finish_expression(ReadValue value, std::size_t touched) {
+    if (token_.is("{")) fail_after_statement();  // a{i}
     if (value.atomic && *value.atomic < formula_.accesses.size()) {
         const std::string_view call = text_.substr(value.begin);
         const bool needs_old = call.starts_with("atomicExch") || call.starts_with("atomicCAS");
