@@ -7,7 +7,7 @@ namespace {
 
 std::string packed(const Readings& readings) {
     std::string bytes;
-    put_readings(bytes, readings, Reasons::kept);
+    put_readings(bytes, readings, KeptReasons::all);
     bytes.shrink_to_fit();
     return bytes;
 }

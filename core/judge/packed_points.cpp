@@ -29,8 +29,8 @@ void PackedPoints::add(std::string_view key, const Point& point) {
                                                 (point.timing ? is_timed : 0) |
                                                 (point.failure.empty() ? 0 : has_failed) |
                                                 (point.estimates ? has_estimates : 0)));
-    put_readings(bytes_, point.predicted, Reasons::dropped);
-    if (point.measured) put_readings(bytes_, *point.measured, Reasons::dropped);
+    put_readings(bytes_, point.predicted, KeptReasons::none);
+    if (point.measured) put_readings(bytes_, *point.measured, KeptReasons::none);
     if (point.estimates) {
         const auto& intervals = point.estimates->intervals;
         put_bytes(bytes_, static_cast<std::uint8_t>(std::min<std::size_t>(intervals.size(), 255)));

@@ -9,7 +9,7 @@ enum class Packed : std::uint8_t { natural, real, unavailable, unavailable_with_
 
 }  // namespace
 
-void put_readings(std::string& bytes, const Readings& readings, Reasons reasons) {
+void put_readings(std::string& bytes, const Readings& readings, KeptReasons reasons) {
     static_assert(counter_count <= std::numeric_limits<std::uint8_t>::max());
     const std::size_t count_at = bytes.size();
     put_bytes(bytes, std::uint8_t{0});
@@ -22,7 +22,7 @@ void put_readings(std::string& bytes, const Readings& readings, Reasons reasons)
         } else if (const auto* real = std::get_if<double>(&reading)) {
             put_bytes(bytes, Packed::real);
             put_bytes(bytes, *real);
-        } else if (reasons == Reasons::kept) {
+        } else if (reasons == KeptReasons::all) {
             put_bytes(bytes, Packed::unavailable_with_reason);
             put_bytes(bytes, std::get<Unavailable>(reading).reason);  // it lives with the program
         } else {

@@ -28,8 +28,8 @@ T take_bytes(const char*& at) {
     return value;
 }
 
-enum class Reasons : bool { dropped, kept };  // of readings that are unavailable
-void put_readings(std::string& bytes, const Readings& readings, Reasons reasons);
+enum class KeptReasons : bool { none, all };  // of readings that are unavailable
+void put_readings(std::string& bytes, const Readings& readings, KeptReasons reasons);
 // Adds them to `readings`.
 void take_readings(const char*& at, Readings& readings);
 
