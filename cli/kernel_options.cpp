@@ -20,8 +20,7 @@
 namespace coalprof {
 namespace {
 
-PtxSource ptx_source(const KernelOptions& options, const std::string& bytes,
-                     const Machine& machine) {
+PtxSource ptx_source(const KernelOptions& options, std::string_view bytes, const Machine& machine) {
     const auto own =
         static_cast<std::uint32_t>(machine.rules->cc.major * 10 + machine.rules->cc.minor);
     // The oldest GPU that nvcc 13 compiles for is 7.5. Code for older ones asks for the same
@@ -78,8 +77,7 @@ void KernelOptions::add_to(CLI::App& command) {
         ->allow_extra_args(false);
 }
 
-KernelFile::KernelFile(const KernelOptions& options, const std::string& bytes,
-                       const Machine& machine)
+KernelFile::KernelFile(const KernelOptions& options, std::string_view bytes, const Machine& machine)
     : options_(options) {
     PtxTexts texts = ptx_texts_of(ptx_source(options, bytes, machine));
     texts_ = std::move(texts.texts);

@@ -28,7 +28,7 @@ struct KernelOptions {
 class KernelFile {
  public:
     // Of what the file holds; compiles CUDA source. Throws UsageError, Error.
-    KernelFile(const KernelOptions& options, const std::string& bytes, const Machine& machine);
+    KernelFile(const KernelOptions& options, std::string_view bytes, const Machine& machine);
     KernelFile(const KernelFile&) = delete;
     KernelFile& operator=(const KernelFile&) = delete;
 

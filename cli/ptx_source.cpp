@@ -32,7 +32,7 @@ bool is_ptx(std::string_view text) {
 }
 bool is_binary(std::string_view bytes) { return bytes.substr(0, 4096).find('\0') != bytes.npos; }
 
-std::vector<std::string> texts_in_binary(const std::string& bytes, const PtxSource& source) {
+std::vector<std::string> texts_in_binary(std::string_view bytes, const PtxSource& source) {
 #ifdef COALPROF_HAS_CUDA
     constexpr std::uint32_t fat_binary_magic = 0xba55ed50;
     std::vector<std::string> texts;
@@ -138,9 +138,9 @@ std::string read_ptx_source(const std::string& file) {
 }
 
 PtxTexts ptx_texts_of(const PtxSource& source) {
-    const std::string& bytes = source.bytes;
+    const std::string_view bytes = source.bytes;
     if (is_binary(bytes)) return {.texts = texts_in_binary(bytes, source), .cuda = {}};
-    if (is_ptx(bytes)) return {.texts = {bytes}, .cuda = {}};
+    if (is_ptx(bytes)) return {.texts = {std::string(bytes)}, .cuda = {}};
     if (bytes.find("__global__") == bytes.npos)
         throw UsageError(
             fmt::format("{}: it is neither PTX nor CUDA source with a __global__ function",
@@ -148,7 +148,7 @@ PtxTexts ptx_texts_of(const PtxSource& source) {
     if (source.file == "-")
         throw UsageError("-: CUDA source is compiled from a file", {}, UsageError::no_caret,
                          "save it as FILE.cu; PTX may come from standard input");
-    return {.texts = {compiled(source)}, .cuda = bytes};
+    return {.texts = {compiled(source)}, .cuda = std::string(bytes)};
 }
 
 std::vector<std::string> parameter_names(const std::string& cuda, const std::string& kernel) {

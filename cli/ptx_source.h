@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/machine/machine.h"
@@ -11,7 +12,7 @@ namespace coalprof {
 
 struct PtxSource {
     std::string file;                    // "-": standard input
-    std::string bytes;                   // that it holds
+    std::string_view bytes;              // that it holds
     std::vector<std::string> nvcc_args;  // for CUDA source
     std::uint32_t architecture = 90;     // 90 is compute capability 9.0
 };

@@ -224,6 +224,33 @@ void convert(const PtxStep& step, const Inputs& in, std::uint32_t active, const 
     result.growth = wrapped(a.growth, to.bits);
 }
 
+// Sums and products of f32 and f64, which is what indices are made of: twice as fast as by way of
+// double.
+template <typename Real, typename Word>
+bool compute_plain(const PtxStep& step, const Inputs& in, LaneValue& result) {
+    const auto at = [&](std::size_t i, std::uint32_t lane) {
+        return std::bit_cast<Real>(static_cast<Word>(in[i]->at[lane]));
+    };
+    const auto fill = [&](auto value_of) {
+        each(result, [&](std::uint32_t lane) { return std::bit_cast<Word>(value_of(lane)); });
+        return true;
+    };
+    switch (step.opcode) {
+        case Opcode::add:
+            return fill([&](std::uint32_t lane) { return at(0, lane) + at(1, lane); });
+        case Opcode::sub:
+            return fill([&](std::uint32_t lane) { return at(0, lane) - at(1, lane); });
+        case Opcode::multiply:
+            return fill([&](std::uint32_t lane) { return at(0, lane) * at(1, lane); });
+        case Opcode::mad:
+            return fill([&](std::uint32_t lane) {
+                return std::fma(at(0, lane), at(1, lane), at(2, lane));
+            });
+        default:
+            return false;
+    }
+}
+
 bool compute_real(const PtxStep& step, const Inputs& in, LaneValue& result) {
     if (!step.type.is_real()) return false;
     switch (step.opcode) {
@@ -241,6 +268,8 @@ bool compute_real(const PtxStep& step, const Inputs& in, LaneValue& result) {
             break;
     }
     for (std::size_t i = 0; i < step.inputs; ++i) need_fixed(*in[i]);
+    if (step.type.bits == 32 && compute_plain<float, std::uint32_t>(step, in, result)) return true;
+    if (step.type.bits == 64 && compute_plain<double, std::uint64_t>(step, in, result)) return true;
     const LaneValue& second = step.inputs > 1 ? *in[1] : *in[0];
     each(result, [&](std::uint32_t lane) {
         const double a = real_number(in[0]->at[lane], step.type);

@@ -173,7 +173,7 @@ std::uint64_t rounded(double value, PtxType type, char variant) {
                          : variant == 'p' ? std::ceil(value)
                                           : std::trunc(value);
     if (type.kind == 's') {
-        const double most = std::ldexp(1.0, type.bits - 1);
+        const auto most = static_cast<double>(std::uint64_t{1} << (type.bits - 1));
         const std::int64_t least = extended(std::uint64_t{1} << (type.bits - 1), type.bits);
         const std::int64_t limited = whole >= most    ? ~least
                                      : whole <= -most ? least
@@ -181,8 +181,9 @@ std::uint64_t rounded(double value, PtxType type, char variant) {
         return static_cast<std::uint64_t>(limited) & mask_of(type.bits);
     }
     if (whole <= 0) return 0;
-    return whole >= std::ldexp(1.0, type.bits) ? mask_of(type.bits)
-                                               : static_cast<std::uint64_t>(whole);
+    return whole >= 2 * static_cast<double>(std::uint64_t{1} << (type.bits - 1))
+               ? mask_of(type.bits)
+               : static_cast<std::uint64_t>(whole);
 }
 
 std::uint64_t wide_product(std::uint64_t a, std::uint64_t b, PtxType type) {
