@@ -1,5 +1,5 @@
 // How long launches take to start on the host at hand. Hosts with the same kind of GPU differ by up
-// to 1.7 us (docs/measurements/rates.md), which is half of what a small launch takes. Timed once,
+// to 1.7 us (docs/accuracy.md), which is half of what a small launch takes. Timed once,
 // before the first point of a sweep.
 #pragma once
 
