@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "core/pattern/memory_settings.h"
@@ -11,34 +12,17 @@ namespace coalprof {
 
 namespace {
 
+// Enumerators as kernels/source spells them, in the order of their enumerations.
 std::string_view name_of(Content content) {
-    switch (content) {
-        case Content::marked:
-            return "Content::marked";
-        case Content::count_u32:
-            return "Content::count_u32";
-        case Content::count_u64:
-            return "Content::count_u64";
-        case Content::count_f32:
-            return "Content::count_f32";
-        case Content::count_f64:
-            return "Content::count_f64";
-        case Content::rows:
-            return "Content::rows";
-    }
-    return "";
+    constexpr std::array<std::string_view, 6> names{"Content::marked",    "Content::count_u32",
+                                                    "Content::count_u64", "Content::count_f32",
+                                                    "Content::count_f64", "Content::rows"};
+    return names.at(static_cast<std::size_t>(content));
 }
 
 std::string_view name_of(Idle idle) {
-    switch (idle) {
-        case Idle::none:
-            return "Idle::none";
-        case Idle::lanes:
-            return "Idle::lanes";
-        case Idle::warps:
-            return "Idle::warps";
-    }
-    return "";
+    constexpr std::array<std::string_view, 3> names{"Idle::none", "Idle::lanes", "Idle::warps"};
+    return names.at(static_cast<std::size_t>(idle));
 }
 
 // The enumerators of Number are called like those contents that count.

@@ -143,6 +143,23 @@ std::optional<Difference> compare_rows(const ArrayState& state, std::span<const 
         [&](std::uint64_t row, std::uint64_t) { return row_element(state, row); });
 }
 
+// visit.template operator()<bytes>() for an element's width.
+template <typename Visit>
+auto with_width(std::uint32_t bytes, Visit visit) {
+    switch (bytes) {
+        case 1:
+            return visit.template operator()<1>();
+        case 2:
+            return visit.template operator()<2>();
+        case 4:
+            return visit.template operator()<4>();
+        case 8:
+            return visit.template operator()<8>();
+        default:
+            return visit.template operator()<16>();
+    }
+}
+
 std::optional<Difference> compare_array(const Program& program, Content content,
                                         const ArrayState& state, std::span<const std::byte> found) {
     const std::uint32_t bytes = program.arrays[state.array].element_bytes;
@@ -150,18 +167,8 @@ std::optional<Difference> compare_array(const Program& program, Content content,
     if (content != Content::marked)
         return bytes == 8 ? compare_counted<8>(program, content, state, found)
                           : compare_counted<4>(program, content, state, found);
-    switch (bytes) {
-        case 1:
-            return compare_marked<1>(program, state, found);
-        case 2:
-            return compare_marked<2>(program, state, found);
-        case 4:
-            return compare_marked<4>(program, state, found);
-        case 8:
-            return compare_marked<8>(program, state, found);
-        default:
-            return compare_marked<16>(program, state, found);
-    }
+    return with_width(
+        bytes, [&]<unsigned width>() { return compare_marked<width>(program, state, found); });
 }
 
 Element expected_element(const Array& array, Content content, const ArrayState& state,
@@ -169,18 +176,9 @@ Element expected_element(const Array& array, Content content, const ArrayState& 
     if (content == Content::rows) return row_element(state, element);
     if (content != Content::marked) return counted_element(content, state, element, hits);
     const bool stored = state.has_run && hits != 0;
-    switch (array.element_bytes) {
-        case 1:
-            return left_element<1>(array.origin, state, element, stored);
-        case 2:
-            return left_element<2>(array.origin, state, element, stored);
-        case 4:
-            return left_element<4>(array.origin, state, element, stored);
-        case 8:
-            return left_element<8>(array.origin, state, element, stored);
-        default:
-            return left_element<16>(array.origin, state, element, stored);
-    }
+    return with_width(array.element_bytes, [&]<unsigned width>() {
+        return left_element<width>(array.origin, state, element, stored);
+    });
 }
 
 }  // namespace

@@ -24,15 +24,16 @@ CompileRequest request_for_fill(const Array& array, Content content) {
     return {.source = compose_fill(array.element_bytes, content)};
 }
 
+CompileRequest request_for(const Plan& plan, std::string source) {
+    return {.source = std::move(source), .dlcm = plan.cache.dlcm, .dscm = plan.cache.dscm};
+}
+
 CompileRequest request_for_access(const Plan& plan, const ProgramShape& shape) {
-    return {
-        .source = compose_access(plan, shape), .dlcm = plan.cache.dlcm, .dscm = plan.cache.dscm};
+    return request_for(plan, compose_access(plan, shape));
 }
 
 CompileRequest request_for_near_check(const Plan& plan, const ProgramShape& shape) {
-    return {.source = compose_near_check(plan, shape),
-            .dlcm = plan.cache.dlcm,
-            .dscm = plan.cache.dscm};
+    return request_for(plan, compose_near_check(plan, shape));
 }
 
 // Bytes of device memory that an array takes.
@@ -246,12 +247,7 @@ Timing PlanLaunch::time(std::uint64_t repeats, CacheState cache) {
     if (plan_.allocation == Allocation::managed || plan_.allocation == Allocation::host)
         bench_.checks.finish();
     apply_settings();
-    const auto before = [this, cache] {
-        cache == CacheState::cold ? bench_.cache.flush() : bench_.cache.pause();
-    };
-    const auto work = [this] { enqueue(); };
-    bench_.stopwatch.measure(2, before, work);  // warm-up
-    return summarize(bench_.stopwatch.measure(std::max<std::uint64_t>(repeats, 1), before, work));
+    return bench_.time(repeats, cache, [this] { enqueue(); });
 }
 
 std::uint64_t PlanLaunch::array_bytes() const {
@@ -341,16 +337,21 @@ void PlanLaunch::verify_on_device() {
     launch_argument_.real_increment = 0;
 }
 
+Index PlanLaunch::cleared_findings() {
+    const Gpu& gpu = bench_.gpu;
+    const Index first_wrong = arena_->records() + sizeof(WrongResult);
+    gpu.check(gpu.api().fill_bytes(first_wrong, 0xFF, sizeof(Index), nullptr),
+              "clear the check's findings");
+    return first_wrong;
+}
+
 void PlanLaunch::run_checks(std::string_view name, AccessKind kind) {
     const Program& program = plan_.program;
-    const std::uint64_t first_wrong = arena_->records() + sizeof(WrongResult);
     for (std::size_t k = 0; k < program.instructions.size(); ++k) {
         const Instruction& instruction = program.instructions[k];
         if (instruction.kind != kind || instruction.space != Space::global) continue;
         if (kind != AccessKind::store && !shape_.instructions[k].counts) continue;
-        const Gpu& gpu = bench_.gpu;
-        gpu.check(gpu.api().fill_bytes(first_wrong, 0xFF, sizeof(Index), nullptr),
-                  "clear the check's findings");
+        const Index first_wrong = cleared_findings();
         KernelParameters parameters;
         if (!is_custom(instruction.formula)) add_formula(parameters, instruction.formula);
         parameters.add(operand_of(instruction.array));
@@ -361,7 +362,7 @@ void PlanLaunch::run_checks(std::string_view name, AccessKind kind) {
         }
         parameters.add(Index{program.threads});
         if (kind == AccessKind::store) {
-            parameters.add(Index{first_wrong});
+            parameters.add(first_wrong);
         } else {
             LaunchArgument undo;
             undo.increment = ~Index{0};
@@ -377,17 +378,14 @@ void PlanLaunch::run_checks(std::string_view name, AccessKind kind) {
 }
 
 void PlanLaunch::expect_start_values() {
-    const std::uint64_t first_wrong = arena_->records() + sizeof(WrongResult);
     for (std::size_t k = 0; k < plan_.program.arrays.size(); ++k) {
         const Array& array = plan_.program.arrays[k];
         if (global_bytes(plan_.program, k) == 0) continue;
-        const Gpu& gpu = bench_.gpu;
-        gpu.check(gpu.api().fill_bytes(first_wrong, 0xFF, sizeof(Index), nullptr),
-                  "clear the check's findings");
+        const Index first_wrong = cleared_findings();
         KernelParameters parameters;
         parameters.add(operand_of(k));
         parameters.add(std::uint64_t{array.elements});
-        parameters.add(Index{first_wrong});
+        parameters.add(first_wrong);
         bench_.shop
             .kernel({.source = compose_compare(array.element_bytes, shape_.contents[k])},
                     compare_kernel)

@@ -46,6 +46,8 @@ class PlanLaunch : public PreparedLaunch {
     void launch_near_check();
     std::shared_future<void> begin_host_check();
     void verify_on_device();
+    // Where a check puts the first wrong element, holding none.
+    Index cleared_findings();
     void run_checks(std::string_view name, AccessKind kind);
     void expect_start_values();
     void report_first_wrong(std::size_t array, bool touched);

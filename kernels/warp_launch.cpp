@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/access/extent.h"
+
 namespace coalprof {
 
 namespace {
@@ -54,21 +56,6 @@ void check_access(const WarpAccess& access) {
         if (is_active(access, lane) && access.addresses[lane] % access.width_bytes != 0)
             refuse_warp(fmt::format("the address of lane {}, {:#x}, is no multiple of {} bytes",
                                     lane, access.addresses[lane], access.width_bytes));
-}
-
-struct Extent {
-    std::uint64_t begin = 0;
-    std::uint64_t last = 0;  // of the last byte
-};
-
-Extent extent_of(const WarpAccess& access) {
-    Extent extent{.begin = ~std::uint64_t{0}, .last = 0};
-    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
-        if (!is_active(access, lane)) continue;
-        extent.begin = std::min(extent.begin, access.addresses[lane]);
-        extent.last = std::max(extent.last, access.addresses[lane] + (access.width_bytes - 1));
-    }
-    return access.active_lanes == 0 ? Extent{} : extent;
 }
 
 }  // namespace
@@ -140,11 +127,11 @@ WarpLaunch::WarpLaunch(Workbench& bench, WarpMemory& memory, const WarpAccess& a
 
 void WarpLaunch::place_global(WarpMemory& memory, const WarpAccess& access) {
     const Extent extent = extent_of(access);
-    const std::uint64_t window = extent.begin / WarpMemory::window_bytes * WarpMemory::window_bytes;
+    const std::uint64_t window = extent.low / WarpMemory::window_bytes * WarpMemory::window_bytes;
     // A plain buffer has no place for the address bits above the lanes' own span.
     const std::uint64_t origin =
-        memory.span_bytes() == WarpMemory::window_bytes ? window : extent.begin / 256 * 256;
-    const std::uint64_t span = extent.last - extent.begin;
+        memory.span_bytes() == WarpMemory::window_bytes ? window : extent.low / 256 * 256;
+    const std::uint64_t span = extent.high - extent.low;
     if (span >= memory.span_bytes())
         refuse_warp(fmt::format("its lanes span {:.1f} GiB, and at most {:.1f} GiB can be replayed",
                                 static_cast<double>(span) / (1 << 30),
@@ -160,7 +147,7 @@ void WarpLaunch::place_global(WarpMemory& memory, const WarpAccess& access) {
 }
 
 void WarpLaunch::place_shared(const WarpAccess& access) {
-    const std::uint64_t last = extent_of(access).last;
+    const std::uint64_t last = extent_of(access).high;
     const std::uint64_t largest =
         std::max(bench_.facts.shared_bytes_per_block_optin, bench_.facts.shared_bytes_per_block);
     if (last >= largest)
@@ -184,12 +171,7 @@ void WarpLaunch::launch() {
 }
 
 Timing WarpLaunch::time(std::uint64_t repeats, CacheState cache) {
-    const auto before = [this, cache] {
-        cache == CacheState::cold ? bench_.cache.flush() : bench_.cache.pause();
-    };
-    const auto work = [this] { enqueue(); };
-    bench_.stopwatch.measure(2, before, work);  // warm-up
-    return summarize(bench_.stopwatch.measure(std::max<std::uint64_t>(repeats, 1), before, work));
+    return bench_.time(repeats, cache, [this] { enqueue(); });
 }
 
 }  // namespace coalprof

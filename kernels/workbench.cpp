@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace coalprof {
 
 namespace {
@@ -58,6 +60,13 @@ Arena& Workbench::free_arena(Allocation allocation) {
 void Workbench::drop_idle_memory() {
     for (const auto& arena : arenas)
         if (!arena->in_use) arena->clear();
+}
+
+Timing Workbench::time(std::uint64_t repeats, CacheState before,
+                       const std::function<void()>& enqueue) {
+    const auto prepare = [&] { before == CacheState::cold ? cache.flush() : cache.pause(); };
+    stopwatch.measure(2, prepare, enqueue);  // warm-up
+    return summarize(stopwatch.measure(std::max<std::uint64_t>(repeats, 1), prepare, enqueue));
 }
 
 LaunchSettings Workbench::settings_of(const Kernel& kernel, const CompileRequest& code,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -61,6 +62,9 @@ struct Workbench {
     // What the driver makes of a kernel of `code` in a launch of this size.
     LaunchSettings settings_of(const Kernel& kernel, const CompileRequest& code,
                                const LaunchSize& size);
+
+    // Times what `enqueue` launches, behind a flush of L2 or a pause each time.
+    Timing time(std::uint64_t repeats, CacheState before, const std::function<void()>& enqueue);
 
     Gpu gpu;
     DeviceFacts facts;

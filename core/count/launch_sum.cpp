@@ -47,17 +47,6 @@ WarpAccess shifted(const WarpAccess& access, std::uint64_t bytes) {
     return moved;
 }
 
-Extent extent_of(const WarpAccess& access) {
-    Extent extent{~0ull, 0};
-    for (std::uint32_t rest = access.active_lanes; rest != 0; rest &= rest - 1) {
-        const std::uint64_t address =
-            access.addresses[static_cast<std::uint32_t>(std::countr_zero(rest))];
-        extent.low = std::min(extent.low, address);
-        extent.high = std::max(extent.high, address + access.width_bytes - 1);
-    }
-    return extent;
-}
-
 std::uint64_t detail::steps_within_lines(const WarpAccess& access, std::uint64_t advance) {
     std::uint64_t offset = line_bytes;  // of the first active lane; then what all must share
     for (std::uint32_t rest = access.active_lanes; rest != 0; rest &= rest - 1) {

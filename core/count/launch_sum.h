@@ -10,6 +10,7 @@
 #include <numeric>
 #include <vector>
 
+#include "core/access/extent.h"
 #include "core/access/warp_access.h"
 #include "core/pattern/program.h"
 #include "core/runtime/parallel.h"
@@ -57,13 +58,6 @@ Occurrences ending_in_ones(std::uint64_t first, std::uint64_t step, std::uint64_
 
 // Shifts every active lane by `bytes`.
 WarpAccess shifted(const WarpAccess& access, std::uint64_t bytes);
-
-// Lowest and highest byte address of the active lanes (the latter inclusive).
-struct Extent {
-    std::uint64_t low = 0;
-    std::uint64_t high = 0;
-};
-Extent extent_of(const WarpAccess& access);
 
 namespace detail {
 

@@ -367,7 +367,7 @@ Explanation explanation_of(const std::string& name, const WarpAccess& access,
     ExplainedAccess& only = explanation.accesses.emplace_back();
     only.instructions.push_back(explained(access, {}, machine));
     only.access = access;
-    const std::uint64_t low = access.active_lanes == 0 ? 0 : extent_of(access).low;
+    const std::uint64_t low = extent_of(access).low;
     only.origin_address = low - low % line_bytes;
     for (auto& address : only.access.addresses) address -= only.origin_address;
     finish(only, machine);
