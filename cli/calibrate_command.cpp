@@ -9,7 +9,7 @@
 #include "cli/list_output.h"
 #include "cli/step_lines.h"
 #include "cli/wiring.h"
-#include "core/calibrate/machine_file.h"
+#include "core/calibrate/machine_document.h"
 #include "core/text/fold.h"
 #include "core/text/number.h"
 

@@ -15,7 +15,7 @@
 #include "cli/sweep_options.h"
 #include "cli/view_options.h"
 #include "core/access/warps_file.h"
-#include "core/calibrate/machine_file.h"
+#include "core/machine/machine_file.h"
 #include "core/runtime/signal.h"
 #include "core/runtime/threads.h"
 #include "core/text/describe.h"

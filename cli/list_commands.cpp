@@ -11,7 +11,8 @@
 #include "cli/invocation.h"
 #include "cli/list_output.h"
 #include "cli/nsight_names.h"
-#include "core/machine/board_facts.h"
+#include "core/machine/machine.h"
+#include "core/machine/machine_list.h"
 #include "core/pattern/catalog.h"
 #include "core/result/counter.h"
 #include "core/result/counter_words.h"
@@ -127,51 +128,8 @@ std::string l2_text(const Board& board) {
     return *board.l2_bytes == 0 ? "no L2" : "L2 " + bytes_text(*board.l2_bytes);
 }
 
-Value known_or_null(std::optional<std::uint64_t> number) {
-    return number ? Value{*number} : Value{};
-}
-
-ListRow row_of(const Board& board) {
-    const BoardFacts facts = facts_of(board);
-    std::optional<std::uint64_t> clock_hz;
-    if (facts.boost_clock_mhz) clock_hz = *facts.boost_clock_mhz * 1'000'000ull;
-    std::optional<std::uint64_t> multiprocessors;
-    if (board.multiprocessors != 0) multiprocessors = board.multiprocessors;
-    return {{{"compute_capability", text_of(board.cc)},
-             {"board", board.key},
-             {"name", board.name},
-             {"multiprocessors", known_or_null(multiprocessors)},
-             {"peak_bytes_per_second", board.peak_bytes_per_second},
-             {"l2_bytes", known_or_null(board.l2_bytes)},
-             {"boost_clock_hz", known_or_null(clock_hz)},
-             {"source", board.source}}};
-}
-
-ListRow row_of(const Rules& rules) {
-    ListRow row{
-        {{"compute_capability", text_of(rules.cc)},
-         {"family", rules.family},
-         {"evidence", text_of(rules.evidence)},
-         {"l2_fill_bytes", rules.memory.fill_bytes != 0 ? Value{rules.memory.fill_bytes} : Value{}},
-         {"l2_fill_evidence", text_of(rules.memory.evidence)},
-         {"source", rules.source}}};
-    std::vector<Value> shared;
-    std::vector<Value> l1;
-    for (const L1Split& split : rules.l1.splits) {
-        shared.emplace_back(split.shared_kib);
-        l1.emplace_back(split.l1_kib);
-    }
-    row.lists = {{"split_shared_kib", std::move(shared)}, {"split_l1_kib", std::move(l1)}};
-    return row;
-}
-
 Listing list_machines() {
-    Listing listing{.document = {.key = "machines", .rows = {}}};
-    for (const Rules& rules : all_rules()) {
-        listing.document.rows.push_back(row_of(rules));
-        for (const Board& board : all_boards())
-            if (board.cc == rules.cc) listing.document.rows.push_back(row_of(board));
-    }
+    Listing listing{.document = list_of_machines()};
     listing.text = [](const TableStyle&) {
         std::string text;
         for (const Rules& rules : all_rules()) {

@@ -9,7 +9,7 @@
 
 #include "cli/axis_options.h"
 #include "cli/thread_option.h"
-#include "core/calibrate/machine_file.h"
+#include "core/machine/machine_file.h"
 #include "core/pattern/walk_limit.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"

@@ -1,8 +1,8 @@
 #include "core/calibrate/rate_fit.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -25,17 +25,9 @@ double prior_width(const RateInfo& rate) {
     return is_of_host ? 1 : 0.5;
 }
 
-// Never measured. Instructions are issued four a clock, whatever launches say; the others decide
-// next to nothing of any launch of the catalog, so that what launches told of them would be noise.
-constexpr std::array<double Rates::*, 5> kept{
-    &Rates::issued_per_second, &Rates::exposed_latency, &Rates::l1_lines_per_second,
-    &Rates::scattered,         &Rates::overlap,
-};
-
 std::vector<RateInfo> fitted_rates() {
     std::vector<RateInfo> fitted;
-    for (const RateInfo& rate : all_rates())
-        if (std::ranges::find(kept, rate.value) == kept.end()) fitted.push_back(rate);
+    std::ranges::copy_if(all_rates(), std::back_inserter(fitted), &RateInfo::is_calibrated);
     return fitted;
 }
 

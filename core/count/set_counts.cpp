@@ -43,7 +43,8 @@ void set_shared_atomics(Readings& readings, const Rules& rules, std::uint64_t re
         "before compute capability 5.0 an atomic on shared memory is a loop that locks the word: "
         "its rounds depend on timing"};
     readings[Counter::shared_atomic_requests] = requests;
-    readings[Counter::shared_atomic_wavefronts] = rules.cc.major < 5 ? loop : native;
+    readings[Counter::shared_atomic_wavefronts] =
+        rules.abilities.native_shared_atomics ? native : loop;
 }
 
 void set_shared(Readings& readings, const SharedRules& rules, AccessKind kind,

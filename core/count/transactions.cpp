@@ -170,9 +170,10 @@ void Transactions::count_in_order(const WarpAccess& access, TransactionCounts& c
         if (goes_together(access, lanes)) {
             add_transactions(counts, segment, run / segment);
         } else {
-            const auto active = static_cast<std::uint32_t>(std::popcount(lanes));
-            const std::uint32_t fixed = numbers_.scattered_transactions;
-            add_transactions(counts, numbers_.smallest_bytes, fixed != 0 ? fixed : active);
+            // The guide says 16, and means a full half-warp; no hardware is left to ask about
+            // others.
+            add_transactions(counts, numbers_.smallest_bytes,
+                             static_cast<std::uint32_t>(std::popcount(lanes)));
         }
     });
 }

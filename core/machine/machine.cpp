@@ -4,9 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
-#include "core/machine/board_facts.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/text/suggest.h"
@@ -45,29 +45,41 @@ const Rules* find_rules(std::string_view text) {
     return nullptr;
 }
 
-// `wanted` is plain.
-bool is_called(const Board& board, std::string_view wanted) {
-    if (wanted == plain(board.key) || wanted == plain(board.name)) return true;
-    std::string_view left = facts_of(board).aliases;
-    while (!left.empty()) {
-        const std::size_t comma = std::min(left.find(','), left.size());
-        if (wanted == plain(left.substr(0, comma))) return true;
-        left.remove_prefix(std::min(comma + 1, left.size()));
-    }
-    return false;
-}
-
 const Rules& rules_of(ComputeCapability cc) {
     const auto found = std::ranges::find(all_rules(), cc, &Rules::cc);
     return *found;  // every board's rules are in the table: a test holds us to it
 }
 
+bool has_digit(std::string_view text) {
+    return text.find_first_of("0123456789") != std::string_view::npos;
+}
+
+// Boards whose keys begin alike mostly have one compute capability: "gtx590" that of "gtx580". Up
+// to the last digit that `wanted` shares with one.
+std::set<std::string> likely_capabilities(std::string_view wanted) {
+    std::set<std::string> likely;
+    for (bool is_whole = true; likely.empty() && (is_whole ? !wanted.empty() : has_digit(wanted));
+         is_whole = false, wanted.remove_suffix(1))
+        for (const Board& board : all_boards())
+            if (plain(board.key).starts_with(wanted)) likely.insert(text_of(board.cc));
+    return likely;
+}
+
+std::string hint_for(std::string_view wanted) {
+    const std::string all = "`coalprof machines` lists all boards and compute capabilities";
+    const std::set<std::string> likely = likely_capabilities(wanted);
+    if (likely.empty() || likely.size() > 3) return all;
+    return fmt::format("its compute capability will do, here most likely {} (--machine {}); {}",
+                       fmt::join(likely, " or "), *likely.begin(), all);
+}
+
 [[noreturn]] void refuse(std::string_view text, std::string_view wanted) {
-    const std::string hint = "`coalprof machines` lists all boards and compute capabilities";
+    const std::string hint = hint_for(wanted);
     std::vector<std::string_view> several;  // boards that differ in what was left out
     for (const Board& board : all_boards())
         if (!wanted.empty() && plain(board.key).starts_with(wanted)) several.push_back(board.key);
-    if (several.size() > 1)
+    constexpr std::size_t most = 6;  // "gtx" is no name with something left out
+    if (several.size() > 1 && several.size() <= most)
         throw UsageError(fmt::format("--machine: '{}' could be {}: name one", shown(text),
                                      fmt::join(several, " or ")),
                          {}, UsageError::no_caret, hint);
@@ -110,6 +122,18 @@ Machine in_bank_mode(Machine machine, std::string_view typed_mode) {
 
 }  // namespace
 
+bool is_called(const Board& board, std::string_view text) {
+    const std::string wanted = plain(text);
+    if (wanted == plain(board.key) || wanted == plain(board.name)) return true;
+    std::string_view left = board.aliases;
+    while (!left.empty()) {
+        const std::size_t comma = std::min(left.find(','), left.size());
+        if (wanted == plain(left.substr(0, comma))) return true;
+        left.remove_prefix(std::min(comma + 1, left.size()));
+    }
+    return false;
+}
+
 Machine find_machine(std::string_view text) {
     const auto colon = text.find(':');
     const std::string wanted = plain(text.substr(0, colon));
@@ -117,11 +141,14 @@ Machine find_machine(std::string_view text) {
         if (colon == std::string_view::npos) return machine;
         return in_bank_mode(std::move(machine), text.substr(colon + 1));
     };
-    for (const Board& board : all_boards())
-        if (is_called(board, wanted))
-            return in_mode({std::string(board.key), &rules_of(board.cc), board});
     if (const Rules* rules = find_rules(wanted))
         return in_mode({name_of(*rules), rules, std::nullopt});
+    // "1080 ti" is a GTX or an RTX.
+    const bool has_no_series = wanted.find_first_of("0123456789") == 0;
+    for (const std::string_view series : {"", "rtx", "gtx", "gt"})
+        for (const Board& board : all_boards())
+            if ((series.empty() || has_no_series) && is_called(board, std::string(series) + wanted))
+                return in_mode({std::string(board.key), &rules_of(board.cc), board});
     refuse(text, wanted);
 }
 

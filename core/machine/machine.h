@@ -22,6 +22,8 @@ struct Board {
     double peak_bytes_per_second = 0;       // of device memory
     std::optional<std::uint64_t> l2_bytes;  // 0: it has none; nullopt: not known
     std::string_view source;
+    std::optional<std::uint32_t> boost_clock_mhz = {};  // of the multiprocessors; none: not known
+    std::string_view aliases = {};                      // by comma: what drivers and people call it
 };
 
 struct MeasuredRates;  // rates.h
@@ -41,10 +43,13 @@ struct DeviceSizes {
     std::uint64_t l2_bytes = 0;
 };
 
+// By compute capability.
 std::span<const Board> all_boards();
-// "9.0", "sm_90", "sm90", "90", a board's key or its name, in any case and with or without dashes
-// and spaces; behind it ":bank8" or ":bank4" for shared memory in banks of 8 bytes, which 3.x can
-// set, or 4. Throws UsageError with the nearest name.
+// By its key, its name or another one, in any case and with or without dashes and spaces.
+bool is_called(const Board& board, std::string_view text);
+// "9.0", "sm_90", "sm90", "90", or what a board is called; behind it ":bank8" or ":bank4" for
+// shared memory in banks of 8 bytes, which 3.x can set, or 4. Throws UsageError with the nearest
+// name.
 Machine find_machine(std::string_view text);
 // The rules of a device present; the newest known below it where its own are not listed. `sizes`
 // become its board, so that what is queried is never looked up.

@@ -1,8 +1,8 @@
 // How fast a GPU is at each thing that a launch asks of it, and how much of its caches a launch can
-// count on: data of a board, each with its source. The model of time reads these records; of its
-// own it has but what few launches tell.
+// count on: data of a board, each with its source (chips/). The model of time reads these records.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,29 +12,37 @@
 
 namespace coalprof {
 
+// Slices of L2, of which each has the lines that a hash gives it. Their number is not published for
+// GH100; it only sets the scale of Rates::slice_imbalance.
+inline constexpr double l2_slices = 96;
+// Those that so many neighbouring lines lie in: 1, 2, 4 and 8 for 1, 4, 16 and 32 of them. From
+// what L2 of a GH100 takes of stores to them (tests/data/h100/gathered.jsonl.gz).
+constexpr double slices_of(double lines) {
+    return lines < 4 ? 1 : lines < 16 ? 2 : lines < 32 ? 4 : 8;
+}
+
 // Shares of L2's size, as the device reports it.
 struct L2Shares {
     // Bytes of lines between two uses of a place after which 63 % of such places are gone, and how
     // sharply: 1 - exp(-(between / reuse)^reuse_power).
-    double reuse = 1.08;
-    double reuse_power = 2.4;
-    double random_reads = 0.68;   // that hold places drawn by lot: loads
-    double random_writes = 0.56;  // and stores, until they are written back
-    // That is left to what loads that leave first (ld.cs) bring in: beside stores, and without any
-    // where L2 was full of other lines before. From launches of both GPUs, as all of this
-    // (docs/measurements/rates.md).
-    double leaving = 0.1;
-    double leaving_alone = 0.17;
-    double dirty = 0.475;         // most that stays dirty when a launch ends
-    double dirty_partial = 0.28;  // of sectors written in part
-    double streams = 1.1;         // written and read lines together
-    double idle_streams = 0.68;   // and where device memory has time to take dirty lines early
-    double warm_reads = 0.71;     // a launch before this one: half of it is gone at this footprint
-    double warm_slope = 25;
-    double kept_behind = 0.44;  // of it what loads that leave first (ld.cs) do not push out, up to
-    double most_behind = 2.5;   // this footprint
-    double warm_writes = 0.2;   // footprint from which on its write-backs fall into this launch,
-    double warm_all_writes = 0.85;  // and where all of them do
+    double reuse = 0;
+    double reuse_power = 0;
+    double random_reads = 0;   // that hold places drawn by lot: loads
+    double random_writes = 0;  // and stores, until they are written back
+    // That is left to what evict-first loads (ld.cs) bring in: beside stores, and without any where
+    // L2 was full of other lines before.
+    double leaving = 0;
+    double leaving_alone = 0;
+    double dirty = 0;          // most that stays dirty when a launch ends
+    double dirty_partial = 0;  // of sectors written in part
+    double streams = 0;        // written and read lines together
+    double idle_streams = 0;   // and where device memory has time to take dirty lines early
+    double warm_reads = 0;     // a launch before this one: half of it is gone at this footprint
+    double warm_slope = 0;
+    double kept_behind = 0;      // of it what evict-first loads do not push out, up to
+    double most_behind = 0;      // this footprint
+    double warm_writes = 0;      // footprint from which on its write-backs fall into this launch,
+    double warm_all_writes = 0;  // and where all of them do
 };
 
 // Between which an empty launch takes on the hosts that a GPU may be in.
@@ -72,12 +80,24 @@ struct Rates {
     double scattered = 0;                // how much longer bursts take that come to one place again
     double line_stores_per_second = 0;   // to one line
     double line_updates_per_second = 0;  // loads and stores of one line
+    double line_reads_per_second = 0;    // of one line
+    double line_reductions_per_second = 0;  // sectors of them, of one line
+    double busy_line_reads_per_second = 0;  // of one line that many loads gather on
+    double slice_stores_per_second = 0;     // of whole lines, to one slice of L2
+    double slice_reads_per_second = 0;      // of what is stored to there
+    // Lines with whole sectors and open ones, which a read completes, leave one at a time.
+    double mixed_lines_per_second = 0;
+    double barrier_latency_seconds =
+        0;                            // more, where all warps of a block wait for its slowest load
+    double word_latency_seconds = 0;  // of random words, before the first load
     double reductions_per_second = 0;
     double slice_imbalance = 0;  // of reductions on few lines: 1 + x * sqrt(slices / lines)
     double overlap = 0;          // power p: terms add up as (sum of term^p)^(1/p)
     L2Shares l2;
-    // Intervals are widened by this power: 1 where launches of this very GPU were measured.
+    // Intervals of times, and of the counters that caches decide, are widened by this power: 1
+    // where launches of this very GPU were measured.
     double doubt = 1;
+    double cache_doubt = 1;
     // What start_seconds may be on other hosts; narrower where it was measured on this one.
     std::optional<StartRange> starts = {};
 };
@@ -88,11 +108,16 @@ StartRange starts_about(double seconds);
 // What a flush adds stays as it is.
 void set_start(Rates& rates, double seconds);
 
+// How a rate of one board becomes that of another one.
+enum class Scaling : std::uint8_t { none, by_multiprocessors, by_bandwidth };
+
 // A rate as machine files name it.
 struct RateInfo {
     std::string_view key;
     std::string_view unit;
     double Rates::*value = nullptr;
+    Scaling scaling = Scaling::none;
+    bool is_calibrated = true;  // `coalprof calibrate` measures it
 };
 // All but the shares of L2, in the order of Rates.
 std::span<const RateInfo> all_rates();
@@ -106,6 +131,6 @@ struct MeasuredRates {
 // None where nothing is known of the machine's board, or of any board like it.
 std::optional<Rates> rates_of(const Machine& machine);
 // Whose rates those of a GPU present are, for people: "h100", "h200, scaled". It has a board.
-std::string_view source_of_rates(const Machine& machine);
+std::string source_of_rates(const Machine& machine);
 
 }  // namespace coalprof

@@ -1,6 +1,6 @@
 // The rules of one compute capability, as data: how accesses of a warp become requests and
 // transactions in each memory, what L1 keeps, how large caches are and how many blocks fit. Models
-// read these records and know no compute capability themselves; rules.cpp holds the values.
+// read these records and know no compute capability themselves; chips/ holds the values.
 //
 // Sizes named _kib count 1024 bytes.
 #pragma once
@@ -53,9 +53,6 @@ std::string_view text_of(GlobalRule rule);
 struct TransactionRules {
     LaneGroups request_lanes;           // lanes whose transactions are formed together
     std::uint32_t smallest_bytes = 32;  // of a transaction
-    // Of a half-warp that does not coalesce; 0: one per active lane. The guide says 16, and means a
-    // full one; no hardware is left to ask about the others.
-    std::uint32_t scattered_transactions = 0;
     // Largest segment one transaction covers, for lanes of 1, 2, 4, 8 and 16 bytes; 0: such lanes
     // never coalesce.
     std::array<std::uint32_t, 5> segment_bytes{};
@@ -93,6 +90,8 @@ enum class SharedRule : std::uint8_t {
     broadcast_word,  // 1.x: per step one word for all its lanes, one lane of every other bank
     distinct_words,  // 2.x on: per step one word of every bank, for any number of lanes
 };
+
+std::string_view text_of(SharedRule rule);
 
 // Shared memory. Word w of `bank_bytes` lies in bank w % banks; two words of a bank are one when
 // they lie in the same `row_bytes`.
@@ -194,7 +193,8 @@ struct Abilities {
     bool managed_memory = true;      // cudaMallocManaged() (3.0 on)
     // Blocks of a grid along x, y and z.
     std::array<std::uint64_t, 3> grid_blocks{2147483647, 65535, 65535};
-    bool shared_atomics = true;              // on 32-bit integers in shared memory (1.2 on)
+    bool shared_atomics = true;         // on 32-bit integers in shared memory (1.2 on)
+    bool native_shared_atomics = true;  // instructions of their own; before 5.0 a loop that locks
     std::uint32_t widest_access_bytes = 16;  // ld.global.v8.b32 takes 32 (10.0 on)
     std::string_view source = {};
 };

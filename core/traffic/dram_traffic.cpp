@@ -37,8 +37,8 @@ double gone_at_random(double units, double lines, double kept) {
     return std::exp(lines * std::log(1 - kept / lines) / units);
 }
 
-// All there are where a sample met most of them: draws by lot leave some untouched.
-double population(double touched, std::uint64_t array_bytes, double unit_bytes) {
+// All units of the array where a sample touched many of them: random draws leave some untouched.
+double touched_or_all(double touched, std::uint64_t array_bytes, double unit_bytes) {
     const double all = static_cast<double>(array_bytes) / unit_bytes;
     return touched > 0.3 * all ? std::max(touched, all) : touched;
 }
@@ -141,8 +141,8 @@ class Model {
                                       again * gone(shares_.leaving)));
         }
         const double units =
-            population(reach.units[k], array.bytes, static_cast<double>(reach_unit_bytes[k]));
-        const double lines = population(reach.units[2], array.bytes, line);
+            touched_or_all(reach.units[k], array.bytes, static_cast<double>(reach_unit_bytes[k]));
+        const double lines = touched_or_all(reach.units[2], array.bytes, line);
         // Arrays of which all places are drawn by lot share L2 by their size.
         const double own = lines / std::max(lines, random_lines_);
         const double gone = gone_at_random(units, lines, own * kept * inputs_.l2_bytes / line);
@@ -460,7 +460,7 @@ double ArrayReach::lines() const {
 double ArrayReach::random_lines() const {
     double most = 0;
     for (const Reach* reach : {&loads, &stores, &atomics})
-        if (reach->at_random) most = std::max(most, population(reach->units[2], bytes, line));
+        if (reach->at_random) most = std::max(most, touched_or_all(reach->units[2], bytes, line));
     return most;
 }
 

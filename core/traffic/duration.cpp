@@ -28,10 +28,6 @@ constexpr std::array<DurationSpread, limit_count> spreads{{
     {0.92, 1.09},  // atomics
 }};
 
-// Slices of L2, of which each has the lines that a hash gives it. Their number is not published for
-// GH100; it only sets the scale of Rates::slice_imbalance.
-constexpr double l2_slices = 96;
-
 double burst_seconds(const DramFlow& flow, double rate, double sparseness, double scattered) {
     constexpr double least_density = 0.02;
     return flow.bursts / rate * std::pow(std::max(flow.density, least_density), -sparseness) *
@@ -101,24 +97,13 @@ double crowding_of(const Work& work) {
 
 // Work that meets on one line, wherever the others are.
 double line_seconds(const Work& work, const Rates& rates) {
-    // Reads: from `scatter --range 4096B --op load --dlcm cv` on an H200, 82,000 of each line in
-    // 118 us after the start. Sectors of reductions: from `scatter --range 4096B --op reduce` on
-    // both GPUs, 29,800 of each line in 87 us after it (tests/data,
-    // docs/measurements/calibrated_h100.json).
-    constexpr double line_reads_per_second = 7e8;
-    constexpr double line_reductions_per_second = 3.5e8;
-    // Whole lines: a sector each 0.7 ns. From stores to random places in 128 B to 2 KiB on an H100
-    // (tests/data/h100/gathered.jsonl.gz): 3.4e8 to 3.9e8 of each slice.
-    constexpr double slice_stores_per_second = 3.55e8;
-    // Reads of what is stored to take 1.6 times as long (updates of 512 B to 4 KiB, ibid.).
-    constexpr double slice_reads_per_second = 2.2e8;
-    return work.stores_of_slice / slice_stores_per_second +
-           work.reads_of_slice / slice_reads_per_second +
+    return work.stores_of_slice / rates.slice_stores_per_second +
+           work.reads_of_slice / rates.slice_reads_per_second +
            crowding_of(work) *
                (work.stores_of_line / rates.line_stores_per_second +
                 waiting_updates(work) * work.updates_of_line / rates.line_updates_per_second) +
-           work.reads_of_line / line_reads_per_second +
-           work.reductions / std::max(work.reduced_lines, 1.0) / line_reductions_per_second;
+           work.reads_of_line / rates.line_reads_per_second +
+           work.reductions / std::max(work.reduced_lines, 1.0) / rates.line_reductions_per_second;
 }
 
 // Where lines are drawn by lot, whoever waits for one of them holds up those behind it, whose lines
@@ -172,13 +157,13 @@ double serial_latencies(const Rates& rates, double per_thread) {
 // which its threads load, for random words. Fitted to launches that take hardly longer than an
 // empty one, on both GPUs (tests/data); more elements than these had are counted as so many.
 double chain_seconds(const Work& work, const Rates& rates) {
-    constexpr double word_seconds = 0.45e-6;
     constexpr double exposed = 0.75;
     const double serial =
         serial_latencies(rates, std::min<double>(work.per_thread, measured_elements));
     const double turns = (work.has_branches ? serial : 1) + work.load_turns - 2;
     const double chain = rates.dependent_latency_seconds * work.dependent_loads * serial +
-                         latency_of(work, rates) * turns + word_seconds * (work.hashes > 0);
+                         latency_of(work, rates) * turns +
+                         rates.word_latency_seconds * (work.hashes > 0);
     return exposed * std::max(0.0, 1 - work.waves) * loading_of(work) * chain;
 }
 
@@ -203,11 +188,7 @@ Duration duration_of(const Work& work, const Rates& rates) {
     const double far_latency = waits ? rates.latency_seconds : 0;
     const WaveMisses misses = misses_of(work);
     const double latency = latency_of(work, rates);
-    // A barrier: all warps of a block wait for its slowest load from device memory, for each burst
-    // an L2 sector. From transposes by tiles of 16 and 32 on an H100, an element a thread
-    // (docs/measurements/h100/transpose_tiles.txt); out of L2 they wait no longer than others.
-    constexpr double barrier_seconds = 1e-6;
-    const double slowest = barrier_seconds * misses.wave;
+    const double slowest = rates.barrier_latency_seconds * misses.wave;
     const double of_waves =
         work.waves * loading_of(work) *
         (latency * (work.has_branches ? serial : 1) +
@@ -225,22 +206,17 @@ Duration duration_of(const Work& work, const Rates& rates) {
                       work.constant_requests / rates.constant_requests_per_second;
     // Where blocks that run together store to few lines, these and later others, some parts of L2
     // wait for one line each while others have nothing to do. So it is where loads of many lines
-    // each gather, at a third of the time: `lane*71 + i/32` and others past L1 (tests/data).
-    constexpr double busy_reads_per_second = 2.6e8;
+    // each gather, at a third of the time.
     term(Limit::l2) =
         std::hypot(request_seconds(work, rates),
                    crowding_of(work) * work.stores_of_busy_line / rates.line_stores_per_second,
-                   work.reads_of_busy_line / busy_reads_per_second);
-    // Lines with whole sectors and open ones, which a read completes, leave one at a time: as many
-    // a second whatever is stored of them. From `a[i] if lane < K`, K=9 to 31, on both GPUs
-    // (tests/data/h200/alike.jsonl.gz, tests/data/h100/alike.jsonl.gz): 7.6e9 to 9.7e9.
-    constexpr double mixed_lines_per_second = 8.5e9;
+                   work.reads_of_busy_line / rates.busy_line_reads_per_second);
     term(Limit::dram) =
         std::max(burst_seconds(work.dram.read, rates.dram_read_bursts_per_second,
                                rates.read_sparseness, rates.scattered) +
                      burst_seconds(work.dram.write, rates.dram_write_bursts_per_second,
                                    rates.write_sparseness, rates.scattered),
-                 work.dram.mixed_lines / mixed_lines_per_second);
+                 work.dram.mixed_lines / rates.mixed_lines_per_second);
     term(Limit::same_line) = line_seconds(work, rates);
     wait_in_turn(work, rates, term(Limit::l2), term(Limit::same_line));
     term(Limit::atomics) = atomic_seconds(work, rates);

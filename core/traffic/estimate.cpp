@@ -17,6 +17,7 @@ namespace {
 struct Spread {
     double low = 1;
     double high = 1;
+    Spread widened(double doubt) const { return {std::pow(low, doubt), std::pow(high, doubt)}; }
 };
 
 // Collects what is estimated.
@@ -49,9 +50,11 @@ class Collected {
 // Stores are the less certain the more of them join on their way to L2: up to half of these may
 // leave by themselves, or half as many more join. So much nine of ten measured launches needed
 // (tests/data, but blind.jsonl.gz; those of writes also but newest.jsonl.gz).
-void fill_writes(Collected& collected, const CacheTraffic& caches) {
-    const auto fill = [&](Counter counter, double value, double joined, Spread beside,
-                          double unsure) {
+void fill_writes(Collected& collected, const CacheTraffic& caches, double doubt) {
+    const auto fill = [&](Counter counter, double value, double joined, Spread of_all,
+                          double share) {
+        const Spread beside = of_all.widened(doubt);
+        const double unsure = share * doubt;
         collected.fill(counter, value, value * beside.low - unsure * std::min(value, joined),
                        value * beside.high + unsure * joined);
     };
@@ -61,16 +64,39 @@ void fill_writes(Collected& collected, const CacheTraffic& caches) {
          {0.98, 1.02}, 0.4);
 }
 
+// Reads, narrower where only the warps of a block share lines than where distant blocks do: what
+// nine of ten measured launches needed (tests/data).
+void fill_caches(Collected& collected, const Plan& plan, const CacheTraffic& caches,
+                 double load_sectors, double doubt) {
+    const auto fill = [&](Counter counter, double value, Spread measured) {
+        const Spread spread = measured.widened(doubt);
+        collected.fill(counter, value, value * spread.low, value * spread.high);
+    };
+    const bool is_near = caches.is_near;
+    // Distant warps that load the same by chance find up to so many of all sectors, even where none
+    // was to be expected.
+    const double by_chance = is_near ? 0 : doubt * 0.025 * load_sectors;
+    const Spread hits = (is_near ? Spread{0.97, 1.05} : Spread{0.48, 1.9}).widened(doubt);
+    const double most_hits = caches.l1_hit_sectors * hits.high + by_chance;
+    collected.fill(Counter::l1_hit_sectors, caches.l1_hit_sectors, caches.l1_hit_sectors * hits.low,
+                   doubt > 1 ? std::min(most_hits, load_sectors) : most_hits);
+    fill(Counter::l2_read_requests, caches.l2_read_requests,
+         is_near ? Spread{0.8, 1.21} : Spread{0.8, 1.12});
+    // What goes past L1 and merges there is not only requests.
+    fill(Counter::l2_read_sectors, caches.l2_read_sectors,
+         is_near && !bypasses_l1(plan) ? Spread{0.95, 1.03} : Spread{0.87, 1.15});
+}
+
 // What stays dirty in L2 when a launch ends is known to a share of 1/28 of its size; what other
 // work leaves there is written and read beside the launch.
-void fill_dram(Collected& collected, const DramTraffic& dram, const Board& board) {
+void fill_dram(Collected& collected, const DramTraffic& dram, const Board& board, double doubt) {
     const double l2_bytes = static_cast<double>(board.l2_bytes.value_or(0));
-    constexpr double beside = 96 << 10;
+    const double beside = doubt * (96 << 10);
     const bool is_reused = dram.reused_bytes > 0.05 * (dram.read.bytes + dram.write.bytes);
-    const Spread spread = is_reused ? Spread{0.7, 1.4} : Spread{0.99, 1.03};
+    const Spread spread = (is_reused ? Spread{0.7, 1.4} : Spread{0.99, 1.03}).widened(doubt);
     collected.fill(Counter::dram_read_bytes, dram.read.bytes, dram.read.bytes * spread.low - beside,
                    dram.read.bytes * spread.high + beside);
-    const double of_l2 = l2_bytes / 28;
+    const double of_l2 = doubt * l2_bytes / 28;
     collected.fill(Counter::dram_write_bytes, dram.write.bytes,
                    dram.write.bytes * spread.low - std::min(dram.write.bytes, of_l2),
                    dram.write.bytes * spread.high + of_l2);
@@ -124,27 +150,11 @@ std::optional<Estimates> add_estimates(const Machine& machine, const Plan& plan,
 
     const LaunchEstimate launch =
         estimate_work(machine, plan, cache == CacheState::warm, *rates, readings);
-    const CacheTraffic& caches = launch.caches;
     Collected collected(readings);
-    // Of predicted values: what nine of ten measured launches needed (tests/data), narrower where
-    // only the warps of a block share lines than where distant blocks do.
-    const auto fill = [&](Counter counter, double value, Spread spread) {
-        collected.fill(counter, value, value * spread.low, value * spread.high);
-    };
-    const bool is_near = caches.is_near;
-    // Distant warps that meet by chance find up to so many of all sectors, even where none was to
-    // be expected.
-    const double by_chance = is_near ? 0 : 0.025 * number_or(readings[Counter::load_sectors], 0);
-    const Spread hits = is_near ? Spread{0.97, 1.05} : Spread{0.48, 1.9};
-    collected.fill(Counter::l1_hit_sectors, caches.l1_hit_sectors, caches.l1_hit_sectors * hits.low,
-                   caches.l1_hit_sectors * hits.high + by_chance);
-    fill(Counter::l2_read_requests, caches.l2_read_requests,
-         is_near ? Spread{0.8, 1.21} : Spread{0.8, 1.12});
-    // What passes L1 by and joins there is not only requests.
-    fill(Counter::l2_read_sectors, caches.l2_read_sectors,
-         is_near && !bypasses_l1(plan) ? Spread{0.95, 1.03} : Spread{0.87, 1.15});
-    fill_writes(collected, caches);
-    fill_dram(collected, launch.work.dram, *machine.board);
+    fill_caches(collected, plan, launch.caches, number_or(readings[Counter::load_sectors], 0),
+                rates->cache_doubt);
+    fill_writes(collected, launch.caches, rates->cache_doubt);
+    fill_dram(collected, launch.work.dram, *machine.board, rates->cache_doubt);
 
     if (!has_time) {
         set_no_time(readings);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/machine/rates.h"
 #include "core/traffic/store_merge.h"
 
 namespace coalprof {
@@ -88,7 +89,5 @@ void set_gathered(const LaunchOrder& order, const Multiprocessor& one, Replayed&
                                                     replayed.stores.sectors_of_request() /
                                                     replayed.stores.sectors)};
 }
-
-double slices_of(double lines) { return lines < 4 ? 1 : lines < 16 ? 2 : lines < 32 ? 4 : 8; }
 
 }  // namespace coalprof

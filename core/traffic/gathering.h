@@ -14,8 +14,4 @@ inline constexpr std::uint32_t gathering_updates = 32;
 void set_gathered(const LaunchOrder& order, const Multiprocessor& multiprocessor,
                   Replayed& replayed);
 
-// The slices of L2 that so many neighbouring lines lie in: 1, 2, 4 and 8 for 1, 4, 16 and 32 of
-// them. From what L2 takes of stores to them (tests/data/h100/gathered.jsonl.gz).
-double slices_of(double lines);
-
 }  // namespace coalprof

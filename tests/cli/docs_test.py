@@ -11,6 +11,7 @@ import tempfile
 
 import documented
 import harness
+import machine_tables
 from harness import Case
 
 DOCS = os.path.join(harness.SOURCE, "docs")
@@ -40,6 +41,24 @@ class Sessions(Case):
             with self.subTest(name):
                 self.assertTrue(any(name in command.split() for command in commands),
                                 f"docs/patterns.md shows no command of {name}")
+
+
+class MachineTables(Case):
+    def test_say_what_the_program_knows_of_gpus(self):
+        tables = 0
+        for name in ("machines.md", "memories.md"):
+            path = os.path.join(DOCS, name)
+            with open(path, encoding="utf-8") as document:
+                text = document.read()
+            now = machine_tables.renewed(text)
+            tables += len(machine_tables.MARK.findall(text))
+            if os.environ.get("COALPROF_UPDATE_DOCS") and now != text:
+                with open(path, "w", encoding="utf-8") as document:
+                    document.write(now)
+            else:
+                with self.subTest(name):
+                    self.assertEqual(text, now)
+        self.assertEqual(tables, len(machine_tables.TABLES))
 
 
 class Links(Case):

@@ -136,7 +136,7 @@ class CacheControls : public Stopwatches {
     }
 };
 
-// On 9.0 twice as much as it holds (rules.cpp), and no less than 16 MiB.
+// On 9.0 twice as much as it holds (core/machine/chips), and no less than 16 MiB.
 TEST_F(CacheControls, read_a_multiple_of_l2) {
     EXPECT_EQ(read_bytes(50 << 20), 100u << 20);
     EXPECT_EQ(read_bytes(1 << 20), 16u << 20);

@@ -8,9 +8,10 @@
 #include <cmath>
 #include <map>
 
-#include "core/calibrate/machine_file.h"
+#include "core/calibrate/machine_document.h"
 #include "core/calibrate/probes.h"
 #include "core/count/predict.h"
+#include "core/machine/machine_file.h"
 #include "core/result/document.h"
 #include "core/traffic/duration.h"
 #include "core/traffic/launch_work.h"

@@ -195,7 +195,7 @@ std::set<std::vector<std::uint32_t>> left_of(const std::vector<std::uint32_t>& b
 }
 
 // The fewest and the most passes of 1.x over every word that may be broadcast and every lane that
-// each other bank may serve: the guide that core/machine/rules.cpp names leaves both open.
+// each other bank may serve: the guide that core/machine/chips names leaves both open.
 class EveryChoice {
  public:
     using Ends = std::pair<std::uint64_t, std::uint64_t>;

@@ -1,17 +1,22 @@
 #include "core/machine/machine.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <sstream>
 #include <string>
 
-#include "core/machine/board_facts.h"
+#include "core/machine/generation.h"
 #include "core/machine/rates.h"
 #include "core/text/error.h"
 
 namespace coalprof {
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
 
 TEST(Machines, are_found_by_compute_capability_in_every_usual_spelling) {
     for (const char* text : {"9.0", "sm_90", "SM_90", "sm90", "90", "sm_90a"}) {
@@ -31,6 +36,54 @@ TEST(Machines, are_found_by_board_key_and_by_the_name_on_the_box) {
     EXPECT_EQ(find_machine("GeForce RTX 2070 Super").board->key, "rtx2070s");
     EXPECT_EQ(find_machine("tesla-t4").board->key, "t4");
     EXPECT_EQ(find_machine("A100_80").board->key, "a100-80");
+    EXPECT_EQ(find_machine("GTX 1080 Ti").board->key, "gtx1080ti");
+    EXPECT_EQ(find_machine("3090").board->key, "rtx3090");
+    EXPECT_EQ(find_machine("2070 super").board->key, "rtx2070s");
+    EXPECT_EQ(find_machine("NVIDIA TITAN X (Pascal)").board->key, "titanx-pascal");
+    EXPECT_EQ(find_machine("NVIDIA GeForce RTX 4060 Laptop GPU").board->key, "rtx4060-laptop");
+    EXPECT_EQ(find_machine("120").rules->cc, (ComputeCapability{12, 0}));  // no board
+}
+
+// Named in NVIDIA's own words and in those of people.
+TEST(Machines, are_those_that_people_have) {
+    for (const char* name : {"GTX 260",
+                             "GTX 480",
+                             "GTX 580",
+                             "GTX 680",
+                             "GTX 980",
+                             "GT 1030",
+                             "GTX 1650",
+                             "Titan Xp",
+                             "GTX TITAN X",
+                             "Quadro K6000",
+                             "Tesla P100-PCIE-16GB",
+                             "T4",
+                             "RTX A4000",
+                             "RTX A5000",
+                             "A800",
+                             "H800",
+                             "Tegra X1",
+                             "Jetson Nano",
+                             "Quadro RTX 6000",
+                             "NVIDIA A10G"})
+        EXPECT_TRUE(find_machine(name).board) << name;
+}
+
+std::string hint_at(std::string_view text) {
+    try {
+        find_machine(text);
+    } catch (const UsageError& error) {
+        return error.hint();
+    }
+    return "found";
+}
+
+TEST(Machines, that_are_not_listed_are_refused_with_their_likely_compute_capability) {
+    EXPECT_THAT(hint_at("gtx 590"), HasSubstr("--machine 2.0"));
+    EXPECT_THAT(hint_at("rtx 4070 mobile"), HasSubstr("--machine 8.9"));
+    EXPECT_THAT(hint_at("gtx 745"), HasSubstr("3.0 or 3.5 or 5.0"));
+    EXPECT_THAT(hint_at("titan x"), HasSubstr("5.2 or 6.1"));
+    EXPECT_THAT(hint_at("radeon"), Not(HasSubstr("most likely")));
 }
 
 std::string refusal_of(std::string_view text) {
@@ -85,7 +138,7 @@ TEST(Machines, every_name_and_key_finds_its_own_record) {
 TEST(Machines, other_names_of_a_board_find_it) {
     std::size_t count = 0;
     for (const Board& board : all_boards()) {
-        std::istringstream names{std::string(facts_of(board).aliases)};
+        std::istringstream names{std::string(board.aliases)};
         for (std::string name; std::getline(names, name, ','); ++count)
             EXPECT_EQ(find_machine(name).board->key, board.key) << name;
     }
@@ -104,10 +157,47 @@ TEST(Machines, of_which_sizes_are_not_known_have_no_rates) {
     EXPECT_TRUE(rates_of(find_machine("rtx4090")).has_value());
 }
 
+TEST(Generations, are_in_order_and_hold_boards_of_their_own) {
+    EXPECT_TRUE(std::ranges::is_sorted(all_rules(), {}, &Rules::cc));
+    EXPECT_TRUE(std::ranges::is_sorted(all_boards(), {}, &Board::cc));
+    for (const Generation& one : all_generations())
+        for (const Board& board : one.boards)
+            EXPECT_NE(std::ranges::find(one.rules, board.cc, &Rules::cc), one.rules.end())
+                << board.key;
+}
+
+// One that was forgotten is 0, and a time that is divided by it endless.
+TEST(Generations, give_each_rate_of_a_board_that_was_measured) {
+    std::size_t boards = 0;
+    for (const Generation& one : all_generations())
+        for (const MeasuredBoard& board : one.measured) {
+            ++boards;
+            EXPECT_TRUE(find_machine(board.board).board) << board.board;
+            for (const RateInfo& rate : all_rates())
+                EXPECT_GT(board.rates.*rate.value, 0) << board.board << " " << rate.key;
+            EXPECT_EQ(board.rates.doubt, 1);
+        }
+    EXPECT_GE(boards, 2u);
+}
+
+// Half the multiprocessors, a quarter of the bandwidth: what each of them does stays as fast.
+TEST(Rates, of_a_board_that_nobody_measured_follow_its_size) {
+    Machine half = find_machine("h200");
+    const Rates whole = *rates_of(half);
+    half.name = half.board->key = "half";
+    half.board->multiprocessors /= 2;
+    half.board->peak_bytes_per_second /= 4;
+    const Rates rates = *rates_of(half);
+    EXPECT_DOUBLE_EQ(rates.mixed_lines_per_second, whole.mixed_lines_per_second / 4);
+    EXPECT_DOUBLE_EQ(rates.l2_sectors_per_second, whole.l2_sectors_per_second / 2);
+    EXPECT_EQ(rates.line_reads_per_second, whole.line_reads_per_second);
+    EXPECT_EQ(source_of_rates(half), "h200, scaled");
+}
+
 TEST(Machines, a_device_newer_than_the_table_gets_the_newest_rules_below_it) {
     EXPECT_EQ(text_of(machine_of_device({9, 0}, "GPU").rules->cc), "9.0");
     EXPECT_EQ(text_of(machine_of_device({9, 9}, "GPU").rules->cc), "9.0");
-    EXPECT_EQ(text_of(machine_of_device({99, 0}, "GPU").rules->cc), "12.1");
+    EXPECT_EQ(machine_of_device({99, 0}, "GPU").rules, &all_rules().back());
     EXPECT_EQ(machine_of_device({9, 0}, "My GPU").name, "My GPU");
 }
 

@@ -91,5 +91,22 @@ TEST(CacheTraffic, of_a_block_comes_mostly_in_the_order_of_its_warps) {
     EXPECT_DOUBLE_EQ(requests_of_sector(31), (24.0 * 9 + 8 * 16) / (32 * 40));
 }
 
+// An H100 PCIe has the chip of the SXM, but nobody counted its launches.
+TEST(Intervals, of_counters_are_wider_on_a_gpu_that_nobody_measured) {
+    const auto highs = [](std::string_view board) {
+        const Machine machine = find_machine(board);
+        const Plan plan = plan_of("scatter", 64 * mib, Op::rmw, 16 * mib);
+        Readings readings = Predictor(machine).predict_launch(plan, {});
+        const auto estimates = add_estimates(machine, plan, CacheState::cold, readings);
+        std::map<std::string_view, double> all;
+        for (const Interval& one : estimates->intervals)
+            all[info(one.counter).key] = one.high / number_in(readings[one.counter]);
+        return all;
+    };
+    const auto measured = highs("h100");
+    EXPECT_GE(measured.size(), 5u);
+    for (const auto& [key, high] : highs("h100-pcie")) EXPECT_GT(high, measured.at(key)) << key;
+}
+
 }  // namespace
 }  // namespace coalprof

@@ -49,7 +49,7 @@ TEST(Reach, of_a_scatter_is_told_from_samples) {
 
 DramTraffic dram_of(const Plan& plan, bool is_warm = false) {
     const std::vector<ArrayReach> arrays = reaches_of(plan.program);
-    return dram_traffic(arrays, {.l2_bytes = 60.0 * mib, .is_warm = is_warm}, L2Shares{});
+    return dram_traffic(arrays, {.l2_bytes = 60.0 * mib, .is_warm = is_warm}, shares_of_h200());
 }
 
 // L2 fetches 64 bytes for each float: 16 MiB of floats, 64 bytes apart and more, come as 256 MiB.
@@ -81,13 +81,14 @@ TEST(DramTraffic, of_sectors_stored_a_half_at_a_time_is_read_twice) {
     build_program(plan);
     const DramTraffic dram =
         dram_traffic(reaches_of(plan.program),
-                     {.l2_bytes = 60.0 * mib, .l2_write_sectors = 1 << 24}, L2Shares{});
+                     {.l2_bytes = 60.0 * mib, .l2_write_sectors = 1 << 24}, shares_of_h200());
     EXPECT_NEAR(dram.read.bytes / mib, 512, 1);
 }
 
 DramTraffic dram_of_stores(const Plan& plan, double l2_write_sectors) {
     return dram_traffic(reaches_of(plan.program),
-                        {.l2_bytes = 60.0 * mib, .l2_write_sectors = l2_write_sectors}, L2Shares{});
+                        {.l2_bytes = 60.0 * mib, .l2_write_sectors = l2_write_sectors},
+                        shares_of_h200());
 }
 
 // Measured on an H200: 65.2 MB are read and 124 MB written. Of each line 44 bytes are stored to: a
@@ -124,7 +125,7 @@ TEST(DramTraffic, of_whole_lines_is_as_dense_as_a_stream) {
     const std::vector<ArrayReach> arrays = reaches_of(plan.program);
     const auto density = [&](std::uint64_t fetch_bytes) {
         return dram_traffic(arrays, {.l2_bytes = 60.0 * mib, .fetch_bytes = fetch_bytes},
-                            L2Shares{})
+                            shares_of_h200())
             .read.density;
     };
     EXPECT_NEAR(density(64), 64.0 / 196, 0.01);
@@ -146,7 +147,7 @@ TEST(DramTraffic, of_lone_sectors_fetched_is_a_burst_for_each_line) {
     const std::vector<ArrayReach> arrays =
         reaches_of(plan_of("stride", 16, Op::load, 64 * mib).program);
     const DramFlow read =
-        dram_traffic(arrays, {.l2_bytes = 60.0 * mib, .fetch_bytes = 32}, L2Shares{}).read;
+        dram_traffic(arrays, {.l2_bytes = 60.0 * mib, .fetch_bytes = 32}, shares_of_h200()).read;
     EXPECT_EQ(read.bytes, 512.0 * mib);
     EXPECT_EQ(read.bursts, 512.0 * mib / 64);
 }

@@ -5,6 +5,7 @@
 
 #include "core/formula/formula.h"
 #include "core/traffic/dram_traffic.h"
+#include "core/traffic/launches.h"
 
 namespace coalprof {
 namespace {
@@ -50,7 +51,7 @@ TEST(Followers, are_none_where_loads_share_no_order) {
 double read_bytes(const Program& program) {
     return dram_traffic(reaches_of(program),
                         {.threads = static_cast<double>(program.threads), .l2_bytes = 50 << 20},
-                        L2Shares{})
+                        shares_of_h200())
         .read.bytes;
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/count/predict.h"
 #include "core/formula/formula.h"
+#include "core/machine/rates.h"
 #include "core/pattern/catalog.h"
 #include "core/traffic/block_replay.h"
 #include "core/traffic/cache_traffic.h"
@@ -31,6 +32,8 @@ inline Plan plan_of(const std::string& pattern, std::uint64_t value, Op op,
     build_program(plan);
     return plan;
 }
+
+inline L2Shares shares_of_h200() { return rates_of(find_machine("h200"))->l2; }
 
 inline CacheTraffic caches_of(const Plan& plan, CacheState l2 = CacheState::cold) {
     const Machine machine = find_machine("h200");

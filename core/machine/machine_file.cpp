@@ -1,4 +1,4 @@
-#include "core/calibrate/machine_file.h"
+#include "core/machine/machine_file.h"
 
 #include <fmt/format.h>
 
@@ -14,42 +14,6 @@
 
 namespace coalprof {
 namespace {
-
-constexpr std::string_view list_key = "calibration";
-constexpr std::string_view kind_of_rate = "rate";
-constexpr std::string_view kind_of_launch = "launch";
-
-Value number_or_nothing(const Reading& reading) {
-    return is_number(reading) ? Value{number_in(reading)} : Value{};
-}
-
-ListRow row_of(const FittedRate& rate, const Calibration& calibration) {
-    ListRow row{{{"kind", kind_of_rate},
-                 {"name", rate.info.key},
-                 {"value", rate.value},
-                 {"unit", rate.info.unit},
-                 {"source", rate.is_measured ? std::string("measured") : calibration.prior},
-                 {"doubt", rate.is_measured ? Value{rate.doubt} : Value{}}}};
-    std::vector<Value> launches;
-    for (const std::size_t at : rate.launches)
-        launches.emplace_back(calibration.launches[at].command);
-    row.lists = {{"launches", std::move(launches)}};
-    return row;
-}
-
-ListRow row_of(const TimedProbe& launch) {
-    return {{{"kind", kind_of_launch},
-             {"name", launch.command},
-             {"value", launch.seconds},
-             {"unit", "s"},
-             {"predicted", launch.predicted_seconds},
-             {"repeats", launch.repeats},
-             {"spread", launch.spread},
-             {"drift", launch.drift},
-             {"longest", launch.longest_seconds},
-             {"rounds", launch.rounds},
-             {"delayed_rounds", launch.delayed_rounds}}};
-}
 
 std::optional<double> number_of(const Value* value) {
     if (!value) return std::nullopt;
@@ -75,7 +39,7 @@ constexpr Ends multiprocessors_there_are{1, 10'000};
 constexpr Ends bytes_per_second_there_are{1e9, 1e15};
 constexpr Ends l2_bytes_there_are{1024, 1e12};
 // As factors of what this program knows of such a GPU. Rates of one kind differ by a factor of 1.7
-// between GPUs that were measured (core/machine/rates.cpp), shares and powers by 1.4.
+// between GPUs that were measured (core/machine/chips), shares and powers by 1.4.
 Ends ends_of(const RateInfo& rate, const Rates& known) {
     const double factor = rate.unit == "1" ? 10 : 1000;
     return {known.*rate.value / factor, known.*rate.value * factor};
@@ -116,7 +80,7 @@ void take_rates(const ListDocument& list, Rates& rates) {
     bool has_flushed_start = false;
     for (const ListRow& row : list.rows) {
         const Value* kind = find_value(row.values, "kind");
-        if (!kind || text_of(*kind) != kind_of_rate) continue;
+        if (!kind || text_of(*kind) != machine_file_rate) continue;
         const std::string name = text_at(row.values, "name");
         const auto known = std::ranges::find(all_rates(), std::string_view(name), &RateInfo::key);
         if (known == all_rates().end()) continue;
@@ -131,7 +95,8 @@ void take_rates(const ListDocument& list, Rates& rates) {
 }
 
 Machine machine_from(const ListDocument& list, const std::string& path) {
-    if (list.key != list_key) complain("it", "a machine file, as `coalprof calibrate` writes it");
+    if (list.key != machine_file_key)
+        complain("it", "a machine file, as `coalprof calibrate` writes it");
     auto measured = std::make_shared<MeasuredRates>();
     measured->device = text_at(list.more, "machine");
     Machine machine = machine_of_device(
@@ -141,12 +106,13 @@ Machine machine_from(const ListDocument& list, const std::string& path) {
                     number_at(list.more, "peak_bytes_per_second", "peak_bytes_per_second",
                               bytes_per_second_there_are),
                     natural_at(list.more, "l2_bytes", l2_bytes_there_are)});
-    // What the file does not tell is what this program knows of such a GPU.
+    // What the file does not say is what this program knows of such a GPU.
     const std::optional<Rates> known = rates_of(machine);
     if (!known || machine.rules->global != GlobalRule::sectors_by_warp)
         complain("compute_capability", "one that has rates, 7.0 or later");
     measured->rates = *known;
-    // The rates are this GPU's own, as those of the shipped machines are theirs.
+    // The rates are this GPU's own, as those of the shipped machines are theirs. Its caches are
+    // what they were.
     measured->rates.doubt = 1;
     take_rates(list, measured->rates);
     machine.name = path;
@@ -158,30 +124,6 @@ Machine machine_from(const ListDocument& list, const std::string& path) {
 }
 
 }  // namespace
-
-ListDocument machine_document(const Calibration& calibration) {
-    const DeviceFacts& device = calibration.device;
-    const bool is_disturbed = !calibration.disturbance.empty();
-    ListDocument list{
-        .key = std::string(list_key),
-        .rows = {},
-        .more = {{"machine", device.name},
-                 {"compute_capability", text_of(ComputeCapability{device.major, device.minor})},
-                 {"multiprocessors", device.multiprocessors},
-                 {"peak_bytes_per_second", device.peak_bytes_per_second()},
-                 {"l2_bytes", device.l2_bytes},
-                 {"uuid", device.uuid},
-                 {"driver_version", device.driver_version},
-                 {"clock_hz", device.clock_hz},
-                 {"read_ceiling", number_or_nothing(calibration.ceilings.read)},
-                 {"copy_ceiling", number_or_nothing(calibration.ceilings.copy)},
-                 {"warning_code", is_disturbed ? "W-DISTURBED" : ""},
-                 {"warning", calibration.disturbance}}};
-    for (const FittedRate& rate : calibration.fit.by_rate)
-        list.rows.push_back(row_of(rate, calibration));
-    for (const TimedProbe& launch : calibration.launches) list.rows.push_back(row_of(launch));
-    return list;
-}
 
 Machine machine_named(std::string_view text) {
     if (text.find('/') == std::string_view::npos && !text.ends_with(".json"))

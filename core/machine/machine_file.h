@@ -1,0 +1,18 @@
+// Machine files: a GPU's rates, as `coalprof calibrate` writes them
+// (core/calibrate/machine_document.h).
+#pragma once
+
+#include <string_view>
+
+#include "core/machine/machine.h"
+
+namespace coalprof {
+
+inline constexpr std::string_view machine_file_key = "calibration";  // of its list
+inline constexpr std::string_view machine_file_rate = "rate";        // the kind of a row
+
+// What --machine names: a machine file, where there is a slash or an ending .json, else what
+// find_machine() knows. Throws UsageError, and Error where a file cannot be read.
+Machine machine_named(std::string_view text);
+
+}  // namespace coalprof
