@@ -23,7 +23,7 @@ class Completion(Case):
     def test_of_bash_knows_commands_options_and_values(self):
         self.assertEqual(self.complete("off"), ["offset"])
         self.assertEqual(self.complete("offset", "--ran"), ["--range"])
-        self.assertEqual(self.complete("offset", "--type", "f32x"), ["f32x2", "f32x4"])
+        self.assertEqual(self.complete("offset", "--type", "f32x"), ["f32x2", "f32x4", "f32x8"])
         self.assertEqual(self.complete("offset", "--counters", "load_sectors,load_eff"), ["load_sectors,load_efficiency"])
         self.assertIn("h200", self.complete("explain", "offset", "--machine", "h"))
         self.assertIn("junit", self.complete("check", "x.json", "--format", ""))
