@@ -23,6 +23,10 @@ namespace {
             "The fewest sectors that the width and the active lanes of the " noun " allow."), \
     COUNTER(kind##_sectors_per_request, sector, false, \
             "Sectors of the " noun " divided by their requests."), \
+    COUNTER(kind##_excess_sectors, sector, true, \
+            "Sectors of the " noun " above the ideal ones."), \
+    COUNTER(kind##_excess, ratio, false, \
+            "Excess sectors of the " noun " divided by the ideal ones; 0 is the best."), \
     COUNTER(kind##_bytes_per_sector, byte, false, \
             "Distinct bytes of the " noun " divided by their sectors; 32 is the best."), \
     COUNTER(kind##_efficiency, ratio, false, \
@@ -121,10 +125,20 @@ constexpr std::array<CounterInfo, counter_count> table{{
 constexpr std::array<std::string_view, access_kinds.size()> kind_names{"load", "store", "atomic",
                                                                        "reduce"};
 constexpr std::array<std::string_view, access_field_count> field_names{
-    "requests",         "sectors",       "lines",
-    "unique_bytes",     "ideal_sectors", "sectors_per_request",
-    "bytes_per_sector", "efficiency",    "tag_wavefronts",
-    "data_wavefronts",  "transactions",  "transaction_bytes",
+    "requests",
+    "sectors",
+    "lines",
+    "unique_bytes",
+    "ideal_sectors",
+    "sectors_per_request",
+    "excess_sectors",
+    "excess",
+    "bytes_per_sector",
+    "efficiency",
+    "tag_wavefronts",
+    "data_wavefronts",
+    "transactions",
+    "transaction_bytes",
 };
 
 constexpr bool follows_the_enum() {
@@ -182,6 +196,8 @@ std::optional<RatioParts> ratio_parts(Counter counter) {
     switch (static_cast<AccessField>(index % access_field_count)) {
         case AccessField::sectors_per_request:
             return {{part(AccessField::sectors), part(AccessField::requests)}};
+        case AccessField::excess:
+            return {{part(AccessField::excess_sectors), part(AccessField::ideal_sectors)}};
         case AccessField::bytes_per_sector:
         case AccessField::efficiency:
             return {{part(AccessField::unique_bytes), part(AccessField::sectors)}};

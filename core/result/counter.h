@@ -12,22 +12,26 @@
 
 namespace coalprof {
 
-// The order is the order of every output. The first 48 repeat one block per AccessKind, so that
+// The order is the order of every output. The first 56 repeat one block per AccessKind, so that
 // access_counter() can compute them; counter.cpp asserts that the table follows.
 enum class Counter : std::uint8_t {
     // clang-format off
     load_requests, load_sectors, load_lines, load_unique_bytes, load_ideal_sectors,
-    load_sectors_per_request, load_bytes_per_sector, load_efficiency, load_tag_wavefronts,
-    load_data_wavefronts, load_transactions, load_transaction_bytes,
+    load_sectors_per_request, load_excess_sectors, load_excess, load_bytes_per_sector,
+    load_efficiency, load_tag_wavefronts, load_data_wavefronts, load_transactions,
+    load_transaction_bytes,
     store_requests, store_sectors, store_lines, store_unique_bytes, store_ideal_sectors,
-    store_sectors_per_request, store_bytes_per_sector, store_efficiency, store_tag_wavefronts,
-    store_data_wavefronts, store_transactions, store_transaction_bytes,
+    store_sectors_per_request, store_excess_sectors, store_excess, store_bytes_per_sector,
+    store_efficiency, store_tag_wavefronts, store_data_wavefronts, store_transactions,
+    store_transaction_bytes,
     atomic_requests, atomic_sectors, atomic_lines, atomic_unique_bytes, atomic_ideal_sectors,
-    atomic_sectors_per_request, atomic_bytes_per_sector, atomic_efficiency, atomic_tag_wavefronts,
-    atomic_data_wavefronts, atomic_transactions, atomic_transaction_bytes,
+    atomic_sectors_per_request, atomic_excess_sectors, atomic_excess, atomic_bytes_per_sector,
+    atomic_efficiency, atomic_tag_wavefronts, atomic_data_wavefronts, atomic_transactions,
+    atomic_transaction_bytes,
     reduce_requests, reduce_sectors, reduce_lines, reduce_unique_bytes, reduce_ideal_sectors,
-    reduce_sectors_per_request, reduce_bytes_per_sector, reduce_efficiency, reduce_tag_wavefronts,
-    reduce_data_wavefronts, reduce_transactions, reduce_transaction_bytes,
+    reduce_sectors_per_request, reduce_excess_sectors, reduce_excess, reduce_bytes_per_sector,
+    reduce_efficiency, reduce_tag_wavefronts, reduce_data_wavefronts, reduce_transactions,
+    reduce_transaction_bytes,
     l1_hit_sectors,
     l2_read_requests, l2_read_sectors, l2_write_requests, l2_write_sectors,
     l2_atomic_requests, l2_atomic_sectors, l2_reduce_requests, l2_reduce_sectors,
@@ -52,6 +56,8 @@ enum class AccessField : std::uint8_t {
     unique_bytes,
     ideal_sectors,
     sectors_per_request,
+    excess_sectors,
+    excess,
     bytes_per_sector,
     efficiency,
     tag_wavefronts,
@@ -59,7 +65,7 @@ enum class AccessField : std::uint8_t {
     transactions,
     transaction_bytes,
 };
-inline constexpr std::size_t access_field_count = 12;
+inline constexpr std::size_t access_field_count = 14;
 
 constexpr Counter access_counter(AccessKind kind, AccessField field) {
     return static_cast<Counter>(static_cast<std::size_t>(kind) * access_field_count +

@@ -1,5 +1,6 @@
 #include "core/result/reading.h"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <mutex>
@@ -25,12 +26,27 @@ Reading ratio_of(const Reading& part, const Reading& whole, std::string_view why
 constexpr std::string_view no_request =
     "no warp instruction was executed, so there is nothing to divide by";
 
+// Above the ideal ones; a saved result may hold more ideal sectors than sectors.
+Reading excess_of(const Reading& sectors, const Reading& ideal) {
+    if (std::holds_alternative<Unavailable>(sectors)) return sectors;
+    const auto* all = std::get_if<std::uint64_t>(&sectors);
+    const auto* needed = std::get_if<std::uint64_t>(&ideal);
+    if (!all || !needed) return ideal;
+    return *all - std::min(*needed, *all);
+}
+
 void derive_ratios_of(AccessKind kind, Readings& readings) {
     const auto field = [&](AccessField name) -> Reading& {
         return readings[access_counter(kind, name)];
     };
     field(AccessField::sectors_per_request) =
         ratio_of(field(AccessField::sectors), field(AccessField::requests), no_request);
+    if (const Reading& ideal = field(AccessField::ideal_sectors); is_present(ideal)) {
+        const Reading& excess = field(AccessField::excess_sectors) =
+            excess_of(field(AccessField::sectors), ideal);
+        field(AccessField::excess) =
+            ratio_of(excess, ideal, "no lane was active, so no sector was needed to divide by");
+    }
     const Reading bytes_per_sector =
         ratio_of(field(AccessField::unique_bytes), field(AccessField::sectors),
                  "no sector was touched, so there is nothing to divide by");

@@ -56,9 +56,9 @@ class Readings {
     std::array<Reading, counter_count> slots_{};
 };
 
-// Sets the ratios (sectors per request, bytes per sector, efficiency; conflict degrees; bandwidth
-// from useful bytes and duration) that follow from the sums that are there. A ratio with nothing
-// below the line is unavailable, and so is one of which a part is.
+// Sets what follows from the sums that are there: excess sectors, and the ratios (sectors per
+// request, excess, bytes per sector, efficiency; conflict degrees; bandwidth from useful bytes and
+// duration). A ratio with nothing below the line is unavailable, and so is one of which a part is.
 void derive_ratios(Readings& readings);
 
 }  // namespace coalprof

@@ -13,7 +13,7 @@ namespace {
 struct FieldHeading {
     AccessField field;
     ItemHeading heading;
-    TableItem::Shows shows = TableItem::Shows::counter;
+    bool is_per_request = false;
 };
 
 // In the order of the table's columns: what an access cost beside the least that it could, then how
@@ -21,12 +21,9 @@ struct FieldHeading {
 constexpr std::array field_headings{
     FieldHeading{AccessField::sectors_per_request,
                  {"sectors/", "request", "sectors/request", 9, true}},
-    FieldHeading{AccessField::ideal_sectors,
-                 {"", "ideal", "ideal sectors/request", 11, true},
-                 TableItem::Shows::ideal_per_request},
-    FieldHeading{AccessField::ideal_sectors,
-                 {"excess", "", "excess over the ideal", 10, true},
-                 TableItem::Shows::excess},
+    FieldHeading{
+        AccessField::ideal_sectors, {"", "ideal", "ideal sectors/request", 11, true}, true},
+    FieldHeading{AccessField::excess, {"excess", "", "excess over the ideal", 10, true}},
     FieldHeading{AccessField::bytes_per_sector, {"bytes/", "sector", "bytes/sector", 13, true}},
     FieldHeading{AccessField::efficiency, {"efficiency", "", "efficiency", 12, true}},
     FieldHeading{AccessField::transactions, {"", "transactions", "transactions", 13, true}},
@@ -37,9 +34,10 @@ constexpr std::array field_headings{
     FieldHeading{AccessField::tag_wavefronts, {"tag", "wavefronts", "tag wavefronts", 42}},
     FieldHeading{AccessField::data_wavefronts, {"data", "wavefronts", "data wavefronts", 43}},
     FieldHeading{AccessField::ideal_sectors, {"ideal", "sectors", "ideal sectors", 50}},
+    FieldHeading{AccessField::excess_sectors, {"excess", "sectors", "excess sectors", 50}},
     FieldHeading{AccessField::unique_bytes, {"touched", "", "bytes touched", 51}},
 };
-static_assert(field_headings.size() == access_field_count + 2, "a field has no heading");
+static_assert(field_headings.size() == access_field_count + 1, "a field has no heading");
 
 struct CounterHeading {
     Counter counter;
@@ -182,13 +180,14 @@ struct Dress {
     const ResultHead& head;
     std::array<bool, access_kinds.size()> has_excess = {};
     bool hides(AccessKind kind, const FieldHeading& row) const {
-        if (!head.columns.empty()) return row.shows != TableItem::Shows::counter;
+        if (!head.columns.empty()) return row.is_per_request;
         const Counter counter = access_counter(kind, row.field);
         if (std::ranges::find(head.foremost, counter) != head.foremost.end()) return false;
-        if (row.field == AccessField::bytes_per_sector) return true;
+        if (row.field == AccessField::bytes_per_sector || row.field == AccessField::excess_sectors)
+            return true;
         const bool is_excess = has_excess[static_cast<std::size_t>(kind)];
         if (row.field == AccessField::efficiency) return is_excess;
-        return row.shows != TableItem::Shows::counter && !is_excess;
+        return (row.is_per_request || row.field == AccessField::excess) && !is_excess;
     }
 };
 
@@ -227,7 +226,7 @@ void add_unmerged(std::vector<TableItem>& items, const Dress& dress, const Field
             item.counters.push_back(access_counter(AccessKind::store, row.field));
             item.group = "loads and stores, each";
         }
-        item.shows = row.shows;
+        item.is_per_request = row.is_per_request;
         items.push_back(std::move(item));
     };
     const auto is_shared_field = [&](const FieldHeading& row) {
@@ -242,7 +241,10 @@ void add_unmerged(std::vector<TableItem>& items, const Dress& dress, const Field
 
 void add_merged(std::vector<TableItem>& items, const Dress& dress, const Present& present) {
     for (const FieldHeading& row : field_headings) {
-        TableItem item{.counters = {}, .group = "", .heading = &row.heading, .shows = row.shows};
+        TableItem item{.counters = {},
+                       .group = "",
+                       .heading = &row.heading,
+                       .is_per_request = row.is_per_request};
         bool is_hidden = false;
         for (const AccessKind kind : access_kinds)
             if (const Counter counter = access_counter(kind, row.field); has(present, counter)) {
@@ -286,17 +288,13 @@ bool is_finite_number(const Reading& reading) {
 
 Reading TableItem::in(const Readings& readings) const {
     const Counter counter = counter_in(*this, readings);
-    if (shows == Shows::counter) return readings[counter];
-    const bool is_excess = shows == Shows::excess;
-    const Counter sectors =
-        access_counter(kind_of(counter), is_excess ? AccessField::sectors : AccessField::requests);
+    if (!is_per_request) return readings[counter];
     const Reading& ideal = readings[counter];
-    const Reading& other = readings[sectors];
+    const Reading& requests = readings[access_counter(kind_of(counter), AccessField::requests)];
     if (!is_number(ideal)) return ideal;
-    if (!is_number(other)) return other;
-    const double below = is_excess ? number_in(ideal) : number_in(other);
-    if (below == 0) return Unavailable{"nothing was accessed"};
-    return is_excess ? std::max(0.0, number_in(other) / below - 1) : number_in(ideal) / below;
+    if (!is_number(requests)) return requests;
+    if (number_in(requests) == 0) return Unavailable{"nothing was accessed"};
+    return number_in(ideal) / number_in(requests);
 }
 
 const Interval* TableItem::interval(const Point& point) const {
@@ -305,14 +303,13 @@ const Interval* TableItem::interval(const Point& point) const {
 
 CounterInfo TableItem::format() const {
     CounterInfo how = info(counters.front());
-    if (shows != Shows::counter) how.is_integer = false;
-    if (shows == Shows::excess) how.unit = Unit::ratio;
+    if (is_per_request) how.is_integer = false;
     return how;
 }
 
 bool TableItem::is(AccessField field) const {
     const auto index = static_cast<std::size_t>(counters.front());
-    return index < access_counters && shows == Shows::counter &&
+    return index < access_counters && !is_per_request &&
            static_cast<AccessField>(index % access_field_count) == field;
 }
 
@@ -323,7 +320,7 @@ std::string phrase_of(Counter counter) {
         if (row.counter == counter) return std::string(row.heading.phrase);
     const AccessKind kind = kind_of(counter);
     for (const FieldHeading& row : field_headings)
-        if (row.shows == TableItem::Shows::counter && access_counter(kind, row.field) == counter)
+        if (!row.is_per_request && access_counter(kind, row.field) == counter)
             return fmt::format("{} {}", name_of(kind), row.heading.phrase);
     return std::string(key_of(counter));
 }

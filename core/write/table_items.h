@@ -27,13 +27,12 @@ struct ItemHeading {
 inline constexpr int enough_to_know = 39;
 
 struct TableItem {
-    enum class Shows : std::uint8_t { counter, ideal_per_request, excess };
     // At least one. Several: loads and stores that are equal in every point, or one counter of
     // each kind of instruction where each point has only one kind.
     std::vector<Counter> counters;
     std::string_view group;  // headline over neighbours: "loads"; empty: none
     const ItemHeading* heading = nullptr;
-    Shows shows = Shows::counter;
+    bool is_per_request = false;  // what is shown of ideal sectors
 
     // Of a point; absent where it was not measured.
     Reading predicted(const Point& point) const { return in(point.predicted); }

@@ -63,10 +63,10 @@ bool is_caught_by_l1(const Readings& readings) {
 }
 
 Shade shade_of(const TableItem& item, const Reading& reading, const Readings& all) {
-    if (item.shows != TableItem::Shows::excess || !is_finite_number(reading)) return Shade::none;
+    if (!item.is(AccessField::excess) || !is_finite_number(reading)) return Shade::none;
     const double excess = number_in(reading);
     if (excess <= 0.1) return Shade::good;
-    const bool is_of_loads = item.is(Counter::load_ideal_sectors);
+    const bool is_of_loads = item.is(Counter::load_excess);
     return excess <= 1 || (is_of_loads && is_caught_by_l1(all)) ? Shade::fair : Shade::poor;
 }
 
@@ -89,7 +89,7 @@ std::size_t width_of(const std::vector<LaidColumn>& columns) {
 }
 
 bool has_one_of(const std::vector<Counter>& wanted, const TableItem& item) {
-    return item.shows == TableItem::Shows::counter &&
+    return !item.is_per_request &&
            std::ranges::find_first_of(wanted, item.counters) != wanted.end();
 }
 
@@ -334,7 +334,7 @@ class ColumnMaker {
 // Beside sectors that vary the ideal stays, although it is the same everywhere.
 void keep_ideal_beside_excess(std::vector<PlacedItem>& items) {
     for (std::size_t i = 0; i + 1 < items.size(); ++i)
-        if (items[i].facts.item.shows == TableItem::Shows::ideal_per_request)
+        if (items[i].facts.item.is_per_request)
             items[i].facts.is_constant &= items[i + 1].facts.is_constant;
 }
 

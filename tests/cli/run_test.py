@@ -294,7 +294,8 @@ if what == 'machine_code' and 'IS_KILLED' in os.environ:
         self.assertEqual(point["parameters"], {"line": "+0x1a0", "kernel": "copy", "width_bytes": 4,
                                                "code": "machine code"})
         self.assertEqual(point["measured"], {"load_requests": 10, "load_sectors": 320, "load_ideal_sectors": 40,
-                                             "load_sectors_per_request": 32})
+                                             "load_sectors_per_request": 32, "load_excess_sectors": 280,
+                                             "load_excess": 7})
         self.assertEqual(point["unavailable"], {})
         placed = points["k.cu:7 global load of 4 bytes"]["parameters"]
         self.assertEqual((placed["line"], placed["source_file"]), ("k.cu:7", "/src/k.cu"))

@@ -42,6 +42,25 @@ TEST(Ratios, follow_from_the_sums_of_a_kind) {
     EXPECT_EQ(real(readings[Counter::load_efficiency]), 0.8);
 }
 
+TEST(Ratios, excess_is_what_exceeds_the_ideal_sectors) {
+    Readings readings;
+    readings[Counter::load_sectors] = std::uint64_t{32768 * 5};
+    readings[Counter::load_ideal_sectors] = std::uint64_t{32768 * 4};
+    readings[Counter::store_sectors] = std::uint64_t{7};
+    readings[Counter::atomic_sectors] = std::uint64_t{0};
+    readings[Counter::atomic_ideal_sectors] = std::uint64_t{0};
+    readings[Counter::reduce_sectors] = std::uint64_t{1};
+    readings[Counter::reduce_ideal_sectors] = std::uint64_t{2};  // as no program of ours counts
+    derive_ratios(readings);
+    EXPECT_EQ(readings[Counter::load_excess_sectors], Reading{std::uint64_t{32768}});
+    EXPECT_EQ(real(readings[Counter::load_excess]), 0.25);
+    EXPECT_FALSE(is_present(readings[Counter::store_excess_sectors]));
+    EXPECT_FALSE(is_present(readings[Counter::store_excess]));
+    EXPECT_EQ(readings[Counter::atomic_excess_sectors], Reading{std::uint64_t{0}});
+    EXPECT_NE(reason(readings[Counter::atomic_excess]), "");
+    EXPECT_EQ(readings[Counter::reduce_excess_sectors], Reading{std::uint64_t{0}});
+}
+
 TEST(Ratios, leave_kinds_that_are_not_there_alone) {
     Readings readings;
     readings[Counter::load_requests] = std::uint64_t{1};
