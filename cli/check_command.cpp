@@ -42,15 +42,18 @@ void add_check_command(CLI::App& app, Invocation& invocation) {
     command->budgets.add_to(*sub);
     command->report.add_to(*sub);
     sub->footer(
-        "A budget: [predicted|measured] COUNTER SIGN NUMBER[UNIT] [if NAME=VALUES and ...]\n"
+        "A budget: [predicted|measured] COUNTER SIGN LIMIT [if NAME=VALUES and ...]\n"
+        "  COUNTER a key (load_sectors), or the same of each operation (excess)\n"
         "  SIGN    <= < >= > == !=\n"
-        "  UNIT    MiB, us, GB/s, %: one that the counter has\n"
-        "  NAME    a parameter (stride, dlcm), pattern, machine, type, or name\n"
+        "  LIMIT   a number with a unit that the counter has (5%, 20us), or FACTOR*COUNTER\n"
+        "  NAME    a parameter (stride, line, kernel), pattern, machine, type, name; of one\n"
+        "          instruction of a formula: array, index\n"
         "  VALUES  a range (1..8), or words with * for any text (warp_*)\n"
         "Exit code 0: all are kept; 1: one is broken; 4: a number was not there.\n\n"
         "Examples:\n"
-        "  coalprof check run.json --budget 'load_sectors_per_request <= 4'\n"
-        "  coalprof check run.json --budget 'load_efficiency >= 80% if stride=1..2'\n");
+        "  coalprof check run.json --budget 'load_sectors_per_request <= 4 if stride=1..8'\n"
+        "  coalprof check run.json --budget 'excess <= 5%'\n"
+        "  coalprof check run.json --budget 'load_sectors <= 1.25*load_ideal_sectors'\n");
     sub->callback(
         [&invocation, command] { invocation.run = [command] { return run_check(*command); }; });
 }

@@ -15,9 +15,12 @@
 #include "cli/invocation.h"
 #include "cli/output_options.h"
 #include "cli/result_head.h"
+#include "core/lines/run_kernels.h"
+#include "core/lines/run_warnings.h"
 #include "core/program/machine_code.h"
 #include "core/program/second_run.h"
 #include "core/program/traced_kernels.h"
+#include "core/run/device_machine.h"
 #include "core/runtime/signal.h"
 #include "core/text/describe.h"
 #include "core/text/files_in_use.h"
@@ -26,8 +29,6 @@
 #include "core/text/work_folder.h"
 #include "core/write/output_file.h"
 #ifdef COALPROF_HAS_CUDA
-#include "cli/run_lines.h"
-#include "cli/run_warnings.h"
 #include "cli/trace_folder.h"
 #include "cupti/attach/choice.h"
 #include "cupti/attach/frameworks.h"
@@ -48,7 +49,8 @@ struct RunCommand {
     std::string first = "5";
     std::vector<std::string> ranges;
     std::string counters = "basic";
-    bool lines = false;
+    bool lines = false;              // they are the table
+    bool fast = false;               // one run
     std::string machine_code = "0";  // kernels of it that get a run of their own
     std::string addresses;           // a warps file; empty: none
     OutputOptions output;
@@ -112,6 +114,31 @@ void refuse_other_tools(const RunCommand& command) {
             "headers of NVTX (nvtx3/nvToolsExt.h)");
 }
 
+bool wants_lines(const RunCommand& command) { return !command.fast && command.ranges.empty(); }
+
+// Options that take further runs, or lines, where there are to be none.
+void refuse_more_runs(const RunCommand& command) {
+    const bool wants_machine_code = parse_integer(command.machine_code, "--machine-code", 0) > 0;
+    for (const auto& [option, is_given] :
+         {std::pair{"--lines", command.lines}, std::pair{"--machine-code", wants_machine_code},
+          std::pair{"--addresses", !command.addresses.empty()},
+          std::pair{"--counters memory", command.counters == "memory"}}) {
+        if (!is_given) continue;
+        if (command.fast)
+            throw UsageError(fmt::format("{} and --fast do not go together: it runs the program "
+                                         "more than once",
+                                         option),
+                             {}, UsageError::no_caret, "leave out --fast");
+        if (!command.ranges.empty() && option != std::string_view("--counters memory"))
+            throw UsageError(
+                fmt::format("--nvtx and {} do not go together: code that counts its own lines "
+                            "does so in every launch",
+                            option),
+                {}, UsageError::no_caret,
+                fmt::format("leave out {}, or choose kernels by --kernel", option));
+    }
+}
+
 void check(const RunCommand& command, const Invocation& invocation) {
     if (command.program.empty() && !command.before.empty())
         refuse_missing_dashes({invocation.argv.begin() + 1, invocation.argv.end()},
@@ -129,22 +156,12 @@ void check(const RunCommand& command, const Invocation& invocation) {
             fmt::format("--counters {}: expected basic or memory", shown(command.counters)), {},
             UsageError::no_caret,
             "memory adds bytes per sector, and runs the program twice for it");
-    if (!command.addresses.empty() && !command.lines)
-        throw UsageError("--addresses: addresses are those of lines", {}, UsageError::no_caret,
-                         "give --lines as well");
-    if (parse_integer(command.machine_code, "--machine-code", 0) > 0 && !command.lines)
-        throw UsageError("--machine-code: it is for lines", {}, UsageError::no_caret,
-                         "give --lines as well");
+    refuse_more_runs(command);
     if (std::ranges::count(command.ranges, "") > 0)
         throw UsageError("--nvtx: no name of a range was given");
     for (const std::string& range : command.ranges)
         if (std::ranges::any_of(range, [](unsigned char c) { return std::iscntrl(c) != 0; }))
             throw UsageError(fmt::format("--nvtx: {} holds a control character", shown(range)));
-    if (!command.ranges.empty() && command.lines)
-        throw UsageError(
-            "--nvtx and --lines do not go together: code that counts its own lines does so in "
-            "every launch",
-            {}, UsageError::no_caret, "leave out --lines, or choose kernels by --kernel");
     parse_integer(command.first, "--first", 1);
     if (const auto fault = fault_of_pattern(command.kernel))
         throw UsageError(
@@ -152,44 +169,6 @@ void check(const RunCommand& command, const Invocation& invocation) {
                         fault->sentence),
             command.kernel, fault->at,
             "it is found anywhere in a name: 'gemm' alone, or 'gemm.*f32' with .* for any text");
-}
-
-// "64x64"; dimensions of 1 at the end say nothing.
-std::string dimensions_text(const std::array<std::uint32_t, 3>& all) {
-    std::string text = std::to_string(all[0]);
-    if (all[1] != 1 || all[2] != 1) text += fmt::format("x{}", all[1]);
-    if (all[2] != 1) text += fmt::format("x{}", all[2]);
-    return text;
-}
-
-Point point_of(const KernelSummary& summary, bool tells_device) {
-    const std::string full = demangled(summary.kernel.name);
-    Point point;
-    point.name = full;
-    point.parameters = {{"kernel", kernel_name(summary.kernel.name)}};
-    const auto add = [&](const char* key, Value value) {
-        point.name += fmt::format(" {}={}", key, text_of(value));
-        point.parameters.emplace_back(key, std::move(value));
-    };
-    if (summary.kernel.block[0] != 0) {  // a CUDA graph has no shape
-        add("grid", dimensions_text(summary.kernel.grid));
-        add("block", dimensions_text(summary.kernel.block));
-    }
-    if (tells_device) add("device", summary.kernel.device);
-    point.parameters.emplace_back("launches",
-                                  summary.launches ? Value(*summary.launches) : Value{});
-    point.parameters.emplace_back("counted", summary.counted);
-    if (summary.counted > 0) point.measured = summary.measured;
-    return point;
-}
-
-std::vector<Point> points_of(const std::vector<KernelSummary>& kernels) {
-    const bool is_of_first_gpu = std::ranges::all_of(
-        kernels, [](const KernelSummary& summary) { return summary.kernel.device == 0; });
-    std::vector<Point> points;
-    for (const KernelSummary& summary : kernels)
-        points.push_back(point_of(summary, !is_of_first_gpu));
-    return points;
 }
 
 // Standard output is the program's: what is for it goes to standard error, unless -o names it.
@@ -234,7 +213,7 @@ void run_once(const RunCommand& command, const std::string& library, RunPass pas
                         .first_of_each = parse_integer(command.first, "--first", 1),
                         .pass = pass,
                         .one_kernel = kernel.name,
-                        .tells_of_code = command.lines && pass == RunPass::traffic};
+                        .tells_of_code = wants_lines(command) && pass == RunPass::traffic};
     if (pass == RunPass::machine_code) orders.first_of_each = kernel.launches;
     if (!command.kernel.empty()) orders.kernel = command.kernel;
     orders.ranges = command.ranges;
@@ -285,52 +264,44 @@ std::vector<Warning> run_again(std::string_view code, Run run) try {
                                  is_short ? "memory is short" : error.what())}};
 }
 
-// The runs of a program that tell its lines, after the first one.
-struct LineRuns {
+// The runs of a program.
+struct ProgramRuns {
     LineTraces traces;
-    std::uint64_t runs = 0;
-    int code = 0;  // of the last; of the first where there is none
-    std::vector<Warning> warnings;
-    std::vector<Warning> failures;  // of runs that could not be made, or ended in another way
+    std::vector<Trace> use;  // of the run that counted bytes
+    std::vector<KernelSummary> kernels;
+    std::uint64_t count = 1;
+    std::vector<Warning> failures;  // of runs after the first: not made, or ended in another way
 };
 
-LineRuns run_for_lines(const RunCommand& command, const std::string& library,
-                       const std::vector<KernelSummary>& kernels, const std::vector<Trace>& first,
-                       int code) {
-    LineRuns result;
-    result.code = code;
+void run_for_lines(const RunCommand& command, const std::string& library, ProgramRuns& runs,
+                   int& code) {
+    const std::vector<Trace>& first = runs.traces.first;
+    int last_code = code;  // frameworks compile in another way then (see variables_for_ptx())
     const auto run = [&](RunPass pass, std::vector<Trace>& traces,
                          const KernelOfMachineCode& kernel = {}) {
         const std::vector<Warning> failed = run_again("W-NO-LINES", [&] {
-            run_once(command, library, pass, result.code, traces, first, kernel);
+            run_once(command, library, pass, last_code, traces, first, kernel);
         });
-        if (!failed.empty()) return append(result.failures, failed);
-        ++result.runs;
-        // Frameworks compile in another way then (see variables_for_ptx()), which the exit code
-        // that is the program's own must not depend on.
-        append(result.failures,
-               other_end_of(result.code, code,
+        if (!failed.empty()) return append(runs.failures, failed);
+        ++runs.count;
+        append(runs.failures,
+               other_end_of(last_code, code,
                             pass == RunPass::lines
                                 ? "with code that counts its lines (docs/run.md says what is set "
                                   "for it)"
                                 : fmt::format("with the instructions of {} counted",
-                                              kernel_name(kernel.name))));
+                                              short_kernel_name(kernel.name))));
     };
-    if (may_have_lines(command, first)) run(RunPass::lines, result.traces.of_ptx);
-    const std::uint64_t most = parse_integer(command.machine_code, "--machine-code", 0);
-    const auto kernels_left = [&](std::uint64_t count) {
-        return kernels_of_machine_code(kernels, first, result.traces.of_ptx, count);
-    };
-    result.traces.may_ask_for_more = most == 0 && !kernels_left(1).empty();
-    for (const KernelOfMachineCode& kernel : kernels_left(most)) {
-        if (stop_signal() != 0 || result.code >= 128) break;
-        auto& counted = result.traces.of_machine_code.emplace_back(
+    if (may_have_lines(command, first)) run(RunPass::lines, runs.traces.of_ptx);
+    for (const KernelOfMachineCode& kernel :
+         kernels_of_machine_code(runs.kernels, first, runs.traces.of_ptx,
+                                 parse_integer(command.machine_code, "--machine-code", 0))) {
+        if (stop_signal() != 0 || last_code >= 128) break;
+        auto& counted = runs.traces.of_machine_code.emplace_back(
             MachineCodeRun{.kernel = kernel.name, .traces = {}});
         run(RunPass::machine_code, counted.traces, kernel);
     }
-    if (result.runs == 0 && result.failures.empty())
-        append(result.warnings, why_it_ran_once(first));
-    return result;
+    if (stop_signal() != 0) code = last_code;
 }
 
 ResultHead head_of_run(const RunCommand& command, const Invocation& invocation, std::uint64_t runs,
@@ -349,20 +320,79 @@ ResultHead head_of_run(const RunCommand& command, const Invocation& invocation, 
 
 // The run that tells bytes per sector. `code` stays that of the first run, unless this one was
 // stopped.
-std::vector<Warning> run_for_use(const RunCommand& command, const std::string& library,
-                                 std::vector<KernelSummary>& kernels, std::vector<Trace>& traces,
-                                 int& code, std::uint64_t& runs) {
-    std::vector<Trace> again;
+void run_for_use(const RunCommand& command, const std::string& library, ProgramRuns& runs,
+                 int& code) {
     int code_again = code;
-    std::vector<Warning> warnings = run_again("W-NO-COUNTERS", [&] {
-        ++runs;
-        run_once(command, library, RunPass::use, code_again, again, traces);
-    });
-    append(warnings, other_end_of(code_again, code, "with its bytes counted"));
+    append(runs.failures, run_again("W-NO-COUNTERS", [&] {
+               ++runs.count;
+               run_once(command, library, RunPass::use, code_again, runs.use, runs.traces.first);
+           }));
+    append(runs.failures, other_end_of(code_again, code, "with its bytes counted"));
     if (stop_signal() != 0) code = code_again;
-    add_use(kernels, summarize(again));
-    std::ranges::move(again, std::back_inserter(traces));
-    return warnings;
+    add_use(runs.kernels, summarize(runs.use));
+}
+
+// Of a GPU whose clock is known: a multiprocessor's banks give one pass a clock.
+RunLines lines_of(const ProgramRuns& runs, const std::optional<DeviceFacts>& facts) {
+    if (!facts) return lines_of_run(runs.kernels, runs.traces, find_machine("h200"), 0);
+    return lines_of_run(
+        runs.kernels, runs.traces, machine_of(*facts),
+        static_cast<double>(facts->multiprocessors) * static_cast<double>(facts->clock_hz));
+}
+
+// Kernels of more than this share of the time are worth a run that counts their bytes.
+constexpr double least_share_for_use = 0.1;
+
+// The runs after the first, and what they come to.
+RunLines run_further(const RunCommand& command, const std::string& library, ProgramRuns& runs,
+                     const std::optional<DeviceFacts>& facts, int& code) {
+    const bool asks_for_use = command.counters == "memory";
+    const bool is_asked = command.lines || asks_for_use;
+    // A program that ends with an error may do so again; one that a signal ended is not asked, nor
+    // one that never came to the GPU.
+    const bool came_to_gpu = !runs.traces.first.empty();
+    const bool has_failed = command.lines ? code >= 128 : code != 0;
+    if (command.fast || !came_to_gpu) return {};
+    if (has_failed) {
+        if (is_asked)
+            append(runs.failures,
+                   not_run_again(command.lines ? "W-NO-LINES" : "W-NO-COUNTERS", code));
+        return {};
+    }
+    RunLines lines;
+    if (wants_lines(command)) {
+        run_for_lines(command, library, runs, code);
+        lines = lines_of(runs, facts);
+    }
+    const bool needs_use = !command.lines && stop_signal() == 0 &&
+                           share_without_lines(runs.kernels, lines) > least_share_for_use;
+    if (asks_for_use || needs_use) run_for_use(command, library, runs, code);
+    return lines;
+}
+
+std::vector<Point> points_of(const RunCommand& command, const ProgramRuns& runs,
+                             const RunLines& lines) {
+    if (command.lines) return lines.points;
+    if (runs.count == 1) return points_of_kernels(runs.kernels);
+    std::vector<Point> points = points_of_kernels(runs.kernels, lines);
+    points.insert(points.end(), lines.points.begin(), lines.points.end());
+    return points;
+}
+
+// Code that cannot be counted by lines is nothing that failed.
+ResultTail tail_of(const RunCommand& command, const ProgramRuns& runs, const RunLines& lines) {
+    std::vector<Trace> first = runs.traces.first;
+    first.insert(first.end(), runs.use.begin(), runs.use.end());
+    std::vector<Trace> later = runs.traces.of_ptx;
+    for (const MachineCodeRun& one : runs.traces.of_machine_code)
+        later.insert(later.end(), one.traces.begin(), one.traces.end());
+    std::vector<Warning> problems = problems_of_run(first, later, command.ranges);
+    append(problems, runs.failures);
+    ResultTail tail{.status = problems.empty() ? Status::complete : Status::partial,
+                    .warnings = std::move(problems),
+                    .findings = lines.findings};
+    append(tail.warnings, lines.warnings);
+    return tail;
 }
 
 ExitCode run_run_command(const RunCommand& command, Invocation& invocation) {
@@ -374,54 +404,31 @@ ExitCode run_run_command(const RunCommand& command, Invocation& invocation) {
     Outputs outputs = command.output.open(targets_of(command));
     std::unique_ptr<OutputFile> addresses;
     if (!command.addresses.empty()) addresses = std::make_unique<OutputFile>(command.addresses);
-    std::vector<Trace> traces;
+    ProgramRuns runs;
     int& code = invocation.code_of_program;
-    run_once(command, library, RunPass::traffic, code, traces);
+    run_once(command, library, RunPass::traffic, code, runs.traces.first);
     // It could not be started, or ends so itself.
-    if ((code == 126 || code == 127) && traces.empty()) return static_cast<ExitCode>(code);
-    std::vector<KernelSummary> kernels = summarize(traces);
-    const std::optional<DeviceFacts> facts = facts_of_gpu(kernels);
-    RunLines lines;
-    std::vector<Trace> again;
-    std::vector<Warning> failures;  // of runs behind the first
-    // A program that ends with an error may do so again; one that a signal ended is not asked, nor
-    // one that never came to the GPU.
-    const bool may_run_again = !traces.empty() && code < 128;
-    std::uint64_t runs = 1;
-    const bool asks_for_use = !command.lines && command.counters == "memory";
-    if (command.lines && may_run_again) {
-        LineRuns more = run_for_lines(command, library, kernels, traces, code);
-        runs += more.runs;
-        lines = lines_of_run(kernels, more.traces, facts, addresses.get());
-        append(lines.warnings, more.warnings);
-        failures = std::move(more.failures);
-        if (stop_signal() != 0) code = more.code;
-        again = std::move(more.traces.of_ptx);
-        for (MachineCodeRun& one : more.traces.of_machine_code)
-            std::ranges::move(one.traces, std::back_inserter(again));
-    } else if (asks_for_use && may_run_again && code == 0) {
-        failures = run_for_use(command, library, kernels, traces, code, runs);
-    } else if ((command.lines || asks_for_use) && !traces.empty()) {
-        failures = not_run_again(command.lines ? "W-NO-LINES" : "W-NO-COUNTERS", code);
+    if ((code == 126 || code == 127) && runs.traces.first.empty())
+        return static_cast<ExitCode>(code);
+    runs.kernels = summarize(runs.traces.first);
+    const std::optional<DeviceFacts> facts = facts_of_gpu(runs.kernels);
+    RunLines lines = run_further(command, library, runs, facts, code);
+    std::optional<Error> failure;
+    try {
+        if (addresses) append(lines.warnings, save_addresses(*addresses, lines));
+    } catch (const Error& error) {
+        failure = error;  // thrown after the result, which it takes nothing from
     }
-    if (!command.lines) lines.points = points_of(kernels);
-
-    ResultHead head = head_of_run(command, invocation, runs, device_of(facts));
-    head.points = lines.points.size();
-    // Code that cannot be counted by lines is nothing that failed.
-    std::vector<Warning> problems = problems_of_run(traces, again, command.ranges);
-    append(problems, failures);
-    ResultTail tail{.status = problems.empty() ? Status::complete : Status::partial,
-                    .warnings = problems,
-                    .findings = lines.findings};
-    append(tail.warnings, lines.warnings);
+    const std::vector<Point> points = points_of(command, runs, lines);
+    ResultHead head = head_of_run(command, invocation, runs.count, device_of(facts));
+    head.points = points.size();
     try {
         outputs.begin(head);
-        for (const Point& point : lines.points) outputs.point(point);
-        outputs.finish(tail);
+        for (const Point& point : points) outputs.point(point);
+        outputs.finish(tail_of(command, runs, lines));
     } catch (const ReaderGone&) {  // the exit code is the program's all the same
     }
-    if (lines.failure) throw *lines.failure;
+    if (failure) throw *failure;
     return static_cast<ExitCode>(code);
 }
 
@@ -438,7 +445,7 @@ ExitCode run_run_command(const RunCommand&, Invocation&) {
 void add_run_command(CLI::App& app, Invocation& invocation) {
     auto command = std::make_shared<RunCommand>();
     CLI::App* sub = app.add_subcommand(
-        "run", "The kernels of a CUDA program, counted while it runs: run -- PROGRAM ...");
+        "run", "What the kernels of a CUDA program waste, where and why: run -- PROGRAM ...");
     sub->group("Commands");
     sub->add_option("--kernel", command->kernel,
                     "Only kernels in whose name this regular expression is found (default: all but "
@@ -453,22 +460,23 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
                     "repeated")
         ->type_name("NAME")
         ->allow_extra_args(false);
+    sub->add_flag("--fast", command->fast,
+                  "Run the program once: sectors and times of its kernels, not what they waste");
     sub->add_option(
            "--counters", command->counters,
-           "basic: requests, sectors, hits, L2, DRAM and time in one run (default); memory: "
-           "bytes per sector as well, for which the program is run a second time")
+           "basic: requests, sectors, hits, L2, DRAM and time (default); memory: bytes per "
+           "sector as well, for which the program is run once more")
         ->type_name("SET");
-    sub->add_flag(
-        "--lines", command->lines,
-        "What each load, store and atomic of the source asks of memory: the program is run "
-        "a second time, and its PTX counts itself; not where its kernels have none");
+    sub->add_flag("--lines", command->lines,
+                  "A table of the loads, stores and atomics of the source in place of kernels");
     sub->add_option(
            "--machine-code", command->machine_code,
-           "With --lines, for kernels without PTX: the N that take most time are counted by their "
-           "instructions, each in a run of the program of its own (default 0)")
+           "For kernels without PTX: N of them, your own before those of libraries, then those "
+           "that take most time, are counted by their instructions, each in a run of the program "
+           "of its own (default 0)")
         ->type_name("N");
     sub->add_option("--addresses", command->addresses,
-                    "With --lines: save addresses of some warps of each line as a warps file")
+                    "Save addresses of some warps of each line as a warps file")
         ->type_name("FILE");
     sub->add_option("PROGRAM", command->before, "After --: the program and its arguments")
         ->type_name("");
@@ -482,7 +490,7 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
         "  coalprof run --kernel 'gemm|softmax' --counters memory -- ./app\n"
         "  coalprof run --nvtx step -- python train.py\n"
         "  coalprof run --lines -- ./app\n"
-        "  coalprof run --lines --machine-code 1 -- python train.py\n");
+        "  coalprof run --machine-code 1 -- python train.py\n");
     command->output.add_to(*sub);
     command->output.add_source_to(*sub);
     OutputOptions::tell_of_standard_error(*sub);

@@ -30,8 +30,8 @@ using Kind = GateFinding::Kind;
 using Relation = Budget::Relation;
 
 constexpr std::string_view budget_hint =
-    "budgets look like 'load_sectors_per_request <= 4' or 'measured duration_seconds < 20us if "
-    "stride=1..8'";
+    "budgets look like 'excess <= 5%', 'load_sectors <= 1.25*load_ideal_sectors' or 'measured "
+    "duration_seconds < 20us if stride=1..8'";
 constexpr std::size_t most_budget_bytes = 4096;
 constexpr std::size_t most_budgets = 1000;
 constexpr std::size_t most_kept_of_all = 100'000;  // findings of all budgets together
@@ -84,9 +84,9 @@ class BudgetParser {
         if (value_.text.size() > most_budget_bytes)
             value_.refuse(UsageError::no_caret, "it is too long for a budget");
         Budget budget{.text = std::string(value_.text)};
-        read_counter(budget);
+        read_side_and_counter(budget);
         budget.relation = read_sign();
-        budget.limit = read_limit(budget.counter);
+        read_limit(budget);
         skip_blanks();
         if (at_ == value_.text.size()) return budget;
         const std::size_t if_at = at_;
@@ -109,7 +109,7 @@ class BudgetParser {
         return value_.text.substr(begin, at_ - begin);
     }
 
-    void read_counter(Budget& budget) {
+    void read_side_and_counter(Budget& budget) {
         std::string_view word = read_word();
         if (word == "predicted" || word == "measured") {
             budget.side = word == "measured" ? BudgetSide::measured : BudgetSide::predicted;
@@ -117,10 +117,20 @@ class BudgetParser {
         }
         const std::size_t begin = at_ - word.size();
         if (word.empty()) value_.refuse(begin, "expected a counter here");
-        const auto counter = find_counter(word);
-        if (!counter)
+        budget.word = word;
+        for (const Counter counter : counters_of(word))
+            budget.terms.push_back({.counter = counter});
+        if (budget.terms.empty())
             value_.refuse(begin, unknown_counter("counter", word), hint_for_counter(word));
-        budget.counter = *counter;
+    }
+    // "load_excess", or "excess" for that of each operation; none: there is no such counter.
+    static std::vector<Counter> counters_of(std::string_view word) {
+        if (const auto counter = find_counter(word)) return {*counter};
+        std::vector<Counter> each;
+        for (const AccessKind kind : access_kinds)
+            if (const auto counter = find_counter(fmt::format("{}_{}", name_of(kind), word)))
+                each.push_back(*counter);
+        return each;
     }
 
     Relation read_sign() {
@@ -133,26 +143,55 @@ class BudgetParser {
         value_.refuse(at_, "expected <=, <, >=, >, == or != here");
     }
 
-    double read_limit(Counter counter) {
+    // A number with a unit, or a counter, or so many times one.
+    void read_limit(Budget& budget) {
         skip_blanks();
         const std::size_t begin = at_;
-        double number = 0;
+        if (begin < value_.text.size() && is_word_char(value_.text[begin]) &&
+            (value_.text[begin] < '0' || value_.text[begin] > '9')) {
+            budget.limit = 1;
+            return read_base(budget);
+        }
         const char* const end = value_.text.data() + value_.text.size();
-        const auto read = std::from_chars(value_.text.data() + begin, end, number);
-        if (read.ec != std::errc{} || !std::isfinite(number) || number < 0)
-            value_.refuse(begin, "expected a number from 0 here");
+        const auto read = std::from_chars(value_.text.data() + begin, end, budget.limit);
+        if (read.ec != std::errc{} || !std::isfinite(budget.limit) || budget.limit < 0)
+            value_.refuse(begin, "expected a number from 0, or a counter, here");
         at_ += static_cast<std::size_t>(read.ptr - (value_.text.data() + begin));
+        const std::size_t number_end = at_;
+        skip_blanks();
+        if (at_ < value_.text.size() && value_.text[at_] == '*') {
+            ++at_;
+            return read_base(budget);
+        }
+        at_ = number_end;
+        read_unit(budget, begin);
+    }
+    void read_base(Budget& budget) {
+        const std::string_view word = read_word();
+        const std::vector<Counter> bases = counters_of(word);
+        if (bases.empty())
+            value_.refuse(at_ - word.size(), "expected a number from 0, or a counter, here");
+        if (bases.size() > 1 && bases.size() != budget.terms.size())
+            value_.refuse(at_, "name the operation of this counter, such as load_ideal_sectors");
+        for (std::size_t i = 0; i < budget.terms.size(); ++i)
+            budget.terms[i].base = bases[bases.size() > 1 ? i : 0];
+    }
+    void read_unit(Budget& budget, std::size_t begin) {
+        const Counter counter = budget.terms.front().counter;
         const std::size_t unit_at = at_;
         at_ = std::min(value_.text.find_first_of(" \t", at_), value_.text.size());
         const std::string_view unit = value_.text.substr(unit_at, at_ - unit_at);
         if (unit.empty()) {
-            if (info(counter).unit == Unit::ratio && number > 1)
-                refuse_percent(begin, counter, number);
-            return number;
+            if (info(counter).unit == Unit::ratio && budget.limit > 1)
+                refuse_percent(begin, counter, budget.limit);
+            return;
         }
         const auto units = units_of(info(counter).unit);
         for (const UnitStep& known : units)
-            if (known.unit == unit) return number * known.factor;
+            if (known.unit == unit) {
+                budget.limit *= known.factor;
+                return;
+            }
         std::string list;
         for (const UnitStep& known : units)
             list += fmt::format("{}{}", list.empty() ? "" : ", ", known.unit);
@@ -261,7 +300,15 @@ bool is_kept(Relation relation, double value, double limit) {
     return false;
 }
 
+constexpr std::array facts_of_instructions{std::string_view("array"), std::string_view("index")};
+
 }  // namespace
+
+bool Budget::is_of_instructions() const {
+    return std::ranges::any_of(conditions, [](const BudgetCondition& one) {
+        return std::ranges::count(facts_of_instructions, one.name) > 0;
+    });
+}
 
 Budget parse_budget(std::string_view text, std::string_view option) {
     return BudgetParser(trimmed(text), option).parse();
@@ -333,21 +380,43 @@ void BudgetJudge::point(const Point& point) {
     for (const auto& [name, value] : point.parameters)
         if (names_.size() < most_names && std::ranges::find(names_, name) == names_.end())
             names_.push_back(name);
-    look_up_facts(point);
-    for (std::size_t i = 0; i < budgets_.size(); ++i)
-        if (holds_at(i)) judge(budgets_[i], point, report_.cases[i]);
+    if (GatePlace place = place_of(point); !place.file.empty())
+        places_.emplace(point.name, std::move(place));
+    judge_all(point, nullptr);
+    for (const InstructionResult& one : point.instructions) judge_all(point, &one);
     hand_on([&](ResultSink& next) { next.point(point); });
+}
+
+// Of the whole point, or of one of its instructions.
+void BudgetJudge::judge_all(const Point& point, const InstructionResult* instruction) {
+    const auto concerns = [&](const Budget& budget) {
+        return budget.is_of_instructions() == (instruction != nullptr);
+    };
+    if (std::ranges::none_of(budgets_, concerns)) return;
+    look_up_facts(point, instruction);
+    for (std::size_t i = 0; i < budgets_.size(); ++i)
+        if (concerns(budgets_[i]) && holds_at(i))
+            for (const BudgetTerm& term : budgets_[i].terms)
+                judge(budgets_[i], term, point, instruction, report_.cases[i]);
 }
 
 void BudgetJudge::finish(const ResultTail& tail) {
     if (tail.status == Status::interrupted) report_.losses.emplace_back("the result is not whole");
+    causes_ = tail.findings;
     hand_on([&](ResultSink& next) { next.finish(tail); });
 }
 
-void BudgetJudge::look_up_facts(const Point& point) {
+void BudgetJudge::look_up_facts(const Point& point, const InstructionResult* instruction) {
     name_ = point.name;
+    if (instruction)
+        of_instruction_ = {{"array", instruction->array},
+                           {"index", instruction->index},
+                           {"op", instruction->op},
+                           {"type", instruction->type}};
     for (Fact& fact : asked_) {
-        fact.value = fact.name == "name" ? &name_ : find_value(point.parameters, fact.name);
+        fact.value = instruction ? find_value(of_instruction_, fact.name) : nullptr;
+        if (!fact.value)
+            fact.value = fact.name == "name" ? &name_ : find_value(point.parameters, fact.name);
         if (!fact.value) fact.value = find_value(facts_, fact.name);
         fact.text.clear();
     }
@@ -400,40 +469,67 @@ std::string BudgetJudge::why_nowhere(std::size_t budget) const {
     return conditions.size() > 1 && !has_point_[budget]
                ? "each condition is fulfilled at some point, but no point fulfils all"
                : fmt::format("no point{} has {}", conditions.empty() ? "" : " of these conditions",
-                             key_of(budgets_[budget].counter));
+                             budgets_[budget].word);
 }
 
-void BudgetJudge::judge(const Budget& budget, const Point& point, GateCase& found) const {
-    const Reading* reading = &point.predicted[budget.counter];
-    std::string_view side = "predicted";
-    if (budget.side != BudgetSide::predicted && point.measured) {
-        const Reading& measured = (*point.measured)[budget.counter];
-        if (budget.side == BudgetSide::measured || is_number(measured)) {
-            reading = &measured;
-            side = "measured";
-        }
-    }
-    static const Reading nothing;
-    if (budget.side == BudgetSide::measured && !point.measured) reading = &nothing;
-    const double value = is_number(*reading) ? number_in(*reading) : 0;
-    if (is_number(*reading) && is_kept(budget.relation, value, budget.limit)) return found.hold();
-    const auto [low, high] = std::minmax(value, budget.limit);
+namespace {
+
+// What a budget is about: readings of one side, of a point or of one of its instructions.
+struct Side {
+    const Readings* readings;
+    std::string_view name;
+};
+Side side_of(const Budget& budget, Counter counter, const Point& point,
+             const InstructionResult* instruction) {
+    static const Readings nothing;
+    if (instruction)
+        return budget.side == BudgetSide::measured ? Side{&nothing, "measured"}
+                                                   : Side{&instruction->predicted, "predicted"};
+    if (budget.side != BudgetSide::predicted && point.measured &&
+        (budget.side == BudgetSide::measured || is_number((*point.measured)[counter])))
+        return {&*point.measured, "measured"};
+    if (budget.side == BudgetSide::measured) return {&nothing, "predicted"};
+    return {&point.predicted, "predicted"};
+}
+
+std::string name_of_instruction(const InstructionResult& one) {
+    return fmt::format(" {} {}{}", one.op, one.array,
+                       one.index.empty() ? std::string() : "[" + one.index + "]");
+}
+
+}  // namespace
+
+void BudgetJudge::judge(const Budget& budget, const BudgetTerm& term, const Point& point,
+                        const InstructionResult* instruction, GateCase& found) const {
+    const Side side = side_of(budget, term.counter, point, instruction);
+    const Reading& reading = (*side.readings)[term.counter];
+    const Reading base = term.base ? (*side.readings)[*term.base] : Reading{std::uint64_t{1}};
+    const bool has_numbers = is_number(reading) && is_number(base);
+    const double value = has_numbers ? number_in(reading) : 0;
+    const double limit = has_numbers ? budget.limit * number_in(base) : budget.limit;
+    if (has_numbers && is_kept(budget.relation, value, limit)) return found.hold();
+    const auto [low, high] = std::minmax(value, limit);
     const double weight = low > 0 ? high / low : std::numeric_limits<double>::infinity();
     // Most findings of a budget that everything breaks are counted only.
-    if (is_number(*reading) && !found.keeps(Kind::broken, weight))
-        return found.count_only(Kind::broken);
-    GateFinding finding{.kind = Kind::missing,
-                        .point = point.name,
-                        .side = side,
-                        .counter = budget.counter,
-                        .before = budget.limit};
-    if (!is_number(*reading)) {
+    if (has_numbers && !found.keeps(Kind::broken, weight)) return found.count_only(Kind::broken);
+    GateFinding finding{
+        .kind = Kind::missing,
+        .point = point.name + (instruction ? name_of_instruction(*instruction) : std::string()),
+        .side = side.name,
+        .counter = term.counter,
+        .before = limit,
+        .place = place_of(point)};
+    if (const Value* kernel = find_value(point.parameters, "kernel"))
+        finding.kernel = text_of(*kernel);
+    if (!has_numbers) {
         // A counter without a reading does not concern the point, unless a measurement was asked
         // for, or the point failed.
-        const auto* none = std::get_if<Unavailable>(reading);
+        const Reading& lacked = is_number(reading) ? base : reading;
+        const Counter counter = is_number(reading) ? *term.base : term.counter;
+        const auto* none = std::get_if<Unavailable>(&lacked);
         const bool was_asked = budget.side == BudgetSide::measured && !point.measured;
         if (!none && !was_asked && point.failure.empty()) return;
-        finding.text = fmt::format("{} is not there: {}", key_of(budget.counter),
+        finding.text = fmt::format("{} is not there: {}", key_of(counter),
                                    !point.failure.empty() ? printable(point.failure)
                                    : none                 ? printable(none->reason)
                                                           : "nothing was measured");
@@ -442,9 +538,24 @@ void BudgetJudge::judge(const Budget& budget, const Point& point, GateCase& foun
     finding.kind = Kind::broken;
     finding.now = value;
     finding.weight = weight;
-    finding.text = fmt::format("{} is {}, {}", key_of(budget.counter),
-                               value_text(budget.counter, value), side);
+    finding.text = fmt::format("{} is {}, {}", key_of(term.counter),
+                               value_text(term.counter, value), side.name);
     found.add(std::move(finding));
+}
+
+// The cause of a line, or the worst one of a kernel.
+void BudgetJudge::explain(GateFinding& finding) const {
+    const auto is_of_line = [&](const LineFinding& one) {
+        return one.point == finding.point || std::ranges::count(one.others, finding.point) > 0;
+    };
+    auto cause = std::ranges::find_if(causes_, is_of_line);
+    if (cause == causes_.end() && finding.place.file.empty() && !finding.kernel.empty())
+        cause = std::ranges::find(causes_, finding.kernel, &LineFinding::kernel);
+    if (cause == causes_.end()) return;
+    finding.cause = fmt::format("{} Fix: {}", cause->text, cause->fix);
+    if (const auto place = places_.find(cause->point);
+        finding.place.file.empty() && place != places_.end())
+        finding.place = place->second;
 }
 
 GateReport BudgetJudge::report() && {
@@ -452,6 +563,8 @@ GateReport BudgetJudge::report() && {
         if (GateCase& one = report_.cases[i];
             one.held() == 0 && one.count(Kind::broken) == 0 && one.count(Kind::missing) == 0)
             one.add({.kind = Kind::missing, .text = why_nowhere(i)});
+    for (GateCase& one : report_.cases)
+        one.change_each([this](GateFinding& finding) { explain(finding); });
     return std::move(report_);
 }
 

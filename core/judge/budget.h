@@ -1,10 +1,13 @@
 // Budgets: what a counter may be at most or at least, at which points. Read from text like
 //   load_sectors_per_request <= 4
 //   measured duration_seconds < 20us if stride=1..8 and dlcm=ca
+//   load_sectors <= 1.25*load_ideal_sectors if line=app.cu:12
+//   excess <= 5%
 // and held against every point of a result as it comes.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,21 +22,31 @@ namespace coalprof {
 
 enum class BudgetSide : std::uint8_t { best, predicted, measured };  // best: measured where it is
 
-// Where a budget holds: a fact of the point or of its sweep, and the values that it may have.
+// Where a budget holds: a fact of the point or of its sweep, and the values that it may have. With
+// `array` or `index` it holds for single instructions of a point.
 struct BudgetCondition {
     std::string name;                   // "stride", "dlcm", "pattern", "name"
     std::vector<std::string> words;     // with * for any text
     std::optional<Range> numbers = {};  // where the words are a range
 };
 
+// What is held against the limit: a counter, which may be so many times another one.
+struct BudgetTerm {
+    Counter counter = Counter::load_requests;
+    std::optional<Counter> base = std::nullopt;
+};
+
 struct Budget {
     enum class Relation : std::uint8_t { at_most, below, at_least, above, equal, unequal };
     std::string text;  // as it was typed
     BudgetSide side = BudgetSide::best;
-    Counter counter = Counter::load_requests;
+    std::string word = {};               // of the counter, as it was typed
+    std::vector<BudgetTerm> terms = {};  // several: "excess", of each operation that there is
     Relation relation = Relation::at_most;
     double limit = 0;
     std::vector<BudgetCondition> conditions = {};
+
+    bool is_of_instructions() const;
 };
 
 // Throws UsageError with the place; `option` names where the text stands: "--budget",
@@ -68,11 +81,14 @@ class BudgetJudge : public ResultSink {
         const Value* value = nullptr;  // of the point that is judged
         std::string text = {};         // of the value; empty: not yet made
     };
-    void look_up_facts(const Point& point);
+    void look_up_facts(const Point& point, const InstructionResult* instruction);
     bool holds_at(std::size_t budget);
+    void judge_all(const Point& point, const InstructionResult* instruction);
+    void explain(GateFinding& finding) const;
     std::string why_nowhere(std::size_t budget) const;
     std::string unknown_fact(const std::string& name) const;
-    void judge(const Budget& budget, const Point& point, GateCase& found) const;
+    void judge(const Budget& budget, const BudgetTerm& term, const Point& point,
+               const InstructionResult* instruction, GateCase& found) const;
 
     std::vector<Budget> budgets_;
     ResultSink* next_;
@@ -80,9 +96,12 @@ class BudgetJudge : public ResultSink {
     std::vector<Fact> asked_;
     std::vector<std::vector<std::size_t>> asks_;  // of each budget's conditions, in asked_
     Value name_;                                  // of the point that is judged
+    NamedValues of_instruction_;                  // of that which is judged
     std::vector<std::vector<Seen>> seen_;         // of each budget's conditions
-    std::vector<bool> has_point_;     // for each budget: that fulfils all its conditions
-    std::vector<std::string> names_;  // of parameters that points had
+    std::vector<bool> has_point_;              // for each budget: that fulfils all its conditions
+    std::vector<std::string> names_;           // of parameters that points had
+    std::map<std::string, GatePlace> places_;  // of lines, by the names of their points
+    std::vector<LineFinding> causes_;          // of the result
     GateReport report_;
 };
 

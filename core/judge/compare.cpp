@@ -166,6 +166,7 @@ class Comparison::Impl {
             // Nobody chose it: it follows from the machines.
             const bool follows = name == "dlcm" && are_machines_apart_ &&
                                  has_usual_modifier(older_head_) && has_usual_modifier(newer);
+            if (is_changed_formula(found)) break;
             const bool is_allowed = may_differ(follows ? "machine" : name);
             if (follows && !is_allowed) continue;
             (is_allowed ? allowed : refused).push_back(text);
@@ -181,10 +182,23 @@ class Comparison::Impl {
                 fmt::format("if that is what is to be compared: --across {}", shell_word(list)));
         }
         if (!allowed.empty()) report_.notes.push_back("compared across " + joined(allowed));
+        if (is_changed_formula(found)) {
+            for (const HeadDifference& one : found)
+                report_.notes.push_back(one.text + ": changed, compared by the names of points");
+            return;
+        }
         matches_values_ = std::ranges::any_of(found, [](const HeadDifference& one) {
             return one.name == "pattern" || one.name == "parameter" || one.name == "formula";
         });
         if (matches_values_) rekey();
+    }
+    // Whoever edits an index wants to know what it did; nothing else is another.
+    bool is_changed_formula(const std::vector<HeadDifference>& found) const {
+        return older_head_.sweep.pattern == "formula" && !found.empty() &&
+               std::ranges::all_of(found, [&](const HeadDifference& one) {
+                   return (one.name == "formula" || one.name.starts_with("formula.")) &&
+                          !may_differ(one.name);
+               });
     }
     void require_known_names(const ResultHead& newer) const {
         std::vector<std::string> known = comparable_names(older_head_, newer);
@@ -341,7 +355,8 @@ class Comparison::Impl {
                             .point = point.name,
                             .side = side,
                             .counter = counter,
-                            .before = before};
+                            .before = before,
+                            .place = place_of(point)};
         if (!is_number(pair.newer)) {
             const auto* none = std::get_if<Unavailable>(&pair.newer);
             finding.text = fmt::format("{} is not there any more{}{}", coalprof::key_of(counter),

@@ -9,12 +9,20 @@
 #include <vector>
 
 #include "core/result/counter.h"
+#include "core/result/result.h"
 #include "core/text/error.h"
 
 namespace coalprof {
 
 // Of each case at most so many findings are kept, the worst ones; all are counted.
 inline constexpr std::size_t most_kept_findings = 1000;
+
+// Where in a program's source something is.
+struct GatePlace {
+    std::string file = {};  // as the compiler wrote it down; empty: nobody knows
+    std::uint64_t line = 0;
+};
+GatePlace place_of(const Point& point);
 
 struct GateFinding {
     enum class Kind : std::uint8_t {
@@ -31,6 +39,9 @@ struct GateFinding {
     std::optional<double> now = std::nullopt;
     double weight = 0;      // sorts: how many times worse, at least 1
     std::string text = {};  // what a person reads beside the point's name
+    GatePlace place = {};
+    std::string kernel = {};  // the point's, by its short name
+    std::string cause = {};   // why, and what fixes it; empty: the result does not say
 };
 std::string_view name_of(GateFinding::Kind kind);
 
@@ -50,6 +61,10 @@ class GateCase {
     std::uint64_t held() const { return held_; }
     std::uint64_t count(GateFinding::Kind kind) const {
         return counts_[static_cast<std::size_t>(kind)];
+    }
+    template <typename Change>
+    void change_each(Change change) {
+        for (Kept& kept : kept_) change(kept.finding);
     }
     // Those that are kept, the worst first; of equals in the order of the points.
     std::vector<GateFinding> findings() const;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <functional>
 #include <map>
 
@@ -201,6 +202,57 @@ std::string annotation_text(std::string_view text) {
     return escaped;
 }
 
+// Services know files by where they lie in the repository, which is the current folder there.
+std::string path_from_here(const std::string& file) {
+    std::error_code error;
+    const std::string here = std::filesystem::current_path(error).string() + '/';
+    return file.starts_with(here) ? file.substr(here.size()) : file;
+}
+
+// "file=app.cu,line=12,"
+std::string place_properties(const GatePlace& place) {
+    if (place.file.empty()) return {};
+    std::string file;
+    for (const char c : annotation_text(path_from_here(place.file)))
+        file += c == ':' ? "%3A" : c == ',' ? "%2C" : std::string(1, c);
+    return fmt::format("file={},{}", file,
+                       place.line > 0 ? fmt::format("line={},", place.line) : std::string());
+}
+
+// What a service is told, one by one.
+struct Remark {
+    std::string text;
+    GatePlace place;
+};
+struct Remarks {
+    std::vector<Remark> broken;
+    std::vector<Remark> missing;
+    std::uint64_t all_missing = 0;  // with those that are only counted
+};
+Remarks all_remarks(const GateReport& report) {
+    Remarks remarks;
+    const auto add = [](std::vector<Remark>& list, const GateFinding& finding, std::string text) {
+        if (!finding.cause.empty()) text += ". " + printable(finding.cause);
+        list.push_back({std::move(text), finding.place});
+    };
+    for (const std::string& loss : report.losses) remarks.missing.push_back({loss, {}});
+    remarks.all_missing = report.count(Kind::missing) + report.losses.size();
+    if (is_check(report)) {
+        for (const GateCase& one : report.cases)
+            for (const GateFinding& finding : one.findings())
+                add(finding.kind == Kind::broken ? remarks.broken : remarks.missing, finding,
+                    shown(one.name()) + ": " + sentence_of(finding, false));
+        return remarks;
+    }
+    for (const GateFinding& finding : findings_of(report, Kind::broken).findings)
+        add(remarks.broken, finding, sentence_of(finding, true));
+    const Listed listed = findings_of(report, Kind::missing);
+    for (const GateFinding& finding : listed.findings)
+        add(remarks.missing, finding, sentence_of(finding, true));
+    remarks.all_missing = listed.all + report.losses.size();
+    return remarks;
+}
+
 Json number_or_null(const std::optional<double>& number) {
     if (!number || !std::isfinite(*number)) return nullptr;
     constexpr double exact = 9007199254740992;  // 2^53
@@ -334,37 +386,53 @@ std::string gate_github(const GateReport& report) {
     // GitHub shows 10 errors and 10 warnings of a step, and drops the rest without a word.
     constexpr std::size_t most_of_a_kind = 10;
     std::string text;
-    const auto put = [&](std::string_view level, const std::vector<std::string>& lines,
+    const auto put = [&](std::string_view level, const std::vector<Remark>& remarks,
                          std::uint64_t all) {
-        const std::size_t fits = all > most_of_a_kind ? most_of_a_kind - 1 : lines.size();
-        for (std::size_t i = 0; i < std::min(fits, lines.size()); ++i)
-            text += fmt::format("::{} title=coalprof {}::{}\n", level, report.command,
-                                annotation_text(lines[i]));
-        if (all > fits)
-            text += fmt::format("::{} title=coalprof {}::{} more\n", level, report.command,
-                                grouped(all - fits));
+        const std::size_t fits = all > most_of_a_kind ? most_of_a_kind - 1 : remarks.size();
+        const auto line = [&](const GatePlace& place, const std::string& message) {
+            text += fmt::format("::{} {}title=coalprof {}::{}\n", level, place_properties(place),
+                                report.command, message);
+        };
+        for (std::size_t i = 0; i < std::min(fits, remarks.size()); ++i)
+            line(remarks[i].place, annotation_text(remarks[i].text));
+        if (all > fits) line({}, grouped(all - fits) + " more");
     };
-    std::vector<std::string> broken;
-    std::vector<std::string> missing = report.losses;
-    std::uint64_t all_missing = report.count(Kind::missing);
-    if (is_check(report)) {
-        for (const GateCase& one : report.cases)
-            for (const GateFinding& finding : one.findings())
-                (finding.kind == Kind::broken ? broken : missing)
-                    .push_back(shown(one.name()) + ": " + sentence_of(finding, false));
-    } else {
-        for (const GateFinding& finding : findings_of(report, Kind::broken).findings)
-            broken.push_back(sentence_of(finding, true));
-        const Listed listed = findings_of(report, Kind::missing);
-        for (const GateFinding& finding : listed.findings)
-            missing.push_back(sentence_of(finding, true));
-        all_missing = listed.all;
-    }
-    put("error", broken, report.count(Kind::broken));
-    put("warning", missing, all_missing + report.losses.size());
+    const Remarks remarks = all_remarks(report);
+    put("error", remarks.broken, report.count(Kind::broken));
+    put("warning", remarks.missing, remarks.all_missing);
     text += fmt::format("::notice title=coalprof {}::{}\n", report.command,
                         annotation_text(headline(report)));
     return text;
+}
+
+std::string gate_sarif(const GateReport& report) {
+    Json results = Json::array();
+    const Remarks remarks = all_remarks(report);
+    for (const auto& [level, list] :
+         {std::pair{"error", &remarks.broken}, {"warning", &remarks.missing}})
+        for (const Remark& remark : *list) {
+            Json& result =
+                results.emplace_back(Json{{"ruleId", fmt::format("coalprof/{}", report.command)},
+                                          {"level", level},
+                                          {"message", {{"text", remark.text}}}});
+            if (remark.place.file.empty()) continue;
+            Json place{{"artifactLocation", {{"uri", path_from_here(remark.place.file)}}}};
+            if (remark.place.line > 0) place["region"] = {{"startLine", remark.place.line}};
+            result["locations"] = Json::array({{{"physicalLocation", std::move(place)}}});
+        }
+    const Json tool{
+        {"driver",
+         {{"name", "coalprof"},
+          {"rules",
+           Json::array({{{"id", fmt::format("coalprof/{}", report.command)},
+                         {"shortDescription",
+                          {{"text", is_check(report) ? "a budget of memory traffic"
+                                                     : "memory traffic got worse"}}}}})}}}};
+    return text_of(Json{{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+                        {"version", "2.1.0"},
+                        {"runs", Json::array({{{"tool", tool}, {"results", results}}})}},
+                   1) +
+           "\n";
 }
 
 std::string gate_markdown(const GateReport& report) {

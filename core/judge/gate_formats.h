@@ -1,6 +1,6 @@
 // A report of a gate in the formats that people and services read: text, JSON, JUnit XML, GitHub
-// annotations, and Markdown for the summary of a job. Whatever names hold, nothing of them is taken
-// for a mark of the format.
+// annotations, Markdown for the summary of a job, and SARIF. Whatever names hold, nothing of them
+// is taken for a mark of the format.
 #pragma once
 
 #include <array>
@@ -17,14 +17,16 @@ std::string gate_json(const GateReport& report);
 std::string gate_junit(const GateReport& report);
 std::string gate_github(const GateReport& report);
 std::string gate_markdown(const GateReport& report);
+std::string gate_sarif(const GateReport& report);
 
 struct GateFormat {
     std::string_view name;
     std::string (*write)(const GateReport& report);
 };
 inline constexpr std::array gate_formats{
-    GateFormat{"text", gate_text}, GateFormat{"json", gate_json}, GateFormat{"junit", gate_junit},
-    GateFormat{"github", gate_github}, GateFormat{"md", gate_markdown}};
+    GateFormat{"text", gate_text},   GateFormat{"json", gate_json},
+    GateFormat{"junit", gate_junit}, GateFormat{"github", gate_github},
+    GateFormat{"md", gate_markdown}, GateFormat{"sarif", gate_sarif}};
 // Throws UsageError.
 const GateFormat& find_gate_format(std::string_view name);
 

@@ -4,17 +4,17 @@
 
 #include <algorithm>
 #include <deque>
-#include <filesystem>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <optional>
 #include <tuple>
 
-#include "core/explain/line_findings.h"
 #include "core/kernel/sampled_readings.h"
+#include "core/lines/line_findings.h"
+#include "core/lines/line_points.h"
 #include "core/text/describe.h"
 #include "core/text/symbol.h"
-#include "core/write/source_text.h"
 
 namespace coalprof {
 namespace {
@@ -22,6 +22,10 @@ namespace {
 // Instructions of one line that ask for memory in the same way are one, as unrolled loops have
 // them.
 using Key = std::tuple<SourceLine, SourceLine, std::string, Space, AccessKind, std::uint32_t>;
+Key key_of(const PtxSite& site) {
+    return {site.source, site.inlined_at, site.instruction,
+            site.space,  site.kind,       site.width_bytes};
+}
 
 struct Line {
     LineSummary summary;
@@ -37,8 +41,7 @@ std::vector<Line> lines_of(const Code& code, const Machine& machine,
         if (counts[i].warps == 0) continue;
         PtxSite site = code.sites[i];
         site.space = counts[i].space;
-        Line& line = lines[{site.source, site.inlined_at, site.instruction, site.space, site.kind,
-                            site.width_bytes}];
+        Line& line = lines[key_of(site)];
         line.summary.site = std::move(site);
         line.counts.add(counts[i]);
         line.sites.push_back(static_cast<std::uint32_t>(i));
@@ -62,44 +65,6 @@ std::vector<Line> lines_of(const Code& code, const Machine& machine,
         all.push_back(std::move(line));
     }
     return all;
-}
-
-// "load", "shared_store"
-std::string op_of(const PtxSite& site) {
-    const std::string_view prefix = site.space == Space::shared  ? "shared_"
-                                    : site.space == Space::local ? "local_"
-                                                                 : "";
-    return std::string(prefix).append(name_of(site.kind));
-}
-
-std::string place_text(const SourceLine& place) {
-    if (place.file.empty()) return {};
-    return fmt::format("{}:{}", std::filesystem::path(place.file).filename().string(), place.line);
-}
-
-Point point_of(const LineReport& report, const SiteCounts& counts, const Machine& machine,
-               const NamedValues& of_kernel, std::map<std::string, int>& names) {
-    const PtxSite& site = report.line.site;
-    const std::string place = place_text(report.line.place());
-    Point point;
-    point.name =
-        fmt::format("{} {}", place.empty() ? kernel_name(site.function) : place, site.instruction);
-    if (const int before = names[point.name]++; before > 0)
-        point.name += fmt::format(" #{}", before + 1);
-    point.parameters = {{"line", place.empty() ? Value{} : Value(place)}};
-    point.parameters.insert(point.parameters.end(), of_kernel.begin(), of_kernel.end());
-    point.parameters.emplace_back("op", op_of(site));
-    point.parameters.emplace_back("width_bytes", site.width_bytes);
-    if (!place.empty())
-        point.parameters.emplace_back(std::string(source_file_parameter), report.line.place().file);
-    point.predicted = counts.readings(site.kind, machine);
-    return point;
-}
-
-std::string text_of(const std::array<std::uint32_t, 3>& dimensions) {
-    if (dimensions[1] == 1 && dimensions[2] == 1) return fmt::format("{}", dimensions[0]);
-    if (dimensions[2] == 1) return fmt::format("{}x{}", dimensions[0], dimensions[1]);
-    return fmt::format("{}x{}x{}", dimensions[0], dimensions[1], dimensions[2]);
 }
 
 std::string_view why(KernelFault::Kind kind) {
@@ -140,7 +105,7 @@ std::vector<LineFinding> faults_of(const Code& code, const ExecutionNotes& notes
         const std::string who = fmt::format("thread ({}, {}, {}) of block ({}, {}, {})",
                                             fault.thread[0], fault.thread[1], fault.thread[2],
                                             fault.block[0], fault.block[1], fault.block[2]);
-        LineFinding finding{.point = place.empty() ? kernel_name(code.kernel) : place,
+        LineFinding finding{.point = place.empty() ? short_kernel_name(code.kernel) : place,
                             .cause = "fault",
                             .text = {},
                             .fix = {},
@@ -233,9 +198,10 @@ KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch, cons
     const std::vector<Line> lines = lines_of(code, machine, counts);
     KernelResult result;
     Point kernel;
-    kernel.name = kernel_name(code.kernel);
-    const NamedValues of_kernel{
-        {"kernel", kernel.name}, {"grid", text_of(launch.grid)}, {"block", text_of(launch.block)}};
+    kernel.name = short_kernel_name(code.kernel);
+    const NamedValues of_kernel{{"kernel", kernel.name},
+                                {"grid", dimensions_text(launch.grid)},
+                                {"block", dimensions_text(launch.block)}};
     // Words where lines have their own: a table shows no cell of it as absent.
     kernel.parameters = {{"line", "all"}};
     kernel.parameters.insert(kernel.parameters.end(), of_kernel.begin(), of_kernel.end());
@@ -249,22 +215,21 @@ KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch, cons
     result.warps.emplace_back();
     std::vector<LineSummary> summaries;
     for (const Line& line : lines) summaries.push_back(line.summary);
-    std::map<std::string, int> names;
     result.findings = faults_of(code, notes);
-    for (const LineReport& report : report_lines(summaries, {})) {
+    const std::vector<LineReport> reports = report_lines(summaries, {});
+    LinePoints maker;
+    std::vector<std::string> names;
+    for (const LineReport& report : reports) {
         const auto line = std::ranges::find_if(lines, [&](const Line& one) {
-            const PtxSite& a = one.summary.site;
-            const PtxSite& b = report.line.site;
-            return std::tie(a.source, a.inlined_at, a.instruction, a.space, a.kind,
-                            a.width_bytes) ==
-                   std::tie(b.source, b.inlined_at, b.instruction, b.space, b.kind, b.width_bytes);
+            return key_of(one.summary.site) == key_of(report.line.site);
         });
-        result.points.push_back(point_of(report, line->counts, machine, of_kernel, names));
+        Point& point = result.points.emplace_back(maker.point_of(report.line, of_kernel));
+        point.predicted = line->counts.readings(report.line.site.kind, machine);
         result.warps.push_back(line->counts.samples);
         result.sites.push_back(line->sites);
-        if (auto finding = finding_of(report, result.points.back().name, machine))
-            result.findings.push_back(std::move(*finding));
+        names.push_back(point.name);
     }
+    std::ranges::move(findings_of(reports, names, machine), std::back_inserter(result.findings));
     result.warnings = warnings_of(code, notes);
     return result;
 }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/result/counter.h"
+#include "core/text/symbol.h"
 
 namespace coalprof {
 namespace {
@@ -139,6 +140,50 @@ std::string text_of(const Operation& operation, std::uint32_t width_bytes) {
 
 using Key = std::tuple<std::string, SourceLine, std::uint64_t, std::string>;
 
+// How kernels of NVIDIA's libraries and of frameworks begin, which who profiles a program of his
+// own can seldom change (PyTorch 2.11, CUDA 13.0).
+constexpr std::array library_beginnings{std::string_view("ampere_"),
+                                        std::string_view("at::"),
+                                        std::string_view("at_cuda_detail::"),
+                                        std::string_view("c10::"),
+                                        std::string_view("cask_"),
+                                        std::string_view("cub::"),
+                                        std::string_view("cublas"),
+                                        std::string_view("cudnn"),
+                                        std::string_view("cufft"),
+                                        std::string_view("cunn_"),
+                                        std::string_view("cusparse"),
+                                        std::string_view("cutlass"),
+                                        std::string_view("flash"),
+                                        std::string_view("fmha_"),
+                                        std::string_view("gemmSN_"),
+                                        std::string_view("gemv"),
+                                        std::string_view("hopper_"),
+                                        std::string_view("implicit_convolve"),
+                                        std::string_view("nccl"),
+                                        std::string_view("nvjet_"),
+                                        std::string_view("pytorch_flash::"),
+                                        std::string_view("sm70_"),
+                                        std::string_view("sm75_"),
+                                        std::string_view("sm80_"),
+                                        std::string_view("sm86_"),
+                                        std::string_view("sm90_"),
+                                        std::string_view("sm100_"),
+                                        std::string_view("softmax_warp_"),
+                                        std::string_view("splitKreduce_"),
+                                        std::string_view("thrust::"),
+                                        std::string_view("turing_"),
+                                        std::string_view("volta_"),
+                                        std::string_view("xmma_")};
+
+bool is_of_library(const std::string& symbol) {
+    std::string name = demangled(symbol);
+    for (const std::string_view before : {"void ", "(anonymous namespace)::"})
+        if (name.starts_with(before)) name.erase(0, before.size());
+    return std::ranges::any_of(library_beginnings,
+                               [&](std::string_view begin) { return name.starts_with(begin); });
+}
+
 }  // namespace
 
 std::span<const std::string_view> machine_code_metrics() {
@@ -215,8 +260,8 @@ std::vector<KernelOfMachineCode> kernels_of_machine_code(const std::vector<Kerne
         sum->seconds += summary.total_seconds();
     }
     // stable_sort warns by clang with libstdc++ 12: names decide where times are equal.
-    std::ranges::sort(sums, [](const Sum& a, const Sum& b) {
-        return a.seconds != b.seconds ? a.seconds > b.seconds : a.kernel.name < b.kernel.name;
+    std::ranges::sort(sums, {}, [](const Sum& one) {
+        return std::tuple(is_of_library(one.kernel.name), -one.seconds, one.kernel.name);
     });
     std::vector<KernelOfMachineCode> chosen;
     for (Sum& sum : sums)

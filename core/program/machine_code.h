@@ -34,7 +34,8 @@ struct KernelOfMachineCode {
     std::string name;
     std::uint64_t launches = 0;
 };
-// Kernels that do not count themselves, those that take most time first, at most `most`. `kernels`
+// Kernels that do not count themselves, at most `most`: those of the program before those of
+// libraries, then those that take most time. `kernels`
 // and `first_run` are of the run that the hardware counted, `of_ptx` of that in which code counted
 // itself; empty: there was none.
 std::vector<KernelOfMachineCode> kernels_of_machine_code(const std::vector<KernelSummary>& kernels,

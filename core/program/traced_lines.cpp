@@ -25,7 +25,7 @@ bool is_miscounted(const PtxSite& site) {
 }  // namespace
 
 std::uint64_t LineSummary::wasted_sectors() const {
-    return totals.sectors > totals.needed_sectors ? totals.sectors - totals.needed_sectors : 0;
+    return totals.sectors > totals.ideal_sectors ? totals.sectors - totals.ideal_sectors : 0;
 }
 
 const SourceLine& LineSummary::place() const {

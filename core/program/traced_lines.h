@@ -22,7 +22,7 @@ struct LineSummary {
     std::uint64_t offset = 0;  // of machine code without lines: bytes, from the function's begin
 
     bool is_machine_code() const { return counted.has_value(); }
-    // Sectors beyond those that could hold what the lanes asked for; of global memory.
+    // Sectors beyond the fewest that the width and the lanes allow; of global memory.
     std::uint64_t wasted_sectors() const;
     // Where a reader looks for it: the line where code of a header of the toolkit was inlined
     // stands for that header. Empty without line information.

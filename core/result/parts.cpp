@@ -111,6 +111,13 @@ LineFinding finding_from(JsonView item) {
         if (finding.saves_interval_seconds->front() < 0)
             complain("findings.saves_interval_seconds", "no negative number");
     }
+    if (const auto others = item.find("other_points"))
+        for (const JsonView name : *others)
+            finding.others.push_back(text_of(name, "findings.other_points"));
+    if (item.find("kernel")) finding.kernel = text_in(item, what, "kernel");
+    if (item.find("kernel_seconds"))
+        finding.kernel_seconds = number_in(item, what, "kernel_seconds");
+    if (item.find("launches")) finding.launches = natural_in(item, what, "launches");
     return finding;
 }
 

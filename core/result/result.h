@@ -88,17 +88,21 @@ struct Verdict {
 };
 std::string_view name_of(Verdict::Basis basis);
 
-// An instruction of a program that wastes memory traffic, and what to do.
+// What wastes memory traffic in a kernel, and what to do: one for each cause.
 struct LineFinding {
-    std::string point;  // its name
-    std::string cause;  // "strided"
-    std::string text;   // why, a sentence or two
+    std::string point;                     // the instruction that wastes most, by its name
+    std::vector<std::string> others = {};  // those that waste for the same cause
+    std::string kernel = {};               // its short name; empty: not known
+    std::string cause;                     // "strided"
+    std::string text;                      // why, a sentence or two
     std::string fix;
     std::string
         like;  // the pattern of the catalog that it looks like: "stride --at 3"; may be empty
     // About, of the time of all launches: the kernel's by the share of its sectors that is wasted,
     // or the time that the passes take. None: the kernel's time is not known.
     std::optional<double> saves_seconds = {};
+    std::optional<double> kernel_seconds = {};  // of all its launches
+    std::optional<std::uint64_t> launches = {};
     // In which of the programs that were mended by hand what was saved lay: least and most.
     std::optional<std::array<double, 2>> saves_interval_seconds = {};
 };

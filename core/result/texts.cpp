@@ -37,9 +37,12 @@ void each_text(ResultTail& tail, const VisitText& visit) {
         for (NamedValues& settings : verdict.best) each_text(settings, visit);
         visit(verdict.text);
     }
-    for (LineFinding& one : tail.findings)
-        for (std::string* text : {&one.point, &one.cause, &one.text, &one.fix, &one.like})
+    for (LineFinding& one : tail.findings) {
+        for (std::string* text :
+             {&one.point, &one.kernel, &one.cause, &one.text, &one.fix, &one.like})
             visit(*text);
+        for (std::string& other : one.others) visit(other);
+    }
 }
 
 }  // namespace coalprof

@@ -2,25 +2,45 @@
 
 #include <fmt/format.h>
 
+#include "core/text/name_list.h"
 #include "core/text/shell_quote.h"
 #include "core/write/number_text.h"
 
 namespace coalprof {
 
+namespace {
+
+// "k.cu:12 ld.global.f32, also k.cu:13 and 2 more"
+std::string places_of(const LineFinding& finding) {
+    NameList others(3);
+    for (const std::string& other : finding.others) others.add(other.substr(0, other.find(' ')));
+    return finding.point + (finding.others.empty() ? "" : ", also " + others.text());
+}
+
+}  // namespace
+
+std::string finding_command(const LineFinding& finding) {
+    return finding.like.empty() ? std::string() : "coalprof explain " + shell_words(finding.like);
+}
+
 std::string finding_text(const LineFinding& finding, bool is_ascii) {
-    std::string text = fmt::format("{}: {} Fix: {}", finding.point, finding.text, finding.fix);
+    std::string text = fmt::format("{}: {} Fix: {}", places_of(finding), finding.text, finding.fix);
     if (finding.saves_seconds) {
         const NumberStyle style =
-            scale_for(Unit::second, *finding.saves_seconds, is_ascii ? "us" : "µs");
-        text += fmt::format(" Saves about {} {}", number_text(*finding.saves_seconds, style),
-                            style.unit);
+            scale_for(Unit::second, finding.kernel_seconds.value_or(*finding.saves_seconds),
+                      is_ascii ? "us" : "µs");
+        text += fmt::format(" Saves about {}", number_text(*finding.saves_seconds, style));
+        if (finding.kernel_seconds)
+            text += fmt::format(" of {}", number_text(*finding.kernel_seconds, style));
+        text += fmt::format(" {}", style.unit);
+        if (finding.kernel_seconds) text += " of this kernel";
+        if (finding.launches && *finding.launches != 1)
+            text += fmt::format(" over {} launches", *finding.launches);
         if (const auto& interval = finding.saves_interval_seconds)
             text += fmt::format(" ({} to {})", number_text(interval->front(), style),
                                 number_text(interval->back(), style));
         text += '.';
     }
-    if (!finding.like.empty())
-        text += fmt::format(" See coalprof explain {}.", shell_words(finding.like));
     return text;
 }
 

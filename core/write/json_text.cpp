@@ -177,6 +177,10 @@ std::string json_of_findings(const std::vector<LineFinding>& findings) {
                   finding.saves_seconds ? Json(*finding.saves_seconds) : Json(nullptr)}});
         if (finding.saves_interval_seconds)
             one["saves_interval_seconds"] = *finding.saves_interval_seconds;
+        if (!finding.others.empty()) one["other_points"] = finding.others;
+        if (!finding.kernel.empty()) one["kernel"] = finding.kernel;
+        if (finding.kernel_seconds) one["kernel_seconds"] = *finding.kernel_seconds;
+        if (finding.launches) one["launches"] = *finding.launches;
     }
     return text_of(list);
 }

@@ -40,9 +40,9 @@ class LabelMaker {
         }
     }
 
-    std::vector<std::string> labels() const {
+    std::vector<std::string> labels(bool keeps_ends) const {
         if (auto labels = made([&](const auto& text) { return shortened(text); });
-            are_distinct(labels))
+            !keeps_ends && are_distinct(labels))
             return labels;
         if (auto labels = made([&](const auto& text) { return without_middle(text); });
             are_distinct(labels))
@@ -98,17 +98,26 @@ class LabelMaker {
     std::vector<std::string> long_;
 };
 
-}  // namespace
-
-Labels distinct_labels(const std::vector<std::string>& texts, std::size_t columns, bool ascii) {
+Labels made_labels(const std::vector<std::string>& texts, std::size_t columns, bool ascii,
+                   bool keeps_ends) {
     std::vector<std::string> distinct;
     std::set<std::string_view> known;
     for (const std::string& text : texts)
         if (known.insert(text).second) distinct.push_back(text);
-    const std::vector<std::string> shown = LabelMaker(distinct, columns, ascii).labels();
+    const std::vector<std::string> shown = LabelMaker(distinct, columns, ascii).labels(keeps_ends);
     Labels labels;
     for (std::size_t i = 0; i < shown.size(); ++i) labels.emplace(distinct[i], shown[i]);
     return labels;
+}
+
+}  // namespace
+
+Labels distinct_labels(const std::vector<std::string>& texts, std::size_t columns, bool ascii) {
+    return made_labels(texts, columns, ascii, false);
+}
+
+Labels labels_with_ends(const std::vector<std::string>& texts, std::size_t columns, bool ascii) {
+    return made_labels(texts, columns, ascii, true);
 }
 
 std::vector<std::string> names_by_what_varies(const std::vector<Point>& points) {

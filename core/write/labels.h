@@ -14,6 +14,8 @@ namespace coalprof {
 // share their beginning are cut in the middle, and are numbered where that does not help.
 using Labels = std::map<std::string, std::string, std::less<>>;
 Labels distinct_labels(const std::vector<std::string>& texts, std::size_t columns, bool ascii);
+// The same of names whose ends tell most, such as template arguments: the middle goes first.
+Labels labels_with_ends(const std::vector<std::string>& texts, std::size_t columns, bool ascii);
 
 // What of its parameters tells each point from the others, "P=1024"; its name where nothing does.
 std::vector<std::string> names_by_what_varies(const std::vector<Point>& points);

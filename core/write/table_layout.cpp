@@ -106,6 +106,7 @@ class ColumnMaker {
         std::vector<LaidColumn> columns;
         std::vector<std::string> keys = parameter_keys(points_);
         std::erase(keys, source_file_parameter);  // its line says enough
+        std::erase(keys, "function");             // its short name does
         const auto has_key = [&](std::string_view key) {
             return std::find(keys.begin(), keys.end(), key) != keys.end();
         };

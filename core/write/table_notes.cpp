@@ -246,10 +246,13 @@ std::vector<std::string> TableNotes::asides() const {
 
 std::vector<std::string> TableNotes::finding_lines(const ResultTail& tail) const {
     std::vector<std::string> lines;
-    for (std::size_t i = 0; i < std::min(tail.findings.size(), most_findings); ++i)
+    for (std::size_t i = 0; i < std::min(tail.findings.size(), most_findings); ++i) {
         lines.push_back(
             cell_text(fmt::format("{}. {}", i + 1, finding_text(tail.findings[i], style_.ascii)),
                       whole_text, style_.ascii));
+        if (const std::string command = finding_command(tail.findings[i]); !command.empty())
+            lines.push_back(cell_text(command, whole_text, style_.ascii));
+    }
     if (tail.findings.size() > most_findings)
         lines.push_back(fmt::format("{} more lines that waste traffic: --json tells of each",
                                     tail.findings.size() - most_findings));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/write/columns.h"
+#include "core/write/run_table.h"
 #include "core/write/table_maker.h"
 #include "core/write/table_notes.h"
 #include "core/write/table_renderers.h"
@@ -97,15 +98,20 @@ TableStyle of_any_width(const TableStyle& style) {
 }  // namespace
 
 std::unique_ptr<ResultSink> make_table(ByteSink& out, const TableStyle& style) {
-    return std::make_unique<TableWriter>(out, style, make_text_renderer(style));
+    return with_run_table(out, style, make_text_renderer(style),
+                          std::make_unique<TableWriter>(out, style, make_text_renderer(style)));
 }
 
 std::unique_ptr<ResultSink> make_markdown(ByteSink& out, const TableStyle& style) {
-    return std::make_unique<TableWriter>(out, of_any_width(style), make_markdown_renderer());
+    const TableStyle wide = of_any_width(style);
+    return with_run_table(out, wide, make_markdown_renderer(),
+                          std::make_unique<TableWriter>(out, wide, make_markdown_renderer()));
 }
 
 std::unique_ptr<ResultSink> make_latex(ByteSink& out, const TableStyle& style) {
-    return std::make_unique<TableWriter>(out, of_any_width(style), make_latex_renderer());
+    const TableStyle wide = of_any_width(style);
+    return with_run_table(out, wide, make_latex_renderer(),
+                          std::make_unique<TableWriter>(out, wide, make_latex_renderer()));
 }
 
 }  // namespace coalprof

@@ -165,11 +165,57 @@ class Compare(Files):
             saved = os.path.join(self.folder, f"set{len(files)}.json")
             with open(saved, "w", encoding="utf-8") as file:
                 json.dump({"formula": [{"name": name, "expr": expression}, {"name": "other", "expr": "b[i]"}]}, file)
-            files.append(self.sweep(f"result{len(files)}.json", "formula", "--file", saved))
+            files.append(self.sweep(f"result{len(files)}.json", "formula", "--file", saved, "--type", ("f32", "f64")[len(files)]))
         refusal = self.refuse("compare", *files).err_text
         words = shlex.split(refusal[refusal.rindex("--across"):])
         self.assertIn(f"formula.{name}", words[1])
         self.assertNotEqual(harness.run("compare", *files, *words).code, harness.USAGE)
+
+    def test_compares_a_formula_whose_index_changed(self):
+        files = [self.sweep(f"{n}.json", "formula", f"a[i*{n}]") for n in (1, 2)]
+        comparison = self.compare(*files, code=harness.FINDING)
+        self.assertIn("load_sectors", str(self.findings(comparison)))
+        (note,) = [note for note in comparison["notes"] if "a[i*1]" in note]
+        self.assertIn("a[i*2]", note)
+        # With another type as well it is another formula.
+        self.refuse("compare", files[0], self.sweep("3.json", "formula", "a[i*2]", "--type", "f64"))
+
+    def test_holds_one_instruction_against_a_budget(self):
+        path = self.sweep("a.json", "formula", "load: a[i*8]; load: b[i]; store: c[i]")
+        for budget, code in (("excess <= 5%", 1), ("excess <= 5% if array=b,c", 0), ("load_excess <= 5% if index=i*8", 1),
+                             ("load_sectors <= 8*load_ideal_sectors", 0), ("load_sectors <= 1.25*load_ideal_sectors if array=b", 0),
+                             ("sectors <= ideal_sectors if array=c", 0), ("load_sectors < 4*store_sectors", 1)):
+            with self.subTest(budget):
+                self.assertEqual(harness.run("check", path, "--budget", budget).code, code)
+
+    # As `coalprof run` writes it: a kernel, its line, and why it wastes.
+    def wasteful_run(self):
+        path = self.sweep("run.json", "stride", "--range", "8", "--op", "load")
+        with open(path, encoding="utf-8") as file:
+            document = json.load(file)
+        (point,) = document["points"]
+        kernel = {**point, "name": "scale grid=1", "parameters": {"kernel": "scale"}}
+        line = {**point, "name": "app.cu:12 ld", "parameters": {"line": "app.cu:12", "kernel": "scale",
+                                                                "source_file": os.getcwd() + "/src/app, 1.cu"}}
+        document["points"] = [kernel, line]
+        document["findings"] = [{"point": "app.cu:12 ld", "kernel": "scale", "cause": "strided", "text": "Lanes are apart.",
+                                 "fix": "Bring them together.", "like": None, "saves_seconds": None}]
+        return self.save("run.json", document)
+
+    def test_annotations_stand_at_the_line_and_say_what_to_do(self):
+        path = self.wasteful_run()
+        ran = harness.run("check", path, "--budget", "excess <= 5%", "--format", "github")
+        errors = [line for line in ran.out_text.splitlines() if line.startswith("::error ")]
+        self.assertEqual(len(errors), 2, ran.out_text)
+        for error in errors:
+            self.assertTrue(error.startswith("::error file=src/app%2C 1.cu,line=12,title="), error)
+            self.assertIn("Bring them together.", error)
+        ran = harness.run("check", path, "--budget", "excess <= 5% if line=app.cu:12", "--format", "sarif")
+        self.assertEqual(ran.code, harness.FINDING)
+        (result,) = json.loads(ran.out)["runs"][0]["results"]
+        place = result["locations"][0]["physicalLocation"]
+        self.assertEqual((place["artifactLocation"]["uri"], place["region"]["startLine"]), ("src/app, 1.cu", 12))
+        self.assertIn("Bring them together.", result["message"]["text"])
 
     def test_refuses_words_that_nothing_is_called_by(self):
         base = ("stride", "--range", "1..8", "--op", "load")
@@ -339,7 +385,7 @@ class Formats(Files):
                                       "--format", name, **how), harness.FINDING).out_text
 
     def test_hold_hostile_names_without_an_escape(self):
-        for name in ("text", "github", "md", "junit", "json"):
+        for name in ("text", "github", "md", "junit", "json", "sarif"):
             with self.subTest(name):
                 text = self.run_format(name)
                 self.assertNotIn("\x1b", text)

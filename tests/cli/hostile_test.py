@@ -186,7 +186,7 @@ class Hostile(Case):
                 if name == "github":
                     # Its own marks begin lines, and each begins with the level.
                     for line in ran.out_text.splitlines():
-                        self.assertRegex(line, r"^::(error|warning|notice) title=coalprof (compare|check)::")
+                        self.assertRegex(line, r"^::(error|warning|notice) (file=[^:,]*,(line=\d+,)?)?title=coalprof (compare|check)::")
                         self.require_harmless(line[2:].encode(), name)
                 else:
                     self.require_harmless(ran.out, f"{command[0]} as {name}")

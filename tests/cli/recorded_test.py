@@ -2,6 +2,7 @@
 import gzip
 import json
 import os
+import re
 import sys
 import tempfile
 import unittest
@@ -27,6 +28,11 @@ sys.exit(f'no such run: {kernel}')
 """
 
 
+def without_instance(name):
+    """Names said nothing of template arguments, and more of namespaces, when these were recorded."""
+    return re.sub(r"<.*>|\w+::", "", name)
+
+
 class Recorded(Case):
     def setUp(self):
         if b"built without CUDA" in harness.run("run", "--", "true").err:
@@ -42,21 +48,25 @@ class Recorded(Case):
         result = json.loads(ran.err)
         self.assertEqual(result["meta"]["passes"], recorded["meta"]["passes"])
         self.assertEqual(result["status"], recorded["status"])
-        # Their order depends on what conflicts of banks cost, which only a GPU's clock tells.
-        self.assertEqual(sorted(result["points"], key=lambda one: one["name"]),
-                         sorted(recorded["points"], key=lambda one: one["name"]))
+        # Their order depends on what conflicts of banks cost, which only a GPU's clock tells. Names became shorter, and
+        # more is said of each since they were recorded.
+        def counted(points):
+            return sorted(json.dumps([without_instance(one["name"]), side,
+                                      {key: value for key, value in (one[side] or {}).items() if "excess" not in key}])
+                          for one in points for side in ("measured", "predicted"))
+        self.assertEqual(counted(result["points"]), counted(recorded["points"]))
         return recorded, result
 
-    def assert_same_findings(self, recorded, result, keys=("point", "cause", "like")):
-        """What is saved of sectors follows from the traces alone."""
+    def assert_same_findings(self, recorded, result):
+        """What is saved of sectors follows from the traces alone. Causes of several lines were as many findings then."""
         def told(findings):
-            return {tuple(one[key] for key in keys) for one in findings}
+            return {(without_instance(point), one["cause"]) for one in findings
+                    for point in (one["point"], *one.get("other_points", []))}
 
         def saved(findings):
-            return {one["point"]: one["saves_seconds"] for one in findings
-                    if one["cause"] != "bank_conflict" and "saves_seconds" in one}
+            return sum(one["saves_seconds"] or 0 for one in findings if one["cause"] != "bank_conflict")
         self.assertEqual(told(result["findings"]), told(recorded["findings"]))
-        self.assertEqual(saved(result["findings"]), saved(recorded["findings"]))
+        self.assertAlmostEqual(saved(result["findings"]), saved(recorded["findings"]), 12)
 
     def test_lines_of_a_program_with_ptx(self):
         recorded, result = self.replayed("faults", "--lines")
@@ -85,8 +95,7 @@ class Recorded(Case):
 
     def test_bank_conflicts(self):
         recorded, result = self.replayed("conflicts", "--lines")
-        # Steps of `sum_pairs` take words ever further apart: which one is shown depends on the warps kept.
-        self.assert_same_findings(recorded, result, keys=("point", "cause"))
+        self.assert_same_findings(recorded, result)
         passes = {(one["parameters"]["kernel"], key): value for one in result["points"]
                   for key, value in (one["predicted"] or {}).items() if key.endswith("_wavefronts")}
         # Ten launches each. Nsight Compute counted in one of them (H200, 2026-11-23) 16,777,216,

@@ -206,9 +206,8 @@ class RunProgram(Case):
     def test_runs_a_program_once_whose_kernels_cannot_have_lines(self):
         out, warnings = self.lines_of({"lacks_ptx": "it holds machine code and no PTX"})
         self.assertEqual(out, b"asked\n")
-        self.assertEqual(len(warnings), 2)
-        self.assertRegex(warnings[0], r"\bscale\b.*\b100 %")
-        self.assertIn("it holds machine code and no PTX", warnings[1])
+        (text,) = warnings
+        self.assertRegex(text, r"\bscale\b.*\b100 %.*it holds machine code and no PTX.*--machine-code 1")
 
     def test_runs_a_program_twice_whose_kernels_may_have_lines(self):
         machine_code = {"lacks_ptx": "it holds machine code and no PTX"}
@@ -217,7 +216,7 @@ class RunProgram(Case):
             with self.subTest(told):
                 out, warnings = self.lines_of(*told)
                 self.assertEqual(out, b"asked\nnot asked\n")
-                self.assertEqual(len(warnings), 1 + (machine_code in told))
+                self.assertEqual(len(warnings), 1)
         self.assertEqual(self.lines_of(machine_code, ptx, options=["--kernel", "other"])[0], b"asked\n")
 
     # What the library writes where there is a GPU: kernels of machine code, and one of PTX.
@@ -291,8 +290,8 @@ if what == 'machine_code' and 'IS_KILLED' in os.environ:
         shared = points["copy+0x1d0 shared store"]["measured"]
         self.assertEqual((shared["shared_store_requests"], shared["shared_store_wavefronts"]), (10, 40))
         point = points["copy+0x1a0 global load of 4 bytes"]
-        self.assertEqual(point["parameters"], {"line": "+0x1a0", "kernel": "copy", "width_bytes": 4,
-                                               "code": "machine code"})
+        self.assertEqual(point["parameters"], {"line": "+0x1a0", "kernel": "copy", "op": "load",
+                                               "width_bytes": 4, "code": "machine code"})
         self.assertEqual(point["measured"], {"load_requests": 10, "load_sectors": 320, "load_ideal_sectors": 40,
                                              "load_sectors_per_request": 32, "load_excess_sectors": 280,
                                              "load_excess": 7})
@@ -314,6 +313,35 @@ if what == 'machine_code' and 'IS_KILLED' in os.environ:
         (text,) = self.no_lines(result)
         self.assertRegex(text, r"scale.*--machine-code 1")
         self.assertEqual([one["parameters"].get("code") for one in result["points"]], [None])
+
+    def judged(self, *options, **told):
+        """By default: the runs, the kernels' points, and the whole result."""
+        ran = self.python("--json", *options, script=self.MACHINE_CODE, env=environment(**told))
+        result = json.loads(ran.err)
+        kernels = {one["parameters"]["kernel"]: one for one in result["points"] if "verdict" in one["parameters"]}
+        return [line.split()[0] for line in ran.out.decode().splitlines()], kernels, result
+
+    # ptx: 3 ms, 4 times; of its 32 sectors 4 were needed. The others have no PTX.
+    def test_judges_kernels_by_default(self):
+        runs, kernels, result = self.judged(KEEPS_A_WARP="1")
+        self.assertEqual(runs, ["traffic", "lines", "use"])
+        ptx = kernels["ptx"]["parameters"]
+        self.assertEqual((ptx["excess"], ptx["verdict"]), (7, "strided"))
+        self.assertAlmostEqual(ptx["cost_seconds"], 10.5e-3)
+        self.assertEqual(kernels["ptx"]["measured"]["load_ideal_sectors"], 40)
+        self.assertEqual([kernels[name]["parameters"]["verdict"] for name in ("copy", "scale")], ["unknown"] * 2)
+        (line,) = [one for one in result["points"] if "line" in one["parameters"]]
+        self.assertEqual((line["parameters"]["op"], line["measured"]["load_excess"]), ("load", 7))
+        self.assertEqual(self.judged("--machine-code", "2", "--kernel", "ptx|scale|copy")[0],
+                         ["traffic", "lines", "machine_code", "machine_code"])
+        ran = self.python(script=self.MACHINE_CODE, env=environment(KEEPS_A_WARP="1"))
+        self.assertRegex(ran.err_text, r"\nptx +50 +4 +700 +10\.50 +strided\n")
+
+    def test_runs_a_program_once_where_that_is_wanted_or_it_fails(self):
+        runs, kernels, result = self.judged("--fast")
+        self.assertEqual((runs, kernels, len(result["points"])), (["traffic"], {}, 3))
+        ran = self.python("-q", script=self.MACHINE_CODE + "os.sys.exit(3)")
+        self.assertEqual((ran.code, len(ran.out.splitlines())), (3, 1))
 
     def test_gives_no_run_to_kernels_with_ptx(self):
         runs, _ = self.machine_code("--machine-code", "5")
@@ -495,7 +523,7 @@ if what == 'machine_code' and 'IS_KILLED' in os.environ:
         script = LIKE_A_DRIVER + ("if 'AGAIN' not in os.environ:\n"
                                   "    os.environ['AGAIN'] = '1'\n"
                                   "    os.execv(sys.executable, [sys.executable, '-c', os.environ['SCRIPT']])")
-        ran = self.python("--json", script=script, env=environment(SCRIPT=script))
+        ran = self.python("--fast", "--json", script=script, env=environment(SCRIPT=script))
         early = [one["text"] for one in json.loads(ran.err)["warnings"] if one["code"] == "W-ENDED-EARLY"]
         self.assertEqual(len(early), 1)  # of the first: what it counted before exec() is not lost
 
@@ -516,7 +544,7 @@ if what == 'machine_code' and 'IS_KILLED' in os.environ:
         self.assertEqual((ran.code, ran.out), (code, b"theirs\n"), ran.err_text)
         result = json.loads(result)
         self.assertEqual([one["name"] for one in result["points"]],
-                         ["scale(float*) grid=1 block=32"] if has_kernel else [])
+                         ["scale grid=1 block=32"] if has_kernel else [])
         self.assertEqual(result["status"], "partial" if has_problem else "complete")
         self.assertEqual("W-NO-COUNTERS" in {one["code"] for one in result["warnings"]}, has_problem)
 
@@ -566,7 +594,7 @@ if what == 'machine_code' and 'IS_KILLED' in os.environ:
         for code in (7, 0):
             with tempfile.TemporaryDirectory() as folder:
                 os.mkdir(f"{folder}/gone")
-                ran = self.python("--json", "-o", f"{folder}/x.json", "-o", f"{folder}/gone/x.json",
+                ran = self.python("--fast", "--json", "-o", f"{folder}/x.json", "-o", f"{folder}/gone/x.json",
                                   script=self.TRACED + f"import shutil; shutil.rmtree('{folder}/gone'); sys.exit({code})")
                 with open(f"{folder}/x.json", "rb") as result:
                     self.check_traced(ran, result.read(), code=code or harness.OUTPUT)
@@ -596,7 +624,7 @@ if what == 'machine_code' and 'IS_KILLED' in os.environ:
     def test_has_the_exit_code_of_the_first_run(self):
         ran = self.python("--json", "--counters", "memory",
                           script=self.TRACED + "sys.exit(3 if os.environ['COALPROF_ATTACH_PASS'] == 'use' else 0)")
-        self.assertEqual((ran.code, ran.out), (0, b"theirs\ntheirs\n"))
+        self.assertEqual((ran.code, ran.out), (0, b"theirs\n" * 3))
         self.assertTrue(any("exit code 3" in one["text"] for one in json.loads(ran.err)["warnings"]))
 
     def test_leaves_nothing_behind_where_a_second_signal_ends_it(self):
@@ -687,7 +715,8 @@ if what == 'machine_code' and 'IS_KILLED' in os.environ:
     def test_refuses_what_it_cannot_do(self):
         for options, word in ((("--kernel", "("), "--kernel"), (("--counters", "all"), "--counters"),
                               (("--first", "0"), "--first"), (("--first", "x"), "--first"),
-                              (("--nvtx", ""), "--nvtx"), (("--machine-code", "1"), "--lines"),
+                              (("--nvtx", ""), "--nvtx"), (("--machine-code", "1", "--fast"), "--fast"),
+                              (("--lines", "--fast"), "--fast"), (("--counters", "memory", "--fast"), "--fast"),
                               (("--lines", "--machine-code", "x"), "--machine-code"), (("--nvtx", "x", "--lines"), "--lines"),
                               (("./app",), "./app")):
             with self.subTest(word):

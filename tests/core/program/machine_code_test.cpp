@@ -220,6 +220,15 @@ TEST(MachineCode, is_counted_of_those_kernels_first_that_take_most_time) {
     EXPECT_EQ(kernels_of_machine_code(kernels, {}, {}, 1).at(0).launches, 6u);
 }
 
+// Who profiles a program can mend his own; libraries' kernels take more time in most of them.
+TEST(MachineCode, is_counted_of_the_programs_own_kernels_before_those_of_libraries) {
+    const std::vector<KernelSummary> kernels{
+        kernel("nvjet_sm90_hsh_128x64", 9), kernel("_ZN2at6native4copyEPf", 8),
+        kernel("_ZN12_GLOBAL__N_120softmax_warp_forwardIfEEvPT_", 7),
+        kernel("_Z10my_softmaxPf", 1)};
+    EXPECT_THAT(chosen(kernels, {}, 2), ElementsAre("_Z10my_softmaxPf", "nvjet_sm90_hsh_128x64"));
+}
+
 // One that could be rewritten and was not is machine code.
 TEST(MachineCode, is_not_counted_of_kernels_that_count_themselves_or_never_end) {
     Trace first_run;

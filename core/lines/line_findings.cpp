@@ -1,14 +1,16 @@
-#include "core/explain/line_findings.h"
+#include "core/lines/line_findings.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <tuple>
 
-#include "core/count/predict.h"
 #include "core/count/shared_memory.h"
 #include "core/explain/explanation.h"
 #include "core/text/error.h"
+#include "core/text/symbol.h"
 
 namespace coalprof {
 namespace {
@@ -22,73 +24,25 @@ constexpr double least_wasted_share = 0.1;
 constexpr double least_saved = 0.5;
 constexpr double most_saved = 1.3;
 
-// `kernel_seconds`: more cannot be saved.
-void set_saving(LineFinding& finding, std::optional<double> seconds,
-                std::optional<double> kernel_seconds) {
+// `seconds`: as fixed by the share that is wasted; more than the kernel takes cannot be saved.
+void set_saving(LineFinding& finding, std::optional<double> seconds) {
     finding.saves_seconds = seconds;
     if (!seconds) return;
+    if (finding.kernel_seconds) seconds = std::min(*seconds, *finding.kernel_seconds);
+    finding.saves_seconds = seconds;
     // The sectors that a misaligned warp takes too many are its neighbours', and caches have them.
     const double least = finding.cause == name_of(Cause::misaligned) ? 0 : least_saved;
     const double most = most_saved * *seconds;
     finding.saves_interval_seconds = {least * *seconds,
-                                      std::min(most, kernel_seconds.value_or(most))};
+                                      std::min(most, finding.kernel_seconds.value_or(most))};
 }
 
-// By the rules of 7.0 and later, which all that can be counted have.
-void predict_shared(LineReport& report) {
-    const LineSummary& line = report.line;
-    Readings& readings = report.predicted;
-    const bool is_load = line.site.kind == AccessKind::load;
-    const bool is_atomic =
-        line.site.kind == AccessKind::atomic || line.site.kind == AccessKind::reduce;
-    readings[is_atomic ? Counter::shared_atomic_requests
-             : is_load ? Counter::shared_load_requests
-                       : Counter::shared_store_requests] = line.totals.executed;
-    // Which of an atomic's lanes wait for each other is not known.
-    if (is_atomic || line.totals.passes == 0) return;
-    const std::uint64_t conflicts =
-        line.totals.passes - std::min(line.totals.passes, line.totals.ideal_passes);
-    readings[is_load ? Counter::shared_load_wavefronts : Counter::shared_store_wavefronts] =
-        line.totals.passes;
-    readings[is_load ? Counter::shared_load_conflicts : Counter::shared_store_conflicts] =
-        conflicts;
-    derive_ratios(readings);
-    report.wasted_share = static_cast<double>(conflicts) / static_cast<double>(line.totals.passes);
-}
-
-// As CUPTI counted them.
-void take_counted_passes(LineReport& report) {
-    report.measured = readings_of(report.line);
-    const bool is_load = report.line.site.kind == AccessKind::load;
-    const auto number = [&](Counter of_loads, Counter of_stores) {
-        return number_or(report.measured[is_load ? of_loads : of_stores], 0);
-    };
-    const double passes = number(Counter::shared_load_wavefronts, Counter::shared_store_wavefronts);
-    if (passes > 0)
-        report.wasted_share =
-            number(Counter::shared_load_conflicts, Counter::shared_store_conflicts) / passes;
-}
-
-// `seconds`: that the kernel takes, with all of its `sectors`.
-void add_sectors(LineReport& report, std::optional<double> seconds, double sectors) {
-    report.measured = readings_of(report.line);
-    const auto wasted = static_cast<double>(report.line.wasted_sectors());
-    if (report.line.totals.sectors > 0)
-        report.wasted_share = wasted / static_cast<double>(report.line.totals.sectors);
-    if (seconds && sectors > 0) report.saves_seconds = *seconds * wasted / sectors;
-}
-
-void add_shared(LineReport& report, std::optional<double> seconds, double passes_per_second) {
-    if (report.line.is_machine_code())
-        take_counted_passes(report);  // of some launches: it tells no time
-    else
-        predict_shared(report);
-    const Counter conflicts = report.line.site.kind == AccessKind::load
-                                  ? Counter::shared_load_conflicts
-                                  : Counter::shared_store_conflicts;
-    if (seconds && passes_per_second > 0)
-        report.saves_seconds =
-            std::min(*seconds, number_or(report.predicted[conflicts], 0) / passes_per_second);
+LineFinding finding_at(const LineReport& report, const std::string& point) {
+    LineFinding finding{.point = point, .cause = {}, .text = {}, .fix = {}, .like = {}};
+    finding.kernel = short_kernel_name(report.line.site.function);
+    finding.kernel_seconds = report.kernel.seconds;
+    finding.launches = report.kernel.launches;
+    return finding;
 }
 
 // The warp that stands for the line: of those that waste alike, the ones that waste most together.
@@ -169,9 +123,8 @@ struct Spent {
 // What the machine code of a kernel spends.
 struct KernelSpends {
     Spent sectors;
-    Spent passes;                         // of shared memory
-    std::optional<double> saves_seconds;  // by its sectors
-    std::optional<double> seconds = {};
+    Spent passes;                              // of shared memory
+    std::optional<double> saves_seconds = {};  // by its sectors
 };
 
 void add_passes(Spent& passes, std::size_t place, const LineReport& report) {
@@ -194,7 +147,6 @@ KernelSpends spent_by(const std::vector<LineReport>& reports, const std::string&
         kernel.sectors.add(place, static_cast<double>(line.totals.sectors),
                            static_cast<double>(line.wasted_sectors()));
         add_passes(kernel.passes, place, report);
-        kernel.seconds = report.kernel_seconds;
         if (line.site.space == Space::global && report.saves_seconds)
             kernel.saves_seconds = kernel.saves_seconds.value_or(0) + *report.saves_seconds;
     }
@@ -229,65 +181,51 @@ const char* mend_of_sectors(const SourceLine& place) {
                  "data in the order in which it takes them.";
 }
 
-}  // namespace
+// What one line comes to, and what tells its cause from others of its kernel.
+struct Caused {
+    std::tuple<std::string, Space, std::string, std::string> cause;
+    LineFinding finding;
+};
 
-std::vector<LineReport> report_lines(std::vector<LineSummary> lines, const LineCosts& costs) {
-    std::map<std::string, double> sectors_of_kernel;
-    for (const LineSummary& line : lines)
-        if (line.site.space == Space::global)
-            sectors_of_kernel[line.site.function] += static_cast<double>(line.totals.sectors);
-    std::vector<LineReport> reports;
-    for (LineSummary& line : lines) {
-        LineReport report{.line = std::move(line),
-                          .measured = {},
-                          .predicted = {},
-                          .wasted_share = 0,
-                          .saves_seconds = {},
-                          .kernel_seconds = {}};
-        const std::string& function = report.line.site.function;
-        const auto seconds = costs.seconds_of_kernel.find(function);
-        std::optional<double> of_kernel;
-        if (seconds != costs.seconds_of_kernel.end()) of_kernel = seconds->second;
-        if (report.line.site.space == Space::global)
-            add_sectors(report, of_kernel, sectors_of_kernel[function]);
-        else
-            add_shared(report, of_kernel, costs.passes_per_second);
-        report.kernel_seconds = of_kernel;
-        reports.push_back(std::move(report));
-    }
-    std::ranges::sort(reports, [](const LineReport& a, const LineReport& b) {
-        const auto rank = [](const LineReport& report) {
-            return std::tuple(-report.saves_seconds.value_or(0),
-                              -static_cast<double>(report.line.wasted_sectors()),
-                              -report.wasted_share, report.line.place(), report.line.site.function,
-                              report.line.offset, report.line.site.instruction);
-        };
-        return rank(a) < rank(b);
-    });
-    return reports;
-}
-
-std::optional<LineFinding> finding_of(const LineReport& report, const std::string& point,
-                                      const Machine& machine) {
+std::optional<Caused> cause_of(const LineReport& report, const std::string& point,
+                               const Machine& machine) {
     if (report.wasted_share < least_wasted_share) return std::nullopt;
     const WarpAccess* warp = example_of(report.line, machine);
     if (!warp) return std::nullopt;
     try {
         const Explanation explained = explanation_of(point, *warp, machine);
         const Reasons& reasons = explained.accesses.front().reasons;
-        LineFinding finding{
-            .point = point,
-            .cause = std::string(name_of(reasons.cause)),
-            .text = reasons.why,
-            .fix = reasons.mend,
-            .like = pattern_like(explained.accesses.front().shape, report.line.site.space)};
-        set_saving(finding, report.saves_seconds, report.kernel_seconds);
-        return finding;
+        const PtxSite& site = report.line.site;
+        LineFinding finding = finding_at(report, point);
+        finding.cause = name_of(reasons.cause);
+        finding.text = reasons.why;
+        finding.fix = reasons.mend;
+        finding.like = pattern_like(explained.accesses.front().shape, site.space);
+        finding.saves_seconds = report.saves_seconds;
+        // However far a warp is misaligned, the cause is one.
+        const bool has_distance = reasons.cause != Cause::misaligned;
+        return Caused{
+            {site.function, site.space, finding.cause, has_distance ? finding.like : std::string()},
+            finding};
     } catch (const UsageError&) {
         return std::nullopt;  // a memory that this machine has no explanation of
     }
 }
 
+void add_line(std::vector<Caused>& all, Caused line) {
+    const auto known = std::ranges::find(all, line.cause, &Caused::cause);
+    if (known == all.end()) {
+        all.push_back(std::move(line));
+        return;
+    }
+    LineFinding& finding = known->finding;
+    finding.others.push_back(line.finding.point);
+    if (line.finding.saves_seconds)
+        finding.saves_seconds = finding.saves_seconds.value_or(0) + *line.finding.saves_seconds;
+}
+
+// Of all machine code of a function: of its instructions no warps are kept. It stands at the one
+// that wastes most.
 std::optional<LineFinding> finding_of_machine_code(const std::vector<LineReport>& reports,
                                                    const std::string& function,
                                                    const std::vector<std::string>& points) {
@@ -295,29 +233,56 @@ std::optional<LineFinding> finding_of_machine_code(const std::vector<LineReport>
     const Spent& sectors = kernel.sectors;
     const Spent& passes = kernel.passes;
     if (sectors.wasted_share() >= least_wasted_share) {
-        LineFinding finding{
-            .point = points.at(sectors.worst_place),
-            .cause = "wasted_sectors",
-            .text = waste_text("The kernel's instructions ask for {:.0f} sectors where {:.0f} "
-                               "could hold as much: {:.0f} % are waste.",
-                               sectors),
-            .fix = mend_text(sectors, mend_of_sectors(reports[sectors.worst_place].line.place())),
-            .like = {}};
-        set_saving(finding, kernel.saves_seconds, kernel.seconds);
+        const LineReport& worst = reports[sectors.worst_place];
+        LineFinding finding = finding_at(worst, points.at(sectors.worst_place));
+        finding.cause = wasted_sectors;
+        finding.text = waste_text(
+            "The kernel's instructions ask for {:.0f} sectors where {:.0f} could hold as much: "
+            "{:.0f} % are waste.",
+            sectors);
+        finding.fix = mend_text(sectors, mend_of_sectors(worst.line.place()));
+        set_saving(finding, kernel.saves_seconds);
         return finding;
     }
-    if (passes.wasted_share() >= least_wasted_share)
-        return LineFinding{
-            .point = points.at(passes.worst_place),
-            .cause = std::string(name_of(Cause::bank_conflict)),
-            .text = waste_text("The kernel's instructions take {:.0f} passes of shared memory "
-                               "where {:.0f} would do: {:.0f} % are conflicts of banks.",
-                               passes),
-            .fix = mend_text(passes,
-                             "lanes of a warp take words of different banks, as by a word of "
-                             "padding to each row."),
-            .like = {}};
-    return std::nullopt;
+    if (passes.wasted_share() < least_wasted_share) return std::nullopt;
+    LineFinding finding = finding_at(reports[passes.worst_place], points.at(passes.worst_place));
+    finding.cause = name_of(Cause::bank_conflict);
+    finding.text = waste_text(
+        "The kernel's instructions take {:.0f} passes of shared memory where {:.0f} would do: "
+        "{:.0f} % are conflicts of banks.",
+        passes);
+    finding.fix = mend_text(
+        passes,
+        "lanes of a warp take words of different banks, as by a word of padding to each row.");
+    return finding;
+}
+
+}  // namespace
+
+std::vector<LineFinding> findings_of(const std::vector<LineReport>& reports,
+                                     const std::vector<std::string>& points,
+                                     const Machine& machine) {
+    std::vector<Caused> causes;
+    std::set<std::string> seen;
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+        const LineSummary& line = reports[i].line;
+        if (!line.is_machine_code()) {
+            if (auto cause = cause_of(reports[i], points.at(i), machine))
+                add_line(causes, std::move(*cause));
+        } else if (seen.insert(line.site.function).second) {
+            if (auto finding = finding_of_machine_code(reports, line.site.function, points))
+                causes.push_back({{line.site.function, {}, {}, {}}, std::move(*finding)});
+        }
+    }
+    std::vector<LineFinding> findings;
+    const auto saves = [](const LineFinding& one) { return one.saves_seconds.value_or(0); };
+    for (Caused& one : causes) {
+        set_saving(one.finding, one.finding.saves_seconds);
+        const auto after =
+            std::ranges::upper_bound(findings, saves(one.finding), std::ranges::greater(), saves);
+        findings.insert(after, std::move(one.finding));
+    }
+    return findings;
 }
 
 }  // namespace coalprof

@@ -1,8 +1,10 @@
-#include "core/explain/line_findings.h"
+#include "core/lines/line_findings.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 namespace coalprof {
 namespace {
@@ -34,7 +36,7 @@ LineSummary line_of(const std::string& kernel, std::uint64_t line, std::uint64_t
                       .sectors = sectors,
                       .lines = 10,
                       .places = 320,
-                      .ideal_sectors = 40,
+                      .ideal_sectors = needed,
                       .needed_sectors = needed};
     summary.samples = {warp};
     return summary;
@@ -42,11 +44,35 @@ LineSummary line_of(const std::string& kernel, std::uint64_t line, std::uint64_t
 
 const Machine h100 = find_machine("h100");
 
+LineCosts costs_with(std::map<std::string, double> seconds_of_kernel) {
+    LineCosts costs;
+    for (const auto& [kernel, seconds] : seconds_of_kernel)
+        costs.kernels[kernel] = {.seconds = seconds, .launches = 3};
+    return costs;
+}
+
+// Each point is named by its line, or its place in machine code.
+std::vector<LineFinding> all_findings(const std::vector<LineReport>& reports) {
+    std::vector<std::string> points;
+    for (const LineReport& report : reports) {
+        const LineSummary& line = report.line;
+        points.push_back(line.place().line > 0
+                             ? fmt::format("app.cu:{}", line.place().line)
+                             : fmt::format("{}+{:#x}", line.site.function, line.offset));
+    }
+    return findings_of(reports, points, h100);
+}
+
+std::optional<LineFinding> only_finding(const std::vector<LineReport>& reports) {
+    const std::vector<LineFinding> all = all_findings(reports);
+    EXPECT_LE(all.size(), 1u);
+    return all.empty() ? std::nullopt : std::optional(all.front());
+}
+
 // Kernel a takes 8 s and moves 400 sectors, of which line 1 wastes 280 and line 2 none; kernel b
 // takes 1 s, of which line 3 wastes seven eighths.
 TEST(LineFindings, come_in_the_order_of_what_they_could_save) {
-    LineCosts costs;
-    costs.seconds_of_kernel = {{"a", 8}, {"b", 1}};
+    const LineCosts costs = costs_with({{"a", 8}, {"b", 1}});
     const std::vector<LineReport> reports =
         report_lines({line_of("b", 3, 320, 40, warp_of(4096)), line_of("a", 2, 80, 80, warp_of(4)),
                       line_of("a", 1, 320, 40, warp_of(128))},
@@ -58,17 +84,36 @@ TEST(LineFindings, come_in_the_order_of_what_they_could_save) {
     EXPECT_THAT(reports[1].saves_seconds.value(), DoubleEq(0.875));
     EXPECT_EQ(reports[2].saves_seconds, 0.0);
 
-    const auto finding = finding_of(reports[0], "app.cu:1", h100);
-    ASSERT_TRUE(finding);
-    EXPECT_EQ(finding->cause, "strided");
-    EXPECT_EQ(finding->like, "stride --at 32 --type f32");
-    ASSERT_TRUE(finding->saves_interval_seconds);
-    EXPECT_LT(finding->saves_interval_seconds->front(), *finding->saves_seconds);
-    EXPECT_GT(finding->saves_interval_seconds->back(), *finding->saves_seconds);
-    const auto of_b = finding_of(reports[1], "app.cu:3", h100);
-    ASSERT_TRUE(of_b);
-    EXPECT_EQ(of_b->saves_interval_seconds->back(), 1.0) << "the kernel takes no more";
-    EXPECT_FALSE(finding_of(reports[2], "app.cu:2", h100));
+    const std::vector<LineFinding> findings = all_findings(reports);
+    ASSERT_EQ(findings.size(), 2u);
+    EXPECT_EQ(findings[0].cause, "strided");
+    EXPECT_EQ(findings[0].like, "stride --at 32 --type f32");
+    EXPECT_EQ(findings[0].kernel, "a");
+    EXPECT_EQ(findings[0].kernel_seconds, 8);
+    EXPECT_EQ(findings[0].launches, 3u);
+    ASSERT_TRUE(findings[0].saves_interval_seconds);
+    EXPECT_LT(findings[0].saves_interval_seconds->front(), *findings[0].saves_seconds);
+    EXPECT_GT(findings[0].saves_interval_seconds->back(), *findings[0].saves_seconds);
+    EXPECT_EQ(findings[1].point, "app.cu:3");
+    EXPECT_EQ(findings[1].saves_interval_seconds->back(), 1.0) << "the kernel takes no more";
+}
+
+// Four instructions of a loop 128 bytes apart, and one that is misaligned; the kernel takes 8 s, of
+// which the four waste 4 * 280 of 1360 sectors and the other 10.
+TEST(LineFindings, are_one_for_each_cause) {
+    WarpAccess misaligned = warp_of(4);
+    for (std::uint64_t& address : misaligned.addresses) address += 4;
+    std::vector<LineSummary> lines{line_of("a", 9, 80, 70, misaligned)};
+    for (std::uint64_t line = 1; line <= 4; ++line)
+        lines.push_back(line_of("a", line, 320, 40, warp_of(128)));
+    const auto findings = all_findings(report_lines(lines, costs_with({{"a", 8}})));
+    ASSERT_EQ(findings.size(), 2u);
+    EXPECT_EQ(findings[0].others.size(), 3u);
+    EXPECT_THAT(findings[0].saves_seconds.value(), DoubleEq(8.0 * 4 * 280 / 1360));
+    EXPECT_EQ(findings[1].cause, "misaligned");
+    lines.push_back(line_of("b", 5, 320, 40, warp_of(128)));
+    lines.push_back(line_of("a", 6, 320, 40, warp_of(64)));
+    EXPECT_EQ(all_findings(report_lines(lines, {})).size(), 4u) << "another kernel, another stride";
 }
 
 TEST(LineFindings, name_a_pattern_of_elements_of_the_accesss_width) {
@@ -77,15 +122,14 @@ TEST(LineFindings, name_a_pattern_of_elements_of_the_accesss_width) {
         WarpAccess warp = warp_of(32ull * width_bytes);
         warp.width_bytes = width_bytes;
         const auto reports = report_lines({line_of("a", 1, 320, 40, warp)}, {});
-        const auto finding = finding_of(reports[0], "app.cu:1", h100);
+        const auto finding = only_finding(reports);
         ASSERT_TRUE(finding) << type;
         EXPECT_EQ(finding->like, fmt::format("stride --at 32 --type {}", type));
     }
 }
 
 TEST(LineFindings, of_shared_memory_are_bank_conflicts) {
-    LineCosts costs;
-    costs.seconds_of_kernel = {{"a", 1}};
+    LineCosts costs = costs_with({{"a", 1}});
     costs.passes_per_second = 1000;
     LineSummary line = line_of("a", 1, 0, 0, warp_of(128, Space::shared));
     line.totals.passes = 320;
@@ -94,7 +138,7 @@ TEST(LineFindings, of_shared_memory_are_bank_conflicts) {
     // 32 lanes in one bank: 32 passes for each of 10 requests, where one would do.
     EXPECT_EQ(reports[0].predicted[Counter::shared_load_wavefronts], Reading{std::uint64_t{320}});
     EXPECT_THAT(reports[0].saves_seconds.value(), DoubleEq(0.31));
-    const auto finding = finding_of(reports[0], "app.cu:1", h100);
+    const auto finding = only_finding(reports);
     ASSERT_TRUE(finding);
     EXPECT_EQ(finding->cause, "bank_conflict");
     EXPECT_EQ(finding->like, "shared-stride --at 32 --type f32");
@@ -105,7 +149,7 @@ TEST(LineFindings, of_shared_memory_are_bank_conflicts) {
 // Each lane has a sector of its own from 8 elements on, however far the next one is.
 TEST(LineFindings, name_no_larger_stride_than_explains_them) {
     const auto reports = report_lines({line_of("a", 1, 320, 40, warp_of(1 << 20))}, {});
-    const auto finding = finding_of(reports[0], "app.cu:1", h100);
+    const auto finding = only_finding(reports);
     ASSERT_TRUE(finding);
     EXPECT_EQ(finding->like, "stride --at 4096 --type f32");
 }
@@ -113,12 +157,11 @@ TEST(LineFindings, name_no_larger_stride_than_explains_them) {
 // What a misaligned warp takes too much its neighbour may have brought; a warp that wastes nothing
 // cannot stand for those that do.
 TEST(LineFindings, save_what_is_sure_and_show_a_warp_that_wastes) {
-    LineCosts costs;
-    costs.seconds_of_kernel = {{"a", 8}};
+    LineCosts costs = costs_with({{"a", 8}});
     WarpAccess misaligned = warp_of(4);
     for (std::uint64_t& address : misaligned.addresses) address += 4;
     const auto finding_with = [&](const WarpAccess& warp) {
-        return finding_of(report_lines({line_of("a", 1, 50, 40, warp)}, costs)[0], "k", h100);
+        return only_finding(report_lines({line_of("a", 1, 50, 40, warp)}, costs));
     };
     ASSERT_TRUE(finding_with(misaligned));
     EXPECT_EQ(finding_with(misaligned)->cause, "misaligned");
@@ -130,7 +173,7 @@ TEST(LineFindings, save_nothing_known_where_no_time_is_known) {
     const std::vector<LineReport> reports =
         report_lines({line_of("f", 1, 320, 40, warp_of(4096))}, {});
     EXPECT_FALSE(reports[0].saves_seconds);
-    EXPECT_TRUE(finding_of(reports[0], "app.cu:1", h100));
+    EXPECT_TRUE(only_finding(reports));
 }
 
 // Here line 1 wastes more sectors, and a smaller share of its own.
@@ -145,12 +188,11 @@ TEST(LineFindings, without_a_warp_to_show_are_none) {
     LineSummary line = line_of("f", 1, 320, 40, warp_of(4096));
     line.samples.clear();
     const std::vector<LineReport> reports = report_lines({line}, {});
-    EXPECT_FALSE(finding_of(reports[0], "app.cu:1", h100));
+    EXPECT_FALSE(only_finding(reports));
 }
 
-// No warp of it was kept: what it looks like is not known. Of 40 passes 30 are conflicts; they are
-// those of some launches, so that no time follows.
-TEST(LineFindings, are_none_of_machine_code_whose_waste_is_known) {
+// Of 40 passes 30 are conflicts; they are those of some launches, so that no time follows.
+TEST(LineFindings, take_what_was_counted_of_machine_code) {
     LineSummary global = line_of("a", 1, 320, 40, warp_of(4096));
     LineSummary shared = line_of("a", 2, 0, 0, warp_of(4096, Space::shared));
     global.samples = shared.samples = {};
@@ -158,8 +200,7 @@ TEST(LineFindings, are_none_of_machine_code_whose_waste_is_known) {
     shared.counted.emplace();
     (*shared.counted)[Counter::shared_load_wavefronts] = std::uint64_t{40};
     (*shared.counted)[Counter::shared_load_conflicts] = std::uint64_t{30};
-    LineCosts costs;
-    costs.seconds_of_kernel = {{"a", 8}};
+    LineCosts costs = costs_with({{"a", 8}});
     costs.passes_per_second = 1;
     const auto reports = report_lines({shared, global}, costs);
     EXPECT_EQ(reports[0].line.place().line, 1u);
@@ -167,7 +208,6 @@ TEST(LineFindings, are_none_of_machine_code_whose_waste_is_known) {
     EXPECT_THAT(reports[1].wasted_share, DoubleEq(0.75));
     EXPECT_EQ(number_or(reports[1].measured[Counter::shared_load_wavefronts], 0), 40);
     EXPECT_EQ(reports[1].saves_seconds.value_or(0), 0);
-    for (const LineReport& report : reports) EXPECT_FALSE(finding_of(report, "k", h100));
 }
 
 LineSummary machine_code_of(const std::string& kernel, std::uint64_t offset, std::uint64_t sectors,
@@ -182,17 +222,15 @@ LineSummary machine_code_of(const std::string& kernel, std::uint64_t offset, std
 
 std::optional<LineFinding> finding_in(const std::vector<LineReport>& reports,
                                       const std::string& kernel) {
-    std::vector<std::string> points;
-    for (const LineReport& report : reports)
-        points.push_back(fmt::format("{}+{:#x}", report.line.site.function, report.line.offset));
-    return finding_of_machine_code(reports, kernel, points);
+    const std::vector<LineFinding> all = all_findings(reports);
+    const auto found = std::ranges::find(all, kernel, &LineFinding::kernel);
+    return found == all.end() ? std::nullopt : std::optional(*found);
 }
 
 // 640 + 80 sectors for 80 + 80: 560 of 720 are waste, 78 %, half of it in each of two places. The
 // kernel takes 9 s: to mend both saves 7 s.
 TEST(LineFindings, of_machine_code_tell_what_its_kernel_wastes) {
-    LineCosts costs;
-    costs.seconds_of_kernel = {{"a", 9}};
+    LineCosts costs = costs_with({{"a", 9}});
     const auto reports =
         report_lines({machine_code_of("a", 0x30, 80, 80), machine_code_of("a", 0x20, 320, 40),
                       machine_code_of("a", 0x10, 320, 40), machine_code_of("b", 0x10, 80, 75)},
@@ -240,8 +278,7 @@ TEST(LineFindings, of_machine_code_tell_conflicts_where_no_sectors_are_wasted) {
     LineSummary shared = machine_code_of("a", 0x20, 0, 0, Space::shared);
     (*shared.counted)[Counter::shared_load_wavefronts] = std::uint64_t{40};
     (*shared.counted)[Counter::shared_load_conflicts] = std::uint64_t{30};
-    LineCosts costs;
-    costs.seconds_of_kernel = {{"a", 8}};
+    LineCosts costs = costs_with({{"a", 8}});
     const auto reports = report_lines({machine_code_of("a", 0x10, 80, 78), shared}, costs);
     ASSERT_EQ(reports[0].line.offset, 0x10u);
     const auto finding = finding_in(reports, "a");

@@ -1,6 +1,4 @@
-#include "cli/run_warnings.h"
-
-#ifdef COALPROF_HAS_CUDA
+#include "core/lines/run_warnings.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,11 +6,9 @@
 #include <algorithm>
 #include <set>
 
-#include "cli/run_lines.h"
 #include "core/text/describe.h"
 #include "core/text/shell_quote.h"
 #include "core/text/symbol.h"
-#include "cupti/attach/choice.h"
 
 namespace coalprof {
 namespace {
@@ -86,6 +82,15 @@ std::vector<Warning> missing_ranges(const std::vector<std::string>& wanted,
 
 }  // namespace
 
+std::vector<Warning> problems_of(const std::vector<Trace>& traces, std::string_view code) {
+    std::vector<Warning> warnings;
+    std::set<std::string> problems;
+    for (const Trace& trace : traces) problems.insert(trace.problems.begin(), trace.problems.end());
+    for (const std::string& problem : problems)
+        warnings.push_back({.code = std::string(code), .point = {}, .text = problem});
+    return warnings;
+}
+
 std::vector<Warning> problems_of_run(const std::vector<Trace>& traces,
                                      const std::vector<Trace>& later,
                                      const std::vector<std::string>& ranges) {
@@ -110,5 +115,3 @@ void append(std::vector<Warning>& all, const std::vector<Warning>& more) {
 }
 
 }  // namespace coalprof
-
-#endif

@@ -1,0 +1,25 @@
+// What wastes memory traffic in the kernels of a program: why, what would fix it, and what that
+// could save. Instructions of a kernel that waste for one cause are one finding.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/lines/line_report.h"
+#include "core/machine/machine.h"
+#include "core/result/result.h"
+
+namespace coalprof {
+
+// The cause of machine code, of whose addresses nothing is known.
+inline constexpr std::string_view wasted_sectors = "wasted_sectors";
+
+// `points`: the names of the reports in the result. Left out are lines that waste less than a
+// tenth, and those of which no warp was kept that wastes. Of machine code no warps are kept: a
+// kernel has one finding, at the instruction that wastes most. Those that save most come first.
+std::vector<LineFinding> findings_of(const std::vector<LineReport>& reports,
+                                     const std::vector<std::string>& points,
+                                     const Machine& machine);
+
+}  // namespace coalprof

@@ -1,0 +1,40 @@
+// The lines of a program with what each wastes, and what that costs.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/program/traced_lines.h"
+#include "core/result/reading.h"
+
+namespace coalprof {
+
+// A kernel's launches together.
+struct KernelTime {
+    std::optional<double> seconds;
+    std::optional<std::uint64_t> launches;
+};
+
+// What the GPU takes, as far as it is known.
+struct LineCosts {
+    std::map<std::string, KernelTime> kernels;  // by mangled name
+    double passes_per_second = 0;  // of shared memory, all multiprocessors; 0: not known
+};
+
+struct LineReport {
+    LineSummary line;
+    Readings measured;   // of global memory, counted by the program's own code; of machine code all
+    Readings predicted;  // of shared memory: passes, by the rule of the model
+    double wasted_share = 0;  // of the line's sectors, or passes, from 0 to 1
+    std::optional<double> saves_seconds;
+    KernelTime kernel;
+};
+
+// Those that could save most time first, then, or where no time is known, those that waste most
+// sectors.
+std::vector<LineReport> report_lines(std::vector<LineSummary> lines, const LineCosts& costs);
+
+}  // namespace coalprof

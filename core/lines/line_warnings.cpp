@@ -1,0 +1,186 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/lines/run_warnings.h"
+#include "core/program/machine_code.h"
+#include "core/text/name_list.h"
+#include "core/text/symbol.h"
+
+namespace coalprof {
+namespace {
+
+Warning no_lines(std::string text) {
+    return {.code = "W-NO-LINES", .point = {}, .text = std::move(text)};
+}
+
+// Seconds of the whole run by the names of kernels that have no line; of graphs as well, of whose
+// kernels nobody can tell.
+struct TimeWithoutLines {
+    double all = 0;  // of kernels with lines, too
+    double in_graphs = 0;
+    std::map<std::string, double> of_kernels;
+};
+TimeWithoutLines time_without_lines(const std::vector<KernelSummary>& kernels,
+                                    const std::vector<LineSummary>& lines) {
+    TimeWithoutLines time;
+    for (const KernelSummary& summary : kernels) {
+        const std::string& name = summary.kernel.name;
+        const double seconds = summary.total_seconds();
+        time.all += seconds;
+        if (is_graph(summary.kernel) && !lines.empty())
+            time.in_graphs += seconds;
+        else if (std::ranges::none_of(
+                     lines, [&](const LineSummary& line) { return line.site.function == name; }))
+            time.of_kernels[kernel_name(name)] += seconds;
+    }
+    return time;
+}
+
+// Why some code did not count itself. Each says what to build it with, where that helps.
+std::string reasons_of(const LineTraces& traces) {
+    const std::set<std::string> reasons =
+        names_in(traces.of_ptx.empty() ? traces.first : traces.of_ptx, &Trace::lacks_ptx);
+    return fmt::format("{}", fmt::join(reasons, "; "));
+}
+
+// Kernels whose code could not count itself, their share of the time, and what gives them lines.
+std::vector<Warning> kernels_without_lines(const TimeWithoutLines& time,
+                                           const std::vector<KernelSummary>& kernels,
+                                           const LineTraces& traces) {
+    if (time.of_kernels.empty()) return {};
+    NameList names(2);
+    double seconds = 0;
+    for (const auto& [name, of_kernel] : time.of_kernels) {
+        names.add(name);
+        seconds += of_kernel;
+    }
+    std::string text = "no lines of " + names.text();
+    if (time.all > 0) text += fmt::format(" ({:.0f} % of the time)", 100 * seconds / time.all);
+    if (const std::string reasons = reasons_of(traces); !reasons.empty()) text += ": " + reasons;
+    const auto next = kernels_of_machine_code(kernels, traces.first, traces.of_ptx, 1);
+    if (traces.of_machine_code.empty() && !next.empty())
+        text += fmt::format("; --machine-code 1 counts {}", kernel_name(next.front().name));
+    return {no_lines(text)};
+}
+
+std::vector<Warning> time_in_graphs(const TimeWithoutLines& time) {
+    if (time.in_graphs == 0) return {};
+    return {no_lines(
+        fmt::format("{:.0f} % of the GPU's time passed in CUDA graphs, and is no kernel's here; "
+                    "lines may hold what their kernels executed there",
+                    100 * time.in_graphs / time.all))};
+}
+
+// What was asked for and did not come, where nothing says why.
+std::vector<Warning> silence_of(const MachineCodeRun& run) {
+    if (std::ranges::any_of(run.traces, [](const Trace& one) { return !one.problems.empty(); }))
+        return {};
+    const bool was_launched = std::ranges::any_of(run.traces, [&](const Trace& trace) {
+        return trace.launches && std::ranges::any_of(*trace.launches, [&](const auto& entry) {
+                   return entry.first.name == run.kernel;
+               });
+    });
+    const bool has_instructions = std::ranges::any_of(run.traces, [&](const Trace& trace) {
+        return std::ranges::count(trace.instructions, run.kernel, &TracedInstruction::function) > 0;
+    });
+    const std::string name = short_kernel_name(run.kernel);
+    if (!was_launched)
+        return {no_lines(fmt::format(
+            "{} was not launched in the run that was to count its instructions", name))};
+    if (!has_instructions)
+        return {no_lines(fmt::format("CUPTI counted no memory instructions of {}", name))};
+    return {};
+}
+
+std::vector<Warning> bulk_copies_in(const std::vector<Trace>& traces) {
+    std::vector<Warning> warnings;
+    for (const auto& [kernel, copies] : bulk_copies_of(traces))
+        warnings.push_back(
+            no_lines(fmt::format("no lines of the bulk copies (TMA) of {}: {} were executed, and "
+                                 "CUPTI counts no sectors of them",
+                                 short_kernel_name(kernel), copies)));
+    return warnings;
+}
+
+// `why`: they may.
+std::vector<Warning> lines_that_differ(const std::vector<KernelSummary>& kernels,
+                                       const std::vector<Trace>& traces, std::string_view why) {
+    std::vector<Warning> warnings;
+    for (const LinesDiffer& kernel : kernels_whose_lines_differ(kernels, traces))
+        warnings.push_back(
+            {.code = "W-LINES-DIFFER",
+             .point = {},
+             .text = fmt::format("the lines of {} add up to {:.0f} sectors, the launches that "
+                                 "the hardware counted make {:.0f} of all: {}",
+                                 short_kernel_name(kernel.function), kernel.sectors_of_lines,
+                                 kernel.sectors_of_hardware, why)});
+    return warnings;
+}
+
+// What went wrong with some kernels is said of them.
+std::vector<Warning> problems_of_machine_code(const std::vector<MachineCodeRun>& runs) {
+    std::map<std::string, std::vector<std::string>> kernels_of;
+    for (const MachineCodeRun& run : runs)
+        for (const Warning& problem : problems_of(run.traces, {}))
+            kernels_of[problem.text].push_back(short_kernel_name(run.kernel));
+    std::vector<Warning> warnings;
+    for (const auto& [problem, kernels] : kernels_of)
+        warnings.push_back(
+            no_lines(kernels.size() > 1 && kernels.size() == runs.size()
+                         ? problem
+                         : fmt::format("{}: {}", fmt::join(kernels, ", "), problem)));
+    return warnings;
+}
+
+// Counters may not be read, or give no value: code counts itself all the same.
+std::vector<Warning> lines_without_times(const std::vector<KernelSummary>& kernels,
+                                         const std::vector<LineSummary>& lines) {
+    if (lines.empty() || std::ranges::any_of(kernels, &KernelSummary::has_time)) return {};
+    return {{.code = "W-NO-COUNTERS",
+             .point = {},
+             .text = "lines have sectors, shapes and findings all the same; no times, and not what "
+                     "a fix saves: the line that wastes most sectors comes first"}};
+}
+
+// Of machine code nobody can mend it.
+bool lacks_line_information(const std::vector<LineSummary>& lines) {
+    const auto is_ptx = [](const LineSummary& line) { return !line.is_machine_code(); };
+    return std::ranges::any_of(lines, is_ptx) &&
+           std::ranges::none_of(lines, [&](const LineSummary& line) {
+               return is_ptx(line) && !line.place().file.empty();
+           });
+}
+
+}  // namespace
+
+std::vector<Warning> warnings_of_lines(const std::vector<KernelSummary>& kernels,
+                                       const std::vector<LineSummary>& lines,
+                                       const LineTraces& traces) {
+    const TimeWithoutLines time = time_without_lines(kernels, lines);
+    std::vector<Warning> all = kernels_without_lines(time, kernels, traces);
+    append(all, time_in_graphs(time));
+    append(all, lines_without_times(kernels, lines));
+    for (const MachineCodeRun& run : traces.of_machine_code) {
+        append(all, silence_of(run));
+        append(all, bulk_copies_in(run.traces));
+        append(all, lines_that_differ(kernels, run.traces,
+                                      "its launches ask for other sectors from run to run"));
+    }
+    append(all, lines_that_differ(kernels, traces.of_ptx,
+                                  "where lanes part, the program's own code is arranged in another "
+                                  "way, or later launches ask for other sectors"));
+    if (lacks_line_information(lines))
+        all.push_back({.code = "W-NO-LINE-INFO",
+                       .point = {},
+                       .text = "the program was built without line information: compile it with "
+                               "nvcc -lineinfo to see source lines"});
+    append(all, problems_of(traces.of_ptx, "W-NO-LINES"));
+    append(all, problems_of_machine_code(traces.of_machine_code));
+    return all;
+}
+
+}  // namespace coalprof

@@ -1,0 +1,25 @@
+// The kernels of a program that ran, with what their lines, or their bytes, say of the sectors that
+// they could do without.
+#pragma once
+
+#include <vector>
+
+#include "core/lines/run_lines.h"
+
+namespace coalprof {
+
+// A point for each kernel, grid and block: counters of one launch, and beside them `excess` (ratio:
+// sectors beyond the fewest that widths and lanes need), `cost_seconds` (about, of all launches)
+// and a `verdict` in a word. The ideal sectors of a kernel in several shapes are shared out by the
+// sectors of each. Kernels without lines are judged by their bytes where those were counted: then
+// the excess is at most this, as no launch needs fewer sectors.
+std::vector<Point> points_of_kernels(const std::vector<KernelSummary>& kernels,
+                                     const RunLines& lines);
+
+// The same after one run, which cannot tell what was needed.
+std::vector<Point> points_of_kernels(const std::vector<KernelSummary>& kernels);
+
+// Of the time of all kernels, from 0 to 1: that of kernels which no line says anything of.
+double share_without_lines(const std::vector<KernelSummary>& kernels, const RunLines& lines);
+
+}  // namespace coalprof

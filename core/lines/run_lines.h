@@ -1,0 +1,47 @@
+// The lines of a program that ran: their points, the findings, and what kept others from coming.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/lines/line_report.h"
+#include "core/machine/machine.h"
+#include "core/program/traced_kernels.h"
+#include "core/result/result.h"
+#include "core/write/output_file.h"
+
+namespace coalprof {
+
+// A run in which CUPTI counted the machine code of one kernel.
+struct MachineCodeRun {
+    std::string kernel;  // by its mangled name
+    std::vector<Trace> traces;
+};
+
+// The traces of a program's runs.
+struct LineTraces {
+    std::vector<Trace> first;   // which the hardware counted
+    std::vector<Trace> of_ptx;  // which counted itself
+    std::vector<MachineCodeRun> of_machine_code;
+};
+
+struct RunLines {
+    // By mangled names, with those that execute no access.
+    std::set<std::string> counted_kernels;
+    std::vector<LineReport> reports;  // those that could save most time first
+    std::vector<Point> points;        // of each report one
+    std::vector<LineFinding> findings;
+    std::vector<Warning> warnings;
+};
+
+// `kernels` were counted by the hardware, `traces` come from a GPU of this kind, whose
+// multiprocessors together pass so many requests through shared memory in a second; 0: not known.
+RunLines lines_of_run(const std::vector<KernelSummary>& kernels, const LineTraces& traces,
+                      const Machine& machine, double passes_per_second);
+
+// A warps file of the warps that were kept. Where none were, the file is left as it is and a
+// warning says so. Throws Error (ExitCode::output).
+std::vector<Warning> save_addresses(OutputFile& file, const RunLines& lines);
+
+}  // namespace coalprof

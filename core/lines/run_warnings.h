@@ -1,0 +1,31 @@
+// What a result of `coalprof run` does not have, or not surely, and why.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/lines/run_lines.h"
+
+namespace coalprof {
+
+// The sentences of all processes, each once.
+std::vector<Warning> problems_of(const std::vector<Trace>& traces, std::string_view code);
+
+// What went wrong while the runs counted. `later`: of runs after the first, of which only an early
+// end matters. `ranges`: of NVTX, that were asked for.
+std::vector<Warning> problems_of_run(const std::vector<Trace>& traces,
+                                     const std::vector<Trace>& later,
+                                     const std::vector<std::string>& ranges);
+
+// Which kernels have no lines, and which have some that are not sure.
+std::vector<Warning> warnings_of_lines(const std::vector<KernelSummary>& kernels,
+                                       const std::vector<LineSummary>& lines,
+                                       const LineTraces& traces);
+
+// A later run that ended in another way. `during`: what it was for.
+std::vector<Warning> other_end_of(int code, int code_before, const std::string& during);
+
+void append(std::vector<Warning>& all, const std::vector<Warning>& more);
+
+}  // namespace coalprof
