@@ -120,8 +120,7 @@ std::vector<KernelRow> kernel_rows(const std::vector<Point>& points, bool folds)
 
 class RunTable {
  public:
-    RunTable(const std::vector<Point>& points, const ResultHead& head, const TableStyle& style)
-        : style_(style), runs_(head.passes) {
+    RunTable(const std::vector<Point>& points, const TableStyle& style) : style_(style) {
         std::vector<KernelRow> rows = kernel_rows(points, !style.explains_all);
         for (const KernelRow& row : rows) total_ += row.seconds;
         for (KernelRow& row : rows) sort_in(std::move(row));
@@ -227,8 +226,6 @@ class RunTable {
         put_rest(lines, harmless_, "nothing to gain");
         put_rest(lines, unknown_, "not known");
         lines.push_back(totals());
-        lines.push_back(
-            fmt::format("counted in {} of the program (--fast: one)", counted_noun(runs_, "run")));
         return lines;
     }
 
@@ -252,7 +249,6 @@ class RunTable {
 
     static constexpr std::size_t least_name = 16;  // columns
     TableStyle style_;
-    std::uint64_t runs_;
     double total_ = 0;
     double cost_ = 0;
     std::uint64_t kernels_ = 0;
@@ -266,7 +262,7 @@ class RunTable {
 
 // Rows, notes and warnings that stand there already, and what folding makes of them.
 std::size_t lines_of(const Table& table, const ResultTail& tail, std::size_t width) {
-    std::size_t lines = 3 + table.rows.size();  // title and heading
+    std::size_t lines = 5 + table.rows.size();  // title, heading, two blank ones
     for (const TableNote& note : table.notes) lines += folded(note.text, {.columns = width}).size();
     for (const Warning& warning : tail.warnings)
         lines += folded(describe(warning), {.columns = width}).size();
@@ -274,26 +270,31 @@ std::size_t lines_of(const Table& table, const ResultTail& tail, std::size_t wid
 }
 
 // As many as a screen has room for, the first in any case.
-void add_findings(Table& table, const ResultTail& tail, const TableStyle& style) {
-    std::size_t lines = lines_of(table, tail, style.width) + 2;
+void add_findings(Table& table, const ResultTail& tail, std::uint64_t runs,
+                  const TableStyle& style) {
+    const auto add = [&](std::string_view text) {
+        table.notes.push_back({TableNote::Rank::plain, cell_text(text, whole_note, style.ascii)});
+        return folded(table.notes.back().text, {.columns = style.width, .hanging = 2}).size();
+    };
+    std::size_t lines = lines_of(table, tail, style.width) + 1;
     std::size_t shown = 0;
     for (const LineFinding& finding : tail.findings) {
-        const std::string text =
-            cell_text(fmt::format("{}. {}", shown + 1, finding_text(finding, style.ascii)),
-                      whole_note, style.ascii);
-        const std::string command = finding_command(finding);
-        lines += folded(text, {.columns = style.width, .hanging = 2}).size() + !command.empty();
-        if (shown > 0 && !style.explains_all && lines > screen_lines) break;
-        table.notes.push_back({TableNote::Rank::verdict, text});
-        if (!command.empty())
-            table.notes.push_back(
-                {TableNote::Rank::plain, cell_text(command, whole_note, style.ascii)});
+        const std::size_t before = table.notes.size();
+        lines += add(fmt::format("{}. {}", shown + 1, finding_text(finding, style.ascii)));
+        if (const std::string command = finding_command(finding); !command.empty())
+            lines += add(command);
+        if (shown > 0 && !style.explains_all && lines > screen_lines) {
+            table.notes.resize(before);
+            break;
+        }
         ++shown;
     }
-    if (shown < tail.findings.size())
-        table.notes.push_back(
-            {TableNote::Rank::plain, fmt::format("{} of {}: -v or --json shows the rest", shown,
-                                                 counted_noun(tail.findings.size(), "finding"))});
+    const std::string rest = shown < tail.findings.size()
+                                 ? fmt::format("{} of {} (-v: all); ", shown,
+                                               counted_noun(tail.findings.size(), "finding"))
+                                 : std::string();
+    add(fmt::format("{}counted in {} of the program (--fast: one)", rest,
+                    counted_noun(runs, "run")));
 }
 
 class RunTableWriter : public ResultSink {
@@ -324,9 +325,9 @@ class RunTableWriter : public ResultSink {
 
  private:
     void put(const ResultTail& tail) {
-        Table table = RunTable(points_, head_, style_).table();
+        Table table = RunTable(points_, style_).table();
         table.above = {title_of(head_, style_)};
-        add_findings(table, tail, style_);
+        add_findings(table, tail, head_.passes, style_);
         for (const Warning& warning : tail.warnings)
             table.notes.push_back(
                 {TableNote::Rank::plain, cell_text(describe(warning), whole_note, style_.ascii)});
