@@ -78,7 +78,7 @@ std::vector<TouchedLine> touched_lines(const WarpAccess& access) {
         const auto byte = static_cast<std::uint32_t>(address % sector_bytes);
         sector.lanes |= 1u << lane;
         sector.is_moved = true;
-        sector.used_bytes |= ((1u << access.width_bytes) - 1) << byte;
+        sector.used_bytes |= static_cast<std::uint32_t>((1ull << access.width_bytes) - 1) << byte;
         const std::uint32_t end =
             std::min(byte + access.width_bytes, static_cast<std::uint32_t>(sector_bytes));
         for (std::uint32_t word = byte / 4; word * 4 < end; ++word) ++sector.lanes_of_word[word];

@@ -79,7 +79,7 @@ const WarpAccess* example_of(const LineSummary& line, const Machine& machine) {
 
 // As explain takes it. Empty where no pattern is alike.
 std::string pattern_like(const WarpShape& shape, Space space) {
-    if (shape.active_lanes < 2 || shape.width_bytes == 0) return {};
+    if (shape.active_lanes < 2 || shape.width_bytes == 0 || shape.width_bytes > 16) return {};
     const std::string_view type = shape.width_bytes == 1   ? "u8"
                                   : shape.width_bytes == 2 ? "u16"
                                   : shape.width_bytes == 4 ? "f32"

@@ -83,6 +83,8 @@ std::vector<LineReport> report_lines(std::vector<LineSummary> lines, const LineC
             report.kernel = kernel->second;
         if (report.line.site.space == Space::global)
             add_sectors(report, report.kernel.seconds, sectors_of_kernel[function]);
+        else if (report.line.site.space == Space::local)
+            report.predicted = readings_of(report.line);  // by how it is interleaved
         else
             add_shared(report, report.kernel.seconds, costs.passes_per_second);
         reports.push_back(std::move(report));

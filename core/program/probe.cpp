@@ -59,7 +59,12 @@ class Rewriter {
     void function(std::string_view header);
     void body_statement();
     void location();
+    void take_address(const MemoryInstruction& instruction);
     void count(const MemoryInstruction& instruction);
+    void count_generic(const MemoryInstruction& instruction);
+    void count_low_lanes(const MemoryInstruction& instruction);
+    void count_local(const MemoryInstruction& instruction);
+    static std::string with_guard(const MemoryInstruction& instruction);
     void call(const MemoryInstruction& instruction, Space space, const std::string& address,
               const std::string& condition);
     void resolve_lines();
@@ -242,37 +247,71 @@ void Rewriter::location() {
     copy_to(line_end());
 }
 
-void Rewriter::count(const MemoryInstruction& instruction) {
-    const std::uint32_t bits = registers_.bits_of(instruction.base);
-    std::string code =
-        "{ .reg .b64 %coalprof_a, %coalprof_b; .reg .pred %coalprof_p, %coalprof_q; ";
-    code += bits == 32 ? fmt::format("cvt.u64.u32 %coalprof_a, {}; ", instruction.base)
-                       : fmt::format("mov.b64 %coalprof_a, {}; ", instruction.base);
+// In %coalprof_a what the instruction's address is.
+void Rewriter::take_address(const MemoryInstruction& instruction) {
+    result_.text +=
+        "{ .reg .b64 %coalprof_a, %coalprof_b; .reg .b32 %coalprof_l; "
+        ".reg .pred %coalprof_p, %coalprof_q; ";
+    result_.text += registers_.bits_of(instruction.base) == 32
+                        ? fmt::format("cvt.u64.u32 %coalprof_a, {}; ", instruction.base)
+                        : fmt::format("mov.b64 %coalprof_a, {}; ", instruction.base);
     if (instruction.offset != "0")
-        code += fmt::format("add.s64 %coalprof_a, %coalprof_a, {}; ", instruction.offset);
-    result_.text += code;
-    if (instruction.space != PtxSpace::generic) {
+        result_.text += fmt::format("add.s64 %coalprof_a, %coalprof_a, {}; ", instruction.offset);
+}
+
+void Rewriter::count(const MemoryInstruction& instruction) {
+    take_address(instruction);
+    if (instruction.lanes < warp_lanes)
+        count_low_lanes(instruction);
+    else if (instruction.space == PtxSpace::generic)
+        count_generic(instruction);
+    else if (instruction.space == PtxSpace::local)
+        count_local(instruction);
+    else
         call(instruction, instruction.space == PtxSpace::shared ? Space::shared : Space::global,
              "%coalprof_a", instruction.guard);
-    } else {
-        // Both questions are asked of the address; where the instruction is guarded, its guard
-        // decides too.
-        std::string both = "%coalprof_p";
-        std::string guard;
-        if (instruction.guard.starts_with('!'))
-            guard = fmt::format(
-                "not.pred %coalprof_q, {}; and.pred %coalprof_p, %coalprof_p, "
-                "%coalprof_q; ",
-                instruction.guard.substr(1));
-        else if (!instruction.guard.empty())
-            guard = fmt::format("and.pred %coalprof_p, %coalprof_p, {}; ", instruction.guard);
-        result_.text += "isspacep.global %coalprof_p, %coalprof_a; " + guard;
-        call(instruction, Space::global, "%coalprof_a", both);
-        result_.text += "isspacep.shared %coalprof_p, %coalprof_a; " + guard +
-                        "cvta.to.shared.u64 %coalprof_b, %coalprof_a; ";
-        call(instruction, Space::shared, "%coalprof_b", both);
-    }
     result_.text += "}\n\t";
+}
+
+// What decides beside %coalprof_p: the instruction's own guard.
+std::string Rewriter::with_guard(const MemoryInstruction& instruction) {
+    if (instruction.guard.starts_with('!'))
+        return fmt::format(
+            "not.pred %coalprof_q, {}; and.pred %coalprof_p, %coalprof_p, %coalprof_q; ",
+            instruction.guard.substr(1));
+    if (instruction.guard.empty()) return {};
+    return fmt::format("and.pred %coalprof_p, %coalprof_p, {}; ", instruction.guard);
+}
+
+// Both questions are asked of the address.
+void Rewriter::count_generic(const MemoryInstruction& instruction) {
+    const std::string guard = with_guard(instruction);
+    result_.text += "isspacep.global %coalprof_p, %coalprof_a; " + guard;
+    call(instruction, Space::global, "%coalprof_a", "%coalprof_p");
+    if (instruction.width_bytes > 16) return;  // shared memory has no such access
+    result_.text += "isspacep.shared %coalprof_p, %coalprof_a; " + guard +
+                    "cvta.to.shared.u64 %coalprof_b, %coalprof_a; ";
+    call(instruction, Space::shared, "%coalprof_b", "%coalprof_p");
+}
+
+// Rows of matrices, which lie in shared memory.
+void Rewriter::count_low_lanes(const MemoryInstruction& instruction) {
+    if (instruction.space == PtxSpace::generic)
+        result_.text += "cvta.to.shared.u64 %coalprof_a, %coalprof_a; ";
+    result_.text +=
+        fmt::format("mov.u32 %coalprof_l, %laneid; setp.lt.u32 %coalprof_p, %coalprof_l, {}; {}",
+                    instruction.lanes, with_guard(instruction));
+    call(instruction, Space::shared, "%coalprof_a", "%coalprof_p");
+}
+
+// Where the word lies: those of a warp's lanes side by side (core/count/local_memory.h).
+void Rewriter::count_local(const MemoryInstruction& instruction) {
+    result_.text +=
+        "shr.u64 %coalprof_b, %coalprof_a, 2; shl.b64 %coalprof_b, %coalprof_b, 7; "
+        "and.b64 %coalprof_a, %coalprof_a, 3; add.s64 %coalprof_b, %coalprof_b, %coalprof_a; "
+        "mov.u32 %coalprof_l, %laneid; mul.wide.u32 %coalprof_a, %coalprof_l, 4; "
+        "add.s64 %coalprof_a, %coalprof_a, %coalprof_b; ";
+    call(instruction, Space::local, "%coalprof_a", instruction.guard);
 }
 
 void Rewriter::call(const MemoryInstruction& instruction, Space space, const std::string& address,

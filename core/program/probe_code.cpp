@@ -300,6 +300,13 @@ std::string with_texts(std::string_view code, const std::map<std::string_view, s
     return text;
 }
 
+// The thread's own, of where a word of local memory lies among those of the other lanes.
+std::uint64_t address_in(const PtxSite& site, std::uint64_t address) {
+    if (site.space != Space::local) return address;
+    const std::uint64_t row_bytes = std::uint64_t{warp_lanes} * local_word_bytes;
+    return address / row_bytes * local_word_bytes + address % local_word_bytes;
+}
+
 }  // namespace
 
 std::size_t samples_of_each_of(std::size_t sites) {
@@ -308,7 +315,10 @@ std::size_t samples_of_each_of(std::size_t sites) {
 }
 
 std::uint32_t probe_word(std::size_t site, const PtxSite& of) {
-    std::uint32_t word = static_cast<std::uint32_t>(site) | of.width_bytes << 24;
+    // Of local memory word by word: the first stands for all.
+    const std::uint32_t width =
+        of.space == Space::local ? std::min(of.width_bytes, local_word_bytes) : of.width_bytes;
+    std::uint32_t word = static_cast<std::uint32_t>(site) | width << 24;
     if (of.space == Space::shared) word |= shared_bit;
     if (of.kind == AccessKind::load) word |= load_bit;
     return word;
@@ -344,9 +354,9 @@ std::vector<WarpAccess> accesses_of(const PtxSite& site, const std::vector<std::
         for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
             if ((access.active_lanes >> lane & 1) == 0) continue;
             const std::uint64_t word = words[at + 2 + lane];
-            is_whole =
-                is_whole && word >> 48 == mark && (word & address_mask) % site.width_bytes == 0;
-            access.addresses[lane] = word & address_mask;
+            const std::uint64_t address = address_in(site, word & address_mask);
+            is_whole = is_whole && word >> 48 == mark && address % site.width_bytes == 0;
+            access.addresses[lane] = address;
         }
         if (is_whole) all.push_back(access);
     }

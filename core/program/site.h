@@ -31,6 +31,9 @@ struct PtxSite {
     std::uint32_t width_bytes = 4;  // a lane
 };
 
+// Local memory is interleaved by words of this size.
+inline constexpr std::uint32_t local_word_bytes = 4;
+
 // What the GPU keeps of a site: counts, in this order, then samples. All numbers are 64 bits wide,
 // little-endian.
 struct SiteTotals {

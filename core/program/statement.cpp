@@ -17,6 +17,7 @@ constexpr std::array type_widths{
     Named{"s16", 2}, Named{"f16", 2}, Named{"bf16", 2}, Named{"f16x2", 4}, Named{"bf16x2", 4},
     Named{"b32", 4}, Named{"u32", 4}, Named{"s32", 4},  Named{"f32", 4},   Named{"b64", 8},
     Named{"u64", 8}, Named{"s64", 8}, Named{"f64", 8},  Named{"b128", 16}};
+constexpr std::uint32_t widest_access = 32;  // bytes of a lane: ld.global.v8.f32
 constexpr std::array vector_sizes{Named{"v2", 2}, Named{"v4", 4}, Named{"v8", 8}};
 
 template <std::size_t count>
@@ -43,8 +44,8 @@ std::optional<PtxSpace> space_of(const std::vector<std::string_view>& parts) {
     for (const std::string_view part : parts) {
         if (part == "global") return PtxSpace::global;
         if (part == "shared" || part == "shared::cta") return PtxSpace::shared;
-        if (part == "const" || part == "local" || part.starts_with("param") ||
-            part == "shared::cluster")
+        if (part == "local") return PtxSpace::local;
+        if (part == "const" || part.starts_with("param") || part == "shared::cluster")
             return std::nullopt;
     }
     return PtxSpace::generic;
@@ -95,6 +96,24 @@ std::optional<MemoryInstruction> asynchronous_copy(MemoryInstruction instruction
                               : bytes == "8" || bytes == "0x8"                     ? 8
                                                                                    : 4;
     set_address(instruction, bracket_of(operands, 1));
+    if (instruction.base.empty()) return std::nullopt;
+    return instruction;
+}
+
+// ldmatrix.sync.aligned.m8n8.x2.shared.b16 {...}, [from]: each lane below 8 times the matrices
+// gives the address of a row of 16 bytes.
+std::optional<MemoryInstruction> matrix_rows(MemoryInstruction instruction,
+                                             const std::vector<std::string_view>& parts,
+                                             std::string_view operands) {
+    const auto has = [&](std::string_view part) {
+        return std::ranges::find(parts, part) != parts.end();
+    };
+    if (!has("m8n8")) return std::nullopt;
+    instruction.kind = parts.front() == "ldmatrix" ? AccessKind::load : AccessKind::store;
+    instruction.space = has("shared") || has("shared::cta") ? PtxSpace::shared : PtxSpace::generic;
+    instruction.width_bytes = 16;
+    instruction.lanes = has("x4") ? 32 : has("x2") ? 16 : 8;
+    set_address(instruction, bracket_of(operands, 0));
     if (instruction.base.empty()) return std::nullopt;
     return instruction;
 }
@@ -159,6 +178,8 @@ std::optional<MemoryInstruction> memory_instruction(std::string_view statement) 
     const std::string_view operands = statement.substr(end);
     const std::vector<std::string_view> parts = parts_of_opcode(instruction.opcode);
     if (parts.front() == "cp") return asynchronous_copy(std::move(instruction), parts, operands);
+    if (parts.front() == "ldmatrix" || parts.front() == "stmatrix")
+        return matrix_rows(std::move(instruction), parts, operands);
     const auto kind = kind_of(parts.front());
     const auto space = space_of(parts);
     const std::uint32_t width = number_named(type_widths, parts);
@@ -171,7 +192,7 @@ std::optional<MemoryInstruction> memory_instruction(std::string_view statement) 
     if (const auto words = words_of(operands.substr(0, operands.find('[')));
         instruction.kind == AccessKind::atomic && words.size() == 1)
         instruction.result = words.front();
-    if (instruction.width_bytes > 16 || instruction.base.empty()) return std::nullopt;
+    if (instruction.width_bytes > widest_access || instruction.base.empty()) return std::nullopt;
     return instruction;
 }
 

@@ -14,7 +14,7 @@
 namespace coalprof {
 
 // Which memory an instruction reaches; generic: its address tells, when it runs.
-enum class PtxSpace : std::uint8_t { global, shared, generic };
+enum class PtxSpace : std::uint8_t { global, shared, local, generic };
 
 // A load, store, atomic or reduction of a memory that is counted.
 struct MemoryInstruction {
@@ -23,13 +23,14 @@ struct MemoryInstruction {
     AccessKind kind = AccessKind::load;
     PtxSpace space = PtxSpace::global;
     std::uint32_t width_bytes = 4;
-    std::string base;          // of the address: "%rd4", a variable's name, or a number
-    std::string offset = "0";  // added to it
-    std::string result = {};   // of an atomic: the register that gets what was there
+    std::uint32_t lanes = warp_lanes;  // the lowest so many give addresses: of ldmatrix fewer
+    std::string base;                  // of the address: "%rd4", a variable's name, or a number
+    std::string offset = "0";          // added to it
+    std::string result = {};           // of an atomic: the register that gets what was there
 };
 
 // `statement`: from its guard or opcode to the semicolon, without it. None for all others: those of
-// parameters, constants, local memory and textures, bulk copies, and widths above 16 bytes.
+// parameters, constants and textures, bulk copies, and widths above 32 bytes.
 std::optional<MemoryInstruction> memory_instruction(std::string_view statement);
 
 // Widths of registers, from their declarations.

@@ -129,7 +129,7 @@ std::optional<WarpAccess> warp_from(JsonView numbers, const PtxSite& site) {
 
 std::uint32_t width_at(JsonView line) {
     const std::uint64_t width = natural_at(line, "width");
-    if (width > 16 || !std::has_single_bit(width)) complain("width", "that of an access");
+    if (width > 32 || !std::has_single_bit(width)) complain("width", "that of an access");
     return static_cast<std::uint32_t>(width);
 }
 

@@ -55,6 +55,15 @@ std::vector<LineSummary> summarize_lines(const std::vector<Trace>& traces) {
 Readings readings_of(const LineSummary& line) {
     if (line.counted) return *line.counted;
     Readings readings;
+    if (line.site.space == Space::local) {
+        // The sectors of one word of each lane were counted.
+        const bool is_load = line.site.kind == AccessKind::load;
+        readings[is_load ? Counter::local_load_requests : Counter::local_store_requests] =
+            line.totals.executed;
+        readings[is_load ? Counter::local_load_sectors : Counter::local_store_sectors] =
+            line.totals.sectors * std::max(1u, line.site.width_bytes / local_word_bytes);
+        return readings;
+    }
     const auto set = [&](AccessField counter, std::uint64_t value) {
         readings[access_counter(line.site.kind, counter)] = value;
     };

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "core/count/shared_memory.h"
+#include "core/program/sample_kernels.h"
 #include "core/program/statement.h"
 #include "core/program/warp_machine.h"
 #include "test_data.h"
@@ -73,17 +74,20 @@ std::vector<std::string> told(const ProbedPtx& result) {
     for (const PtxSite& site : result.sites)
         lines.push_back(site.function + " " + site.instruction + " " +
                         std::to_string(site.width_bytes) +
-                        (site.space == Space::shared ? " shared" : " global"));
+                        (site.space == Space::shared  ? " shared"
+                         : site.space == Space::local ? " local"
+                                                      : " global"));
     return lines;
 }
 
-TEST(Probe, finds_what_reads_and_writes_global_and_shared_memory) {
-    EXPECT_THAT(told(probed(program)),
-                ElementsAre("kernel ld.global.v2.f32 8 global", "kernel st.shared.f32 4 shared",
-                            "kernel ld.u16 2 global", "kernel ld.u16 2 shared",
-                            "kernel atom.global.add.u32 4 global",
-                            "kernel cp.async.cg.shared.global 16 global",
-                            "kernel red.shared.add.u32 4 shared", "other st.global.u8 1 global"));
+TEST(Probe, finds_what_reads_and_writes_memory) {
+    EXPECT_THAT(
+        told(probed(program)),
+        ElementsAre("kernel ld.global.v2.f32 8 global", "kernel st.shared.f32 4 shared",
+                    "kernel ld.u16 2 global", "kernel ld.u16 2 shared",
+                    "kernel atom.global.add.u32 4 global",
+                    "kernel cp.async.cg.shared.global 16 global", "kernel st.local.f32 4 local",
+                    "kernel red.shared.add.u32 4 shared", "other st.global.u8 1 global"));
 }
 
 // Counted by hand in the file. Inline code in braces, blanks around operands, a vector of one.
@@ -92,11 +96,13 @@ TEST(Probe, finds_what_triton_writes) {
     const ProbedPtx result = probed(std::string(std::istreambuf_iterator<char>(file), {}));
     std::map<std::string, int> found;
     for (const std::string& line : told(result)) ++found[line.substr(line.find(' ') + 1)];
-    EXPECT_EQ(found, (std::map<std::string, int>{{"ld.global.v4.b32 16 global", 4},
-                                                 {"st.global.b32 4 global", 1},
-                                                 {"st.shared.b32 4 shared", 8},
-                                                 {"ld.shared.b32 4 shared", 8},
-                                                 {"st.shared.v4.b32 16 shared", 1}}));
+    EXPECT_EQ(found, (std::map<std::string, int>{
+                         {"ld.global.v4.b32 16 global", 4},
+                         {"st.global.b32 4 global", 1},
+                         {"st.shared.b32 4 shared", 8},
+                         {"ld.shared.b32 4 shared", 8},
+                         {"st.shared.v4.b32 16 shared", 1},
+                         {"ldmatrix.sync.aligned.m8n8.x1.shared.b16 16 shared", 1}}));
     EXPECT_EQ(result.sites[0].source, (SourceLine{"/src/fused.py", 34}));
 }
 
@@ -120,7 +126,7 @@ TEST(Probe, tells_lines_and_where_code_of_the_toolkit_was_inlined) {
     EXPECT_EQ(result.sites[1].source, (SourceLine{"/usr/local/cuda/include/helpers.h", 203}));
     EXPECT_EQ(result.sites[1].inlined_at, (SourceLine{"/src/app.cu", 13}));
     EXPECT_EQ(result.sites[2].source, (SourceLine{"/src/app.cu", 14}));
-    EXPECT_EQ(result.sites[7].source, SourceLine{});
+    EXPECT_EQ(result.sites[8].source, SourceLine{});
 }
 
 // An atomic of which nobody reads the result is a reduction to the compiler.
@@ -172,7 +178,7 @@ TEST(Probe, passes_on_what_is_no_code) {
     const ProbedPtx result = probed(debugged);
     EXPECT_THAT(result.text, HasSubstr(sections));
     EXPECT_THAT(result.text, HasSubstr("/src/{.cu"));
-    EXPECT_EQ(result.sites.size(), 8u);
+    EXPECT_EQ(result.sites.size(), 9u);
 }
 
 TEST(Probe, knows_no_line_where_none_is_told) {
@@ -222,6 +228,75 @@ TEST(Probe, reads_every_beginning_of_a_program) {
         probe(program.substr(0, size), all_kernels);
 }
 
+// The code before the call, executed, with a load from the address that the call is given in its
+// place: the lanes that come there and their addresses are those of the load.
+SiteCounts given_to_the_probe(const std::string& ptx) {
+    const ProbedPtx result = probed(ptx);
+    EXPECT_EQ(result.sites.size(), 1u);
+    const std::string call = "call coalprof_probe, (coalprof_0, coalprof_1); }";
+    std::string text = result.text;
+    for (const std::string_view piece :
+         {"{ .param .b64 coalprof_0; .param .b32 coalprof_1; st.param.b64 [coalprof_0], "
+          "%coalprof_a; st.param.b32 [coalprof_1], "}) {
+        const std::size_t at = text.rfind(piece);
+        text.replace(at, text.find(';', at + piece.size()) + 1 - at,
+                     "ld.param.u64 %rd20, [p0]; add.s64 %coalprof_a, %coalprof_a, %rd20; ");
+    }
+    text.replace(text.rfind(call), call.size(), "ld.global.u8 %r30, [%coalprof_a];");
+    const std::size_t function = text.find(".visible .global .align 16 .b8 coalprof_counts");
+    text.erase(function, text.find("coalprof_done:\n\tret;\n}") + 22 - function);
+    const Code code = code_of(text);
+    const Executed executed = run(text, {1, 1, 1}, {32, 1, 1});
+    for (std::size_t i = 0; i < code.sites.size(); ++i)
+        if (code.sites[i].instruction == "ld.global.u8") return executed[i];
+    ADD_FAILURE() << text;
+    return {};
+}
+
+// Lanes that want one word of theirs lie side by side, 4 sectors; those that want another word each
+// lie in a sector each. As the model interleaves them.
+TEST(Probe, gives_local_memory_by_where_it_lies) {
+    for (const auto& [index, sectors] : {std::pair{"0", 4u}, {"%r1", 32u}}) {
+        const std::string ptx =
+            ptx_of(std::string("  .local .align 4 .b8 depot[128];\n  mov.u32 %r1, %tid.x;\n"
+                               "  mul.wide.u32 %rd1, ") +
+                   (index == std::string("0") ? "0" : index) +
+                   ", 4;\n  mov.u64 %rd2, depot;\n  add.s64 %rd3, %rd2, %rd1;\n"
+                   "  st.local.u32 [%rd3], 0;\n  ret;\n");
+        EXPECT_EQ(given_to_the_probe(ptx).global.sectors, sectors);
+        EXPECT_EQ(run(ptx, {1, 1, 1}, {32, 1, 1})[0].local.sectors, sectors);
+    }
+    WarpAccess access{.active_lanes = all_lanes, .width_bytes = 4, .space = Space::local};
+    std::vector<std::uint64_t> words{1, all_lanes};
+    for (std::uint64_t lane = 0; lane < warp_lanes; ++lane) {
+        access.addresses[lane] = lane * 8 + 4;
+        words.push_back(((lane * 8 + 4) / 4 * 128 + lane * 4) | 1ull << 63);
+    }
+    const PtxSite site{.function = "k",
+                       .source = {},
+                       .inlined_at = {},
+                       .instruction = "st",
+                       .space = Space::local};
+    const std::vector<WarpAccess> kept = accesses_of(site, words);
+    ASSERT_EQ(kept.size(), 1u);
+    EXPECT_EQ(kept[0].addresses, access.addresses) << "the thread's own";
+}
+
+// Of one matrix the first 8 lanes give the rows, of two 16.
+TEST(Probe, gives_the_rows_of_matrices) {
+    for (const auto& [matrices, lanes] : {std::pair{"x1", 8u}, {"x2", 16u}, {"x4", 32u}}) {
+        const std::string registers = matrices == std::string("x1")   ? "{%r2}"
+                                      : matrices == std::string("x2") ? "{%r2, %r3}"
+                                                                      : "{%r2, %r3, %r4, %r5}";
+        const SiteCounts counts = given_to_the_probe(
+            ptx_of("  .shared .align 16 .b8 tile[512];\n  mov.u32 %r1, %tid.x;\n"
+                   "  shl.b32 %r6, %r1, 4;\n  mov.u32 %r7, tile;\n  add.s32 %r8, %r7, %r6;\n"
+                   "  ldmatrix.sync.aligned.m8n8." +
+                   std::string(matrices) + ".shared.b16 " + registers + ", [%r8];\n  ret;\n"));
+        EXPECT_EQ(counts.lanes, lanes) << matrices;
+    }
+}
+
 // --- what the GPU executes ------------------------------------------------------------------
 
 using Lanes = std::array<WarpMachine::Lane, warp_lanes>;
@@ -268,11 +343,11 @@ TEST(Probe, counts_warps_as_sets_do_and_parts_lanes_of_other_instructions) {
     const ProbedPtx result = probed(program);
     WarpMachine machine(result);
     std::mt19937_64 random(7);
-    std::array<SiteTotals, 3> expected{};  // sites 0 (8 bytes), 1 and 2
-    const std::array<std::uint32_t, 3> widths{8, 4, 2};
+    std::array<SiteTotals, 3> expected{};  // sites 0 (32 bytes), 1 and 2
+    const std::array<std::uint32_t, 3> widths{32, 4, 2};
     for (int warp = 0; warp < 300; ++warp) {
         Lanes lanes;
-        const std::uint64_t base = (random() % (1u << 20)) * 8 + (1ull << 40);
+        const std::uint64_t base = (random() % (1u << 20)) * 32 + (1ull << 40);
         const std::uint64_t step = random() % 40;
         const std::uint32_t sites = warp % 3 == 0 ? 3 : 1;  // of different instructions at a time
         const auto site_of_warp = static_cast<std::uint32_t>(random() % 3);

@@ -30,6 +30,26 @@ TEST(MemoryInstruction, is_none_where_nothing_is_counted) {
         EXPECT_FALSE(memory_instruction(statement)) << statement;
 }
 
+TEST(MemoryInstruction, may_be_as_wide_as_32_bytes) {
+    EXPECT_EQ(memory_instruction("ld.global.v8.f32 {%f1}, [%rd1]")->width_bytes, 32u);
+    EXPECT_EQ(memory_instruction("st.global.v4.b64 [%rd1], {%rd2}")->width_bytes, 32u);
+}
+
+TEST(MemoryInstruction, of_matrices_takes_a_row_from_each_of_the_lowest_lanes) {
+    const auto two = memory_instruction(
+        "@%p1 ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%r1, %r2}, [%r3+16]");
+    ASSERT_TRUE(two);
+    EXPECT_EQ(two->space, PtxSpace::shared);
+    EXPECT_EQ(two->lanes, 16u);
+    EXPECT_EQ(two->width_bytes, 16u);
+    EXPECT_EQ(two->offset, "16");
+    const auto store = memory_instruction("stmatrix.sync.aligned.m8n8.x4.b16 [%rd1], {%r1}");
+    EXPECT_EQ(store->kind, AccessKind::store);
+    EXPECT_EQ(store->space, PtxSpace::generic);
+    EXPECT_FALSE(
+        memory_instruction("ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r1}, [%r3]"));
+}
+
 TEST(MemoryInstruction, tells_where_an_atomic_puts_what_was_there) {
     EXPECT_EQ(memory_instruction("@!%p3 atom.global.add.u32 %r2, [%rd3], 1")->result, "%r2");
     EXPECT_EQ(memory_instruction("@!%p3 atom.global.add.u32 %r2, [%rd3], 1")->guard, "!%p3");

@@ -383,7 +383,7 @@ TEST_F(TraceFile, gives_no_warp_that_no_gpu_executes) {
     };
     TraceWriter(path, {.id = 1, .program = "app"});
     append(line(16, "[[1,16],[1,40],[3,32,31],[0],[2,48]]"));
-    for (const std::uint64_t width : {0u, 3u, 32u}) append(line(width, "[[1,96]]"));
+    for (const std::uint64_t width : {0u, 3u, 64u}) append(line(width, "[[1,96]]"));
     const Trace trace = read_trace(path);
     ASSERT_EQ(trace.sites.size(), 1u);
     EXPECT_EQ(trace.sites.at("0:16").samples.size(), 2u);
