@@ -121,10 +121,13 @@ class KernelPoints {
         point.parameters.emplace_back("launches",
                                       summary.launches ? Value(*summary.launches) : Value{});
         point.parameters.emplace_back("counted", summary.counted);
+        // All launches, of which few or none were counted.
+        if (summary.has_time())
+            point.parameters.emplace_back("total_seconds", summary.total_seconds());
         if (full != kernel) point.parameters.emplace_back("function", full);
         // Two functions may have one short name.
         point.name = names_.insert(kernel + shape).second ? kernel + shape : full + shape;
-        if (summary.counted > 0) point.measured = summary.measured;
+        if (summary.counted > 0 || summary.has_time()) point.measured = summary.measured;
         return point;
     }
 

@@ -64,8 +64,7 @@ void add_to_row(KernelRow& row, const Point& point) {
     const auto reading = [&](Counter counter) {
         return point.measured ? number_or((*point.measured)[counter], 0) : 0.0;
     };
-    const double seconds = launches * reading(Counter::duration_seconds);
-    row.seconds += seconds;
+    row.seconds += number_parameter(point, "total_seconds").value_or(0);
     const double cost = number_parameter(point, "cost_seconds").value_or(-1);
     if (cost >= 0) row.cost_seconds = std::max(0.0, row.cost_seconds) + cost;
     // Without counters each shape has the same weight.

@@ -175,7 +175,7 @@ class RunProgram(Case):
         # What the library writes where there is a GPU.
         script = ("import json, os\n"
                   "with open(os.environ['COALPROF_ATTACH_FOLDER'] + '/1.trace', 'w') as trace:\n"
-                  "    for line in ({'coalprof_trace': 4, 'process': 1, 'program': 'x'},\n"
+                  "    for line in ({'coalprof_trace': 5, 'process': 1, 'program': 'x'},\n"
                   "                 {'unfinished': '_Z5waitsPi'}, {'end': True}):\n"
                   "        print(json.dumps(line), file=trace)\n"
                   "print('left out:', os.environ.get('COALPROF_ATTACH_LEFT_OUT'))")
@@ -190,7 +190,7 @@ class RunProgram(Case):
     def lines_of(self, *told, options=()):
         """How often a program ran that tells this as the library does where there is a GPU, and its result."""
         kernel = {"kernel": "_Z5scalePf", "grid": [1, 1, 1], "block": [32, 1, 1], "device": 0}
-        lines = [{"coalprof_trace": 4, "process": 1, "program": "x"},
+        lines = [{"coalprof_trace": 5, "process": 1, "program": "x"},
                  {**kernel, "launch": 1, "measured": {"duration_seconds": 1e-3}}, *told,
                  {**kernel, "launches": 2}, {"end": True}]
         script = ("import os\n"
@@ -225,7 +225,7 @@ import json, os
 what, kernel = os.environ['COALPROF_ATTACH_PASS'], os.environ.get('COALPROF_ATTACH_ONE_KERNEL')
 print(what, kernel, os.environ['COALPROF_ATTACH_FIRST'])
 shape = {'grid': [1, 1, 1], 'block': [32, 1, 1], 'device': 0}
-lines = [{'coalprof_trace': 4, 'process': 1, 'program': 'x'}]
+lines = [{'coalprof_trace': 5, 'process': 1, 'program': 'x'}]
 if what == 'traffic' and 'REFUSED' in os.environ:
     lines += [{'problem': 'cannot read counters: only administrators may'}, {'rewritable': '_Z3ptxPf'},
               {**shape, 'kernel': '_Z3ptxPf', 'launches': 4}, {**shape, 'kernel': '_Z4copyPf', 'launches': 4}]
@@ -468,7 +468,7 @@ if what == 'machine_code' and 'IS_KILLED' in os.environ:
         script = ("import json, os\n"
                   "print(os.path.basename(os.environ.get('LD_PRELOAD', 'nothing')))\n"
                   "shape = {'kernel': '_Z5scalePf', 'grid': [1, 1, 1], 'block': [32, 1, 1], 'device': 0}\n"
-                  f"lines = [{{'coalprof_trace': 4, 'process': 1, 'program': 'x'}}, {told!r},\n"
+                  f"lines = [{{'coalprof_trace': 5, 'process': 1, 'program': 'x'}}, {told!r},\n"
                   "         {'rewritable': '_Z5scalePf'}, {**shape, 'launches': 1}, {'end': True}]\n"
                   "with open(os.environ['COALPROF_ATTACH_FOLDER'] + '/1.trace', 'w') as trace:\n"
                   "    trace.write(''.join(json.dumps(line) + chr(10) for line in lines))")
@@ -530,7 +530,7 @@ if what == 'machine_code' and 'IS_KILLED' in os.environ:
     # What the library writes where there is a GPU, by a program that then goes on and exits with 7.
     TRACED = ("import json, os, signal, sys\n"
               "shape = {'kernel': '_Z5scalePf', 'grid': [1, 1, 1], 'block': [32, 1, 1], 'device': 0}\n"
-              "head = {'coalprof_trace': 4, 'process': 1, 'program': 'x'}\n"
+              "head = {'coalprof_trace': 5, 'process': 1, 'program': 'x'}\n"
               "lines = [head, {**shape, 'launch': 1, 'measured': {'duration_seconds': 1e-3, 'load_sectors': 320}},\n"
               "         {**shape, 'launches': 2}, {'end': True}]\n"
               "folder = os.environ['COALPROF_ATTACH_FOLDER']\n"
@@ -549,7 +549,7 @@ if what == 'machine_code' and 'IS_KILLED' in os.environ:
         self.assertEqual("W-NO-COUNTERS" in {one["code"] for one in result["warnings"]}, has_problem)
 
     def test_a_trace_that_cannot_be_read_takes_nothing_from_others(self):
-        for damage in ("write('2', '')", "write('2', json.dumps(head)[:20])", "write('2', json.dumps({**head, 'coalprof_trace': 5}))",
+        for damage in ("write('2', '')", "write('2', json.dumps(head)[:20])", "write('2', json.dumps({**head, 'coalprof_trace': 6}))",
                        "write('2', chr(0) * 100)", "write('2', '[' * 3000000)"):
             with self.subTest(damage):
                 ran = self.python("--json", script=self.TRACED + damage + "; sys.exit(7)")

@@ -47,7 +47,7 @@ def commands():
 KERNELS = ("_Z5scalePf", "_Z4copyPf")
 SHAPE = '"grid":[1,1,1],"block":[32,1,1],"device":0'
 TRACE = "".join(f"{line}\n" for line in (
-    '{"coalprof_trace":4,"process":1,"program":"x"}',
+    '{"coalprof_trace":5,"process":1,"program":"x"}',
     *(f'{{"kernel":"{name}",{SHAPE},"launch":1,"measured":{{"load_requests":8,"load_sectors":32}}}}' for name in KERNELS),
     *(f'{{"kernel":"{name}",{SHAPE},"launches":4}}' for name in KERNELS),
     '{"end":true}'))
