@@ -13,6 +13,7 @@ KernelSummary kernel_of(const std::string& name, std::uint32_t grid, std::uint64
     KernelSummary summary;
     summary.kernel = {.name = name, .grid = {grid, 1, 1}, .block = {32, 1, 1}};
     summary.counted = 1;
+    summary.counted_seconds = seconds;
     summary.launches = launches;
     summary.measured[Counter::load_requests] = std::uint64_t{10};
     summary.measured[Counter::load_sectors] = sectors;
