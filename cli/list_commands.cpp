@@ -87,7 +87,7 @@ std::vector<CounterInfo> counters_with(std::string_view word) {
 
 std::string text_of(const CounterInfo& counter, std::string_view word, const TableStyle& style) {
     std::string text = fmt::format("{:<30} {}{}\n", counter.key, name_of(counter.unit),
-                                   may_be_estimated(counter.counter) ? "  ~" : "");
+                                   counter.may_be_estimated ? "  ~" : "");
     text += folded_text(counter.meaning, {.columns = style.width, .indent = 4});
     if (const std::string_view metric = nsight_name_of(counter.counter); !metric.empty())
         text += fmt::format("    ncu: {}\n", metric);
@@ -106,7 +106,7 @@ Listing list_counters(const std::string& word) {
         ListRow row{{{"key", counter.key},
                      {"unit", name_of(counter.unit)},
                      {"meaning", counter.meaning},
-                     {"may_be_estimated", may_be_estimated(counter.counter)},
+                     {"may_be_estimated", counter.may_be_estimated},
                      {"nsight_compute", metric.empty() ? Value{} : Value{metric}}}};
         std::vector<Value> names;
         for (const NvprofName& name : nvprof_names_of(counter.counter, word))

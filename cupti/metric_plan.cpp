@@ -29,9 +29,9 @@ class Planner {
             case MetricCost::elsewhere:
                 return;
             case MetricCost::derived:
-                if (const auto parts = ratio_parts(counter)) {
+                if (const auto& parts = info(counter).parts) {
                     add(parts->above);
-                    add(parts->below);
+                    add(*parts->below);
                 }
                 return;
             case MetricCost::never:

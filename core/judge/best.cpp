@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "core/judge/direction.h"
 #include "core/result/counter_words.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
@@ -64,7 +63,7 @@ class BestRanking {
           source_(fmt::format("{}{} {}", values > 1 ? "mean " : "",
                               is_measured ? "measured" : "predicted", key_of(counter))),
           overlap_(is_measured ? "quartiles" : "intervals"),
-          ranked_(ranked(means_of(contenders), better_of(counter) == Better::more, noise_)) {
+          ranked_(ranked(means_of(contenders), info(counter).better == Better::more, noise_)) {
         for (const std::size_t one : ranked_.order) {
             all_.push_back(contenders[one]);
             if (std::ranges::find(ranked_.best, one) != ranked_.best.end())
@@ -292,7 +291,7 @@ SortedSink::SortedSink(ResultSink& next, const std::string& key) : next_(next), 
     key_ = key.substr(0, colon);
     counter_ = find_counter(key_);
     is_descending_ =
-        order.empty() ? counter_ && better_of(*counter_) == Better::more : order == "desc";
+        order.empty() ? counter_ && info(*counter_).better == Better::more : order == "desc";
 }
 
 void SortedSink::begin(const ResultHead& head) {

@@ -11,7 +11,6 @@
 #include <span>
 #include <utility>
 
-#include "core/judge/direction.h"
 #include "core/judge/value_text.h"
 #include "core/result/counter_words.h"
 #include "core/text/byte_source.h"

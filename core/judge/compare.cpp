@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "core/count/transactions.h"
-#include "core/judge/direction.h"
 #include "core/judge/packed_points.h"
 #include "core/judge/value_text.h"
 #include "core/machine/machine.h"
@@ -49,12 +48,11 @@ struct Pair {
 };
 
 bool has_parts(Counter counter, const Readings& older, const Readings& newer) {
-    const auto parts = parts_of(counter);
-    if (!parts) return false;
+    const auto& parts = info(counter).parts;
     const auto is_there = [&](Counter part) {
         return Pair{older[part], newer[part]}.has_numbers();
     };
-    return is_there(parts->above) && is_there(parts->below);
+    return parts && is_there(parts->above) && is_there(parts->below.value_or(parts->above));
 }
 
 bool is_estimate(Counter counter, const Point& point) {
@@ -64,8 +62,9 @@ bool is_estimate(Counter counter, const Point& point) {
 // Whether the model claims to know the very number, which a measurement then repeats.
 bool is_exact(Counter counter, const Point& point) {
     const Reading& reading = point.predicted[counter];
-    if (const auto parts = parts_of(counter))
-        return is_exact(parts->above, point) && is_exact(parts->below, point);
+    if (const auto& parts = info(counter).parts)
+        return is_exact(parts->above, point) &&
+               is_exact(parts->below.value_or(parts->above), point);
     return std::holds_alternative<std::uint64_t>(reading) && !is_estimate(counter, point);
 }
 
@@ -365,7 +364,7 @@ class Comparison::Impl {
         }
         const double now = number_in(pair.newer);
         finding.now = now;
-        const Better better = better_of(counter);
+        const Better better = info(counter).better;
         const double up = before > 0 ? now / before : now > 0 ? HUGE_VAL : 1;
         const bool is_worse = better == Better::more ? now < before : now > before;
         finding.kind = better == Better::neither ? Kind::changed

@@ -70,7 +70,7 @@ std::vector<KernelSummary> summarize(const std::vector<Trace>& traces) {
             ++summary.counted;
             summary.counted_seconds += number_or(launch.measured[Counter::duration_seconds], 0);
             launch.measured.each([&](Counter counter, const Reading& reading) {
-                if (!ratio_parts(counter)) samples[launch.kernel][counter].push_back(reading);
+                if (!info(counter).parts) samples[launch.kernel][counter].push_back(reading);
             });
         }
         if (trace.launches)

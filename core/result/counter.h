@@ -76,12 +76,51 @@ static_assert(access_counter(AccessKind::reduce, AccessField::transaction_bytes)
 
 enum class Unit : std::uint8_t { one, sector, line, byte, ratio, second, byte_per_second };
 
+enum class Better : std::uint8_t {
+    less,
+    more,     // shares of what was fetched, hits, bandwidth
+    neither,  // what a launch was asked to do: another number is another launch
+};
+
+// What a ratio is made of: above / below / per.
+struct RatioParts {
+    Counter above;
+    std::optional<Counter> below;  // none: something of the GPU that is no counter
+    double per = 1;                // efficiency is bytes per sector over the sector's 32
+};
+
+// One row a counter. What is not said here of one: the line that computes it
+// (core/count/predict.cpp, core/traffic/estimate.cpp), and which metric measures it
+// (cupti/metric_table.cpp).
 struct CounterInfo {
     Counter counter;
     std::string_view key;  // as in JSON, CSV and --counters
     Unit unit;
     bool is_integer;           // totals are integers, ratios and seconds are not
-    std::string_view meaning;  // one sentence for `coalprof counters` and docs/counters.md
+    std::string_view meaning;  // one sentence for `coalprof counters`
+    Better better = Better::less;
+    bool may_be_estimated = false;         // a point's interval says whether it is
+    std::optional<RatioParts> parts = {};  // where it follows from two others and says nothing new
+
+    constexpr CounterInfo more_is_better() const { return with(Better::more); }
+    constexpr CounterInfo neither_is_better() const { return with(Better::neither); }
+    constexpr CounterInfo with(Better which) const {
+        CounterInfo row = *this;
+        row.better = which;
+        return row;
+    }
+    constexpr CounterInfo estimated() const {
+        CounterInfo row = *this;
+        row.may_be_estimated = true;
+        return row;
+    }
+    constexpr CounterInfo ratio_of(Counter above, std::optional<Counter> below,
+                                   double per = 1) const {
+        CounterInfo row = *this;
+        row.is_integer = false;
+        row.parts = {above, below, per};
+        return row;
+    }
 };
 
 // All counters, in enum order.
@@ -90,14 +129,6 @@ const CounterInfo& info(Counter counter);
 inline std::string_view key_of(Counter counter) { return info(counter).key; }
 // The counter of a key; none if there is no such key.
 std::optional<Counter> find_counter(std::string_view key);
-
-// The two counters that a ratio is made of. Efficiency is bytes per sector over the sector's 32.
-struct RatioParts {
-    Counter above;
-    Counter below;
-};
-// None where the counter is no ratio of two others.
-std::optional<RatioParts> ratio_parts(Counter counter);
 
 std::string_view name_of(Unit unit);        // "sector", "byte/s", ...
 std::string_view name_of(AccessKind kind);  // "load", ...

@@ -36,14 +36,6 @@ std::optional<Limit> find_limit(std::string_view name) {
     return std::nullopt;
 }
 
-bool may_be_estimated(Counter counter) {
-    constexpr std::array estimated{
-        Counter::l1_hit_sectors,    Counter::l2_read_requests, Counter::l2_read_sectors,
-        Counter::l2_write_requests, Counter::l2_write_sectors, Counter::dram_read_bytes,
-        Counter::dram_write_bytes,  Counter::duration_seconds, Counter::bandwidth_bytes_per_second};
-    return std::ranges::find(estimated, counter) != estimated.end();
-}
-
 const Interval* Estimates::of(Counter counter) const {
     const auto found = std::ranges::find(intervals, counter, &Interval::counter);
     return found == intervals.end() ? nullptr : &*found;

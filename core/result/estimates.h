@@ -36,10 +36,6 @@ std::string_view word_of(Limit limit);    // in a column of a table: "one line"
 std::string_view phrase_of(Limit limit);  // after "limited by": "the start of blocks"
 std::optional<Limit> find_limit(std::string_view name);
 
-// Counters that some launches have exactly and others only as estimates, and those that are never
-// exact.
-bool may_be_estimated(Counter counter);
-
 struct Estimates {
     std::vector<Interval> intervals;  // in the order of the counters
     std::vector<Limit> limits;        // what the time is limited by, first what most of all

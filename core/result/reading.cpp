@@ -1,30 +1,34 @@
 #include "core/result/reading.h"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <mutex>
 #include <string>
 #include <unordered_set>
+#include <vector>
 
 #include "core/text/describe.h"
 
 namespace coalprof {
 namespace {
 
-// `part / whole` as a reading. Not there unless both are; a part that cannot be had passes its
-// reason on.
-Reading ratio_of(const Reading& part, const Reading& whole, std::string_view why_not_by_zero) {
-    if (!is_present(part) || !is_present(whole)) return {};
+std::string_view why_not_by_zero(Unit below) {
+    if (below == Unit::second)
+        return "the launch took less time than the clock can tell, so there is no rate";
+    if (below == Unit::sector) return "no sector was touched, so there is nothing to divide by";
+    return "no warp instruction was executed, so there is nothing to divide by";
+}
+
+// Of two parts that are there; one that cannot be had passes its reason on.
+Reading ratio_of(const RatioParts& parts, const Readings& readings) {
+    const Reading& part = readings[parts.above];
+    const Reading& whole = readings[*parts.below];
     if (const auto* none = std::get_if<Unavailable>(&whole)) return *none;
     if (const auto* none = std::get_if<Unavailable>(&part)) return *none;
     const double below = number_in(whole);
-    if (!(below > 0)) return Unavailable{why_not_by_zero};
-    return number_in(part) / below;
+    if (!(below > 0)) return Unavailable{why_not_by_zero(info(*parts.below).unit)};
+    return number_in(part) / below / parts.per;
 }
-
-constexpr std::string_view no_request =
-    "no warp instruction was executed, so there is nothing to divide by";
 
 // Above the ideal ones; a saved result may hold more ideal sectors than sectors.
 Reading excess_of(const Reading& sectors, const Reading& ideal) {
@@ -35,32 +39,16 @@ Reading excess_of(const Reading& sectors, const Reading& ideal) {
     return *all - std::min(*needed, *all);
 }
 
-void derive_ratios_of(AccessKind kind, Readings& readings) {
-    const auto field = [&](AccessField name) -> Reading& {
-        return readings[access_counter(kind, name)];
-    };
-    field(AccessField::sectors_per_request) =
-        ratio_of(field(AccessField::sectors), field(AccessField::requests), no_request);
-    if (const Reading& ideal = field(AccessField::ideal_sectors); is_present(ideal)) {
-        const Reading& excess = field(AccessField::excess_sectors) =
-            excess_of(field(AccessField::sectors), ideal);
-        field(AccessField::excess) =
-            ratio_of(excess, ideal, "no lane was active, so no sector was needed to divide by");
-    }
-    const Reading bytes_per_sector =
-        ratio_of(field(AccessField::unique_bytes), field(AccessField::sectors),
-                 "no sector was touched, so there is nothing to divide by");
-    field(AccessField::bytes_per_sector) = bytes_per_sector;
-    if (is_number(bytes_per_sector))
-        field(AccessField::efficiency) =
-            number_in(bytes_per_sector) / static_cast<double>(sector_bytes);
-    else
-        field(AccessField::efficiency) = bytes_per_sector;
+// In the order of the counters: none is a part of an earlier one.
+const std::vector<Counter>& ratios() {
+    static const std::vector<Counter> list = [] {
+        std::vector<Counter> found;
+        for (const CounterInfo& row : all_counters())
+            if (row.parts && row.parts->below) found.push_back(row.counter);
+        return found;
+    }();
+    return list;
 }
-
-constexpr std::array conflict_degrees{Counter::shared_load_conflict_degree,
-                                      Counter::shared_store_conflict_degree,
-                                      Counter::shared_atomic_conflict_degree};
 
 }  // namespace
 
@@ -81,18 +69,17 @@ double number_in(const Reading& reading) {
 }
 
 void derive_ratios(Readings& readings) {
-    for (const AccessKind kind : access_kinds)
-        if (is_present(readings[access_counter(kind, AccessField::sectors)]))
-            derive_ratios_of(kind, readings);
-    for (const Counter degree : conflict_degrees) {
-        const RatioParts parts = *ratio_parts(degree);
-        if (is_present(readings[parts.above]))
-            readings[degree] = ratio_of(readings[parts.above], readings[parts.below], no_request);
+    for (const AccessKind kind : access_kinds) {
+        const Reading& sectors = readings[access_counter(kind, AccessField::sectors)];
+        const Reading& ideal = readings[access_counter(kind, AccessField::ideal_sectors)];
+        if (is_present(sectors) && is_present(ideal))
+            readings[access_counter(kind, AccessField::excess_sectors)] = excess_of(sectors, ideal);
     }
-    if (is_present(readings[Counter::duration_seconds]))
-        readings[Counter::bandwidth_bytes_per_second] =
-            ratio_of(readings[Counter::useful_bytes], readings[Counter::duration_seconds],
-                     "the launch took less time than the clock can tell, so there is no rate");
+    for (const Counter ratio : ratios()) {
+        const RatioParts& parts = *info(ratio).parts;
+        if (is_present(readings[parts.above]) && is_present(readings[*parts.below]))
+            readings[ratio] = ratio_of(parts, readings);
+    }
 }
 
 }  // namespace coalprof

@@ -49,7 +49,7 @@ PrintedColumns columns_of(const ResultHead& head, const std::vector<Point>& poin
     // Which of them are exact differs from point to point, and the first few decide.
     if (has_estimates)
         std::ranges::copy_if(columns.predicted, std::back_inserter(columns.estimated),
-                             may_be_estimated);
+                             [](Counter counter) { return info(counter).may_be_estimated; });
     columns.measured = measured.in_output_order();
     if (!head.columns.empty() && head.device) columns.measured = head.columns;
     return columns;

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "core/judge/compare.h"
-#include "core/judge/direction.h"
 #include "core/judge/packed_points.h"
 
 namespace coalprof {
@@ -201,20 +200,6 @@ TEST(Comparison, misses_a_measurement_on_another_machine_too) {
     (*unavailable.measured)[Counter::l2_read_sectors] = Unavailable{"no such counter"};
     EXPECT_EQ(kinds(unavailable), "");
     EXPECT_EQ(kinds(predicted(Counter::load_sectors, 1)), "missing ");
-}
-
-TEST(Direction, is_that_of_what_a_counter_says) {
-    for (const auto& [counter, better] : {std::pair{Counter::load_ideal_sectors, Better::neither},
-                                          {Counter::store_unique_bytes, Better::neither},
-                                          {Counter::useful_bytes, Better::neither},
-                                          {Counter::bandwidth_bytes_per_second, Better::more},
-                                          {Counter::bandwidth_share, Better::more},
-                                          {Counter::load_bytes_per_sector, Better::more},
-                                          {Counter::store_efficiency, Better::more},
-                                          {Counter::l1_hit_sectors, Better::more},
-                                          {Counter::load_sectors, Better::less},
-                                          {Counter::duration_seconds, Better::less}})
-        EXPECT_EQ(better_of(counter), better) << key_of(counter);
 }
 
 TEST(PackedPoints, hold_both_ends_of_every_interval) {

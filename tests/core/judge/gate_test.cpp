@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "core/judge/compare.h"
-#include "core/judge/direction.h"
 #include "core/judge/packed_points.h"
 #include "core/runtime/signal.h"
 #include "core/write/synthetic.h"
@@ -37,13 +36,6 @@ TEST(GateReport, is_a_finding_before_it_is_a_loss) {
     EXPECT_EQ(report.code(), ExitCode::partial);
     report.cases.emplace_back("x").add({.kind = Kind::broken});
     EXPECT_EQ(report.code(), ExitCode::finding);
-}
-
-TEST(Direction, of_every_ratio_has_its_parts_and_of_no_sum) {
-    for (const CounterInfo& row : all_counters())
-        EXPECT_EQ(parts_of(row.counter).has_value(),
-                  !row.is_integer && row.counter != Counter::duration_seconds)
-            << row.key;
 }
 
 TEST(PackedPoints, hold_every_number_of_a_point) {

@@ -46,6 +46,20 @@ TEST(Counter, ratios_and_rates_are_real_and_totals_are_integers) {
     }
 }
 
+TEST(Counter, says_which_way_is_better) {
+    for (const auto& [counter, better] : {std::pair{Counter::load_ideal_sectors, Better::neither},
+                                          {Counter::store_unique_bytes, Better::neither},
+                                          {Counter::useful_bytes, Better::neither},
+                                          {Counter::bandwidth_bytes_per_second, Better::more},
+                                          {Counter::bandwidth_share, Better::more},
+                                          {Counter::load_bytes_per_sector, Better::more},
+                                          {Counter::store_efficiency, Better::more},
+                                          {Counter::l1_hit_sectors, Better::more},
+                                          {Counter::load_sectors, Better::less},
+                                          {Counter::duration_seconds, Better::less}})
+        EXPECT_EQ(info(counter).better, better) << key_of(counter);
+}
+
 TEST(Counter, units_follow_from_the_names) {
     for (const CounterInfo& row : all_counters()) {
         if (row.key.ends_with("_sectors")) {
