@@ -12,6 +12,7 @@
 #include "core/judge/compare.h"
 #include "core/runtime/background.h"
 #include "core/runtime/threads.h"
+#include "core/text/split_list.h"
 
 namespace coalprof {
 namespace {

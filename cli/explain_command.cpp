@@ -51,35 +51,12 @@ struct ExplainCommand {
 };
 
 // One warp of one launch is drawn: a list that a sweep would take has no meaning here.
-void refuse_lists(const SweepOptions& options, const std::string& machine) {
-    const auto refuse_list = [](const char* name, const std::string& text) {
-        if (text.find(',') != std::string::npos)
-            throw UsageError(
-                fmt::format("{} {}: one warp is drawn, so one value is needed", name, shown(text)));
-    };
-    refuse_list("--dlcm", options.dlcm);
-    refuse_list("--dscm", options.dscm);
-    refuse_list("--carveout", options.carveout);
-    refuse_list("--l2-fetch", options.l2_fetch);
-    refuse_list("--alloc", options.alloc);
-    refuse_list("--path", options.path);
-    refuse_list("--machine", machine);
-}
-
-// The option that sets an axis: --size for size_bytes.
-std::string option_of(std::string_view key) {
-    if (key == "size_bytes") return "--size";
-    std::string option = fmt::format("--{}", key);
-    std::ranges::replace(option, '_', '-');
-    return option;
-}
-
 void refuse_axes(const Sweep& sweep) {
-    if (sweep.axes.empty()) return;
-    const Axis& axis = sweep.axes.front();
-    throw UsageError(
-        fmt::format("{} was given {} values: one warp is drawn, so one value is needed",
-                    option_of(axis.key), axis.values.size()));
+    for (const std::vector<Axis>* axes : {&sweep.axes, &sweep.memory_axes})
+        for (const Axis& axis : *axes)
+            throw UsageError(
+                fmt::format("{} was given {} values: one warp is drawn, so one value is needed",
+                            find_launch_option(axis.key)->name(), axis.values.size()));
 }
 
 // The drawing is what `table` means here; svg and html are its pictures.
@@ -93,8 +70,10 @@ void refuse_format(const Format& format) {
 
 // Which options of a pattern's own were given although the pattern does not take them.
 void refuse_foreign_options(const CLI::App& command, const PatternInfo& pattern) {
-    for (const char* name : {"--variant", "--order", "--seed", "--member", "--pitch", "--tile"})
-        if (command.count(name) > 0 && pattern.options.find(name) == std::string_view::npos)
+    for (const LaunchOption& option : launch_options())
+        if (const std::string name(option.word);
+            option.group == OptionGroup::pattern && command.count(name) > 0 &&
+            pattern.options.find(name) == std::string_view::npos)
             throw UsageError(fmt::format("{}: {} does not take it", name, pattern.name));
 }
 
@@ -260,9 +239,9 @@ Drawn explain_kernel(const CLI::App& app, ExplainCommand command, const Machine&
             "explain kernel: there is no file", {}, UsageError::no_caret,
             "for example coalprof explain kernel FILE --line 42 --grid 64 --block 256");
     command.kernel.file = command.formula.text;
-    const std::vector<KernelChoice> choices =
-        choices_of(kernel_axes(command.kernel, command.sweep.grid,
-                               app.count("--block") > 0 ? command.sweep.block : std::string()));
+    const std::vector<KernelChoice> choices = choices_of(
+        kernel_axes(command.kernel, command.sweep.text_of("grid"),
+                    app.count("--block") > 0 ? command.sweep.text_of("block") : std::string()));
     if (choices.size() != 1)
         throw UsageError("explain kernel: one warp is drawn, so one launch is needed", {},
                          UsageError::no_caret, "give --grid, --block and --arg one value each");
@@ -270,7 +249,7 @@ Drawn explain_kernel(const CLI::App& app, ExplainCommand command, const Machine&
         KernelFile(command.kernel, read_ptx_source(command.kernel.file), machine).kernel();
     const KernelResult result = predict_choice(kernel.code, kernel.parameter_names, choices.front(),
                                                machine, {.limits = {}, .threads = thread_count()});
-    const std::size_t at = point_of_line(result, command.line, command.sweep.op);
+    const std::size_t at = point_of_line(result, command.line, command.sweep.text_of("op"));
     return drawn_of(result.points[at].name, result.warps[at], machine);
 }
 
@@ -317,7 +296,7 @@ Drawn explain_formula(const CLI::App& app, const ExplainCommand& command, const 
                 fmt::format("--var {}: one warp is drawn, so one value is needed", parameter.name),
                 {}, UsageError::no_caret,
                 fmt::format("for example --var {}={}", parameter.name, parameter.values.front()));
-    for (const LoadPath path : sweep.settings.paths) require_known_loads(path, machine);
+    require_known_loads(sweep.settings.launch.path, machine);
     FormulaSweep single = sweep;
     single.settings.machines = {machine};
     const Plan plan = FormulaPoints({single}).at(0).plan;
@@ -333,7 +312,9 @@ Drawn explain_formula(const CLI::App& app, const ExplainCommand& command, const 
 
 ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
                      const Invocation& invocation) {
-    refuse_lists(command.sweep, command.machine);
+    if (command.machine.find(',') != std::string::npos)
+        throw UsageError(fmt::format("--machine {}: one warp is drawn, so one value is needed",
+                                     shown(command.machine)));
     const Machine machine = machine_named(command.machine);
     std::optional<std::uint64_t> warp;
     if (!command.warp.empty()) warp = parse_integer(command.warp, "--warp");

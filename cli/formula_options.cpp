@@ -83,16 +83,16 @@ FormulaSweep sweep_of(const SavedFormula& saved, const FormulaOptions& typed,
     }
     sweep.settings = options.settings();
     const auto is_typed = [&](const char* option) { return command.count(option) > 0; };
-    if (saved.op && !is_typed("--op")) sweep.settings.op = saved.op;
-    if (saved.type && !is_typed("--type")) sweep.settings.type = *saved.type;
+    if (saved.op && !is_typed("--op")) sweep.settings.launch.op = saved.op;
+    if (saved.type && !is_typed("--type")) sweep.settings.launch.type = *saved.type;
     if (saved.size_bytes && !is_typed("--size")) {
-        sweep.settings.shape.size_bytes = *saved.size_bytes;
-        sweep.settings.shape.size_text = fmt::to_string(*saved.size_bytes);
+        sweep.settings.launch.shape.size_bytes = *saved.size_bytes;
+        sweep.settings.launch.shape.size_text = fmt::to_string(*saved.size_bytes);
     }
-    if (saved.grid && !is_typed("--grid")) sweep.settings.shape.grid = saved.grid;
-    if (saved.block && !is_typed("--block")) set_block(sweep.settings.shape, *saved.block);
+    if (saved.grid && !is_typed("--grid")) sweep.settings.launch.shape.grid = saved.grid;
+    if (saved.block && !is_typed("--block")) set_block(sweep.settings.launch.shape, *saved.block);
     if (saved.per_thread && !is_typed("--per-thread"))
-        sweep.settings.shape.per_thread = *saved.per_thread;
+        sweep.settings.launch.shape.per_thread = *saved.per_thread;
     return sweep;
 }
 

@@ -20,6 +20,7 @@
 #include "core/runtime/threads.h"
 #include "core/text/describe.h"
 #include "core/text/number.h"
+#include "core/text/split_list.h"
 #include "core/write/output_file.h"
 
 namespace coalprof {

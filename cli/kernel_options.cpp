@@ -6,12 +6,13 @@
 #include <functional>
 #include <utility>
 
-#include "cli/axis_options.h"
 #include "cli/ptx_source.h"
 #include "cli/sweep_options.h"
 #include "core/kernel/arguments.h"
+#include "core/pattern/launch_options.h"
 #include "core/text/describe.h"
 #include "core/text/size.h"
+#include "core/text/split_list.h"
 #include "core/text/symbol.h"
 #ifdef COALPROF_HAS_CUDA
 #include "cupti/attach/kernel_pattern.h"

@@ -14,6 +14,7 @@
 #include "core/text/fold.h"
 #include "core/text/number.h"
 #include "core/text/range.h"
+#include "core/text/split_list.h"
 #include "core/text/units.h"
 
 namespace coalprof {

@@ -1,5 +1,6 @@
 // `coalprof PATTERN`: one command per entry of the catalog, all alike.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <memory>
 #include <utility>
@@ -16,9 +17,27 @@ struct PatternCommand {
     OutputOptions output;
 };
 
+// With every word of the option that the pattern compares, where none was chosen and all of them
+// fit what was.
+Sweep sweep_of(const PatternInfo& pattern, SweepOptions options) {
+    const LaunchOption* compared = find_launch_option(pattern.compares);
+    if (!compared || !options.typed[compared->key].empty()) return options.sweep_of(pattern);
+    SweepOptions all = options;
+    all.typed[compared->key] = fmt::format("{}", fmt::join(compared->words(), ","));
+    try {
+        Sweep sweep = all.sweep_of(pattern);
+        Sweep tried = sweep;
+        tried.machines = {find_machine("h200")};
+        SweepPoints(std::move(tried)).check();
+        return sweep;
+    } catch (const UsageError&) {
+        return options.sweep_of(pattern);
+    }
+}
+
 ExitCode run_pattern(const PatternInfo& pattern, const PatternCommand& command,
                      const Invocation& invocation) {
-    const Sweep sweep = command.sweep.sweep_of(pattern);
+    const Sweep sweep = sweep_of(pattern, command.sweep);
     const auto points = [&sweep](const std::vector<Machine>& machines, KernelLauncher* launcher,
                                  std::optional<int> device) {
         Sweep concrete = sweep;

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 
@@ -12,6 +10,7 @@
 #include "core/explain/launch_sample.h"
 #include "core/explain/launch_warps.h"
 #include "core/machine/machine.h"
+#include "core/sweep/sweep_axes.h"
 #include "core/text/error.h"
 
 namespace coalprof {
@@ -19,12 +18,6 @@ namespace {
 
 // A page has many points, and their first warps tell what sort is common.
 constexpr std::uint64_t most_looked_at = 256;
-
-// Parameters of points that are no variables of a formula.
-constexpr std::array<std::string_view, 19> launch_keys{
-    "type",   "op",      "block", "per_thread", "size_bytes", "grid",  "machine",
-    "device", "dlcm",    "dscm",  "carveout",   "l2_fetch",   "alloc", "path",
-    "l1_kib", "formula", "name",  "pitch",      "failure"};
 
 // What the options of the launch were: what the point says, else what the head says of all points.
 class Typed {
@@ -37,16 +30,12 @@ class Typed {
         if (!value) value = find_value(facts_, key);
         return value ? text_of(*value) : "";
     }
-    void set(std::string_view key, std::string& option) const {
-        if (std::string typed = text(key); !typed.empty()) option = std::move(typed);
-    }
     // "32x8" where there are dimensions.
-    void set_dimensions(std::string_view key, std::string& option) const {
-        set(key, option);
+    std::string dimensions(std::string_view key) const {
         const std::string name(key);
         const std::string x = text(name + "_x");
-        if (x.empty() || find_value(parameters_, key)) return;
-        option = fmt::format("{}x{}x{}", x, text(name + "_y"), text(name + "_z"));
+        if (x.empty() || find_value(parameters_, key)) return text(key);
+        return fmt::format("{}x{}x{}", x, text(name + "_y"), text(name + "_z"));
     }
 
  private:
@@ -54,20 +43,16 @@ class Typed {
     const NamedValues& parameters_;
 };
 
-SweepOptions options_of(const Typed& typed) {
+// How memory is accessed changes no address.
+SweepOptions options_of(const Typed& typed, bool of_pattern) {
     SweepOptions options;
-    typed.set("type", options.type);
-    typed.set("op", options.op);
-    typed.set_dimensions("block", options.block);
-    typed.set_dimensions("grid", options.grid);
-    typed.set("per_thread", options.per_thread);
-    if (const std::string bytes = typed.text("size_bytes"); !bytes.empty() && options.grid.empty())
-        options.size = bytes + "B";
-    typed.set("variant", options.variant);
-    typed.set("order", options.order);
-    typed.set("seed", options.seed);
-    typed.set("member", options.member);
-    typed.set("tile", options.tile);
+    for (const LaunchOption& option : launch_options())
+        if (option.group == OptionGroup::launch ||
+            (of_pattern && option.group == OptionGroup::pattern))
+            options.typed[option.key] = typed.dimensions(option.key);
+    std::string& size = options.typed["size_bytes"];
+    if (!options.typed["grid"].empty()) size.clear();  // it follows
+    if (!size.empty()) size += 'B';
     return options;
 }
 
@@ -77,7 +62,7 @@ std::optional<Plan> plan_of_pattern(const ResultHead& head, const NamedValues& p
     const Value* value = find_value(parameters, pattern.parameter);
     const auto* number = value ? std::get_if<std::int64_t>(value) : nullptr;
     if (!number || *number < 0) return std::nullopt;
-    Sweep sweep = options_of({head, parameters}).sweep_of(pattern);
+    Sweep sweep = options_of({head, parameters}, true).sweep_of(pattern);
     sweep.values = {static_cast<std::uint64_t>(*number)};
     sweep.values_unit = ValueUnit::of_parameter;
     sweep.machines = {machine};
@@ -92,12 +77,13 @@ std::optional<Plan> plan_of_formula(const ResultHead& head, const NamedValues& p
     if (head.sweep.formula.empty() || head.sweep.formula.size() > most_text ||
         !head.sweep.file.empty())
         return std::nullopt;
-    SweepOptions options = options_of({head, parameters});
-    if (options.op.find_first_of("+.") != std::string::npos) options.op.clear();  // the text has it
+    SweepOptions options = options_of({head, parameters}, false);
+    std::string& op = options.typed["op"];
+    if (op.find_first_of("+.") != std::string::npos) op.clear();  // the text has it
     FormulaOptions formula;
     formula.text = head.sweep.formula;
     for (const auto& [key, value] : parameters)
-        if (std::find(launch_keys.begin(), launch_keys.end(), key) == launch_keys.end())
+        if (!is_taken_name(key))
             formula.variables.push_back(fmt::format("{}={}", key, text_of(value)));
     FormulaSweep sweep = sweep_of(formula, options);
     sweep.settings.machines = {machine};

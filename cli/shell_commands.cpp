@@ -13,7 +13,7 @@
 #include "core/judge/gate_formats.h"
 #include "core/machine/machine.h"
 #include "core/pattern/catalog.h"
-#include "core/pattern/transpose.h"
+#include "core/pattern/launch_options.h"
 #include "core/result/counter.h"
 #include "core/text/shell_quote.h"
 #include "core/text/suggest.h"
@@ -32,21 +32,14 @@ std::string joined_words(const Words& words, std::string_view between = " ") {
 
 // The values of options that take words; none where any text will do. Files are left to the shell.
 Words values_of_option(const std::string& name) {
-    const auto own = [](auto list) { return Words(list.begin(), list.end()); };
-    if (name == "type") return own(element_type_list());
-    if (name == "op") return own(op_list());
+    for (const LaunchOption& option : launch_options())
+        if (option.words && option.name() == "--" + name) {
+            const auto words = option.words();
+            return Words(words.begin(), words.end());
+        }
     if (name == "backend") return {"auto", "model", "device"};
     if (name == "cache") return {"cold", "warm"};
     if (name == "color") return {"auto", "always", "never"};
-    if (name == "dlcm") return own(load_modifier_list());
-    if (name == "dscm") return own(store_modifier_list());
-    if (name == "carveout") return {"prefer-l1", "prefer-equal", "prefer-shared"};
-    if (name == "l2-fetch") return {"32", "64", "128"};
-    if (name == "alloc") return own(allocation_list());
-    if (name == "path") return own(load_path_list());
-    if (name == "variant") return own(transpose_variants());
-    if (name == "tile") return {"16", "32", "64"};
-    if (name == "order") return {"reversed", "xor", "rotate", "shuffle"};
     if (name == "shard") return {"auto"};
     Words words;
     if (name == "format")

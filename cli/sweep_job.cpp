@@ -1,10 +1,15 @@
 #include "cli/sweep_job.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdlib>
 #include <deque>
+#include <filesystem>
 
 #include "cli/result_head.h"
 #include "cli/run_sinks.h"
@@ -66,6 +71,26 @@ std::vector<int> devices_or_all(std::vector<int> indices) {
 
 bool is_watched() { return ::isatty(STDOUT_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1; }
 
+// Whether a remark was made in the last 24 hours, by this or another run of the user; now it is. No
+// folder to keep that in: it was not.
+bool was_said_today(const char* remark) {
+    namespace fs = std::filesystem;
+    const char* cache = std::getenv("XDG_CACHE_HOME");
+    const char* home = std::getenv("HOME");
+    if (!(cache && *cache == '/') && !(home && *home == '/')) return false;
+    const fs::path folder =
+        (cache && *cache == '/' ? fs::path(cache) : fs::path(home) / ".cache") / "coalprof";
+    std::error_code error;
+    const auto said = fs::last_write_time(folder / remark, error);
+    if (!error && fs::file_time_type::clock::now() - said < std::chrono::hours(24)) return true;
+    fs::create_directories(folder, error);
+    const int file = ::open((folder / remark).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    if (file < 0) return false;
+    ::futimens(file, nullptr);
+    ::close(file);
+    return false;
+}
+
 Devices devices_for(const MachineOptions& machine, const OutputOptions& output,
                     const PlannedPoint& first) {
     const auto backend = machine.chosen_backend();
@@ -86,8 +111,8 @@ Devices devices_for(const MachineOptions& machine, const OutputOptions& output,
         if (demanded)
             throw Error(fmt::format("--backend device: {}; `coalprof doctor` says what is there",
                                     access.no_gpu));
-        // The result says that it is predicted; whoever watches is told why.
-        if (output.verbose || is_watched())
+        // The result says that it is predicted; whoever watches hears why, once a day.
+        if (output.verbose || (is_watched() && !was_said_today("no-gpu")))
             output.note(fmt::format("{}; the model answers alone", access.no_gpu));
         return {};
     }
@@ -204,8 +229,8 @@ ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_option
     const CacheState cache = machine_options.cache_state();
     ResultHead head = head_of(invocation.argv);
     head.sweep = job.description;
-    head.columns = output_options.view.chosen_columns();
-    if (head.columns.empty()) head.columns = counters_listed(machine_options.counters);
+    head.columns = counters_listed(machine_options.counters);
+    head.table_columns = output_options.view.chosen_columns();
     const std::vector<OutputTarget> targets = output_options.targets();
     // That the counters cannot be read is said below, before anything is launched.
     RunSinks sinks(targets, machine_options, output_options, "W-NO-COUNTERS");

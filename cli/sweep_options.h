@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,24 +22,12 @@ enum class OptionValues : std::uint8_t { several, one };
 struct SweepOptions {
     std::string range;
     std::string range_option = "--range";  // what messages call it
-    std::string type = "f32";
-    std::string op;
-    std::string size;  // empty: what the grid has, or 4 MiB
-    std::string block = "256";
-    std::string grid;
-    std::string per_thread = "1";
-    std::string dlcm;
-    std::string dscm = "wb";
-    std::string carveout;
-    std::string l2_fetch;
-    std::string alloc = "device";
-    std::string path = "ld";
-    std::string seed = "1";
-    std::string variant = "naive";
-    std::string order = "xor";
-    std::string member = "0";
-    std::string pitch = "none";
-    std::string tile;
+    // What was typed of the options of core/pattern/launch_options.h, by their keys.
+    std::map<std::string_view, std::string> typed;
+    std::string text_of(std::string_view key) const {
+        const auto text = typed.find(key);
+        return text == typed.end() ? std::string() : text->second;
+    }
 
     // Everything but --range and the pattern's own options; `pattern` for its defaults in --help.
     void add_shape_to(CLI::App& command, const PatternInfo* pattern,
@@ -50,6 +39,11 @@ struct SweepOptions {
     Sweep settings() const;
     // The same with the pattern and its values; machines are left out. Throws UsageError.
     Sweep sweep_of(const PatternInfo& pattern) const;
+
+ private:
+    void add_to(CLI::App& command, const LaunchOption& option, std::string help,
+                const std::string& group);
+    void take(OptionGroup group, Sweep& sweep) const;
 };
 
 // Where the answer comes from: which machine is predicted, which GPU is measured, and how.
@@ -84,16 +78,7 @@ struct MachineOptions {
     std::vector<Machine> machines() const;  // each once; the H200 where none is named
 };
 
-// The block's threads, and its dimensions where there are several.
-void set_block(LaunchShape& shape, const Dimensions& block);
-
-// prefer-l1, prefer-equal, prefer-shared or per cent; throws UsageError.
-Carveout read_carveout(const std::string& word);
-
 // Adds it where it is not there yet: what a machine is called tells it from the others.
 void add_machine(std::vector<Machine>& machines, const Machine& machine);
-
-// "a,b,c" as its parts, each once; throws UsageError for empty ones.
-std::vector<std::string> split_list(std::string_view text, std::string_view option);
 
 }  // namespace coalprof

@@ -25,6 +25,7 @@
 #include "core/text/describe.h"
 #include "core/text/number.h"
 #include "core/text/size.h"
+#include "core/text/split_list.h"
 #include "core/text/suggest.h"
 #include "core/write/outputs.h"
 

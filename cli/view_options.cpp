@@ -4,6 +4,7 @@
 #include "cli/sweep_options.h"
 #include "core/result/counter_words.h"
 #include "core/text/error.h"
+#include "core/text/split_list.h"
 
 namespace coalprof {
 namespace {

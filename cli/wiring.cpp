@@ -8,6 +8,7 @@
 #include "cli/sweep_options.h"
 #include "core/result/counter_words.h"
 #include "core/runtime/background.h"
+#include "core/text/split_list.h"
 #include "core/text/suggest.h"
 
 #ifdef COALPROF_HAS_CUDA

@@ -34,7 +34,7 @@ class Probes {
         Sweep sweep = settings_of(op, type, size, shape);
         sweep.pattern = std::string(pattern);
         sweep.values = {value};
-        if (!shape.variant.empty()) sweep.options.variant = std::string(shape.variant);
+        if (!shape.variant.empty()) sweep.launch.options.variant = std::string(shape.variant);
         const std::string command =
             fmt::format("{} --range {}{} {}", pattern, value, info.unit == "bytes" ? "B" : "",
                         options_of(sweep, shape));
@@ -54,18 +54,18 @@ class Probes {
  private:
     Sweep settings_of(Op op, ElementType type, std::uint64_t size, const Shape& shape) const {
         Sweep sweep;
-        sweep.op = op;
-        sweep.type = type;
-        sweep.shape.size_bytes = size;
-        sweep.shape.block = shape.block;
-        sweep.shape.per_thread = shape.per_thread;
+        sweep.launch.op = op;
+        sweep.launch.type = type;
+        sweep.launch.shape.size_bytes = size;
+        sweep.launch.shape.block = shape.block;
+        sweep.launch.shape.per_thread = shape.per_thread;
         sweep.machines = {machine_};
         return sweep;
     }
     static std::string options_of(const Sweep& sweep, const Shape& shape) {
         return fmt::format("--op {} --type {} --size {} --block {} --per-thread {}{}{} --cache {}",
-                           name_of(*sweep.op), name_of(sweep.type), size_as_typed(sweep.shape),
-                           shape.block, shape.per_thread,
+                           name_of(*sweep.launch.op), name_of(sweep.launch.type),
+                           size_as_typed(sweep.launch.shape), shape.block, shape.per_thread,
                            shape.variant.empty() ? "" : " --variant ", shape.variant,
                            shape.is_warm ? "warm" : "cold");
     }

@@ -230,7 +230,7 @@ class Relaunches {
 // They stay where what a formula touches may follow from them: where it names a thread's place in
 // its block, or shares memory within one.
 Blocks blocks_of(const FormulaSweep& sweep) {
-    if (sweep.settings.shape.grid) return Blocks::stay;
+    if (sweep.settings.launch.shape.grid) return Blocks::stay;
     const ParsedFormula formula = tree_of(sweep);
     const auto is_of_block = [](const Node& node) {
         if (node.kind != NodeKind::variable) return false;
@@ -272,8 +272,8 @@ LaunchAdvice checked_advice(const FormulaSweep& sweep, const Machine& machine) {
     single.settings.machines = {machine};
     const auto build = [&](const Plan& changed) {
         FormulaSweep other = single;
-        other.settings.shape = changed.shape;
-        other.settings.dlcm = {changed.cache.dlcm};
+        other.settings.launch.shape = changed.shape;
+        other.settings.launch.dlcm = changed.cache.dlcm;
         return FormulaPoints({other}).at(0).plan;
     };
     const Plan plan = FormulaPoints({single}).at(0).plan;

@@ -103,11 +103,11 @@ void CatalogPoints::add_values(Recipe recipe, std::size_t most_values) {
 PlannedPoint CatalogPoints::point_of(const Recipe& recipe) const {
     Sweep sweep;
     sweep.pattern = std::string(recipe.pattern->name);
-    sweep.options = recipe.options;
+    sweep.launch.options = recipe.options;
     sweep.values = {recipe.value};
-    sweep.op = recipe.op;
-    sweep.type = recipe.type;
-    sweep.shape.size_bytes = size_bytes_;
+    sweep.launch.op = recipe.op;
+    sweep.launch.type = recipe.type;
+    sweep.launch.shape.size_bytes = size_bytes_;
     sweep.machines = {machine_};
     return SweepPoints(std::move(sweep)).at(0);
 }

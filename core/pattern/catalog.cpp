@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/pattern/builder.h"
+#include "core/pattern/launch_options.h"
 #include "core/pattern/near_memories.h"
 #include "core/pattern/transpose.h"
 #include "core/text/error.h"
@@ -62,7 +63,6 @@ LaneOrder shuffled_lanes(std::uint64_t seed, std::uint64_t which) {
 }
 
 LaneOrder lane_order(const Plan& plan) {
-    constexpr std::array<std::string_view, 4> orders{"reversed", "xor", "rotate", "shuffle"};
     const std::string& name = plan.options.order;
     if (name == "shuffle") return shuffled_lanes(plan.options.seed, plan.value);
     if (plan.value >= warp_lanes)
@@ -78,7 +78,8 @@ LaneOrder lane_order(const Plan& plan) {
         } else if (name == "rotate") {
             order[lane] = (lane + k) % warp_lanes;
         } else {
-            throw UsageError(unknown_word("lane order", name, orders));
+            throw UsageError(
+                unknown_word("lane order", name, find_launch_option("order")->words()));
         }
     }
     return order;
@@ -217,6 +218,14 @@ Program make_indirect(const Plan& plan) {
 std::string from_width(std::uint32_t width) {
     return fmt::format("{}..{}:{}", width, width * 16, width);
 }
+std::string doubled_width(std::uint32_t width) {
+    return fmt::format("{}..{}*2", width, width * 16);
+}
+// About a thousand elements: whole lines, whole sectors, and neither.
+std::string straddling_rows(std::uint32_t width) {
+    return fmt::format("{}B,{}B,{}B,{}B,{}B", width * 1000, width * 1001, width * 1002,
+                       width * 1004, width * 1024);
+}
 std::string powers_to_page(std::uint32_t width) {
     return fmt::format("{}B..4096B*2", width < 32 ? 32 : width);
 }
@@ -230,7 +239,7 @@ constexpr std::array catalog{
         [](std::uint32_t) -> std::string { return "1..32"; }, make_stride},
     PatternInfo{"permute", "a[i with its lane reordered]", "permutation", "", Op::load,
         "The order of the lanes within a warp costs nothing: only the set of sectors counts.", "--order --seed",
-        [](std::uint32_t) -> std::string { return "0..31"; }, make_permute},
+        [](std::uint32_t) -> std::string { return "0,1,16,31"; }, make_permute},
     PatternInfo{"scatter", "a[random(i) % elements]", "region_bytes", "bytes", Op::load,
         "Random access: up to 32 sectors per warp, unless the region is so small that lanes meet.", "--seed",
         [](std::uint32_t) -> std::string { return "128..4194304*2"; }, make_scatter},
@@ -242,10 +251,10 @@ constexpr std::array catalog{
         from_width, make_aos},
     PatternInfo{"soa", "member[i]", "struct_bytes", "bytes", Op::load,
         "The same member in an array of its own: contiguous whatever the size of the structure.", "--member",
-        from_width, make_soa},
+        doubled_width, make_soa},
     PatternInfo{"row", "a[row * pitch + column]", "row_bytes", "bytes", Op::load,
         "Rows whose length is no multiple of a line start misaligned and straddle lines; a pitch fixes it.", "--pitch",
-        [](std::uint32_t) -> std::string { return "384B..512B:32B"; }, make_row, true,
+        straddling_rows, make_row, true,
         "Threads go along the rows, one row after the other, and each row has whole warps: lanes behind its end are off, so that its last warp may ask for less and sectors per request fall (compare sectors, or load_lines). "
         "Blocks hold --block threads and end anywhere in a row. A block for each row is a formula: coalprof formula 'a[blockIdx.x*1000 + threadIdx.x]' --block 1000 --grid 65536"},
     PatternInfo{"column", "a[row * pitch + column], threads down a column", "row_bytes", "bytes", Op::load,
@@ -254,7 +263,7 @@ constexpr std::array catalog{
         "Threads go down the columns, one column after the other, each of a multiple of 32 rows. Blocks hold --block threads and end anywhere in a column."},
     PatternInfo{"transpose", "b[column * height + row] = a[row * width + column]", "width", "elements", Op::copy,
         "A naive transpose stores down columns; tiles turned in shared memory keep both sides coalesced; padding or a swizzle parts their columns over the banks.", "--variant --tile",
-        [](std::uint32_t) -> std::string { return "64..4096*2"; }, make_transpose},
+        [](std::uint32_t) -> std::string { return "256..4096*4"; }, make_transpose, false, "", "variant"},
     PatternInfo{"indirect", "rows[i / columns][i % columns]", "row_bytes", "bytes", Op::load,
         "A table of row pointers: every access is two instructions, the pointer's and the element's.", "",
         powers_to_page, make_indirect, true},

@@ -28,6 +28,9 @@ struct PatternInfo {
     bool typed_in_elements = false;
     // Which thread touches what, where blocks and rows could be taken for one another; for --help.
     std::string_view mapping = {};
+    // The key of an option of its own whose words are what the pattern is about: all are swept
+    // where none was chosen.
+    std::string_view compares = {};
 };
 
 std::span<const PatternInfo> pattern_catalog();

@@ -27,29 +27,29 @@ struct TypeInfo {
     ElementType type;
     std::string_view name;
     std::uint32_t bytes;
-    std::string_view cuda_names;  // with a blank between them
+    std::string_view other_names;  // CUDA's and NumPy's, with a blank between them
 };
 constexpr std::array<TypeInfo, 23> types{{
-    {ElementType::u8, "u8", 1, "uchar uint8_t bool"},
-    {ElementType::u16, "u16", 2, "ushort uint16_t"},
-    {ElementType::u32, "u32", 4, "uint unsigned uint32_t"},
-    {ElementType::u64, "u64", 8, "uint64_t size_t ulonglong"},
-    {ElementType::s8, "s8", 1, "char schar int8_t"},
-    {ElementType::s16, "s16", 2, "short int16_t"},
-    {ElementType::s32, "s32", 4, "int int32_t"},
-    {ElementType::s64, "s64", 8, "long int64_t longlong"},
-    {ElementType::f16, "f16", 2, "half __half"},
+    {ElementType::u8, "u8", 1, "uchar uint8_t bool uint8"},
+    {ElementType::u16, "u16", 2, "ushort uint16_t uint16"},
+    {ElementType::u32, "u32", 4, "uint unsigned uint32_t uint32"},
+    {ElementType::u64, "u64", 8, "uint64_t size_t ulonglong uint64"},
+    {ElementType::s8, "s8", 1, "char schar int8_t int8"},
+    {ElementType::s16, "s16", 2, "short int16_t int16"},
+    {ElementType::s32, "s32", 4, "int int32_t int32"},
+    {ElementType::s64, "s64", 8, "long int64_t longlong int64"},
+    {ElementType::f16, "f16", 2, "half __half float16"},
     {ElementType::bf16, "bf16", 2, "__nv_bfloat16 nv_bfloat16 bfloat16"},
-    {ElementType::f32, "f32", 4, "float"},
-    {ElementType::f64, "f64", 8, "double"},
+    {ElementType::f32, "f32", 4, "float float32"},
+    {ElementType::f64, "f64", 8, "double float64"},
     {ElementType::u8x4, "u8x4", 4, "uchar4 char4"},
     {ElementType::f16x2, "f16x2", 4, "half2 __half2"},
     {ElementType::bf16x2, "bf16x2", 4, "__nv_bfloat162 nv_bfloat162"},
     {ElementType::u32x2, "u32x2", 8, "uint2 int2"},
-    {ElementType::f32x2, "f32x2", 8, "float2"},
+    {ElementType::f32x2, "f32x2", 8, "float2 complex64"},
     {ElementType::u32x4, "u32x4", 16, "uint4 int4"},
     {ElementType::f32x4, "f32x4", 16, "float4"},
-    {ElementType::f64x2, "f64x2", 16, "double2"},
+    {ElementType::f64x2, "f64x2", 16, "double2 complex128"},
     {ElementType::u32x8, "u32x8", 32, ""},
     {ElementType::f32x8, "f32x8", 32, ""},
     {ElementType::f64x4, "f64x4", 32, "double4_32a"},
@@ -124,13 +124,13 @@ std::string_view name_of(StoreModifier modifier) { return name_in(store_modifier
 std::optional<Op> find_op(std::string_view name) { return find_in(op_names, name); }
 std::optional<ElementType> find_element_type(std::string_view name) {
     for (const TypeInfo& type : types)
-        if (type.name == name || holds(words_of(type.cuda_names), name)) return type.type;
+        if (type.name == name || holds(words_of(type.other_names), name)) return type.type;
     return std::nullopt;
 }
 std::string hint_for_element_type(std::string_view word) {
     std::vector<std::string_view> known = element_type_list();
     for (const TypeInfo& type : types)
-        for (const std::string_view name : words_of(type.cuda_names)) known.push_back(name);
+        for (const std::string_view name : words_of(type.other_names)) known.push_back(name);
     const auto near = nearest(word, known);
     // int3, float3, u32x3: a load is 1, 2 or 4 elements wide.
     if (near && word.size() > 3 && word.ends_with('3') &&
@@ -140,7 +140,7 @@ std::string hint_for_element_type(std::string_view word) {
     if (near) return fmt::format("did you mean '{}'?", *near);
     std::string list = "types are";
     for (const std::string_view name : element_type_list()) list.append(" ").append(name);
-    return list + ", or as CUDA calls them: float, half2, int4";
+    return list + ", or as CUDA and NumPy call them: float, half2, int32";
 }
 bool is_atomic_type(ElementType type) {
     switch (type) {

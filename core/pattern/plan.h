@@ -18,8 +18,8 @@ std::uint32_t bytes_of(ElementType type);
 std::string_view name_of(Op op);
 std::string_view name_of(ElementType type);
 std::optional<Op> find_op(std::string_view name);
-// By its name here, or by CUDA's: "float4" is f32x4. Which of two types of a width it is decides
-// only what atomics can do with it.
+// By its name here, CUDA's or NumPy's: "float4" is f32x4, "int32" s32. Which of two types of a
+// width it is decides only what atomics can do with it.
 std::optional<ElementType> find_element_type(std::string_view name);
 // What is said of a word that is no type: the nearest name, CUDA's among them, else the list.
 std::string hint_for_element_type(std::string_view word);

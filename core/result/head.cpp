@@ -1,10 +1,10 @@
 #include "core/result/head.h"
 
 #include <algorithm>
-#include <array>
 #include <stdexcept>
 #include <type_traits>
 
+#include "core/pattern/launch_options.h"
 #include "core/result/texts.h"
 
 namespace coalprof {
@@ -70,9 +70,6 @@ void each_member(Part& sweep, Visit visit) {
     visit("repeat", sweep.repeat);
     visit("cache", sweep.cache);
 }
-
-constexpr std::array<std::string_view, 6> memory_settings{"alloc", "path",     "dlcm",
-                                                          "dscm",  "carveout", "l2_fetch"};
 
 struct Put {
     NamedValues& values;
@@ -172,15 +169,12 @@ std::string_view parameter_of(const SweepFacts& sweep) {
     return sweep.pattern == "formula" ? "formula" : "name";
 }
 
-bool is_memory_setting(std::string_view name) {
-    return std::find(memory_settings.begin(), memory_settings.end(), name) != memory_settings.end();
-}
-
 std::vector<std::string_view> names_in_sweeps() {
-    std::vector<std::string_view> names(memory_settings.begin(), memory_settings.end());
+    std::vector<std::string_view> names;
+    for (const LaunchOption& option : launch_options()) names.push_back(option.key);
     const SweepFacts any;
     each_member(any, [&](std::string_view name, const auto&) {
-        if (!name.empty()) names.push_back(name);
+        if (!name.empty() && !find_launch_option(name)) names.push_back(name);
     });
     return names;
 }
@@ -191,7 +185,17 @@ NamedValues values_of(const SweepFacts& sweep) { return named(sweep); }
 
 MachineFacts machine_from(const NamedValues& values) { return part_from<MachineFacts>(values); }
 MeasuredDevice device_from(const NamedValues& values) { return part_from<MeasuredDevice>(values); }
-SweepFacts sweep_from(const NamedValues& values) { return part_from<SweepFacts>(values); }
+SweepFacts sweep_from(const NamedValues& values) {
+    SweepFacts sweep = part_from<SweepFacts>(values);
+    // A modifier of loads that somebody chose is the first setting. One that nobody chose stands
+    // after those of `settings`, with what belongs to `more`.
+    const auto usual = std::ranges::find(sweep.settings, "dlcm", &NamedValues::value_type::first);
+    if (usual != sweep.settings.begin()) {
+        sweep.more.insert(sweep.more.begin(), usual, sweep.settings.end());
+        sweep.settings.erase(usual, sweep.settings.end());
+    }
+    return sweep;
+}
 
 void each_text(ResultHead& head, const VisitText& visit) {
     const auto visit_part = [&](auto& part) {

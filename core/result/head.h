@@ -66,7 +66,7 @@ struct SweepFacts {
     std::optional<std::uint64_t> grid_x = {};
     std::optional<std::uint64_t> grid_y = {};
     std::optional<std::uint64_t> grid_z = {};
-    NamedValues settings = {};               // of memory: dlcm, dscm, carveout, ...
+    NamedValues settings = {};               // of memory: dlcm (if somebody chose it), dscm, ...
     std::string variant = {};                // of a transpose
     std::optional<std::uint64_t> tile = {};  // its columns
     // The pattern's own options, the formulas of a file, the dlcm that nobody chose; in files of
@@ -93,6 +93,8 @@ struct ResultHead {
     std::optional<std::uint64_t> points;  // how many will come, where that is known
     // The only counters that are to be shown; empty: all that there are.
     std::vector<Counter> columns;
+    // Those that every format but JSON shows of these; empty: all. Not in files.
+    std::vector<Counter> table_columns = {};
     // What the points are judged or ordered by: tables keep it where space is short.
     std::vector<Counter> foremost;
 };
@@ -100,9 +102,6 @@ struct ResultHead {
 // The key of what varies from point to point: what is swept, else what tells points apart.
 std::string_view parameter_of(const SweepFacts& sweep);
 
-// Whether a setting of this name says how memory is accessed: "dlcm", "carveout". Those become
-// parameters of points where they are swept.
-bool is_memory_setting(std::string_view name);
 // Of everything that a sweep of any pattern may say: "op", "dlcm".
 std::vector<std::string_view> names_in_sweeps();
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/json/json_stream.h"
+#include "core/pattern/launch_options.h"
 #include "core/result/other_file.h"
 #include "core/result/parts.h"
 #include "core/text/describe.h"

@@ -45,8 +45,6 @@ std::vector<HeadDifference> differences(const ResultHead& one, const ResultHead&
 std::vector<std::string> comparable_names(const ResultHead& one, const ResultHead& other) {
     std::vector<std::string> names = {"machine", "device"};
     for (const std::string_view name : names_in_sweeps()) names.emplace_back(name);
-    // Of single patterns; whoever compares all sorts of sweeps names them for all.
-    for (const char* name : {"order", "seed", "member", "pitch"}) names.emplace_back(name);
     for (const ResultHead* head : {&one, &other})
         for (const auto& [name, value] : identity_of(*head)) names.push_back(name);
     return names;

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -47,18 +46,13 @@ std::vector<std::int64_t> values_in_cell(const std::vector<FormulaParameter>& pa
 
 // Of one formula. The keys stand beside each other in a result: none may come twice.
 void require_own_names(const FormulaSweep& sweep) {
-    constexpr std::array<std::string_view, 25> settings{
-        "pattern", "name",    "formula", "op",       "type",     "size_bytes", "block",
-        "block_x", "block_y", "block_z", "grid_x",   "grid_y",   "grid_z",     "per_thread",
-        "machine", "dlcm",    "dscm",    "carveout", "l2_fetch", "alloc",      "path",
-        "device",  "l1_kib",  "failure", "grid"};
     const auto& parameters = sweep.parameters;
     for (std::size_t k = 0; k < parameters.size(); ++k) {
         const std::string& name = parameters[k].name;
         if (find_counter(name))
             throw UsageError(fmt::format("--var {}: a counter has this name", name), {},
                              UsageError::no_caret, fmt::format("call it {}_, for instance", name));
-        if (std::find(settings.begin(), settings.end(), name) != settings.end())
+        if (is_taken_name(name))
             throw UsageError(fmt::format("--var {}: a setting of the sweep has this name", name),
                              {}, UsageError::no_caret,
                              fmt::format("call it {}_, for instance", name));
@@ -83,7 +77,8 @@ void require_that_all_occur(const ParsedFormula& formula) {
 void require_that_op_decides(const std::vector<FormulaSweep>& set,
                              const std::vector<std::shared_ptr<const ParsedFormula>>& formulas) {
     const FormulaSweep& first = set.front();
-    if (first.place.is_in_file() || (!first.settings.op && !has_axis(first.settings.axes, "op")))
+    if (first.place.is_in_file() ||
+        (!first.settings.launch.op && !has_axis(first.settings.axes, "op")))
         return;
     for (const auto& formula : formulas)
         for (const FormulaAccess& access : formula->accesses)
@@ -107,7 +102,8 @@ std::string op_of(const FormulaSweep& sweep, const ParsedFormula& formula) {
     std::vector<std::string> ops;
     for (const FormulaAccess& access : formula.accesses) {
         std::string op(access.space == Space::shared ? "shared." : "");
-        op += access.kind ? name_of(*access.kind) : name_of(sweep.settings.op.value_or(Op::load));
+        op += access.kind ? name_of(*access.kind)
+                          : name_of(sweep.settings.launch.op.value_or(Op::load));
         if (std::find(ops.begin(), ops.end(), op) == ops.end()) ops.push_back(std::move(op));
     }
     return fmt::format("{}", fmt::join(ops, "+"));
@@ -132,8 +128,8 @@ struct ToldShapes {
     bool sizes = true;
     explicit ToldShapes(std::span<const FormulaSweep> set) {
         for (const FormulaSweep& sweep : set) {
-            blocks = blocks || sweep.settings.shape.block_shape;
-            grids = grids || sweep.settings.shape.grid;
+            blocks = blocks || sweep.settings.launch.shape.block_shape;
+            grids = grids || sweep.settings.launch.shape.grid;
             sizes = sizes && !size_follows_axes(sweep.settings);
         }
     }
@@ -149,12 +145,13 @@ void add_dimensions(NamedValues& values, std::string_view key, const Dimensions&
 NamedValues own_settings(const FormulaSweep& sweep, const ToldShapes& told) {
     const Sweep& settings = sweep.settings;
     const std::vector<Axis>& axes = settings.axes;
-    const LaunchShape shape =
-        told.sizes ? settled_shape(settings.shape, settings.type) : settings.shape;
-    const std::uint64_t threads = shape.size_bytes / bytes_of(settings.type);
+    const LaunchShape shape = told.sizes
+                                  ? settled_shape(settings.launch.shape, settings.launch.type)
+                                  : settings.launch.shape;
+    const std::uint64_t threads = shape.size_bytes / bytes_of(settings.launch.type);
     NamedValues values{
         {"op", located(sweep, [&] { return op_of(sweep, tree_of(sweep)); })},
-        {"type", name_of(settings.type)},
+        {"type", name_of(settings.launch.type)},
         {"size_bytes", shape.size_bytes},
         {"block", shape.block},
         {"per_thread", shape.per_thread},
@@ -230,13 +227,12 @@ FormulaPoints::FormulaPoints(const std::vector<FormulaSweep>& set,
             return count * count_of(set[i].settings.axes);
         });
         formulas.push_back(member.formula);
-        member.settings = combinations_of(set[i].settings);
         for (std::size_t k = 0; k < settings.are_shared.size(); ++k)
             if (const auto& own = settings.of_each[i][k];
                 !settings.are_shared[k] && belongs_to_points(own.first))
                 member.own.push_back(own);
         cells += own_cells;
-        points_ += own_cells * member.settings.size();
+        points_ += own_cells * count_of_settings(set[i].settings);
         if (points_ > most_range_points)
             throw UsageError(
                 fmt::format("more than {} points, which is the most that a sweep has: use fewer "
@@ -244,10 +240,6 @@ FormulaPoints::FormulaPoints(const std::vector<FormulaSweep>& set,
                             most_range_points));
     }
     require_that_op_decides(set, formulas);
-}
-
-bool FormulaPoints::compares_settings() const {
-    return has_swept_settings(members_.front().sweep.settings);
 }
 
 void FormulaPoints::make(PlannedPoint& point) const {
@@ -261,13 +253,11 @@ void FormulaPoints::make(PlannedPoint& point) const {
 void FormulaPoints::make(PlannedPoint& point, const Member& member) const {
     const FormulaSweep& sweep = member.sweep;
     const std::uint64_t number = point.number - member.first_point;
-    const std::uint64_t cell = number / member.settings.size();
+    const std::uint64_t settings = count_of_settings(sweep.settings);
+    const std::uint64_t cell = number / settings;
     const std::vector<Axis>& axes = sweep.settings.axes;
     const std::uint64_t combinations = count_of(axes);
-    ChosenLaunch choice{.op = sweep.settings.op,
-                        .type = sweep.settings.type,
-                        .shape = sweep.settings.shape,
-                        .options = {}};
+    ChosenLaunch choice = sweep.settings.launch;
     NamedValues chosen;
     choose(axes, cell % combinations, choice, chosen);
     const FormulaLaunch launch{.op = choice.op.value_or(Op::load),
@@ -287,7 +277,7 @@ void FormulaPoints::make(PlannedPoint& point, const Member& member) const {
     for (std::size_t k = 0; k < launch.values.size(); ++k)
         point.parameters.emplace_back(sweep.parameters[k].name, launch.values[k]);
     point.parameters.insert(point.parameters.end(), chosen.begin(), chosen.end());
-    finish_point(point, sweep.settings, member.settings[number % member.settings.size()]);
+    finish_point(point, sweep.settings, std::move(choice), number % settings);
     if (point.name.empty()) point.name = "formula";
     point.parameters.insert(point.parameters.end(), member.own.begin(), member.own.end());
     if (tells_sizes_) point.parameters.emplace_back("size_bytes", plan.shape.size_bytes);

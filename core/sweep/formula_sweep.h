@@ -59,14 +59,15 @@ class FormulaPoints : public SweptPoints {
         std::shared_ptr<FormulaPrograms> programs = std::make_shared<FormulaPrograms>());
 
     std::uint64_t count() const override { return points_; }
-    bool compares_settings() const override;
+    bool compares_settings() const override {
+        return !members_.front().sweep.settings.memory_axes.empty();
+    }
     void make(PlannedPoint& point) const override;
 
  private:
     struct Member {
         FormulaSweep sweep;
         std::shared_ptr<const ParsedFormula> formula;
-        std::vector<SweptSettings> settings;
         NamedValues own;  // parameters of its points that those of other members have otherwise
         std::uint64_t first_point = 0;
         std::uint64_t first_cell = 0;

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 
 #include "core/pattern/transpose.h"
 #include "core/sweep/sweep_axes.h"
 #include "core/text/error.h"
+#include "core/text/range.h"
 
 namespace coalprof {
 namespace {
@@ -54,21 +56,56 @@ std::uint64_t value_in(const Sweep& sweep, const PatternInfo& pattern, std::uint
 
 }  // namespace
 
+void take_option(Sweep& sweep, std::string_view key, const std::string& text) {
+    const LaunchOption& option = *find_launch_option(key);
+    take_option(option, text, sweep.launch,
+                option.group == OptionGroup::memory ? sweep.memory_axes : sweep.axes);
+}
+
+void set_values(Sweep& sweep, const PatternInfo& pattern, const std::string& text,
+                const std::string& option) {
+    sweep.values_unit = ValueUnit::of_parameter;
+    const bool are_elements = pattern.unit == "elements";
+    const bool are_bytes = pattern.unit == "bytes";
+    // Of several types the widest: whole elements of it are whole elements of all.
+    std::uint32_t width = bytes_of(sweep.launch.type);
+    for (const Axis& axis : sweep.axes)
+        for (const AxisValue& value : axis.values) {
+            ChosenLaunch choice;
+            choice.type = sweep.launch.type;
+            value.choose(choice);
+            width = std::max(width, bytes_of(choice.type));
+        }
+    std::string range = text.empty() ? pattern.default_range(width) : text;
+    // As points are named: row_bytes=4000, row_elements=1000.
+    const std::size_t equals = range.find('=');
+    const std::string name = range.substr(0, equals == range.npos ? 0 : equals);
+    const bool is_named = name == pattern.parameter;
+    if (is_named || (pattern.typed_in_elements && name == "row_elements"))
+        range.erase(0, equals + 1);
+    if (!are_elements && !are_bytes) {
+        sweep.values = parse_range(range, option).values();
+        return;
+    }
+    SizedRange typed = parse_sized_range(range, option);
+    sweep.values = std::move(typed.values);
+    if (are_elements && typed.are_bytes) sweep.values_unit = ValueUnit::bytes;
+    if (pattern.typed_in_elements && !typed.are_bytes && !is_named)
+        sweep.values_unit = ValueUnit::elements;
+}
+
 SweepPoints::SweepPoints(Sweep sweep)
     : sweep_(std::move(sweep)), pattern_(find_pattern(sweep_.pattern)) {
     join_variants_with_tiles(sweep_);
     require_reasonable_count(sweep_, sweep_.values.size());
     launches_ = sweep_.values.size() * count_of(sweep_.axes);
-    settings_ = combinations_of(sweep_);
 }
 
-bool SweepPoints::compares_settings() const { return has_swept_settings(sweep_); }
+std::uint64_t SweepPoints::count() const { return count_of_settings(sweep_) * launches_; }
 
 void SweepPoints::make(PlannedPoint& point) const {
     const std::uint64_t launch = point.number % launches_;
-    const SweptSettings& settings = settings_[point.number / launches_];
-    ChosenLaunch choice{
-        .op = sweep_.op, .type = sweep_.type, .shape = sweep_.shape, .options = sweep_.options};
+    ChosenLaunch choice = sweep_.launch;
     point.parameters = {{std::string(pattern_.parameter), {}}};
     choose(sweep_.axes, launch / sweep_.values.size(), choice, point.parameters);
     const std::uint64_t value =
@@ -86,7 +123,7 @@ void SweepPoints::make(PlannedPoint& point) const {
     build_program(plan);
     require_grid(plan);
     require_walkable(plan);
-    finish_point(point, sweep_, settings);
+    finish_point(point, sweep_, std::move(choice), point.number / launches_);
     // What follows from the rest is no part of the name.
     if (pattern_.typed_in_elements)
         point.parameters.emplace_back("row_elements", value / bytes_of(plan.type));
@@ -102,8 +139,9 @@ SweepFacts describe_sweep(const Sweep& sweep) {
     const PatternInfo& pattern = find_pattern(sweep.pattern);
     // The grid decides the size where there is one.
     const bool size_varies = size_follows_axes(sweep);
-    const LaunchShape settled = size_varies ? sweep.shape : settled_shape(sweep.shape, sweep.type);
-    const PatternOptions& options = sweep.options;
+    const ChosenLaunch& launch = sweep.launch;
+    const LaunchShape settled =
+        size_varies ? launch.shape : settled_shape(launch.shape, launch.type);
     // What is swept each point says for itself.
     const auto is_single = [&](std::string_view key) { return !has_axis(sweep.axes, key); };
     SweepFacts facts{
@@ -112,30 +150,31 @@ SweepFacts describe_sweep(const Sweep& sweep) {
         .parameter = std::string(pattern.parameter),
         .settings = single_settings(sweep),
     };
-    if (is_single("op")) facts.op = name_of(sweep.op.value_or(pattern.default_op));
-    if (is_single("type")) facts.type = name_of(sweep.type);
+    if (is_single("op")) facts.op = name_of(launch.op.value_or(pattern.default_op));
+    if (is_single("type")) facts.type = name_of(launch.type);
     if (is_single("size_bytes") && !size_varies) facts.size_bytes = settled.size_bytes;
     if (is_single("block")) facts.block = settled.block;
     // A transpose makes these of the others.
     const bool one_tile =
         is_single("variant") && is_single("tile") && is_single("type") && is_single("block");
-    if (one_tile) facts.tile = tile_columns(sweep.pattern, options, sweep.type);
+    if (one_tile) facts.tile = tile_columns(sweep.pattern, launch.options, launch.type);
     const bool has_variants = pattern.options.find("--variant") != std::string_view::npos;
     if (is_single("per_thread") && (one_tile || !has_variants))
-        facts.per_thread = launch_shape(sweep.pattern, options, sweep.type, settled).per_thread;
+        facts.per_thread =
+            launch_shape(sweep.pattern, launch.options, launch.type, settled).per_thread;
     if (is_single("block") && settled.block_shape)
         std::tie(facts.block_x, facts.block_y, facts.block_z) = numbers_of(*settled.block_shape);
     if (is_single("grid") && settled.grid)
         std::tie(facts.grid_x, facts.grid_y, facts.grid_z) = numbers_of(*settled.grid);
-    const auto says = [&](std::string_view key) {
-        return pattern.options.find("--" + std::string(key)) != std::string_view::npos &&
-               is_single(key);
-    };
-    if (says("variant")) facts.variant = options.variant;
-    if (says("order")) facts.more.emplace_back("order", options.order);
-    if (says("seed")) facts.more.emplace_back("seed", options.seed);
-    if (says("member")) facts.more.emplace_back("member", options.member);
-    if (says("pitch")) facts.more.emplace_back("pitch", options.pitch);
+    for (const LaunchOption& option : launch_options()) {
+        const bool is_own = option.group == OptionGroup::pattern && option.key != "tile" &&
+                            pattern.options.find(option.word) != std::string_view::npos;
+        if (!is_own || !is_single(option.key)) continue;
+        if (option.key == "variant")
+            facts.variant = launch.options.variant;
+        else
+            facts.more.emplace_back(option.key, option.shown(launch));
+    }
     return facts;
 }
 

@@ -3,16 +3,14 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <string_view>
 
 #include "core/sweep/sweep.h"
 
 namespace coalprof {
 
-// Every machine with every combination of the settings, in the order of the points.
-std::vector<SweptSettings> combinations_of(const Sweep& sweep);
-// Whether one of the settings takes several values.
-bool has_swept_settings(const Sweep& sweep);
+// Every machine with every combination of the settings.
+std::uint64_t count_of_settings(const Sweep& sweep);
 // Whether a grid decides the size, and it or what it is multiplied with is swept: then each point
 // says its own.
 bool size_follows_axes(const Sweep& sweep);
@@ -22,9 +20,10 @@ bool size_follows_axes(const Sweep& sweep);
 void join_variants_with_tiles(Sweep& sweep);
 
 // Completes a point whose plan has its program and whose parameters are those of the program: the
-// plan gets these settings, the point its machine and names. Throws UsageError where they do not
-// fit the program.
-void finish_point(PlannedPoint& point, const Sweep& sweep, const SweptSettings& settings);
+// plan gets the settings of this number, the point its machine and names. `launch` made the
+// program. Throws UsageError where the settings do not fit it.
+void finish_point(PlannedPoint& point, const Sweep& sweep, ChosenLaunch launch,
+                  std::uint64_t setting);
 
 // Where several GPUs measure, the last of the point's parameters is its own.
 void add_device(PlannedPoint& point, const Sweep& sweep);
@@ -39,5 +38,8 @@ void require_walkable(const Plan& plan);
 
 // The settings that take one value, for the description of the sweep.
 NamedValues single_settings(const Sweep& sweep);
+
+// Whether points have something else of this name, so that no variable of a formula can have it.
+bool is_taken_name(std::string_view name);
 
 }  // namespace coalprof

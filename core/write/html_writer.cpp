@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/pattern/launch_options.h"
 #include "core/text/describe.h"
 #include "core/text/shell_quote.h"
 #include "core/write/columns.h"
@@ -229,12 +230,18 @@ class HtmlWriter : public ResultSink {
     }
     static std::string explain_command(const ResultHead& head) {
         std::vector<std::string> words{"coalprof", "explain", head.sweep.pattern};
-        const auto add = [&](const char* option, const std::string& value) {
-            if (!value.empty()) words.insert(words.end(), {option, value});
+        const auto add = [&](std::string_view option, const std::string& value) {
+            if (!value.empty()) words.insert(words.end(), {std::string(option), value});
         };
         const bool is_option = head.sweep.op.find_first_of("+.") == std::string::npos;
         if (is_option) add("--op", head.sweep.op);
         add("--type", head.sweep.type);
+        const NamedValues facts = values_of(head.sweep);
+        for (const LaunchOption& option : launch_options())
+            if (const Value* value = find_value(facts, option.key);
+                value && option.group == OptionGroup::pattern &&
+                !is_usual_value(option.key, *value))
+                add(option.word, text_of(*value));
         if (head.machine.name.find(',') == std::string::npos) add("--machine", head.machine.name);
         return shell_words(words);
     }

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <utility>
 
+#include "core/pattern/launch_options.h"
 #include "core/text/utf8.h"
 #include "core/write/json_tree.h"
 

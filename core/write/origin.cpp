@@ -3,16 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 
+#include "core/pattern/launch_options.h"
 #include "core/write/table_title.h"
 
 namespace coalprof {
 namespace {
-
-constexpr std::array settings_of_csv{"dlcm", "dscm", "carveout", "l2_fetch", "alloc", "path"};
 
 // Sweeps have them, also those that points differ in; warps of a file and kernels of a program do
 // not.
@@ -58,7 +56,9 @@ class OriginMaker {
         add("grid", grid_text(sweep));
         add("block", block_text(sweep));
         add("per_thread", text_or_none(sweep.per_thread));
-        for (const char* key : settings_of_csv) add(key, text_of_setting(sweep, key));
+        for (const LaunchOption& option : launch_options())
+            if (option.group == OptionGroup::memory)
+                add(std::string(option.key), text_of_setting(sweep, option.key));
         if (!sweep.parameter.empty()) add(sweep.parameter, "");
         std::map<std::string, std::string> others;  // by key: axes have no order of their own
         for (const std::string& key : parameters_) others.emplace(key, "");

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 #include <vector>
 
+#include "core/pattern/launch_options.h"
 #include "core/text/units.h"
 #include "core/write/terminal_text.h"
 
@@ -29,22 +29,9 @@ std::string gpu_of(const MachineFacts& machine, bool ascii) {
                   ascii);
 }
 
-// What holds unless somebody chose otherwise; "seed" of 1 is known by its number.
+// Whether it goes without saying.
 bool is_default(std::string_view key, const Value& value) {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 7> defaults{
-        {{"dscm", "wb"},
-         {"alloc", "device"},
-         {"path", "ld"},
-         {"carveout", "driver"},
-         {"l2_fetch", "driver"},
-         {"pitch", "none"},
-         {"order", ""}}};
-    const std::string text = text_of(value);
-    if (text.empty() || std::holds_alternative<std::monostate>(value)) return true;  // not known
-    if (key == "seed") return text == "1";
-    if (key == "member") return text == "0";
-    return std::any_of(defaults.begin(), defaults.end(),
-                       [&](const auto& row) { return row.first == key && row.second == text; });
+    return text_of(value).empty() || is_usual_value(key, value);
 }
 
 // "32x8" of what was told of a block or a grid; empty: nothing was.
@@ -69,15 +56,13 @@ std::vector<std::string> chosen_options(const ResultHead& head) {
     // A transpose's tile decides what each thread handles.
     if (sweep.per_thread && *sweep.per_thread != 1 && sweep.variant.empty())
         options.push_back(fmt::format("{} elements per thread", *sweep.per_thread));
-    // Without --dlcm a result says what its machines do by themselves.
-    const bool is_dlcm_typed =
-        std::any_of(head.argv.begin(), head.argv.end(),
-                    [](const auto& word) { return word.starts_with("--dlcm"); });
-    for (const NamedValues* list : {&sweep.settings, &sweep.more})
-        for (const auto& [key, value] : *list)
-            if (key.find('.') == std::string::npos && !is_default(key, value) &&
-                (key != "dlcm" || is_dlcm_typed))
+    const auto add = [&](const NamedValues& list, std::string_view unsaid) {
+        for (const auto& [key, value] : list)
+            if (key.find('.') == std::string::npos && key != unsaid && !is_default(key, value))
                 options.push_back(fmt::format("{} {}", key, text_of(value)));
+    };
+    add(sweep.settings, "");
+    add(sweep.more, "dlcm");  // what the machines do by themselves
     if (sweep.cache == "warm") options.emplace_back("L2 warm");
     return options;
 }
@@ -116,7 +101,8 @@ std::string title_of(const ResultHead& head, const TableStyle& style) {
     add_text(sweep.file);
     add_text(sweep.variant);
     if (sweep.tile) add(fmt::format("tile {}", *sweep.tile));
-    add_text(sweep.op);
+    // What it does comes first: nobody who runs the classic experiment chose it.
+    add_text(sweep.op == "rmw" ? "read-add-write (rmw)" : sweep.op);
     add_text(sweep.type);
     if (sweep.size_bytes) add(size_text(*sweep.size_bytes));
     for (const std::string& option : chosen_options(head)) add_text(option);

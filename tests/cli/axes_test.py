@@ -1,7 +1,9 @@
 """Every option an axis: lists and ranges sweep, several formulas are one table, one is called best."""
 import csv
 import io
+import json
 import re
+import tempfile
 
 import harness
 from harness import Case
@@ -129,6 +131,48 @@ class Axes(Case):
         self.refuse("explain", "transpose", "--variant", "naive,tile")
 
 
+class Blocks(Case):
+    def test_that_are_typed_like_dim3_are_refused(self):
+        for option, text, meant in (("--block", "16,16", "16x16"), ("--grid", "64,64,64", "64x64x64")):
+            self.assertIn(meant, self.refuse("offset", option, text).err_text)
+        self.assertEqual([point["block"] for point in points_of(
+            self.run_ok("offset", "--range", "0", "--block", "16,32", "--json"))], [16, 32])
+
+
+class Titles(Case):
+    """The settings that were chosen, whoever chose them."""
+    def title(self, *arguments, **how):
+        return self.run_ok("stride", "--range", "1", *arguments, **how).out_text.splitlines()[0]
+
+    def test_name_a_modifier_that_was_chosen_and_no_other(self):
+        self.assertNotIn("dlcm", self.title())
+        self.assertIn("dlcm cg", self.title("--dlcm", "cg"))
+        self.assertIn("dlcm cg", self.title(env=harness.environment(COALPROF_DLCM="cg")))
+        with tempfile.NamedTemporaryFile("w", suffix=".toml") as settings:
+            settings.write("dlcm = 'cg'\n")
+            settings.flush()
+            self.assertIn("dlcm cg", self.title(env=harness.environment(COALPROF_CONFIG=settings.name)))
+
+    def test_of_saved_results_do_so_too(self):
+        for options, is_said in (((), False), (("--dlcm", "cg"), True), (("--dlcm", "ca"), True)):
+            saved = self.run_ok("stride", "--range", "1", *options, "--json").out
+            self.assertEqual("dlcm" in self.run_ok("report", "-", stdin=saved).out_text.splitlines()[0], is_said)
+
+
+class Pages(Case):
+    def warps(self, *arguments):
+        page = self.run_ok(*arguments, "--format", "html").out_text
+        return re.search(r'(?s)"shapes":(.*?)"shape_of"', page)[1]
+
+    # 1000 floats of 4000 bytes: as cudaMallocPitch would have it, rows begin 4096 bytes apart.
+    def test_draw_a_warp_of_the_pitch_that_was_chosen(self):
+        row = ("row", "--range", "1000", "--pitch")
+        by_itself, none, same = (self.warps(*row, pitch) for pitch in ("auto", "none", "4096B"))
+        self.assertTrue(by_itself)
+        self.assertEqual(by_itself, same)
+        self.assertNotEqual(by_itself, none)
+
+
 class Units(Case):
     def row_of(self, *arguments):
         return points_of(self.run_ok("row", *arguments, "--json"))[0]
@@ -141,7 +185,7 @@ class Units(Case):
         self.assertEqual(self.row_of("--range", "4KiB")["row_elements"], 1024)
 
     def test_so_are_those_of_a_transpose_and_pitches(self):
-        found = points_of(self.run_ok("transpose", "--range", "4KiB", "--json"))
+        found = points_of(self.run_ok("transpose", "--range", "4KiB", "--variant", "naive", "--json"))
         self.assertEqual(found[0]["width"], 1024)
         same = [self.run_ok("row", "--range", "1000", "--pitch", pitch, "--json").json["points"][0]
                 ["predicted"] for pitch in ("1024", "4096B", "4KiB")]
@@ -155,6 +199,12 @@ class Units(Case):
 
     def test_pitches_that_are_none_of_both_are_told_what_there_is(self):
         self.assertIn("auto", self.refuse("row", "--pitch", "none,atuo").err_text)
+
+    def test_types_have_the_names_that_numpy_gives_them(self):
+        for theirs, ours in (("float32", "f32"), ("int8", "s8"), ("uint8", "u8"), ("float16", "f16"),
+                             ("int32", "s32"), ("float64", "f64"), ("complex64", "f32x2")):
+            sweep = self.run_ok("offset", "--range", "0", "--type", theirs, "--json").json["sweep"]
+            self.assertEqual(sweep["type"], ours)
 
     def test_the_default_range_can_be_typed(self):
         for pattern in self.run_ok("patterns", "--json").json["patterns"]:
@@ -243,9 +293,23 @@ class Best(Case):
         self.refuse("stride", "--sort", "strid")
 
     def test_columns_are_what_is_shown(self):
-        result = self.run_ok("stride", "--range", "1", "--columns", "load_lines", "--json").json
-        self.assertEqual(list(result["points"][0]["predicted"]), ["load_lines"])
+        command = ("stride", "--range", "1", "--columns", "load_lines")
+        rows = list(csv.DictReader(io.StringIO(self.run_ok(*command, "--csv").out_text)))
+        self.assertEqual(rows[0]["load_lines"], "32768")
+        self.assertNotIn("load_sectors", rows[0])
         self.refuse("stride", "--columns", "load_line")
+
+    # --columns is about tables: what a program reads beside one is whole.
+    def test_columns_take_nothing_from_json(self):
+        with tempfile.TemporaryDirectory() as folder:
+            whole = self.run_ok("stride", "--range", "1", "--json").json["points"]
+            for command in (("stride", "--range", "1"), ("report", f"{folder}/0.json")):
+                names = [f"{folder}/{number}.json" for number in (0, 1)]
+                self.run_ok(*command, "--columns", "load_lines", "-o", names[command[0] == "report"])
+                with open(names[command[0] == "report"], encoding="utf-8") as file:
+                    self.assertEqual(json.load(file)["points"], whole)
+        listed = self.run_ok("stride", "--range", "1", "--counters", "load_lines", "--json").json
+        self.assertEqual(list(listed["points"][0]["predicted"]), ["load_lines"])
 
     def test_of_a_counter_that_is_not_there_names_the_one_that_is(self):
         for op, asked, there in (("reduce", "atomic_sectors", "reduce_"),

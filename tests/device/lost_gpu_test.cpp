@@ -15,7 +15,7 @@ SweepPoints many_offsets() {
     Sweep sweep;
     sweep.pattern = "offset";
     for (std::uint64_t offset = 0; offset < points; ++offset) sweep.values.push_back(offset);
-    sweep.shape.size_bytes = 1024;
+    sweep.launch.shape.size_bytes = 1024;
     sweep.machines = {find_machine("h200")};
     return SweepPoints(std::move(sweep));
 }

@@ -20,7 +20,7 @@ SweepPoints three_offsets() {
     Sweep sweep;
     sweep.pattern = "offset";
     sweep.values = {0, 1, 2};
-    sweep.shape.size_bytes = 1024;
+    sweep.launch.shape.size_bytes = 1024;
     sweep.machines = {find_machine("h200")};
     return SweepPoints(std::move(sweep));
 }

@@ -15,9 +15,8 @@
 namespace coalprof {
 namespace {
 
-constexpr std::array allocations{Allocation::device, Allocation::static_array, Allocation::managed,
-                                 Allocation::host};
-constexpr std::array paths{LoadPath::ld, LoadPath::ldg, LoadPath::tex};
+constexpr const char* allocations = "device,static,managed,host";
+constexpr const char* paths = "ld,ldg,tex";
 
 class MemoryOnGpu : public GpuTest {
  protected:
@@ -25,9 +24,9 @@ class MemoryOnGpu : public GpuTest {
         Sweep sweep;
         sweep.pattern = "offset";
         sweep.values = {0, 1, 8};
-        sweep.op = op;
-        sweep.type = type;
-        sweep.shape.size_bytes = 1 << 20;
+        sweep.launch.op = op;
+        sweep.launch.type = type;
+        sweep.launch.shape.size_bytes = 1 << 20;
         sweep.machines = {find_machine("h200")};
         return sweep;
     }
@@ -55,7 +54,7 @@ class MemoryOnGpu : public GpuTest {
 TEST_F(MemoryOnGpu, data_are_right_wherever_they_lie) {
     for (const Op op : {Op::rmw, Op::copy, Op::add, Op::reduce}) {
         Sweep everywhere = sweep(op);
-        everywhere.allocations = {allocations.begin(), allocations.end()};
+        take_option(everywhere, "alloc", allocations);
         for (const Point& point : run(everywhere).points)
             EXPECT_EQ(point.failure, "") << name_of(op) << " " << point.name;
     }
@@ -64,8 +63,8 @@ TEST_F(MemoryOnGpu, data_are_right_wherever_they_lie) {
 TEST_F(MemoryOnGpu, data_are_right_on_every_path_from_everywhere) {
     for (const ElementType type : {ElementType::f32, ElementType::f64, ElementType::f32x4}) {
         Sweep all = sweep(Op::add, type);
-        all.allocations = {allocations.begin(), allocations.end()};
-        all.paths = {paths.begin(), paths.end()};
+        take_option(all, "alloc", allocations);
+        take_option(all, "path", paths);
         for (const Point& point : run(all).points)
             EXPECT_EQ(point.failure, "") << name_of(type) << " " << point.name;
     }
@@ -74,8 +73,8 @@ TEST_F(MemoryOnGpu, data_are_right_on_every_path_from_everywhere) {
 // Whatever is predicted of these paths and places is what the hardware counts.
 TEST_F(MemoryOnGpu, counters_are_as_predicted_on_every_path_from_everywhere) {
     Sweep all = sweep(Op::copy);
-    all.allocations = {allocations.begin(), allocations.end()};
-    all.paths = {paths.begin(), paths.end()};
+    take_option(all, "alloc", allocations);
+    take_option(all, "path", paths);
     const std::vector<Counter> wanted{Counter::load_requests,    Counter::load_sectors,
                                       Counter::l1_hit_sectors,   Counter::store_sectors,
                                       Counter::texture_requests, Counter::texture_sectors,
@@ -94,8 +93,8 @@ TEST_F(MemoryOnGpu, counters_are_as_predicted_on_every_path_from_everywhere) {
 TEST_F(MemoryOnGpu, a_texture_that_would_be_too_wide_is_refused) {
     Sweep wide = sweep(Op::load);
     wide.values = {0};
-    wide.paths = {LoadPath::tex};
-    wide.shape.size_bytes = 2ull << 30;  // 2^29 texels of 4 bytes
+    wide.launch.path = LoadPath::tex;
+    wide.launch.shape.size_bytes = 2ull << 30;  // 2^29 texels of 4 bytes
     const fake::Recorder result = run(wide);
     EXPECT_NE(result.points.at(0).failure.find("--path tex: array a has 536870912 texels"),
               std::string::npos)

@@ -17,11 +17,11 @@ Plan plan_of(const std::string& pattern, Op op, LoadPath path, Allocation alloca
     Sweep sweep;
     sweep.pattern = pattern;
     sweep.values = {pattern == "constant" ? 1u : 3u};
-    sweep.op = op;
-    sweep.type = type;
-    sweep.shape.size_bytes = 1 << 16;
-    sweep.paths = {path};
-    sweep.allocations = {allocation};
+    sweep.launch.op = op;
+    sweep.launch.type = type;
+    sweep.launch.shape.size_bytes = 1 << 16;
+    sweep.launch.path = path;
+    sweep.launch.allocation = allocation;
     sweep.machines = {find_machine("h200")};
     return SweepPoints(sweep).at(0).plan;
 }
@@ -154,9 +154,9 @@ TEST(Sweep, names_points_after_path_and_allocation_where_they_are_swept) {
     Sweep sweep;
     sweep.pattern = "offset";
     sweep.values = {1};
-    sweep.op = Op::load;
-    sweep.paths = {LoadPath::ld, LoadPath::tex};
-    sweep.allocations = {Allocation::device, Allocation::static_array};
+    sweep.launch.op = Op::load;
+    take_option(sweep, "alloc", "device,static");
+    take_option(sweep, "path", "ld,tex");
     sweep.machines = {find_machine("h200")};
     std::vector<std::string> names;
     for (const PlannedPoint& point : all_points(SweepPoints(sweep))) names.push_back(point.name);

@@ -84,8 +84,8 @@ TEST(Advice, of_machines_without_rates_tells_traffic) {
 FormulaSweep formula_of(std::string text, std::uint64_t size_bytes, std::uint32_t block = 256) {
     FormulaSweep sweep{
         .name = {}, .text = std::move(text), .place = {}, .parameters = {}, .settings = {}};
-    sweep.settings.shape.size_bytes = size_bytes;
-    sweep.settings.shape.block = block;
+    sweep.settings.launch.shape.size_bytes = size_bytes;
+    sweep.settings.launch.shape.block = block;
     return sweep;
 }
 
@@ -93,7 +93,7 @@ FormulaSweep formula_of(std::string text, std::uint64_t size_bytes, std::uint32_
 // or more elements a thread are fewer blocks.
 TEST(Advice, of_a_formula_tells_how_to_launch_it) {
     FormulaSweep sweep = formula_of("i", 64 * mib, 32);
-    sweep.settings.type = ElementType::u8;
+    sweep.settings.launch.type = ElementType::u8;
     const LaunchAdvice advice = checked_advice(sweep, find_machine("h200"));
     ASSERT_TRUE(advice.time);
     EXPECT_EQ(advice.time->limit, Limit::blocks);

@@ -11,8 +11,8 @@ namespace {
 FormulaSweep eight_warps(std::string text) {
     FormulaSweep sweep{
         .name = {}, .text = std::move(text), .place = {}, .parameters = {}, .settings = {}};
-    sweep.settings.type = ElementType::u32;
-    sweep.settings.shape.size_bytes = 1024;
+    sweep.settings.launch.type = ElementType::u32;
+    sweep.settings.launch.shape.size_bytes = 1024;
     sweep.settings.machines = {find_machine("h200")};
     return sweep;
 }

@@ -59,6 +59,17 @@ TEST(Head, finds_members_by_name_and_lists_by_place) {
     EXPECT_THAT(sweep.more, ElementsAre(Pair("pitch", Value{"auto"}), Pair("dlcm", Value{"ca"})));
 }
 
+// Titles name a modifier that somebody chose, and no other.
+TEST(Head, knows_from_its_place_whether_a_modifier_of_loads_was_chosen) {
+    const NamedValues chosen{{"pattern", "offset"}, {"dlcm", "cg"}, {"dscm", "wb"}};
+    const NamedValues usual{{"pattern", "offset"}, {"dscm", "wb"}, {"dlcm", "cg"}, {"seed", 2}};
+    EXPECT_THAT(sweep_from(chosen).settings,
+                ElementsAre(Pair("dlcm", Value{"cg"}), Pair("dscm", Value{"wb"})));
+    EXPECT_THAT(sweep_from(usual).settings, ElementsAre(Pair("dscm", Value{"wb"})));
+    for (const NamedValues& values : {chosen, usual})
+        EXPECT_EQ(values_of(sweep_from(values)), values);
+}
+
 TEST(Head, keeps_what_later_versions_add) {
     const NamedValues later{{"name", "h300"}, {"rubin_mode", "on"}};
     EXPECT_EQ(values_of(machine_from(later)), later);

@@ -24,7 +24,7 @@ SweepPoints offsets(std::optional<int> device = std::nullopt,
     sweep.device = device;
     sweep.pattern = "offset";
     for (std::uint64_t offset = 0; offset < sweep_points; ++offset) sweep.values.push_back(offset);
-    sweep.shape.size_bytes = 1 << 14;
+    sweep.launch.shape.size_bytes = 1 << 14;
     sweep.machines = {machine};
     return SweepPoints(std::move(sweep));
 }
@@ -473,7 +473,7 @@ Outcome run_constants(fake::Script& script) {
     Sweep sweep;
     sweep.pattern = "constant";
     sweep.values = {1, 4};
-    sweep.shape.size_bytes = 1 << 14;
+    sweep.launch.shape.size_bytes = 1 << 14;
     sweep.machines = {find_machine("h200")};
     fake::Launcher launcher(script);
     fake::Collector collector(script, launcher);

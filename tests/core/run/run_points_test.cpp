@@ -190,7 +190,7 @@ TEST(RunPoints, tell_an_obstacle_of_a_machine_once) {
     Sweep sweep;
     sweep.pattern = "offset";
     sweep.values = {0, 1, 2};
-    sweep.type = ElementType::f64;
+    sweep.launch.type = ElementType::f64;
     sweep.machines = {find_machine("c870")};
     SweepPoints points(sweep);
     fake::Recorder result;

@@ -16,19 +16,16 @@ namespace {
 using testing::HasSubstr;
 using Basis = Verdict::Basis;
 
-const Carveout prefer_l1{0, "prefer-l1"};
-const Carveout prefer_shared{100, "prefer-shared"};
-
 // The classic four variants.
 Sweep four_variants(const std::string& pattern, std::vector<std::uint64_t> values,
                     const std::string& machine, ElementType type = ElementType::f32) {
     Sweep sweep;
     sweep.pattern = pattern;
     sweep.values = std::move(values);
-    sweep.op = Op::load;
-    sweep.type = type;
-    sweep.dlcm = {LoadModifier::ca, LoadModifier::cg};
-    sweep.carveouts = {prefer_l1, prefer_shared};
+    sweep.launch.op = Op::load;
+    sweep.launch.type = type;
+    take_option(sweep, "dlcm", "ca,cg");
+    take_option(sweep, "carveout", "prefer-l1,prefer-shared");
     sweep.machines = {find_machine(machine)};
     return sweep;
 }
@@ -54,7 +51,7 @@ std::string text_in(const NamedValues& values, const std::string& key) {
 // Loads past L1 are `faster` times as fast as the others, by estimates whose intervals reach from
 // `low` to `high` times what is likely.
 std::vector<Verdict> judged_past_l1(Sweep sweep, double faster, double low, double high) {
-    sweep.carveouts = {std::nullopt};
+    take_option(sweep, "carveout", "driver");
     return judged(sweep, [=](const PlannedPoint& planned, Point& point) {
         constexpr Counter bandwidth = Counter::bandwidth_bytes_per_second;
         const double rate = planned.plan.cache.dlcm == LoadModifier::cg ? faster * 1e9 : 1e9;
@@ -92,7 +89,7 @@ TEST(SettingsJudge, prefers_segments_to_lines_for_scattered_loads_on_fermi) {
 // What was timed before the data turned out wrong is no measurement: one value of two is left.
 TEST(SettingsJudge, does_not_go_by_times_of_points_that_failed) {
     Sweep sweep = four_variants("stride", {1, 32}, "h200");
-    sweep.carveouts = {std::nullopt};
+    take_option(sweep, "carveout", "driver");
     const auto verdicts = judged(sweep, [](const PlannedPoint& planned, Point& point) {
         const bool is_cg = planned.plan.cache.dlcm == LoadModifier::cg;
         took(point, planned.plan.value == 1 ? (is_cg ? 2e-6 : 1e-6) : (is_cg ? 1e-6 : 9e-6));
@@ -116,9 +113,10 @@ TEST(SettingsJudge, falls_back_on_traffic_where_no_board_is_named) {
 // hold, so that there is no bandwidth; by 128 bytes 64 MiB, of which there is one.
 TEST(SettingsJudge, falls_back_on_traffic_where_l2_holds_the_launch) {
     Sweep sweep = four_variants("stride", {16}, "h200");
-    sweep.carveouts = {std::nullopt};
-    sweep.dlcm = {};
-    sweep.l2_fetch_bytes = {32, 128};
+    sweep.memory_axes.clear();
+    sweep.launch = {};
+    sweep.launch.op = Op::load;
+    take_option(sweep, "l2_fetch", "32,128");
     const auto verdicts = judged(sweep);
     ASSERT_EQ(verdicts.size(), 1u);
     EXPECT_EQ(verdicts[0].basis, Basis::predicted_traffic);
@@ -211,7 +209,7 @@ TEST(SettingsJudge, calls_measured_times_alike_that_lie_within_their_spread) {
 
 TEST(SettingsJudge, tells_at_how_many_values_another_is_better) {
     Sweep sweep = four_variants("stride", {1, 2, 3, 4}, "c2050");
-    sweep.carveouts = {std::nullopt};
+    take_option(sweep, "carveout", "driver");
     const auto verdicts = judged(sweep, [](const PlannedPoint& planned, Point& point) {
         const bool is_ca = planned.plan.cache.dlcm == LoadModifier::ca;
         // ca wins by far at 1, and loses by a tenth everywhere else.
@@ -247,16 +245,17 @@ TEST(SettingsJudge, gives_each_machine_a_verdict_of_its_own) {
 
 TEST(SettingsJudge, has_nothing_to_say_of_a_single_combination) {
     Sweep sweep = four_variants("stride", {1, 2}, "c2050");
-    sweep.dlcm = {LoadModifier::ca};
-    sweep.carveouts = {prefer_l1};
+    take_option(sweep, "dlcm", "ca");
+    take_option(sweep, "carveout", "prefer-l1");
     EXPECT_TRUE(judged(sweep).empty());
 }
 
 TEST(SettingsJudge, does_not_compare_what_is_not_known) {
     Sweep sweep = four_variants("offset", {0}, "h200");
-    sweep.dlcm = {};
-    sweep.carveouts = {std::nullopt};
-    sweep.allocations = {Allocation::device, Allocation::host};
+    sweep.memory_axes.clear();
+    sweep.launch = {};
+    sweep.launch.op = Op::load;
+    take_option(sweep, "alloc", "device,host");
     const auto verdicts = judged(sweep);
     ASSERT_EQ(verdicts.size(), 1u);
     EXPECT_EQ(verdicts[0].basis, Basis::none);

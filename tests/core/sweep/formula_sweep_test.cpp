@@ -22,7 +22,7 @@ FormulaSweep sweep_of(const std::string& text, std::vector<FormulaParameter> par
     FormulaSweep sweep;
     sweep.text = text;
     sweep.parameters = std::move(parameters);
-    sweep.settings.shape.size_bytes = 1 << 12;
+    sweep.settings.launch.shape.size_bytes = 1 << 12;
     sweep.settings.machines = {find_machine("h200")};
     return sweep;
 }
@@ -94,9 +94,9 @@ TEST(FormulaSet, is_swept_one_formula_after_the_other) {
 
 TEST(FormulaSet, tells_settings_once_where_all_formulas_share_them_else_at_each_point) {
     FormulaSweep wide = named("wide", "tid.y");
-    wide.settings.type = ElementType::f64;
-    wide.settings.op = Op::store;
-    wide.settings.shape.block_shape = {32, 8};
+    wide.settings.launch.type = ElementType::f64;
+    wide.settings.launch.op = Op::store;
+    wide.settings.launch.shape.block_shape = {32, 8};
     const std::vector<FormulaSweep> set{named("plain", "i"), wide};
     const auto points = all_points(FormulaPoints(set));
     EXPECT_THAT(points[1].parameters, ElementsAre(Pair("formula", Value{std::string("wide")}),

@@ -13,12 +13,18 @@
 
 namespace coalprof {
 
-// What an axis can change.
+// What an axis can change: everything that options say of a launch.
 struct ChosenLaunch {
     std::optional<Op> op;  // none: the pattern's own
     ElementType type = ElementType::f32;
     LaunchShape shape;
     PatternOptions options;
+    std::optional<LoadModifier> dlcm;  // none: what each machine does by itself
+    StoreModifier dscm = StoreModifier::wb;
+    std::optional<Carveout> carveout;
+    std::optional<std::uint32_t> l2_fetch_bytes;
+    Allocation allocation = Allocation::device;
+    LoadPath path = LoadPath::ld;
 };
 
 struct AxisValue {

@@ -1,4 +1,4 @@
-#include "core/sweep/axis.h"
+#include "core/pattern/axis.h"
 
 #include <algorithm>
 

@@ -1,0 +1,64 @@
+// The options that shape a launch, one row each: how it is typed, which values it takes, what
+// results call it. --help, completion, titles, CSV, JSON and the replay of saved results follow
+// from the table. Adding one: its row, its member of ChosenLaunch, and what makes use of it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/pattern/axis.h"
+
+namespace coalprof {
+
+enum class OptionGroup : std::uint8_t {
+    launch,  // what each launch has: type, op, size, block, ...
+    memory,  // how memory is accessed; swept, these are compared with each other
+    pattern  // of single patterns, which name them (PatternInfo::options)
+};
+
+struct LaunchOption {
+    std::string_view key;   // in results: "l2_fetch"
+    std::string_view word;  // "--l2-fetch"; CLI11's "--type,-t" where there is a letter
+    OptionGroup group;
+    std::string_view usual;  // what holds where it was not given, as typed; empty: that varies
+    std::string_view value;  // of --help: "N"
+    std::string_view range;  // of --help: how a range of it looks
+    std::string_view help;   // {words} and {range} are put in
+    std::vector<std::string_view> (*words)();  // that it takes; nullptr: other text
+    // Throws UsageError for what cannot be read; at least one value.
+    std::vector<AxisValue> (*read)(const LaunchOption& option, const std::string& text);
+    // Of memory and patterns: its value in a launch, as results say it; nothing: the launch has
+    // none.
+    Value (*shown)(const ChosenLaunch& launch) = nullptr;
+
+    std::string_view name() const { return word.substr(0, word.find(',')); }  // "--type"
+};
+
+// In the order of --help and of results.
+std::span<const LaunchOption> launch_options();
+// nullptr: there is none of this key.
+const LaunchOption* find_launch_option(std::string_view key);
+
+// Whether results call a setting of memory so: those become parameters of points where they are
+// swept.
+bool is_memory_setting(std::string_view key);
+// Whether the option has this value where it was not given.
+bool is_usual_value(std::string_view key, const Value& value);
+
+// What was typed, made in `launch` where it is one value; several are an axis of `axes`, and the
+// first stands for the others in `launch`. Throws UsageError.
+void take_option(const LaunchOption& option, const std::string& text, ChosenLaunch& launch,
+                 std::vector<Axis>& axes);
+
+// The blocks or grids of an option, each still a word: "256,32x8", "64..1024*2". Throws UsageError.
+std::vector<std::string> words_of_dimensions(const std::string& text, std::string_view option);
+
+// Sets the block's threads, and its dimensions where there are several.
+void set_block(LaunchShape& shape, const Dimensions& block);
+// prefer-l1, prefer-equal, prefer-shared or per cent; throws UsageError.
+Carveout read_carveout(const std::string& word);
+
+}  // namespace coalprof
