@@ -2,6 +2,7 @@
 // on a machine without a GPU.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -69,6 +70,8 @@ Listing list_findings() {
               {"state", finding.state},
               {"detail", finding.detail},
               {"remedy", finding.remedy.empty() ? Value{} : Value{finding.remedy}}}});
+    if (std::ranges::find(findings, "problem", &Diagnosis::state) != findings.end())
+        listing.code = ExitCode::finding;
     listing.text = [findings](const TableStyle& style) {
         const Folding folding{.columns = style.width, .indent = 10};
         std::string text;

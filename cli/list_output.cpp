@@ -40,7 +40,7 @@ ExitCode print_listing(const std::function<Listing()>& make, const OutputOptions
     const Listing listing = make();
     const ResultHead head = head_of(invocation.argv);  // once: every output tells the same time
     outputs.write([&](const OutputTarget& target) { return listed_as(target, listing, head); });
-    return ExitCode::done;
+    return listing.code;
 }
 
 CLI::App& add_list(CLI::App& app, Invocation& invocation, const char* name, const char* help,

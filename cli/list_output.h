@@ -17,6 +17,7 @@ inline constexpr std::string_view list_formats = "table, json, jsonl, csv, md";
 struct Listing {
     ListDocument document;
     std::function<std::string(const TableStyle&)> text = {};  // as people read it
+    ExitCode code = ExitCode::done;
 };
 
 // Opens the files, then asks `make`. Throws UsageError for a format that lists do not have, Error

@@ -25,6 +25,21 @@ namespace {
 
 using coalprof::ExitCode;
 
+// Without a command: what to try first.
+constexpr const char* first_screen =
+    "coalprof: how NVIDIA GPUs coalesce memory accesses, predicted and measured\n\n"
+    "  coalprof offset                      what misaligned starts cost\n"
+    "  coalprof stride --op load            what gaps between threads cost\n"
+    "  coalprof formula 'i*3' 'i'           index expressions of your own, compared\n"
+    "  coalprof explain row --at 1000       one warp, drawn\n"
+    "  coalprof run -- ./app                kernels and lines of a program, on a GPU\n"
+    "  coalprof kernel app.cu               the same predicted, without a GPU\n"
+    "  coalprof check FILE --budget ...     budgets, for CI\n\n"
+    "  coalprof patterns                    the access patterns that are built in\n"
+    "  coalprof machines                    the GPUs that are predicted (--machine)\n"
+    "  coalprof --help                      every command; COMMAND --help: its options\n"
+    "  coalprof doctor                      is everything here that measuring needs?\n";
+
 ExitCode run(coalprof::Invocation& invocation) {
     coalprof::note_input("/proc/self/exe");
     CLI::App app("Predicts and measures how NVIDIA GPUs coalesce memory accesses.", "coalprof");
@@ -38,8 +53,8 @@ ExitCode run(coalprof::Invocation& invocation) {
     }
     if (!coalprof::parse_command_line(app, words)) return ExitCode::done;
     if (invocation.run) return invocation.run();
-    coalprof::print_err(coalprof::help_of(app));
-    return ExitCode::usage;
+    coalprof::print_out(first_screen);
+    return ExitCode::done;
 }
 
 // The exit code of the program that `run` has run; null: there is no invocation yet.

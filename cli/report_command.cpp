@@ -58,7 +58,7 @@ class WithColumns : public ResultSink {
     void begin(const ResultHead& head) override {
         if (columns_.empty()) return next_.begin(head);
         ResultHead with_columns = head;
-        with_columns.columns = columns_;
+        with_columns.table_columns = columns_;
         next_.begin(with_columns);
     }
     void point(const Point& point) override { next_.point(point); }

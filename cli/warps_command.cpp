@@ -105,10 +105,10 @@ ExitCode run_warps_command(const WarpsCommand& command, const Invocation& invoca
     std::vector<Machine> machines = command.machine.machines();
     if (machines.size() != 1)
         throw UsageError("--machine: a warps file is predicted for one machine at a time");
-    std::vector<Counter> listed = command.output.view.chosen_columns();
-    if (listed.empty()) listed = counters_listed(command.machine.counters);
+    std::vector<Counter> chosen = command.output.view.chosen_columns();
     const bool has_sectors = machines.front().rules->global == GlobalRule::sectors_by_warp;
-    if (listed.empty() && command.totals && has_sectors) listed = columns_of_totals(command);
+    if (chosen.empty() && command.machine.counters.empty() && command.totals && has_sectors)
+        chosen = columns_of_totals(command);
     const auto targets = command.output.targets();
     if (!command.machine.shard.empty())
         throw UsageError("--shard: how many lines a warps file has is not known before its end", {},
@@ -128,9 +128,11 @@ ExitCode run_warps_command(const WarpsCommand& command, const Invocation& invoca
     ResultHead head = head_of(invocation.argv);
     head.machine = describe_machines(machines);
     head.sweep = {.pattern = "warps", .file = command.file};
-    head.columns = listed;
-    if (listed.empty())
-        head.columns = csv_columns(command, machines.front(), targets, device.launcher != nullptr);
+    head.columns = counters_listed(command.machine.counters);
+    head.table_columns = std::move(chosen);
+    if (head.columns.empty() && head.table_columns.empty())
+        head.table_columns =
+            csv_columns(command, machines.front(), targets, device.launcher != nullptr);
     WarpsSource source(command.file, machines.front(), npy_warps(command));
     const std::unique_ptr<Backend> backend = backend_for(command.machine, device);
     if (!command.totals)

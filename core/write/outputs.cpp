@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "core/write/output_file.h"
@@ -43,6 +44,21 @@ Readings only(const std::vector<Counter>& counters, const Readings& readings, bo
     return some;
 }
 
+Point only(const std::vector<Counter>& counters, const Point& point, bool explains) {
+    const auto is_listed = [&](Counter counter) {
+        return std::ranges::find(counters, counter) != counters.end();
+    };
+    Point shown = point;
+    shown.predicted = only(counters, point.predicted, explains, false);
+    if (point.measured) shown.measured = only(counters, *point.measured, explains, true);
+    if (!shown.estimates) return shown;
+    if (!is_listed(Counter::duration_seconds) && !is_listed(Counter::bandwidth_bytes_per_second))
+        shown.estimates->limits.clear();
+    std::erase_if(shown.estimates->intervals,
+                  [&](const Interval& interval) { return !is_listed(interval.counter); });
+    return shown;
+}
+
 }  // namespace
 
 bool is_standard_output(std::string_view path) { return path == "-" || path == "/dev/stdout"; }
@@ -55,7 +71,9 @@ bool has_csv(const std::vector<OutputTarget>& targets) {
 // One output: where its bytes go and the format that makes them.
 class Outputs::Output {
  public:
-    explicit Output(const OutputTarget& target) : takes_part_(target.takes_part) {
+    explicit Output(const OutputTarget& target)
+        : takes_part_(target.takes_part),
+          is_for_programs_(target.format->text == TextRule::escaped) {
         if (is_standard_output(target.path)) {
             bytes_ = std::make_unique<StandardOutput>();
         } else {
@@ -87,6 +105,8 @@ class Outputs::Output {
     }
     bool is_open() const { return format_ != nullptr; }
     // Lets go of the target; a file that was not committed vanishes.
+    // JSON has every counter, whatever tables show.
+    bool is_for_programs() const { return is_for_programs_; }
     void close() {
         format_.reset();
         file_ = nullptr;
@@ -97,6 +117,7 @@ class Outputs::Output {
     std::unique_ptr<ByteSink> bytes_;
     OutputFile* file_ = nullptr;
     bool takes_part_ = false;
+    bool is_for_programs_ = false;
     std::unique_ptr<ResultSink> format_;
 };
 
@@ -140,31 +161,31 @@ void Outputs::throw_failures() const {
 
 void Outputs::begin(const ResultHead& head) {
     listed_ = head.columns;
-    tells_time_ = std::ranges::any_of(listed_, [](Counter counter) {
-        return counter == Counter::duration_seconds ||
-               counter == Counter::bandwidth_bytes_per_second;
-    });
+    listed_in_tables_ = head.table_columns.empty() ? listed_ : head.table_columns;
+    ResultHead of_tables = head;
+    of_tables.columns = listed_in_tables_;
     // The points of a sweep are alike; the lines of a warps file each have counters of their own.
     explains_absent_ = head.points.has_value();
-    for_each([&](Output& output) { output.format().begin(head); });
+    for_each([&](Output& output) {
+        output.format().begin(output.is_for_programs() ? head : of_tables);
+    });
 }
 
 void Outputs::point(const Point& point) {
     ++points_;
     has_sums_ = has_sums_ || (has_csv_ && sums_instructions(point));
-    const auto deliver = [this](const Point& shown) {
-        for_each([&](Output& output) { output.format().point(shown); });
+    std::optional<Point> for_programs;
+    std::optional<Point> in_tables;
+    const auto listed = [&](std::optional<Point>& shown,
+                            const std::vector<Counter>& counters) -> const Point& {
+        if (counters.empty()) return point;
+        if (!shown) shown = only(counters, point, explains_absent_);
+        return *shown;
     };
-    if (listed_.empty()) return deliver(point);
-    Point shown = point;
-    shown.predicted = only(listed_, point.predicted, explains_absent_, false);
-    if (shown.estimates && !tells_time_) shown.estimates->limits.clear();
-    if (shown.estimates)
-        std::erase_if(shown.estimates->intervals, [this](const Interval& interval) {
-            return std::ranges::find(listed_, interval.counter) == listed_.end();
-        });
-    if (point.measured) shown.measured = only(listed_, *point.measured, explains_absent_, true);
-    deliver(shown);
+    for_each([&](Output& output) {
+        output.format().point(output.is_for_programs() ? listed(for_programs, listed_)
+                                                       : listed(in_tables, listed_in_tables_));
+    });
 }
 
 void Outputs::finish(const ResultTail& tail) {

@@ -48,7 +48,8 @@ class Outputs : public ResultSink {
     // no file gets a part of them.
     void leave_parts_to(std::function<bool()> keeps) { keeps_parts_ = std::move(keeps); }
 
-    // Where head.columns lists counters, no output shows any other.
+    // Where head.columns lists counters, no output shows any other; where head.table_columns does,
+    // none but JSON.
     void begin(const ResultHead& head) override;
     // Throws ReaderGone, or the failures, once no output is left.
     void point(const Point& point) override;
@@ -71,8 +72,8 @@ class Outputs : public ResultSink {
     bool has_csv_ = false;
     bool has_sums_ = false;  // over several instructions that count the same
     std::string failures_;
-    std::vector<Counter> listed_;  // empty: all
-    bool tells_time_ = false;      // of those listed one does
+    std::vector<Counter> listed_;            // empty: all
+    std::vector<Counter> listed_in_tables_;  // likewise
     bool explains_absent_ = false;
 };
 

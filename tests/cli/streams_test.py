@@ -157,7 +157,7 @@ class ReaderThatLeaves(Case):
             os.close(writes)
 
     def test_does_not_keep_lists_and_drawings_from_their_files(self):
-        for arguments in (("machines",), ("patterns",), ("counters",), ("devices",), ("doctor",), ("occupancy",),
+        for arguments in (("machines",), ("patterns",), ("counters",), ("devices",), ("occupancy",),
                           ("explain", "offset"), ("explain", "formula", "i*3")):
             with self.subTest(arguments), tempfile.TemporaryDirectory() as folder:
                 self.check(self.run_unread(*arguments, "-o", f"{folder}/x.json"), harness.DONE)
