@@ -38,8 +38,8 @@ Point kernel_point(const std::string& name, const std::string& grid, std::int64_
     return point;
 }
 
-std::string table_of(const std::vector<Point>& points, const ResultTail& tail = {},
-                     bool all = false) {
+std::string run_table_of(const std::vector<Point>& points, const ResultTail& tail = {},
+                         bool all = false) {
     TextSink text;
     const auto table = make_table(text, {.width = 80, .ascii = true, .explains_all = all});
     ResultHead head;
@@ -72,7 +72,7 @@ TEST(RunTable, fits_a_screen_and_keeps_what_tells_names_apart) {
                         .fix = words,
                         .like = "stride --at 32"};
     tail.findings.assign(9, finding);
-    const std::string text = table_of(hundred_kernels(), tail);
+    const std::string text = run_table_of(hundred_kernels(), tail);
     std::istringstream lines(text);
     std::size_t count = 0;
     for (std::string line; std::getline(lines, line); ++count) EXPECT_LE(line.size(), 80u) << line;
@@ -81,21 +81,21 @@ TEST(RunTable, fits_a_screen_and_keeps_what_tells_names_apart) {
     EXPECT_THAT(text, ContainsRegex("90 other kernels, 90 % of the time: "));
     EXPECT_THAT(text, HasSubstr("\ncoalprof explain stride --at 32\n"));
     EXPECT_LT(text.find("Functor09"), text.find("Functor08")) << "what costs most first";
-    EXPECT_THAT(table_of(hundred_kernels(), tail, true), HasSubstr("Functor77<float>>"));
+    EXPECT_THAT(run_table_of(hundred_kernels(), tail, true), HasSubstr("Functor77<float>>"));
 }
 
 // 1 of 4 and 3 of 4 launches: (3000 + 1000 * 8) sectors where 4000 would do.
 TEST(RunTable, folds_the_shapes_of_a_kernel) {
     const std::vector<Point> points{kernel_point("k", "1", 1, 7, 1e-3, "strided"),
                                     kernel_point("k", "2", 3, 0, 0, "fine")};
-    const std::string text = table_of(points);
+    const std::string text = run_table_of(points);
     // 4000 sectors, of which 125 and 3000 were needed.
     EXPECT_THAT(text, ContainsRegex("\nk +100 +4 +28 +1.0* +strided\n"));
-    EXPECT_THAT(table_of(points, {}, true), ContainsRegex("\nk grid=2 "));
+    EXPECT_THAT(run_table_of(points, {}, true), ContainsRegex("\nk grid=2 "));
 }
 
 TEST(RunTable, shows_the_largest_where_nothing_wastes) {
-    const std::string text = table_of({kernel_point("good", "1", 2, 0, 0, "fine")});
+    const std::string text = run_table_of({kernel_point("good", "1", 2, 0, 0, "fine")});
     EXPECT_THAT(text, ContainsRegex("\ngood +100 +2 +0 +0 +fine\n"));
 }
 
@@ -105,7 +105,7 @@ TEST(RunTable, leaves_out_times_that_nobody_knows) {
     point.measured.reset();
     for (auto& [key, value] : point.parameters)
         if (key.ends_with("_seconds")) value = Value{};
-    const std::string text = table_of({point});
+    const std::string text = run_table_of({point});
     EXPECT_THAT(text, ContainsRegex("\nk +2 +700 +strided\n"));
     EXPECT_THAT(text, Not(HasSubstr("costs")));
 }
