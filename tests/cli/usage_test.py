@@ -33,7 +33,7 @@ class Help(Case):
             with self.subTest(command):
                 examples = self.run_ok(command, "--help").out_text.split("\nExamples:\n")
                 self.assertEqual(len(examples), 2)
-                for line in examples[1].strip().splitlines():
+                for line in re.sub(r"\n +(?!.{0,60}coalprof)", " ", examples[1].strip()).splitlines():
                     self.assertRegex(line, rf"coalprof (explain )?{command}\b")
 
     def test_lists_every_pattern_of_the_catalog(self):
@@ -373,21 +373,6 @@ class Words(Case):
         self.assertIn("shared.atomic.u32: hist[", refused)
         self.run_ok("formula", "shared.atomic.u32: hist[hash(i, 256)]")
 
-    def test_of_arrays_with_two_indices_can_be_typed(self):
-        # Rows of 16 words in blocks of 16x16: two rows fill the banks once. The prefix and what
-        # follows stay.
-        for text, words, block in (("shared.load: As[threadIdx.y][k]; load: b[i]", 1, "16x16"),
-                                   ("shared.load: As [threadIdx.y][threadIdx.x]", 1, "32x8"),
-                                   ("shared.load: As[threadIdx.x][k] if k < 8", 8, "16x16")):
-            with self.subTest(text):
-                arguments = ("--block", block, "--grid", "64x64", *(("--var", "k=0") if "k" in text else ()))
-                refused = self.refuse("formula", text, *arguments).err_text
-                typed = "W = " + refused.split(": W = ")[1].strip()
-                self.assertIn(text.split("]")[-1], typed)
-                told = json.loads(self.run_ok("formula", typed, *arguments, "--json").out_text)
-                degree = told["points"][0]["predicted"]["shared_load_conflict_degree"]
-                self.assertEqual(degree, words)
-
     def test_of_shapes_that_are_missing_can_be_typed(self):
         for text, given in (("a[blockIdx.y*64 + tid]", ("--grid", "64")),
                             ("a[gridDim.y*64 + tid]", ()),
@@ -442,7 +427,7 @@ class Words(Case):
         self.run_ok("offset", "--range", "1", "--json", "--format", "json")
 
     def test_are_corrected_to_the_machine_that_begins_alike(self):
-        for typed, meant in (("xavie", "xavier"), ("9.1", "9.0")):
+        for typed, meant in (("9.1", "9.0"),):
             with self.subTest(typed):
                 ran = self.refuse("offset", "--machine", typed)
                 self.assertIn(f"Did you mean '{meant}'?", ran.err_text)

@@ -106,7 +106,8 @@ class RandomGrids {
     std::string instruction(std::string_view kind, std::size_t position) {
         const bool is_shared = kind.starts_with("shared.");
         const bool is_atomic = kind.ends_with("atomic") || kind.ends_with("reduce");
-        const auto types = element_type_list();
+        auto types = element_type_list();
+        std::erase_if(types, [](auto name) { return bytes_of(*find_element_type(name)) > 16; });
         std::string_view type = types[formulas_.below(types.size())];
         if (is_atomic) type = pick<std::string_view>({"u32", "s32", "u64", "s64", "f32", "f64"});
         if (is_atomic && is_shared) type = pick<std::string_view>({"u32", "s32"});
