@@ -179,7 +179,8 @@ TEST(TiledTranspose, is_free_of_conflicts_with_padding_for_every_type) {
     for (const std::string_view name : element_type_list()) {
         const ElementType type = *find_element_type(name);
         for (const std::uint64_t tile : {32u, 64u}) {
-            if (bytes_of(type) > 16 || (tile == 64 && bytes_of(type) == 16)) continue;  // more than shared memory holds
+            if (bytes_of(type) > 16 || (tile == 64 && bytes_of(type) == 16))
+                continue;  // more than shared memory holds
             const Readings readings = predicted(transpose_of("padded", 1024, type, 1u << 20, tile));
             EXPECT_EQ(number(readings, Counter::shared_load_conflicts), 0) << name;
             EXPECT_EQ(number(readings, Counter::shared_store_conflicts), 0) << name;
@@ -244,7 +245,8 @@ TEST(TiledTranspose, is_free_of_conflicts_with_a_swizzle_for_every_type_and_tile
     for (const std::string_view name : element_type_list())
         for (const std::uint64_t tile : {16u, 32u, 64u}) {
             const ElementType type = *find_element_type(name);
-            if (bytes_of(type) > 16 || (tile == 64 && bytes_of(type) == 16)) continue;  // more than shared memory holds
+            if (bytes_of(type) > 16 || (tile == 64 && bytes_of(type) == 16))
+                continue;  // more than shared memory holds
             const Plan plan = transpose_of("swizzled", 1024, type, 1u << 20, tile);
             EXPECT_EQ(plan.program.arrays[2].elements, tile * tile);
             const Readings readings = predicted(plan);
