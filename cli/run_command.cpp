@@ -332,7 +332,7 @@ void run_for_use(const RunCommand& command, const std::string& library, ProgramR
     add_use(runs.kernels, summarize(runs.use));
 }
 
-// Of a GPU whose clock is known: a multiprocessor's banks give one pass a clock.
+// For a GPU whose clock is known: a multiprocessor's banks give one pass a clock.
 RunLines lines_of(const ProgramRuns& runs, const std::optional<DeviceFacts>& facts) {
     if (!facts) return lines_of_run(runs.kernels, runs.traces, find_machine("h200"), 0);
     return lines_of_run(

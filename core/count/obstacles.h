@@ -13,7 +13,7 @@
 
 namespace coalprof {
 
-// Of a launch alone, whatever its instructions are.
+// What forbids a launch, whatever its instructions are.
 std::vector<std::string> launch_obstacles(const Rules& rules, std::uint32_t block_threads,
                                           std::uint64_t shared_bytes,
                                           const std::optional<Dimensions>& grid);

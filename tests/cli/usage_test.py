@@ -373,6 +373,20 @@ class Words(Case):
         self.assertIn("shared.atomic.u32: hist[", refused)
         self.run_ok("formula", "shared.atomic.u32: hist[hash(i, 256)]")
 
+    def test_of_arrays_with_two_indices_ask_for_their_rows(self):
+        # Rows of 16 words in blocks of 16x16: two rows fill the banks once.
+        for text, words, block in (("shared.load: As[threadIdx.y][k]; load: b[i]", 1, "16x16"),
+                                   ("shared.load: As [threadIdx.y][threadIdx.x]", 1, "32x8"),
+                                   ("shared.load: As[threadIdx.x][k] if k < 8", 8, "16x16")):
+            with self.subTest(text):
+                arguments = ("--block", block, "--grid", "64x64", *(("--var", "k=0") if "k" in text else ()))
+                self.assertIn("--array As=f32[", self.refuse("formula", text, *arguments).err_text)
+                columns = 16 if block == "16x16" else 32
+                told = json.loads(self.run_ok("formula", text, "--array", f"As=f32[{columns}][{columns}]",
+                                              *arguments, "--json").out_text)
+                degree = told["points"][0]["predicted"]["shared_load_conflict_degree"]
+                self.assertEqual(degree, words)
+
     def test_of_shapes_that_are_missing_can_be_typed(self):
         for text, given in (("a[blockIdx.y*64 + tid]", ("--grid", "64")),
                             ("a[gridDim.y*64 + tid]", ()),
@@ -427,10 +441,9 @@ class Words(Case):
         self.run_ok("offset", "--range", "1", "--json", "--format", "json")
 
     def test_are_corrected_to_the_machine_that_begins_alike(self):
-        for typed, meant in (("9.1", "9.0"),):
-            with self.subTest(typed):
-                ran = self.refuse("offset", "--machine", typed)
-                self.assertIn(f"Did you mean '{meant}'?", ran.err_text)
+        self.assertIn("Did you mean '9.0'?", self.refuse("offset", "--machine", "9.1").err_text)
+        several = self.refuse("offset", "--machine", "xavie").err_text
+        self.assertIn("xavier or xavier-nx", several)
 
 
 class Explain(Case):
