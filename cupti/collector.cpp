@@ -172,8 +172,9 @@ struct ProfilerUsers {
     std::map<const CuptiApi*, std::size_t> of;
 };
 
+// Never destroyed: profilers of a counted program stop in its exit handler.
 ProfilerUsers& profiler_users() {
-    static ProfilerUsers users;
+    static auto& users = *new ProfilerUsers;
     return users;
 }
 

@@ -173,7 +173,8 @@ std::vector<const char*> pointers_to(const std::vector<std::string>& names) {
 }
 
 const LoadedCupti& loaded_cupti() {
-    static const LoadedCupti loaded = [] {
+    // Never destroyed: a counted program's exit handler still calls it.
+    static const auto& loaded = *new LoadedCupti([] {
         const Step step("CUPTI loaded");
         std::uint32_t driver_version = 0;
         try {
@@ -182,7 +183,7 @@ const LoadedCupti& loaded_cupti() {
             // No driver: names and passes can still be asked for, of the newest CUPTI.
         }
         return load_cupti(library_candidates(process_library_search(driver_version)));
-    }();
+    }());
     return loaded;
 }
 

@@ -187,7 +187,8 @@ bool is_of_library(const std::string& symbol) {
 }  // namespace
 
 std::span<const std::string_view> machine_code_metrics() {
-    static const auto all = [] {
+    // Never destroyed: the exit handler of a counted program asks for them.
+    static const auto& all = *new std::vector<std::string_view>([] {
         std::vector<std::string_view> metrics{sectors, ideal_sectors};
         for (const Operation& operation : operations)
             if (operation.space == Space::global) metrics.push_back(operation.metric);
@@ -197,7 +198,7 @@ std::span<const std::string_view> machine_code_metrics() {
             if (operation.space == Space::shared) metrics.push_back(operation.metric);
         metrics.insert(metrics.end(), {passes, ideal_passes});
         return metrics;
-    }();
+    }());
     return all;
 }
 
