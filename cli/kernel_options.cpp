@@ -10,13 +10,11 @@
 #include "cli/sweep_options.h"
 #include "core/kernel/arguments.h"
 #include "core/pattern/launch_options.h"
+#include "core/program/kernel_pattern.h"
 #include "core/text/describe.h"
 #include "core/text/size.h"
 #include "core/text/split_list.h"
 #include "core/text/symbol.h"
-#ifdef COALPROF_HAS_CUDA
-#include "cupti/attach/kernel_pattern.h"
-#endif
 
 namespace coalprof {
 namespace {
@@ -43,12 +41,10 @@ std::vector<NameTest> tests_for(const std::string& name) {
         return symbol == name || kernel_name(symbol) == name || demangled(symbol) == name ||
                long_kernel_name(symbol) == name;
     }};
-#ifdef COALPROF_HAS_CUDA
     if (!fault_of_pattern(name))
         tests.emplace_back([pattern = KernelPattern(name)](const std::string& symbol) {
             return pattern.is_found_in(demangled(symbol)).value_or(false);
         });
-#endif
     tests.emplace_back([&name](const std::string& symbol) {
         return demangled(symbol).find(name) != std::string::npos;
     });

@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "core/program/kernel_pattern.h"
 #include "core/program/trace.h"
-#include "cupti/attach/kernel_pattern.h"
 #include "cupti/attach/nvtx_ranges.h"
 
 namespace coalprof {

@@ -1,4 +1,4 @@
-#include "cupti/attach/kernel_pattern.h"
+#include "core/program/kernel_pattern.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>

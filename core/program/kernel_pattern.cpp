@@ -1,4 +1,4 @@
-#include "cupti/attach/kernel_pattern.h"
+#include "core/program/kernel_pattern.h"
 
 #include <fmt/format.h>
 
