@@ -103,9 +103,12 @@ class FunctorWriter {
     }
 
     static std::string operation(const Node& node) {
+        const auto operand = [&](std::size_t k) { return fmt::format("v{}", node.children[k]); };
+        // Never compiled, as no kernel has the table; but texts of two formulas are compared.
+        if (node.kind == NodeKind::lookup)
+            return fmt::format("table{}[{}]", node.value, operand(0));
         const OperatorInfo& info =
             *std::ranges::find(operator_table, node.kind, &OperatorInfo::kind);
-        const auto operand = [&](std::size_t k) { return fmt::format("v{}", node.children[k]); };
         if (!info.source.empty())
             return fmt::format(fmt::runtime(info.source), operand(0), operand(1), operand(2));
         if (child_count(node.kind) == 1) return fmt::format("{}{}", info.name, operand(0));
