@@ -22,9 +22,9 @@ constexpr std::uint32_t most_heap_kib = 64 * 1024;
 // Each takes stack while a pattern is read; the library's own limit of 250 takes 100 KiB.
 constexpr std::uint32_t most_nested_parentheses = 50;
 
-using Code = std::shared_ptr<pcre2_code>;
+using CompiledName = std::shared_ptr<pcre2_code>;
 
-std::variant<Code, KernelPattern::Fault> compiled(const std::string& text) {
+std::variant<CompiledName, KernelPattern::Fault> compiled(const std::string& text) {
     const std::unique_ptr<pcre2_compile_context, decltype(&::pcre2_compile_context_free)> context(
         ::pcre2_compile_context_create(nullptr), &::pcre2_compile_context_free);
     if (!context) throw std::bad_alloc();
@@ -32,9 +32,10 @@ std::variant<Code, KernelPattern::Fault> compiled(const std::string& text) {
     int error = 0;
     std::size_t at = 0;
     // Names are bytes: a pattern must not ask for UTF-8 and fail at those that are none.
-    Code code(::pcre2_compile(reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(),
-                              PCRE2_NEVER_UTF | PCRE2_NEVER_UCP, &error, &at, context.get()),
-              &::pcre2_code_free);
+    CompiledName code(
+        ::pcre2_compile(reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(),
+                        PCRE2_NEVER_UTF | PCRE2_NEVER_UCP, &error, &at, context.get()),
+        &::pcre2_code_free);
     if (code) return code;
     std::array<PCRE2_UCHAR, 256> sentence{};
     ::pcre2_get_error_message(error, sentence.data(), sentence.size());
@@ -48,7 +49,7 @@ KernelPattern::KernelPattern(const std::string& text)
     const auto code = compiled(text);
     if (const auto* fault = std::get_if<Fault>(&code))
         throw Error(fmt::format("cannot choose kernels: {}", fault->sentence));
-    code_ = std::get<Code>(code);
+    code_ = std::get<CompiledName>(code);
     if (!limits_) throw std::bad_alloc();
     ::pcre2_set_match_limit(limits_.get(), most_steps);
     ::pcre2_set_heap_limit(limits_.get(), most_heap_kib);
