@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/formula_options.h"
+#include "cli/settings.h"
 #include "cli/sweep_job.h"
 #include "core/result/exit_code.h"
 #include "core/text/describe.h"
@@ -117,7 +118,10 @@ ExitCode run_typed(const FormulaCommand& command, const Invocation& invocation) 
 ExitCode run_formula(const CLI::App& app, const FormulaCommand& command,
                      const Invocation& invocation) {
     const bool is_typed = app.count("EXPR") > 0;
-    const bool is_saved = app.count("--file") > 0;
+    // A file of settings may name one, too.
+    const bool is_saved =
+        app.count("--file") > 0 &&
+        (!is_typed || is_among(*app.get_option("--file"), invocation.argv));
     if (is_saved && !command.names.empty())
         throw UsageError("--name: formulas of a file have names of their own");
     if (is_typed && is_saved)

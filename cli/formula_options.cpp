@@ -89,7 +89,7 @@ FormulaSweep sweep_of(const SavedFormula& saved, const FormulaOptions& typed,
         sweep.settings.launch.shape.size_bytes = *saved.size_bytes;
         sweep.settings.launch.shape.size_text = fmt::to_string(*saved.size_bytes);
     }
-    if (saved.grid && !is_typed("--grid")) sweep.settings.launch.shape.grid = saved.grid;
+    if (saved.grid && !is_typed("--grid")) set_grid(sweep.settings.launch.shape, *saved.grid);
     if (saved.block && !is_typed("--block")) set_block(sweep.settings.launch.shape, *saved.block);
     if (saved.per_thread && !is_typed("--per-thread"))
         sweep.settings.launch.shape.per_thread = *saved.per_thread;

@@ -142,12 +142,8 @@ KernelAxes kernel_axes(const KernelOptions& options, const std::string& grid,
         throw UsageError("kernel: --grid and --block are needed", {}, UsageError::no_caret,
                          "for example --grid 16x128x256 --block 32x4x2");
     KernelAxes axes;
-    constexpr std::string_view by_block = "/block";
-    for (std::string word : words_of_dimensions(grid, "--grid")) {
-        const bool counts_threads = word.ends_with(by_block);
-        if (counts_threads) word.resize(word.size() - by_block.size());
-        axes.grids.push_back({parse_grid(word), counts_threads});
-    }
+    for (const std::string& word : words_of_dimensions(grid, "--grid"))
+        axes.grids.push_back(parse_grid(word));
     for (const std::string& word : words_of_dimensions(block, "--block"))
         axes.blocks.push_back(parse_block(word));
     for (const std::string& one : options.arguments) axes.arguments.push_back(read_argument(one));

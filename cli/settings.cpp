@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "cli/parse.h"
 #include "cli/print.h"
@@ -37,18 +38,9 @@ const CLI::Option* settable(const CLI::App& command, std::string_view name) {
     return nullptr;
 }
 
-bool is_typed(const CLI::Option& option, const std::vector<std::string>& words) {
-    const auto begins = [&](const std::string& name, const std::string& word) {
-        return word == name || word.starts_with(name + "=");
-    };
-    return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
-        for (const std::string& name : option.get_lnames())
-            if (begins("--" + name, word)) return true;
-        for (const std::string& name : option.get_snames())
-            if (word.starts_with("-" + name) && !word.starts_with("--")) return true;
-        return false;
-    });
-}
+// Of these a typed one says what the other would.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> alternatives{
+    {{"size", "grid"}, {"grid", "size"}}};
 
 // As it would be typed; a flag that is off is not typed at all.
 std::vector<std::string> as_typed(const CLI::Option& option, const std::string& name,
@@ -78,7 +70,11 @@ struct Settings {
     void set(const std::string& name, const std::vector<std::string>& values,
              const std::string& from) {
         const CLI::Option* option = settable(command, name);
-        if (!option || is_typed(*option, words)) return;
+        if (!option || is_among(*option, words)) return;
+        for (const auto& [one, other] : alternatives)
+            if (const CLI::Option* instead = settable(command, other);
+                name == one && instead && is_among(*instead, words))
+                return;
         auto& here = found[name];
         here.clear();
         for (std::string& word : as_typed(*option, name, values))
@@ -222,6 +218,19 @@ std::string users_file() {
 }
 
 }  // namespace
+
+bool is_among(const CLI::Option& option, const std::vector<std::string>& words) {
+    const auto begins = [&](const std::string& name, const std::string& word) {
+        return word == name || word.starts_with(name + "=");
+    };
+    return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+        for (const std::string& name : option.get_lnames())
+            if (begins("--" + name, word)) return true;
+        for (const std::string& name : option.get_snames())
+            if (word.starts_with("-" + name) && !word.starts_with("--")) return true;
+        return false;
+    });
+}
 
 std::vector<Setting> settings_for(const CLI::App& app, const std::vector<std::string>& words) {
     if (words.empty()) return {};

@@ -19,4 +19,7 @@ struct Setting {
 // command has.
 std::vector<Setting> settings_for(const CLI::App& app, const std::vector<std::string>& words);
 
+// Whether the option was typed.
+bool is_among(const CLI::Option& option, const std::vector<std::string>& words);
+
 }  // namespace coalprof

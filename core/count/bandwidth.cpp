@@ -62,13 +62,12 @@ std::uint32_t fetched_bytes(const Rules& rules, const CachePolicy& cache) {
 // What instructions of `kind` touch on one array, each block once.
 std::optional<std::uint64_t> bytes_touched(const Program& program, std::uint32_t array,
                                            AccessKind kind, std::uint64_t block_bytes) {
-    std::vector<Formula> formulas;
+    std::vector<Instruction> instructions;
     for (const Instruction& instruction : program.instructions)
         if (instruction.array == array && instruction.kind == kind)
-            formulas.push_back(instruction.formula);
-    if (formulas.empty()) return 0;
-    const std::uint32_t width = program.arrays[array].element_bytes;
-    const auto blocks = blocks_of(formulas, width, program.threads, block_bytes);
+            instructions.push_back(instruction);
+    if (instructions.empty()) return 0;
+    const auto blocks = blocks_of(instructions, program.threads, block_bytes);
     if (!blocks) return std::nullopt;
     return *blocks * block_bytes;
 }

@@ -69,18 +69,18 @@ struct RunsOf {
 };
 
 // Distinct blocks of the indices [begin, end), in no order.
-void collect(std::span<const Formula> formulas, std::uint32_t width_bytes, std::uint64_t begin,
-             std::uint64_t end, std::uint64_t block_bytes, std::vector<std::uint64_t>& blocks) {
+void collect(std::span<const Instruction> instructions, std::uint64_t begin, std::uint64_t end,
+             std::uint64_t block_bytes, std::vector<std::uint64_t>& blocks) {
     blocks.clear();
     std::array<std::uint64_t, warp_lanes> elements;
-    for (const Formula& formula : formulas) {
+    for (const Instruction& one : instructions) {
         for (std::uint64_t at = begin; at < end; at += warp_lanes) {
             const auto count =
                 static_cast<std::uint32_t>(std::min<std::uint64_t>(warp_lanes, end - at));
-            evaluate(formula, at, count, elements.data());
+            evaluate(one.formula, at, count, elements.data());
             for (std::uint32_t lane = 0; lane < count; ++lane)
                 if (elements[lane] != idle_lane)
-                    blocks.push_back(elements[lane] * width_bytes / block_bytes);
+                    blocks.push_back(elements[lane] * one.width_bytes / block_bytes);
         }
     }
     std::ranges::sort(blocks);
@@ -93,9 +93,9 @@ constexpr std::uint64_t walked_threads = 1 << 14;
 // share.
 constexpr std::uint64_t neighbours = 1 << 11;
 
-bool repeats_within(std::span<const Formula> formulas, std::uint64_t threads) {
-    return std::ranges::all_of(formulas, [&](const Formula& formula) {
-        const auto period = period_of(formula);
+bool repeats_within(std::span<const Instruction> instructions, std::uint64_t threads) {
+    return std::ranges::all_of(instructions, [&](const Instruction& one) {
+        const auto period = period_of(one.formula);
         return period && period->threads <= threads;
     });
 }
@@ -126,26 +126,28 @@ std::optional<ByteRuns> runs_of(const Formula& formula, std::uint32_t width_byte
     return std::visit(RunsOf{width_bytes, threads}, formula);
 }
 
-std::optional<std::uint64_t> blocks_of(std::span<const Formula> formulas, std::uint32_t width_bytes,
+std::optional<std::uint64_t> blocks_of(std::span<const Instruction> instructions,
                                        std::uint64_t threads, std::uint64_t block_bytes) {
-    if (formulas.size() == 1)
-        if (const auto run = runs_of(formulas.front(), width_bytes, threads))
+    if (instructions.size() == 1) {
+        const Instruction& only = instructions.front();
+        if (const auto run = runs_of(only.formula, only.width_bytes, threads))
             return blocks_of(*run, block_bytes);
+    }
     const std::uint64_t walked = std::min(threads, walked_threads);
-    if (walked < threads && !repeats_within(formulas, walked / 2)) return std::nullopt;
+    if (walked < threads && !repeats_within(instructions, walked / 2)) return std::nullopt;
 
     std::vector<std::uint64_t> blocks;
     std::uint64_t apart = 0;  // when only neighbours share
     for (std::uint64_t at = 0; at < walked; at += neighbours) {
-        collect(formulas, width_bytes, at, std::min(at + neighbours, walked), block_bytes, blocks);
+        collect(instructions, at, std::min(at + neighbours, walked), block_bytes, blocks);
         apart += blocks.size();
     }
-    collect(formulas, width_bytes, 0, walked, block_bytes, blocks);
+    collect(instructions, 0, walked, block_bytes, blocks);
     const std::uint64_t all = blocks.size();
     // Neighbouring groups share a block at their border, not one in ten.
     if (10 * apart > 11 * all + 10 * (walked / neighbours)) return std::nullopt;
     if (walked == threads) return all;
-    collect(formulas, width_bytes, 0, walked / 2, block_bytes, blocks);
+    collect(instructions, 0, walked / 2, block_bytes, blocks);
     const std::uint64_t later_half = all - blocks.size();
     return all + static_cast<std::uint64_t>(static_cast<double>(later_half) *
                                             static_cast<double>(threads - walked) /

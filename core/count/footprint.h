@@ -28,10 +28,10 @@ std::uint64_t blocks_of(const ByteRuns& run, std::uint64_t block_bytes);
 std::optional<ByteRuns> runs_of(const Formula& formula, std::uint32_t width_bytes,
                                 std::uint64_t threads);
 
-// Blocks that several formulas touch together on one array. None where threads far from each other
-// share blocks, so that what a cache still holds decides, and where the formulas do not repeat and
-// the launch is too long to be walked.
-std::optional<std::uint64_t> blocks_of(std::span<const Formula> formulas, std::uint32_t width_bytes,
+// Blocks that several instructions touch together on one array. None where threads far from each
+// other share blocks, so that what a cache still holds decides, and where the instructions do not
+// repeat and the launch is too long to be walked.
+std::optional<std::uint64_t> blocks_of(std::span<const Instruction> instructions,
                                        std::uint64_t threads, std::uint64_t block_bytes);
 
 }  // namespace coalprof

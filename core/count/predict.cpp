@@ -133,21 +133,22 @@ std::string op_of(const Instruction& instruction) {
         .append(name_of(instruction.kind));
 }
 
-// Of a user's formula as it was written; empty for those of patterns.
-std::string index_text_of(const Formula& formula) {
-    const auto* custom = std::get_if<std::shared_ptr<const CustomFormula>>(&formula);
-    return custom ? (*custom)->index_text() : std::string();
-}
-
 // The program's instructions, nothing known of them yet.
 std::vector<InstructionResult> described(const Program& program) {
     std::vector<InstructionResult> instructions;
-    for (const Instruction& one : program.instructions)
-        instructions.push_back({.array = program.arrays[one.array].name,
-                                .op = op_of(one),
-                                .type = std::string(name_of(one.type)),
-                                .index = index_text_of(one.formula),
-                                .predicted = {}});
+    for (const Instruction& one : program.instructions) {
+        InstructionResult& result =
+            instructions.emplace_back(InstructionResult{.array = program.arrays[one.array].name,
+                                                        .op = op_of(one),
+                                                        .type = std::string(name_of(one.type)),
+                                                        .index = {},
+                                                        .access = {},
+                                                        .predicted = {}});
+        const auto* custom = std::get_if<std::shared_ptr<const CustomFormula>>(&one.formula);
+        if (custom == nullptr) continue;  // a pattern's
+        result.index = (*custom)->index_text();
+        result.access = (*custom)->access_text();
+    }
     return instructions;
 }
 
@@ -362,6 +363,7 @@ Readings Predictor::predict_sectors(const Plan& plan, const Placement& placement
     for (std::size_t i = 0; i < program.instructions.size(); ++i) {
         const Instruction& instruction = program.instructions[i];
         if (instruction.space != Space::global || is_texture_load(instruction)) continue;
+        if (i > 0) stop_if_asked();  // loops may have thousands of them
         KindSum& sum = sums[static_cast<std::size_t>(instruction.kind)];
         sum.present = true;
         const GlobalCounts counts = sum_sectors(program, placement, instruction);

@@ -215,6 +215,35 @@ std::uint32_t CTypes::grain_of(CTypeId type) const {
                                                : static_cast<std::uint32_t>(one->size_bytes);
 }
 
+bool CTypes::is_number(CTypeId type) const {
+    const CType& own = at(type);
+    return own.element && *own.element <= ElementType::f64 && own.members.empty();
+}
+
+CTypeId CTypes::component_of(CTypeId type) const {
+    const CType& own = at(type);
+    if (own.element == ElementType::f16x2) return type_of(ElementType::f16);
+    if (own.element == ElementType::bf16x2) return type_of(ElementType::bf16);
+    return own.kind == CType::Kind::scalar && !own.members.empty() ? own.members.front().type
+                                                                   : none;
+}
+
+CTypeId CTypes::unit_of_copy(CTypeId structure) const {
+    const std::uint32_t bytes = at(structure).align_bytes;
+    const CType* first = &at(structure);
+    CTypeId id = structure;
+    while (!first->element && (first->kind == CType::Kind::array || !first->members.empty())) {
+        id = first->kind == CType::Kind::array ? first->inner : first->members.front().type;
+        first = &at(id);
+    }
+    if (first->size_bytes == bytes) return id;
+    return type_of(bytes == 1   ? ElementType::u8
+                   : bytes == 2 ? ElementType::u16
+                   : bytes == 4 ? ElementType::u32
+                   : bytes == 8 ? ElementType::u64
+                                : ElementType::u32x4);
+}
+
 CTypeId CTypes::type_of(ElementType element) const {
     for (CTypeId id = none + 1; id < types_.size(); ++id)
         if (types_[id].element == element && types_[id].kind == CType::Kind::scalar) return id;

@@ -59,6 +59,12 @@ class CTypes {
     // The largest width at which any part of it is aligned: an index counts in it.
     std::uint32_t grain_of(CTypeId type) const;
     CTypeId type_of(ElementType element) const;
+    // A whole number or a fraction, which C converts to others.
+    bool is_number(CTypeId type) const;
+    // Of float4 float, of half2 half; of others `none`.
+    CTypeId component_of(CTypeId type) const;
+    // What a structure is copied in: its alignment, of the type of its members where they fit.
+    CTypeId unit_of_copy(CTypeId structure) const;
 
  private:
     CTypeId add(CType type);

@@ -182,17 +182,22 @@ ReadValue FormulaReader::read_call() {
     if (name.text.starts_with("tex") || name.text.starts_with("surf"))
         throw error(name.at, "fetches through textures have no sectors that are known",
                     "write the load, a[i], and measure it with --path tex");
+    advance();
+    const std::vector<ReadValue> arguments = read_arguments(64, name.text, "f(a, b)");
     const UsageError unknown =
         error(name.at, fmt::format("unknown function '{}'", shown(name.text)),
-              hint_for_function(name.text));
-    advance();
-    for (const ReadValue& argument : read_arguments(64, name.text, "f(a, b)"))
+              hint_for_function(name.text, arguments.size()));
+    for (const ReadValue& argument : arguments)
         if (argument.is(Kind::pointer) && !argument.may_be_array)
             throw error(name.at,
                         fmt::format("what '{}' does with memory is not known", shown(name.text)),
                         "write out its accesses; `coalprof kernel` takes whole kernels");
     if (name.text == "__syncthreads") loads_.clear();
-    return data(name.at, last_end_, unknown);
+    ReadValue result = data(name.at, last_end_, unknown);
+    if (!unknown_call_) unknown_call_ = result.why;
+    if (name.text.starts_with("make_"))  // make_float4(x, y, z, w)
+        result.type = types_.find(name.text.substr(5)).value_or(result.type);
+    return result;
 }
 
 }  // namespace coalprof

@@ -133,7 +133,15 @@ void FormulaReader::declare_array(std::string_view name, CTypeId type, Space spa
 
 void FormulaReader::declare_arrays(const std::vector<DeclaredArray>& arrays) {
     for (const DeclaredArray& one : arrays) {
-        CTypeId type = one.type ? types_.type_of(*one.type) : CTypes::usual;
+        std::optional<CTypeId> known = CTypes::usual;
+        if (one.type) known = types_.type_of(*one.type);
+        if (!one.structure.empty()) known = types_.find(one.structure);
+        if (!known)
+            throw UsageError(
+                fmt::format("--array {0}={1}: '{1}' is no type", one.name, shown(one.structure)),
+                {}, UsageError::no_caret,
+                "f32, half2, ..., or a structure: --struct 'struct P { float x, y, z; };'");
+        CTypeId type = *known;
         for (std::size_t k = one.extents.size(); k-- > 1;)
             type = types_.array_of(type, one.extents[k]);
         arrays_.push_back({one.name, type, Space::global, false, &one});
@@ -242,7 +250,7 @@ void FormulaReader::read_initializer(const ReadVariable& variable) {
         }
         expect("}", "values stand in { }");
     } else if (has_value) {
-        value = loaded(read_whole());
+        value = taken(read_whole(), variable.type, variable.name);
     } else {  // a parameter of a kernel, or a variable that gets its value later
         for (std::size_t k = 0; k < formula_.parameters.size(); ++k)
             if (formula_.parameters[k] == variable.name) return;

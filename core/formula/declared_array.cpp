@@ -32,6 +32,8 @@ class ArrayText {
             fail(reason.empty() ? "it says nothing" : reason);
         std::string_view what = std::string_view(typed_).substr(equals + 1);
         if (!what.starts_with('@')) what = read_extents(what);
+        if (!what.empty() && !array_.structure.empty())
+            fail(fmt::format("'{}' is no type of numbers", shown(array_.structure)));
         if (what.starts_with('@'))
             read_file(std::string(what.substr(1)));
         else if (!what.empty())
@@ -50,8 +52,7 @@ class ArrayText {
         std::string type(what.substr(0, open));
         if (type.starts_with('i') && type.size() > 1 && is_digit(type[1])) type[0] = 's';
         if (!type.empty()) array_.type = find_element_type(type);
-        if (!type.empty() && !array_.type)
-            fail(fmt::format("'{}' is no element type", shown(type)));
+        if (!array_.type) array_.structure = type;
         what.remove_prefix(open);
         while (what.starts_with('[')) {
             const std::size_t close = what.find(']');

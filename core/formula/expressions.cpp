@@ -348,7 +348,11 @@ ReadValue FormulaReader::value_of_name(const Token& name) {
     const auto literal = [&](std::int64_t value) {
         return number(leaf(NodeKind::literal, value, name.at, name.end()), name.at, name.end());
     };
-    if (const ReadVariable* own = find_variable_of_text(name.text)) return with_text(own->value);
+    if (const ReadVariable* own = find_variable_of_text(name.text)) {
+        ReadValue value = with_text(own->value);
+        if (value.is(Kind::data) && own->type != CTypes::none) value.type = own->type;
+        return value;
+    }
     for (std::size_t k = 0; k < formula_.parameters.size(); ++k) {
         if (formula_.parameters[k] != name.text) continue;
         formula_.uses_parameter[k] = true;

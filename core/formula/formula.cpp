@@ -91,10 +91,11 @@ class FormulaProgramBuilder {
             formula_->nodes.size() * settled_shape(launch_.shape, launch_.type).per_thread >
                 max_formula_code)
             return "the rounds of these loops are too much code for one kernel: predicted only";
-        if (std::ranges::any_of(program_.instructions, [](const Instruction& instruction) {
-                return instruction.width_bytes > 16;
-            }))
-            return "accesses of 32 bytes are predicted only";
+        for (const Instruction& one : program_.instructions) {
+            if (one.width_bytes > 16) return "accesses of 32 bytes are predicted only";
+            if (one.width_bytes != program_.arrays[one.array].element_bytes)
+                return "an array that is accessed at several widths is predicted only";
+        }
         return {};
     }
 
@@ -245,35 +246,38 @@ class FormulaProgramBuilder {
         return checked_.back();
     }
 
+    // One name is one array. C may see it at several widths: it counts in the smallest of them.
     std::uint32_t array_of(const std::string& name, std::uint32_t width, std::uint64_t elements,
                            const FormulaAccess& access) {
         elements = std::max<std::uint64_t>(elements, 1);  // an array that no thread touches
-        for (std::size_t k = 0; k < program_.arrays.size(); ++k) {
-            Array& array = program_.arrays[k];
-            if (array.name != name) continue;
-            // Seen at another width it is an array of its own: L1 and L2 are not told that both
-            // are one.
-            if (array.element_bytes != width && access.has_c_type)
-                return array_of(fmt::format("{} as {} bytes", name, width), width, elements,
-                                access);
-            if (const Space other = space_of(program_, static_cast<std::uint32_t>(k));
-                other != access.space)
-                throw formula_error(
-                    formula_->text, access.begin,
-                    fmt::format("array '{}' lies in {} memory here and in {} memory before", name,
-                                name_of(access.space), name_of(other)),
-                    "an array lies in one memory: give this one another name");
-            if (array.element_bytes != width)
-                throw formula_error(
-                    formula_->text, access.begin,
-                    fmt::format("array '{}' has elements of {} bytes here and of {} before", name,
-                                width, array.element_bytes),
-                    "an array has one type: give this one another name");
-            array.elements = std::max(array.elements, elements);
-            return static_cast<std::uint32_t>(k);
+        const auto known = std::ranges::find(program_.arrays, name, &Array::name);
+        const auto number = static_cast<std::uint32_t>(known - program_.arrays.begin());
+        if (known == program_.arrays.end()) {
+            program_.arrays.push_back({name, width, elements});
+            return number;
         }
-        program_.arrays.push_back({name, width, elements});
-        return static_cast<std::uint32_t>(program_.arrays.size() - 1);
+        if (const Space other = space_of(program_, number); other != access.space)
+            throw formula_error(
+                formula_->text, access.begin,
+                fmt::format("array '{}' lies in {} memory here and in {} memory before", name,
+                            name_of(access.space), name_of(other)),
+                "an array lies in one memory: give this one another name");
+        if (known->element_bytes != width && !is_of_c(name))
+            throw formula_error(
+                formula_->text, access.begin,
+                fmt::format("array '{}' has elements of {} bytes here and of {} before", name,
+                            width, known->element_bytes),
+                "an array has one type: give this one another name");
+        const std::uint64_t bytes = std::max(known->bytes(), elements * width);
+        known->element_bytes = std::min(known->element_bytes, width);
+        known->elements = bytes / known->element_bytes;
+        return number;
+    }
+
+    bool is_of_c(const std::string& array) const {
+        return std::ranges::any_of(formula_->accesses, [&](const FormulaAccess& access) {
+            return access.array == array && access.has_c_type;
+        });
     }
 
     const FormulaLaunch& launch_;

@@ -29,7 +29,7 @@ struct SavedFormula {
     std::optional<ElementType> type;
     std::optional<std::uint64_t> size_bytes;
     std::optional<Dimensions> block;
-    std::optional<Dimensions> grid;
+    std::optional<GridSize> grid;
     std::optional<std::uint32_t> per_thread;
 };
 

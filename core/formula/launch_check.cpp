@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <limits>
 #include <optional>
 
 #include "core/formula/failure.h"
@@ -68,6 +69,17 @@ std::optional<std::uint64_t> common_period(const FormulaAccess& access, const Sc
     return common_multiple(*index.common_period, *condition.common_period, scope.threads);
 }
 
+// Whether it is known without a walk that no thread fails, and all take part. How far a long launch
+// reaches is then the most that its index can be.
+bool is_proven(const FormulaAccess& access, const Scope& scope, const std::vector<NodeFacts>& facts,
+               std::int64_t largest_index) {
+    constexpr std::uint64_t most_walked = std::uint64_t{1} << 24;  // threads; 50 ms
+    const NodeFacts& index = facts[access.index];
+    return !access.condition && !index.subtree_can_fail && index.range.low >= 0 &&
+           index.range.high <= largest_index &&
+           common_period(access, scope, facts).value_or(scope.threads) > most_walked;
+}
+
 class LaunchChecker {
  public:
     LaunchChecker(const ParsedFormula& formula, const FormulaAccess& access, const Scope& scope,
@@ -82,6 +94,8 @@ class LaunchChecker {
 
     LaunchExtent check() const {
         const std::uint64_t threads = scope_.threads;
+        if (is_proven(access_, scope_, facts_, largest_index_))
+            return {threads, static_cast<std::uint64_t>(facts_[access_.index].range.high) + 1};
         const std::uint64_t period = common_period(access_, scope_, facts_).value_or(threads);
         const std::uint64_t periods = threads / period;
         Found first = walk(0, period);
@@ -179,6 +193,7 @@ class LaunchChecker {
 
 std::uint64_t warps_to_check(const FormulaAccess& access, const Scope& scope,
                              const std::vector<NodeFacts>& facts) {
+    if (is_proven(access, scope, facts, std::numeric_limits<std::int64_t>::max())) return 0;
     return common_period(access, scope, facts).value_or(scope.threads) / warp_lanes;
 }
 

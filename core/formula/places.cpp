@@ -15,11 +15,7 @@
 namespace coalprof {
 namespace {
 
-bool is_same_tree(const NodeTree& a, const NodeTree& b) {
-    return std::ranges::equal(a, b, [](const Node& x, const Node& y) {
-        return x.kind == y.kind && x.value == y.value && x.children == y.children;
-    });
-}
+NodeId root_of(const NodeTree& tree) { return static_cast<NodeId>(tree.size() - 1); }
 
 // start + step * i, where the numbers of a file are that.
 struct Progression {
@@ -128,42 +124,82 @@ ReadValue FormulaReader::member(ReadValue place, const Token& name) {
     if (!place.is(Kind::place))
         throw error(name.at, fmt::format("a pointer has no member '{}'", shown(name.text)),
                     fmt::format("write ->{}", name.text));
-    if (place.type == CTypes::usual) {  // nobody declared the array: only one structure fits
+    if (place.type == CTypes::usual) {  // only one structure fits
         const auto found = types_.structure_with(name.text);
         if (!found)
             throw error(name.at,
                         fmt::format("which structure has '{}' is not known", shown(name.text)),
                         "say so: struct P { float x, y, z; }; before it or --struct, and of "
                         "several const P* p; one member of an array of them is also a[i*3 + 1]");
-        place.type = *found;
-        place.unit_bytes = types_.at(*found).size_bytes;
-        for (ReadArray& array : arrays_)
-            if (array.name == place.array && array.type == CTypes::usual) array.type = *found;
+        settle(place, *found);
     }
     const CMember* found = types_.member_of(place.type, name.text);
     if (found == nullptr)
         throw error(
             name.at,
             fmt::format("{} has no member '{}'", types_.at(place.type).name, shown(name.text)), "");
-    const std::uint64_t unit = unit_of(place);
-    const std::uint64_t finer =
-        std::gcd(std::gcd(unit, std::uint64_t{found->offset_bytes}), types_.grain_of(found->type));
-    if (place.tree.empty()) place.tree = leaf(NodeKind::literal, 0, place.begin, place.end);
-    place.tree = with_number(NodeKind::add, scaled(std::move(place.tree), unit, finer),
-                             static_cast<std::int64_t>(found->offset_bytes / finer));
-    place.unit_bytes = finer;
-    place.type = found->type;
+    place = part_at(std::move(place), found->offset_bytes, found->type);
     place.end = name.end();
     place.index_begin = place.index_end = 0;
-    if (types_.at(place.type).kind == CType::Kind::array)
-        return pointee(
-            [&] {
-                ReadValue row = place;
-                row.kind = Kind::pointer;
-                return row;
-            }(),
-            name.at);
+    if (types_.at(place.type).kind != CType::Kind::array) return place;
+    place.kind = Kind::pointer;
+    return pointee(place, name.at);
+}
+
+ReadValue FormulaReader::part_at(ReadValue place, std::uint64_t offset_bytes, CTypeId type) const {
+    const std::uint64_t unit = unit_of(place);
+    const std::uint64_t finer = std::gcd(std::gcd(unit, offset_bytes), types_.grain_of(type));
+    if (place.tree.empty()) place.tree = leaf(NodeKind::literal, 0, place.begin, place.end);
+    place.tree = with_number(NodeKind::add, scaled(std::move(place.tree), unit, finer),
+                             static_cast<std::int64_t>(offset_bytes / finer));
+    place.unit_bytes = finer;
+    place.type = type;
     return place;
+}
+
+// What is one access stays whole; a structure is moved in units of its alignment.
+std::vector<ReadValue> FormulaReader::parts_of(const ReadValue& place) const {
+    const CType& own = types_.at(place.type);
+    if (own.kind != CType::Kind::structure) return {place};
+    std::vector<ReadValue> parts;
+    const CTypeId unit = types_.unit_of_copy(place.type);
+    for (std::uint64_t at = 0; at < own.size_bytes; at += own.align_bytes)
+        parts.push_back(part_at(place, at, unit));
+    return parts;
+}
+
+// An array that nobody declared has the type of the variable that takes an element of it. Numbers
+// are converted to one another: there --type decides, if it is another one than the usual.
+void FormulaReader::settle(ReadValue& place, CTypeId type) {
+    const bool is_open = place.is(Kind::place) || place.is(Kind::pointer);
+    if (!is_open || place.type != CTypes::usual || place.unit_bytes != 0) return;
+    const CType& own = types_.at(type);
+    const bool is_value = own.kind == CType::Kind::scalar || own.kind == CType::Kind::structure;
+    if (!is_value || type == CTypes::usual || type == CTypes::none) return;
+    formula_.is_settled = false;
+    if (types_.is_number(type) && launch_.type != ElementType::f32) return;
+    const auto known = std::ranges::find(arrays_, place.array, &ReadArray::name);
+    if (known == arrays_.end())
+        arrays_.push_back({place.array, type});
+    else if (known->type == CTypes::usual)
+        known->type = type;
+    else
+        return;  // rows of --type
+    place.type = type;
+    place.unit_bytes = own.size_bytes;
+}
+
+// What a variable takes: of a structure only those members are loaded that the text goes on to
+// name.
+ReadValue FormulaReader::taken(ReadValue value, CTypeId type, std::string_view name) {
+    settle(value, type);
+    if (!value.is(Kind::place) || types_.at(value.type).kind != CType::Kind::structure)
+        return loaded(std::move(value));
+    for (Token token = token_; token.kind != TokenKind::end;
+         token = next_token(text_, token.end()))
+        if (token.kind == TokenKind::name && token.text.substr(0, token.text.find('.')) == name)
+            return value;
+    return loaded(std::move(value));
 }
 
 ReadValue FormulaReader::cast(ReadValue value, CTypeId type, std::size_t at) {
@@ -179,6 +215,8 @@ ReadValue FormulaReader::cast(ReadValue value, CTypeId type, std::size_t at) {
         throw error(at, "a number is no address", "cast a pointer, e.g. (float4*)(&a[i*4])");
     }
     formula_.is_settled = false;
+    // (half2*)&h[2*i]: elements of h are halves.
+    if (!value.tree.empty()) settle(value, types_.component_of(to.inner));
     if (value.unit_bytes == 0) value.unit_bytes = unit_of(value);
     value.may_be_array = false;
     value.why = nullptr;
@@ -200,9 +238,15 @@ std::optional<ElementType> FormulaReader::type_of(const ReadValue& place) const 
 
 // In elements of the access's width.
 NodeTree FormulaReader::index_of(const ReadValue& place) const {
+    const CType& own = types_.at(place.type);
+    if (place.type != CTypes::usual && !own.element)
+        throw error(
+            place.begin,
+            fmt::format("{} is no access: {} bytes are moved in parts", own.name, own.size_bytes),
+            "write the members that are used: p[i].x, p[i].y");
     NodeTree index = place.tree;
     if (index.empty()) index = leaf(NodeKind::literal, 0, place.begin, place.end);
-    return scaled(std::move(index), unit_of(place), types_.at(place.type).size_bytes);
+    return scaled(std::move(index), unit_of(place), own.size_bytes);
 }
 
 void FormulaReader::finish_access(FormulaAccess access, const NodeTree& index, NodeTree condition) {
@@ -228,6 +272,7 @@ FormulaAccess FormulaReader::access_at(const ReadValue& value) const {
     access.index_begin = static_cast<std::uint16_t>(has_index ? value.index_begin : value.begin);
     access.index_end = static_cast<std::uint16_t>(has_index ? value.index_end : value.end);
     if (!value.is(Kind::place)) return access;
+    access.is_written_whole = !has_index;
     const ReadArray* array = find_array(value.array);
     access.array = value.array;
     access.space = array != nullptr ? array->space : Space::global;
@@ -240,12 +285,6 @@ std::size_t FormulaReader::add_access(AccessKind kind, const ReadValue& place,
                                       std::optional<ElementType> type) {
     const ReadArray* array = find_array(place.array);
     if (is_dead() || (array != nullptr && array->is_local)) return formula_.accesses.size();
-    const CType& own = types_.at(place.type);
-    if (place.type != CTypes::usual && !own.element)
-        throw error(
-            place.begin,
-            fmt::format("{} is no access: {} bytes are moved in parts", own.name, own.size_bytes),
-            "write the members that are used: p[i].x, p[i].y");
     FormulaAccess access = access_at(place);
     access.kind = kind;
     if (type) access.type = type;
@@ -255,7 +294,7 @@ std::size_t FormulaReader::add_access(AccessKind kind, const ReadValue& place,
 
 void FormulaReader::store(const ReadValue& place) {
     loads_.clear();  // it may have changed any of them
-    add_access(AccessKind::store, place);
+    for (const ReadValue& part : parts_of(place)) add_access(AccessKind::store, part);
 }
 
 // What stands behind the array's name and the index, where --array says so.
@@ -308,7 +347,14 @@ ReadValue FormulaReader::loaded(ReadValue value) {
     if (!value.is(Kind::place)) return value;
     ++touched_;
     const CType& type = types_.at(value.type);
-    if (value.type != CTypes::usual && !type.element) return value;  // its members are read
+    if (type.kind == CType::Kind::structure) {
+        for (ReadValue& part : parts_of(value)) loaded(std::move(part));
+        ReadValue result = data(value.begin, value.end,
+                                error(value.begin, fmt::format("a {} is no index", type.name),
+                                      "an index is a whole number, e.g. one of its members"));
+        result.type = value.type;
+        return result;
+    }
     const NodeTree index = index_of(value);
     std::vector<std::size_t> guards;
     for (const ReadGuard& guard : guards_) guards.push_back(guard.number);
@@ -316,7 +362,7 @@ ReadValue FormulaReader::loaded(ReadValue value) {
         if (known.array == value.array && known.type == value.type &&
             known.guards.size() <= guards.size() &&
             std::equal(known.guards.begin(), known.guards.end(), guards.begin()) &&
-            is_same_tree(known.index, index))
+            is_same_subtree(known.index, root_of(known.index), index, root_of(index)))
             return known.value;
     add_access(AccessKind::load, value);
     ReadValue result = value_of_load(value, index);
@@ -324,6 +370,7 @@ ReadValue FormulaReader::loaded(ReadValue value) {
         result = data(value.begin, value.end,
                       error(value.begin, "where a pointer that is loaded leads is not known",
                             "give each its instruction: load.u64: rows[y]; load: a[x]"));
+    if (result.is(Kind::data)) result.type = value.type;
     if (!is_dead()) loads_.push_back({value.array, index, value.type, std::move(guards), result});
     return result;
 }

@@ -47,7 +47,7 @@ struct ReadValue {
     bool may_be_array = false;                        // nobody declared it
 
     std::string_view array = {};
-    CTypeId type = CTypes::usual;  // of the place, or of what the pointer points to
+    CTypeId type = CTypes::usual;  // of the place, of what the pointer points to, of data if known
     std::uint64_t unit_bytes = 0;  // 0: an element of an array that nobody declared
     std::size_t index_begin = 0;   // the text in the brackets, where there is one pair
     std::size_t index_end = 0;
@@ -146,7 +146,7 @@ class FormulaReader {
     void guard_round(Loop& loop, const ReadValue& test);
     void read_exit(ReadExit::Of of);
     void read_simple();
-    void read_assignment(const ReadValue& target);
+    void read_assignment(ReadValue target);
     void assign_name(const Token& name, const Token& sign, ReadValue value);
     void read_assigned_name();
     void define(const Token& name, ReadValue value);
@@ -218,6 +218,10 @@ class FormulaReader {
     ReadValue pointee(const ReadValue& pointer, std::size_t at);
     ReadValue moved(ReadValue pointer, const ReadValue& by, NodeKind kind, std::size_t at);
     ReadValue member(ReadValue place, const Token& name);
+    ReadValue part_at(ReadValue place, std::uint64_t offset_bytes, CTypeId type) const;
+    std::vector<ReadValue> parts_of(const ReadValue& place) const;
+    void settle(ReadValue& place, CTypeId type);
+    ReadValue taken(ReadValue value, CTypeId type, std::string_view name);
     ReadValue cast(ReadValue value, CTypeId type, std::size_t at);
     ReadValue loaded(ReadValue value);
     ReadValue value_of_load(const ReadValue& place, const NodeTree& index);
@@ -298,6 +302,7 @@ class FormulaReader {
     std::size_t touched_ = 0;                 // loads that were read, repeated ones too
     std::vector<std::size_t> loop_guards_;    // that stand where each loop begins
     bool has_loops_ = false;
+    std::shared_ptr<const UsageError> unknown_call_;  // the first
 };
 
 // What is meant by a sign that the language does not have, or not there.

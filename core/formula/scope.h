@@ -18,6 +18,7 @@ struct LookupTable {
     std::shared_ptr<const std::vector<std::int64_t>> values;  // at least one
     std::int64_t lowest = 0;
     std::int64_t highest = 0;
+    friend bool operator==(const LookupTable&, const LookupTable&) = default;
     bool holds(std::int64_t index) const {
         return index >= 0 && static_cast<std::uint64_t>(index) < values->size();
     }
@@ -31,6 +32,7 @@ struct Scope {
     std::vector<std::int64_t> values;  // of the parameters, in the formula's order
     std::vector<LookupTable> tables = {};
 
+    friend bool operator==(const Scope&, const Scope&) = default;
     std::uint64_t blocks() const { return (threads - 1) / block + 1; }
 };
 

@@ -9,6 +9,7 @@
 #include "core/formula/macros.h"
 #include "core/formula/reader.h"
 #include "core/formula/vocabulary.h"
+#include "core/runtime/signal.h"
 #include "core/text/describe.h"
 
 namespace coalprof {
@@ -103,6 +104,7 @@ ParsedFormula FormulaReader::read() {
         if (token_.is("}"))
             throw error(token_.at, "there is no opening sign for this '}'", "remove it");
     }
+    if (formula_.accesses.empty() && unknown_call_) throw *unknown_call_;  // Fortran's a(i,j)
     if (formula_.accesses.empty())
         throw error(token_.at, "there is no index",
                     variables_.empty()
@@ -348,6 +350,7 @@ void FormulaReader::read_loop(Loop loop) {
 
 // False: no thread makes it.
 bool FormulaReader::read_round(Loop& loop) {
+    stop_if_asked();
     guards_.resize(loop.guards);
     apply_exits(loop.exits);
     if (is_dead()) return false;
@@ -426,9 +429,12 @@ void FormulaReader::read_assigned_name() {
         if (reason.empty() && is_known(name.text)) reason = "it already has a meaning";
         if (!reason.empty())
             throw error(name.at, fmt::format("'{}' cannot be a name for a part", shown(name.text)),
-                        reason);
+                        fmt::format("{}: declare it, as C does, int {} = ..., or call it otherwise",
+                                    reason, shown(name.text)));
     }
-    ReadValue value = loaded(read_whole());
+    const ReadVariable* before = find_variable_of_text(name.text);
+    ReadValue value =
+        taken(read_whole(), before != nullptr ? before->type : CTypes::none, name.text);
     if (ReadVariable* known = find_variable_of_text(name.text))
         return assign(*known, std::move(value));
     if (value.is(Kind::pointer) && value.may_be_array && value.why) throw *value.why;
@@ -455,19 +461,23 @@ void FormulaReader::assign_name(const Token& name, const Token& sign, ReadValue 
 void FormulaReader::read_access() {
     const std::size_t touched = touched_;
     ReadValue value = read_whole();
-    if (is_assignment(token_) || is_step(token_)) return read_assignment(value);
+    if (is_assignment(token_) || is_step(token_)) return read_assignment(std::move(value));
     finish_expression(std::move(value), touched);
 }
 
 // b[i] = ..., b[i] += ..., b[i]++
-void FormulaReader::read_assignment(const ReadValue& target) {
+void FormulaReader::read_assignment(ReadValue target) {
     const Token sign = token_;
     if (!target.is(Kind::place) && !target.is(Kind::data))
         throw error(sign.at, fmt::format("expected an operator or ';', found '{}'", sign.text),
                     hint_for_sign(sign.text));
+    if (target.is(Kind::data) && target.why && text_[target.end - 1] == ')') throw *target.why;
     if (!sign.is("=") && target.is(Kind::place)) loaded(target);
     advance_past_operand();
-    if (!is_step(sign)) loaded(read_whole());
+    if (!is_step(sign)) {
+        const ReadValue value = loaded(read_whole());
+        if (sign.is("=") && value.is(Kind::data)) settle(target, value.type);
+    }
     if (target.is(Kind::place)) store(target);
 }
 
@@ -483,6 +493,14 @@ void FormulaReader::finish_expression(ReadValue value, std::size_t touched) {
     if (value.is(Kind::data)) {
         const bool is_intrinsic = text_.substr(value.begin).starts_with("__");
         if (touched == touched_ && !is_dead() && !is_intrinsic) throw *value.why;
+        return;
+    }
+    if (value.is(Kind::place) && types_.at(value.type).kind == CType::Kind::structure) {
+        const std::size_t behind = token_.at;  // each has the condition
+        for (ReadValue& part : parts_of(value)) {
+            seek(behind);
+            finish_expression(std::move(part), touched);
+        }
         return;
     }
     FormulaAccess access = access_at(value);

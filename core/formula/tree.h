@@ -67,6 +67,10 @@ struct Node {
     std::int64_t value = 0;  // of a literal; which parameter, Variable or table
 };
 
+// Whether both trees say the same, wherever they stand in the text.
+bool is_same_subtree(const std::vector<Node>& a, NodeId root_of_a, const std::vector<Node>& b,
+                     NodeId root_of_b);
+
 constexpr std::size_t child_count(NodeKind kind) {
     if (kind <= NodeKind::variable) return 0;
     if (kind <= NodeKind::lookup) return 1;
@@ -90,6 +94,7 @@ struct FormulaAccess {
     std::uint16_t end = 0;
     std::uint16_t index_begin = 0;  // the index within it; the same twice: i, which nobody wrote
     std::uint16_t index_end = 0;
+    bool is_written_whole = false;  // that is all of it: *(p + i), a[j][i], p[i].x
     std::uint16_t condition_begin = 0;  // "if ..." behind it, where that was written
     std::uint32_t site = 0;  // which of the text's accesses: rounds of a loop have it in common
     bool is_bare_comparison = false;
@@ -99,7 +104,8 @@ struct FormulaAccess {
 // An array that was declared beside the formula: --array.
 struct DeclaredArray {
     std::string name;
-    std::optional<ElementType> type;     // none: --type's
+    std::optional<ElementType> type;     // none: --type's, or
+    std::string structure;               // that of this name
     std::vector<std::uint64_t> extents;  // empty: one, as long as it must be
     // What it holds, where its values make indices: numbers from a file, or a rule.
     std::shared_ptr<const std::vector<std::int64_t>> values;

@@ -84,6 +84,19 @@ bool UserFormula::divides() const {
            }) != 0;
 }
 
+// By the trees: of the rounds of a loop each is compared with each.
+bool UserFormula::is_same_as(const CustomFormula& custom) const {
+    const auto* other = dynamic_cast<const UserFormula*>(&custom);
+    if (other == nullptr || access_.condition.has_value() != other->access_.condition.has_value())
+        return false;
+    const auto is_same_root = [&](NodeId own, NodeId others) {
+        return is_same_subtree(formula_->nodes, own, other->formula_->nodes, others);
+    };
+    return is_same_root(access_.index, other->access_.index) &&
+           (!access_.condition || is_same_root(*access_.condition, *other->access_.condition)) &&
+           scope() == other->scope();
+}
+
 std::string UserFormula::cuda_source(const std::string& type_name) const {
     return emit_functor(*formula_, access_, scope(), type_name);
 }
@@ -93,12 +106,19 @@ std::string UserFormula::text() const {
 }
 
 std::string UserFormula::index_text() const {
+    return access_.is_written_whole ? std::string() : written();
+}
+std::string UserFormula::access_text() const {
+    return access_.is_written_whole ? written() : std::string();
+}
+
+std::string UserFormula::written() const {
     const auto part = [&](std::size_t begin, std::size_t end) {
         return formula_->text.substr(begin, end - begin);
     };
     const bool is_written = access_.index_begin != access_.index_end;
     std::string text = is_written ? part(access_.index_begin, access_.index_end) : "i";
-    if (access_.condition) text += ' ' + part(access_.condition_begin, access_.end);
+    if (access_.condition_begin != 0) text += ' ' + part(access_.condition_begin, access_.end);
     return text;
 }
 

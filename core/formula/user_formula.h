@@ -27,9 +27,11 @@ class UserFormula : public CustomFormula {
     std::uint32_t operators() const override;
     std::uint32_t divisions() const override;
     bool divides() const override;
+    bool is_same_as(const CustomFormula& other) const override;
     std::string cuda_source(const std::string& type_name) const override;
     std::string text() const override;
     std::string index_text() const override;
+    std::string access_text() const override;
     std::vector<std::string> notes(std::uint32_t width_bytes, std::uint64_t first_thread,
                                    std::uint32_t lanes) const override;
 
@@ -38,6 +40,7 @@ class UserFormula : public CustomFormula {
     const Scope& scope() const { return program_.scope(); }
 
  private:
+    std::string written() const;
     template <typename Is>
     std::uint32_t nodes_that(Is is) const;
     std::optional<std::int64_t> number_of(const Node& node) const;

@@ -63,6 +63,23 @@ NodeTree operand_of(const NodeTree& tree, std::size_t which) {
 
 }  // namespace
 
+bool is_same_subtree(const std::vector<Node>& a, NodeId root_of_a, const std::vector<Node>& b,
+                     NodeId root_of_b) {
+    const NodeId first_of_a = a[root_of_a].first;
+    const NodeId first_of_b = b[root_of_b].first;
+    if (root_of_a - first_of_a != root_of_b - first_of_b) return false;
+    // From the root on: what differs in the rounds of a loop stands behind the rest.
+    for (int k = root_of_a - first_of_a; k >= 0; --k) {
+        const Node& one = a[static_cast<std::size_t>(first_of_a + k)];
+        const Node& other = b[static_cast<std::size_t>(first_of_b + k)];
+        if (one.kind != other.kind || one.value != other.value) return false;
+        for (std::size_t child = 0; child < child_count(one.kind); ++child)
+            if (one.children[child] - first_of_a != other.children[child] - first_of_b)
+                return false;
+    }
+    return true;
+}
+
 NodeTree FormulaReader::leaf(NodeKind kind, std::int64_t value, std::size_t begin,
                              std::size_t end) const {
     Node node;

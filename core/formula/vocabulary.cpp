@@ -166,16 +166,21 @@ std::string hint_for_name(std::string_view name, std::span<const std::string> ow
     return did_you_mean(name, known, values);
 }
 
-std::string hint_for_function(std::string_view name) {
+std::string hint_for_function(std::string_view name, std::size_t arguments) {
     if (const std::string_view hint = hint_for_foreign(name); !hint.empty())
         return std::string(hint);
     std::vector<std::string_view> known;
     for (const OperatorInfo& candidate : operator_table)
         if (!candidate.usage.empty()) known.push_back(candidate.name);
-    return did_you_mean(name, known,
-                        fmt::format("the functions are min, max, abs and hash; an array is written "
-                                    "{}[index]",
-                                    is_name(name) ? name : "a"));
+    const std::string array(is_name(name) ? name : "a");
+    return did_you_mean(
+        name, known,
+        arguments > 1
+            ? fmt::format("Fortran's {0}(i,j) of {0}(1024,1024) is {0}[(i-1) + (j-1)*1024], and an "
+                          "array of C is declared: float {0}[1024][1024]; {0}[j][i]",
+                          array)
+            : fmt::format("the functions are min, max, abs and hash; an array is written {}[index]",
+                          array));
 }
 
 std::string hint_for_prefix(std::string_view name) {

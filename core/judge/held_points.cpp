@@ -35,7 +35,7 @@ void HeldPoints::add(const Point& point) {
     held.instructions.reserve(point.instructions.size());
     for (const InstructionResult& one : point.instructions)
         held.instructions.push_back(
-            {one.array, one.op, one.type, one.index, packed(one.predicted)});
+            {one.array, one.op, one.type, one.index, one.access, packed(one.predicted)});
 }
 
 Point HeldPoints::at(std::size_t index) const {
@@ -52,7 +52,7 @@ Point HeldPoints::at(std::size_t index) const {
     if (held.measured) point.measured = unpacked(*held.measured);
     for (const Instruction& one : held.instructions)
         point.instructions.push_back(
-            {one.array, one.op, one.type, one.index, unpacked(one.predicted)});
+            {one.array, one.op, one.type, one.index, one.access, unpacked(one.predicted)});
     return point;
 }
 

@@ -24,6 +24,7 @@ class HeldPoints {
         std::string op;
         std::string type;
         std::string index;
+        std::string access;
         std::string predicted;
     };
     struct Held {

@@ -26,14 +26,6 @@ std::array<std::uint32_t, 3> as_array(const Dimensions& dimensions) {
             static_cast<std::uint32_t>(dimensions.z)};
 }
 
-Dimensions blocks_for(const Dimensions& threads, const Dimensions& block) {
-    Dimensions grid = threads;
-    grid.x = (threads.x + block.x - 1) / block.x;
-    grid.y = (threads.y + block.y - 1) / block.y;
-    grid.z = (threads.z + block.z - 1) / block.z;
-    return grid;
-}
-
 }  // namespace
 
 ArgumentAxis read_argument(const std::string& typed) {
@@ -84,9 +76,9 @@ std::vector<KernelChoice> choices_of(const KernelAxes& axes) {
             left /= values.size();
             return values[number / left % values.size()];
         };
-        const GridChoice& grid = pick(axes.grids);
+        const GridSize& grid = pick(axes.grids);
         choice.block = pick(axes.blocks);
-        choice.grid = grid.counts_threads ? blocks_for(grid.size, choice.block) : grid.size;
+        choice.grid = grid.blocks_of(choice.block);
         if (axes.grids.size() > 1) choice.swept.emplace_back("grid", text_of(choice.grid));
         if (axes.blocks.size() > 1) choice.swept.emplace_back("block", text_of(choice.block));
         for (const ArgumentAxis& one : axes.arguments) {

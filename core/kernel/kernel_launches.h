@@ -20,13 +20,8 @@ struct ArgumentAxis {
 // "n=1000", "n=1000,2000", "n=1000..1024:8"; arrays are one value. Throws UsageError.
 ArgumentAxis read_argument(const std::string& typed);
 
-struct GridChoice {
-    Dimensions size;
-    bool counts_threads = false;  // "8192x8192/block": as many blocks as hold them
-};
-
 struct KernelAxes {
-    std::vector<GridChoice> grids;
+    std::vector<GridSize> grids;
     std::vector<Dimensions> blocks;
     std::vector<ArgumentAxis> arguments;
     std::uint64_t shared_bytes = 0;  // dynamic, of a block

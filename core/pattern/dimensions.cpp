@@ -61,9 +61,23 @@ Dimensions parse_block(std::string_view text, std::string_view option) {
     return block;
 }
 
-Dimensions parse_grid(std::string_view text, std::string_view option) {
-    const OptionText value{option, text, "grids look like 1024, 64x64 or 8x8x8"};
-    return DimensionsReader(value).read(most_grid_blocks, "a grid has 1 to {} blocks");
+Dimensions GridSize::blocks_of(const Dimensions& block) const {
+    if (!counts_threads) return size;
+    Dimensions grid = size;
+    grid.x = (size.x + block.x - 1) / block.x;
+    grid.y = (size.y + block.y - 1) / block.y;
+    grid.z = (size.z + block.z - 1) / block.z;
+    return grid;
+}
+
+GridSize parse_grid(std::string_view text, std::string_view option) {
+    constexpr std::string_view by_block = "/block";
+    const bool counts_threads = text.ends_with(by_block);
+    if (counts_threads) text.remove_suffix(by_block.size());
+    const OptionText value{option, text,
+                           "grids look like 1024, 64x64 or 8x8x8, or as threads 8192x8192/block"};
+    return {DimensionsReader(value).read(most_grid_blocks, "a grid has 1 to {} blocks"),
+            counts_threads};
 }
 
 }  // namespace coalprof

@@ -31,7 +31,14 @@ inline constexpr std::array<std::uint64_t, 3> most_grid_blocks{2147483647, 65535
 
 // "256", "32x8" (32 threads wide, 8 high), "8x8x4". Throws UsageError.
 Dimensions parse_block(std::string_view text, std::string_view option = "--block");
-// "1024", "64x64", "8x8x8". Throws UsageError.
-Dimensions parse_grid(std::string_view text, std::string_view option = "--grid");
+
+// What --grid says: blocks, or the threads that as many blocks as needed hold.
+struct GridSize {
+    Dimensions size;
+    bool counts_threads = false;
+    Dimensions blocks_of(const Dimensions& block) const;
+};
+// "1024", "64x64", "8x8x8", and of threads "8192x8192/block". Throws UsageError.
+GridSize parse_grid(std::string_view text, std::string_view option = "--grid");
 
 }  // namespace coalprof

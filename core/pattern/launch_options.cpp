@@ -78,18 +78,24 @@ AxisValues read_per_thread(const Option& option, const std::string& text) {
     });
 }
 
+Value shown_dimensions(const Dimensions& of) {
+    return of.is_flat() ? Value{of.x} : Value{text_of(of)};
+}
+Value shown_dimensions(const GridSize& of) {
+    return of.counts_threads ? Value{text_of(of.size) + "/block"} : shown_dimensions(of.size);
+}
+
 template <auto parse, auto set>
 AxisValues read_dimensions(const Option& option, const std::string& text) {
     AxisValues values;
     for (const std::string& word : words_of_dimensions(text, option.name())) {
-        const Dimensions dimensions = parse(word, option.name());
-        values.push_back({dimensions.is_flat() ? Value{dimensions.x} : Value{text_of(dimensions)},
-                          [dimensions](ChosenLaunch& launch) { set(launch.shape, dimensions); }});
+        const auto dimensions = parse(word, option.name());
+        values.push_back({shown_dimensions(dimensions), [dimensions](ChosenLaunch& launch) {
+                              set(launch.shape, dimensions);
+                          }});
     }
     return values;
 }
-
-void set_grid(LaunchShape& shape, const Dimensions& grid) { shape.grid = grid; }
 
 AxisValues read_types(const Option& option, const std::string& text) {
     return each_word(option, text, [](const std::string& word) {
@@ -183,7 +189,8 @@ constexpr std::array<Option, 18> options_table{{
     {"block", "--block", of_launch, "256", "N", "64..1024*2, ",
      "Threads per block: 256, {range}32x8, 8x8x4", nullptr, read_dimensions<parse_block, set_block>},
     {"grid", "--grid", of_launch, "", "N", "64..1024*2, ",
-     "Blocks: 1024, {range}64x64, 8x8x8 (default: as many as --size needs)",
+     "Blocks: 1024, {range}64x64, 8x8x8; or threads, 8192x8192/block (default: as many as --size "
+     "needs)",
      nullptr, read_dimensions<parse_grid, set_grid>},
     {"per_thread", "--per-thread", of_launch, "1", "N", ", 1..8*2",
      "Elements each thread handles: 4{range}", nullptr, read_per_thread},
@@ -285,6 +292,12 @@ void set_block(LaunchShape& shape, const Dimensions& block) {
     shape.block = static_cast<std::uint32_t>(block.count());
     shape.block_shape.reset();
     if (!block.is_flat() || block.is_shape) shape.block_shape = block;
+    if (shape.asked_grid) shape.grid = shape.asked_grid->blocks_of(block);
+}
+
+void set_grid(LaunchShape& shape, const GridSize& grid) {
+    shape.asked_grid = grid;
+    shape.grid = grid.blocks_of(shape.block_shape.value_or(Dimensions{shape.block}));
 }
 
 Carveout read_carveout(const std::string& word) {

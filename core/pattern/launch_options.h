@@ -58,6 +58,7 @@ std::vector<std::string> words_of_dimensions(const std::string& text, std::strin
 
 // Sets the block's threads, and its dimensions where there are several.
 void set_block(LaunchShape& shape, const Dimensions& block);
+void set_grid(LaunchShape& shape, const GridSize& grid);
 // prefer-l1, prefer-equal, prefer-shared or per cent; throws UsageError.
 Carveout read_carveout(const std::string& word);
 

@@ -77,6 +77,7 @@ struct LaunchShape {
     std::optional<Dimensions> block_shape = std::nullopt;
     // The blocks that were asked for. None: as many as size_bytes needs, in one dimension.
     std::optional<Dimensions> grid = std::nullopt;
+    std::optional<GridSize> asked_grid = std::nullopt;  // from which it follows with the block
 };
 // "4KiB" where it was typed so, else the size as people write it.
 std::string size_as_typed(const LaunchShape& shape);

@@ -104,7 +104,7 @@ bool is_same(const Formula& a, const Formula& b) {
             using Type = std::decay_t<decltype(left)>;
             const Type& right = std::get<Type>(b);
             if constexpr (std::is_same_v<Type, Custom>) {
-                return left == right || left->cuda_source("F") == right->cuda_source("F");
+                return left == right || left->is_same_as(*right);
             } else {
                 static_assert(std::has_unique_object_representations_v<Type>);
                 return std::memcmp(&left, &right, sizeof(Type)) == 0;

@@ -45,12 +45,18 @@ class CustomFormula {
     virtual std::uint32_t divisions() const { return 0; }
     // Whether it divides by a number that its text does not spell out.
     virtual bool divides() const { return false; }
+    // Whether it comes to the same elements by the same way.
+    virtual bool is_same_as(const CustomFormula& other) const {
+        return cuda_source("F") == other.cuda_source("F");
+    }
     // CUDA source of a functor type named `type_name` with `Index operator()(Index i) const`.
     virtual std::string cuda_source(const std::string& type_name) const = 0;
     // For messages and drawings: the text as the user typed it.
     virtual std::string text() const = 0;
     // Of that the index alone, with the condition: "i*3", "i + 1 if i < n - 1".
     virtual std::string index_text() const { return text(); }
+    // Instead of that all of the access, where it is not written array[index]: "p[i].x".
+    virtual std::string access_text() const { return {}; }
     // How the index moves from lane to lane in the warp whose lane 0 is `first_thread`, part by
     // part; elements are `width_bytes` wide.
     virtual std::vector<std::string> notes(std::uint32_t width_bytes, std::uint64_t first_thread,
@@ -109,7 +115,7 @@ enum class ElementType : std::uint8_t {
 struct Instruction {
     AccessKind kind = AccessKind::load;
     Space space = Space::global;
-    std::uint32_t width_bytes = 4;  // per lane; equals the array's element_bytes
+    std::uint32_t width_bytes = 4;  // per lane, the formula's unit; element_bytes or wider
     std::uint32_t array = 0;        // index into Program::arrays
     Formula formula = Offset{};
     // Stores only: the earlier load whose value is stored. None: the element's own value.

@@ -356,6 +356,7 @@ void PointReader::read_instructions(const std::optional<JsonView>& list) {
         one.op = text_in(item, what, "op");
         one.type = text_in(item, what, "type");
         one.index = item.find("index") ? text_in(item, what, "index") : std::string();
+        one.access = item.find("access") ? text_in(item, what, "access") : std::string();
         read_readings(member_of(item, what, "predicted"), "instructions.predicted", one.predicted,
                       keys_of_instructions_);
         if (const auto unavailable = item.find("unavailable"))

@@ -44,6 +44,7 @@ struct InstructionResult {
     std::string op;      // "load", "shared_store"
     std::string type;    // "f32"
     std::string index;   // "i*3", as it was written; empty: nobody wrote one
+    std::string access;  // instead of it what is no array[index]: "p[i].x", "*(p + i)"
     Readings predicted;  // what the launch has of it alone, up to L1; L2 sees them all together
 };
 

@@ -18,7 +18,7 @@ void visit_point(SomePoint& point, const Visit& visit) {
     visit(point.name);
     visit_values(point.parameters, visit);
     for (auto& one : point.instructions)
-        for (auto* text : {&one.array, &one.op, &one.type, &one.index}) visit(*text);
+        for (auto* text : {&one.array, &one.op, &one.type, &one.index, &one.access}) visit(*text);
     if (point.launch) visit(point.launch->architecture);
     visit(point.failure);
 }

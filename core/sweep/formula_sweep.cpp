@@ -158,7 +158,7 @@ NamedValues own_settings(const FormulaSweep& sweep, const ToldShapes& told) {
     };
     if (told.blocks && !has_axis(axes, "block"))
         add_dimensions(values, "block", shape.block_shape.value_or(Dimensions{shape.block}));
-    if (told.grids && !has_axis(axes, "grid"))
+    if (told.grids && !grid_varies(settings))
         add_dimensions(values, "grid",
                        shape.grid.value_or(Dimensions{(threads + shape.block - 1) / shape.block}));
     std::erase_if(values, [&](const auto& value) {

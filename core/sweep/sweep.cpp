@@ -164,7 +164,7 @@ SweepFacts describe_sweep(const Sweep& sweep) {
             launch_shape(sweep.pattern, launch.options, launch.type, settled).per_thread;
     if (is_single("block") && settled.block_shape)
         std::tie(facts.block_x, facts.block_y, facts.block_z) = numbers_of(*settled.block_shape);
-    if (is_single("grid") && settled.grid)
+    if (!grid_varies(sweep) && settled.grid)
         std::tie(facts.grid_x, facts.grid_y, facts.grid_z) = numbers_of(*settled.grid);
     for (const LaunchOption& option : launch_options()) {
         const bool is_own = option.group == OptionGroup::pattern && option.key != "tile" &&

@@ -53,6 +53,12 @@ std::uint64_t count_of_settings(const Sweep& sweep) {
     return sweep.machines.size() * count_of(sweep.memory_axes);
 }
 
+bool grid_varies(const Sweep& sweep) {
+    const auto& grid = sweep.launch.shape.asked_grid;
+    return has_axis(sweep.axes, "grid") ||
+           (grid && grid->counts_threads && has_axis(sweep.axes, "block"));
+}
+
 bool size_follows_axes(const Sweep& sweep) {
     return sweep.launch.shape.grid &&
            (has_axis(sweep.axes, "grid") || has_axis(sweep.axes, "block") ||

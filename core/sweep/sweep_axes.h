@@ -14,6 +14,8 @@ std::uint64_t count_of_settings(const Sweep& sweep);
 // Whether a grid decides the size, and it or what it is multiplied with is swept: then each point
 // says its own.
 bool size_follows_axes(const Sweep& sweep);
+// Whether points differ in their grids.
+bool grid_varies(const Sweep& sweep);
 
 // Where variants with a tile and one without are swept and a tile is given: one axis of both, in
 // which the tile of the latter is null and its point stands once, not once for each tile.

@@ -407,7 +407,7 @@ double share_of_whole(const Program& program, std::span<const Instruction* const
 // Of the bytes of sectors that are stored to, where hardly any stay open: those at the ends of rows
 // are few beside the others.
 constexpr double nearly_all_stored = 0.9;
-double share_stored(const Reach& stored, std::uint32_t width_bytes) {
+double share_stored(const Reach& stored, double width_bytes) {
     const double elements = stored.at_random ? stored.units[0] : stored.accesses;
     return elements * width_bytes / (stored.units[0] * sector);
 }
@@ -415,7 +415,7 @@ double share_stored(const Reach& stored, std::uint32_t width_bytes) {
 // ArrayReach::whole_share. Where nearly all bytes are stored, each sector that stays open lacks an
 // element at least; that a warp leaves it open says nothing, unless most others are stored whole.
 double whole_share_of(const Program& program, std::span<const Instruction* const> stores,
-                      const Reach& stored, std::uint32_t width_bytes) {
+                      const Reach& stored, double width_bytes) {
     constexpr double all = 0.999;
     const double bytes = share_stored(stored, width_bytes);
     if (bytes < nearly_all_stored) return share_of_whole(program, stores);
@@ -470,15 +470,16 @@ std::vector<ArrayReach> reaches_of(const Program& program) {
         ArrayReach reach;
         reach.array = array;
         reach.bytes = program.arrays[array].bytes();
-        reach.width_bytes = program.arrays[array].element_bytes;
         std::vector<const Instruction*> loads, stores, atomics;
         for (const Instruction& one : program.instructions) {
             if (one.array != array || one.space != Space::global) continue;
+            if (one.kind != AccessKind::load) reach.width_bytes += one.width_bytes;
             (is_atomic(one)                 ? atomics
              : one.kind == AccessKind::load ? loads
                                             : stores)
                 .push_back(&one);
         }
+        reach.width_bytes /= static_cast<double>(std::max<std::size_t>(1, stores.size() + atomics.size()));
         reach.is_loaded = !loads.empty();
         reach.is_stored = !stores.empty();
         reach.is_atomic = !atomics.empty();

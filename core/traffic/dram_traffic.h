@@ -16,7 +16,7 @@ namespace coalprof {
 struct ArrayReach {
     std::uint32_t array = 0;
     std::uint64_t bytes = 0;  // of the array
-    std::uint32_t width_bytes = 0;
+    double width_bytes = 0;   // of what a lane stores or adds to, on average
     bool is_loaded = false;
     bool is_stored = false;
     bool is_atomic = false;

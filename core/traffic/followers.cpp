@@ -12,9 +12,12 @@ namespace {
 using Elements = std::array<std::uint64_t, warp_lanes>;
 using Lag = std::optional<std::uint64_t>;
 
-Elements elements_at(const Instruction& one, std::uint64_t thread) {
+// Their first bytes.
+Elements places_at(const Instruction& one, std::uint64_t thread) {
     Elements elements;
     evaluate(one.formula, thread, warp_lanes, elements.data());
+    for (std::uint64_t& element : elements)
+        if (element != idle_lane) element *= one.width_bytes;
     return elements;
 }
 
@@ -43,11 +46,11 @@ double difference(std::uint64_t from, std::uint64_t to) {
 // how fast the one behind moves on: from thread to thread, or over half of the launch.
 std::array<double, 2> candidates(const Program& program, const Instruction& ahead,
                                  const Instruction& behind, std::uint64_t place) {
-    const Elements own = elements_at(behind, place);
-    const double apart = difference(own[0], elements_at(ahead, place)[0]);
+    const Elements own = places_at(behind, place);
+    const double apart = difference(own[0], places_at(ahead, place)[0]);
     const std::uint64_t half = program.threads / 2 / warp_lanes * warp_lanes;
     const bool is_early = place < half;
-    const std::uint64_t far = elements_at(behind, is_early ? place + half : place - half)[0];
+    const std::uint64_t far = places_at(behind, is_early ? place + half : place - half)[0];
     const double step = difference(own[0], own[1]);
     const double steps = (is_early ? 1 : -1) * difference(own[0], far) / static_cast<double>(half);
     return {step == 0 ? 0 : apart / step, steps == 0 ? 0 : apart / steps};
@@ -62,7 +65,7 @@ bool follows(const Program& program, const Instruction& ahead, const Instruction
     std::uint64_t others = 0;
     for (const std::uint64_t first : places.firsts()) {
         if (first + lag + warp_lanes > program.threads) continue;
-        (elements_at(ahead, first) == elements_at(behind, first + lag) ? alike : others) += 1;
+        (places_at(ahead, first) == places_at(behind, first + lag) ? alike : others) += 1;
         if (others > most_others) return false;
     }
     return alike >= 3 * others && alike > 0;
@@ -94,7 +97,10 @@ std::vector<std::optional<std::uint64_t>> lags_of(
     const Places places(program.threads);
     for (std::size_t behind = 0; behind < lags.size(); ++behind)
         for (std::size_t ahead = 0; ahead < lags.size(); ++ahead) {
-            if (ahead == behind) continue;
+            // What is narrower does not fetch all of it.
+            if (ahead == behind ||
+                instructions[ahead]->width_bytes < instructions[behind]->width_bytes)
+                continue;
             const Lag lag =
                 lag_between(program, *instructions[ahead], *instructions[behind], places);
             // Of two that go together the later one follows.

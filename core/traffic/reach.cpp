@@ -129,10 +129,10 @@ std::optional<double> units_of(const std::vector<Run>& runs, Copies near, Copies
     return units_of(all, far, unit_bytes);
 }
 
-// Copies of the places that advance by so many elements, forward or back. The first of them are
-// moved to where the lowest copy lies.
-Copies copies_of(double times, std::uint64_t advance, std::uint64_t width, std::vector<Run>& runs) {
-    const auto step = static_cast<std::int64_t>(advance * width);
+// Copies of the places that advance by so many bytes, forward or back. The first of them are moved
+// to where the lowest copy lies.
+Copies copies_of(double times, std::uint64_t advance_bytes, std::vector<Run>& runs) {
+    const auto step = static_cast<std::int64_t>(advance_bytes);
     if (step >= 0) return {times, static_cast<std::uint64_t>(step)};
     const std::uint64_t back = static_cast<std::uint64_t>(-step);
     const std::uint64_t moved = static_cast<std::uint64_t>(std::ceil(times) - 1) * back;
@@ -140,13 +140,16 @@ Copies copies_of(double times, std::uint64_t advance, std::uint64_t width, std::
     return {times, back};
 }
 
-// The period that all instructions have in common; none where they have none.
+// The period that all instructions have in common, its advances in bytes; none where they have
+// none.
 std::optional<Period> common_period(Instructions instructions) {
     Period common{1, 0};
     bool is_first = true;
     for (const Instruction* one : instructions) {
-        const std::optional<Period> own = period_of(one->formula);
+        std::optional<Period> own = period_of(one->formula);
         if (!own) return std::nullopt;
+        own->advance *= one->width_bytes;
+        own->inner_advance *= one->width_bytes;
         if (is_first) {
             common = *own;
             is_first = false;
@@ -190,7 +193,6 @@ std::optional<Reach> nested_reach(Instructions instructions, std::uint64_t threa
         return std::nullopt;
     const std::uint64_t unit = period.inner_threads;
     if (unit * instructions.size() > most_walked || threads < unit) return std::nullopt;
-    const std::uint64_t width = instructions.front()->width_bytes;
     const auto ratio = [](std::uint64_t a, std::uint64_t b) {
         return static_cast<double>(a) / static_cast<double>(b);
     };
@@ -198,9 +200,9 @@ std::optional<Reach> nested_reach(Instructions instructions, std::uint64_t threa
     Reach reach;
     reach.periods = std::max(1.0, ratio(threads, period.threads));
     reach.accesses = static_cast<double>(runs.size()) * ratio(threads, unit);
-    const Copies inner = copies_of(ratio(std::min(period.threads, threads), unit),
-                                   period.inner_advance, width, runs);
-    const Copies outer = copies_of(reach.periods, period.advance, width, runs);
+    const Copies inner =
+        copies_of(ratio(std::min(period.threads, threads), unit), period.inner_advance, runs);
+    const Copies outer = copies_of(reach.periods, period.advance, runs);
     tidy(runs);
     for (std::size_t k = 0; k < reach.units.size(); ++k) {
         reach.of_period[k] = units_of(runs, inner, reach_unit_bytes[k]);
@@ -225,8 +227,7 @@ std::optional<Reach> repeated_reach(Instructions instructions, std::uint64_t thr
     Reach reach;
     reach.periods = std::max(1.0, static_cast<double>(threads) / static_cast<double>(length));
     reach.accesses = static_cast<double>(runs.size()) * reach.periods;
-    const Copies copies =
-        copies_of(reach.periods, period.advance * times, instructions.front()->width_bytes, runs);
+    const Copies copies = copies_of(reach.periods, period.advance * times, runs);
     tidy(runs);
     for (std::size_t k = 0; k < reach.units.size(); ++k) {
         reach.of_period[k] = units_in(runs, reach_unit_bytes[k]);

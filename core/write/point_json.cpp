@@ -179,6 +179,10 @@ void PointJson::put_instructions(TextBuffer& out,
             out.put(R"(,"index":)");
             put_json_text(out, one.index);
         }
+        if (!one.access.empty()) {
+            out.put(R"(,"access":)");
+            put_json_text(out, one.access);
+        }
         out.put(R"(,"predicted":{)");
         nulls_.clear();
         put_readings(out, one.predicted);

@@ -79,9 +79,10 @@ std::vector<std::string> instruction_texts(const std::vector<InstructionResult>&
             return other.op == one.op && other.array == one.array;
         };
         const bool is_alone = std::ranges::count_if(all, is_like) == 1;
-        const std::string index =
-            is_alone || one.index.empty() ? std::string() : fmt::format("[{}]", one.index);
-        texts.push_back(fmt::format("{} {}{} ({})", one.op, one.array, index, one.type));
+        std::string place = one.array;
+        if (!is_alone && !one.index.empty()) place += fmt::format("[{}]", one.index);
+        if (!is_alone && !one.access.empty()) place = one.access;
+        texts.push_back(fmt::format("{} {} ({})", one.op, place, one.type));
     }
     const std::size_t columns =
         style.width == 0 ? longest_instruction

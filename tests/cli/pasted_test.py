@@ -80,7 +80,52 @@ class Pasted(Case):
                 self.assertEqual(counted["load_sectors_per_request"], sectors)
                 self.assertEqual(counted["useful_bytes"], 262144 * width)
 
+    def test_takes_one_name_for_one_array_whatever_the_widths(self):
+        # 2^20 structures of 64 bytes, of which both members touch both sectors of the last 32 bytes.
+        structures = ("struct P { double r[7]; int k; }; "
+                      + " + ".join([f"p[i].r[{k}]" for k in range(7)] + ["p[i].k"]))
+        views = "const float* a; a[4*i] + reinterpret_cast<const float4*>(a)[i]"
+        for text, mebibytes in ((structures, 64), (views, 16)):
+            with self.subTest(text):
+                point = self.predicted(text, "--grid", "4096")
+                self.assertEqual({one["array"] for one in point["instructions"]}, {"a" if text == views else "p"})
+                self.assertAlmostEqual(point["predicted"]["dram_read_bytes"], mebibytes << 20, delta=mebibytes << 15)
+        tile = self.predicted("__shared__ float t[8192]; t[threadIdx.x*4] + reinterpret_cast<float4*>(t)[threadIdx.x]")
+        self.assertEqual(tile["predicted"]["shared_load_requests"], 2 * 32768)
+
+    def test_takes_the_type_of_an_array_that_nobody_declares_from_its_use(self):
+        for text, width in (("float4 v = q[i]; out[i] = v;", 32), ("float4 v; v = q[i];", 16),
+                            ("double v = a[i];", 8), ("unsigned char v = img[i];", 1),
+                            ("half2 v = *(half2*)&h[2*i];", 4), ("out[i] = make_float4(0, 0, 0, 0);", 16),
+                            ("const float3* q; float3 v = q[i];", 12),
+                            ("const float3* q; float3* r; r[i] = q[i];", 24),
+                            ("const float3* q; float3 v = q[i]; s += v.x + v.z;", 8)):
+            with self.subTest(text):
+                counted = self.predicted(text, "--grid", "64")["predicted"]
+                self.assertEqual(counted["useful_bytes"], 64 * 256 * width)
+        # Numbers are converted: what --type says of them holds.
+        counted = self.predicted("float v = a[i];", "--grid", "64", "--type", "f16")["predicted"]
+        self.assertEqual(counted["useful_bytes"], 64 * 256 * 2)
+
+    def test_has_arrays_of_structures_declared_beside_it(self):
+        counted = self.predicted("p[i].z", "--struct", "struct P { float x, y, z; };", "--array", "p=P")["predicted"]
+        self.assertEqual(counted["load_sectors_per_request"], 12)
+        self.assertIn("'Q'", self.refuse("formula", "p[i].z", "--array", "p=Q").err_text)
+
+    def test_labels_are_what_was_typed(self):
+        table = self.run_ok("formula", "s += a[y][x] + a[y+1][x] + p[i].x + p[i].y + *(r + i) + *(r + i + 1);",
+                            "--struct", "struct P { float x, y; };", "--array", "a=f32[64][2048]", "--block", "32x2",
+                            "--grid", "64x4", "--backend", "model").out_text
+        for label in ("load a[y][x] ", "load a[y+1][x] ", "load p[i].x ", "load *(r + i + 1) "):
+            self.assertIn(label, table)
+
+    def test_says_how_fortran_is_written(self):
+        for text in ("s += a(i,j)", "v(i,j) = u(i-1,j)", "a(i,j)"):
+            self.assertIn("(i-1) + (j-1)*1024", self.refuse("formula", text).err_text)
+        self.assertIn("int i = ", self.refuse("formula", "i = x+1; a[i]").err_text)
+
     def test_refuses_a_wide_access_that_is_not_aligned(self):
+        self.assertIn("no multiple of the width", self.refuse("formula", "*(half2*)&h[2*i+1]").err_text)
         ran = self.refuse("formula", "reinterpret_cast<float4*>(&a[i*4 + 1])[0]")
         self.assertIn("no multiple of the width", ran.err_text)
         ran = self.refuse("formula", "y[i] = x[col[i]]", "--array", f"col=@{self.npy('c', [1, 5, 3])}")

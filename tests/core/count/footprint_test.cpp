@@ -26,6 +26,14 @@ std::uint64_t counted(const std::vector<Formula>& formulas, std::uint32_t width,
     return blocks.size();
 }
 
+std::optional<std::uint64_t> touched(const std::vector<Formula>& formulas, std::uint32_t width,
+                                     std::uint64_t threads, std::uint64_t block) {
+    std::vector<Instruction> instructions;
+    for (const Formula& formula : formulas)
+        instructions.push_back({.width_bytes = width, .formula = formula});
+    return blocks_of(instructions, threads, block);
+}
+
 TEST(Footprint, of_runs_is_counted_as_a_set_would) {
     for (const std::uint32_t width : {1u, 4u, 8u, 16u}) {
         for (const std::uint64_t block : {32u, 64u, 128u}) {
@@ -36,7 +44,7 @@ TEST(Footprint, of_runs_is_counted_as_a_set_would) {
                                                         Rows{k + 1, (k + 32) / 32 * 32, k + 5}};
                     for (const Formula& formula : formulas) {
                         if (!runs_of(formula, width, threads)) continue;
-                        ASSERT_EQ(*blocks_of(std::array{formula}, width, threads, block),
+                        ASSERT_EQ(*touched({formula}, width, threads, block),
                                   counted({formula}, width, threads, block))
                             << formula.index() << " k " << k << " width " << width << " block "
                             << block << " threads " << threads;
@@ -50,7 +58,7 @@ TEST(Footprint, of_runs_is_counted_as_a_set_would) {
 TEST(Footprint, of_a_permuted_warp_is_that_of_its_elements_in_order) {
     Permute reversed;
     for (Index lane = 0; lane < 32; ++lane) reversed.set(lane, 31 - lane);
-    EXPECT_EQ(blocks_of(std::array<Formula, 1>{reversed}, 4, 1 << 20, 32), (1u << 20) * 4 / 32);
+    EXPECT_EQ(touched({reversed}, 4, 1 << 20, 32), (1u << 20) * 4 / 32);
 }
 
 // a[i*k] as a user's formula.
@@ -68,16 +76,16 @@ struct UserStride : CustomFormula {
 
 TEST(Footprint, of_a_users_formula_is_that_of_the_built_in_pattern) {
     const Formula user = std::make_shared<UserStride>(3);
-    EXPECT_EQ(blocks_of(std::array{user}, 4, 1 << 30, 32),
-              blocks_of(std::array<Formula, 1>{Stride{3}}, 4, 1 << 30, 32));
+    EXPECT_EQ(touched({user}, 4, 1 << 30, 32),
+              touched({Stride{3}}, 4, 1 << 30, 32));
 }
 
 // A stencil reads three neighbours: their union is the row and its two borders.
 TEST(Footprint, of_several_formulas_on_one_array_is_their_union) {
     const std::vector<Formula> stencil{Offset{0}, Offset{1}, Offset{2}};
-    EXPECT_EQ(blocks_of(stencil, 4, 2048, 32), counted(stencil, 4, 2048, 32));
+    EXPECT_EQ(touched(stencil, 4, 2048, 32), counted(stencil, 4, 2048, 32));
     // Long launches go on as they began: n * 4 / 32 sectors and one at the end.
-    const auto sectors = blocks_of(stencil, 4, 1 << 24, 32);
+    const auto sectors = touched(stencil, 4, 1 << 24, 32);
     ASSERT_TRUE(sectors);
     EXPECT_NEAR(static_cast<double>(*sectors), (1 << 24) * 4.0 / 32, 2);
 }
@@ -85,13 +93,13 @@ TEST(Footprint, of_several_formulas_on_one_array_is_their_union) {
 TEST(Footprint, is_not_told_where_threads_far_apart_share_blocks) {
     // Column by column through 1024 rows: neighbours in a row are 1024 threads apart, and 16
     // columns share each 64-byte block.
-    EXPECT_FALSE(blocks_of(std::array<Formula, 1>{Columns{1024, 1024}}, 4, 1 << 20, 64));
-    EXPECT_FALSE(blocks_of(std::array<Formula, 1>{Scatter{1 << 20, 1}}, 4, 1 << 20, 64));
+    EXPECT_FALSE(touched({Columns{1024, 1024}}, 4, 1 << 20, 64));
+    EXPECT_FALSE(touched({Scatter{1 << 20, 1}}, 4, 1 << 20, 64));
 }
 
 TEST(Footprint, of_a_short_irregular_launch_is_walked) {
     const std::vector<Formula> scatter{Scatter{1 << 24, 1}};
-    EXPECT_EQ(blocks_of(scatter, 4, 4096, 32), counted(scatter, 4, 4096, 32));
+    EXPECT_EQ(touched(scatter, 4, 4096, 32), counted(scatter, 4, 4096, 32));
 }
 
 TEST(Footprint, of_nothing_is_nothing) {

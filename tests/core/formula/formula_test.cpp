@@ -409,8 +409,7 @@ TEST(FormulaSums, cover_the_same_memory_upwards_and_downwards) {
         const Program up = program_of(std::string("i*") + step);
         const Program down = program_of(std::string("(n - 1 - i)*") + step);
         const auto blocks = [](const Program& program) {
-            return blocks_of(std::span(&program.instructions[0].formula, 1), 4, program.threads,
-                             sector_bytes);
+            return blocks_of(program.instructions, program.threads, sector_bytes);
         };
         EXPECT_EQ(blocks(down), blocks(up)) << step;
     }

@@ -17,7 +17,7 @@ TEST(Dimensions, are_read_with_x_first) {
     EXPECT_EQ(parse_block("256"), (Dimensions{256, 1, 1}));
     EXPECT_EQ(parse_block("32x8"), (Dimensions{32, 8, 1}));
     EXPECT_EQ(parse_block("8x2x64"), (Dimensions{8, 2, 64}));
-    EXPECT_EQ(parse_grid("2147483647x65535x65535"), (Dimensions{2147483647, 65535, 65535}));
+    EXPECT_EQ(parse_grid("2147483647x65535x65535").size, (Dimensions{2147483647, 65535, 65535}));
 }
 
 TEST(Dimensions, are_written_as_they_are_read) {
