@@ -78,20 +78,28 @@ void collect(std::span<const Instruction> instructions, std::uint64_t begin, std
             const auto count =
                 static_cast<std::uint32_t>(std::min<std::uint64_t>(warp_lanes, end - at));
             evaluate(one.formula, at, count, elements.data());
-            for (std::uint32_t lane = 0; lane < count; ++lane)
-                if (elements[lane] != idle_lane)
-                    blocks.push_back(elements[lane] * one.width_bytes / block_bytes);
+            for (std::uint32_t lane = 0; lane < count; ++lane) {
+                if (elements[lane] == idle_lane) continue;
+                const std::uint64_t block = elements[lane] * one.width_bytes / block_bytes;
+                if (blocks.empty() || blocks.back() != block) blocks.push_back(block);
+            }
         }
     }
     std::ranges::sort(blocks);
     blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
 }
 
-// A launch is walked this far; what repeats goes on as the second half of the walk did.
-constexpr std::uint64_t walked_threads = 1 << 14;
 // Threads that run at about the same time on one multiprocessor, so that its L1 merges what they
 // share.
 constexpr std::uint64_t neighbours = 1 << 11;
+// A launch is walked this far, less where it has many instructions; what repeats goes on as the
+// second half of the walk did.
+std::uint64_t walked_threads(std::size_t instructions) {
+    constexpr std::uint64_t most_threads = 1 << 14;
+    constexpr std::uint64_t most_accesses = most_threads << 4;
+    return std::clamp(most_accesses / instructions / neighbours * neighbours, 2 * neighbours,
+                      most_threads);
+}
 
 bool repeats_within(std::span<const Instruction> instructions, std::uint64_t threads) {
     return std::ranges::all_of(instructions, [&](const Instruction& one) {
@@ -133,7 +141,7 @@ std::optional<std::uint64_t> blocks_of(std::span<const Instruction> instructions
         if (const auto run = runs_of(only.formula, only.width_bytes, threads))
             return blocks_of(*run, block_bytes);
     }
-    const std::uint64_t walked = std::min(threads, walked_threads);
+    const std::uint64_t walked = std::min(threads, walked_threads(instructions.size()));
     if (walked < threads && !repeats_within(instructions, walked / 2)) return std::nullopt;
 
     std::vector<std::uint64_t> blocks;

@@ -69,10 +69,11 @@ std::optional<ElementType> access_of(std::uint64_t bytes, std::uint64_t member_b
     }
 }
 
-constexpr std::array<std::string_view, 18> qualifiers{
-    "const",  "constexpr", "volatile",   "static",       "register",     "inline",
-    "extern", "mutable",   "__restrict", "restrict",     "__device__",   "__shared__",
-    "struct", "typename",  "__global__", "__constant__", "__restrict__", "__forceinline__"};
+constexpr std::array<std::string_view, 21> qualifiers{
+    "const",        "constexpr",    "volatile",       "static",       "register",   "inline",
+    "extern",       "mutable",      "__restrict",     "restrict",     "__device__", "__shared__",
+    "struct",       "typename",     "__global__",     "__constant__", "__host__",   "__inline__",
+    "__restrict__", "__noinline__", "__forceinline__"};
 
 bool is_word_of_integer(std::string_view word) {
     return word == "unsigned" || word == "signed" || word == "long" || word == "short" ||

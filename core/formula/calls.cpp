@@ -144,7 +144,7 @@ std::optional<ReadValue> FormulaReader::call_memory(const Token& name) {
         store(place);
         return result;
     }
-    loads_.clear();
+    forget_loads();
     // What nobody declared is counted in whole numbers, or in --type where fractions are added.
     std::optional<ElementType> type;
     if (place.type == CTypes::usual && given[1].is(Kind::number)) type = ElementType::u32;
@@ -152,8 +152,35 @@ std::optional<ReadValue> FormulaReader::call_memory(const Token& name) {
     return result;
 }
 
+// A function of the text itself, its parameters being variables.
+std::optional<ReadValue> FormulaReader::call_function(const Token& name) {
+    const auto function = std::ranges::find(functions_, name.text, &ReadFunction::name);
+    if (function == functions_.end()) return std::nullopt;
+    const ReadFunction called = *function;
+    advance();
+    std::vector<ReadValue> given =
+        read_arguments(called.parameters.size(), name.text, "with all of its parameters");
+    if (given.size() < called.parameters.size())
+        throw error(name.at, fmt::format("too few arguments for '{}'", shown(name.text)),
+                    fmt::format("it takes {}", called.parameters.size()));
+    const Token behind = token_;
+    const std::size_t end = last_end_;
+    const std::size_t below = variables_below();
+    for (std::size_t k = 0; k < given.size(); ++k)
+        declare(called.parameters[k], std::move(given[k]), CTypes::none);
+    seek(called.result_at);
+    ReadValue result = loaded(read_whole());
+    leave(below);
+    token_ = behind;
+    last_end_ = end;
+    result.begin = name.at;
+    result.end = end;
+    return result;
+}
+
 ReadValue FormulaReader::read_call() {
     const Token name = token_;
+    if (auto value = call_function(name)) return std::move(*value);
     const OperatorInfo* function = find_function(name.text);
     if (name.text == "umin" || name.text == "umax") function = find_function(name.text.substr(1));
     if (function != nullptr) {
@@ -192,7 +219,7 @@ ReadValue FormulaReader::read_call() {
             throw error(name.at,
                         fmt::format("what '{}' does with memory is not known", shown(name.text)),
                         "write out its accesses; `coalprof kernel` takes whole kernels");
-    if (name.text == "__syncthreads") loads_.clear();
+    if (name.text == "__syncthreads") forget_loads();
     ReadValue result = data(name.at, last_end_, unknown);
     if (!unknown_call_) unknown_call_ = result.why;
     if (name.text.starts_with("make_"))  // make_float4(x, y, z, w)

@@ -31,15 +31,13 @@ FormulaReader::TypeWords FormulaReader::read_type_words() {
     const std::size_t at = token_.at;
     while (token_.kind == TokenKind::name) {
         const std::string_view word = token_.text;
-        if (word == "__constant__")
-            throw error(
-                token_.at, "constant memory has no sectors",
-                "its passes are those of pattern 'constant'; `coalprof kernel` counts them");
         if (word == "__launch_bounds__" || word == "__align__") {
             seek(end_of_group(peek().at));
             continue;
         }
         if (word == "__shared__") words.space = Space::shared;
+        words.is_constant = words.is_constant || word == "__constant__";
+        words.is_device = words.is_device || word == "__device__";
         if (!is_qualifier(word)) {
             const std::string longer =
                 name.empty() ? std::string(word) : fmt::format("{} {}", name, word);
@@ -72,6 +70,7 @@ CTypeId FormulaReader::read_stars(CTypeId type) {
             advance();
         } else if (token_.is("&") ||
                    (token_.kind == TokenKind::name && is_qualifier(token_.text))) {
+            saw_restrict_ = saw_restrict_ || token_.text.find("restrict") != token_.text.npos;
             advance();
         } else {
             return type;
@@ -117,6 +116,7 @@ void FormulaReader::declare_array(std::string_view name, CTypeId type, Space spa
     // Its name points to its elements, or to its rows.
     if (types_.at(type).kind == CType::Kind::array || types_.at(type).kind == CType::Kind::pointer)
         array.type = types_.at(type).inner;
+    array.is_restrict = std::exchange(saw_restrict_, false);
     const std::uint64_t size = types_.at(type).size_bytes;
     array.is_local = types_.at(type).kind == CType::Kind::array && space == Space::global &&
                      size <= most_local_bytes && size != 0;
@@ -202,12 +202,13 @@ void FormulaReader::read_structure(bool is_typedef) {
 
 void FormulaReader::read_declaration() {
     const TypeWords words = read_type_words();
-    do read_declarator(words.type, words.space, words.is_auto);
+    do read_declarator(words);
     while (take(","));
 }
 
-void FormulaReader::read_declarator(CTypeId base, Space space, bool is_auto) {
-    CTypeId type = read_stars(base);
+void FormulaReader::read_declarator(const TypeWords& words) {
+    saw_restrict_ = false;
+    CTypeId type = read_stars(words.type);
     const Token name = token_;
     if (name.is("("))
         throw error(name.at, "pointers to functions are not understood",
@@ -216,17 +217,21 @@ void FormulaReader::read_declarator(CTypeId base, Space space, bool is_auto) {
         throw error(name.at, fmt::format("expected a name, found {}", named(name)),
                     "a declaration is written int row = ...; or float t[32][33];");
     advance_past_operand();
-    if (token_.is("(") && type == CTypes::none) return read_parameters();
+    if (token_.is("(") && (words.is_device || !words.is_auto))
+        return type == CTypes::none && !words.is_device ? read_parameters()
+                                                        : read_function(name.text);
     if (token_.is("[")) {
         type = read_extents(type);
-        declare_array(name.text, type, space);
-    } else if (space == Space::shared) {
-        declare_array(name.text, types_.array_of(type, 1), space);
+        declare_array(name.text, type, words.space);
+        if (words.is_constant)  // it has no sectors
+            std::ranges::find(arrays_, name.text, &ReadArray::name)->is_local = true;
+    } else if (words.space == Space::shared) {
+        declare_array(name.text, types_.array_of(type, 1), words.space);
     } else if (types_.at(type).kind == CType::Kind::pointer && !token_.is("=")) {
-        declare_array(name.text, type, space);
+        declare_array(name.text, type, words.space);
         return;
     }
-    ReadVariable variable{name.text, {}, is_auto ? CTypes::none : type, guards_.size(), 0};
+    ReadVariable variable{name.text, {}, words.is_auto ? CTypes::none : type, guards_.size(), 0};
     if (find_array(name.text) == nullptr || token_.is("=") || token_.is("{")) {
         read_initializer(variable);
     }
@@ -266,11 +271,32 @@ void FormulaReader::read_initializer(const ReadVariable& variable) {
 void FormulaReader::read_parameters() {
     expect("(", "");
     while (!token_.is(")")) {
-        const TypeWords words = read_type_words();
-        read_declarator(words.type, Space::global, false);
+        read_declarator(read_type_words());
         if (!take(",")) break;
     }
     expect(")", "the parameters of a kernel end with )");
+}
+
+// A function that is called: what it returns stands for it; of others the text is passed over.
+void FormulaReader::read_function(std::string_view name) {
+    ReadFunction function{name, {}, 0};
+    const std::size_t close = end_of_group(token_.at);
+    std::string_view last;
+    for (Token token = peek(); token.at < close; token = next_token(text_, token.end())) {
+        const bool ends = token.is(",") || token.at + 1 == close;
+        if (ends && !last.empty()) function.parameters.push_back(last);
+        if (token.kind == TokenKind::name) last = token.text;
+    }
+    seek(close);
+    if (!token_.is("{")) return;  // its body follows elsewhere
+    const std::size_t open = token_.at;
+    advance();
+    if (is_word("return")) {
+        function.result_at = token_.end();
+        functions_.push_back(std::move(function));
+    }
+    seek(end_of_group(open));
+    ended_function_ = true;
 }
 
 // ---- variables ----

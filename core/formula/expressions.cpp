@@ -381,6 +381,7 @@ ReadValue FormulaReader::value_of_name(const Token& name) {
     }
     if (name.text == "warpSize") return literal(warp_lanes);
     if (name.text == "true" || name.text == "false") return literal(name.text == "true");
+    if (name.text == "NULL" || name.text == "nullptr") return literal(0);
     const bool is_place = name.text == "x" || name.text == "y" || name.text == "z";
     if (is_place && !token_.is("[")) {  // the thread's place in the whole launch
         const std::size_t axis = static_cast<std::size_t>(name.text[0] - 'x');

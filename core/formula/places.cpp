@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "core/formula/facts.h"
@@ -195,10 +196,11 @@ ReadValue FormulaReader::taken(ReadValue value, CTypeId type, std::string_view n
     settle(value, type);
     if (!value.is(Kind::place) || types_.at(value.type).kind != CType::Kind::structure)
         return loaded(std::move(value));
-    for (Token token = token_; token.kind != TokenKind::end;
-         token = next_token(text_, token.end()))
-        if (token.kind == TokenKind::name && token.text.substr(0, token.text.find('.')) == name)
+    for (Token token = token_; token.kind != TokenKind::end; token = next_token(text_, token.end()))
+        if (token.kind == TokenKind::name && token.text.substr(0, token.text.find('.')) == name) {
+            value.is_copy = true;
             return value;
+        }
     return loaded(std::move(value));
 }
 
@@ -258,7 +260,7 @@ void FormulaReader::finish_access(FormulaAccess access, const NodeTree& index, N
     if (const auto doubt = doubt_from(0, Guards::all)) throw *doubt;
     condition = both(condition_from(0, Guards::all), condition);
     access.index = append(index);
-    if (!condition.empty()) access.condition = append(condition);
+    if (!condition.empty()) access.condition = condition_node(condition);
     access.site = access.begin;
     formula_.accesses.push_back(std::move(access));
 }
@@ -293,8 +295,34 @@ std::size_t FormulaReader::add_access(AccessKind kind, const ReadValue& place,
 }
 
 void FormulaReader::store(const ReadValue& place) {
-    loads_.clear();  // it may have changed any of them
-    for (const ReadValue& part : parts_of(place)) add_access(AccessKind::store, part);
+    if (!place.is_copy)
+        std::erase_if(loads_, [&](const KnownLoad& known) {
+            return !known.is_copy && may_alias(known.array, place.array);
+        });
+    for (const ReadValue& part : parts_of(place)) {
+        if (!place.is_copy) add_access(AccessKind::store, part);
+        remember(part, data(part.begin, part.end,
+                            error(part.begin, "what is stored here is not known",
+                                  "give the instruction that uses it one of its own")));
+    }
+}
+
+// As compilers see it: shared memory is no global memory, and what is __restrict__ stands alone.
+bool FormulaReader::may_alias(std::string_view a, std::string_view b) const {
+    const ReadArray* one = find_array(a);
+    const ReadArray* other = find_array(b);
+    if (a == b || one == nullptr || other == nullptr) return true;
+    return one->space == Space::global && other->space == Space::global && !one->is_restrict &&
+           !other->is_restrict;
+}
+
+// The guards that stand are those under which it is known.
+void FormulaReader::remember(const ReadValue& place, ReadValue value) {
+    if (is_dead()) return;
+    std::vector<std::size_t> guards;
+    for (const ReadGuard& guard : guards_) guards.push_back(guard.number);
+    loads_.push_back({place.array, index_of(place), place.type, std::move(guards), std::move(value),
+                      place.is_copy, ++numbers_});
 }
 
 // What stands behind the array's name and the index, where --array says so.
@@ -356,12 +384,11 @@ ReadValue FormulaReader::loaded(ReadValue value) {
         return result;
     }
     const NodeTree index = index_of(value);
-    std::vector<std::size_t> guards;
-    for (const ReadGuard& guard : guards_) guards.push_back(guard.number);
     for (const KnownLoad& known : loads_)
         if (known.array == value.array && known.type == value.type &&
-            known.guards.size() <= guards.size() &&
-            std::equal(known.guards.begin(), known.guards.end(), guards.begin()) &&
+            (value.is_copy || !known.is_copy) && known.guards.size() <= guards_.size() &&
+            std::ranges::equal(known.guards, std::span(guards_).first(known.guards.size()), {}, {},
+                               &ReadGuard::number) &&
             is_same_subtree(known.index, root_of(known.index), index, root_of(index)))
             return known.value;
     add_access(AccessKind::load, value);
@@ -371,7 +398,7 @@ ReadValue FormulaReader::loaded(ReadValue value) {
                       error(value.begin, "where a pointer that is loaded leads is not known",
                             "give each its instruction: load.u64: rows[y]; load: a[x]"));
     if (result.is(Kind::data)) result.type = value.type;
-    if (!is_dead()) loads_.push_back({value.array, index, value.type, std::move(guards), result});
+    remember(value, result);
     return result;
 }
 
@@ -386,7 +413,9 @@ bool FormulaReader::is_dead() const {
 
 ReadGuard FormulaReader::guard_of(const ReadValue& test, bool is_met) const {
     ReadGuard guard;
-    if (test.is(Kind::number))
+    if (test.is(Kind::pointer) && !test.may_be_array)  // if (p): nobody pastes what reads nothing
+        guard.tree = leaf(NodeKind::literal, is_met, test.begin, test.end);
+    else if (test.is(Kind::number))
         guard.tree = is_met ? whole(test) : negated(whole(test));
     else if (test.why)
         guard.why = std::make_shared<const UsageError>(

@@ -53,6 +53,7 @@ struct ReadValue {
     std::size_t index_end = 0;
 
     std::optional<std::size_t> atomic = std::nullopt;  // the access whose result it is
+    bool is_copy = false;  // of a structure that a variable holds: stores to it stay there
 
     bool is(Kind wanted) const { return kind == wanted; }
 };
@@ -71,6 +72,7 @@ struct ReadArray {
     Space space = Space::global;
     bool is_local = false;  // in registers: no traffic
     const DeclaredArray* declared = nullptr;
+    bool is_restrict = false;  // what is stored elsewhere changes none of it
 };
 
 // A condition under which the statements stand that are being read.
@@ -89,13 +91,22 @@ struct ReadExit {
     ReadGuard condition;
 };
 
-// A load that needs no second one while nothing is stored.
+// What a thread has loaded or stored, and need not load while nothing else is stored there.
 struct KnownLoad {
     std::string_view array;
     NodeTree index;
     CTypeId type = 0;
     std::vector<std::size_t> guards;
     ReadValue value;
+    bool is_copy = false;
+    std::size_t number = 0;
+};
+
+// A function that only returns what its parameters give: T f(int x, int y) { return y*8 + x; }
+struct ReadFunction {
+    std::string_view name;
+    std::vector<std::string_view> parameters;
+    std::size_t result_at = 0;  // where the expression begins
 };
 
 // What is known of the launch; without a scope loops are read once.
@@ -140,9 +151,12 @@ class FormulaReader {
     void read_if();
     void read_for();
     void read_while();
+    void read_do();
+    void read_template();
     struct Loop;
     void read_loop(Loop loop);
     bool read_round(Loop& loop);
+    bool is_unrolled(const Loop& loop) const;
     void guard_round(Loop& loop, const ReadValue& test);
     void read_exit(ReadExit::Of of);
     void read_simple();
@@ -162,18 +176,21 @@ class FormulaReader {
     void require_conditions_behind_if() const;
 
     // ---- declarations (declarations.cpp) ----
-    bool begins_declaration() const;
-    void read_declaration();
-    void read_declarator(CTypeId base, Space space, bool is_auto);
-    void read_parameters();
-    void read_structure(bool is_typedef);
-    std::vector<CMember> read_members();
-    void read_initializer(const ReadVariable& variable);
     struct TypeWords {
         CTypeId type = CTypes::none;
         Space space = Space::global;
         bool is_auto = false;
+        bool is_constant = false;  // in constant memory
+        bool is_device = false;    // a function that kernels call
     };
+    bool begins_declaration() const;
+    void read_declaration();
+    void read_declarator(const TypeWords& words);
+    void read_parameters();
+    void read_function(std::string_view name);
+    void read_structure(bool is_typedef);
+    std::vector<CMember> read_members();
+    void read_initializer(const ReadVariable& variable);
     TypeWords read_type_words();
     CTypeId read_stars(CTypeId type);
     CTypeId read_type() { return read_stars(read_type_words().type); }
@@ -211,6 +228,7 @@ class FormulaReader {
     ReadValue call_operator(const OperatorInfo& info, const Token& name,
                             std::vector<ReadValue> arguments);
     std::optional<ReadValue> call_memory(const Token& name);
+    std::optional<ReadValue> call_function(const Token& name);
     std::optional<ReadValue> call_shorthand(const Token& name);
 
     // ---- places (places.cpp) ----
@@ -230,6 +248,11 @@ class FormulaReader {
                            std::optional<ElementType> type = std::nullopt);
     FormulaAccess access_at(const ReadValue& value) const;
     void store(const ReadValue& place);
+    bool may_alias(std::string_view a, std::string_view b) const;
+    void remember(const ReadValue& place, ReadValue value);
+    void forget_loads() {
+        std::erase_if(loads_, [](auto& known) { return !known.is_copy; });
+    }
     void finish_access(FormulaAccess access, const NodeTree& index, NodeTree condition);
     NodeTree index_of(const ReadValue& place) const;
     std::optional<ElementType> type_of(const ReadValue& place) const;
@@ -273,10 +296,13 @@ class FormulaReader {
     NodeTree scaled(NodeTree tree, std::uint64_t from_bytes, std::uint64_t to_bytes) const;
     ReadValue number(NodeTree tree, std::size_t begin, std::size_t end) const;
     ReadValue binary(const OperatorInfo& info, std::size_t at, ReadValue left, ReadValue right);
+    std::optional<ReadValue> compared(const OperatorInfo& info, std::size_t at,
+                                      const ReadValue& left, const ReadValue& right) const;
     ReadValue arithmetic(const OperatorInfo& info, std::size_t at, const ReadValue& left,
                          const ReadValue& right) const;
     NodeTree whole(const ReadValue& value) const;  // throws why where it is none
     NodeId append(const NodeTree& tree);
+    NodeId condition_node(const NodeTree& condition);
 
     std::string code_;  // without macros
     std::string_view text_;
@@ -289,6 +315,7 @@ class FormulaReader {
     std::vector<ReadGuard> guards_;
     std::vector<ReadExit> exits_;
     std::vector<KnownLoad> loads_;
+    std::vector<ReadFunction> functions_;
     Token token_;
     std::size_t last_end_ = 0;
     std::size_t nesting_ = 0;  // of expressions
@@ -302,6 +329,8 @@ class FormulaReader {
     std::size_t touched_ = 0;                 // loads that were read, repeated ones too
     std::vector<std::size_t> loop_guards_;    // that stand where each loop begins
     bool has_loops_ = false;
+    bool ended_function_ = false;                     // behind its '}' no ';' stands
+    bool saw_restrict_ = false;                       // among the last declarator's stars
     std::shared_ptr<const UsageError> unknown_call_;  // the first
 };
 

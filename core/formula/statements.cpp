@@ -171,7 +171,8 @@ void FormulaReader::read_statement() {
     } else if (!read_control()) {
         if (begins_declaration()) {
             read_declaration();
-            if (!token_.is("{")) read_statement_end();  // else the body of a kernel
+            // Behind a kernel's parameters its body stands.
+            if (!std::exchange(ended_function_, false) && !token_.is("{")) read_statement_end();
         } else {
             read_simple();
             read_statement_end();
@@ -194,6 +195,11 @@ bool FormulaReader::read_control() {
         read_for();
     } else if (word == "while") {
         read_while();
+    } else if (word == "do") {
+        read_do();
+        read_statement_end();
+    } else if (word == "template") {
+        read_template();
     } else if (word == "struct" || word == "typedef") {
         if (word == "struct" && !begins_structure()) return false;
         read_structure(word == "typedef");
@@ -202,8 +208,7 @@ bool FormulaReader::read_control() {
         read_exit(ReadExit::Of::function);
     } else if (word == "break" || word == "continue") {
         read_exit(word == "break" ? ReadExit::Of::loop : ReadExit::Of::round);
-    } else if (word == "goto" || word == "switch" || word == "do" || word == "asm" ||
-               word == "template" || word == "try") {
+    } else if (word == "goto" || word == "switch" || word == "asm" || word == "try") {
         throw error(token_.at, fmt::format("'{}' is not understood", word),
                     "write the accesses with their conditions, a[i] if i < 3, or give the whole "
                     "kernel to `coalprof kernel`");
@@ -268,20 +273,22 @@ void FormulaReader::read_exit(ReadExit::Of of) {
 struct FormulaReader::Loop {
     std::size_t begin = 0;  // where its text begins
     std::size_t test_at = 0;
-    std::size_t step_at = 0;  // 0: there is none
+    std::size_t step_at = 0;       // 0: there is none
+    bool begins_untested = false;  // do { } while ()
     std::size_t body_at = 0;
     std::size_t guards = 0;
     std::size_t exits = 0;
     std::size_t variables = 0;
+    std::size_t below = 0;    // variables that were there before it
     NodeTree last = {};       // of the last round
     NodeTree condition = {};  // under which threads go on
     bool varies = false;      // threads make different numbers of rounds
 };
 
 void FormulaReader::read_for() {
-    const std::size_t below = variables_below();
     Loop loop;
     loop.begin = token_.at;
+    loop.below = variables_below();
     advance();
     const std::size_t open = token_.at;
     if (!token_.is("("))
@@ -299,6 +306,7 @@ void FormulaReader::read_for() {
     expect(";", "for (int k = 0; k < 16; ++k) a[i*16 + k];");
     loop.test_at = token_.at;
     loop.step_at = find_in_group(loop.test_at, ";") + 1;
+    const std::size_t below = loop.below;
     read_loop(std::move(loop));
     leave(below);
 }
@@ -309,9 +317,44 @@ void FormulaReader::read_while() {
     advance();
     const std::size_t open = token_.at;
     if (!token_.is("(")) throw error(open, "expected '(' behind 'while'", "while (i < n) { ... }");
+    loop.below = variables_below();
     loop.test_at = open + 1;
     loop.body_at = end_of_group(open);
     read_loop(std::move(loop));
+}
+
+void FormulaReader::read_do() {
+    Loop loop;
+    loop.begin = token_.at;
+    advance();
+    loop.body_at = token_.at;
+    loop.begins_untested = true;
+    loop.below = variables_below();
+    if (!token_.is("{"))
+        throw error(token_.at, "expected '{' behind 'do'", "do { ... } while (i < n);");
+    seek(end_of_group(token_.at));
+    const std::size_t open = peek().at;
+    if (!is_word("while") || !peek().is("("))
+        throw error(token_.at, "expected 'while'", "do { ... } while (i < n);");
+    loop.test_at = open + 1;
+    read_loop(std::move(loop));
+    seek(open + 1);
+    ++dead_;  // its last test
+    read_whole();
+    --dead_;
+    expect_closing(open);
+}
+
+// template <int N>: its numbers are given by --var, its types are --type.
+void FormulaReader::read_template() {
+    advance();
+    for (int depth = 0; token_.kind != TokenKind::end; advance()) {
+        if ((is_word("typename") || is_word("class")) && peek().kind == TokenKind::name)
+            types_.add_alias(std::string(peek().text), CTypes::usual);
+        if (token_.is("<")) ++depth;
+        if (token_.is(">") && --depth == 0) break;
+    }
+    expect(">", "template <int N> __global__ void f(float* a)");
 }
 
 void FormulaReader::read_loop(Loop loop) {
@@ -326,6 +369,11 @@ void FormulaReader::read_loop(Loop loop) {
     while (read_round(loop)) {
     }
     guards_.resize(loop.guards);
+    // No register holds what the rounds have loaded one after the other.
+    if (!is_unrolled(loop))
+        std::erase_if(loads_, [&](const KnownLoad& known) {
+            return known.number > before && !known.is_copy;
+        });
     ++dead_;  // what stands behind it is found by reading the body once more
     seek(loop.body_at);
     read_statement();
@@ -348,6 +396,18 @@ void FormulaReader::read_loop(Loop loop) {
                                         "measure what follows in a formula of its own"));
 }
 
+// Whether compilers know how many rounds it makes: the test names only what the loop declares.
+bool FormulaReader::is_unrolled(const Loop& loop) const {
+    for (Token token = next_token(text_, loop.test_at); !token.is(";") && !token.is(")");
+         token = next_token(text_, token.end()))
+        if (token.kind == TokenKind::name &&
+            std::none_of(variables_.begin() + static_cast<std::ptrdiff_t>(loop.below + implied_),
+                         variables_.end(),
+                         [&](const ReadVariable& own) { return own.name == token.text; }))
+            return false;
+    return true;
+}
+
 // False: no thread makes it.
 bool FormulaReader::read_round(Loop& loop) {
     stop_if_asked();
@@ -355,7 +415,7 @@ bool FormulaReader::read_round(Loop& loop) {
     apply_exits(loop.exits);
     if (is_dead()) return false;
     seek(loop.test_at);
-    if (!token_.is(";") && !token_.is(")")) {
+    if (!std::exchange(loop.begins_untested, false) && !token_.is(";") && !token_.is(")")) {
         const ReadValue test = loaded(read_whole());
         if (!test.is(Kind::number))
             throw error(test.begin, "how many rounds the loop makes is not known",

@@ -224,6 +224,7 @@ ReadValue FormulaReader::binary(const OperatorInfo& info, std::size_t at, ReadVa
         return moved(std::move(left), right, info.kind, at);
     if (info.kind == NodeKind::add && right.is(Kind::pointer) && left.is(Kind::number))
         return moved(std::move(right), left, info.kind, at);
+    if (auto result = compared(info, at, left, right)) return std::move(*result);
     if (!left.is(Kind::number) || !right.is(Kind::number)) {
         ReadValue unknown = left.is(Kind::number) ? right : left;
         if (!unknown.why)
@@ -233,6 +234,34 @@ ReadValue FormulaReader::binary(const OperatorInfo& info, std::size_t at, ReadVa
         return result;
     }
     return arithmetic(info, at, left, right);
+}
+
+// p < q and p - q within an array, and p != NULL: kernels are given what they read.
+std::optional<ReadValue> FormulaReader::compared(const OperatorInfo& info, std::size_t at,
+                                                 const ReadValue& left,
+                                                 const ReadValue& right) const {
+    const auto is_pointer = [](const ReadValue& value) {
+        return value.is(Kind::pointer) && !value.may_be_array;
+    };
+    if (!is_pointer(left) && !is_pointer(right)) return std::nullopt;
+    const bool is_test = info.kind >= NodeKind::less && info.kind <= NodeKind::not_equal;
+    const auto is_null = [](const ReadValue& value) {
+        return value.is(Kind::number) && is_literal(value.tree) && value.tree.back().value == 0;
+    };
+    if (is_test && (is_null(left) || is_null(right)))
+        return number(
+            leaf(NodeKind::literal, info.kind == NodeKind::not_equal, left.begin, right.end),
+            left.begin, right.end);
+    if (!is_pointer(left) || !is_pointer(right) || left.array != right.array ||
+        left.type != right.type || (!is_test && info.kind != NodeKind::subtract))
+        return std::nullopt;
+    const auto place = [&](const ReadValue& pointer) {
+        NodeTree tree = pointer.tree;
+        if (tree.empty()) tree = leaf(NodeKind::literal, 0, pointer.begin, pointer.end);
+        return number(scaled(std::move(tree), unit_of(pointer), types_.at(pointer.type).size_bytes),
+                      pointer.begin, pointer.end);
+    };
+    return arithmetic(info, at, place(left), place(right));
 }
 
 ReadValue FormulaReader::arithmetic(const OperatorInfo& info, std::size_t at, const ReadValue& left,
@@ -267,6 +296,15 @@ ReadValue FormulaReader::arithmetic(const OperatorInfo& info, std::size_t at, co
     result.arithmetic = is_truth ? Arithmetic::plain : kind;
     result.wraps = keeps && (!is_of_bits(info.kind) || left.wraps || right.wraps);
     return result;
+}
+
+// Accesses under one `if` have it in common.
+NodeId FormulaReader::condition_node(const NodeTree& condition) {
+    const auto root = static_cast<NodeId>(condition.size() - 1);
+    for (auto other = formula_.accesses.rbegin(); other != formula_.accesses.rend(); ++other)
+        if (other->condition && is_same_subtree(condition, root, formula_.nodes, *other->condition))
+            return *other->condition;
+    return append(condition);
 }
 
 NodeId FormulaReader::append(const NodeTree& tree) {

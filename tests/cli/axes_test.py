@@ -139,6 +139,16 @@ class Blocks(Case):
             self.run_ok("offset", "--range", "0", "--block", "16,32", "--json"))], [16, 32])
 
 
+class Grids(Case):
+    def test_of_threads_have_as_many_blocks_as_hold_them(self):
+        for command in (("formula", "i"), ("offset", "--range", "0")):
+            points = self.run_ok(*command, "--grid", "1000/block", "--block", "64..256*2", "--json").json["points"]
+            # 16, 8 and 4 blocks of 1024 threads in all.
+            self.assertEqual([point["predicted"]["load_requests"] for point in points], [32, 32, 32])
+        tiled = self.run_ok("formula", "a[y*64 + x]", "--grid", "60x20/block", "--block", "32x8", "--json").json
+        self.assertEqual((tiled["sweep"]["grid_x"], tiled["sweep"]["grid_y"]), (2, 3))
+
+
 class Titles(Case):
     """The settings that were chosen, whoever chose them."""
     def title(self, *arguments, **how):

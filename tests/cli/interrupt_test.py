@@ -134,6 +134,15 @@ class Interrupt(Case):
         self.assertEqual(json.loads(out)["status"], "interrupted")
         self.assertEqual(json.loads(out)["points"], [])
 
+    def test_ends_thousands_of_rounds_of_a_pasted_loop(self):
+        for text in ("for (int k = 0; k < 1000; ++k) s += a[hash(i*1000 + k, 1000000007)];",
+                     "for (int k = 0; k < 4000; ++k) s += a[i*4000 + k] * b[k*977 + i*i%1000003];"):
+            process = start("formula", text, "--size", "64MiB", "--backend", "model")
+            wait_until(lambda: catches(process, signal.SIGTERM))
+            process.send_signal(signal.SIGTERM)
+            _, err = self.end(process)
+            self.assertEqual(process.returncode, TERMINATED, err)
+
     def end_between_points(self, folder, *options):
         """Ends a run that writes x.json between its first and its second point."""
         process = start("formula", "--file", "-", "--jsonl", "-o", "x.json", "--size", SIZE,

@@ -105,6 +105,11 @@ class Settings(Case):
         self.assertEqual(self.machine("--machine", "v100", COALPROF_MACHINE="c2050"), "v100")
         self.assertEqual(self.machine("-m", "v100", COALPROF_MACHINE="c2050"), "v100")
 
+    def test_what_is_typed_stands_instead_of_an_alternative(self):
+        self.set_project('file = "set.json"\nsize = "1MiB"\n')
+        ran = self.check(self.run_here("formula", "i", "--grid", "64", "--json"), harness.DONE)
+        self.assertEqual(ran.json["points"][0]["predicted"]["load_requests"], 64 * 8)
+
     def test_hold_for_one_command_below_its_name(self):
         self.set_user('[stride]\nmachine = "c870"\n[offset]\nmachine = "c1060"\n')
         self.assertEqual(self.machine(), "c1060")

@@ -248,7 +248,7 @@ TEST(Sorted, points_come_out_as_they_went_in) {
     (*point.measured)[Counter::duration_seconds] = 2.5;
     (*point.measured)[Counter::load_lines] = std::uint64_t{7};
     point.estimates = Estimates{{{Counter::load_lines, 1, 9}}, {Limit::start}};
-    point.instructions = {{"a", "load", "f32", "i*3", point.predicted}};
+    point.instructions = {{"a", "load", "f32", "i*3", "", point.predicted}};
     point.failure = "it failed";
     Collected collected;
     SortedSink sorted(collected, "stride");

@@ -82,8 +82,12 @@ KeptResult rich_result() {
                                 .occupancy = 0.875,
                                 .l2_fetch_bytes = 64};
     result.points[0].launch = LaunchSettings{.architecture = "sm_90", .carveout_percent = 100};
-    InstructionResult load{
-        .array = "a", .op = "load", .type = "f32", .index = "i*2\n+1", .predicted = {}};
+    InstructionResult load{.array = "a",
+                           .op = "load",
+                           .type = "f32",
+                           .index = "i*2\n+1",
+                           .access = "*(p +\ni)",
+                           .predicted = {}};
     load.predicted[Counter::load_sectors] = std::uint64_t{8};
     result.points[0].instructions = {load, load};
     result.points[0].instructions[1].index.clear();  // nobody wrote one

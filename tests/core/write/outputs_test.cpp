@@ -64,8 +64,12 @@ TEST(Outputs, say_that_rows_of_csv_are_sums_where_they_are) {
                         [&](std::string_view note) { said.emplace_back(note); });
         Point point = synthetic::point(1);
         for (const std::string& op : {std::string("load"), second_op})
-            point.instructions.push_back(
-                {.array = "a", .op = op, .type = "f32", .index = {}, .predicted = {}});
+            point.instructions.push_back({.array = "a",
+                                          .op = op,
+                                          .type = "f32",
+                                          .index = {},
+                                          .access = {},
+                                          .predicted = {}});
         outputs.begin(synthetic::head());
         outputs.point(point);
         outputs.finish({});
