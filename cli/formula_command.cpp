@@ -119,9 +119,8 @@ ExitCode run_formula(const CLI::App& app, const FormulaCommand& command,
                      const Invocation& invocation) {
     const bool is_typed = app.count("EXPR") > 0;
     // A file of settings may name one, too.
-    const bool is_saved =
-        app.count("--file") > 0 &&
-        (!is_typed || is_among(*app.get_option("--file"), invocation.argv));
+    const bool is_saved = app.count("--file") > 0 &&
+                          (!is_typed || is_among(*app.get_option("--file"), invocation.argv));
     if (is_saved && !command.names.empty())
         throw UsageError("--name: formulas of a file have names of their own");
     if (is_typed && is_saved)

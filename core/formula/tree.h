@@ -94,7 +94,7 @@ struct FormulaAccess {
     std::uint16_t end = 0;
     std::uint16_t index_begin = 0;  // the index within it; the same twice: i, which nobody wrote
     std::uint16_t index_end = 0;
-    bool is_written_whole = false;  // that is all of it: *(p + i), a[j][i], p[i].x
+    bool is_written_whole = false;      // that is all of it: *(p + i), a[j][i], p[i].x
     std::uint16_t condition_begin = 0;  // "if ..." behind it, where that was written
     std::uint32_t site = 0;  // which of the text's accesses: rounds of a loop have it in common
     bool is_bare_comparison = false;

@@ -90,9 +90,8 @@ AxisValues read_dimensions(const Option& option, const std::string& text) {
     AxisValues values;
     for (const std::string& word : words_of_dimensions(text, option.name())) {
         const auto dimensions = parse(word, option.name());
-        values.push_back({shown_dimensions(dimensions), [dimensions](ChosenLaunch& launch) {
-                              set(launch.shape, dimensions);
-                          }});
+        values.push_back({shown_dimensions(dimensions),
+                          [dimensions](ChosenLaunch& launch) { set(launch.shape, dimensions); }});
     }
     return values;
 }

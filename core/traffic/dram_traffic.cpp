@@ -479,7 +479,8 @@ std::vector<ArrayReach> reaches_of(const Program& program) {
                                             : stores)
                 .push_back(&one);
         }
-        reach.width_bytes /= static_cast<double>(std::max<std::size_t>(1, stores.size() + atomics.size()));
+        reach.width_bytes /=
+            static_cast<double>(std::max<std::size_t>(1, stores.size() + atomics.size()));
         reach.is_loaded = !loads.empty();
         reach.is_stored = !stores.empty();
         reach.is_atomic = !atomics.empty();

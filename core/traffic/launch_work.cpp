@@ -47,7 +47,8 @@ double load_turns(const Plan& plan) {
 double hashes_of_element(const Program& program) {
     double sum = 0;
     for (auto one = program.instructions.begin(); one != program.instructions.end(); ++one)
-        if (hashes_of(one->formula) > 0 && std::none_of(program.instructions.begin(), one, [&](const Instruction& other) {
+        if (hashes_of(one->formula) > 0 &&
+            std::none_of(program.instructions.begin(), one, [&](const Instruction& other) {
                 return is_same(other.formula, one->formula);
             }))
             sum += hashes_of(one->formula);

@@ -76,8 +76,7 @@ struct UserStride : CustomFormula {
 
 TEST(Footprint, of_a_users_formula_is_that_of_the_built_in_pattern) {
     const Formula user = std::make_shared<UserStride>(3);
-    EXPECT_EQ(touched({user}, 4, 1 << 30, 32),
-              touched({Stride{3}}, 4, 1 << 30, 32));
+    EXPECT_EQ(touched({user}, 4, 1 << 30, 32), touched({Stride{3}}, 4, 1 << 30, 32));
 }
 
 // A stencil reads three neighbours: their union is the row and its two borders.
