@@ -136,7 +136,7 @@ class Interrupt(Case):
 
     def test_ends_thousands_of_rounds_of_a_pasted_loop(self):
         for text in ("for (int k = 0; k < 1000; ++k) s += a[hash(i*1000 + k, 1000000007)];",
-                     "for (int k = 0; k < 4000; ++k) s += a[i*4000 + k] * b[k*977 + i*i%1000003];"):
+                     "for (int k = 0; k < 2000; ++k) s += a[i*2000 + k] * b[k*977 + i*i%1000003];"):
             process = start("formula", text, "--size", "64MiB", "--backend", "model")
             wait_until(lambda: catches(process, signal.SIGTERM))
             process.send_signal(signal.SIGTERM)
