@@ -398,7 +398,8 @@ void FormulaReader::read_loop(Loop loop) {
 
 // Whether compilers know how many rounds it makes: the test names only what the loop declares.
 bool FormulaReader::is_unrolled(const Loop& loop) const {
-    for (Token token = next_token(text_, loop.test_at); !token.is(";") && !token.is(")");
+    const std::size_t end = find_in_group(loop.test_at, loop.step_at != 0 ? ";" : ")");
+    for (Token token = next_token(text_, loop.test_at); token.at < end;
          token = next_token(text_, token.end()))
         if (token.kind == TokenKind::name &&
             std::none_of(variables_.begin() + static_cast<std::ptrdiff_t>(loop.below + implied_),
