@@ -12,6 +12,7 @@
 #include "cli/invocation.h"
 #include "cli/kernel_options.h"
 #include "cli/output_options.h"
+#include "cli/progress.h"
 #include "cli/ptx_source.h"
 #include "cli/result_head.h"
 #include "cli/sweep_options.h"
@@ -321,11 +322,15 @@ ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
     const std::vector<OutputTarget> targets = command.output.targets();
     for (const OutputTarget& target : targets) refuse_format(*target.format);
     TextOutputs outputs(targets, command.output);
+    StatusLine counting(wants_progress(command.output), [](double seconds) {
+        return fmt::format("counting the launch's warps, {:.0f} s", seconds);
+    });
     const Drawn drawn =
         command.pattern == formula_word  ? explain_formula(app, command, machine, warp)
         : command.pattern == warps_word  ? explain_line(app, command, machine)
         : command.pattern == kernel_word ? explain_kernel(app, command, machine)
                                          : explain_pattern(app, command, machine, warp);
+    counting.stop();
     ResultHead head = head_of(invocation.argv);  // once: every output tells the same time
     head.machine = describe_machines({machine});
     head.backend = "model";

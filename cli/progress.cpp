@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "cli/print.h"
 #include "core/runtime/signal.h"
@@ -24,14 +25,9 @@ bool has_terminal() {
 
 }  // namespace
 
-Progress::Progress(ResultSink& sink, const OutputOptions& options)
-    : sink_(sink), is_shown_(!options.quiet && !options.no_progress && has_terminal()) {}
-
-void Progress::begin(const ResultHead& head) {
-    sink_.begin(head);
-    all_ = head.points;
-    start_ = std::chrono::steady_clock::now();
-    if (!is_shown_) return;
+StatusLine::StatusLine(bool is_wanted, Text text)
+    : text_(std::move(text)), start_(std::chrono::steady_clock::now()) {
+    if (!is_wanted || !has_terminal()) return;
     const SignalsHeld held;  // the thread that begins here gets none
     try {
         thread_ = std::thread([this] { show_until_stopped(); });
@@ -39,32 +35,24 @@ void Progress::begin(const ResultHead& head) {
     }
 }
 
-void Progress::point(const Point& point) {
-    if (!is_shown_) return sink_.point(point);
-    // Standard output may be the same terminal: no status comes in between.
-    const std::lock_guard lock(mutex_);
-    show_status({});
-    sink_.point(point);
-    ++done_;
-}
-
-void Progress::finish(const ResultTail& tail) {
-    stop();
-    sink_.finish(tail);
-}
-
-void Progress::show_until_stopped() {
+void StatusLine::show_until_stopped() {
     std::unique_lock lock(mutex_);
     const auto has_stopped = [this] { return has_stopped_; };
     changed_.wait_for(lock, silence, has_stopped);
     while (!has_stopped_) {
         const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start_;
-        show_status(progress_text(done_, all_, taken.count()));
+        show_status(text_(taken.count()));
         changed_.wait_for(lock, between, has_stopped);
     }
 }
 
-void Progress::stop() {
+void StatusLine::set_aside(const std::function<void()>& work) {
+    const std::lock_guard lock(mutex_);
+    if (thread_.joinable()) show_status({});
+    work();
+}
+
+void StatusLine::stop() {
     if (!thread_.joinable()) return;
     {
         const std::lock_guard lock(mutex_);
@@ -73,6 +61,30 @@ void Progress::stop() {
     changed_.notify_all();
     thread_.join();
     show_status({});
+}
+
+bool wants_progress(const OutputOptions& options) { return !options.quiet && !options.no_progress; }
+
+Progress::Progress(ResultSink& sink, const OutputOptions& options)
+    : sink_(sink), is_wanted_(wants_progress(options)) {}
+
+void Progress::begin(const ResultHead& head) {
+    sink_.begin(head);
+    all_ = head.points;
+    status_.emplace(is_wanted_,
+                    [this](double seconds) { return progress_text(done_, all_, seconds); });
+}
+
+void Progress::point(const Point& point) {
+    status_->set_aside([&] {
+        sink_.point(point);
+        ++done_;
+    });
+}
+
+void Progress::finish(const ResultTail& tail) {
+    status_.reset();
+    sink_.finish(tail);
 }
 
 }  // namespace coalprof

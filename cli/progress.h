@@ -4,8 +4,10 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 
 #include "cli/output_options.h"
@@ -13,32 +15,47 @@
 
 namespace coalprof {
 
+class StatusLine {
+ public:
+    using Text = std::function<std::string(double seconds)>;
+    // Shows nothing unless it is wanted and standard error is a terminal.
+    StatusLine(bool is_wanted, Text text);
+    ~StatusLine() { stop(); }
+    StatusLine(const StatusLine&) = delete;
+    StatusLine& operator=(const StatusLine&) = delete;
+    void stop();
+    // Standard output may be the same terminal: no status comes in between.
+    void set_aside(const std::function<void()>& work);
+
+ private:
+    void show_until_stopped();
+
+    Text text_;
+    std::chrono::steady_clock::time_point start_;
+    std::mutex mutex_;  // of what the text tells, too
+    bool has_stopped_ = false;
+    std::condition_variable changed_;
+    std::thread thread_;
+};
+
+// Whether --quiet and --no-progress leave it wanted.
+bool wants_progress(const OutputOptions& options);
+
 // Hands a result on and counts its points.
 class Progress : public ResultSink {
  public:
-    // Silent with --quiet and --no-progress, and where standard error is no terminal.
     Progress(ResultSink& sink, const OutputOptions& options);
-    ~Progress() override { stop(); }
-    Progress(const Progress&) = delete;
-    Progress& operator=(const Progress&) = delete;
 
     void begin(const ResultHead& head) override;
     void point(const Point& point) override;
     void finish(const ResultTail& tail) override;
 
  private:
-    void show_until_stopped();
-    void stop();
-
     ResultSink& sink_;
-    bool is_shown_;
-    std::chrono::steady_clock::time_point start_{};
+    bool is_wanted_;
     std::optional<std::uint64_t> all_;
-    std::mutex mutex_;  // of the next two
     std::uint64_t done_ = 0;
-    bool has_stopped_ = false;
-    std::condition_variable changed_;
-    std::thread thread_;
+    std::optional<StatusLine> status_;
 };
 
 }  // namespace coalprof

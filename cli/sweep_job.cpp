@@ -9,6 +9,7 @@
 #include <deque>
 #include <filesystem>
 
+#include "cli/progress.h"
 #include "cli/result_head.h"
 #include "cli/run_sinks.h"
 #include "cli/step_lines.h"
@@ -218,8 +219,12 @@ ExitCode run_sweep_job(const SweepJob& job, const MachineOptions& machine_option
     const std::optional<Shard> shard = machine_options.chosen_shard();
     if (shard) require_whole_view(output_options.view);
     if (shard) planned->keep(*shard);
+    StatusLine checking(wants_progress(output_options), [](double seconds) {
+        return fmt::format("checking the points, {:.0f} s", seconds);
+    });
     machine_options.require_patience(warps_walked(*planned));
     const auto [accesses, first] = checked(*planned);
+    checking.stop();
     const std::uint64_t repeats = machine_options.repeats();
     const CacheState cache = machine_options.cache_state();
     ResultHead head = head_of(invocation.argv);

@@ -185,13 +185,11 @@ ReadValue FormulaReader::read_call() {
     if (name.text == "umin" || name.text == "umax") function = find_function(name.text.substr(1));
     if (function != nullptr) {
         advance();
-        const std::size_t open = token_.at;
         std::vector<ReadValue> arguments =
             read_arguments(function->most_arguments, function->name, function->usage);
         if (arguments.size() < function->fewest_arguments)
             throw error(last_end_ - 1, fmt::format("too few arguments for '{}'", function->name),
                         fmt::format("it is written {}", function->usage));
-        static_cast<void>(open);
         return call_operator(*function, name, std::move(arguments));
     }
     if (auto value = call_shorthand(name)) return std::move(*value);

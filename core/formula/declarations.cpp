@@ -46,7 +46,7 @@ FormulaReader::TypeWords FormulaReader::read_type_words() {
             if (!is_longer && !name.empty()) break;
             if (!is_longer)
                 throw error(token_.at, fmt::format("unknown type '{}'", shown(word)),
-                            hint_for_type(word));
+                            hint_for_element_type(word));
             words.is_auto = word == "auto";
             name = longer;
         }
@@ -56,7 +56,8 @@ FormulaReader::TypeWords FormulaReader::read_type_words() {
     if (!words.is_auto) {
         const auto type = types_.find(name);
         if (!type)
-            throw error(at, fmt::format("unknown type '{}'", shown(name)), hint_for_type(name));
+            throw error(at, fmt::format("unknown type '{}'", shown(name)),
+                        hint_for_element_type(name));
         words.type = *type;
     }
     return words;

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -53,74 +54,47 @@ std::string values_below(const ParsedFormula& formula, NodeId id, const Scope& s
     return values;
 }
 
-std::string what_fails(const ParsedFormula& formula, const ThreadValue& failed) {
-    const std::string text = shown(formula.text_of(formula.nodes[failed.where]));
-    switch (failed.fault) {
-        case Fault::overflow:
-            return fmt::format("'{}' does not fit 64 signed bits", text);
-        case Fault::division_by_zero:
-            return fmt::format("'{}' divides by zero", text);
-        case Fault::shift_count:
-            return fmt::format("'{}' shifts by a count that is not 0 to 63", text);
-        case Fault::bucket_count:
-            return fmt::format("'{}' needs at least 1 bucket", text);
-        case Fault::misaligned:
-            return fmt::format("the address of '{}' is no multiple of the width", text);
-        case Fault::outside_table:
-            return fmt::format("'{}' reads element {}, which its array does not hold", text,
-                               failed.value);
-        case Fault::negative_index:
-            return fmt::format("the index '{}' is negative ({})", text, failed.value);
-        case Fault::index_too_large:
-            return fmt::format("the index '{}' is out of range ({})", text, failed.value);
-        case Fault::none:
-            break;
-    }
-    return fmt::format("'{}' fails", text);
-}
-
-std::string hint_for(Fault fault, std::int64_t largest_index) {
-    switch (fault) {
-        case Fault::overflow:
-            return "use smaller numbers or a smaller --size; threads can be switched off: "
-                   "a[index] if i < 1000";
-        case Fault::division_by_zero:
-            return "switch such threads off, e.g. a[i / k] if k != 0, or choose: k ? i / k : 0";
-        case Fault::shift_count:
-            return "a 64-bit number has bits 0 to 63: take the count % 64, or switch such threads "
-                   "off with 'if'";
-        case Fault::bucket_count:
-            return "hash(x, buckets) answers 0 to buckets - 1, so buckets starts at 1";
-        case Fault::misaligned:
-            return "hardware refuses such an access: align it, e.g. &a[i * 4] for 4 elements at "
-                   "once";
-        case Fault::outside_table:
-            return "switch such threads off, e.g. if (i < m), or give --array more elements";
-        case Fault::negative_index:
-            return "switch such threads off, e.g. a[i - 1] if i >= 1, or clamp: max(i - 1, 0)";
-        case Fault::index_too_large:
-            return fmt::format(
-                "the largest index accepted is {}: wrap it with %, or choose a smaller --size",
-                largest_index);
-        case Fault::none:
-            break;
-    }
-    return "";
-}
+struct FaultText {
+    const char* sentence;  // {0}: the text that fails, {1}: its value
+    const char* hint;      // {0}: the largest index
+};
+// In the order of Fault, from overflow on.
+constexpr std::array<FaultText, 8> fault_texts{{
+    {"'{0}' does not fit 64 signed bits",
+     "use smaller numbers or a smaller --size; threads can be switched off: a[index] if i < 1000"},
+    {"'{0}' divides by zero",
+     "switch such threads off, e.g. a[i / k] if k != 0, or choose: k ? i / k : 0"},
+    {"'{0}' shifts by a count that is not 0 to 63",
+     "a 64-bit number has bits 0 to 63: take the count % 64, or switch such threads off with 'if'"},
+    {"'{0}' needs at least 1 bucket",
+     "hash(x, buckets) answers 0 to buckets - 1, so buckets starts at 1"},
+    {"the address of '{0}' is no multiple of the width",
+     "hardware refuses such an access: align it, e.g. &a[i * 4] for 4 elements at once"},
+    {"'{0}' reads element {1}, which its array does not hold",
+     "switch such threads off, e.g. if (i < m), or give --array more elements"},
+    {"the index '{0}' is negative ({1})",
+     "switch such threads off, e.g. a[i - 1] if i >= 1, or clamp: max(i - 1, 0)"},
+    {"the index '{0}' is out of range ({1})",
+     "the largest index accepted is {0}: wrap it with %, or choose a smaller --size"},
+}};
+static_assert(fault_texts.size() == static_cast<std::size_t>(Fault::index_too_large));
 
 }  // namespace
 
 UsageError launch_failure(const ParsedFormula& formula, const Scope& scope, std::uint64_t thread,
                           const ThreadValue& failed, std::int64_t largest_index) {
     const Node& node = formula.nodes[failed.where];
+    const FaultText& text = fault_texts[static_cast<std::size_t>(failed.fault) - 1];
     // An index out of range is wrong as a whole; an operator is wrong at its sign.
     const bool is_index =
         failed.fault == Fault::negative_index || failed.fault == Fault::index_too_large;
     return formula_error(
         formula.text, is_index ? node.begin : node.at,
-        fmt::format("{}, first {}{}", what_fails(formula, failed), place_of(scope, thread),
-                    values_below(formula, failed.where, scope, thread)),
-        hint_for(failed.fault, largest_index));
+        fmt::format(
+            "{}, first {}{}",
+            fmt::format(fmt::runtime(text.sentence), shown(formula.text_of(node)), failed.value),
+            place_of(scope, thread), values_below(formula, failed.where, scope, thread)),
+        fmt::format(fmt::runtime(text.hint), largest_index));
 }
 
 }  // namespace coalprof

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <utility>
 
 #include "core/formula/complaint.h"
@@ -142,21 +141,16 @@ class FormulaProgramBuilder {
                    : hint + "; a smaller --block leaves more";
     }
 
-    // By the text: nodes of a subtree are not together.
     bool is_shared_indexed_by_i() const {
-        const auto is_of_name = [](char c) {
-            return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
-        };
-        const std::string& text = formula_->text;
-        for (const FormulaAccess& access : formula_->accesses) {
-            if (access.space != Space::shared) continue;
-            for (std::size_t k = access.begin; k < access.end; ++k) {
-                const bool begins = k == 0 || !is_of_name(text[k - 1]);
-                const bool ends = k + 1 == text.size() || !is_of_name(text[k + 1]);
-                if (text[k] == 'i' && begins && ends) return true;
-            }
-        }
-        return false;
+        return std::ranges::any_of(formula_->accesses, [&](const FormulaAccess& access) {
+            const auto first = formula_->nodes.begin() + formula_->nodes[access.index].first;
+            return access.space == Space::shared &&
+                   std::any_of(first, formula_->nodes.begin() + access.index + 1,
+                               [](const Node& node) {
+                                   return node.kind == NodeKind::variable &&
+                                          node.value == static_cast<std::int64_t>(Variable::i);
+                               });
+        });
     }
 
     // The formula with one more node, `i`: the index of the contiguous store of copy and add.

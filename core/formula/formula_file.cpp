@@ -316,22 +316,9 @@ class FormulaFileReader {
     mutable std::uint64_t values_ = 0;  // of all parameters of all formulas
 };
 
-// As files of formulas were before 1.0.
-bool is_toml(std::string_view text, std::string_view file) {
-    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
-    return (text.starts_with("[[") && !text.starts_with("[[[")) || text.starts_with("#") ||
-           (file.ends_with(".toml") && !text.starts_with("{") && !text.starts_with("/"));
-}
-
 }  // namespace
 
 std::vector<SavedFormula> parse_formula_file(std::string_view text, const std::string& file) {
-    if (is_toml(text, file))
-        throw UsageError(
-            fmt::format("{}: TOML, and files of formulas are JSON", shown(file)), "",
-            UsageError::no_caret,
-            "python3 -c 'import json, sys, tomllib; json.dump(tomllib.load(sys.stdin.buffer), "
-            "sys.stdout, indent=1)' < set.toml > set.json makes it so");
     if (text.size() > most_bytes)
         throw UsageError(fmt::format("{}: larger than {} bytes", shown(file), most_bytes));
     constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";

@@ -95,19 +95,6 @@ COALPROF_INLINED bool checked(const LaneStep& step, const LaneState& state) {
 struct ShiftRightUnsigned {
     static I64 lane(I64 a, I64 b) { return number(bits(a) >> (b & 63)); }
 };
-// Comparisons where a - b is known to fit.
-struct NearLess {
-    static I64 lane(I64 a, I64 b) { return number((bits(a) - bits(b)) >> 63); }
-};
-struct NearLessEqual {
-    static I64 lane(I64 a, I64 b) { return 1 - NearLess::lane(b, a); }
-};
-struct NearGreater {
-    static I64 lane(I64 a, I64 b) { return NearLess::lane(b, a); }
-};
-struct NearGreaterEqual {
-    static I64 lane(I64 a, I64 b) { return 1 - NearLess::lane(a, b); }
-};
 struct And {
     static I64 lane(I64 a, I64 b) { return -(nonzero_mask(a) & nonzero_mask(b)); }
 };
@@ -267,37 +254,14 @@ void choose_division(LaneStep& step, const KernelWanted& wanted) {
 }
 
 bool is_half(const ValueRange& range) { return range.low >= 0 && range.high <= 0xFFFF'FFFF; }
-bool is_near(const ValueRange& range) {
-    constexpr I64 reach = I64{1} << 61;
-    return range.low > -reach && range.high < reach;
-}
-
 LaneKernel kernel_for(const KernelWanted& wanted) {
-    const bool near = is_near(wanted.a) && is_near(wanted.b);
-    switch (wanted.kind) {
-        case NodeKind::multiply:
-            if (!is_half(wanted.a) || !is_half(wanted.b) || wanted.checked) break;
-            return of_form(wanted.form, [&]<OperandForm form>() {
-                return compiled_for<multiply_halves<form>>(wanted.vectors);
-            });
-        case NodeKind::shift_right:
-            if (wanted.a.low < 0 || wanted.checked) break;
-            return plain_of<ShiftRightUnsigned>(wanted);
-        case NodeKind::less:
-            if (near) return plain_of<NearLess>(wanted);
-            break;
-        case NodeKind::less_equal:
-            if (near) return plain_of<NearLessEqual>(wanted);
-            break;
-        case NodeKind::greater:
-            if (near) return plain_of<NearGreater>(wanted);
-            break;
-        case NodeKind::greater_equal:
-            if (near) return plain_of<NearGreaterEqual>(wanted);
-            break;
-        default:
-            break;
-    }
+    if (wanted.kind == NodeKind::multiply && is_half(wanted.a) && is_half(wanted.b) &&
+        !wanted.checked)
+        return of_form(wanted.form, [&]<OperandForm form>() {
+            return compiled_for<multiply_halves<form>>(wanted.vectors);
+        });
+    if (wanted.kind == NodeKind::shift_right && wanted.a.low >= 0 && !wanted.checked)
+        return plain_of<ShiftRightUnsigned>(wanted);
     return visit_operator(wanted.kind, [&]<typename Operator>(Operator) -> LaneKernel {
         if constexpr (Operator::info.kind == NodeKind::hash) {
             return nullptr;  // choose_hash()
@@ -425,26 +389,6 @@ COALPROF_INLINED bool fill_part_of_tid(const LaneStep& step, const LaneState& st
     return false;
 }
 
-// A thread's place along y where its block has layers: a quotient that starts again. Counted from
-// lane to lane, which needs no division.
-COALPROF_INLINED bool fill_middle_of_tid(const LaneStep& step, const LaneState& state) {
-    const Scope& scope = *state.scope;
-    I64* __restrict to = state.registers[step.to].lane.data();
-    const U64 rows = scope.block_shape.y;
-    const U64 columns = scope.block_shape.x;
-    // The last thread of a block is the last one of its row and layer: blocks need not be looked
-    // at.
-    U64 column = state.first_thread % columns;
-    U64 row = state.first_thread / columns % rows;
-    for (std::size_t k = 0; k < warp_lanes; ++k) {
-        to[k] = number(row);
-        if (++column < columns) continue;
-        column = 0;
-        if (++row == rows) row = 0;
-    }
-    return false;
-}
-
 COALPROF_INLINED bool fill_lane(const LaneStep& step, const LaneState& state) {
     if (!are_one_warp(*state.scope, state.first_thread)) return fill_part_of_tid<true>(step, state);
     count_from(0, state.registers[step.to].lane.data());
@@ -489,11 +433,7 @@ void choose_variable(LaneStep& step, Variable variable, const Scope& scope, Vect
     step.scalar = static_cast<I64>(variable);
     step.kernel = compiled_for<fill_any>(vectors);
     if (part.counter == Counter::thread && is_whole) step.kernel = compiled_for<fill_i>(vectors);
-    if (part.counter != Counter::thread_in_block) return;
-    if (is_middle) {
-        step.kernel = compiled_for<fill_middle_of_tid>(vectors);
-        return;
-    }
+    if (part.counter != Counter::thread_in_block || is_middle) return;
     if (is_whole) {
         step.kernel = compiled_for<fill_tid>(vectors);
         return;

@@ -150,6 +150,8 @@ Token read_name(std::string_view formula, std::size_t at) {
 
 }  // namespace
 
+bool is_name_char(char c) { return is_letter(c) || is_digit(c); }
+
 UsageError fraction_error(std::string_view formula, std::size_t at) {
     try {
         read_number(formula, at, true);

@@ -26,6 +26,9 @@ struct Token {
 // load.u64). Throws UsageError for characters and numbers that the language does not have.
 Token next_token(std::string_view formula, std::size_t from);
 
+// Letters, digits and '_'.
+bool is_name_char(char c);
+
 // What is said of a fraction where a whole number is wanted.
 UsageError fraction_error(std::string_view formula, std::size_t at);
 

@@ -74,18 +74,13 @@ class MacroExpander {
         return std::min(close + 1, line.size());
     }
 
-    static bool is_of_name(char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               c == '_';
-    }
-
     // Names of `from`, each with what stands for it.
     template <typename Put>
     std::string each_name(std::string_view from, Put put) const {
         std::string result;
         for (std::size_t at = 0; at < from.size();) {
             std::size_t end = at;
-            while (end < from.size() && is_of_name(from[end])) ++end;
+            while (end < from.size() && is_name_char(from[end])) ++end;
             if (end == at) {
                 result += from[at++];
                 continue;

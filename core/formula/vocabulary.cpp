@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "core/formula/lexer.h"
 #include "core/result/counter.h"
 #include "core/text/suggest.h"
 
@@ -76,12 +77,8 @@ std::string_view hint_for_foreign(std::string_view word) {
 }
 
 bool is_name(std::string_view text) {
-    const auto is_letter = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-    };
-    if (text.empty() || !is_letter(text.front())) return false;
-    return std::all_of(text.begin(), text.end(),
-                       [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+    return !text.empty() && is_name_char(text.front()) &&
+           (text.front() < '0' || text.front() > '9') && std::ranges::all_of(text, is_name_char);
 }
 
 // N, M, K, W, H: what kernels call sizes, and not a variable of the language (n counts threads).
@@ -190,7 +187,5 @@ std::string hint_for_prefix(std::string_view name) {
                         "an instruction starts with load:, store:, atomic: or reduce:, those of "
                         "shared memory with shared.load:, ...");
 }
-
-std::string hint_for_type(std::string_view name) { return hint_for_element_type(name); }
 
 }  // namespace coalprof

@@ -188,10 +188,6 @@ class WrongFiles(Folder):
             with self.subTest(path):
                 self.refuse("formula", "--file", path)
 
-    def test_of_toml_are_told_how_they_become_json(self):
-        told = self.refused("[[formula]]\nname = 'x'\nexpr = 'i'\n", name="set.toml")
-        self.assertIn("tomllib", told)
-
     def test_from_standard_input_are_called_so(self):
         ran = self.refuse("formula", "--file", "-", stdin='{"formula": [{"name": 3}]}')
         self.assertIn("standard input:1:23: expected text, found an integer", ran.err_text)

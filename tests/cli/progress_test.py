@@ -13,12 +13,12 @@ ERASED = b"\r\x1b[K"
 
 
 class Watched:
-    """`coalprof warps -`, which goes on for as long as nobody closes its standard input."""
+    """`coalprof warps -`, which goes on for as long as nobody closes its standard input, or another command."""
 
-    def __init__(self, *options, terminal=True, **changes):
+    def __init__(self, *options, command=("warps", "-", "--jsonl"), terminal=True, **changes):
         self.reader, writer = pty.openpty() if terminal else os.pipe()
         self.process = subprocess.Popen(
-            [harness.PROGRAM, "warps", "-", "--jsonl", *options], stdin=subprocess.PIPE,
+            [harness.PROGRAM, *command, *options], stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL, stderr=writer, env=environment(**changes))
         os.close(writer)
         self.seen = b""
@@ -56,6 +56,13 @@ class Progress(Case):
         self.assertEqual(run.end(), harness.DONE)
         self.assertTrue(run.seen.endswith(ERASED), run.seen)
         self.assertNotIn(b"\n", run.seen)
+
+    def test_shows_while_points_are_checked(self):
+        for command in (("formula",), ("explain", "formula")):
+            run = Watched("a[i] if hash(i, 7) < 3", "--size", "64GiB", command=command)
+            self.assertTrue(run.read_until(b"ing the ", harness.PATIENCE), run.seen)
+            run.process.terminate()
+            self.assertEqual(run.end(), harness.TERMINATED)
 
     def test_is_refused_and_never_reaches_a_pipe(self):
         runs = [Watched("--no-progress"), Watched("--quiet"), Watched(TERM="dumb"),

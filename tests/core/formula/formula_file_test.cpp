@@ -154,9 +154,6 @@ const WrongFile wrong_files[] = {
     {repeated("{\"a\":", 100'000), "f.json:1:82: more than 16 levels"},
     {repeated(" ", (1 << 20) + 1), "larger than 1048576 bytes"},
     // As files were before 1.0.
-    {"# ours\n[[formula]]\nname = 'x'\nexpr = 'i'\n", "tomllib", "standard input"},
-    {"[[formula]]\nname = 'x'\nexpr = 'i'\n", "tomllib", "standard input"},
-    {"formula = []", "f.toml: TOML", "f.toml"},
 };
 INSTANTIATE_TEST_SUITE_P(One, WrongFormulaFile, ::testing::ValuesIn(wrong_files));
 
