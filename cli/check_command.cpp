@@ -49,7 +49,7 @@ void add_check_command(CLI::App& app, Invocation& invocation) {
         "  NAME    a parameter (stride, line, kernel), pattern, machine, type, name; of one\n"
         "          instruction of a formula: array, index\n"
         "  VALUES  a range (1..8), or words with * for any text (warp_*)\n"
-        "Exit code 0: all are kept; 1: one is broken; 4: a number was not there.\n\n"
+        "Exit code 0: all are kept; 1: one is broken; 4: a number is missing.\n\n"
         "Examples:\n"
         "  coalprof check run.json --budget 'load_sectors_per_request <= 4 if stride=1..8'\n"
         "  coalprof check run.json --budget 'excess <= 5%'\n"

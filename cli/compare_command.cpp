@@ -78,13 +78,13 @@ void add_compare_command(CLI::App& app, Invocation& invocation) {
     sub->group("Commands");
     sub->add_option("OLD", command->older, "What --json, --jsonl or --output saved; - is stdin")
         ->required();
-    sub->add_option("NEW", command->newer, "The same, later or elsewhere")->required();
+    sub->add_option("NEW", command->newer, "Another result of the same sweep")->required();
     sub->add_option("--across", command->across,
-                    "What may differ: machine, device, type, pattern, ...; a list, or all")
+                    "Settings that may differ: machine, device, type, pattern, ...; a list, or all")
         ->type_name("L");
     sub->add_option("--max-slowdown", command->max_slowdown,
-                    "A time is worse that grew by more than this, unless the quartiles of its "
-                    "repetitions overlap (default 5%)")
+                    "A time is worse if it grew by more than this and the quartiles of its "
+                    "repetitions do not overlap (default 5%)")
         ->type_name("P");
     sub->add_option("--tolerance", command->tolerance,
                     "Estimates, and counters that differ from run to run, are the same within "

@@ -52,8 +52,8 @@ void BudgetOptions::add_to(CLI::App& command) {
     const char* group = "Budgets";
     command
         .add_option("--budget", budgets,
-                    "What a counter may be: 'load_sectors_per_request <= 4 if stride=1..8'; "
-                    "exit code 1 if a point breaks it; may be repeated")
+                    "A limit on a counter: 'load_sectors_per_request <= 4 if stride=1..8'; exit "
+                    "code 1 if a point breaks it; may be repeated")
         ->type_name("B")
         ->allow_extra_args(false)
         ->group(group);

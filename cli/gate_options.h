@@ -41,8 +41,8 @@ class BudgetedRun {
     // Throws UsageError, Error.
     BudgetedRun(const BudgetOptions& options, ResultSink& next);
     ResultSink& sink() { return judge_ ? static_cast<ResultSink&>(*judge_) : next_; }
-    // What the run comes to, `code` without budgets; budgets that are not kept are said on standard
-    // error.
+    // The exit code of the run, `code` without budgets; standard error names budgets that are not
+    // kept.
     ExitCode judged(ExitCode code);
 
  private:

@@ -51,7 +51,27 @@ struct Contender {
     const std::string* name;
     const NamedValues* values;
     Amount mean;
+    double work_bytes = 0;  // of a point, as mean
 };
+
+// A ratio is the same whatever the number of accesses; a sum is not.
+bool is_total(Counter counter) {
+    const Unit unit = info(counter).unit;
+    return !info(counter).parts && unit != Unit::ratio && unit != Unit::byte_per_second;
+}
+
+// The bytes that the algorithm needs; where nobody said so, those that its instructions touch.
+double work_bytes_of(const Point& point) {
+    const Reading& useful = point.predicted[Counter::useful_bytes];
+    if (is_number(useful)) return number_in(useful);
+    double bytes = 0;
+    const Readings& readings = point.measured ? *point.measured : point.predicted;
+    for (const AccessKind kind : access_kinds)
+        if (const Reading& touched = readings[access_counter(kind, AccessField::unique_bytes)];
+            is_number(touched))
+            bytes += number_in(touched);
+    return bytes;
+}
 
 // Contenders from the best to the worst, and what is said of them.
 class BestRanking {
@@ -76,6 +96,28 @@ class BestRanking {
     // Those that nothing tells from the best.
     const std::vector<NamedValues>& best() const { return best_; }
     double gain() const { return ranked_.gain; }
+
+    // Empty where all do the same amount of work.
+    std::string text_of_work() const {
+        const auto [least, most] = std::ranges::minmax(all_, {}, &Contender::work_bytes);
+        if (counter_ == Counter::useful_bytes || !is_total(counter_) || least.work_bytes <= 0 ||
+            most.work_bytes <= least.work_bytes * 1.001)
+            return {};
+        std::vector<Amount> by_byte;
+        for (const Contender& one : all_) by_byte.push_back(one.mean / one.work_bytes);
+        const Ranked ranked_by_byte =
+            ranked(by_byte, info(counter_).better == Better::more, noise_);
+        NameList best(most_told);
+        for (const std::size_t i : ranked_by_byte.best) best.add(*all_[i].name);
+        const auto bytes = [](const Contender& one) {
+            return bytes_text(static_cast<std::uint64_t>(one.work_bytes));
+        };
+        return fmt::format("; not the same work: {} need {}, {} {}; per byte, {}", *least.name,
+                           bytes(least), *most.name, bytes(most),
+                           ranked_by_byte.best.size() == all_.size()
+                               ? "all are equal"
+                               : "the best is " + best.text());
+    }
 
     std::string text() const {
         if (all_.size() == 1) return fmt::format("{} has {}", *all_.front().name, number_of_best());
@@ -143,7 +185,7 @@ class BestRanking {
         return told == end - begin ? names
                                    : fmt::format("{}{}{} more", names, between, end - begin - told);
     }
-    // Of a contender and its equals behind it.
+    // A contender with its equals, their number, and how far it is from the best.
     std::string told(std::size_t begin) const {
         return fmt::format("{}: {}{}", names(begin, end_of_equals(begin)),
                            number_text(counter_, all_[begin].mean.middle),
@@ -199,6 +241,7 @@ void BestSink::add(Candidates& candidates, NamedValues values, const Point& poin
     if (is_new) candidates.all.push_back({.name = std::move(name), .values = std::move(values)});
     Candidate* known = &candidates.all[place->second];
     ++known->points;
+    known->work_bytes += work_bytes_of(point);
     const auto sum_up = [&](Sum& sum, const Reading& reading, std::optional<Amount> amount) {
         if (const auto* none = std::get_if<Unavailable>(&reading); none && known->reason.empty())
             known->reason = none->reason;
@@ -214,7 +257,7 @@ void BestSink::add(Candidates& candidates, NamedValues values, const Point& poin
 std::string BestSink::reason_of(const Candidate& candidate) const {
     const std::string& why = candidate.reason;
     return fmt::format("{} has no {} ({})", candidate.name, key_of(counter_),
-                       why.empty() ? "none of its instructions is counted by it" : why);
+                       why.empty() ? "it has no such instruction" : why);
 }
 
 void BestSink::point(const Point& point) {
@@ -254,15 +297,17 @@ Verdict BestSink::verdict() const {
             continue;
         }
         const Sum& of_one = one.*sum;
+        const auto count = static_cast<double>(of_one.count);
         contenders.push_back(
-            {&one.name, &one.values, of_one.total / static_cast<double>(of_one.count)});
+            {&one.name, &one.values, of_one.total / count, one.work_bytes / count});
         verdict.values = of_one.count;
     }
     const BestRanking ranking{counter_, is_measured, verdict.values, contenders};
     if (without.empty() || ranking.size() > 1) {
         verdict.best = ranking.best();
         verdict.gain = ranking.gain();
-        verdict.text = (all.size() == 1 ? "nothing to compare; " : "") + ranking.text();
+        verdict.text = (all.size() == 1 ? "nothing to compare; " : "") + ranking.text() +
+                       ranking.text_of_work();
     } else if (ranking.size() == 1) {
         verdict.text = "not ranked: only " + ranking.text();
     } else {
@@ -285,8 +330,8 @@ SortedSink::SortedSink(ResultSink& next, const std::string& key) : next_(next), 
     const std::size_t colon = key.rfind(':');
     const std::string order = colon == std::string::npos ? "" : key.substr(colon + 1);
     if (!order.empty() && order != "asc" && order != "desc")
-        throw UsageError(fmt::format("--sort {}: '{}' is no order", shown(key), shown(order)), {},
-                         UsageError::no_caret,
+        throw UsageError(fmt::format("--sort {}: '{}' is not an order", shown(key), shown(order)),
+                         {}, UsageError::no_caret,
                          "write KEY:asc or KEY:desc, such as --sort load_sectors:desc");
     key_ = key.substr(0, colon);
     counter_ = find_counter(key_);

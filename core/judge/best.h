@@ -16,7 +16,8 @@ namespace coalprof {
 // Passes a result on and adds a verdict at its end: the combination of everything but the swept
 // parameter that has the best mean of the counter; where nothing else varies, the best value of
 // that parameter. Nothing is best of one, and nothing where intervals overlap. By measurement where
-// every point has one. The verdict's scope names the counter; its basis is none of the others.
+// every point has one. Totals of different amounts of work are said to be such. The verdict's scope
+// names the counter; its basis is none of the others.
 class BestSink : public ResultSink {
  public:
     BestSink(ResultSink& next, Counter counter);
@@ -39,6 +40,7 @@ class BestSink : public ResultSink {
         std::uint64_t points = 0;
         Sum predicted = {};
         Sum measured = {};
+        double work_bytes = 0;    // that its points need
         std::string reason = {};  // why a point has no number
     };
 

@@ -41,7 +41,7 @@ struct Sign {
     std::string_view text;
     Relation relation;
 };
-// What begins alike stands behind what is longer.
+// The longer one of two that begin alike comes first.
 constexpr std::array signs{Sign{"<=", Relation::at_most}, Sign{">=", Relation::at_least},
                            Sign{"==", Relation::equal},   Sign{"!=", Relation::unequal},
                            Sign{"<", Relation::below},    Sign{">", Relation::above}};
@@ -249,7 +249,7 @@ class BudgetParser {
     std::size_t at_ = 0;
 };
 
-// Whether `text` is what `pattern` says, in which * stands for any text.
+// Matches `text` against `pattern`, in which * stands for any text.
 bool matches(std::string_view pattern, std::string_view text) {
     std::size_t p = 0;
     std::size_t t = 0;
@@ -386,7 +386,7 @@ void BudgetJudge::point(const Point& point) {
     hand_on([&](ResultSink& next) { next.point(point); });
 }
 
-// Of the whole point, or of one of its instructions.
+// Judges the whole point, or one of its instructions.
 void BudgetJudge::judge_all(const Point& point, const InstructionResult* instruction) {
     const auto concerns = [&](const Budget& budget) {
         return budget.is_of_instructions() == (instruction != nullptr);
@@ -414,9 +414,15 @@ void BudgetJudge::look_up_facts(const Point& point, const InstructionResult* ins
                            {"type", instruction->type}};
     for (Fact& fact : asked_) {
         fact.value = instruction ? find_value(of_instruction_, fact.name) : nullptr;
-        if (!fact.value)
-            fact.value = fact.name == "name" ? &name_ : find_value(point.parameters, fact.name);
+        if (!fact.value) fact.value = find_value(point.parameters, fact.name);
+        // A formula's --name is its `formula` in results.
+        if (!fact.value && fact.name == "name") {
+            fact.value = find_value(point.parameters, "formula");
+            fact.other = fact.value ? &name_ : nullptr;
+            if (!fact.value) fact.value = &name_;
+        }
         if (!fact.value) fact.value = find_value(facts_, fact.name);
+        if (fact.name != "name") fact.other = nullptr;
         fact.text.clear();
     }
 }
@@ -426,8 +432,10 @@ bool BudgetJudge::holds_at(std::size_t budget) {
     for (std::size_t k = 0; k < budgets_[budget].conditions.size(); ++k) {
         Seen& seen = seen_[budget][k];
         Fact& fact = asked_[asks_[budget][k]];
-        const bool is_kept =
-            fact.value && allows(budgets_[budget].conditions[k], *fact.value, fact.text);
+        const BudgetCondition& condition = budgets_[budget].conditions[k];
+        std::string other;
+        const bool is_kept = fact.value && (allows(condition, *fact.value, fact.text) ||
+                                            (fact.other && allows(condition, *fact.other, other)));
         seen.is_kept |= is_kept;
         holds &= is_kept;
         if (seen.is_kept || seen.has_more || !fact.value) continue;
@@ -466,14 +474,14 @@ std::string BudgetJudge::why_nowhere(std::size_t budget) const {
                            seen.has_more ? ", ..." : "");
     }
     return conditions.size() > 1 && !has_point_[budget]
-               ? "each condition is fulfilled at some point, but no point fulfils all"
+               ? "each condition fits some point, but no point fits all"
                : fmt::format("no point{} has {}", conditions.empty() ? "" : " of these conditions",
                              budgets_[budget].word);
 }
 
 namespace {
 
-// What a budget is about: readings of one side, of a point or of one of its instructions.
+// Readings that a budget is about: one side of a point or of one of its instructions.
 struct Side {
     const Readings* readings;
     std::string_view name;
@@ -552,6 +560,7 @@ void BudgetJudge::explain(GateFinding& finding) const {
         cause = std::ranges::find(causes_, finding.kernel, &LineFinding::kernel);
     if (cause == causes_.end()) return;
     finding.cause = fmt::format("{} Fix: {}", cause->text, cause->fix);
+    finding.cause_point = cause->point;
     if (const auto place = places_.find(cause->point);
         finding.place.file.empty() && place != places_.end())
         finding.place = place->second;

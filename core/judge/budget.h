@@ -30,7 +30,7 @@ struct BudgetCondition {
     std::optional<Range> numbers = {};  // where the words are a range
 };
 
-// What is held against the limit: a counter, which may be so many times another one.
+// A counter that is held against the limit, or so many times another one.
 struct BudgetTerm {
     Counter counter = Counter::load_requests;
     std::optional<Counter> base = std::nullopt;
@@ -67,7 +67,7 @@ class BudgetJudge : public ResultSink {
     GateReport report() &&;
 
  private:
-    // What the points had where a condition asked, to say which one no point fulfils.
+    // Values that the points had where a condition asked, to say which one no point fulfils.
     struct Seen {
         bool is_kept = false;                  // by some point
         std::vector<std::string> values = {};  // different ones, the first few
@@ -75,10 +75,11 @@ class BudgetJudge : public ResultSink {
     };
     template <typename Work>
     void hand_on(Work work);
-    // What conditions ask of points, each once however many ask it.
+    // A fact that conditions ask of points, looked up once however many ask.
     struct Fact {
         std::string name;
         const Value* value = nullptr;  // of the point that is judged
+        const Value* other = nullptr;  // that serves as well
         std::string text = {};         // of the value; empty: not yet made
     };
     void look_up_facts(const Point& point, const InstructionResult* instruction);

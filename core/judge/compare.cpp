@@ -13,15 +13,18 @@
 #include <utility>
 
 #include "core/count/transactions.h"
-#include "core/judge/packed_points.h"
+#include "core/judge/held_points.h"
+#include "core/judge/moved_lines.h"
 #include "core/judge/value_text.h"
 #include "core/machine/machine.h"
 #include "core/result/differ.h"
 #include "core/result/same_sweep.h"
 #include "core/runtime/signal.h"
 #include "core/text/describe.h"
+#include "core/text/name_list.h"
 #include "core/text/shell_quote.h"
 #include "core/text/suggest.h"
+#include "core/text/units.h"
 
 namespace coalprof {
 namespace {
@@ -40,7 +43,7 @@ std::string joined(const std::vector<std::string>& list) {
     return fmt::format("{}", fmt::join(list, ", "));
 }
 
-// What one reading of a point is worth in both results.
+// One reading of a point in both results.
 struct Pair {
     const Reading& older;
     const Reading& newer;
@@ -59,7 +62,7 @@ bool is_estimate(Counter counter, const Point& point) {
     return point.estimates && point.estimates->of(counter);
 }
 
-// Whether the model claims to know the very number, which a measurement then repeats.
+// True where the model claims to know the very number, which a measurement then repeats.
 bool is_exact(Counter counter, const Point& point) {
     const Reading& reading = point.predicted[counter];
     if (const auto& parts = info(counter).parts)
@@ -68,7 +71,8 @@ bool is_exact(Counter counter, const Point& point) {
     return std::holds_alternative<std::uint64_t>(reading) && !is_estimate(counter, point);
 }
 
-// Whether loads go as they do on that machine without --dlcm; of several machines results say both.
+// True where loads go as they do on that machine without --dlcm. Results of several machines say
+// both.
 bool has_usual_modifier(const ResultHead& head) {
     const NamedValues sweep = values_of(head.sweep);
     const Value* value = find_value(sweep, "dlcm");
@@ -106,7 +110,9 @@ class Comparison::Impl {
     }
     void add_older(const Point& point) {
         const std::lock_guard lock(mutex_);
-        older_.add(key_of_point(point), point);
+        if (auto line = line_of(point)) older_lines_.push_back(*std::move(line));
+        older_keys_.push_back(key_of_point(point));
+        older_.add(point);
         if (older_.size() % told_together == 0) grown_.notify_all();
     }
     void end_older() noexcept {
@@ -115,17 +121,45 @@ class Comparison::Impl {
         grown_.notify_all();
     }
     void add_newer(const Point& point) {
-        if (!unpack_older(key_of_point(point)))
-            return remember(only_newer_, only_newer_count_, point.name);
-        ++report_.points;
+        if (auto line = line_of(point)) {
+            newer_lines_.push_back(*std::move(line));
+            newer_points_.add(point);
+            return;
+        }
+        compare(point, key_of_point(point));
+    }
+    void compare(const Point& point, const std::string& key) {
+        if (!unpack_older(key)) return remember(only_newer_, only_newer_count_, point.name);
+        if (++report_.points == 1 && is_changed_formula_) note_changed_instructions(point);
         const bool is_as_before = old_.failure.empty() == point.failure.empty();
         if (!is_as_before) add_failure(point);
+        look_at_work(point);
         compare_readings(point, is_as_before);
     }
 
+    // Each line is compared when all are known: the order of results is that of their costs.
+    void compare_lines() {
+        const auto before = lines_before(older_lines_, newer_lines_);
+        NameList moved(most_named);
+        bool have_moved = false;
+        for (std::size_t i = 0; i < newer_points_.size(); ++i) {
+            const auto known = before.find(newer_lines_[i].point);
+            const bool is_known = known != before.end();
+            compare(newer_points_.at(i), is_known ? known->second.point : newer_lines_[i].point);
+            if (!is_known || known->second.place() == newer_lines_[i].place()) continue;
+            have_moved = true;
+            moved.add(fmt::format("{} (was {})", shown(newer_lines_[i].place()),
+                                  shown(known->second.place())));
+        }
+        if (have_moved)
+            report_.notes.push_back("lines have moved, matched by kernel, instruction and order: " +
+                                    moved.text());
+    }
+
     GateReport report() {
+        compare_lines();
         if (report_.points == 0)
-            throw UsageError("compare: no point of the one result is in the other", {},
+            throw UsageError("compare: the two results have no point in common", {},
                              UsageError::no_caret,
                              "points are matched by their names, and with --across pattern by "
                              "the values of their parameters");
@@ -144,9 +178,14 @@ class Comparison::Impl {
             std::vector<std::string> keys;
             for (const Counter counter : only_older_machine_)
                 keys.emplace_back(coalprof::key_of(counter));
-            report_.notes.push_back(
-                fmt::format("only on {}: {}", shown(older_head_.machine.name), joined(keys)));
+            report_.notes.push_back(fmt::format("counters that only {} has: {}",
+                                                shown(older_head_.machine.name), joined(keys)));
         }
+        if (with_other_work_ > 0)
+            report_.notes.push_back(
+                fmt::format("not the same work at {} ({}): compare ratios, such as "
+                            "load_sectors_per_request, not totals",
+                            counted(with_other_work_, "point"), first_other_work_));
         report_.command = "compare";
         for (auto& [key, one] : cases_) report_.cases.push_back(std::move(one));
         return std::move(report_);
@@ -178,12 +217,13 @@ class Comparison::Impl {
             throw UsageError(
                 fmt::format("compare: the results differ in {}", joined(refused)), {},
                 UsageError::no_caret,
-                fmt::format("if that is what is to be compared: --across {}", shell_word(list)));
+                fmt::format("to compare them all the same: --across {}", shell_word(list)));
         }
         if (!allowed.empty()) report_.notes.push_back("compared across " + joined(allowed));
         if (is_changed_formula(found)) {
             for (const HeadDifference& one : found)
                 report_.notes.push_back(one.text + ": changed, compared by the names of points");
+            is_changed_formula_ = true;
             return;
         }
         matches_values_ = std::ranges::any_of(found, [](const HeadDifference& one) {
@@ -198,6 +238,28 @@ class Comparison::Impl {
                    return (one.name == "formula" || one.name.starts_with("formula.")) &&
                           !may_differ(one.name);
                });
+    }
+    // Instructions of one array and operation, in their order.
+    void note_changed_instructions(const Point& point) {
+        const auto text_of_one = [](const InstructionResult& one) {
+            return fmt::format("{} {}[{}]", one.op, one.array, one.index);
+        };
+        std::vector<InstructionResult> before = old_.instructions;
+        for (const InstructionResult& now : point.instructions) {
+            const auto was = std::ranges::find_if(before, [&](const InstructionResult& one) {
+                return one.op == now.op && one.array == now.array;
+            });
+            if (was == before.end()) {
+                report_.notes.push_back("new: " + shown(text_of_one(now)));
+                continue;
+            }
+            if (was->index != now.index)
+                report_.notes.push_back(fmt::format(
+                    "changed: {} is {} now", shown(text_of_one(*was)), shown(text_of_one(now))));
+            before.erase(was);
+        }
+        for (const InstructionResult& gone : before)
+            report_.notes.push_back("gone: " + shown(text_of_one(gone)));
     }
     void require_known_names(const ResultHead& newer) const {
         std::vector<std::string> known = comparable_names(older_head_, newer);
@@ -219,13 +281,7 @@ class Comparison::Impl {
 
     // The names of points begin with that of the parameter, which is another one there.
     void rekey() {
-        PackedPoints by_values;
-        Point point;
-        for (std::size_t i = 0; i < older_.size(); ++i) {
-            older_.unpack(i, point);
-            by_values.add(values_in_name(point.name), point);
-        }
-        older_ = std::move(by_values);
+        for (std::string& key : older_keys_) key = values_in_name(key);
     }
     // "11 cg" of "offset=11 dlcm=cg".
     static std::string values_in_name(std::string_view name) {
@@ -248,7 +304,7 @@ class Comparison::Impl {
     bool unpack_older(const std::string& key) {
         std::unique_lock lock(mutex_);
         const auto index = take_older(key, lock);
-        if (index) older_.unpack(*index, old_);
+        if (index) old_ = older_.at(*index);
         return index.has_value();
     }
     // The one at the same place most often; else all have to be there.
@@ -257,7 +313,7 @@ class Comparison::Impl {
         const std::size_t here = next_++;
         grown_.wait(lock, [&] { return here < older_.size() || has_older_ended_; });
         is_taken_.resize(older_.size());
-        if (here < older_.size() && !is_taken_[here] && older_.key(here) == key) {
+        if (here < older_.size() && !is_taken_[here] && older_keys_[here] == key) {
             is_taken_[here] = true;
             return here;
         }
@@ -266,9 +322,9 @@ class Comparison::Impl {
         if (by_key_.empty()) sort_by_key();
         auto found = std::lower_bound(by_key_.begin(), by_key_.end(), key,
                                       [&](std::uint32_t index, const std::string& wanted) {
-                                          return older_.key(index) < wanted;
+                                          return older_keys_[index] < wanted;
                                       });
-        for (; found != by_key_.end() && older_.key(*found) == key; ++found)
+        for (; found != by_key_.end() && older_keys_[*found] == key; ++found)
             if (!is_taken_[*found]) {
                 is_taken_[*found] = true;
                 return *found;
@@ -279,7 +335,7 @@ class Comparison::Impl {
         by_key_.resize(older_.size());
         std::iota(by_key_.begin(), by_key_.end(), 0u);
         std::sort(by_key_.begin(), by_key_.end(), [&](std::uint32_t a, std::uint32_t b) {
-            const auto by_name = older_.key(a) <=> older_.key(b);
+            const auto by_name = older_keys_[a] <=> older_keys_[b];
             return by_name != 0 ? by_name < 0 : a < b;
         });
     }
@@ -309,11 +365,23 @@ class Comparison::Impl {
             return case_of("points", {})
                 .add({.kind = Kind::better,
                       .point = point.name,
-                      .text = "failed, and does not now"});
+                      .text = "failed before, works now"});
         case_of("points", {})
             .add({.kind = Kind::missing,
                   .point = point.name,
                   .text = "fails now: " + shown(point.failure)});
+    }
+
+    void look_at_work(const Point& point) {
+        const Pair useful{old_.predicted[Counter::useful_bytes],
+                          point.predicted[Counter::useful_bytes]};
+        if (!useful.has_numbers() || number_in(useful.older) == number_in(useful.newer)) return;
+        const auto text = [](const Reading& reading) {
+            return bytes_text(static_cast<std::uint64_t>(number_in(reading)));
+        };
+        if (++with_other_work_ == 1)
+            first_other_work_ = fmt::format("{} needed {} and needs {}", shown(point.name),
+                                            text(useful.older), text(useful.newer));
     }
 
     void compare_readings(const Point& point, bool with_measured) {
@@ -356,9 +424,11 @@ class Comparison::Impl {
                             .counter = counter,
                             .before = before,
                             .place = place_of(point)};
+        if (const Value* kernel = find_value(point.parameters, "kernel"))
+            finding.kernel = text_of(*kernel);
         if (!is_number(pair.newer)) {
             const auto* none = std::get_if<Unavailable>(&pair.newer);
-            finding.text = fmt::format("{} is not there any more{}{}", coalprof::key_of(counter),
+            finding.text = fmt::format("{} is missing now{}{}", coalprof::key_of(counter),
                                        none ? ": " : "", none ? printable(none->reason) : "");
             return here.add(std::move(finding));
         }
@@ -392,16 +462,21 @@ class Comparison::Impl {
     }
 
     CompareOptions options_;
-    // What the thread that feeds the older one writes.
+    // Written by the thread that feeds the older one.
     std::mutex mutex_;
     std::condition_variable grown_;
     ResultHead older_head_;
     bool has_older_head_ = false;
     bool has_older_ended_ = false;
-    PackedPoints older_;
+    HeldPoints older_;
+    std::vector<std::string> older_keys_;  // what each is matched by
     std::vector<bool> is_taken_;
     std::vector<std::uint32_t> by_key_;  // indices, sorted; empty until one is out of order
     std::size_t next_ = 0;
+    std::vector<LineOfPoint> older_lines_;
+    std::vector<LineOfPoint> newer_lines_;
+    HeldPoints newer_points_;  // of those lines
+    bool is_changed_formula_ = false;
     bool matches_values_ = false;
     bool are_machines_apart_ = false;
     std::set<Counter> only_older_machine_;  // what the newer one cannot have is no loss
@@ -409,6 +484,8 @@ class Comparison::Impl {
     std::map<std::pair<std::string_view, int>, GateCase> cases_;
     std::vector<std::string> only_newer_;
     std::uint64_t only_newer_count_ = 0;
+    std::uint64_t with_other_work_ = 0;
+    std::string first_other_work_;
     GateReport report_;
 
     // Passes what a reader hands over to the members of the same names.

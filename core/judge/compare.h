@@ -15,9 +15,9 @@ namespace coalprof {
 struct CompareOptions {
     // A time is worse from so much more on, where the quartiles of both do not overlap either.
     double max_slowdown = 0.05;
-    // What is no exact count and has no spread of its own is the same within this share.
+    // Numbers that are no exact counts and have no spread are the same within this share.
     double tolerance = 0.05;
-    // What may differ between the two all the same: "machine", "device", "type"; "all".
+    // Settings that may differ all the same: "machine", "device", "type"; "all".
     std::vector<std::string> across = {};
 };
 
@@ -35,7 +35,7 @@ class Comparison {
     ResultSink& newer();
     // No more comes of the older one, whatever ended it: nothing waits for it any longer.
     void end_older() noexcept;
-    // Of what was fed. Throws UsageError where no point of the one is in the other.
+    // Ends the comparison. Throws UsageError where no point of the one is in the other.
     GateReport report();
 
  private:

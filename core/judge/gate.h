@@ -1,5 +1,5 @@
-// What a result came to when it was held against another one or against budgets: cases, each with
-// what it found, the worst first.
+// A result held against another one or against budgets: cases, each with its findings, the worst
+// first.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace coalprof {
 
-// Of each case at most so many findings are kept, the worst ones; all are counted.
+// At most so many findings of each case are kept, the worst ones; all are counted.
 inline constexpr std::size_t most_kept_findings = 1000;
 
 // Where in a program's source something is.
@@ -40,8 +40,9 @@ struct GateFinding {
     double weight = 0;      // sorts: how many times worse, at least 1
     std::string text = {};  // what a person reads beside the point's name
     GatePlace place = {};
-    std::string kernel = {};  // the point's, by its short name
-    std::string cause = {};   // why, and what fixes it; empty: the result does not say
+    std::string kernel = {};       // the point's, by its short name
+    std::string cause = {};        // why, and what fixes it; empty: the result does not say
+    std::string cause_point = {};  // the instruction that wastes most for this cause
 };
 std::string_view name_of(GateFinding::Kind kind);
 
@@ -53,7 +54,8 @@ class GateCase {
 
     void hold() { ++held_; }
     void add(GateFinding finding);
-    // Whether add() would keep a finding of this kind and weight, and what to do where not.
+    // True where add() would keep a finding of this kind and weight; count_only() is for the
+    // others.
     bool keeps(GateFinding::Kind kind, double weight) const;
     void count_only(GateFinding::Kind kind) { ++counts_[static_cast<std::size_t>(kind)]; }
 

@@ -26,7 +26,7 @@ using Kind = GateFinding::Kind;
 constexpr std::size_t most_shown = 20;
 constexpr std::array kinds{Kind::broken, Kind::missing, Kind::changed, Kind::better};
 
-// What every point lacks, for one reason; empty: the case is another one.
+// The reason why every point lacks the counter; empty: there are several, or some point has it.
 std::string lacked_everywhere(const GateReport& report, const GateCase& one) {
     if (report.points < 2 || one.count(Kind::missing) != report.points) return {};
     const std::vector<GateFinding> findings = one.findings();
@@ -219,37 +219,84 @@ std::string place_properties(const GatePlace& place) {
                        place.line > 0 ? fmt::format("line={},", place.line) : std::string());
 }
 
-// What a service is told, one by one.
+// A remark of a service, such as one annotation.
 struct Remark {
     std::string text;
-    GatePlace place;
+    GatePlace place = {};
+    std::string kernel = {};
+    std::string fault = {};    // of all that are one remark; empty: nothing else is
+    bool is_of_fault = false;  // its own finding, not one of a kernel or of another line
+    std::uint64_t others = 0;
 };
 struct Remarks {
-    std::vector<Remark> broken;
-    std::vector<Remark> missing;
-    std::uint64_t all_missing = 0;  // with those that are only counted
+    std::vector<Remark> broken = {};
+    std::vector<Remark> missing = {};
+    std::uint64_t all_broken = 0;   // with those that are only counted
+    std::uint64_t all_missing = 0;  // likewise
 };
+
+Remark remark_of(const GateFinding& finding, std::string text) {
+    if (!finding.cause.empty()) text += ". " + printable(finding.cause);
+    std::string fault = finding.cause_point;
+    if (fault.empty() && !finding.kernel.empty()) fault = finding.kernel + '\n' + finding.point;
+    return {.text = std::move(text),
+            .place = finding.place,
+            .kernel = finding.kernel,
+            .fault = std::move(fault),
+            .is_of_fault = finding.point == finding.cause_point};
+}
+
+// One fault breaks several counters, its other lines and those of the whole kernel.
+void add_broken(Remarks& remarks, Remark remark) {
+    auto known = remark.fault.empty()
+                     ? remarks.broken.end()
+                     : std::ranges::find(remarks.broken, remark.fault, &Remark::fault);
+    if (known == remarks.broken.end()) return remarks.broken.push_back(std::move(remark));
+    --remarks.all_broken;
+    remark.others = known->others + 1;
+    if (remark.is_of_fault && !known->is_of_fault)
+        *known = std::move(remark);
+    else
+        ++known->others;
+}
+
+// Lines say where, so that the kernel around them says nothing more.
+void leave_lines(Remarks& remarks) {
+    std::vector<std::string_view> kernels;
+    for (const Remark& one : remarks.broken)
+        if (!one.place.file.empty()) kernels.push_back(one.kernel);
+    remarks.all_broken -= std::erase_if(remarks.broken, [&](const Remark& one) {
+        return one.place.file.empty() && !one.kernel.empty() &&
+               std::ranges::find(kernels, one.kernel) != kernels.end();
+    });
+    for (Remark& one : remarks.broken)
+        if (one.others > 0)
+            one.text += fmt::format(" ({} of this cause)", counted(one.others, "more finding"));
+}
+
 Remarks all_remarks(const GateReport& report) {
-    Remarks remarks;
-    const auto add = [](std::vector<Remark>& list, const GateFinding& finding, std::string text) {
-        if (!finding.cause.empty()) text += ". " + printable(finding.cause);
-        list.push_back({std::move(text), finding.place});
-    };
-    for (const std::string& loss : report.losses) remarks.missing.push_back({loss, {}});
-    remarks.all_missing = report.count(Kind::missing) + report.losses.size();
+    Remarks remarks{.all_broken = report.count(Kind::broken),
+                    .all_missing = report.count(Kind::missing) + report.losses.size()};
+    for (const std::string& loss : report.losses) remarks.missing.push_back({loss});
     if (is_check(report)) {
         for (const GateCase& one : report.cases)
-            for (const GateFinding& finding : one.findings())
-                add(finding.kind == Kind::broken ? remarks.broken : remarks.missing, finding,
-                    shown(one.name()) + ": " + sentence_of(finding, false));
-        return remarks;
+            for (const GateFinding& finding : one.findings()) {
+                Remark remark =
+                    remark_of(finding, shown(one.name()) + ": " + sentence_of(finding, false));
+                if (finding.kind == Kind::broken)
+                    add_broken(remarks, std::move(remark));
+                else
+                    remarks.missing.push_back(std::move(remark));
+            }
+    } else {
+        for (const GateFinding& finding : findings_of(report, Kind::broken).findings)
+            add_broken(remarks, remark_of(finding, sentence_of(finding, true)));
+        const Listed listed = findings_of(report, Kind::missing);
+        for (const GateFinding& finding : listed.findings)
+            remarks.missing.push_back(remark_of(finding, sentence_of(finding, true)));
+        remarks.all_missing = listed.all + report.losses.size();
     }
-    for (const GateFinding& finding : findings_of(report, Kind::broken).findings)
-        add(remarks.broken, finding, sentence_of(finding, true));
-    const Listed listed = findings_of(report, Kind::missing);
-    for (const GateFinding& finding : listed.findings)
-        add(remarks.missing, finding, sentence_of(finding, true));
-    remarks.all_missing = listed.all + report.losses.size();
+    leave_lines(remarks);
     return remarks;
 }
 
@@ -398,7 +445,7 @@ std::string gate_github(const GateReport& report) {
         if (all > fits) line({}, grouped(all - fits) + " more");
     };
     const Remarks remarks = all_remarks(report);
-    put("error", remarks.broken, report.count(Kind::broken));
+    put("error", remarks.broken, remarks.all_broken);
     put("warning", remarks.missing, remarks.all_missing);
     text += fmt::format("::notice title=coalprof {}::{}\n", report.command,
                         annotation_text(headline(report)));

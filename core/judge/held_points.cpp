@@ -7,7 +7,7 @@ namespace {
 
 std::string packed(const Readings& readings) {
     std::string bytes;
-    put_readings(bytes, readings, KeptReasons::all);
+    put_readings(bytes, readings);
     bytes.shrink_to_fit();
     return bytes;
 }

@@ -17,6 +17,7 @@ class HeldPoints {
     void add(const Point& point);
     std::size_t size() const { return points_.size(); }
     Point at(std::size_t index) const;  // as it was added
+    const std::string& name(std::size_t index) const { return points_[index].name; }
 
  private:
     struct Instruction {

@@ -5,11 +5,11 @@
 namespace coalprof {
 namespace {
 
-enum class Packed : std::uint8_t { natural, real, unavailable, unavailable_with_reason };
+enum class Packed : std::uint8_t { natural, real, unavailable };
 
 }  // namespace
 
-void put_readings(std::string& bytes, const Readings& readings, KeptReasons reasons) {
+void put_readings(std::string& bytes, const Readings& readings) {
     static_assert(counter_count <= std::numeric_limits<std::uint8_t>::max());
     const std::size_t count_at = bytes.size();
     put_bytes(bytes, std::uint8_t{0});
@@ -22,11 +22,9 @@ void put_readings(std::string& bytes, const Readings& readings, KeptReasons reas
         } else if (const auto* real = std::get_if<double>(&reading)) {
             put_bytes(bytes, Packed::real);
             put_bytes(bytes, *real);
-        } else if (reasons == KeptReasons::all) {
-            put_bytes(bytes, Packed::unavailable_with_reason);
-            put_bytes(bytes, std::get<Unavailable>(reading).reason);  // it lives with the program
         } else {
             put_bytes(bytes, Packed::unavailable);
+            put_bytes(bytes, std::get<Unavailable>(reading).reason);  // it lives with the program
         }
         ++count;
     });
@@ -45,9 +43,6 @@ void take_readings(const char*& at, Readings& readings) {
                 reading = take_bytes<double>(at);
                 break;
             case Packed::unavailable:
-                reading = Unavailable{"it could not be had"};
-                break;
-            case Packed::unavailable_with_reason:
                 reading = Unavailable{take_bytes<std::string_view>(at)};
                 break;
         }

@@ -28,8 +28,7 @@ T take_bytes(const char*& at) {
     return value;
 }
 
-enum class KeptReasons : bool { none, all };  // of readings that are unavailable
-void put_readings(std::string& bytes, const Readings& readings, KeptReasons reasons);
+void put_readings(std::string& bytes, const Readings& readings);
 // Adds them to `readings`.
 void take_readings(const char*& at, Readings& readings);
 

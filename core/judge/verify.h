@@ -68,7 +68,7 @@ struct VerifyTotals {
     std::uint64_t agreed() const { return compared - disagreements; }
 };
 
-// What `coalprof verify` came to.
+// The outcome of `coalprof verify`.
 struct VerifyReport {
     ResultHead head = {};  // the GPU and the machine
     NamedValues scope = {};

@@ -73,7 +73,7 @@ std::array<std::optional<Cost>, SweepSummary::kinds> costs_of(const Readings& re
     return costs;
 }
 
-// Whether a sentence can name them all.
+// True where a sentence can name them all.
 bool have_short_names(const std::vector<SeenPoint>& points, const std::vector<std::string>& keys) {
     return std::ranges::all_of(points, [&](const SeenPoint& point) {
         return std::ranges::all_of(keys, [&](const std::string& key) {
@@ -144,7 +144,7 @@ class CostComparison {
                            ratios_[0] < 2 ? "than" : "of");
     }
 
-    // Whether points with the same value of it cost the same.
+    // True where points with the same value of it cost the same.
     bool decides_alone(const std::string& key) const {
         std::map<std::string, double> known;
         for (std::size_t i = 0; i < points_.size(); ++i) {
@@ -242,10 +242,13 @@ class CostComparison {
     bool varies_ = false;
 };
 
-// "naive takes ~3.1 times as long as padded", where the times leave no doubt of it.
+// "naive takes ~3.1 times as long as padded", where the times leave no doubt of it and all do the
+// same work.
 std::string slowest_of(const std::vector<SeenPoint>& points, const std::string& key) {
-    if (!std::ranges::all_of(points, [](const SeenPoint& one) { return one.time.has_value(); }))
-        return {};
+    const auto is_timed_alike = [&](const SeenPoint& one) {
+        return one.time && one.useful_bytes == points.front().useful_bytes;
+    };
+    if (!std::ranges::all_of(points, is_timed_alike)) return {};
     const auto middle = [](const SeenPoint& one) { return one.time->middle; };
     const SeenPoint& best = *std::ranges::min_element(points, {}, middle);
     const SeenPoint& worst = *std::ranges::max_element(points, {}, middle);

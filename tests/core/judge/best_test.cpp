@@ -1,5 +1,6 @@
 #include "core/judge/best.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <utility>
@@ -10,6 +11,9 @@
 
 namespace coalprof {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 class Collected : public ResultSink {
  public:
@@ -94,6 +98,22 @@ TEST(Best, measurements_decide_where_every_point_has_one) {
     fast.measured.reset();
     EXPECT_EQ(best_of({slow, fast}, Counter::load_sectors).best.front(),
               (NamedValues{{"stride", 1}}));
+}
+
+// Stride 1 reads 4 KiB with 160 sectors, stride 2 8 KiB with 256: fewer for each byte.
+TEST(Best, totals_of_different_work_say_so_and_which_is_best_for_each_byte) {
+    const auto verdict_of = [](std::uint64_t larger, Counter counter) {
+        Point one = point_of({{"stride", 1}}, 160, 0.8);
+        one.predicted[Counter::useful_bytes] = std::uint64_t{4096};
+        Point two = point_of({{"stride", 2}}, 256, 1);
+        two.predicted[Counter::useful_bytes] = larger;
+        return best_of({one, two}, counter).text;
+    };
+    const std::string text = verdict_of(8192, Counter::load_sectors);
+    EXPECT_THAT(text, HasSubstr("stride 1 need 4 KiB, stride 2 8 KiB"));
+    EXPECT_THAT(text, HasSubstr("per byte, the best is stride 2"));
+    EXPECT_THAT(verdict_of(4096, Counter::load_sectors), Not(HasSubstr("per byte")));
+    EXPECT_THAT(verdict_of(8192, Counter::load_efficiency), Not(HasSubstr("per byte")));
 }
 
 TEST(Best, a_counter_that_the_instructions_do_not_have_is_refused) {

@@ -119,6 +119,18 @@ TEST(Budget, holds_only_where_all_its_conditions_are_fulfilled) {
     EXPECT_EQ(report.points, 3u);
 }
 
+// --name calls a formula by what results call its `formula`.
+TEST(Budget, finds_a_formula_by_either_word_for_its_name) {
+    Point point = point_with({{"formula", "far"}, {"k", 2}}, 9);
+    point.name = "formula=far k=2";
+    for (const char* condition : {"name=far", "formula=far", "name=formula=far*"}) {
+        const GateReport report =
+            report_of(std::string("load_sectors <= 4 if ") + condition, {point});
+        EXPECT_EQ(report.count(Kind::broken), 1u) << condition;
+    }
+    EXPECT_EQ(report_of("load_sectors <= 4 if name=near", {point}).count(Kind::broken), 0u);
+}
+
 // What a unit stands for: powers of 1024 and of 1000, and parts of a second (SI, IEC 80000-13).
 TEST(Budget, has_the_limit_that_its_unit_says) {
     const auto limit = [](const std::string& counter, const std::string& value) {

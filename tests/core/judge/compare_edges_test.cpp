@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "core/judge/compare.h"
-#include "core/judge/packed_points.h"
 
 namespace coalprof {
 namespace {
@@ -200,20 +199,6 @@ TEST(Comparison, misses_a_measurement_on_another_machine_too) {
     (*unavailable.measured)[Counter::l2_read_sectors] = Unavailable{"no such counter"};
     EXPECT_EQ(kinds(unavailable), "");
     EXPECT_EQ(kinds(predicted(Counter::load_sectors, 1)), "missing ");
-}
-
-TEST(PackedPoints, hold_both_ends_of_every_interval) {
-    Point point = estimated(1, 2, 3);
-    point.estimates->intervals.push_back({Counter::duration_seconds, 4, 5});
-    PackedPoints packed;
-    packed.add(point.name, point);
-    Point found;
-    packed.unpack(0, found);
-    ASSERT_TRUE(found.estimates);
-    ASSERT_EQ(found.estimates->intervals.size(), 2u);
-    EXPECT_EQ(found.estimates->of(Counter::l2_read_sectors)->low, 1);
-    EXPECT_EQ(found.estimates->of(Counter::l2_read_sectors)->high, 3);
-    EXPECT_EQ(found.estimates->of(Counter::duration_seconds)->high, 5);
 }
 
 }  // namespace

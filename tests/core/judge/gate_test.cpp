@@ -1,11 +1,14 @@
-// What a gate keeps of its findings, and points in few bytes. What compares and checks find is
-// tested on the command line: tests/cli/gate_test.py.
+// Findings that a gate keeps, lines that it matches and annotations. The findings of compare and
+// check are tested on the command line: tests/cli/gate_test.py.
 #include "core/judge/gate.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "core/judge/budget.h"
 #include "core/judge/compare.h"
-#include "core/judge/packed_points.h"
+#include "core/judge/gate_formats.h"
 #include "core/runtime/signal.h"
 #include "core/write/synthetic.h"
 
@@ -36,45 +39,6 @@ TEST(GateReport, is_a_finding_before_it_is_a_loss) {
     EXPECT_EQ(report.code(), ExitCode::partial);
     report.cases.emplace_back("x").add({.kind = Kind::broken});
     EXPECT_EQ(report.code(), ExitCode::finding);
-}
-
-TEST(PackedPoints, hold_every_number_of_a_point) {
-    PackedPoints packed;
-    const Point measured = synthetic::point(1);
-    const Point failed = synthetic::failed_point(8);
-    packed.add("a key", measured);
-    packed.add(failed.name, failed);
-    EXPECT_EQ(packed.key(0), "a key");
-    EXPECT_EQ(packed.name(0), measured.name);
-    EXPECT_EQ(packed.key(1), failed.name);
-    Point point;
-    packed.unpack(1, point);
-    EXPECT_FALSE(point.failure.empty());
-    EXPECT_FALSE(point.measured);
-    packed.unpack(0, point);
-    ASSERT_TRUE(point.measured && point.timing);
-    EXPECT_EQ(point.timing->high_seconds, measured.timing->high_seconds);
-    for (const CounterInfo& row : all_counters()) {
-        const Reading& before = (*measured.measured)[row.counter];
-        const Reading& now = (*point.measured)[row.counter];
-        EXPECT_EQ(before.index(), now.index()) << row.key;
-        EXPECT_TRUE(!is_number(before) || before == now) << row.key;
-    }
-}
-
-TEST(PackedPoints, leave_nothing_of_the_point_that_was_unpacked_before) {
-    PackedPoints packed;
-    Point measured = synthetic::point(1);
-    measured.estimates = synthetic::estimated_point(32).estimates;
-    packed.add("measured", measured);
-    packed.add("bare", Point{});
-    Point point;
-    packed.unpack(0, point);
-    EXPECT_TRUE(point.measured && point.timing && point.estimates);
-    packed.unpack(1, point);
-    EXPECT_FALSE(point.measured || point.timing || point.estimates);
-    EXPECT_FALSE(is_present(point.predicted[Counter::load_sectors]));
-    EXPECT_EQ(point.name, "bare");
 }
 
 // Its reader has the reason; the newer one waits for nothing and compares with nothing.
@@ -131,6 +95,110 @@ TEST(Comparison, misses_a_counter_only_where_the_machine_is_the_same) {
     EXPECT_EQ(compared(head, {older}, head, {newer}).code(), ExitCode::partial);
     head.machine.name = "c2050";
     EXPECT_EQ(compared(synthetic::head(), {older}, head, {newer}).code(), ExitCode::done);
+}
+
+Point point_of_line(std::uint64_t line, std::uint64_t sectors, const char* kernel = "scale") {
+    Point point;
+    const std::string place = "a.cu:" + std::to_string(line);
+    point.name = place + " ld.global.f32";
+    point.parameters = {{"line", place}, {"kernel", kernel}, {"source_file", "/src/a.cu"}};
+    point.predicted[Counter::load_sectors] = sectors;
+    return point;
+}
+
+// A line was written above both loads: the second stands where none stood, the first where the
+// second did.
+TEST(Comparison, matches_lines_that_moved_by_their_order_within_the_kernel) {
+    ResultHead head = synthetic::head();
+    const GateReport report = compared(head, {point_of_line(3, 10), point_of_line(4, 20)}, head,
+                                       {point_of_line(5, 20), point_of_line(4, 10)});
+    EXPECT_EQ(report.points, 2u);
+    EXPECT_EQ(report.code(), ExitCode::done);
+    ASSERT_EQ(report.notes.size(), 1u);
+    EXPECT_NE(report.notes.front().find("a.cu:4 (was a.cu:3)"), std::string::npos);
+}
+
+TEST(Comparison, matches_lines_by_number_where_one_was_added) {
+    ResultHead head = synthetic::head();
+    const GateReport report =
+        compared(head, {point_of_line(3, 10), point_of_line(4, 20)}, head,
+                 {point_of_line(3, 10), point_of_line(4, 20), point_of_line(5, 7)});
+    EXPECT_EQ(report.points, 2u);
+    EXPECT_EQ(report.count(Kind::broken), 0u);
+}
+
+TEST(Comparison, names_the_instruction_of_a_formula_that_changed) {
+    ResultHead older = synthetic::head();
+    older.sweep.pattern = "formula";
+    older.sweep.formula = "c[i] = a[i] + b[2*i]";
+    ResultHead newer = older;
+    newer.sweep.formula = "c[i] = a[i] + b[3*i]";
+    const auto point_with = [](const char* index) {
+        Point point = synthetic::point(1);
+        point.instructions = {{"a", "load", "f32", "i", {}}, {"b", "load", "f32", index, {}}};
+        return point;
+    };
+    const auto notes = compared(older, {point_with("2*i")}, newer, {point_with("3*i")}).notes;
+    EXPECT_NE(std::ranges::find(notes, "changed: load b[2*i] is load b[3*i] now"), notes.end());
+}
+
+TEST(Comparison, says_that_points_do_different_work) {
+    Point older = synthetic::point(1);
+    older.predicted[Counter::useful_bytes] = std::uint64_t{4096};
+    Point newer = older;
+    newer.predicted[Counter::useful_bytes] = std::uint64_t{8192};
+    const ResultHead head = synthetic::head();
+    const auto notes_of = [&](const Point& point) {
+        return compared(head, {older}, head, {point}).notes.size();
+    };
+    EXPECT_EQ(notes_of(newer), 1u);
+    EXPECT_EQ(notes_of(older), 0u);
+}
+
+std::size_t annotations_of(const GateReport& report) {
+    const std::string text = gate_github(report);
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = text.find("::error", at)) != text.npos; ++at) ++count;
+    return count;
+}
+
+// The kernel's own row, the line that wastes and another line that wastes for the same reason.
+TEST(GateFormats, annotate_each_cause_once_at_the_line_that_wastes_most) {
+    BudgetJudge judge({parse_budget("load_sectors <= 8", "--budget")}, nullptr);
+    judge.begin(synthetic::head());
+    Point kernel = point_of_line(0, 40);
+    kernel.name = "scale";
+    kernel.parameters = {{"line", "all"}, {"kernel", "scale"}};
+    for (const Point& point : {kernel, point_of_line(3, 30), point_of_line(4, 10)})
+        judge.point(point);
+    LineFinding finding{.point = "a.cu:3 ld.global.f32",
+                        .others = {"a.cu:4 ld.global.f32"},
+                        .kernel = "scale",
+                        .cause = "strided",
+                        .text = "Lanes are apart.",
+                        .fix = "Move them.",
+                        .like = {}};
+    ResultTail tail;
+    tail.findings.push_back(std::move(finding));
+    judge.finish(tail);
+    const GateReport report = std::move(judge).report();
+    EXPECT_EQ(report.count(Kind::broken), 3u);
+    EXPECT_EQ(annotations_of(report), 1u);
+    EXPECT_NE(gate_github(report).find("file=/src/a.cu,line=3,"), std::string::npos);
+    EXPECT_NE(gate_github(report).find("a.cu:3 ld.global.f32: "), std::string::npos);
+}
+
+TEST(GateFormats, annotate_a_kernel_that_got_worse_at_its_line_alone) {
+    Point kernel = point_of_line(0, 10);
+    kernel.name = "scale";
+    kernel.parameters = {{"line", "all"}, {"kernel", "scale"}};
+    Point worse = kernel;
+    worse.predicted[Counter::load_sectors] = std::uint64_t{30};
+    const ResultHead head = synthetic::head();
+    const GateReport report =
+        compared(head, {kernel, point_of_line(3, 10)}, head, {worse, point_of_line(3, 30)});
+    EXPECT_EQ(report.count(Kind::broken), 2u);
+    EXPECT_EQ(annotations_of(report), 1u);
 }
 
 }  // namespace

@@ -1,0 +1,30 @@
+// Source lines whose numbers have changed: which instruction of an older result is which of a newer
+// one. An edit above a kernel moves all its lines, and none of them is another instruction for it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/result/result.h"
+
+namespace coalprof {
+
+struct LineOfPoint {
+    std::string point;        // its name: "a.cu:3 ld.global.f32 #2"
+    std::string instruction;  // what tells it from others without the line: kernel, launch, name
+    std::string file;
+    std::uint64_t line = 0;
+    std::string place() const;  // "a.cu:3"
+};
+// None for a point that is no source line.
+std::optional<LineOfPoint> line_of(const Point& point);
+
+// The name of the older point for that of the newer one, in the order of the lines. Where there are
+// more or fewer instructions of a kind than there were, only equal names match.
+std::map<std::string, LineOfPoint> lines_before(std::vector<LineOfPoint> older,
+                                                std::vector<LineOfPoint> newer);
+
+}  // namespace coalprof
