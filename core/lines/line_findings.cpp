@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "core/access/warps_file.h"
 #include "core/count/shared_memory.h"
 #include "core/explain/explanation.h"
 #include "core/text/error.h"
@@ -75,6 +76,19 @@ const WarpAccess* example_of(const LineSummary& line, const Machine& machine) {
         return std::pair(entry.second.waste, entry.second.warps);
     });
     return most == groups.end() || most->second.waste == 0 ? nullptr : most->second.first;
+}
+
+// A line of a warps file that is the same whatever the program's addresses were.
+std::string line_of_warp(const std::string& point, WarpAccess warp) {
+    std::uint64_t lowest = ~std::uint64_t{0};
+    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+        if ((warp.active_lanes >> lane & 1) != 0) lowest = std::min(lowest, warp.addresses[lane]);
+    for (std::uint64_t& address : warp.addresses) address -= lowest / line_bytes * line_bytes;
+    std::string name = point;
+    std::ranges::replace(name, ' ', '_');
+    std::ranges::replace(name, '#', '_');
+    std::string line = warps_file_line(name, warp).value_or("");
+    return line.substr(0, line.find('\n'));
 }
 
 // As explain takes it. Empty where no pattern is alike.
@@ -201,6 +215,7 @@ std::optional<Caused> cause_of(const LineReport& report, const std::string& poin
         finding.text = reasons.why;
         finding.fix = reasons.mend;
         finding.like = pattern_like(explained.accesses.front().shape, site.space);
+        finding.warp = line_of_warp(point, *warp);
         finding.saves_seconds = report.saves_seconds;
         // However far a warp is misaligned, the cause is one.
         const bool has_distance = reasons.cause != Cause::misaligned;

@@ -114,6 +114,7 @@ LineFinding finding_from(JsonView item) {
     if (const auto others = item.find("other_points"))
         for (const JsonView name : *others)
             finding.others.push_back(text_of(name, "findings.other_points"));
+    if (item.find("warp")) finding.warp = text_in(item, what, "warp");
     if (item.find("kernel")) finding.kernel = text_in(item, what, "kernel");
     if (item.find("kernel_seconds"))
         finding.kernel_seconds = number_in(item, what, "kernel_seconds");

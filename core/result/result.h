@@ -99,6 +99,9 @@ struct LineFinding {
     std::string fix;
     std::string
         like;  // the pattern of the catalog that it looks like: "stride --at 3"; may be empty
+    // A warp of it as a line of a warps file, counted from the line of its lowest address; empty:
+    // none was kept.
+    std::string warp = {};
     // About, of the time of all launches: the kernel's by the share of its sectors that is wasted,
     // or the time that the passes take. None: the kernel's time is not known.
     std::optional<double> saves_seconds = {};

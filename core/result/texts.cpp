@@ -39,7 +39,7 @@ void each_text(ResultTail& tail, const VisitText& visit) {
     }
     for (LineFinding& one : tail.findings) {
         for (std::string* text :
-             {&one.point, &one.kernel, &one.cause, &one.text, &one.fix, &one.like})
+             {&one.point, &one.kernel, &one.cause, &one.text, &one.fix, &one.like, &one.warp})
             visit(*text);
         for (std::string& other : one.others) visit(other);
     }

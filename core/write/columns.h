@@ -1,6 +1,6 @@
-// What the columns of a format with fixed columns are. They are settled by the first points, which
-// are held back until then: a sweep's later points have the same counters, and a file of mixed
-// warps shows all of its instructions early.
+// Columns of a format whose columns are fixed. The first points settle them, and are held back
+// until then: a sweep's later points have the same counters, and a file of mixed warps shows all of
+// its instructions early.
 #pragma once
 
 #include <array>
@@ -42,8 +42,8 @@ class SeenCounters {
 // The keys of the points' parameters, in order of appearance.
 std::vector<std::string> parameter_keys(const std::vector<Point>& points);
 
-// Whether a parameter says the same as another one and tells no points apart. A size does where
-// there is a grid.
+// True for a parameter that says the same as another one and tells no points apart: a size does
+// where there is a grid.
 bool follows_from_others(std::string_view key, bool has_grid);
 
 // The whole number from 0 on that a parameter is.

@@ -14,7 +14,7 @@
 namespace coalprof {
 namespace {
 
-// What is asked for first, as far as there is something to see of it.
+// The counters that are drawn first, as far as they vary.
 constexpr std::array favourites{Counter::load_sectors_per_request,
                                 Counter::store_sectors_per_request,
                                 Counter::duration_seconds,
@@ -31,7 +31,7 @@ constexpr std::array favourites{Counter::load_sectors_per_request,
                                 Counter::load_sectors,
                                 Counter::store_sectors};
 
-// What can be drawn: beyond, scales overflow.
+// Scales overflow beyond.
 bool is_drawable(double value) { return std::abs(value) <= 1e300; }
 
 }  // namespace
@@ -98,10 +98,12 @@ Curves::Along Curves::along_of(const ResultColumns& result) {
     };
     const ResultColumns::Parameter* chosen = nullptr;
     for (const auto* parameter : result.varying()) {
-        const bool are_numbers =
-            std::all_of(parameter->values.begin(), parameter->values.end(), is_number);
-        if (!are_numbers) continue;
-        if (!chosen || parameter->key == parameter_of(result.head.sweep)) chosen = parameter;
+        const bool are_numbers = std::ranges::all_of(parameter->values, is_number);
+        const bool is_swept = parameter->key == parameter_of(result.head.sweep);
+        if (are_numbers && (!chosen || is_swept)) chosen = parameter;
+        if (are_numbers || !is_swept) continue;
+        chosen = nullptr;  // along names, such as lines of a program
+        break;
     }
     if (!chosen) {
         along.title = "point";
@@ -119,31 +121,58 @@ Curves::Along Curves::along_of(const ResultColumns& result) {
 }
 
 // "dlcm=cg machine=h200": what tells the curve of a point from the others.
-std::string Curves::key_of_curve(const ResultColumns& result, const Along& along,
+std::string Curves::key_of_curve(const std::vector<const ResultColumns::Parameter*>& telling,
                                  std::size_t point) {
     std::string key;
-    for (const auto* parameter : result.varying())
-        if (parameter->key != along.own_key && along.own_key != "" &&
-            parameter->key != source_file_parameter)
+    for (const auto* parameter : telling)
+        if (parameter->key != source_file_parameter)
             key += fmt::format("{}{}={}", key.empty() ? "" : " ", parameter->key,
                                text_of(parameter->values[point]));
     return key;
 }
 
+// Names of kernels are long: their short form and the launch tell them apart.
+std::string Curves::name_to_show(const ResultColumns& result, std::size_t point) {
+    const auto text = [&](std::string_view key) {
+        const auto known =
+            std::ranges::find(result.parameters, key, &ResultColumns::Parameter::key);
+        return known == result.parameters.end() ? std::string() : text_of(known->values[point]);
+    };
+    const bool is_kernel = parameter_of(result.head.sweep) == "kernel" && !text("kernel").empty();
+    return is_kernel ? fmt::format("{} {} {}", text("kernel"), text("grid"), text("block"))
+                     : result.names[point];
+}
+
+// Points of one name are at one place, whichever result they are of.
+void Curves::stand_along_names() {
+    if (std::ranges::any_of(alongs_, [](const Along& one) { return !one.own_key.empty(); })) return;
+    std::map<std::string, std::size_t> places;
+    for (std::size_t r = 0; r < alongs_.size(); ++r)
+        for (std::size_t i = 0; i < alongs_[r].values.size(); ++i) {
+            const std::string& name = gathered_.results()[r].names[i];
+            const auto [at, is_new] = places.emplace(name, names_.size());
+            if (is_new) names_.push_back(name_to_show(gathered_.results()[r], i));
+            alongs_[r].values[i] = static_cast<double>(at->second);
+        }
+}
+
 void Curves::finish(const ResultTail& tail) {
     gathered_.finish(tail);
     for (const ResultColumns& result : gathered_.results()) {
-        alongs_.push_back(along_of(result));
+        const Along& along = alongs_.emplace_back(along_of(result));
         auto& keys = keys_.emplace_back();
+        const auto telling = along.own_key.empty() ? std::vector<const ResultColumns::Parameter*>()
+                                                   : result.distinguishing(along.own_key);
         const std::string of_result =
             gathered_.results().size() > 1 ? label_of(result.head) : std::string();
         for (std::size_t i = 0; i < result.names.size(); ++i) {
-            const std::string key = key_of_curve(result, alongs_.back(), i);
+            const std::string key = key_of_curve(telling, i);
             std::string label = of_result;
             if (!key.empty()) label += (label.empty() ? "" : ": ") + key;
             keys.push_back(colors_.emplace(label, colors_.size()).first->second);
         }
     }
+    stand_along_names();
 }
 
 std::vector<Counter> Curves::counters() const {

@@ -40,8 +40,8 @@ struct Curve {
     std::vector<Place> places;  // by x
 };
 
-// Of the values that are swept: logarithmic where each is a multiple of the one before (1..1024*2),
-// the values then being its ticks.
+// The axis of the swept values: logarithmic where each is a multiple of the one before (1..1024*2);
+// its ticks are then those values.
 PlotAxis axis_along(const std::vector<Curve>& curves, int count);
 
 // A counter over two parameters that are whole numbers, each of more than two values.
@@ -68,13 +68,16 @@ class Curves {
     std::vector<Counter> counters() const;
     // The predicted curves before the measured ones of the same color.
     std::vector<Curve> of(Counter counter) const;
-    // Of one result with two such parameters, as measured where all of it was; none: it has curves.
+    // None where there are several results, or no two such parameters: these have curves. Measured
+    // numbers where every point has one.
     std::optional<HeatMap> map_of(Counter counter) const;
     // By color. One curve alone has no name.
     std::vector<std::string> labels() const;
     std::string title() const { return label_of(gathered_.results().front().head); }
-    // What is swept, of the first result.
+    // The swept parameter of the first result.
     const std::string& along() const { return alongs_.front().title; }
+    // Points that stand along no number, such as kernels: x is the index of the name.
+    const std::vector<std::string>& names() const { return names_; }
 
  private:
     // Where points stand along x: the parameter that is swept, else their number.
@@ -84,13 +87,16 @@ class Curves {
         std::string own_key;  // of the parameter; empty: numbers
     };
     static Along along_of(const ResultColumns& result);
-    static std::string key_of_curve(const ResultColumns& result, const Along& along,
+    void stand_along_names();
+    static std::string name_to_show(const ResultColumns& result, std::size_t point);
+    static std::string key_of_curve(const std::vector<const ResultColumns::Parameter*>& telling,
                                     std::size_t point);
 
     ResultGatherer gathered_;
     std::vector<Along> alongs_;                   // of the results
     std::vector<std::vector<std::size_t>> keys_;  // colors of their points
     std::map<std::string, std::size_t> colors_;   // of curves, by label
+    std::vector<std::string> names_;              // empty where any result is along a number
 };
 
 }  // namespace coalprof

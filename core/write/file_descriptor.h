@@ -1,5 +1,5 @@
-// What output files and standard output share: owning a descriptor, and writing all of a text to
-// one whatever the system makes of it.
+// Shared by output files and standard output: a descriptor that is closed by its owner, and a write
+// that ends only when all of the text is written.
 #pragma once
 
 #include <string>

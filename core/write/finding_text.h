@@ -1,4 +1,4 @@
-// What is wrong with a line of a program, as people read it.
+// Findings about lines of a program as sentences.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@ namespace coalprof {
 
 // "app.cu:19 st.global.f32: Neighbouring lanes are ... Fix: Lay ... Saves about 2.9 ms."
 std::string finding_text(const LineFinding& finding, bool is_ascii);
-// What shows the same in a small case: "coalprof explain stride --at 3"; empty: no pattern is like
-// it.
+// A command that shows the same in a small case: "coalprof explain stride --at 3"; empty: no
+// pattern is like it.
 std::string finding_command(const LineFinding& finding);
 
 }  // namespace coalprof

@@ -23,7 +23,7 @@ bool look_equal(const TableItem& item, const Reading& a, const Reading& b) {
     return is_rate ? are_close(a, b, 1e-4) : a == b;
 }
 
-// Of estimates three digits are printed.
+// Three digits of an estimate are printed.
 bool predictions_look_equal(const TableItem& item, const Point& a, const Point& b) {
     const bool is_estimate = item.interval(a) != nullptr;
     if (is_estimate != (item.interval(b) != nullptr)) return false;
@@ -102,7 +102,7 @@ ItemFacts facts_of(TableItem item, const std::vector<Point>& points) {
     const auto has_this_prediction = [&](const Point& point) {
         return predictions_look_equal(item, point, first);
     };
-    // Of a point that failed nothing is expected but its prediction.
+    // A point that failed has nothing but its prediction.
     const auto has_this_measurement = [&](const Point& point) {
         return !point.failure.empty() || look_equal(item, item.measured(point), measurement);
     };

@@ -1,5 +1,5 @@
-// What the points of a table say together about each item: whether prediction and measurement
-// agree, whether it is the same everywhere. Where the item is shown follows from it.
+// Facts about an item over all points of a table: do prediction and measurement agree, is it the
+// same everywhere? They decide where the item is shown.
 #pragma once
 
 #include <cstdint>

@@ -20,11 +20,12 @@
 namespace coalprof {
 namespace {
 
-// What a power failure may take. A process that is killed loses nothing: the system has the bytes.
+// A power failure may take so much. A process that is killed loses nothing: the system has the
+// bytes.
 constexpr std::chrono::seconds between_syncs{1};
 constexpr int journal_flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 constexpr int most_journals = 9;  // of one output
-// Of every line of a journal.
+// Every line of a journal begins so.
 constexpr std::string_view journal_line_start = R"({"schema":"coalprof/)";
 
 // Behind the last line that has an end; negative with errno set where it cannot be read.
@@ -44,7 +45,8 @@ off_t end_of_lines(int fd) {
     return at;
 }
 
-// What a run leaves that is killed before its first line is whole. Anything else is somebody's.
+// True for what a run leaves that is killed before its first line is whole. Anything else is
+// somebody's.
 bool is_unused_journal(int fd) {
     std::array<char, journal_line_start.size()> begin{};
     const ssize_t size = ::pread(fd, begin.data(), begin.size(), 0);

@@ -40,12 +40,12 @@ class Journal : public ResultSink {
 
     // Before the first point: adds to this file of an earlier run. False where another run does.
     bool go_on(const std::string& path);
-    // Of the same sweep: these are taken away, too, when the result is complete.
+    // Other journals of the same sweep, removed with this one when the result is complete.
     void supersede(std::vector<std::string> paths) { superseded_ = std::move(paths); }
 
     // After begin(). A point that is replayed comes from the journal itself and is in it.
     void keep(const Point& point, bool is_replayed);
-    // Whether the points of an interrupted run will be found here.
+    // True where an interrupted run leaves its points here.
     bool is_kept() const { return is_kept_; }
 
     void begin(const ResultHead& head) override;

@@ -179,6 +179,7 @@ std::string json_of_findings(const std::vector<LineFinding>& findings) {
         if (finding.saves_interval_seconds)
             one["saves_interval_seconds"] = *finding.saves_interval_seconds;
         if (!finding.others.empty()) one["other_points"] = finding.others;
+        if (!finding.warp.empty()) one["warp"] = finding.warp;
         if (!finding.kernel.empty()) one["kernel"] = finding.kernel;
         if (finding.kernel_seconds) one["kernel_seconds"] = *finding.kernel_seconds;
         if (finding.launches) one["launches"] = *finding.launches;

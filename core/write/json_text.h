@@ -20,8 +20,8 @@ void put_json_value(TextBuffer& out, const Value& value);
 std::string json_of_values(const NamedValues& values);
 // The "meta" object of a result.
 std::string json_of_meta(const ResultHead& head);
-// Of the sweep all but what can be long: the text of formulas, where they were saved, what only
-// this pattern has.
+// The sweep without its long members: the text of formulas, their file, and options of this pattern
+// alone.
 std::string json_of_short_sweep(const ResultHead& head);
 std::string json_of_warnings(const std::vector<Warning>& warnings);
 // "status", "verdicts" where there are some, and "warnings"; `between` stands behind their commas.

@@ -1,5 +1,5 @@
-// What commands print that list things, as documents and tables for programs: JSON with what made
-// it, {"schema": "coalprof/1", "meta": {...}, KEY: [rows]}, one row a line, CSV, Markdown.
+// Lists that commands print, for programs: JSON with its origin, {"schema": "coalprof/1", "meta":
+// {...}, KEY: [rows]}, JSON lines, CSV, Markdown.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace coalprof {
 
-// Of the head only version, command line and time.
+// Reads only version, command line and time of the head.
 std::string list_as_json(const ResultHead& head, const ListDocument& list);
 std::string list_as_jsonl(const ListDocument& list);
 // Columns are the keys of all rows; a list is one cell, with blanks between its values.

@@ -40,7 +40,7 @@ double sets_the_unit(Unit unit, const std::vector<double>& numbers) {
     return smallest;
 }
 
-// Of an estimate that is `shown` so: as many as its digits take.
+// As many decimals as the digits of an estimate take that is `shown` so.
 int decimals_of_estimate(double shown) {
     if (shown == 0) return estimate_digits - 1;
     const int power = static_cast<int>(std::floor(std::log10(shown)));

@@ -36,7 +36,7 @@ bool is_measured(std::string_view key) {
            measured_parameters.end();
 }
 
-// What samples have besides the names of options and parameters.
+// Labels of samples besides the names of options and parameters.
 constexpr std::array<std::string_view, 9> own_labels{
     "point", "source", "repetition", "result", "part", "swept", "gpu", "gpu_uuid", "program"};
 
@@ -111,8 +111,8 @@ class OpenMetricsWriter : public ResultSink {
         std::vector<std::string> of_points;
     };
 
-    // What no point says: the GPU, the program, and where several results live side by side which
-    // one it is. Two files of one folder have two names, whatever is in them.
+    // Facts that no point holds: the GPU, the program, and the result's name where several live
+    // side by side. Two files of one folder have two names, whatever is in them.
     LabelSet labels_of(const ResultHead& head) const {
         LabelSet all{{"result", name_}, {"program", program_in(head)}};
         if (!head.sweep.file.empty()) all["file"] = head.sweep.file;
@@ -237,7 +237,7 @@ class OpenMetricsWriter : public ResultSink {
         }
     }
 
-    // Of each result for itself; `value` answers none where it has none.
+    // One sample for each result; `value` answers none where it has none.
     template <typename Value>
     void put_fact(std::string_view name, std::string_view help, const Value& value) {
         put_head(name, help);

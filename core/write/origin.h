@@ -1,5 +1,5 @@
-// What was run, as the points of a result or its head say it: what points of several results that
-// are put together, in one data frame or one database, are told apart by.
+// The origin of a point: what was run, as the point or its result's head says. It tells points of
+// several results apart in one data frame or database.
 #pragma once
 
 #include <cstddef>

@@ -72,11 +72,11 @@ std::string temporary_folder() {
     return folder && *folder == '/' ? folder : "/tmp";
 }
 
-// Whether a folder takes no new file, although a file in it may be written.
+// True where a folder takes no new file, although a file in it may be written.
 bool refuses_files(int error) { return error == EACCES || error == EPERM || error == EROFS; }
 
-// Whether a file cannot be replaced, although it may be written: EBUSY is a mount point, EPERM
-// somebody else's in a sticky folder, EXDEV a temporary file elsewhere.
+// True where a file cannot be replaced, although it may be written: EBUSY is a mount point, EPERM
+// somebody else's file in a sticky folder, EXDEV a temporary file elsewhere.
 bool refuses_replacement(int error) {
     return error == EBUSY || error == EXDEV || refuses_files(error);
 }
@@ -138,7 +138,7 @@ void OutputFile::claim(const std::string& place, const OutputClaim::Files& files
 }
 
 void OutputFile::open_directly() {
-    // Of a pipe without a reader, this waits.
+    // This waits where a pipe has no reader.
     while ((fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY)) < 0) {
         if (errno != EINTR) fail("write", errno);
         stop_if_asked();

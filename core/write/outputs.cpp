@@ -15,17 +15,19 @@ namespace {
 Unavailable why_absent(Counter counter, const Readings& there, bool is_measured) {
     const std::string_view key = key_of(counter);
     if (counter == Counter::duration_seconds && !is_measured)
-        return {"time is predicted of launches in device memory, on boards whose rates are known"};
+        return {
+            "times are predicted only for launches in device memory, on boards whose rates are "
+            "known"};
     if (key.ends_with("_transactions") || key.ends_with("_transaction_bytes"))
-        return {"machines before compute capability 7.0 have transactions, of what a launch does"};
+        return {"before compute capability 7.0, launches are counted in transactions"};
     if (key.starts_with("atomic_") && is_present(there[Counter::reduce_requests]))
-        return {"nothing reads what its atomics return, and counters of reduce_ have them"};
+        return {"nothing uses what its atomics return: reduce_... counts them"};
     if (key.starts_with("reduce_") && is_present(there[Counter::atomic_requests]))
-        return {"its atomics return a value, and counters of atomic_ have them"};
-    return {"this launch has no such access, or this machine no such counter"};
+        return {"its atomics return a value: atomic_... counts them"};
+    return {"this launch has no such access, or this machine has no such counter"};
 }
 
-// Whether several instructions of the launch are counted by one counter.
+// True where one counter counts several instructions of the launch.
 bool sums_instructions(const Point& point) {
     const auto& all = point.instructions;
     return std::ranges::any_of(all, [&](const InstructionResult& one) {
@@ -91,8 +93,8 @@ class Outputs::Output {
         file_->commit();
         return file_->remark();
     }
-    // Of an interrupted run: what it was to replace may be a whole result. Of no points there is
-    // nothing to keep.
+    // Ends an interrupted run: the file that it was to replace may be a whole result. Without
+    // points there is nothing to keep.
     std::string commit_part(std::uint64_t points) {
         if (!file_) return {};
         if (points > 0 && takes_part_) return commit();

@@ -1,5 +1,5 @@
-// What every page of `html` is made of: core/write/page/report.css and the scripts beside it,
-// which travel in the program.
+// Style and scripts of every page of `html`: core/write/page/report.css and the scripts beside it,
+// which are built into the program.
 #pragma once
 
 #include <string_view>

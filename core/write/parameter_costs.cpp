@@ -14,7 +14,7 @@
 namespace coalprof {
 namespace {
 
-// What is said of samples of one parameter whose costs differ.
+// Finds the sentence for samples of one parameter whose costs differ.
 class OneParameter {
  public:
     OneParameter(std::string_view key, std::string_view noun, bool is_over_ideal,
@@ -70,8 +70,8 @@ class OneParameter {
         }
         return {};
     }
-    // Of values that were not tried a multiple says something only where neighbours were tried, one
-    // after the other from one multiple to the next.
+    // A multiple says something about values that were not tried only where neighbours were tried,
+    // one after the other from one multiple to the next.
     bool is_seen_whole(std::uint64_t divisor) const {
         std::set<std::uint64_t> values;
         for (const ValueCost& one : samples_) values.insert(*natural_number(one.value));

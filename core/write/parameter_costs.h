@@ -1,6 +1,6 @@
-// What can be said of a cost that depends on one parameter: which multiples are cheap, whether it
-// rises, what costs most. Every sentence holds for all the values that were tried, and none says
-// more of others than those bear out.
+// Sentences about a cost that depends on one parameter: which multiples are cheap, does it rise,
+// which value costs most. Each holds for all values that were tried, and says no more of others
+// than those show.
 #pragma once
 
 #include <string>

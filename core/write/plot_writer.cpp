@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/text/describe.h"
+#include "core/text/utf8.h"
 #include "core/write/curves.h"
 #include "core/write/labels.h"
 #include "core/write/number_text.h"
@@ -24,7 +25,7 @@ constexpr std::size_t least_width = 40;
 constexpr std::size_t most_width = 100;
 constexpr std::size_t usual_width = 80;
 
-// What a drawing is made of; each takes one column.
+// The characters of a drawing; each takes one column.
 struct Marks {
     std::string_view upright, tick, corner, level, band;
     std::array<std::string_view, most_curves> curves;
@@ -68,7 +69,8 @@ class PlotWriter : public ResultSink {
             panels.emplace_back(counter, curves_.of(counter));
         for (const auto& [counter, curves] : panels)
             for (const Curve& curve : curves) sides_[curve.is_measured] = true;
-        for (const auto& [counter, curves] : panels) put_panel(counter, curves);
+        for (const auto& [counter, curves] : panels)
+            curves_.names().empty() ? put_panel(counter, curves) : put_bars(counter, curves);
         if (panels.empty()) put_line("There is nothing to draw.");
         put_legend();
         text_.hand_over(out_);
@@ -76,6 +78,33 @@ class PlotWriter : public ResultSink {
 
  private:
     using Row = std::vector<std::string_view>;
+
+    // Names in place of numbers to stand along.
+    void put_bars(Counter counter, const std::vector<Curve>& curves) {
+        constexpr std::size_t name_columns = 28;
+        constexpr std::size_t number_columns = 12;
+        std::vector<double> numbers;
+        for (const Curve& curve : curves)
+            for (const Curve::Place& place : curve.places) numbers.push_back(place.y);
+        const double most = *std::ranges::max_element(numbers);
+        const NumberStyle style = style_for(info(counter), numbers, ascii_);
+        const Labels labels = labels_with_ends(curves_.names(), name_columns, ascii_);
+        put_line(fmt::format("\n{}{}", phrase_of(counter),
+                             style.unit.empty() ? "" : fmt::format(" ({})", style.unit)));
+        const std::size_t room = width_ - std::min(width_, name_columns + number_columns + 2);
+        for (std::size_t i = 0; i < curves_.names().size(); ++i)
+            for (const Curve& curve : curves)
+                for (const Curve::Place& place : curve.places) {
+                    if (place.x != static_cast<double>(i)) continue;
+                    const double share = most > 0 ? std::max(0.0, place.y / most) : 0;
+                    std::string line = labels.at(curves_.names()[i]);
+                    line += std::string(name_columns + 1 - terminal_columns(line), ' ');
+                    for (auto left = std::lround(share * static_cast<double>(room)); left > 0;
+                         --left)
+                        line += mark_of(curve);
+                    put_line(line + ' ' + number_text(place.y, style));
+                }
+    }
 
     void put_panel(Counter counter, const std::vector<Curve>& curves) {
         Range y{0, -HUGE_VAL};

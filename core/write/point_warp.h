@@ -1,5 +1,5 @@
-// What the drawing of a point needs beyond its numbers: where the lanes of one of its warps go.
-// Results do not hold it; whoever knows how points are made can tell it.
+// The addresses of one warp, which the drawing of a point needs beyond its numbers. Results do not
+// hold them; whoever knows how points are made can give them.
 #pragma once
 
 #include <cstdint>

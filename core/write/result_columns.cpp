@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "core/text/error.h"
 
@@ -34,6 +35,28 @@ std::vector<const ResultColumns::Parameter*> ResultColumns::varying() const {
         const auto differs = [&](const Value& value) { return value != parameter.values.front(); };
         if (std::any_of(parameter.values.begin(), parameter.values.end(), differs))
             list.push_back(&parameter);
+    }
+    return list;
+}
+
+std::vector<const ResultColumns::Parameter*> ResultColumns::distinguishing(
+    std::string_view along) const {
+    std::vector<const Parameter*> list = varying();
+    std::erase_if(list, [&](const Parameter* one) { return one->key == along; });
+    const auto told_apart = [&](const std::vector<const Parameter*>& by) {
+        std::set<std::string> keys;
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            std::string key;
+            for (const Parameter* one : by) key += text_of(one->values[i]) + '\n';
+            keys.insert(std::move(key));
+        }
+        return keys.size();
+    };
+    const std::size_t all = told_apart(list);
+    for (std::size_t k = list.size(); k-- > 0 && list.size() > 1;) {
+        std::vector<const Parameter*> rest = list;
+        rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(k));
+        if (told_apart(rest) == all) list = std::move(rest);
     }
     return list;
 }

@@ -38,8 +38,11 @@ struct ResultColumns {
     std::vector<std::size_t> failed;    // points
 
     const ResultColumn* find(Counter counter, bool is_measured) const;
-    // What points differ in: those parameters that have more than one value.
+    // Parameters that have more than one value.
     std::vector<const Parameter*> varying() const;
+    // Those that tell points apart beside `along` (empty: beside none): nothing that follows from
+    // others, such as the pitch of a variant's tile.
+    std::vector<const Parameter*> distinguishing(std::string_view along) const;
 };
 
 // Gathers one result or several, one after the other: each begin() begins another. Throws Error

@@ -22,7 +22,7 @@ std::optional<std::uint64_t> whole_number(const Point& point, const std::string&
     return value ? natural_number(*value) : std::nullopt;
 }
 
-// Whether these rise by one step or by one factor; then `text` says them as --range would.
+// Values that rise by one step or by one factor; `text` then says them as --range would.
 class EvenRun {
  public:
     bool takes(std::uint64_t value) const {

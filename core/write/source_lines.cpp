@@ -77,10 +77,10 @@ std::vector<ListedSource> source_files(const ResultColumns& result) {
 
 SourceText text_of_source(const ListedSource& source, const FindSource& find) {
     if (source.name.empty())
-        return {{},
-                "The program says no lines of these: compile it with nvcc -lineinfo, where it is "
-                "yours."};
-    if (!find) return {{}, "Source files are not read here."};
+        return {
+            {},
+            "These have no source lines: if the code is yours, compile it with nvcc -lineinfo."};
+    if (!find) return {{}, "This command reads no source files."};
     return find(source.file.empty() ? source.name : source.file);
 }
 
@@ -102,7 +102,7 @@ Json tree_of(const ListedSource& source, const FindSource& find, std::size_t& ro
                            (found.text.empty() || found.text.ends_with('\n') ? 0U : 1U);
         if (*numbers.rbegin() > lines)
             found.why_not = fmt::format(
-                "It has {} lines now, and the program was built from one with more.", lines);
+                "The file has {} lines now; the program was built from a longer one.", lines);
         else
             blocks = tree_of(source_blocks(found.text, numbers));
         const std::size_t bytes = text_of(blocks).size();

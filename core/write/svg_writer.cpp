@@ -28,6 +28,12 @@ constexpr double right = 16;
 constexpr double above = 30;  // of a panel: its title
 constexpr double below = 26;  // its numbers along x
 constexpr double legend_line = 18;
+// Bars, for points that have names.
+constexpr std::size_t most_bar_names = 24;
+constexpr std::size_t bar_name_columns = 38;
+constexpr double bars_left = 260;
+constexpr double bar_height = 14;
+constexpr double bar_number_width = 84;
 
 class SvgWriter : public ResultSink {
  public:
@@ -41,8 +47,12 @@ class SvgWriter : public ResultSink {
         double top = 34;
         for (const Counter counter : curves_.counters()) {
             const std::optional<HeatMap> map = curves_.map_of(counter);
-            body += map ? map_panel(counter, *map, top, curves_.along()) : panel(counter, top);
             has_maps_ |= map.has_value();
+            if (!curves_.names().empty()) {
+                body += bar_panel(counter, top);
+                continue;
+            }
+            body += map ? map_panel(counter, *map, top, curves_.along()) : panel(counter, top);
             top += above + panel_height + below;
         }
         if (!has_maps_) body += legend(top);
@@ -88,6 +98,55 @@ class SvgWriter : public ResultSink {
             text += line(curve, x_of, y_of);
         }
         return text + "</g>\n";
+    }
+
+    // Names in place of numbers to stand along: a bar for each, and `top` goes below them.
+    std::string bar_panel(Counter counter, double& top) {
+        const std::vector<Curve> curves = curves_.of(counter);
+        const std::vector<std::string>& names = curves_.names();
+        std::vector<std::vector<std::pair<const Curve*, const Curve::Place*>>> bars(names.size());
+        std::vector<double> numbers;
+        for (const Curve& curve : curves)
+            for (const Curve::Place& place : curve.places) {
+                bars[static_cast<std::size_t>(place.x)].emplace_back(&curve, &place);
+                numbers.push_back(place.y);
+            }
+        const double most = *std::ranges::max_element(numbers);
+        const NumberStyle style = style_for(info(counter), numbers, false);
+        const Labels labels = labels_with_ends(names, bar_name_columns, false);
+        std::string text = title_text(counter, style.unit, top);
+        double y = top + above;
+        std::size_t shown_names = 0;
+        std::size_t left_out = 0;
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            if (bars[i].empty()) continue;
+            if (++shown_names > most_bar_names && ++left_out > 0) continue;
+            text += tick(bars_left - 6, y + 11, "end", shown(labels.at(names[i])));
+            for (const auto& [curve, place] : bars[i])
+                text += bar(*curve, *place, most > 0 ? place->y / most : 0, style, y);
+            y += 5;
+        }
+        if (left_out > 0)
+            text += tick(bars_left, y + 11, "start", fmt::format("{} more are left out", left_out));
+        top = y + bar_height + 6;
+        return text + "</g>\n";
+    }
+    // Moves `y` below it.
+    std::string bar(const Curve& curve, const Curve::Place& place, double share,
+                    const NumberStyle& style, double& y) {
+        (curve.is_measured ? has_measured_ : has_predicted_) = true;
+        const double wide = std::max(0.0, share) * (svg_width - bars_left - bar_number_width);
+        const bool is_estimate = !curve.is_measured && place.has_band;
+        std::string text = fmt::format(
+            "<rect class=\"bar {} s{} f{}\" x=\"{:.0f}\" y=\"{:.1f}\" width=\"{:.1f}\" "
+            "height=\"{:.0f}\"/>\n",
+            curve.is_measured ? "measured" : "predicted", curve.color, curve.color, bars_left,
+            y + 2, wide, bar_height - 3);
+        text += tick(bars_left + wide + 6, y + 11, "start",
+                     is_estimate ? '~' + number_text(place.y, estimate_style(style))
+                                 : number_text(place.y, style));
+        y += bar_height;
+        return text;
     }
 
     static std::string title_text(Counter counter, std::string_view unit, double top) {
@@ -178,8 +237,10 @@ class SvgWriter : public ResultSink {
                     fmt::format("<circle class=\"f{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.6\"/>",
                                 curve.color, x, y);
         }
-        return fmt::format("<path class=\"{} s{}\" d=\"{}\"/>{}\n",
-                           curve.is_measured ? "measured" : "predicted", curve.color, path, marks);
+        // Dashes of curves that lie upon each other stand beside each other.
+        return fmt::format("<path class=\"{} s{}\" stroke-dashoffset=\"{:g}\" d=\"{}\"/>{}\n",
+                           curve.is_measured ? "measured" : "predicted", curve.color,
+                           4.5 * static_cast<double>(curve.color), path, marks);
     }
 
     static std::string tick_text(double tick) {
@@ -232,7 +293,8 @@ class SvgWriter : public ResultSink {
             ".head{font-size:15px;font-weight:600}.title{font-size:13px;font-weight:600}\n"
             ".tick{font-size:11px}.grid{stroke:#8884;fill:none}.back{fill:#fff}\n"
             ".measured,.predicted{fill:none;stroke-width:1.8}.predicted{stroke-dasharray:6 3}\n"
-            ".band{opacity:.18}.cell{shape-rendering:crispEdges}\n");
+            ".band{opacity:.18}.cell{shape-rendering:crispEdges}\n"
+            ".bar{stroke-width:1}.bar.predicted{fill-opacity:.25;stroke-dasharray:none}\n");
         for (std::size_t i = 0; i < colors.size(); ++i)
             text_.put(fmt::format(".s{0}{{stroke:{1}}}.f{0}{{fill:{1}}}\n", i, colors[i]));
         text_.put(

@@ -18,7 +18,7 @@ class SweepSummary {
     // Ends in a full stop; empty: nothing can be said.
     std::string sentence() const;
 
-    // What an access costs, beside the least it could where that is known.
+    // The cost of an access, beside the least that it could be where that is known.
     struct Cost {
         double spent = 0;
         std::optional<double> ideal = {};

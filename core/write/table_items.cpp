@@ -174,8 +174,8 @@ Fields shared_fields(const std::vector<Point>& points) {
     return equal;
 }
 
-// What is shown of sectors is one number in four dresses: the excess, where every point that has an
-// efficiency has one; else the efficiency.
+// Sectors are shown as one of four numbers that say the same: the excess, where every point that
+// has an efficiency has one; else the efficiency.
 struct Dress {
     const ResultHead& head;
     std::array<bool, access_kinds.size()> has_excess = {};

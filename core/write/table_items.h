@@ -1,6 +1,6 @@
-// What a table can show: an item for each counter, one for several counters that say the same, and
-// what follows from two of them. Here lives how counters are headed and which matter more; what
-// fits is decided where columns are made.
+// Items that a table can show: one for each counter, one for several counters that say the same,
+// and one that follows from two. Their headings and their importance stand here; table_layout
+// decides which of them fit.
 #pragma once
 
 #include <array>
@@ -34,12 +34,12 @@ struct TableItem {
     const ItemHeading* heading = nullptr;
     bool is_per_request = false;  // what is shown of ideal sectors
 
-    // Of a point; absent where it was not measured.
+    // A point's reading; absent where it was not measured.
     Reading predicted(const Point& point) const { return in(point.predicted); }
     Reading measured(const Point& point) const {
         return point.measured ? in(*point.measured) : Reading{};
     }
-    // Of what is predicted; nullptr where that is exact, or not there.
+    // The interval of a prediction; nullptr where that is exact, or not there.
     const Interval* interval(const Point& point) const;
     // "2.5" of ideal sectors a request is no count, whatever the counter is.
     CounterInfo format() const;

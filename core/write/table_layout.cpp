@@ -52,8 +52,8 @@ std::string_view kind_of(const Point& point) {
     return not_there;
 }
 
-// What L1 catches of loads that overlap costs no memory traffic: structures of three floats whose
-// members are all read are no waste of the worst sort.
+// Loads that overlap cost no memory traffic where L1 has their sectors: structures of three floats
+// whose members are all read are no waste of the worst sort.
 bool is_caught_by_l1(const Readings& readings) {
     const Reading& reads = readings[Counter::l2_read_sectors];
     const Reading& ideal = readings[Counter::load_ideal_sectors];
@@ -70,7 +70,7 @@ Shade shade_of(const TableItem& item, const Reading& reading, const Readings& al
     return excess <= 1 || (is_of_loads && is_caught_by_l1(all)) ? Shade::fair : Shade::poor;
 }
 
-// What tells kernels and lines of a program apart; their other parameters only describe them.
+// Parameters that tell kernels and lines of a program apart; the others only describe them.
 constexpr std::array<std::string_view, 5> identifying{"line", "kernel", "grid", "block", "device"};
 constexpr int importance_of_description = 19;  // less than what an access costs
 
@@ -128,7 +128,7 @@ class ColumnMaker {
         return columns;
     }
 
-    // Of these columns, those that give way to what the accesses of a program cost.
+    // Takes from these columns those that give way to what the accesses of a program cost.
     std::vector<Candidate> descriptions_among(std::vector<LaidColumn>& columns) const {
         std::vector<Candidate> descriptions;
         if (head_.sweep.pattern != "run") return descriptions;
@@ -149,7 +149,7 @@ class ColumnMaker {
             return point.estimates && !point.estimates->limits.empty();
         });
     }
-    // What all of several points have in common.
+    // The limit that all of several points have in common.
     std::optional<Limit> common_limit() const {
         if (points_.size() < 2 || !has_limits()) return std::nullopt;
         const bool is_common = std::ranges::all_of(points_, [&](const Point& point) {
@@ -176,8 +176,8 @@ class ColumnMaker {
         return columns;
     }
 
-    // Of kernels that nobody predicted the time says which of them matter; by it variants are
-    // compared, more than by any count.
+    // The time says which kernels matter that nobody predicted, and compares variants better than
+    // any count.
     int importance_of(const ItemFacts& facts) const {
         if (is_wanted(facts.item)) return has_one_of(head_.columns, facts.item) ? 1 : 0;
         const bool is_predicted = !head_.machine.name.empty();
@@ -188,7 +188,7 @@ class ColumnMaker {
         if (facts.item.is(Counter::bandwidth_bytes_per_second) &&
             find_value(points_.front().parameters, "machine"))
             return 12;
-        // What is the same in every row can be said once above; what varies answers the question.
+        // A number that is the same in every row can be said once above; one that varies answers.
         constexpr int of_minor = 30;
         constexpr int of_constant = 25;
         return facts.item.heading->importance + (facts.is_minor ? of_minor : 0) +
@@ -243,7 +243,7 @@ class ColumnMaker {
             return !value || !first || !(*value == *first);
         });
     }
-    // Of variants, settings, machines: what other than the swept parameter tells points apart.
+    // True where variants, settings or machines tell points apart, beside the swept parameter.
     bool compares() const {
         return std::ranges::any_of(parameter_keys(points_), [&](const std::string& key) {
             return key != parameter_of(head_.sweep) &&

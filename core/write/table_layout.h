@@ -16,7 +16,8 @@ namespace coalprof {
 // Widest a name or a text parameter may be; the rest is cut.
 inline constexpr std::size_t text_cell_columns = 28;
 inline constexpr std::size_t column_gap = 2;
-// What a point has no value of, whether it cannot be had or does not concern the point.
+// Stands where a point has no value, be it that there is none or that it does not concern the
+// point.
 inline constexpr std::string_view not_there = "n/a";
 
 enum class Place : std::uint8_t {
@@ -63,7 +64,7 @@ TableLayout layout_of(const ResultHead& head, const std::vector<Point>& points,
 std::string number_with_unit(const TableItem& item, const Reading& reading, bool is_estimate,
                              const TableStyle& style);
 std::string value_text(const Value& value, std::size_t columns, bool ascii);
-// What the point's time is limited by, as a word.
+// The limit of the point's time, as a word.
 std::string_view limit_of(const Point& point);
 
 }  // namespace coalprof

@@ -14,7 +14,7 @@
 namespace coalprof {
 namespace {
 
-// What a request of each kind costs, and how that is called.
+// The cost of a request of each kind, and its name.
 constexpr std::array request_costs{
     std::pair{Counter::load_sectors_per_request, "sectors/request"},
     std::pair{Counter::store_sectors_per_request, "sectors/request"},
@@ -59,7 +59,7 @@ bool have_different_costs(const Point& point) {
 
 constexpr std::size_t most_instruction_rows = 16;  // the whole of a point is shown, or nothing
 constexpr std::size_t most_listed = 4;
-// What is left of a line for the instruction: the other cells and the blanks take this much.
+// The other cells and the blanks take this much of a line; the rest is the instruction's.
 constexpr std::size_t other_cell_columns = 44;
 constexpr std::size_t least_instruction_columns = 24;
 constexpr std::size_t longest_instruction = 400;  // columns, where the width has no limit

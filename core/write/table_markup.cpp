@@ -1,5 +1,7 @@
 // Tables within documents: Markdown, LaTeX, HTML. What every reader needs stands in the text; LaTeX
 // has the rest in comments, as a paper has its own words.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -142,14 +144,31 @@ class LatexTables : public TableRenderer {
         out.put(" \\\\\n");
     }
 
+    // Above the headings, so that columns stay narrow.
+    static void put_groups(TextBuffer& out, const std::vector<TableColumn>& columns) {
+        if (std::ranges::all_of(columns, &std::string_view::empty, &TableColumn::group)) return;
+        for (std::size_t k = 0; k < columns.size();) {
+            std::size_t end = k + 1;
+            while (end < columns.size() && columns[end].group == columns[k].group) ++end;
+            if (k > 0) out.put(" & ");
+            if (columns[k].group.empty())
+                for (std::size_t more = k + 1; more < end; ++more) out.put(" & ");
+            else
+                out.put(fmt::format("\\multicolumn{{{}}}{{c}}{{{}}}", end - k,
+                                    latex_text(columns[k].group)));
+            k = end;
+        }
+        out.put(" \\\\\n");
+    }
     static void put_rows(TextBuffer& out, const Table& table) {
         out.put("\\begin{tabular}{");
         std::vector<std::string> heading;
         for (const TableColumn& column : table.columns) {
             out.put(column.is_left_aligned ? 'l' : 'r');
-            heading.push_back(with_group(column));
+            heading.push_back(one_line_heading(column));
         }
         out.put("}\n\\hline\n");
+        put_groups(out, table.columns);
         put_cells(out, heading);
         out.put("\\hline\n");
         for (const TableRow& row : table.rows) {

@@ -76,7 +76,7 @@ std::vector<std::string> verdict_lines(const std::vector<Verdict>& verdicts) {
     std::vector<std::string> asked;
     std::vector<std::string> others;
     for (const Verdict& verdict : verdicts) {
-        // Of --best, which names a counter.
+        // Only the verdict of --best names a counter.
         const bool is_asked = find_value(verdict.scope, "counter");
         (is_asked ? asked : others)
             .push_back(is_asked ? fmt::format("Best: {}.", verdict.text) : settings_line(verdict));
@@ -201,7 +201,7 @@ std::vector<std::string> TableNotes::missing_lines() const {
     return lines;
 }
 
-// What the best settings are, where somebody asked for them; else what the sweep comes to.
+// The best settings, where somebody asked for them; else the sweep in one sentence.
 std::vector<std::string> TableNotes::verdicts(const ResultTail& tail) const {
     std::vector<std::string> lines = verdict_lines(tail.verdicts);
     if (lines.empty() && tail.status == Status::complete)
@@ -215,7 +215,7 @@ std::string TableNotes::aside(std::string_view begin, const std::vector<GroupedT
     return list_by_group(begin, texts, end, style_.explains_all ? 0 : style_.width);
 }
 
-// What a reader may want to know of the table itself, a line each.
+// Notes about the table itself, a line each.
 std::vector<std::string> TableNotes::asides() const {
     std::vector<std::string> lines;
     if (has_agreement_)
@@ -283,9 +283,8 @@ std::vector<TableNote> TableNotes::notes(const ResultTail& tail) const {
     add(Rank::aside, asides());
     if (!evidence_.empty()) add(Rank::plain, {evidence_});
     if (has_wide_passes_)
-        add(Rank::plain,
-            {"Lanes of 8 or 16 bytes take 2 or 4 passes a request at best: shared conflicts are "
-             "what is above."});
+        add(Rank::plain, {"Lanes of 8 or 16 bytes take 2 or 4 passes a request at best: only "
+                          "passes beyond those are conflicts."});
     add(Rank::plain, missing_lines());
     add(Rank::plain, trouble(tail));
     return notes;

@@ -1,5 +1,5 @@
-// What stands below a table: what the marks mean, why numbers are missing (each reason once), which
-// points failed, what found no room. Kept while the rows stream past, in bounded memory.
+// The notes below a table: the meaning of marks, why numbers are missing (each reason once), which
+// points failed, which columns found no room. They are gathered row by row, in bounded memory.
 #pragma once
 
 #include <bitset>
@@ -20,7 +20,7 @@ class TableNotes {
  public:
     explicit TableNotes(const TableStyle& style) : style_(style) {}
 
-    // What the head says that belongs below: the ceilings that shares are of.
+    // Takes from the head what belongs below: the ceilings that shares are of.
     void look_at(const ResultHead& head);
 
     // A heading: what its marks mean, what it leaves out.

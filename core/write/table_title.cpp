@@ -29,7 +29,7 @@ std::string gpu_of(const MachineFacts& machine, bool ascii) {
                   ascii);
 }
 
-// Whether it goes without saying.
+// A default goes without saying.
 bool is_default(std::string_view key, const Value& value) {
     return text_of(value).empty() || is_usual_value(key, value);
 }
@@ -101,7 +101,7 @@ std::string title_of(const ResultHead& head, const TableStyle& style) {
     add_text(sweep.file);
     add_text(sweep.variant);
     if (sweep.tile) add(fmt::format("tile {}", *sweep.tile));
-    // What it does comes first: nobody who runs the classic experiment chose it.
+    // The operation comes first: nobody who runs the classic experiment chose it.
     add_text(sweep.op == "rmw" ? "read-add-write (rmw)" : sweep.op);
     add_text(sweep.type);
     if (sweep.size_bytes) add(size_text(*sweep.size_bytes));

@@ -109,9 +109,11 @@ std::unique_ptr<ResultSink> make_markdown(ByteSink& out, const TableStyle& style
 }
 
 std::unique_ptr<ResultSink> make_latex(ByteSink& out, const TableStyle& style) {
-    const TableStyle wide = of_any_width(style);
-    return with_run_table(out, wide, make_latex_renderer(),
-                          std::make_unique<TableWriter>(out, wide, make_latex_renderer()));
+    // A table as wide as a terminal's fits a page of a paper; -v has all columns.
+    TableStyle narrow = of_any_width(style);
+    if (!style.explains_all) narrow.width = TableStyle().width;
+    return with_run_table(out, narrow, make_latex_renderer(),
+                          std::make_unique<TableWriter>(out, narrow, make_latex_renderer()));
 }
 
 }  // namespace coalprof

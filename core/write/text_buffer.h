@@ -66,8 +66,8 @@ class TextBuffer {
     static constexpr std::size_t block_bytes = 64 << 10;
     static constexpr std::size_t longest_real = 24;  // "-2.2250738585072014e-308"
 
-    // What a number read before was printed as: the ratios of a result repeat, and a look here is
-    // ten times cheaper than the shortest digits of a double.
+    // The digits of a number that was printed before: the ratios of a result repeat, and a look
+    // here is ten times cheaper than finding the shortest digits of a double.
     struct KnownReal {
         double value = std::numeric_limits<double>::quiet_NaN();  // equal to no number
         std::uint8_t size = 0;

@@ -12,9 +12,9 @@ namespace coalprof {
 
 class WarpShapes {
  public:
-    // Of the next point; none: it has no drawing, and neither has one that does not find room.
+    // Adds the next point's warp; none: it has no drawing, and neither has one without room.
     void add(const std::optional<PointWarp>& warp);
-    // Whether more of them would be left out.
+    // True when there is no room for more.
     bool is_full() const { return bytes_ >= most_bytes; }
     // A list for each shape: instructions as [label, bytes of a lane, runs], runs as numbers in
     // fours: the first lane, how many lanes, the offset of the first in bytes, and how much further

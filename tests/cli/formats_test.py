@@ -169,6 +169,23 @@ class Svg(Report):
             self.assertEqual(sum(node.get("class") == "cell" for node in panel), 4 * 5)
         self.assertGreater(len(panels), 1)
 
+    def test_names_what_stands_along_no_number(self):
+        for values, command in ((4, ("transpose", "--range", "256")),
+                                (8, ("report", "docs/measurements/h100/run/faults.json"))):
+            svg = xml.fromstring(self.run_ok(*command, "--format", "svg", cwd=harness.SOURCE).out_text)
+            first = svg.find("{http://www.w3.org/2000/svg}g")
+            texts = [node.text for node in first if node.get("text-anchor") == "end"]
+            self.assertEqual(len(texts), values)
+            self.assertTrue(any("naive" in text for text in texts), texts)
+            self.assertEqual(sum(node.get("class", "").startswith("bar ") for node in first), values)
+            plot = self.run_ok(*command, "--format", "plot", cwd=harness.SOURCE).out_text
+            self.assertRegex(plot, r"(?m)naive.* 32")
+
+    def test_has_no_name_for_what_follows_from_a_variant(self):
+        text = self.run_ok("transpose", "--range", "256..1024*2", "--format", "svg").out_text
+        self.assertIn("variant=naive<", text)
+        self.assertNotIn("tile_pitch", text)
+
     def test_is_xml_with_a_curve_for_each_side(self):
         text = self.report(golden("measured.json"), "svg", )
         root = xml.fromstring(text)
@@ -384,6 +401,21 @@ class Page(Report):
         self.assertEqual(len(widths), 8)
         self.assertAlmostEqual(widths[0] / widths[1], 8, delta=0.5)  # 32 and 4 sectors
         self.assertEqual(run("document.querySelectorAll('path.line').length"), 0)
+        self.assertEqual(self.browser.errors, [])
+
+    def test_draws_and_sorts_the_lines_of_a_program(self):
+        with open(os.path.join(harness.SOURCE, "docs/measurements/h100/run/lines.json"), "rb") as file:
+            saved = json.load(file)
+        # Lane 31 is the last of 32 lines.
+        saved["findings"][0]["warp"] = "x load 4 " + " ".join(str(128 * lane) for lane in range(32))
+        folder = os.path.join(harness.SOURCE, "docs/examples")
+        self.load(self.run_ok("report", "-", "--source", folder, "--format", "html", stdin=json.dumps(saved)).out)
+        run = self.browser.run
+        self.assertEqual(run("document.querySelectorAll('.finding svg.warp rect.lane').length"), 16, "of 16 lines")
+        first = "document.querySelector('.source tr.counted:not(.harmless)').id"
+        self.assertNotEqual(run(first), "source-0-0", "the costliest is not the first in the file")
+        run("document.querySelector('.by-cost').click()")
+        self.assertEqual(run(first), "source-0-0")
         self.assertEqual(self.browser.errors, [])
 
     def test_opens_with_the_answer(self):

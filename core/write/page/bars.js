@@ -7,7 +7,7 @@ const barChart = (counter, places, { results, caption, colorOf, say, el, details
     if (!rows.has(name)) rows.set(name, []);
     rows.get(name).push(place);
   }
-  // Of kernels the names end in what tells launches apart, and are long.
+  // Names of kernels are long, and end in what tells launches apart.
   const label = ([name, [{ result, i }]]) => {
     const value = key => { const parameter = result.parameters.find(p => p.key === key); return parameter && parameter.values[i]; };
     if (result.parameter !== 'kernel' || !value('kernel')) return [el('span', {}, name)];

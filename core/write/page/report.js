@@ -76,7 +76,12 @@ addEventListener('DOMContentLoaded', () => {
     result.along = along ? along.key : 'point';
     result.x = along ? along.values : result.names.map((_, i) => i);
     result.bars = !along && (result.named || result.count <= mostBars);
-    const others = varying.filter(p => p !== along);
+    // A parameter that follows from others tells nothing apart.
+    const apart = list => new Set(result.names.map((_, i) => JSON.stringify(list.map(p => p.values[i])))).size;
+    const others = varying.filter(p => p !== along).reduceRight((list, p, _, all) => {
+      const rest = list.filter(q => q !== p);
+      return rest.length && apart(rest) === apart(all) ? rest : list;
+    }, varying.filter(p => p !== along));
     result.second = others.length === 1 && numeric.includes(others[0]) && new Set(others[0].values).size > 2 ? others[0] : null;
     const own = results.length > 1 ? result.own : '';
     result.series = result.names.map((_, i) => {
@@ -124,7 +129,7 @@ addEventListener('DOMContentLoaded', () => {
     return ticks;
   };
 
-  // Of values that multiply (1, 2, 4, ... 64): those values, at most 12 of them. Else none.
+  // Values that multiply (1, 2, 4, ... 64) are their own ticks, at most 12 of them. Else none.
   const multiplied = xs => {
     const low = xs[0], high = xs[xs.length - 1];
     if (!(low > 0) || high < 8 * low || xs.some((x, i) => i > 0 && x < xs[i - 1] * 1.25)) return null;
@@ -170,12 +175,12 @@ addEventListener('DOMContentLoaded', () => {
     const xs = inOrder(cells.map(p => p.x)), ys = inOrder(result.second.values);
     const column = new Map(xs.map((x, i) => [x, i])), row = new Map(ys.map((y, i) => [y, i]));
     const low = cells.reduce((a, p) => Math.min(a, p.y), Infinity), high = cells.reduce((a, p) => Math.max(a, p.y), -Infinity);
-    const bottom = 66, w = (W - L - R) / xs.length, h = (H - T - bottom) / ys.length;
+    const isRough = cells.some(p => p.kind === 'predicted' && p.low !== null), bottom = 66, w = (W - L - R) / xs.length, h = (H - T - bottom) / ys.length;
     const scale = isLog && low > 0 ? y => Math.log(y / low) / (Math.log(high / low) || 1) : y => (y - low) / (high - low || 1);
     const svg = sv('svg', { viewBox: `0 0 ${W} ${H}`, role: 'img', 'aria-label': `${counter.key} over ${result.along} and ${result.second.key}` });
     for (const p of cells) {
       const cell = sv('rect', { class: 'cell', x: L + column.get(p.x) * w, y: T + (ys.length - 1 - row.get(result.second.values[p.i])) * h, width: w, height: h, fill: heatColor(scale(p.y)) });
-      cell.append(sv('title', {}, `${result.names[p.i]}\n${kinds}: ${say(p.y, counter.unit)}`));
+      cell.append(sv('title', {}, `${result.names[p.i]}\n${kinds}: ${say(p.y, counter.unit, isRough)}`));
       cell.addEventListener('click', () => details(result, p.i));
       svg.append(cell);
     }
@@ -185,7 +190,7 @@ addEventListener('DOMContentLoaded', () => {
     svg.append(sv('text', { x: W - R, y: H - bottom + 29, 'text-anchor': 'end' }, result.along), sv('text', { x: 4, y: H - bottom + 14 }, result.second.key));
     const steps = 40, wide = (W - L - R) / 2 / steps, from = L + (W - L - R) / 4;
     for (let i = 0; i < steps; ++i) svg.append(sv('rect', { class: 'cell', x: from + i * wide, y: H - 22, width: wide, height: 10, fill: heatColor((i + .5) / steps) }));
-    svg.append(sv('text', { x: from - 6, y: H - 13, 'text-anchor': 'end' }, say(low, counter.unit)), sv('text', { x: from + steps * wide + 6, y: H - 13 }, say(high, counter.unit)));
+    svg.append(sv('text', { x: from - 6, y: H - 13, 'text-anchor': 'end' }, say(low, counter.unit, isRough)), sv('text', { x: from + steps * wide + 6, y: H - 13 }, say(high, counter.unit, isRough)));
     return el('figure', {}, caption(counter, `, ${kinds}${results.length > 1 ? `: ${result.own}` : ''}`), svg);
   };
   // One for each result, and one for each of predicted and measured where these differ.
@@ -221,7 +226,7 @@ addEventListener('DOMContentLoaded', () => {
     const Y = y => H - B - up(y) * (H - T - B);
     for (const t of ticks) svg.append(sv('path', { class: 'grid', d: `M${L} ${Y(t)}H${W - R}` }),
       sv('text', { x: L - 6, y: Y(t) + 4, 'text-anchor': 'end' }, (Math.abs(t) < 1e5 ? digits : short).format(t / step[0])));
-    for (const t of factors || niceTicks(x0, x1, 8).filter(t => Number.isInteger(t) || !results.every(r => r.x.every(Number.isInteger)))) if (t <= x1) svg.append(sv('text', { x: X(t), y: H - B + 14, 'text-anchor': 'middle' }, (t < 1e5 ? digits : short).format(t)));
+    for (const t of factors || niceTicks(x0, x1, 8).filter(t => Number.isInteger(t) || !results.every(r => r.x.every(Number.isInteger)))) if (t <= x1) svg.append(sv('text', { x: X(t), y: H - B + 14, 'text-anchor': X(t) > W - 2 * R ? 'end' : 'middle' }, (t < 1e5 ? digits : short).format(t)));
     svg.append(sv('text', { x: W - R, y: H - 4, 'text-anchor': 'end' }, results[0].along), sv('text', { x: 4, y: H - 4 }, step[1]));
     for (const kind of ['predicted', 'measured']) for (const name of series) {
       const line = places.filter(p => p.kind === kind && p.name === name).sort((a, b) => a.x - b.x);
@@ -258,8 +263,9 @@ addEventListener('DOMContentLoaded', () => {
     return [figure];
   };
 
-  // Where the lanes of one warp go: a row for each 128-byte line that it touches, its four sectors, and the lanes in them.
   const drawing = (result, i) => {
+    const finding = result.findings.find(one => one.warp && one.point === result.names[i]);
+    if (finding) return drawnLine(finding.warp);
     const number = result.shape_of ? result.shape_of[i] : undefined;
     if (number === undefined || number < 0) return [];
     const index = Array.isArray(result.warp_of) ? result.warp_of[i] : result.warp_of;
@@ -267,32 +273,43 @@ addEventListener('DOMContentLoaded', () => {
       const lanes = [];  // [lane, offset]
       for (let k = 0; k < runs.length; k += 4)
         for (let n = 0; n < runs[k + 1]; ++n) lanes.push([runs[k] + n, runs[k + 2] + n * runs[k + 3]]);
-      const sectors = new Set(), rows = new Map();  // line -> its lanes
-      for (const [lane, offset] of lanes) {
-        for (let at = Math.floor(offset / 32); at * 32 < offset + width; ++at) sectors.add(at);
-        for (let line = Math.floor(offset / 128); line * 128 < offset + width; ++line) {
-          if (!rows.has(line)) rows.set(line, []);
-          rows.get(line).push([lane, offset - line * 128]);
-        }
-      }
-      const distinct = new Set(lanes.map(([, offset]) => offset)).size, most = 16, shown = [...rows.keys()].sort((a, b) => a - b).slice(0, most);
-      const left = 62, scale = 3.8, row = 20;
-      const svg = sv('svg', { class: 'warp', viewBox: `0 0 ${left + 128 * scale + 6} ${shown.length * row + 4}`, role: 'img', 'aria-label': `${label}: the lanes of warp ${index}` });
-      shown.forEach((line, y) => {
-        svg.append(sv('text', { x: left - 6, y: y * row + 15, 'text-anchor': 'end' }, `+${line * 128}`));
-        for (let s = 0; s < 4; ++s)
-          svg.append(sv('rect', { class: sectors.has(line * 4 + s) ? 'sector moved' : 'sector', x: left + s * 32 * scale, y: y * row + 2, width: 32 * scale - 1, height: row - 4 }));
-        for (const [lane, at] of rows.get(line)) {
-          const from = Math.max(0, at), to = Math.min(128, at + width), wide = (to - from) * scale - .6;
-          const box = sv('rect', { class: 'lane', x: left + from * scale, y: y * row + 5, width: wide, height: row - 10 });
-          box.append(sv('title', {}, `lane ${lane}: byte ${line * 128 + at}`));
-          svg.append(box);
-          if (wide > 12) svg.append(sv('text', { class: 'number', x: left + from * scale + wide / 2, y: y * row + 14, 'text-anchor': 'middle' }, lane));
-        }
-      });
-      return [el('p', {}, `Warp ${index}, ${label}: ${lanes.length} lanes, ${sectors.size} ${sectors.size === 1 ? 'sector' : 'sectors'} in ${rows.size} ${rows.size === 1 ? 'line' : 'lines'}; ` +
-        `${sectors.size * 32} bytes moved for ${distinct * width} bytes of different elements.` + (rows.size > most ? ` The first ${most} lines:` : '')), svg];
+      return drawnLanes(`Warp ${index}, ${label}`, width, lanes);
     });
+  };
+  // A line of a warps file: name, instruction, bytes of a lane, 32 addresses.
+  const drawnLine = line => {
+    const [, op, width, ...addresses] = line.split(' ');
+    const lanes = addresses.flatMap((address, lane) => address === '-' ? [] : [[lane, Number(address)]]);
+    const isOne = addresses.length === 32 && width > 0 && width <= 32 && lanes.every(([, offset]) => Number.isSafeInteger(offset));
+    return isOne ? drawnLanes(`A warp that was seen, ${op.replace('_', ' ')}`, Number(width), lanes) : [];
+  };
+  // Where the lanes of one warp go: a row for each 128-byte line that it touches, its four sectors, and the lanes in them.
+  const drawnLanes = (label, width, lanes) => {
+    const sectors = new Set(), rows = new Map();  // line -> its lanes
+    for (const [lane, offset] of lanes) {
+      for (let at = Math.floor(offset / 32); at * 32 < offset + width; ++at) sectors.add(at);
+      for (let line = Math.floor(offset / 128); line * 128 < offset + width; ++line) {
+        if (!rows.has(line)) rows.set(line, []);
+        rows.get(line).push([lane, offset - line * 128]);
+      }
+    }
+    const distinct = new Set(lanes.map(([, offset]) => offset)).size, most = 16, shown = [...rows.keys()].sort((a, b) => a - b).slice(0, most);
+    const left = 62, scale = 3.8, row = 20;
+    const svg = sv('svg', { class: 'warp', viewBox: `0 0 ${left + 128 * scale + 6} ${shown.length * row + 4}`, role: 'img', 'aria-label': `${label}: where its lanes go` });
+    shown.forEach((line, y) => {
+      svg.append(sv('text', { x: left - 6, y: y * row + 15, 'text-anchor': 'end' }, `+${line * 128}`));
+      for (let s = 0; s < 4; ++s)
+        svg.append(sv('rect', { class: sectors.has(line * 4 + s) ? 'sector moved' : 'sector', x: left + s * 32 * scale, y: y * row + 2, width: 32 * scale - 1, height: row - 4 }));
+      for (const [lane, at] of rows.get(line)) {
+        const from = Math.max(0, at), to = Math.min(128, at + width), wide = (to - from) * scale - .6;
+        const box = sv('rect', { class: 'lane', x: left + from * scale, y: y * row + 5, width: wide, height: row - 10 });
+        box.append(sv('title', {}, `lane ${lane}: byte ${line * 128 + at}`));
+        svg.append(box);
+        if (wide > 12) svg.append(sv('text', { class: 'number', x: left + from * scale + wide / 2, y: y * row + 14, 'text-anchor': 'middle' }, lane));
+      }
+    });
+    return [el('p', {}, `${label}: ${lanes.length} lanes, ${sectors.size} ${sectors.size === 1 ? 'sector' : 'sectors'} in ${rows.size} ${rows.size === 1 ? 'line' : 'lines'}; ` +
+      `${sectors.size * 32} bytes moved for ${distinct * width} bytes of different elements.` + (rows.size > most ? ` The first ${most} lines:` : '')), svg];
   };
 
   const isEstimate = (side, i) => Boolean(side && side.low && side.low[i] !== null);
@@ -308,6 +325,7 @@ addEventListener('DOMContentLoaded', () => {
   };
   // The warps of the points that waste most and least, drawn.
   const extremes = result => {
+    if (result.findings.length) return [];  // they are drawn beside their source
     const index = results.indexOf(result);
     const known = result.names.map((_, i) => [i, excessOf(index, i)]).filter(([i, excess]) => excess !== null && drawing(result, i).length);
     if (known.length < 2) return [];
@@ -370,7 +388,7 @@ addEventListener('DOMContentLoaded', () => {
     if (result.warnings.length) main.append(el('details', { class: 'warnings', open: '' }, el('summary', {}, result.warnings.length === 1 ? '1 warning' : `${result.warnings.length} warnings`), ...result.warnings.slice(0, 50).map(w => el('p', { class: 'soft' }, w)),
       result.warnings.length > 50 ? el('p', { class: 'soft' }, `and ${result.warnings.length - 50} more`) : ''));
   });
-  results.forEach(result => main.append(...programSource(result, { results, counters, say, el, details })));
+  results.forEach(result => main.append(...programSource(result, { results, counters, say, el, details, drawnLine })));
   const count = el('span');
   const tell = () => { count.textContent = `${chosen.size} of ${counters.size}`; };
   tell();

@@ -1,6 +1,6 @@
 'use strict';
 // The lines of a program beside what each of them wastes, and what would mend it.
-const programSource = (result, { results, counters, say, el, details }) => {
+const programSource = (result, { results, counters, say, el, details, drawnLine }) => {
   if (!result.findings.length && !result.sources) return [];
   const index = results.indexOf(result);
   const rough = (value, unit) => say(Number(value.toPrecision(3)), unit);
@@ -23,7 +23,7 @@ const programSource = (result, { results, counters, say, el, details }) => {
     const parameter = result.parameters.find(p => p.key === key);
     return parameter && typeof parameter.values[i] === 'string' ? parameter.values[i] : '';
   };
-  // What an instruction asked of memory: sectors of global memory, passes of shared memory.
+  // The cost of an instruction: sectors of global memory, passes of shared memory.
   const costOf = i => {
     for (const kind of ['load', 'store', 'atomic', 'reduce']) {
       const executed = value(`${kind}_requests`, i), sectors = value(`${kind}_sectors`, i);
@@ -64,17 +64,24 @@ const programSource = (result, { results, counters, say, el, details }) => {
   const mend = (i, columns) => {
     const finding = findingOf.get(result.names[i]);
     if (!finding) return [];
+    const drawn = finding.warp ? drawnLine(finding.warp) : [];
+    const costliest = result.findings[0] === finding;
     return [wide(columns, 'finding', el('p', {}, el('b', {}, instructionOf(i), finding.cause ? `, ${causeOf(finding)}: ` : ': '), finding.text),
-      el('p', {}, el('b', {}, 'Fix: '), finding.fix, savingOf(finding), ...(finding.like ? [' Drawn by ', el('code', {}, `coalprof explain ${finding.like}`), '.'] : [])))];
+      el('p', {}, el('b', {}, 'Fix: '), finding.fix, savingOf(finding), ...(finding.like ? [' Drawn by ', el('code', {}, `coalprof explain ${finding.like}`), '.'] : [])),
+      ...(drawn.length ? [el('details', costliest ? { open: '' } : {}, el('summary', {}, 'Where the lanes of a warp go'), ...drawn)] : []))];
   };
 
   const savedIn = source => source.points.reduce((sum, [, i]) => sum + savedAt(i), 0);
+  let sortsByCost = false;
+  const fillers = [];  // of the tables, one for each file
+  const fill = () => fillers.forEach(one => one());
   const sections = [...(result.sources || [])].sort((a, b) => (a.name === '') - (b.name === '') || savedIn(b) - savedIn(a)).map(source => {
     const hasText = source.why_not === undefined, columns = hasText ? 7 : 6;
     const points = new Map();  // line -> its points
     for (const [line, i] of source.points) points.set(line, [...(points.get(line) || []), i]);
-    const body = el('tbody');
-    if (hasText) {
+    const body = el('tbody'), text = new Map();
+    for (const [first, lines] of source.blocks || []) lines.forEach((code, k) => text.set(first + k, code));
+    const byLine = () => {
       let next = 1;
       for (const [first, lines] of source.blocks) {
         if (first > next) body.append(wide(columns, 'fold', `${first - next === 1 ? 'line' : 'lines'} ${next}${first - next === 1 ? '' : ` to ${first - 1}`}`));
@@ -89,10 +96,12 @@ const programSource = (result, { results, counters, say, el, details }) => {
         });
         next = first + lines.length;
       }
-    } else {
-      for (const [line, of] of [...points].sort(([, a], [, b]) => Math.max(...b.map(savedAt)) - Math.max(...a.map(savedAt)))) for (const i of of)
-        body.append(rowOf(i, cell('no', '', line ? `${source.name}:${line}` : '')), ...mend(i, columns));
-    }
+    };
+    const byCost = () => {
+      for (const [line, i] of [...source.points].sort(([, a], [, b]) => savedAt(b) - savedAt(a) || (costs[b].wasted || 0) - (costs[a].wasted || 0)))
+        body.append(rowOf(i, cell('no', '', !line ? '' : hasText ? String(line) : `${source.name}:${line}`), ...(hasText ? [cell('code', '', text.get(line) || '')] : [])), ...mend(i, columns));
+    };
+    fillers.push(() => { body.replaceChildren(); hasText && !sortsByCost ? byLine() : byCost(); });
     const heads = ['line', ...(hasText ? ['source'] : []), 'instruction and kernel', 'executed by warps', 'each asks for', 'wasted', 'of the kernel’s waste'];
     return [el('h3', {}, source.name || 'Instructions without a line'), el('p', { class: 'soft' }, hasText ? source.file : [source.file, source.why_not].filter(t => t).join(': ')),
       el('div', { class: 'source', tabindex: '0', role: 'region', 'aria-label': source.name || 'Instructions' },
@@ -101,8 +110,12 @@ const programSource = (result, { results, counters, say, el, details }) => {
 
   const harmless = result.names.filter((_, i) => isHarmless(i)).length;
   const showAll = el('input', { type: 'checkbox', onchange: event => document.body.classList.toggle('all-lines', event.target.checked) });
+  fill();
+  const sorted = el('input', { type: 'checkbox', class: 'by-cost', onchange: event => { sortsByCost = event.target.checked; fill(); } });
+  const hasOrder = (result.sources || []).some(source => source.why_not === undefined);
   if (sections.length)
-    sections.unshift(el('h2', {}, 'Source'), ...(harmless ? [el('p', { class: 'view' }, el('label', {}, showAll, ` Show ${harmless} instructions that waste nothing, too`))] : []),
+    sections.unshift(el('h2', {}, 'Source'), el('p', { class: 'view' }, ...(hasOrder ? [el('label', {}, sorted, ' Costliest instructions first')] : []),
+      ...(harmless ? [el('label', {}, showAll, ` Show ${harmless} instructions that waste nothing, too`)] : [])),
       el('p', { class: 'soft' }, 'The stronger its colour, the more time a line would save. Wasted are sectors beyond the fewest that would serve as many lanes side by side; ' +
       'of shared memory, passes beyond those without bank conflicts, as the model has them.'));
   const known = new Map(result.names.map((name, i) => [name, i]));

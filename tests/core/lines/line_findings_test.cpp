@@ -12,6 +12,7 @@ namespace {
 using ::testing::DoubleEq;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 WarpAccess warp_of(std::uint64_t step_bytes, Space space = Space::global,
                    AccessKind kind = AccessKind::load) {
@@ -94,6 +95,8 @@ TEST(LineFindings, come_in_the_order_of_what_they_could_save) {
     ASSERT_TRUE(findings[0].saves_interval_seconds);
     EXPECT_LT(findings[0].saves_interval_seconds->front(), *findings[0].saves_seconds);
     EXPECT_GT(findings[0].saves_interval_seconds->back(), *findings[0].saves_seconds);
+    // Counted from the line of the lowest address, wherever the program had its array.
+    EXPECT_THAT(findings[0].warp, StartsWith("app.cu:1 load 4 0x0 0x80 0x100 "));
     EXPECT_EQ(findings[1].point, "app.cu:3");
     EXPECT_EQ(findings[1].saves_interval_seconds->back(), 1.0) << "the kernel takes no more";
 }
