@@ -60,9 +60,9 @@ void OutputOptions::add_to(CLI::App& command) {
         ->allow_extra_args(false)
         ->group(group);
     command
-        .add_flag("--partial-in-place", part_in_place,
-                  "What an interrupted run has finished goes to FILE itself, not to a "
-                  "FILE.partial beside it")
+        .add_flag(
+            "--partial-in-place", part_in_place,
+            "An interrupted run writes its finished points to FILE itself, not to FILE.partial")
         ->group(group);
     add_telling_to(command);
 }

@@ -231,8 +231,11 @@ std::string folded_help(std::string_view help) {
             continue;
         }
         const std::size_t indent = second_column(line);
-        std::string folded =
-            folded_text(line.substr(indent), {.columns = help_columns, .indent = indent});
+        // A command goes on further to the right, or it reads as two.
+        const bool is_example = indent > 0 && line.find_first_not_of(' ') == indent;
+        std::string folded = folded_text(
+            line.substr(indent),
+            {.columns = help_columns, .indent = indent, .hanging = is_example ? 4U : 0U});
         folded.replace(0, indent, line.substr(0, indent));
         text += folded;
     }

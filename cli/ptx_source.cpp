@@ -52,10 +52,10 @@ std::vector<std::string> texts_in_binary(std::string_view bytes, const PtxSource
         "build it with nvcc -arch=sm_90, which keeps PTX; -arch=native does not");
 #else
     static_cast<void>(bytes);
-    throw UsageError(fmt::format("{}: it is no PTX, and this coalprof was built without what reads "
-                                 "programs",
-                                 shown(source.file)),
-                     {}, UsageError::no_caret, "nvcc -ptx -lineinfo FILE.cu makes PTX");
+    throw UsageError(
+        fmt::format("{}: it is no PTX, and this coalprof was built without its reader of programs",
+                    shown(source.file)),
+        {}, UsageError::no_caret, "nvcc -ptx -lineinfo FILE.cu makes PTX");
 #endif
 }
 

@@ -456,8 +456,7 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
         ->type_name("N");
     sub->add_option("--nvtx", command->ranges,
                     "Only launches inside an NVTX range of this name: pushed by the thread that "
-                    "launches, or started by any. One name each, to which a comma belongs; may be "
-                    "repeated")
+                    "launches, or started by any. A comma is part of the name; may be repeated")
         ->type_name("NAME")
         ->allow_extra_args(false);
     sub->add_flag("--fast", command->fast,
@@ -469,11 +468,9 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
         ->type_name("SET");
     sub->add_flag("--lines", command->lines,
                   "A table of the loads, stores and atomics of the source in place of kernels");
-    sub->add_option(
-           "--machine-code", command->machine_code,
-           "For kernels without PTX: N of them, your own before those of libraries, then those "
-           "that take most time, are counted by their instructions, each in a run of the program "
-           "of its own (default 0)")
+    sub->add_option("--machine-code", command->machine_code,
+                    "Count the instructions of N kernels without PTX, each in another run of the "
+                    "program: your own first, then those that take most time (default 0)")
         ->type_name("N");
     sub->add_option("--addresses", command->addresses,
                     "Save addresses of some warps of each line as a warps file")

@@ -66,7 +66,7 @@ fs::path find_below(const fs::path& folder, const fs::path& file) {
 
 SourceText find_source(const std::vector<std::string>& folders, const std::string& file) {
     if (file.size() >= PATH_MAX) return {{}, "Its name is too long."};
-    if (folders.empty()) return {{}, "--source FOLDER says below which folder it may be read."};
+    if (folders.empty()) return {{}, "Give --source FOLDER, the folder of the program's source."};
     for (const std::string& folder : folders)
         if (const fs::path path = find_below(folder, file); !path.empty()) return read_source(path);
     return {{},

@@ -40,11 +40,14 @@ TimeWithoutLines time_without_lines(const std::vector<KernelSummary>& kernels,
     return time;
 }
 
-// Why some code did not count itself. Each says what to build it with, where that helps.
-std::string reasons_of(const LineTraces& traces) {
+bool says_what_to_do(std::string_view reason) { return reason.find(": ") != reason.npos; }
+
+// Why some code did not count itself: one reason, that which says what to build the code with.
+std::string reason_of(const LineTraces& traces) {
     const std::set<std::string> reasons =
         names_in(traces.of_ptx.empty() ? traces.first : traces.of_ptx, &Trace::lacks_ptx);
-    return fmt::format("{}", fmt::join(reasons, "; "));
+    const auto chosen = std::ranges::find_if(reasons, says_what_to_do);
+    return chosen != reasons.end() ? *chosen : reasons.empty() ? "" : *reasons.begin();
 }
 
 // Kernels whose code could not count itself, their share of the time, and what gives them lines.
@@ -52,17 +55,21 @@ std::vector<Warning> kernels_without_lines(const TimeWithoutLines& time,
                                            const std::vector<KernelSummary>& kernels,
                                            const LineTraces& traces) {
     if (time.of_kernels.empty()) return {};
-    NameList names(2);
+    constexpr std::size_t most_named = 2;
+    NameList names(most_named);
     double seconds = 0;
     for (const auto& [name, of_kernel] : time.of_kernels) {
         names.add(name);
         seconds += of_kernel;
     }
-    std::string text = "no lines of " + names.text();
+    std::string text = time.of_kernels.size() <= most_named
+                           ? "no lines of " + names.text()
+                           : fmt::format("{} kernels have no lines", time.of_kernels.size());
     if (time.all > 0) text += fmt::format(" ({:.0f} % of the time)", 100 * seconds / time.all);
-    if (const std::string reasons = reasons_of(traces); !reasons.empty()) text += ": " + reasons;
+    const std::string reason = reason_of(traces);
+    if (!reason.empty()) text += ": " + reason;
     const auto next = kernels_of_machine_code(kernels, traces.first, traces.of_ptx, 1);
-    if (traces.of_machine_code.empty() && !next.empty())
+    if (!says_what_to_do(reason) && traces.of_machine_code.empty() && !next.empty())
         text += fmt::format("; --machine-code 1 counts {}", kernel_name(next.front().name));
     return {no_lines(text)};
 }

@@ -262,7 +262,7 @@ constexpr std::array catalog{
         powers_to_page, make_column, true,
         "Threads go down the columns, one column after the other, each of a multiple of 32 rows. Blocks hold --block threads and end anywhere in a column."},
     PatternInfo{"transpose", "b[column * height + row] = a[row * width + column]", "width", "elements", Op::copy,
-        "A naive transpose stores down columns; tiles turned in shared memory keep both sides coalesced; padding or a swizzle parts their columns over the banks.", "--variant --tile",
+        "A naive transpose stores down columns; tiles turned in shared memory keep both sides coalesced; padding or a swizzle parts their columns over the banks. The matrix has as many rows as --size holds: 4096 x 4096 floats are --size 64MiB.", "--variant --tile",
         [](std::uint32_t) -> std::string { return "256..4096*4"; }, make_transpose, false, "", "variant"},
     PatternInfo{"indirect", "rows[i / columns][i % columns]", "row_bytes", "bytes", Op::load,
         "A table of row pointers: every access is two instructions, the pointer's and the element's.", "",

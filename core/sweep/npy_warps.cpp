@@ -83,7 +83,17 @@ std::unique_ptr<ByteSource> lines_of_npy(std::unique_ptr<ByteSource> source,
         throw UsageError(fmt::format("{}: this is no .npy file", shown(name)), {},
                          UsageError::no_caret, "numpy.save() writes one");
     const std::string op = word_of(how.op.value_or(WarpOp{}));
-    return std::make_unique<NpyLines>(integers_in(read_npy(*bytes, name), name), op, how);
+    std::vector<std::int64_t> numbers = integers_in(read_npy(*bytes, name), name);
+    const auto is_no_address = [](std::int64_t n) { return n > 0 && n % 4 != 0; };
+    if (const auto odd = std::ranges::find_if(numbers, is_no_address);
+        !how.type && odd != numbers.end())
+        throw UsageError(
+            fmt::format("{}: without --type its numbers are addresses of 4 bytes each, and {} is "
+                        "no multiple of 4",
+                        shown(name), *odd),
+            {}, UsageError::no_caret,
+            "indices of elements need their type: --type f32, or that of the array");
+    return std::make_unique<NpyLines>(std::move(numbers), op, how);
 }
 
 }  // namespace coalprof
