@@ -1,10 +1,12 @@
 #include "cli/build_text.h"
 
 #include <fmt/format.h>
+#include <toml++/impl/version.h>
 
 #include <CLI/Version.hpp>
 
 #include "build_commit.h"  // made by cmake/commit.cmake in each build
+#include "core/text/utf8.h"
 #include "core/write/list_json.h"
 
 namespace coalprof {
@@ -35,10 +37,11 @@ std::string build_text() {
         "commit    {}\n"
         "compiler  {}\n"
         "cuda      {}\n"
-        "libraries fmt {}.{}.{}, CLI11 {}, nlohmann/json {}\n",
+        "libraries fmt {}.{}.{}, CLI11 {}, nlohmann/json {}, toml++ {}.{}.{}, utf8proc {}\n",
         COALPROF_VERSION, commit.empty() ? "not known: built outside a git checkout" : commit,
         compiler_text(), cuda_text(), FMT_VERSION / 10000, FMT_VERSION / 100 % 100,
-        FMT_VERSION % 100, CLI11_VERSION, version_of_json_library());
+        FMT_VERSION % 100, CLI11_VERSION, version_of_json_library(), TOML_LIB_MAJOR, TOML_LIB_MINOR,
+        TOML_LIB_PATCH, version_of_utf8_library());
 }
 
 }  // namespace coalprof

@@ -7,9 +7,9 @@
 
 #include "cli/invocation.h"
 #include "cli/list_output.h"
-#include "cli/step_lines.h"
+#include "cli/progress.h"
 #include "cli/wiring.h"
-#include "core/calibrate/machine_document.h"
+#include "core/calibrate/calibration.h"
 #include "core/text/fold.h"
 #include "core/text/number.h"
 

@@ -3,8 +3,8 @@
 
 #include "cli/gate_options.h"
 #include "cli/invocation.h"
+#include "cli/progress.h"
 #include "cli/saved_result.h"
-#include "cli/step_lines.h"
 
 namespace coalprof {
 namespace {

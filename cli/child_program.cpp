@@ -1,6 +1,7 @@
 #include "cli/child_program.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <spawn.h>
@@ -62,6 +63,24 @@ class SpawnAttributes {
     posix_spawnattr_t attributes_;
 };
 
+// Where its standard output goes.
+class SpawnActions {
+ public:
+    explicit SpawnActions(const std::string& output) {
+        ::posix_spawn_file_actions_init(&actions_);
+        if (!output.empty())
+            ::posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, output.c_str(),
+                                               O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    }
+    ~SpawnActions() { ::posix_spawn_file_actions_destroy(&actions_); }
+    SpawnActions(const SpawnActions&) = delete;
+    SpawnActions& operator=(const SpawnActions&) = delete;
+    const posix_spawn_file_actions_t* get() const { return &actions_; }
+
+ private:
+    posix_spawn_file_actions_t actions_;
+};
+
 bool terminal_tells_everyone(int signal) {
     return (signal == SIGINT || signal == SIGQUIT) && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp();
 }
@@ -98,15 +117,17 @@ std::string path_of_program(const std::string& word) {
     return word;
 }
 
-int run_program(const std::vector<std::string>& words, const Variables& added) {
+int run_program(const std::vector<std::string>& words, const Variables& added,
+                const std::string& output) {
     std::vector<std::string> arguments = words;
     std::vector<std::string> environment = environment_with(added);
     const SpawnAttributes attributes;
+    const SpawnActions actions(output);
     // Where whoever started us has it ignored, the system keeps no exit code.
     std::signal(SIGCHLD, SIG_DFL);
     pid_t child = 0;
     const int error =
-        ::posix_spawnp(&child, words.front().c_str(), nullptr, attributes.get(),
+        ::posix_spawnp(&child, words.front().c_str(), actions.get(), attributes.get(),
                        pointers_into(arguments).data(), pointers_into(environment).data());
     if (error == 0) return wait_for(child);
     print_err(

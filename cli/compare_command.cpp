@@ -6,13 +6,12 @@
 
 #include "cli/gate_options.h"
 #include "cli/invocation.h"
+#include "cli/progress.h"
 #include "cli/saved_result.h"
-#include "cli/step_lines.h"
 #include "cli/sweep_options.h"
 #include "core/judge/compare.h"
-#include "core/runtime/background.h"
-#include "core/runtime/threads.h"
-#include "core/text/split_list.h"
+#include "core/runtime/parallel.h"
+#include "core/text/name_list.h"
 
 namespace coalprof {
 namespace {

@@ -10,7 +10,7 @@
 #include "cli/formula_options.h"
 #include "cli/settings.h"
 #include "cli/sweep_job.h"
-#include "core/result/exit_code.h"
+#include "core/result/result.h"
 #include "core/text/describe.h"
 
 namespace coalprof {

@@ -13,14 +13,13 @@
 #include "cli/ptx_source.h"
 #include "cli/result_head.h"
 #include "cli/sweep_options.h"
-#include "cli/view_options.h"
 #include "core/access/warps_file.h"
 #include "core/machine/machine_file.h"
+#include "core/runtime/parallel.h"
 #include "core/runtime/signal.h"
-#include "core/runtime/threads.h"
 #include "core/text/describe.h"
+#include "core/text/name_list.h"
 #include "core/text/number.h"
-#include "core/text/split_list.h"
 #include "core/write/output_file.h"
 
 namespace coalprof {

@@ -12,8 +12,8 @@
 #include "core/pattern/launch_options.h"
 #include "core/program/kernel_pattern.h"
 #include "core/text/describe.h"
-#include "core/text/size.h"
-#include "core/text/split_list.h"
+#include "core/text/name_list.h"
+#include "core/text/number.h"
 #include "core/text/symbol.h"
 
 namespace coalprof {

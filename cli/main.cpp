@@ -16,7 +16,7 @@
 #include "cli/invocation.h"
 #include "cli/parse.h"
 #include "cli/print.h"
-#include "core/result/exit_code.h"
+#include "core/result/result.h"
 #include "core/text/describe.h"
 #include "core/text/files_in_use.h"
 #include "core/write/outputs.h"

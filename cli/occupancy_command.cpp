@@ -4,17 +4,17 @@
 
 #include <memory>
 
-#include "cli/cubin.h"
 #include "cli/invocation.h"
 #include "cli/list_output.h"
+#include "cli/ptx_source.h"
 #include "cli/sweep_options.h"
 #include "core/count/occupancy.h"
 #include "core/machine/machine_file.h"
 #include "core/text/describe.h"
 #include "core/text/fold.h"
+#include "core/text/name_list.h"
 #include "core/text/number.h"
 #include "core/text/range.h"
-#include "core/text/split_list.h"
 #include "core/text/units.h"
 
 namespace coalprof {

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "cli/view_options.h"
+#include "core/judge/best.h"
 #include "core/write/outputs.h"
 
 namespace coalprof {
@@ -20,6 +21,33 @@ struct LookOptions {
     // Throws UsageError for an unknown choice.
     void check() const;  // throws UsageError where --color is none
     TableStyle style() const;
+};
+
+// What of a result is shown, in which order, and what is called best: --columns, --sort, --best.
+
+struct ViewOptions {
+    std::string columns;
+    std::string sort;
+    std::string best;
+    bool is_offered = false;  // by the command
+
+    void add_to(CLI::App& command);
+    // The counters of --columns; none: all that there are. Throws UsageError.
+    std::vector<Counter> chosen_columns() const;
+};
+
+// A result on its way to `next`, with a verdict and in order as was asked. Throws UsageError.
+class Viewed {
+ public:
+    Viewed(ResultSink& next, const ViewOptions& options);
+    ResultSink& sink() { return *sink_; }
+    // False where --best names a counter that no point had.
+    bool found_best() const { return !best_ || best_->was_there(); }
+
+ private:
+    ResultSink* sink_;
+    std::unique_ptr<SortedSink> sorted_;
+    std::unique_ptr<BestSink> best_;
 };
 
 struct OutputOptions {

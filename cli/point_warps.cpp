@@ -10,7 +10,7 @@
 #include "core/explain/launch_sample.h"
 #include "core/explain/launch_warps.h"
 #include "core/machine/machine.h"
-#include "core/sweep/sweep_axes.h"
+#include "core/sweep/sweep.h"
 #include "core/text/error.h"
 
 namespace coalprof {

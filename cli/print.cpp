@@ -11,7 +11,6 @@
 #include <string>
 
 #include "core/text/fold.h"
-#include "core/text/log_lines.h"
 #include "core/text/number.h"
 #include "core/text/utf8.h"
 #include "core/write/outputs.h"

@@ -2,23 +2,29 @@
 
 #include <fmt/format.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <sstream>
 
 #include "cli/child_program.h"
 #include "core/runtime/signal.h"
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
+#include "core/text/files_in_use.h"
+#include "core/text/number.h"
 #include "core/text/work_folder.h"
+
 #ifdef COALPROF_HAS_CUDA
 #include "cupti/attach/ptx_image.h"
 #endif
 
 namespace coalprof {
+
 namespace {
 
 // Programs with hundreds of kernels have tens of MiB; PTX beyond is nobody's.
@@ -60,20 +66,15 @@ std::vector<std::string> texts_in_binary(std::string_view bytes, const PtxSource
 }
 
 std::string nvcc_path() {
+    std::vector<std::string> places;
     for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
         if (const char* home = ::getenv(variable))
-            if (const std::string path = std::string(home) + "/bin/nvcc";
-                ::access(path.c_str(), X_OK) == 0)
-                return path;
-    std::string path = ::getenv("PATH") ? ::getenv("PATH") : "";
-    for (std::size_t at = 0; at <= path.size();) {
-        const std::size_t end = std::min(path.find(':', at), path.size());
-        const std::string one = path.substr(at, end - at) + "/nvcc";
-        if (::access(one.c_str(), X_OK) == 0) return one;
-        at = end + 1;
-    }
-    const char* usual = "/usr/local/cuda/bin/nvcc";
-    return ::access(usual, X_OK) == 0 ? usual : "";
+            places.push_back(std::string(home) + "/bin/nvcc");
+    places.push_back(path_of_program("nvcc"));
+    places.emplace_back("/usr/local/cuda/bin/nvcc");
+    for (const std::string& place : places)
+        if (place.find('/') != place.npos && ::access(place.c_str(), X_OK) == 0) return place;
+    return {};
 }
 
 std::string compiled(const PtxSource& source) {
@@ -179,6 +180,71 @@ std::vector<std::string> parameter_names(const std::string& cuda, const std::str
         }
     }
     return {};
+}
+
+namespace {
+
+// Standard output of cuobjdump about the file; throws Error where it is not there or fails, Stopped
+// where a signal asks for the end.
+std::string resources_of(const std::string& path) {
+    const std::string tool = path_of_program("cuobjdump");
+    if (tool.find('/') == tool.npos)
+        throw Error(
+            "cannot read a cubin: cuobjdump is not on the PATH (it comes with the CUDA toolkit)");
+    const WorkFolder folder;
+    const std::string output = folder.path() + "/resources.txt";
+    // A name that begins with a dash would be taken for an option.
+    const std::string safe = path.starts_with('-') ? "./" + path : path;
+    const int code = run_program({tool, "--dump-resource-usage", safe}, {}, output);
+    stop_if_asked();
+    if (code != 0)
+        throw Error(fmt::format("cuobjdump could not read {}", shown(path)), ExitCode::usage);
+    // Kernels of 200 bytes each: 80,000 of them. What prints more is no list of kernels.
+    constexpr std::size_t most_output_bytes = 16 << 20;
+    const auto text = read_whole(*open_own_bytes(output), most_output_bytes);
+    if (!text)
+        throw Error(fmt::format("cuobjdump prints more than {} MiB", most_output_bytes >> 20),
+                    ExitCode::usage);
+    return *text;
+}
+
+// The number after `key` in `line`, e.g. REG:32.
+std::uint64_t number_after(const std::string& line, const std::string& key) {
+    const std::size_t at = line.find(key);
+    return at == std::string::npos
+               ? 0
+               : read_integer(std::string_view(line).substr(at + key.size())).value;
+}
+
+}  // namespace
+
+std::vector<CubinKernel> kernels_in(const std::string& resource_usage) {
+    std::vector<CubinKernel> kernels;
+    std::istringstream lines(resource_usage);
+    std::string name;
+    for (std::string line; std::getline(lines, line);) {
+        const std::string function = "Function ";
+        if (const std::size_t at = line.find(function); at != std::string::npos) {
+            name = line.substr(at + function.size());
+            if (name.ends_with(':')) name.pop_back();
+        } else if (!name.empty() && line.find("REG:") != std::string::npos) {
+            kernels.push_back({name, static_cast<std::uint32_t>(number_after(line, "REG:")),
+                               number_after(line, "SHARED:")});
+            name.clear();
+        }
+    }
+    return kernels;
+}
+
+std::vector<CubinKernel> read_cubin(const std::string& path) {
+    struct stat info {};
+    if (::stat(path.c_str(), &info) != 0)
+        throw UsageError(fmt::format("--cubin {}: there is no such file", shown(path)));
+    note_input(path);
+    auto kernels = kernels_in(resources_of(path));
+    if (kernels.empty())
+        throw UsageError(fmt::format("--cubin {}: cuobjdump finds no kernel in it", shown(path)));
+    return kernels;
 }
 
 }  // namespace coalprof

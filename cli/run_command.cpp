@@ -11,9 +11,9 @@
 #include <memory>
 
 #include "cli/child_program.h"
-#include "cli/hints.h"
 #include "cli/invocation.h"
 #include "cli/output_options.h"
+#include "cli/parse.h"
 #include "cli/result_head.h"
 #include "core/lines/run_kernels.h"
 #include "core/lines/run_warnings.h"
@@ -21,7 +21,7 @@
 #include "core/program/machine_code.h"
 #include "core/program/second_run.h"
 #include "core/program/traced_kernels.h"
-#include "core/run/device_machine.h"
+#include "core/run/device_ceilings.h"
 #include "core/runtime/signal.h"
 #include "core/text/describe.h"
 #include "core/text/files_in_use.h"
@@ -33,10 +33,9 @@
 #include "cli/trace_folder.h"
 #include "cupti/attach/choice.h"
 #include "cupti/attach/frameworks.h"
-#include "cupti/attach/linkers.h"
 #include "cupti/attach/nvtx_hooks.h"
 #include "cupti/attach/orders.h"
-#include "kernels/inventory.h"
+#include "kernels/gpu.h"
 #endif
 
 namespace coalprof {

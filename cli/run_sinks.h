@@ -11,7 +11,6 @@
 #include "cli/output_options.h"
 #include "cli/progress.h"
 #include "cli/sweep_options.h"
-#include "cli/view_options.h"
 #include "core/run/run_points.h"
 #include "core/write/journal.h"
 

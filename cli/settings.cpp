@@ -19,8 +19,8 @@
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
-#include "core/text/file_place.h"
-#include "core/text/suggest.h"
+#include "core/text/files_in_use.h"
+#include "core/text/name_list.h"
 
 namespace coalprof {
 namespace {

@@ -1,5 +1,8 @@
 // `coalprof completion SHELL` and `coalprof man`: what shells and man know of the commands, made
 // from the very tables that read them.
+
+#include "cli/shell_commands.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +10,6 @@
 #include <memory>
 
 #include "cli/invocation.h"
-#include "cli/manual_sections.h"
 #include "cli/parse.h"
 #include "cli/print.h"
 #include "core/judge/gate_formats.h"
@@ -15,11 +17,12 @@
 #include "core/pattern/catalog.h"
 #include "core/pattern/launch_options.h"
 #include "core/result/counter.h"
-#include "core/text/shell_quote.h"
-#include "core/text/suggest.h"
+#include "core/text/describe.h"
+#include "core/text/name_list.h"
 #include "core/write/formats.h"
 
 namespace coalprof {
+
 namespace {
 
 using Words = std::vector<std::string>;
@@ -347,6 +350,78 @@ void add_shell_commands(CLI::App& app, Invocation& invocation) {
         "Examples:\n"
         "  coalprof man | man -l -\n"
         "  coalprof man formula | man -l -\n");
+}
+
+namespace {
+
+constexpr std::array variables{
+    ManualEntry{"COALPROF_OPTION",
+                "Sets the long option of that name, in capitals and with _ for its hyphens: "
+                "COALPROF_MACHINE=v100. Files say less, the command line more."},
+    ManualEntry{"COALPROF_CONFIG", "The settings file that is read in place of the user's."},
+    ManualEntry{"XDG_CONFIG_HOME, HOME", "Where the user's settings file lies."},
+    ManualEntry{"COALPROF_CUPTI", "The CUPTI library, or its folder, that counters are read by."},
+    ManualEntry{"CUDA_HOME, CUDA_PATH",
+                "A CUDA toolkit with CUPTI and NVRTC, as an absolute path."},
+    ManualEntry{"CONDA_PREFIX, VIRTUAL_ENV", "An environment that is searched for CUPTI."},
+    ManualEntry{"TMPDIR",
+                "Where temporary files of run lie, and of outputs whose folder takes none."},
+    ManualEntry{"NO_COLOR, TERM", "No colour where the first is set or the second is dumb."},
+    ManualEntry{"COLUMNS", "The width of tables, in characters."},
+    ManualEntry{"GITHUB_STEP_SUMMARY", "A file to which --format github appends its summary."},
+};
+
+constexpr std::array files{
+    ManualEntry{"~/.config/coalprof/config.toml", "The user's settings."},
+    ManualEntry{".coalprof.toml", "Settings of the folder that the command is started in."},
+    ManualEntry{"NAME.partial.jsonl",
+                "The journal beside the output file NAME.json: points of an unfinished sweep, "
+                "from which --resume goes on."},
+};
+
+// docs/exit-codes.md says more of each.
+constexpr std::array exit_codes{
+    ManualEntry{"0", "Done."},
+    ManualEntry{"1",
+                "A finding: a broken budget, something that is worse, a counter that differs."},
+    ManualEntry{"2", "The command line, a formula, a file or a range is wrong."},
+    ManualEntry{"3", "A GPU, its counters or memory were needed and cannot be had."},
+    ManualEntry{"4", "Partial: some points failed or were not there, the rest was delivered."},
+    ManualEntry{"5", "An output could not be written."},
+    ManualEntry{"70", "A bug in coalprof."},
+    ManualEntry{"128 + N",
+                "Signal N ended the command. coalprof run exits with the code of its program."},
+};
+
+constexpr std::array sections{ManualSection{"ENVIRONMENT", variables},
+                              ManualSection{"FILES", files},
+                              ManualSection{"EXIT STATUS", exit_codes}};
+
+}  // namespace
+
+std::span<const ManualSection> manual_sections() { return sections; }
+
+namespace {
+
+ExitCode run_help(const CLI::App& app, const std::string& name) {
+    print_out(help_of(command_or_app(app, name)));
+    return ExitCode::done;
+}
+
+}  // namespace
+
+void add_help_command(CLI::App& app, Invocation& invocation) {
+    auto name = std::make_shared<std::string>();
+    CLI::App* sub = app.add_subcommand("help", "The options of one command or pattern");
+    sub->group("Lists");
+    sub->add_option("COMMAND", *name, "A command or pattern (default: coalprof itself)");
+    sub->footer(
+        "Examples:\n"
+        "  coalprof help formula\n"
+        "  coalprof help offset\n");
+    sub->callback([&invocation, &app, name] {
+        invocation.run = [&app, name] { return run_help(app, *name); };
+    });
 }
 
 }  // namespace coalprof

@@ -12,14 +12,13 @@
 #include "cli/progress.h"
 #include "cli/result_head.h"
 #include "cli/run_sinks.h"
-#include "cli/step_lines.h"
 #include "cli/wiring.h"
 #include "core/count/transactions.h"
 #include "core/run/device_backend.h"
-#include "core/run/device_machine.h"
+#include "core/run/device_ceilings.h"
 #include "core/run/model_backend.h"
 #include "core/run/run_points.h"
-#include "core/runtime/background.h"
+#include "core/runtime/parallel.h"
 #include "core/runtime/signal.h"
 
 namespace coalprof {

@@ -7,14 +7,13 @@
 #include <array>
 #include <cstdlib>
 
-#include "cli/thread_option.h"
+#include "cli/parse.h"
 #include "core/machine/machine_file.h"
 #include "core/pattern/walk_limit.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
+#include "core/text/name_list.h"
 #include "core/text/number.h"
-#include "core/text/split_list.h"
-#include "core/text/suggest.h"
 
 namespace coalprof {
 namespace {

@@ -2,15 +2,23 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <link.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
 
 #include "core/run/device_backend.h"
-#include "core/run/device_machine.h"
+#include "core/run/device_ceilings.h"
 
 #ifdef COALPROF_HAS_CUDA
-#include "cli/loaded_libraries.h"
 #include "cupti/preflight.h"
-#include "cupti/virtual_gpu.h"
-#include "kernels/inventory.h"
+#include "kernels/gpu.h"
+#endif
+
+#ifdef COALPROF_HAS_CUDA
+#include "cupti/metric_table.h"
 #endif
 
 namespace coalprof {
@@ -128,5 +136,78 @@ std::vector<Diagnosis> diagnose() {
 }
 
 #endif
+
+namespace {
+
+constexpr std::array<std::string_view, 5> beginnings{"libcuda.", "libnvrtc", "libcupti",
+                                                     "libnvperf", "libnvidia-"};
+
+bool is_of_cuda(std::string_view path) {
+    path.remove_prefix(path.rfind('/') + 1);  // npos + 1 is 0
+    return std::any_of(beginnings.begin(), beginnings.end(),
+                       [&](std::string_view beginning) { return path.starts_with(beginning); });
+}
+
+}  // namespace
+
+std::vector<std::string> loaded_cuda_libraries() {
+    std::vector<std::string> paths;
+    const auto visit = [](dl_phdr_info* library, std::size_t, void* found) {
+        if (library->dlpi_name && is_of_cuda(library->dlpi_name))
+            static_cast<std::vector<std::string>*>(found)->emplace_back(library->dlpi_name);
+        return 0;
+    };
+    ::dl_iterate_phdr(visit, &paths);
+    return paths;
+}
+
+namespace {
+
+using Name = std::pair<Counter, std::string_view>;
+
+// Ratios, which we derive and Nsight Compute has as metrics of their own. Source: its list for
+// GH100, `ncu --query-metrics --chips gh100`, CUDA 13.0.
+constexpr std::array derived{
+    Name{Counter::load_sectors_per_request,
+         "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio"},
+    Name{Counter::store_sectors_per_request,
+         "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio"},
+    Name{Counter::load_bytes_per_sector,
+         "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio"},
+    Name{Counter::store_bytes_per_sector,
+         "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio"},
+    Name{Counter::load_efficiency, "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct"},
+    Name{Counter::store_efficiency,
+         "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct"},
+    Name{Counter::duration_seconds, "gpu__time_duration.sum"},
+};
+
+}  // namespace
+
+std::string_view nsight_name_of(Counter counter) {
+    for (const auto& [known, name] : derived)
+        if (known == counter) return name;
+#ifdef COALPROF_HAS_CUDA
+    return metrics_of(counter).candidates.front();
+#else
+    return {};
+#endif
+}
+
+std::optional<Counter> find_nsight_name(std::string_view name) {
+    std::optional<Counter> found;
+    if (name.empty()) return found;
+    for (const CounterInfo& counter : all_counters()) {
+        bool is_its_name = nsight_name_of(counter.counter) == name;
+#ifdef COALPROF_HAS_CUDA
+        const auto& names = metrics_of(counter.counter).candidates;
+        is_its_name = is_its_name || std::find(names.begin(), names.end(), name) != names.end();
+#endif
+        if (!is_its_name) continue;
+        if (found) return std::nullopt;
+        found = counter.counter;
+    }
+    return found;
+}
 
 }  // namespace coalprof

@@ -1,9 +1,12 @@
 // What this machine has for measuring: asked of kernels and cupti where this build has them.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "core/result/counter.h"
 #include "core/result/result.h"
 
 namespace coalprof {
@@ -21,5 +24,19 @@ struct Diagnosis {
     std::string remedy;  // empty where there is nothing to do
 };
 std::vector<Diagnosis> diagnose();
+
+// The CUDA libraries that this process has loaded: found by name at run time, they may come from
+// another place than the user thinks.
+
+// Paths of the driver, NVRTC, CUPTI and what belongs to them, as the loader found them, in the
+// order of loading.
+std::vector<std::string> loaded_cuda_libraries();
+
+// What Nsight Compute calls our counters (ncu --metrics).
+
+// Empty: it has none, or this build knows none.
+std::string_view nsight_name_of(Counter counter);
+// The other way; a name that stands for several counters is none.
+std::optional<Counter> find_nsight_name(std::string_view name);
 
 }  // namespace coalprof

@@ -4,12 +4,11 @@
 
 #include <array>
 
-#include "cli/nsight_names.h"
 #include "cli/sweep_options.h"
-#include "core/result/counter_words.h"
-#include "core/runtime/background.h"
-#include "core/text/split_list.h"
-#include "core/text/suggest.h"
+#include "cli/system_report.h"
+#include "core/result/counter.h"
+#include "core/runtime/parallel.h"
+#include "core/text/name_list.h"
 
 #ifdef COALPROF_HAS_CUDA
 #include "cupti/collector.h"

@@ -13,7 +13,7 @@
 #include "cupti/cupti_api.h"
 #include "cupti/driver.h"
 #include "cupti/failures.h"
-#include "cupti/range_collect.h"
+#include "cupti/range_session.h"
 
 namespace coalprof {
 namespace {

@@ -1,6 +1,7 @@
 #include "cupti/counter_set.h"
 
 namespace coalprof {
+
 namespace {
 
 bool is_field(Counter counter, AccessField field) {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "core/device/device.h"
-#include "core/device/driver_library.h"
 
 namespace coalprof {
 namespace {

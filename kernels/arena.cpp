@@ -4,7 +4,7 @@
 #include <bit>
 #include <numeric>
 
-#include "kernels/module_array.h"
+#include "kernels/memory.h"
 
 namespace coalprof {
 

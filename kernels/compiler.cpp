@@ -5,9 +5,8 @@
 #include <algorithm>
 
 #include "core/device/device.h"
-#include "core/runtime/background.h"
+#include "core/runtime/parallel.h"
 #include "core/runtime/steps.h"
-#include "kernels/sources.h"
 
 namespace coalprof {
 

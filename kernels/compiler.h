@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -58,5 +59,15 @@ class Compiler {
 
 // Compute capabilities that NVRTC compiles for (75, 80, ...), in rising order.
 std::vector<int> supported_architectures(const NvrtcApi& api);
+
+// The text of the kernels and of the headers that they share with the host, embedded when the
+// program is built (embed.cmake).
+
+struct SourceFile {
+    const char* name;  // as it is included: "core/pattern/formulas.h"
+    const char* text;
+};
+
+std::span<const SourceFile> embedded_sources();
 
 }  // namespace coalprof

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "core/access/warp_access.h"
-#include "kernels/driver_check.h"
+#include "kernels/driver_api.h"
 
 namespace coalprof {
 

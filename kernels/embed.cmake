@@ -1,5 +1,5 @@
 # Writes OUTPUT, a C++ file that holds the text of each of NAMES (paths below ROOT).
-set(text "// Made by kernels/embed.cmake from the files named below.\n#include \"kernels/sources.h\"\n\n")
+set(text "// Made by kernels/embed.cmake from the files named below.\n#include \"kernels/compiler.h\"\n\n")
 string(APPEND text "namespace coalprof {\n\nnamespace {\n\nconstexpr SourceFile files[] = {\n")
 foreach(name ${NAMES})
     file(READ ${ROOT}/${name} content)

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "core/runtime/threads.h"
+#include "core/runtime/parallel.h"
 
 namespace coalprof {
 

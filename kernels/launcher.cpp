@@ -9,7 +9,7 @@
 #include <optional>
 #include <system_error>
 
-#include "core/runtime/background.h"
+#include "core/runtime/parallel.h"
 #include "core/runtime/steps.h"
 #include "kernels/ceilings.h"
 #include "kernels/compiler.h"

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
 #include <fstream>
 #include <string>
 #include <utility>
@@ -179,6 +181,105 @@ CUresult MappedRange::map_again(std::size_t piece, std::uint64_t offset) {
     const CUresult status = attach(alias);
     if (status == CUDA_SUCCESS) aliases_.push_back(alias);
     return status;
+}
+
+namespace {
+
+constexpr const char* symbol = "coalprof_array";
+// Below this all arrays are one size, so that the points of a sweep need one module.
+constexpr std::uint64_t smallest_bytes = 8ull << 20;
+constexpr std::uint64_t page_bytes = 2ull << 20;
+
+std::uint64_t size_for(std::uint64_t bytes) {
+    const std::uint64_t power = std::bit_ceil(std::max(bytes, smallest_bytes));
+    return power <= ModuleArray::largest_bytes ? power : rounded_up(bytes, page_bytes);
+}
+
+// As cuMemAlloc aligns, which is enough for textures.
+std::string source_of(std::uint64_t bytes) {
+    return fmt::format("extern \"C\" {{\n__device__ __align__(512) unsigned char {}[{}];\n}}\n",
+                       symbol, bytes);
+}
+
+}  // namespace
+
+ModuleArray::ModuleArray(KernelShop& shop, std::uint64_t bytes, std::string_view what_for)
+    : gpu_(&shop.gpu()) {
+    const std::uint64_t size = size_for(bytes);
+    if (size > largest_bytes)
+        throw PointError("--alloc static: a __device__ array holds less than 4 GiB",
+                         ExitCode::partial);
+    code_ = shop.compiled({.source = source_of(size)});
+    const DriverApi& api = gpu_->api();
+    CUmodule module = nullptr;
+    const CUresult status = api.module_load(&module, code_->code.c_str(), 0, nullptr, nullptr);
+    if (status == CUDA_ERROR_OUT_OF_MEMORY)
+        refuse_memory(what_for, size, gpu_->memory().free_bytes);
+    gpu_->check(status, "load a module with a __device__ array");
+    module_ = module;
+    std::size_t found = 0;
+    const CUresult asked = api.module_global(&address_, &found, module_, symbol);
+    if (asked != CUDA_SUCCESS) release();
+    gpu_->check(asked, "find the __device__ array in its module");
+    bytes_ = found;
+}
+
+void ModuleArray::release() {
+    if (module_ != nullptr) static_cast<void>(gpu_->api().module_unload(module_));
+    module_ = nullptr;
+    address_ = 0;
+    bytes_ = 0;
+}
+
+void ModuleArray::swap(ModuleArray& other) noexcept {
+    std::swap(gpu_, other.gpu_);
+    std::swap(code_, other.code_);
+    std::swap(module_, other.module_);
+    std::swap(address_, other.address_);
+    std::swap(bytes_, other.bytes_);
+}
+
+namespace {
+
+std::uint64_t most_texels(const Gpu& gpu) {
+    constexpr std::uint64_t documented = 1ull << 27;
+    int most = 0;
+    const CUresult status = gpu.api().device_attribute(
+        &most, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH, gpu.device());
+    return status == CUDA_SUCCESS && most > 0 ? static_cast<std::uint64_t>(most) : documented;
+}
+
+}  // namespace
+
+Texture::Texture(const Gpu& gpu, CUdeviceptr address, std::uint64_t texels,
+                 std::uint32_t texel_bytes, std::string_view array)
+    : gpu_(&gpu) {
+    if (const std::uint64_t most = most_texels(gpu); texels > most)
+        throw PointError(
+            fmt::format("--path tex: array {} has {} texels, and this GPU's textures of linear "
+                        "memory hold {}; choose a smaller --size or a wider --type",
+                        array, texels, most),
+            ExitCode::partial);
+    CUDA_RESOURCE_DESC resource{};
+    resource.resType = CU_RESOURCE_TYPE_LINEAR;
+    resource.res.linear.devPtr = address;
+    resource.res.linear.format = CU_AD_FORMAT_UNSIGNED_INT32;
+    resource.res.linear.numChannels = texel_bytes / 4;
+    resource.res.linear.sizeInBytes = texels * texel_bytes;
+    CUDA_TEXTURE_DESC how{};
+    how.flags = CU_TRSF_READ_AS_INTEGER;
+    gpu.check(gpu.api().texture_create(&handle_, &resource, &how, nullptr),
+              fmt::format("make a texture of array {}", array));
+}
+
+void Texture::release() {
+    if (handle_ != 0) static_cast<void>(gpu_->api().texture_destroy(handle_));
+    handle_ = 0;
+}
+
+void Texture::swap(Texture& other) noexcept {
+    std::swap(gpu_, other.gpu_);
+    std::swap(handle_, other.handle_);
 }
 
 }  // namespace coalprof

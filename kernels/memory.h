@@ -4,11 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "kernels/gpu.h"
+#include "kernels/kernel.h"
 
 namespace coalprof {
 
@@ -100,5 +103,69 @@ std::optional<std::uint64_t> free_host_bytes();
 // Throws PointError("... needs 12.0 GiB, 3.1 GiB free").
 [[noreturn]] void refuse_memory(std::string_view what_for, std::uint64_t needed_bytes,
                                 std::uint64_t free_bytes, std::string_view whose = "GPU");
+
+// A __device__ array: a module that holds it and nothing else, compiled for its size. That is where
+// the arrays of classic programs lie which declare them instead of allocating them.
+
+// Moves, does not copy.
+class ModuleArray {
+ public:
+    // Sizes of symbols are 32 bits in a cubin: ptxas 13.0 makes an array of 4 GiB one of 0 bytes
+    // and says nothing.
+    static constexpr std::uint64_t largest_bytes = (1ull << 32) - (2ull << 20);
+
+    ModuleArray() = default;
+    // At least `bytes`; arrays of similar size share their code. Throws PointError naming
+    // `what_for` where it is too large or does not fit, Error where nothing can be compiled.
+    ModuleArray(KernelShop& shop, std::uint64_t bytes, std::string_view what_for);
+    ~ModuleArray() { release(); }
+    ModuleArray(ModuleArray&& other) noexcept { swap(other); }
+    ModuleArray& operator=(ModuleArray&& other) noexcept {
+        swap(other);
+        return *this;
+    }
+
+    CUdeviceptr address() const { return address_; }
+    std::uint64_t bytes() const { return bytes_; }
+    void release();
+
+ private:
+    void swap(ModuleArray& other) noexcept;
+
+    const Gpu* gpu_ = nullptr;
+    std::shared_ptr<const Compiled> code_;
+    CUmodule module_ = nullptr;
+    CUdeviceptr address_ = 0;
+    std::uint64_t bytes_ = 0;
+};
+
+// A texture object over an array in linear memory, for loads that fetch through one.
+
+// Moves, does not copy.
+class Texture {
+ public:
+    Texture() = default;
+    // Texels of 4, 8 or 16 bytes, read as 32-bit integers. Throws PointError naming `array` where
+    // it has more texels than a texture of linear memory may have (2^27 where the driver does not
+    // say).
+    Texture(const Gpu& gpu, CUdeviceptr address, std::uint64_t texels, std::uint32_t texel_bytes,
+            std::string_view array);
+    ~Texture() { release(); }
+    Texture(Texture&& other) noexcept { swap(other); }
+    Texture& operator=(Texture&& other) noexcept {
+        swap(other);
+        return *this;
+    }
+
+    // What a kernel takes; 0: none.
+    std::uint64_t handle() const { return handle_; }
+
+ private:
+    void release();
+    void swap(Texture& other) noexcept;
+
+    const Gpu* gpu_ = nullptr;
+    CUtexObject handle_ = 0;
+};
 
 }  // namespace coalprof

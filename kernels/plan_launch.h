@@ -8,9 +8,9 @@
 #include "core/device/device.h"
 #include "kernels/expectation.h"
 #include "kernels/kernel.h"
+#include "kernels/memory.h"
 #include "kernels/program_shape.h"
 #include "kernels/source/arguments.h"
-#include "kernels/texture.h"
 #include "kernels/workbench.h"
 
 namespace coalprof {

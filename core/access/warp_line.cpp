@@ -7,8 +7,8 @@
 
 #include "core/access/fields.h"
 #include "core/text/describe.h"
+#include "core/text/name_list.h"
 #include "core/text/number.h"
-#include "core/text/suggest.h"
 #include "core/text/utf8.h"
 #include "fmt/format.h"
 

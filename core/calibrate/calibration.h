@@ -8,6 +8,7 @@
 
 #include "core/calibrate/rate_fit.h"
 #include "core/device/device.h"
+#include "core/result/document.h"
 #include "core/run/device_ceilings.h"
 
 namespace coalprof {
@@ -40,5 +41,11 @@ Calibration calibrate(KernelLauncher& launcher);
 
 // What kept the GPU from giving the same answer twice; empty: nothing.
 std::string disturbance_in(std::span<const TimedProbe> launches);
+
+// A calibration as a machine file: a list that every format of lists can hold; as JSON it is read
+// back (core/machine/machine_file.h).
+
+// Rows of two kinds: rates, and the launches that were timed.
+ListDocument machine_document(const Calibration& calibration);
 
 }  // namespace coalprof

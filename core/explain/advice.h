@@ -9,7 +9,6 @@
 #include "core/machine/machine.h"
 #include "core/pattern/plan.h"
 #include "core/result/differ.h"
-#include "core/result/estimates.h"
 #include "core/result/result.h"
 #include "core/sweep/formula_sweep.h"
 

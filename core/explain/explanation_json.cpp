@@ -178,10 +178,6 @@ Json tree_of(const Explanation& explanation) {
 
 }  // namespace
 
-std::string json_of_explanation(const Explanation& explanation) {
-    return text_of(tree_of(explanation));
-}
-
 std::string json_document(const ResultHead& head, const Explanation& explanation,
                           const Explanation* worst) {
     Json document = {{"schema", result_schema},

@@ -10,9 +10,6 @@
 
 namespace coalprof {
 
-// The object that is the document's "explanation", on one line.
-std::string json_of_explanation(const Explanation& explanation);
-
 // The whole document, ended by a newline. Of the head, "meta" is made; its machine may be empty.
 // `worst`: another warp of the launch, which costs more.
 std::string json_document(const ResultHead& head, const Explanation& explanation,

@@ -10,9 +10,9 @@
 #include "core/json/json_stream.h"
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
+#include "core/text/name_list.h"
+#include "core/text/number.h"
 #include "core/text/range.h"
-#include "core/text/size.h"
-#include "core/text/suggest.h"
 
 namespace coalprof {
 namespace {

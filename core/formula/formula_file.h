@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/formula/formula.h"
-#include "core/text/file_place.h"
+#include "core/text/files_in_use.h"
 
 namespace coalprof {
 

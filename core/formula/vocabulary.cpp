@@ -8,7 +8,7 @@
 
 #include "core/formula/lexer.h"
 #include "core/result/counter.h"
-#include "core/text/suggest.h"
+#include "core/text/name_list.h"
 
 namespace coalprof {
 namespace {

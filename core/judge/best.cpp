@@ -8,11 +8,10 @@
 #include <string_view>
 #include <utility>
 
-#include "core/result/counter_words.h"
+#include "core/result/counter.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
 #include "core/text/name_list.h"
-#include "core/text/suggest.h"
 #include "core/text/units.h"
 #include "core/write/columns.h"
 #include "core/write/number_text.h"

@@ -12,13 +12,12 @@
 #include <utility>
 
 #include "core/judge/value_text.h"
-#include "core/result/counter_words.h"
+#include "core/result/counter.h"
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
-#include "core/text/option_text.h"
+#include "core/text/name_list.h"
+#include "core/text/number.h"
 #include "core/text/range.h"
-#include "core/text/size.h"
-#include "core/text/suggest.h"
 #include "core/text/units.h"
 #include "core/write/outputs.h"
 

@@ -18,12 +18,10 @@
 #include "core/judge/value_text.h"
 #include "core/machine/machine.h"
 #include "core/result/differ.h"
-#include "core/result/same_sweep.h"
+#include "core/result/head.h"
 #include "core/runtime/signal.h"
 #include "core/text/describe.h"
 #include "core/text/name_list.h"
-#include "core/text/shell_quote.h"
-#include "core/text/suggest.h"
 #include "core/text/units.h"
 
 namespace coalprof {

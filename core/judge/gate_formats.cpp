@@ -10,8 +10,7 @@
 
 #include "core/text/describe.h"
 #include "core/text/fold.h"
-#include "core/text/log_lines.h"
-#include "core/text/suggest.h"
+#include "core/text/name_list.h"
 #include "core/text/units.h"
 #include "core/text/utf8.h"
 #include "core/write/json_text.h"

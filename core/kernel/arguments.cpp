@@ -13,8 +13,8 @@
 #include "core/program/needs.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
+#include "core/text/name_list.h"
 #include "core/text/number.h"
-#include "core/text/suggest.h"
 #include "core/text/symbol.h"
 
 namespace coalprof {

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "core/text/describe.h"
-#include "core/text/shell_quote.h"
 #include "core/text/symbol.h"
 
 namespace coalprof {

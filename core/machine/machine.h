@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "core/machine/rules.h"
+#include "core/result/document.h"
 
 namespace coalprof {
 
@@ -55,5 +56,10 @@ Machine find_machine(std::string_view text);
 // become its board, so that what is queried is never looked up.
 Machine machine_of_device(ComputeCapability cc, std::string_view device_name,
                           const std::optional<DeviceSizes>& sizes = {});
+
+// What `coalprof machines` lists: each compute capability with its rules, and behind it its boards;
+// the tables of docs/machines.md and docs/memories.md are made of it.
+
+ListDocument list_of_machines();
 
 }  // namespace coalprof

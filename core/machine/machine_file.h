@@ -1,5 +1,5 @@
 // Machine files: a GPU's rates, as `coalprof calibrate` writes them
-// (core/calibrate/machine_document.h).
+// (core/calibrate/calibration.h).
 #pragma once
 
 #include <string_view>

@@ -10,7 +10,7 @@
 #include "core/pattern/near_memories.h"
 #include "core/pattern/transpose.h"
 #include "core/text/error.h"
-#include "core/text/suggest.h"
+#include "core/text/name_list.h"
 
 namespace coalprof {
 namespace {

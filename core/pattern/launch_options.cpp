@@ -10,10 +10,9 @@
 #include "core/pattern/transpose.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
+#include "core/text/name_list.h"
 #include "core/text/number.h"
 #include "core/text/range.h"
-#include "core/text/split_list.h"
-#include "core/text/suggest.h"
 
 namespace coalprof {
 namespace {

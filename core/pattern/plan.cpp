@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/text/error.h"
-#include "core/text/suggest.h"
+#include "core/text/name_list.h"
 
 namespace coalprof {
 namespace {

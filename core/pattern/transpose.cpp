@@ -8,7 +8,7 @@
 
 #include "core/pattern/builder.h"
 #include "core/text/error.h"
-#include "core/text/suggest.h"
+#include "core/text/name_list.h"
 
 namespace coalprof {
 namespace {

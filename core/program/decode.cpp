@@ -13,7 +13,7 @@
 #include "core/program/opcodes.h"
 #include "core/program/statement.h"
 #include "core/text/error.h"
-#include "core/text/option_text.h"
+#include "core/text/name_list.h"
 #include "core/text/symbol.h"
 
 namespace coalprof {

@@ -5,7 +5,7 @@
 #include <cctype>
 #include <utility>
 
-#include "core/text/option_text.h"
+#include "core/text/name_list.h"
 
 namespace coalprof {
 namespace {

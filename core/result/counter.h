@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "core/access/warp_access.h"
@@ -132,5 +133,22 @@ std::optional<Counter> find_counter(std::string_view key);
 
 std::string_view name_of(Unit unit);        // "sector", "byte/s", ...
 std::string_view name_of(AccessKind kind);  // "load", ...
+
+// What people call counters, where these are asked for by key.
+
+// "unknown --best 'time'", with the nearest key. `what`: where it was asked for.
+std::string unknown_counter(std::string_view what, std::string_view word);
+// Beside "unknown counter 'time'": which key that is, or where the keys are listed.
+std::string hint_for_counter(std::string_view word);
+
+// What nvprof called our counters, which it measured on GPUs before compute capability 7.5.
+
+struct NvprofName {
+    std::string_view name;  // "gld_efficiency"
+    Counter counter;
+    std::string_view meaning;  // where it differs from the counter, by generation; may be empty
+};
+
+std::span<const NvprofName> nvprof_names();
 
 }  // namespace coalprof

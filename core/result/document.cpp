@@ -10,6 +10,7 @@
 #include "core/text/error.h"
 
 namespace coalprof {
+
 namespace {
 
 std::vector<std::pair<std::string, std::vector<Value>>> lists_in(JsonView row) {

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/json/json_stream.h"
-#include "core/result/list.h"
+#include "core/json/value.h"
 #include "core/result/parts.h"
 #include "core/text/byte_source.h"
 
@@ -32,6 +34,19 @@ class SavedDocument {
 
     std::string file_;
     JsonStream stream_;
+};
+
+// What commands print that list things: rows under one key.
+struct ListRow {
+    NamedValues values;
+    std::vector<std::pair<std::string, std::vector<Value>>> lists = {};  // behind the values
+    friend bool operator==(const ListRow&, const ListRow&) = default;
+};
+
+struct ListDocument {
+    std::string key;  // of the rows
+    std::vector<ListRow> rows;
+    NamedValues more = {};  // beside them; what is empty is left out
 };
 
 // What `coalprof patterns --json` and the like print.

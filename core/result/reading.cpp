@@ -39,13 +39,18 @@ Reading excess_of(const Reading& sectors, const Reading& ideal) {
     return *all - std::min(*needed, *all);
 }
 
+struct Ratio {
+    Counter counter;
+    RatioParts parts;
+};
+
 // In the order of the counters: none is a part of an earlier one. Never destroyed: inside a program
 // that is counted, launches are read in an exit handler.
-const std::vector<Counter>& ratios() {
-    static const auto& list = *new std::vector<Counter>([] {
-        std::vector<Counter> found;
+const std::vector<Ratio>& ratios() {
+    static const auto& list = *new std::vector<Ratio>([] {
+        std::vector<Ratio> found;
         for (const CounterInfo& row : all_counters())
-            if (row.parts && row.parts->below) found.push_back(row.counter);
+            if (row.parts && row.parts->below) found.push_back({row.counter, *row.parts});
         return found;
     }());
     return list;
@@ -70,17 +75,16 @@ double number_in(const Reading& reading) {
 }
 
 void derive_ratios(Readings& readings) {
+    const Readings& known = readings;
     for (const AccessKind kind : access_kinds) {
-        const Reading& sectors = readings[access_counter(kind, AccessField::sectors)];
-        const Reading& ideal = readings[access_counter(kind, AccessField::ideal_sectors)];
+        const Reading& sectors = known[access_counter(kind, AccessField::sectors)];
+        const Reading& ideal = known[access_counter(kind, AccessField::ideal_sectors)];
         if (is_present(sectors) && is_present(ideal))
             readings[access_counter(kind, AccessField::excess_sectors)] = excess_of(sectors, ideal);
     }
-    for (const Counter ratio : ratios()) {
-        const RatioParts& parts = *info(ratio).parts;
-        if (is_present(readings[parts.above]) && is_present(readings[*parts.below]))
-            readings[ratio] = ratio_of(parts, readings);
-    }
+    for (const auto& [ratio, parts] : ratios())
+        if (is_present(known[parts.above]) && is_present(known[*parts.below]))
+            readings[ratio] = ratio_of(parts, known);
 }
 
 }  // namespace coalprof

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <string_view>
 #include <variant>
@@ -39,21 +40,38 @@ inline double number_or(const Reading& reading, double otherwise) {
 
 class Readings {
  public:
-    Reading& operator[](Counter counter) { return slots_[static_cast<std::size_t>(counter)]; }
+    Reading& operator[](Counter counter) {
+        const auto at = static_cast<std::size_t>(counter);
+        touched_[at / 64] |= std::uint64_t{1} << at % 64;
+        return slots_[at];
+    }
     const Reading& operator[](Counter counter) const {
         return slots_[static_cast<std::size_t>(counter)];
     }
-    void clear() { slots_ = {}; }
+    void clear() {
+        each_touched([&](std::size_t at) { slots_[at] = {}; });
+        touched_ = {};
+    }
 
     // Calls visit(Counter, const Reading&) for every reading that is there, in output order.
     template <typename Visit>
     void each(Visit visit) const {
-        for (std::size_t i = 0; i < counter_count; ++i)
-            if (is_present(slots_[i])) visit(static_cast<Counter>(i), slots_[i]);
+        each_touched([&](std::size_t at) {
+            if (is_present(slots_[at])) visit(static_cast<Counter>(at), slots_[at]);
+        });
     }
 
  private:
+    // A point has a fifth of all counters, and a warps file a point for each line.
+    template <typename Visit>
+    void each_touched(Visit visit) const {
+        for (std::size_t word = 0; word < touched_.size(); ++word)
+            for (std::uint64_t left = touched_[word]; left != 0; left &= left - 1)
+                visit(word * 64 + static_cast<std::size_t>(std::countr_zero(left)));
+    }
+
     std::array<Reading, counter_count> slots_{};
+    std::array<std::uint64_t, (counter_count + 63) / 64> touched_{};
 };
 
 // Sets what follows from the sums that are there: excess sectors, and the ratios (sectors per

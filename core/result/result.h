@@ -4,15 +4,55 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "core/result/estimates.h"
+#include "core/result/counter.h"
 #include "core/result/head.h"
 #include "core/result/reading.h"
+#include "core/runtime/signal.h"
+#include "core/text/error.h"
 
 namespace coalprof {
+
+// What is known of predicted values that are no exact counts: an interval each, and what limits the
+// launch. Exact counters are never in it.
+
+// Holds the measured value of nine of ten launches that were measured.
+struct Interval {
+    Counter counter;
+    double low = 0;
+    double high = 0;
+};
+
+// What a launch spends its time on.
+enum class Limit : std::uint8_t {
+    start,
+    blocks,
+    instructions,
+    latency,
+    l1,
+    l2,
+    dram,
+    same_line,
+    atomics,
+};
+inline constexpr std::size_t limit_count = static_cast<std::size_t>(Limit::atomics) + 1;
+std::string_view name_of(Limit limit);    // as in JSON: "same_line"
+std::string_view word_of(Limit limit);    // in a column of a table: "one line"
+std::string_view phrase_of(Limit limit);  // after "limited by": "the start of blocks"
+std::optional<Limit> find_limit(std::string_view name);
+
+struct Estimates {
+    std::vector<Interval> intervals;  // in the order of the counters
+    std::vector<Limit> limits;        // what the time is limited by, first what most of all
+
+    // None: the counter is exact, or not there.
+    const Interval* of(Counter counter) const;
+};
 
 struct Timing {
     std::uint64_t repeats = 0;
@@ -129,5 +169,26 @@ class ResultSink {
     virtual void point(const Point& point) = 0;
     virtual void finish(const ResultTail& tail) = 0;
 };
+
+// What an end by a signal makes of a run: it ends after the point in flight, or in the middle of a
+// long prediction, and what is finished is delivered.
+
+// What the process answers for a result that ended so: 0, 4, or 128 and the number of the signal,
+// as shells say it.
+ExitCode exit_code_of(Status status);
+
+// Every text that a result holds, names of values included, for what must look at all of them. In
+// one place, so that a member that is added is not forgotten: tests/cli/hostile_test.py finds those
+// that are.
+
+using VisitText = std::function<void(std::string&)>;
+using LookAtText = std::function<void(const std::string&)>;
+
+// Without the reasons of readings, which are printable from the start: see keep_reason().
+void each_text(ResultHead& head, const VisitText& visit);
+void each_text(Point& point, const VisitText& visit);
+void each_text(const Point& point, const LookAtText& look);
+void each_text(ResultTail& tail, const VisitText& visit);
+void each_text(NamedValues& values, const VisitText& visit);
 
 }  // namespace coalprof

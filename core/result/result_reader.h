@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "core/result/result.h"
 #include "core/text/byte_source.h"
@@ -34,5 +35,10 @@ class ResultReader {
     class Impl;
     std::unique_ptr<Impl> impl_;
 };
+
+// What a file is that holds no result, for the sentence that refuses it.
+
+// "the CSV of a result", "an HTML page": by how the file begins, up to a few hundred bytes of it.
+std::string_view look_of_file(std::string_view beginning);
 
 }  // namespace coalprof

@@ -18,7 +18,6 @@
 #include "core/pattern/access_set.h"
 #include "core/run/backend.h"
 #include "core/run/device_ceilings.h"
-#include "core/run/host_start.h"
 #include "core/runtime/parallel.h"
 
 namespace coalprof {

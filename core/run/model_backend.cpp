@@ -13,7 +13,6 @@
 #include "core/count/predict.h"
 #include "core/runtime/parallel.h"
 #include "core/runtime/steps.h"
-#include "core/runtime/threads.h"
 #include "core/traffic/estimate.h"
 
 namespace coalprof {

@@ -9,8 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include "core/result/head.h"
 #include "core/result/result_reader.h"
-#include "core/result/same_sweep.h"
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"

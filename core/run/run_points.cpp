@@ -8,14 +8,13 @@
 #include <string>
 #include <utility>
 
-#include "core/result/exit_code.h"
+#include "core/result/result.h"
 #include "core/run/agreement.h"
 #include "core/run/fleet.h"
 #include "core/run/replay.h"
-#include "core/run/result_order.h"
 #include "core/run/settings_judge.h"
 #include "core/run/side_by_side.h"
-#include "core/runtime/background.h"
+#include "core/runtime/parallel.h"
 
 namespace coalprof {
 namespace {

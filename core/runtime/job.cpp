@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/runtime/parallel.h"
 #include "core/runtime/signal.h"
-#include "core/runtime/threads.h"
 
 namespace coalprof {
 namespace {

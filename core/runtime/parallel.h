@@ -1,4 +1,4 @@
-// Work on all threads of --threads (threads.h). Two shapes:
+// Work on all threads of --threads. Two shapes:
 //
 //     const Counts sum = parallel_sum<Counts>(chunks, [&](std::uint64_t i, Counts& part) { ... });
 //     Answer<Readings> answer = start_answer([=] { return predict(plan); });   ...   answer.get();
@@ -14,15 +14,20 @@
 // item, as with one thread, and items after one that failed may be left out.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "core/runtime/job.h"
+#include "core/runtime/signal.h"
 
 namespace coalprof {
 
@@ -71,6 +76,89 @@ class Answer {
 template <typename Work>
 Answer<std::invoke_result_t<Work>> start_answer(Work work) {
     return Answer<std::invoke_result_t<Work>>(std::move(work));
+}
+
+// Work that goes on in another thread.
+
+// Where no thread can be had, the work is done by whoever asks first for its answer, or not at all
+// if nobody does.
+template <typename Work>
+std::future<std::invoke_result_t<Work>> in_background(Work work) {
+    const SignalsHeld held;  // the thread that begins here gets none
+    try {
+        return std::async(std::launch::async, work);
+    } catch (const std::system_error&) {
+        return std::async(std::launch::deferred, std::move(work));
+    }
+}
+
+// How many threads share the work of this process.
+
+// Processors that this process may run on; a container's quota of time is not seen.
+unsigned processors_of_this_process();
+
+// What --threads asked for, the thread that shares its work out included; before that, one for each
+// processor. 1 means that everything is done by whoever asks for it.
+unsigned thread_count();
+// `count` is 1 or more. Not to be called while work is being shared.
+void set_thread_count(unsigned count);
+
+// Objects that cost much to make, kept from one use to the next: as many as were ever in use at the
+// same time. Not thread_local: for one that has a destructor glibc takes memory when a thread first
+// comes to it, and ends the process where there is none.
+
+template <typename T>
+class Spares {
+ public:
+    // One that nobody else has until this goes; as its last user left it, or new.
+    class Lent {
+     public:
+        explicit Lent(Spares& spares) : spares_(spares), own_(spares.take()) {}
+        ~Lent() { spares_.give_back(std::move(own_)); }
+        Lent(const Lent&) = delete;
+        Lent& operator=(const Lent&) = delete;
+        T& get() const { return *own_; }
+
+     private:
+        Spares& spares_;
+        std::unique_ptr<T> own_;
+    };
+
+ private:
+    std::unique_ptr<T> take() {
+        {
+            const std::lock_guard lock(mutex_);
+            if (!spare_.empty()) {
+                std::unique_ptr<T> one = std::move(spare_.back());
+                spare_.pop_back();
+                return one;
+            }
+            spare_.reserve(made_ + 1);  // giving back must not fail
+            ++made_;
+        }
+        try {
+            return std::make_unique<T>();
+        } catch (...) {
+            const std::lock_guard lock(mutex_);
+            --made_;
+            throw;
+        }
+    }
+    void give_back(std::unique_ptr<T> one) noexcept {
+        const std::lock_guard lock(mutex_);
+        spare_.push_back(std::move(one));
+    }
+
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<T>> spare_;
+    std::size_t made_ = 0;
+};
+
+// Those of the process; never destroyed: threads may outlive static objects.
+template <typename T>
+Spares<T>& spares_of() {
+    static auto& spares = *new Spares<T>;
+    return spares;
 }
 
 }  // namespace coalprof

@@ -45,4 +45,9 @@ void keep_when_killed(const std::string& path);
 // For whoever ends the process at once; takes no memory.
 void remove_unfinished_files() noexcept;
 
+// Removes a folder with all that is in it, by nothing but what a signal handler may call.
+
+// As far as it goes: what may not be removed stays. Links are removed, not followed.
+void remove_folder(const char* path) noexcept;
+
 }  // namespace coalprof

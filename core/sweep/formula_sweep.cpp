@@ -10,7 +10,7 @@
 
 #include "core/formula/tree.h"
 #include "core/result/counter.h"
-#include "core/sweep/sweep_axes.h"
+#include "core/sweep/sweep.h"
 #include "core/text/error.h"
 #include "core/text/range.h"
 

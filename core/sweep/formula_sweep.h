@@ -12,7 +12,7 @@
 
 #include "core/formula/formula.h"
 #include "core/sweep/sweep.h"
-#include "core/text/file_place.h"
+#include "core/text/files_in_use.h"
 
 namespace coalprof {
 

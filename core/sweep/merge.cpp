@@ -7,8 +7,8 @@
 #include <span>
 #include <utility>
 
+#include "core/result/head.h"
 #include "core/result/result_reader.h"
-#include "core/result/same_sweep.h"
 #include "core/runtime/signal.h"
 #include "core/sweep/shard.h"
 #include "core/text/byte_source.h"

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "core/text/describe.h"
+#include "core/text/name_list.h"
 #include "core/text/number.h"
-#include "core/text/option_text.h"
 
 namespace coalprof {
 namespace {

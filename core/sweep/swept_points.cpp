@@ -7,7 +7,6 @@
 #include "core/runtime/parallel.h"
 #include "core/runtime/signal.h"
 #include "core/runtime/steps.h"
-#include "core/runtime/threads.h"
 #include "core/text/error.h"
 
 namespace coalprof {

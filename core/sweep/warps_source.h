@@ -1,15 +1,34 @@
 // The lines of a warps file as points, read as they are asked for.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/access/warps_file.h"
-#include "core/sweep/npy_warps.h"
+#include "core/pattern/program.h"
+#include "core/result/result.h"
 #include "core/sweep/point_source.h"
+#include "core/text/byte_source.h"
 
 namespace coalprof {
+
+// A .npy file of addresses, or of indices, as the lines of a warps file. What its numbers of a .npy
+// file are.
+struct NpyWarps {
+    std::optional<WarpOp> op;         // none: loads
+    std::optional<ElementType> type;  // they are indices of such elements; none: byte addresses
+};
+
+// `source` where it is no .npy file; else its lines: 32 numbers a warp, negative ones idle lanes,
+// named by their place. Throws UsageError: `how` of what is no .npy file, and numbers that are no
+// integers.
+std::unique_ptr<ByteSource> lines_of_npy(std::unique_ptr<ByteSource> source,
+                                         const std::string& name, const NpyWarps& how);
 
 class WarpsSource : public PointSource {
  public:
@@ -40,5 +59,22 @@ class WarpsSource : public PointSource {
 // (a pipe). Ends without a word at the first line that does not fit up to its op; what stands
 // behind the op is not looked at. Throws as WarpsSource does.
 std::vector<WarpOp> ops_in_warps_file(const std::string& file, const NpyWarps& npy = {});
+
+// The lines of a warps file added up: one point for all of them, and one for each number of sectors
+// (transactions, passes) that warp instructions of a kind take.
+// Takes the points of the lines and hands on their sums, the total first.
+class WarpTotals : public ResultSink {
+ public:
+    explicit WarpTotals(ResultSink& next) : next_(next) {}
+
+    void begin(const ResultHead& head) override { next_.begin(head); }
+    void point(const Point& point) override;
+    void finish(const ResultTail& tail) override;
+
+ private:
+    ResultSink& next_;
+    Point total_;
+    std::map<std::pair<std::string_view, std::uint64_t>, Point> bins_;  // by op and number
+};
 
 }  // namespace coalprof

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/text/error.h"
 
@@ -27,5 +28,16 @@ std::string describe(const Error& error);
 
 // The system's text for an errno, independent of the locale.
 std::string text_of_errno(int error);
+
+// Text that a shell is to take as it is.
+
+// `text` as it stands between single quotes.
+std::string within_single_quotes(std::string_view text);
+
+// `text` as one word: as it is, or in single quotes where a shell would make something else of it.
+std::string shell_word(std::string_view text);
+// Words with blanks between them; of a text, those that have blanks between them.
+std::string shell_words(const std::vector<std::string>& words);
+std::string shell_words(std::string_view text);
 
 }  // namespace coalprof

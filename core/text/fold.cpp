@@ -1,11 +1,15 @@
 #include "core/text/fold.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "core/text/utf8.h"
 
 namespace coalprof {
+
 namespace {
 
 // Of a word that must be cut: what a line has room for, but at least a character.
@@ -71,6 +75,52 @@ std::string folded_text(std::string_view text, const Folding& folding) {
     std::string all;
     for (const std::string& line : folded(text, folding)) all.append(line) += '\n';
     return all;
+}
+
+bool begins_like_command(std::string_view line) {
+    const std::string_view words = line.substr(std::min(line.find_first_not_of(' '), line.size()));
+    return words.starts_with("::") || words.starts_with("##");
+}
+
+std::string without_commands(std::string_view text) {
+    std::string safe;
+    while (!text.empty()) {
+        const std::string_view line = text.substr(0, text.find('\n'));
+        const std::size_t size = std::min(line.size() + 1, text.size());
+        const std::size_t blanks = std::min(line.find_first_not_of(' '), line.size());
+        safe += text.substr(0, blanks);
+        if (begins_like_command(line)) safe += '\\';
+        safe += text.substr(blanks, size - blanks);
+        text.remove_prefix(size);
+    }
+    return safe;
+}
+
+namespace {
+
+// "5 s", "3 min", "2 h": nobody plans by less than that.
+std::string rounded_time(double seconds) {
+    if (seconds < 99.5) return fmt::format("{:.0f} s", std::ceil(seconds));
+    if (seconds < 99.5 * 60) return fmt::format("{:.0f} min", seconds / 60);
+    return fmt::format("{:.0f} h", seconds / 3600);
+}
+
+// Three digits: 0.0213, 4.15, 1230
+std::string rate_text(double rate) {
+    return rate < 1000 ? fmt::format("{:.3g}", rate) : fmt::format("{:.0f}", rate);
+}
+
+}  // namespace
+
+std::string progress_text(std::uint64_t done, std::optional<std::uint64_t> all, double seconds) {
+    std::string text = all ? fmt::format("{} of {} points", done, *all)
+                           : fmt::format("{} point{}", done, done == 1 ? "" : "s");
+    if (done == 0 || !(seconds > 0)) return text + fmt::format(", {}", rounded_time(seconds));
+    const double rate = static_cast<double>(done) / seconds;
+    text += fmt::format(", {} a second", rate_text(rate));
+    if (all && *all > done)
+        text += fmt::format(", {} left", rounded_time(static_cast<double>(*all - done) / rate));
+    return text;
 }
 
 }  // namespace coalprof

@@ -2,8 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "core/text/error.h"
 
 namespace coalprof {
 
@@ -19,5 +24,40 @@ class NameList {
     std::size_t count_ = 0;
     std::string told_;
 };
+
+// Lists as options take them: "a,b,c".
+
+// Its parts, each once. Throws UsageError naming `option` where one is empty.
+std::vector<std::string> split_list(std::string_view text, std::string_view option);
+
+// "Did you mean": the nearest of the words that exist to the one that was typed.
+
+// The candidate that `word` most probably means, or none when nothing is near: at most one edit
+// (insert, drop, replace, swap two neighbours) per three characters, capitals ignored; or `word`
+// begins exactly one candidate. Of equals the first. Cost is bounded however long `word` is.
+std::optional<std::string_view> nearest(std::string_view word,
+                                        std::span<const std::string_view> candidates);
+
+// "unknown pattern 'stirde'. Did you mean 'stride'?"; with nothing near, the candidates are listed
+// where a line can hold them. `what` names the kind of word: "pattern", "op", "--type".
+std::string unknown_word(std::string_view what, std::string_view word,
+                         std::span<const std::string_view> candidates);
+
+// The value of an option while it is read: what every parser of options holds in order to say, in
+// one style, what it cannot read. "--range 0..x: expected an integer after '..'".
+
+struct OptionText {
+    std::string_view option;  // "--range", or "--var k=" where the value follows directly
+    std::string_view text;    // as the user typed it
+    std::string_view hint;    // what such values look like
+
+    // Throws the UsageError. `caret` is a byte offset into `text`, or UsageError::no_caret.
+    [[noreturn]] void refuse(std::size_t caret, std::string_view why) const;
+    [[noreturn]] void refuse(std::size_t caret, std::string_view why,
+                             std::string_view other_hint) const;
+};
+
+// Without blanks, tabs and line ends on either side.
+std::string_view trimmed(std::string_view text);
 
 }  // namespace coalprof

@@ -5,9 +5,8 @@
 #include <utility>
 
 #include "core/text/describe.h"
+#include "core/text/name_list.h"
 #include "core/text/number.h"
-#include "core/text/option_text.h"
-#include "core/text/size.h"
 #include "fmt/format.h"
 
 namespace coalprof {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/text/option_text.h"
+#include "core/text/name_list.h"
 
 namespace coalprof {
 

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 
 namespace coalprof {
+
 namespace {
 
 // So many behind the point that four digits are shown, and all that stand in front of it.
@@ -64,6 +66,13 @@ std::string bytes_text(std::uint64_t bytes) {
     }
     return fmt::format("{} {}", significant(static_cast<double>(bytes) / byte_steps[i].factor),
                        byte_steps[i].unit);
+}
+
+std::optional<std::int64_t> seconds_since_1970(const std::string& utc) {
+    std::tm parts{};
+    const char* end = ::strptime(utc.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+    if (!end || *end != '\0') return std::nullopt;
+    return ::timegm(&parts);
 }
 
 }  // namespace coalprof

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,5 +34,10 @@ std::string size_text(std::uint64_t bytes);
 
 // Four significant digits, for amounts that came about: "1.5 KiB", "139.8 GiB", "1 byte".
 std::string bytes_text(std::uint64_t bytes);
+
+// Times as results write them.
+
+// Of "2026-11-22T19:22:40Z" the seconds since 1970; none of any other text.
+std::optional<std::int64_t> seconds_since_1970(const std::string& utc);
 
 }  // namespace coalprof

@@ -74,4 +74,6 @@ std::string_view beginning(std::string_view text, std::size_t columns) {
     return text;
 }
 
+std::string_view version_of_utf8_library() { return ::utf8proc_version(); }
+
 }  // namespace coalprof

@@ -38,4 +38,6 @@ std::size_t terminal_columns(std::string_view text);
 // The longest beginning of `text` that takes at most `columns` columns, in whole characters.
 std::string_view beginning(std::string_view text, std::size_t columns);
 
+std::string_view version_of_utf8_library();
+
 }  // namespace coalprof

@@ -9,7 +9,6 @@
 #include <system_error>
 #include <vector>
 
-#include "core/runtime/remove_folder.h"
 #include "core/runtime/signal.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"

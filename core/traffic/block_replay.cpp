@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/pattern/memory_settings.h"
-#include "core/runtime/spares.h"
+#include "core/runtime/parallel.h"
 #include "core/traffic/alike_stores.h"
 #include "core/traffic/gathering.h"
 #include "core/traffic/issued.h"

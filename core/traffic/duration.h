@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "core/machine/rates.h"
-#include "core/result/estimates.h"
+#include "core/result/result.h"
 #include "core/traffic/work.h"
 
 namespace coalprof {

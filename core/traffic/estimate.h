@@ -6,8 +6,8 @@
 
 #include "core/machine/machine.h"
 #include "core/pattern/plan.h"
-#include "core/result/estimates.h"
 #include "core/result/reading.h"
+#include "core/result/result.h"
 
 namespace coalprof {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/runtime/spares.h"
+#include "core/runtime/parallel.h"
 #include "core/traffic/line_hash.h"
 #include "core/traffic/touched_lines.h"
 

@@ -11,7 +11,7 @@
 
 #include "core/text/describe.h"
 #include "core/text/error.h"
-#include "core/text/log_lines.h"
+#include "core/text/fold.h"
 #include "core/write/columns.h"
 #include "core/write/origin.h"
 #include "core/write/text_buffer.h"

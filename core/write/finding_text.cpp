@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/text/describe.h"
 #include "core/text/name_list.h"
-#include "core/text/shell_quote.h"
 #include "core/write/number_text.h"
 
 namespace coalprof {

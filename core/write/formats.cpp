@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/text/describe.h"
-#include "core/text/suggest.h"
+#include "core/text/name_list.h"
 #include "core/text/utf8.h"
 #include "core/write/printable_result.h"
 #include "core/write/writers.h"

@@ -8,7 +8,6 @@
 
 #include "core/pattern/launch_options.h"
 #include "core/text/describe.h"
-#include "core/text/shell_quote.h"
 #include "core/write/columns.h"
 #include "core/write/json_tree.h"
 #include "core/write/page.h"

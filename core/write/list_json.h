@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/result/list.h"
+#include "core/result/document.h"
 #include "core/result/result.h"
 
 namespace coalprof {

@@ -10,8 +10,8 @@
 #include <optional>
 #include <unordered_map>
 
-#include "core/text/shell_quote.h"
-#include "core/text/utc_time.h"
+#include "core/text/describe.h"
+#include "core/text/units.h"
 #include "core/write/origin.h"
 #include "core/write/result_columns.h"
 #include "core/write/source_text.h"

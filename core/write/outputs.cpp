@@ -176,12 +176,12 @@ void Outputs::begin(const ResultHead& head) {
 void Outputs::point(const Point& point) {
     ++points_;
     has_sums_ = has_sums_ || (has_csv_ && sums_instructions(point));
-    std::optional<Point> for_programs;
-    std::optional<Point> in_tables;
-    const auto listed = [&](std::optional<Point>& shown,
+    std::unique_ptr<Point> for_programs;  // some KiB that most points do not need
+    std::unique_ptr<Point> in_tables;
+    const auto listed = [&](std::unique_ptr<Point>& shown,
                             const std::vector<Counter>& counters) -> const Point& {
         if (counters.empty()) return point;
-        if (!shown) shown = only(counters, point, explains_absent_);
+        if (!shown) shown = std::make_unique<Point>(only(counters, point, explains_absent_));
         return *shown;
     };
     for_each([&](Output& output) {

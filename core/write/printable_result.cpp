@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/result/texts.h"
+#include "core/result/result.h"
 #include "core/text/describe.h"
-#include "core/text/log_lines.h"
+#include "core/text/fold.h"
 
 namespace coalprof {
 namespace {

@@ -49,7 +49,7 @@ TextBuffer::KnownReal& TextBuffer::known_real(double value) {
 void TextBuffer::grow(std::size_t count) {
     constexpr std::size_t least = 4096;
     const std::size_t capacity = std::max(least, 2 * (capacity_ + count));
-    auto bytes = std::make_unique<char[]>(capacity);
+    auto bytes = std::make_unique_for_overwrite<char[]>(capacity);
     if (size_ > 0) std::memcpy(bytes.get(), bytes_.get(), size_);
     bytes_ = std::move(bytes);
     capacity_ = capacity;

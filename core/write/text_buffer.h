@@ -45,11 +45,6 @@ class TextBuffer {
 
     std::string_view view() const { return {bytes_.get(), size_}; }
     void clear() { size_ = 0; }
-    // Takes back everything after the first `size` characters.
-    void shrink(std::size_t size) {
-        assert(size <= size_);
-        size_ = size;
-    }
 
     void hand_over(ByteSink& sink) {
         if (size_ == 0) return;

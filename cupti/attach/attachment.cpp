@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "core/device/device.h"
-#include "cupti/attach/linkers.h"
+#include "cupti/attach/frameworks.h"
 #include "cupti/attach/xla.h"
 #include "cupti/cupti_api.h"
 

@@ -24,9 +24,8 @@
 #include "cupti/attach/launch_turn.h"
 #include "cupti/attach/line_probe.h"
 #include "cupti/attach/loaded_code.h"
+#include "cupti/attach/module_driver.h"
 #include "cupti/attach/orders.h"
-#include "cupti/attach/patience.h"
-#include "cupti/attach/running_work.h"
 #include "cupti/attach/stream_captures.h"
 #include "cupti/collector.h"
 

@@ -7,7 +7,10 @@
 #include <list>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/program/site.h"
 #include "cupti/cupti_api.h"
@@ -36,5 +39,19 @@ class Cubins {
     };
     std::list<Code> kept_;  // stay where they are
 };
+
+// Machine code of NVIDIA's as an ELF file: which functions are in it.
+
+inline constexpr std::size_t unknown_size = ~std::size_t{0};
+
+bool is_cubin(const void* image);
+
+// By their mangled names, kernels and others; none where it is damaged or of another kind. Of an
+// image in memory nobody tells the size: it is to be as whole as its headers say.
+std::vector<std::string> functions_of_cubin(const void* image, std::size_t size = unknown_size);
+
+// What follows `beginning` in the names that begin so, of symbols and sections, each once.
+std::set<std::string> names_of_cubin(const void* image, std::string_view beginning,
+                                     std::size_t size = unknown_size);
 
 }  // namespace coalprof

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <iterator>
 
 #include "cupti/attach/stand_in.h"
 #include "cupti/attach/xla.h"
 
 namespace coalprof {
+
 namespace {
 
 // The last release whose PTX all versions of Triton know by the same number.
@@ -49,6 +51,41 @@ NamesAndValues variables_for_ptx(const std::string& folder, int driver_version,
     std::ranges::move(variables_for_xla(libraries, folder, driver_version),
                       std::back_inserter(all));
     return all;
+}
+
+namespace {
+
+constexpr const char* linker_name = "libnvJitLink.so.";
+constexpr const char* preload_variable = "LD_PRELOAD";
+
+std::string file_name(const std::string& path) {
+    return std::filesystem::path(path).filename().string();
+}
+
+}  // namespace
+
+bool may_hold_linker(const std::string& path) {
+    const std::string name = file_name(path);
+    return name.starts_with(linker_name) || name.starts_with("nvjitlink.");
+}
+
+std::vector<std::pair<std::string, std::string>> variables_for_linkers(
+    const std::set<std::string>& libraries, const std::string& folder, const std::string& library) {
+    bool may_link = false;
+    std::set<std::string> releases;
+    for (const std::string& path : libraries) {
+        may_link = may_link || may_hold_linker(path);
+        const std::string name = file_name(path);
+        if (name.starts_with(linker_name))
+            releases.insert(name.substr(std::string_view(linker_name).size(), 2));
+    }
+    const bool is_known = std::ranges::all_of(
+        releases, [](const std::string& one) { return one == "12" || one == "13"; });
+    if (!may_link || !is_known || releases.size() > 1 || !std::filesystem::exists(library))
+        return {};
+    const char* theirs = std::getenv(preload_variable);
+    return {{preload_variable, theirs && *theirs ? std::string(theirs) + ':' + library : library},
+            {"NUMBA_CACHE_DIR", folder + "/numba"}};
 }
 
 }  // namespace coalprof

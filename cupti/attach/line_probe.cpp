@@ -10,8 +10,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "cupti/attach/code_origin.h"
-#include "cupti/attach/cubin.h"
+#include "cupti/attach/cubins.h"
+#include "cupti/attach/loaded_code.h"
 
 namespace coalprof {
 namespace {

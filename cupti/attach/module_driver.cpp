@@ -1,8 +1,13 @@
 #include "cupti/attach/module_driver.h"
 
+#include <algorithm>
+#include <thread>
+
+#include "core/device/device.h"
 #include "cupti/driver.h"
 
 namespace coalprof {
+
 namespace {
 
 std::uint32_t capability_of(const ModuleDriver& driver, CUdevice device) {
@@ -44,6 +49,90 @@ bool gpus_differ(const ModuleDriver& driver) {
     for (CUdevice device = 1; device < count; ++device)
         if (capability_of(driver, device) != capability_of(driver, 0)) return true;
     return false;
+}
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Most kernels end within this, and a sleep would take longer than they do.
+constexpr std::chrono::milliseconds spinning{1};
+constexpr std::chrono::milliseconds longest_sleep{5};
+
+template <typename Function>
+void bind_if_there(const char* symbol, Function& slot) {
+    try {
+        bind_driver(symbol, slot);
+    } catch (const CountersError&) {
+        slot = nullptr;
+    }
+}
+
+}  // namespace
+
+// At most an eighth longer than it takes.
+bool comes_true(const std::function<bool()>& claim, std::chrono::milliseconds patience) {
+    const auto begin = Clock::now();
+    while (!claim()) {
+        const Clock::duration waited = Clock::now() - begin;
+        if (waited >= patience) return false;
+        if (waited < spinning)
+            std::this_thread::yield();
+        else
+            std::this_thread::sleep_for(std::min<Clock::duration>(waited / 8, longest_sleep));
+    }
+    return true;
+}
+
+WorkDriver work_driver() {
+    WorkDriver driver;
+    bind_if_there("cuCtxPushCurrent_v2", driver.context_push);
+    bind_if_there("cuCtxPopCurrent_v2", driver.context_pop);
+    bind_if_there("cuCtxSynchronize", driver.context_synchronize);
+    bind_if_there("cuStreamQuery", driver.stream_query);
+    bind_if_there("cuStreamIsCapturing", driver.stream_is_capturing);
+    bind_if_there("cuEventCreate", driver.event_create);
+    bind_if_there("cuEventQuery", driver.event_query);
+    bind_if_there("cuCtxRecordEvent", driver.record_all_work);
+    return driver;
+}
+
+bool RunningWork::has_ended(CUstream stream) const {
+    return !driver_.stream_query || driver_.stream_query(stream) != CUDA_ERROR_NOT_READY;
+}
+
+// Behind all that the context was given. Nothing waits for the mark but who asks for it.
+bool RunningWork::mark(CUcontext context) {
+    auto found = marks_.find(context);
+    if (found == marks_.end()) {
+        CUevent event = nullptr;
+        if (driver_.event_create(&event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) return false;
+        found = marks_.emplace(context, event).first;
+    }
+    return driver_.record_all_work(context, found->second) == CUDA_SUCCESS;
+}
+
+void RunningWork::synchronize(CUcontext context) {
+    if (!driver_.context_synchronize || !driver_.context_push || !driver_.context_pop ||
+        driver_.context_push(context) != CUDA_SUCCESS)
+        return;
+    driver_.context_synchronize();
+    CUcontext popped = nullptr;
+    driver_.context_pop(&popped);
+}
+
+bool RunningWork::ends_within(CUcontext context, std::chrono::milliseconds patience) {
+    if (!driver_.record_all_work || !driver_.context_push || !driver_.context_pop ||
+        !driver_.event_create || !driver_.event_query ||
+        driver_.context_push(context) != CUDA_SUCCESS)
+        return true;
+    const auto is_reached = [&] {
+        return driver_.event_query(marks_.at(context)) != CUDA_ERROR_NOT_READY;
+    };
+    const bool ended = !mark(context) || comes_true(is_reached, patience);
+    CUcontext popped = nullptr;
+    driver_.context_pop(&popped);
+    return ended;
 }
 
 }  // namespace coalprof

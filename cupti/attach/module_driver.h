@@ -3,7 +3,10 @@
 
 #include <cuda.h>
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
+#include <map>
 
 namespace coalprof {
 
@@ -31,5 +34,45 @@ std::uint32_t capability_of_code(const ModuleDriver& driver);
 
 // Code is compiled for one of them, and a library of code serves all.
 bool gpus_differ(const ModuleDriver& driver);
+
+// Whether the program's kernels have ended, asked without waiting for them. CUPTI waits where a
+// range, a pass or the profiler begins or ends, and a kernel that waits for another kernel or for
+// the program would then never end: it gets what it waits for only when its launch has returned.
+
+// A plain struct, so that a scripted fake can stand in. nullptr: the driver does not have it.
+struct WorkDriver {
+    decltype(&::cuCtxPushCurrent) context_push = nullptr;
+    decltype(&::cuCtxPopCurrent) context_pop = nullptr;
+    decltype(&::cuCtxSynchronize) context_synchronize = nullptr;
+    decltype(&::cuStreamQuery) stream_query = nullptr;
+    decltype(&::cuStreamIsCapturing) stream_is_capturing = nullptr;
+    decltype(&::cuEventCreate) event_create = nullptr;
+    decltype(&::cuEventQuery) event_query = nullptr;
+    // cuCtxRecordEvent, of CUDA 12.5.
+    CUresult (*record_all_work)(CUcontext, CUevent) = nullptr;
+};
+WorkDriver work_driver();
+
+// Asks again and again, and sleeps in between. Whether it came true in time.
+bool comes_true(const std::function<bool()>& claim, std::chrono::milliseconds patience);
+
+class RunningWork {
+ public:
+    explicit RunningWork(const WorkDriver& driver) : driver_(driver) {}
+
+    // Where the driver cannot say, all has ended.
+    bool has_ended(CUstream stream) const;
+    // Of all streams. No stream of the context may be capturing: its capture would be spoilt.
+    bool ends_within(CUcontext context, std::chrono::milliseconds patience);
+    // For calls that take an ended context for granted, when its work has ended.
+    void synchronize(CUcontext context);
+    void context_ends(CUcontext context) { marks_.erase(context); }
+
+ private:
+    bool mark(CUcontext context);
+
+    WorkDriver driver_;
+    std::map<CUcontext, CUevent> marks_;  // go with their contexts
+};
 
 }  // namespace coalprof

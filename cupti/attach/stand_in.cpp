@@ -8,7 +8,7 @@
 #include <fstream>
 #include <utility>
 
-#include "core/text/shell_quote.h"
+#include "core/text/describe.h"
 
 namespace coalprof {
 namespace {

@@ -1,11 +1,11 @@
 // By which variables a program's linker hands its PTX over.
-#include "cupti/attach/linkers.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <filesystem>
+
+#include "cupti/attach/frameworks.h"
 
 namespace coalprof {
 namespace {

@@ -11,8 +11,7 @@
 
 #include "core/program/second_run.h"
 #include "cupti/attach/attachment.h"
-#include "cupti/attach/code_origin.h"
-#include "cupti/attach/cubin.h"
+#include "cupti/attach/cubins.h"
 #include "cupti/attach/ptx_image.h"
 #include "cupti/fat_binaries.h"
 

@@ -1,6 +1,6 @@
-#include "cupti/attach/patience.h"
-
 #include <gtest/gtest.h>
+
+#include "cupti/attach/launch_turn.h"
 
 namespace coalprof {
 namespace {

@@ -1,7 +1,7 @@
-#include "cupti/virtual_gpu.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "cupti/preflight.h"
 
 namespace coalprof {
 namespace {

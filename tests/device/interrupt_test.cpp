@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "core/result/exit_code.h"
+#include "core/result/result.h"
 #include "device/rig.h"
 
 namespace coalprof {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/text/size.h"
+#include "core/text/number.h"
 #include "fuzz/claim.h"
 
 namespace {

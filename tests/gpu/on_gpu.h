@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "core/run/device_machine.h"
+#include "core/run/device_ceilings.h"
 #include "core/text/error.h"
 #include "cupti/collector.h"
 #include "kernels/driver_api.h"

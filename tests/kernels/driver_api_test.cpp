@@ -4,7 +4,6 @@
 
 #include <cstdlib>
 
-#include "kernels/driver_check.h"
 #include "kernels/fake_driver.h"
 #include "kernels/launcher.h"
 

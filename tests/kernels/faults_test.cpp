@@ -5,7 +5,7 @@
 
 #include "core/device/device.h"
 #include "core/pattern/memory_settings.h"
-#include "kernels/driver_check.h"
+#include "kernels/driver_api.h"
 #include "kernels/fake_driver.h"
 #include "kernels/fake_kernels.h"
 #include "kernels/launcher.h"

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "kernels/fake_driver.h"
-#include "kernels/inventory.h"
+#include "kernels/gpu.h"
 #include "kernels/launcher.h"
 #include "kernels/nvrtc_here.h"
 

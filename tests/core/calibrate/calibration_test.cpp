@@ -8,7 +8,6 @@
 #include <cmath>
 #include <map>
 
-#include "core/calibrate/machine_document.h"
 #include "core/calibrate/probes.h"
 #include "core/count/predict.h"
 #include "core/machine/machine_file.h"

@@ -9,7 +9,7 @@
 
 #include "core/count/coalescer.h"
 #include "core/machine/machine.h"
-#include "core/runtime/threads.h"
+#include "core/runtime/parallel.h"
 #include "fewer_cases.h"
 
 namespace coalprof {

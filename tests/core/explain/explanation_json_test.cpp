@@ -14,7 +14,8 @@ using explain_cases::plan_of;
 using Json = nlohmann::json;
 
 Json json_for(const Plan& plan, const char* machine = "h200") {
-    return Json::parse(json_of_explanation(explanation_of(plan, find_machine(machine))));
+    return Json::parse(
+        json_document({}, explanation_of(plan, find_machine(machine))))["explanation"];
 }
 
 TEST(ExplanationJson, maps_lanes_to_sectors_and_sectors_to_bytes) {

@@ -1,6 +1,6 @@
-#include "core/result/counter_words.h"
-
 #include <gmock/gmock.h>
+
+#include "core/result/counter.h"
 
 namespace coalprof {
 namespace {

@@ -13,6 +13,7 @@
 #include "core/write/formats.h"
 #include "core/write/list_json.h"
 #include "core/write/synthetic.h"
+#include "stream_sink.h"
 #include "test_data.h"
 
 namespace coalprof {

@@ -1,9 +1,9 @@
-#include "core/result/estimates.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
+
+#include "core/result/result.h"
 
 namespace coalprof {
 namespace {

@@ -11,6 +11,7 @@
 
 #include "core/text/error.h"
 #include "core/write/synthetic.h"
+#include "stream_sink.h"
 
 namespace coalprof {
 namespace {

@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "core/run/device_machine.h"
+#include "core/run/device_ceilings.h"
 #include "core/run/fake_device.h"
 #include "core/run/runs.h"
 #include "core/sweep/sweep.h"

@@ -9,7 +9,7 @@
 
 #include "core/run/fake_device.h"
 #include "core/run/runs.h"
-#include "core/runtime/threads.h"
+#include "core/runtime/parallel.h"
 #include "core/sweep/sweep.h"
 #include "fewer_cases.h"
 

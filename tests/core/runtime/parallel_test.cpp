@@ -10,8 +10,6 @@
 #include <thread>
 #include <vector>
 
-#include "core/runtime/threads.h"
-
 namespace coalprof {
 namespace {
 

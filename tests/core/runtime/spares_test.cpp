@@ -1,9 +1,9 @@
 // Objects that are kept from one use to the next.
-#include "core/runtime/spares.h"
-
 #include <gtest/gtest.h>
 
 #include <new>
+
+#include "core/runtime/parallel.h"
 
 namespace coalprof {
 namespace {

@@ -1,6 +1,6 @@
-#include "core/text/file_place.h"
-
 #include <gtest/gtest.h>
+
+#include "core/text/files_in_use.h"
 
 namespace coalprof {
 namespace {

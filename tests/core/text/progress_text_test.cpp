@@ -1,6 +1,6 @@
-#include "core/text/progress_text.h"
-
 #include <gtest/gtest.h>
+
+#include "core/text/fold.h"
 
 namespace coalprof {
 namespace {

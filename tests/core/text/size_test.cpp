@@ -1,5 +1,3 @@
-#include "core/text/size.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "core/text/suggest.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
+
+#include "core/text/name_list.h"
 
 namespace coalprof {
 namespace {

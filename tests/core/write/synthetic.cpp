@@ -2,6 +2,8 @@
 
 #include <sstream>
 
+#include "stream_sink.h"
+
 namespace coalprof::synthetic {
 namespace {
 

@@ -72,12 +72,5 @@ TEST(TextBuffer, hands_over_in_large_blocks_and_keeps_the_order) {
     EXPECT_EQ(sink.text(), expected);
 }
 
-TEST(TextBuffer, takes_back_what_follows_a_mark) {
-    TextBuffer text;
-    text.put("kept, not kept");
-    text.shrink(4);
-    EXPECT_EQ(text.view(), "kept");
-}
-
 }  // namespace
 }  // namespace coalprof

@@ -1,10 +1,11 @@
-// What every manual page says below its options: variables, files, exit codes.
 #pragma once
 
 #include <span>
 #include <string_view>
 
 namespace coalprof {
+
+// What every manual page says below its options: variables, files, exit codes.
 
 struct ManualEntry {
     std::string_view term;

@@ -1,4 +1,4 @@
-#include "core/runtime/threads.h"
+#include "core/runtime/parallel.h"
 
 #include <sched.h>
 
@@ -7,6 +7,7 @@
 #include <thread>
 
 namespace coalprof {
+
 namespace {
 
 std::atomic<unsigned> asked_for{0};  // 0: nobody has asked

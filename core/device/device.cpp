@@ -1,4 +1,4 @@
-#include "core/device/driver_library.h"
+#include "core/device/device.h"
 
 #include <dlfcn.h>
 
