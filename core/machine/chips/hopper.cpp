@@ -96,7 +96,7 @@ constexpr Rates gh100() {
     // Fitted to launches that take hardly longer than an empty one, on both GPUs (tests/data).
     rates.word_latency_seconds = 0.45e-6;
     rates.overlap = 6;
-    // From launches of both GPUs (docs/measurements/rates.md).
+    // Fitted to launches of both GPUs (tests/data).
     rates.l2 = {.reuse = 1.08,
                 .reuse_power = 2.4,
                 .random_reads = 0.68,
