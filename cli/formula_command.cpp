@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/formula_options.h"
+#include "cli/parse.h"
 #include "cli/settings.h"
 #include "cli/sweep_job.h"
 #include "core/result/result.h"
@@ -142,10 +143,9 @@ void add_formula_command(CLI::App& app, Invocation& invocation) {
     sub->add_option("EXPR", command->texts,
                     "The index of each thread's element; several instructions: "
                     "'load: a[i*3]; store: b[i]'. Several formulas are one table");
-    sub->add_option("--name", command->names,
-                    "What a formula is called in the result, in their order (default: its text)")
-        ->type_name("NAME")
-        ->allow_extra_args(false);
+    add_repeated(*sub, "--name", command->names,
+                 "What a formula is called in the result, in their order (default: its text)",
+                 "NAME");
     sub->add_option("--file", command->file,
                     "Saved formulas (JSON) as one sweep; - reads standard input")
         ->type_name("FILE");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/parse.h"
 #include "core/formula/declared_array.h"
 #include "core/formula/tree.h"
 #include "core/text/describe.h"
@@ -29,23 +30,17 @@ FormulaParameter read_parameter(const std::string& text) {
 
 void FormulaOptions::add_to(CLI::App& command, OptionValues values) {
     const bool is_one = values == OptionValues::one;
-    command
-        .add_option("--var", variables,
-                    is_one ? "A parameter and its value: k=3, d=-1; repeatable"
-                           : "A parameter and its values: k=0..32, d=-1..1; repeatable")
-        ->type_name(is_one ? "K=N" : "K=R")
-        ->allow_extra_args(false);
-    command
-        .add_option("--array", arrays,
-                    "An array: its extents, in=f32[2048][2048], or what it holds where its values "
-                    "make indices: col=@col.npy, col=i32[1000]=iota or =random; repeatable")
-        ->type_name("NAME=WHAT")
-        ->allow_extra_args(false);
-    command
-        .add_option("--struct", structures,
-                    "A structure of which the formula takes members: 'struct P { float x, y, z; }'")
-        ->type_name("C")
-        ->allow_extra_args(false);
+    add_repeated(command, "--var", variables,
+                 is_one ? "A parameter and its value: k=3, d=-1; repeatable"
+                        : "A parameter and its values: k=0..32, d=-1..1; repeatable",
+                 is_one ? "K=N" : "K=R");
+    add_repeated(command, "--array", arrays,
+                 "An array: its extents, in=f32[2048][2048], or what it holds where its values "
+                 "make indices: col=@col.npy, col=i32[1000]=iota or =random; repeatable",
+                 "NAME=WHAT");
+    add_repeated(command, "--struct", structures,
+                 "A structure of which the formula takes members: 'struct P { float x, y, z; }'",
+                 "C");
 }
 
 std::vector<FormulaParameter> FormulaOptions::parameters() const {

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "cli/parse.h"
 #include "cli/print.h"
 #include "core/judge/gate_formats.h"
 #include "core/text/describe.h"
@@ -50,17 +51,12 @@ std::string in_ascii(std::string_view text) {
 
 void BudgetOptions::add_to(CLI::App& command) {
     const char* group = "Budgets";
-    command
-        .add_option("--budget", budgets,
-                    "A limit on a counter: 'load_sectors_per_request <= 4 if stride=1..8'; exit "
-                    "code 1 if a point breaks it; may be repeated")
-        ->type_name("B")
-        ->allow_extra_args(false)
-        ->group(group);
-    command.add_option("--budget-file", files, "Budgets, one per line; # begins a comment")
-        ->type_name("FILE")
-        ->allow_extra_args(false)
-        ->group(group);
+    add_repeated(command, "--budget", budgets,
+                 "A limit on a counter: 'load_sectors_per_request <= 4 if stride=1..8'; exit "
+                 "code 1 if a point breaks it; may be repeated",
+                 "B", group);
+    add_repeated(command, "--budget-file", files, "Budgets, one per line; # begins a comment",
+                 "FILE", group);
 }
 
 std::vector<Budget> BudgetOptions::read() const {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "cli/parse.h"
 #include "cli/ptx_source.h"
 #include "cli/sweep_options.h"
 #include "core/kernel/arguments.h"
@@ -54,24 +55,17 @@ std::vector<NameTest> tests_for(const std::string& name) {
 }  // namespace
 
 void KernelOptions::add_to(CLI::App& command) {
-    command
-        .add_option(
-            "--arg", arguments,
-            "An argument by its name or position: n=1000, 2=3.5, x=f32[1048576], and what an "
-            "array holds: =0, =iota, =random:SEED, =@file.npy, =@raw.bin; y=x: the same array. May "
-            "be repeated")
-        ->type_name("NAME=VALUE")
-        ->allow_extra_args(false);
+    add_repeated(
+        command, "--arg", arguments,
+        "An argument by its name or position: n=1000, 2=3.5, x=f32[1048576], and what an "
+        "array holds: =0, =iota, =random:SEED, =@file.npy, =@raw.bin; y=x: the same array. May "
+        "be repeated",
+        "NAME=VALUE");
     command.add_option("--shared", shared, "Dynamic shared memory of a block")->type_name("BYTES");
-    command.add_option("--nvcc-args", nvcc_args, "More for nvcc, between commas: -O2,-std=c++20")
-        ->type_name("LIST")
-        ->allow_extra_args(false);
-    command.add_option("-I", includes, "A folder of headers, for nvcc")
-        ->type_name("FOLDER")
-        ->allow_extra_args(false);
-    command.add_option("-D", defines, "A macro, for nvcc")
-        ->type_name("NAME[=VALUE]")
-        ->allow_extra_args(false);
+    add_repeated(command, "--nvcc-args", nvcc_args, "More for nvcc, between commas: -O2,-std=c++20",
+                 "LIST");
+    add_repeated(command, "-I", includes, "A folder of headers, for nvcc", "FOLDER");
+    add_repeated(command, "-D", defines, "A macro, for nvcc", "NAME[=VALUE]");
 }
 
 KernelFile::KernelFile(const KernelOptions& options, std::string_view bytes, const Machine& machine)

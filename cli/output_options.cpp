@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "cli/parse.h"
 #include "cli/point_warps.h"
 #include "cli/print.h"
 #include "cli/source_files.h"
@@ -57,13 +58,9 @@ void OutputOptions::add_to(CLI::App& command) {
     command.add_flag("--jsonl", jsonl, "Short for --format jsonl")->group(group);
     command.add_flag("--csv", csv, "Short for --format csv")->group(group);
     command.add_flag("--plot", plot, "Short for --format plot")->group(group);
-    command
-        .add_option(
-            "--output,-o", files,
-            "Write the result to FILE as well; its suffix picks the format; may be repeated")
-        ->type_name("FILE")
-        ->allow_extra_args(false)
-        ->group(group);
+    add_repeated(command, "--output,-o", files,
+                 "Write the result to FILE as well; its suffix picks the format; may be repeated",
+                 "FILE", group);
     command
         .add_flag(
             "--partial-in-place", part_in_place,
@@ -90,13 +87,10 @@ void OutputOptions::tell_of_standard_error(CLI::App& command) {
 }
 
 void OutputOptions::add_source_to(CLI::App& command) {
-    command
-        .add_option("--source", source_folders,
-                    "For html: the folder below which the program's source lies (of `run`: this "
-                    "one); may be repeated")
-        ->type_name("FOLDER")
-        ->allow_extra_args(false)
-        ->group("Output");
+    add_repeated(command, "--source", source_folders,
+                 "For html: the folder below which the program's source lies (of `run`: this "
+                 "one); may be repeated",
+                 "FOLDER", "Output");
 }
 
 void OutputOptions::add_telling_to(CLI::App& command) {

@@ -321,6 +321,15 @@ bool parse_command_line(CLI::App& app, const std::vector<std::string>& argv) {
     return false;
 }
 
+CLI::Option* add_repeated(CLI::App& command, const std::string& name,
+                          std::vector<std::string>& values, const std::string& help,
+                          const std::string& type, const std::string& group) {
+    CLI::Option* option =
+        command.add_option(name, values, help)->type_name(type)->allow_extra_args(false);
+    if (!group.empty()) option->group(group);
+    return option;
+}
+
 CLI::Option* add_threads_to(CLI::App& command) {
     constexpr unsigned most_threads = 1024;
     return command

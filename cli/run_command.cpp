@@ -453,11 +453,10 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
     sub->add_option("--first", command->first,
                     "Count the first N launches of each kernel, grid and block (default 5)")
         ->type_name("N");
-    sub->add_option("--nvtx", command->ranges,
-                    "Only launches inside an NVTX range of this name: pushed by the thread that "
-                    "launches, or started by any. A comma is part of the name; may be repeated")
-        ->type_name("NAME")
-        ->allow_extra_args(false);
+    add_repeated(*sub, "--nvtx", command->ranges,
+                 "Only launches inside an NVTX range of this name: pushed by the thread that "
+                 "launches, or started by any. A comma is part of the name; may be repeated",
+                 "NAME");
     sub->add_flag("--fast", command->fast,
                   "Run the program once: sectors and times of its kernels, not what they waste");
     sub->add_option(

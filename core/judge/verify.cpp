@@ -71,8 +71,9 @@ CatalogPoints::CatalogPoints(const VerifyScope& scope, const Machine& machine)
             if (!is_in_scope(scope.patterns, pattern.name)) continue;
             for (const std::string_view type : element_type_list()) {
                 if (!is_in_scope(scope.types, *find_element_type(type))) continue;
-                // Only GPUs from compute capability 10.0 on move 32 bytes a lane.
-                if (bytes_of(*find_element_type(type)) > 16) continue;
+                if (bytes_of(*find_element_type(type)) >
+                    machine.rules->abilities.widest_access_bytes)
+                    continue;
                 for (const PatternOptions& options : options_to_verify(pattern))
                     add_values({&pattern, options, *find_op(op), *find_element_type(type)},
                                scope.most_values);

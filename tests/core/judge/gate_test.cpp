@@ -135,7 +135,8 @@ TEST(Comparison, names_the_instruction_of_a_formula_that_changed) {
     newer.sweep.formula = "c[i] = a[i] + b[3*i]";
     const auto point_with = [](const char* index) {
         Point point = synthetic::point(1);
-        point.instructions = {{"a", "load", "f32", "i", {}}, {"b", "load", "f32", index, {}}};
+        point.instructions = {{"a", "load", "f32", "i", {}, {}},
+                              {"b", "load", "f32", index, {}, {}}};
         return point;
     };
     const auto notes = compared(older, {point_with("2*i")}, newer, {point_with("3*i")}).notes;
