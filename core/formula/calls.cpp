@@ -181,6 +181,7 @@ std::optional<ReadValue> FormulaReader::call_function(const Token& name) {
 ReadValue FormulaReader::read_call() {
     const Token name = token_;
     if (auto value = call_function(name)) return std::move(*value);
+    if (auto value = call_group(name)) return std::move(*value);
     const OperatorInfo* function = find_function(name.text);
     if (name.text == "umin" || name.text == "umax") function = find_function(name.text.substr(1));
     if (function != nullptr) {
@@ -217,7 +218,8 @@ ReadValue FormulaReader::read_call() {
             throw error(name.at,
                         fmt::format("what '{}' does with memory is not known", shown(name.text)),
                         "write out its accesses; `coalprof kernel` takes whole kernels");
-    if (name.text == "__syncthreads") forget_loads();
+    if (name.text == "__syncthreads" || name.text == "sync") forget_loads();
+    if (name.text == "this_thread_block" || name.text == "sync") return group(name.at);
     ReadValue result = data(name.at, last_end_, unknown);
     if (!unknown_call_) unknown_call_ = result.why;
     if (name.text.starts_with("make_"))  // make_float4(x, y, z, w)

@@ -14,13 +14,24 @@ namespace {
 // What fits the registers of a thread. Larger arrays without __shared__ lie in global memory.
 constexpr std::uint64_t most_local_bytes = 1024;
 
+bool is_group_type(std::string_view word) {
+    return word == "thread_block" || word == "thread_block_tile";
+}
+
 }  // namespace
 
 // Whether the word can only begin a declaration: "half" may also be a name of the user's own.
 bool FormulaReader::begins_declaration() const {
-    if (token_.kind != TokenKind::name || !types_.begins_type(token_.text)) return false;
-    if (find_variable_of_text(token_.text) != nullptr || is_known(token_.text)) return false;
-    const Token after = peek();
+    Token word = token_;
+    Token after = peek();
+    while (after.is("::")) {  // cg::thread_block
+        word = next_token(text_, after.end());
+        after = next_token(text_, word.end());
+    }
+    if (word.kind != TokenKind::name || find_variable_of_text(word.text) || is_known(word.text))
+        return false;
+    if (is_group_type(word.text)) return after.kind == TokenKind::name || after.is("<");
+    if (word.at != token_.at || !types_.begins_type(word.text)) return false;
     return after.kind == TokenKind::name || after.is("*") || after.is("**") || after.is("&") ||
            after.is("{") || (token_.text == "void" && after.is("("));
 }
@@ -30,7 +41,17 @@ FormulaReader::TypeWords FormulaReader::read_type_words() {
     std::string name;
     const std::size_t at = token_.at;
     while (token_.kind == TokenKind::name) {
+        while (peek().is("::")) {
+            advance();
+            advance();
+        }
         const std::string_view word = token_.text;
+        if (is_group_type(word)) {
+            words.is_auto = true;
+            advance();
+            if (token_.is("<")) skip_template_arguments();
+            return words;
+        }
         if (word == "__launch_bounds__" || word == "__align__") {
             seek(end_of_group(peek().at));
             continue;

@@ -313,14 +313,20 @@ ReadValue FormulaReader::read_sizeof() {
 }
 
 ReadValue FormulaReader::read_name() {
-    Token name = token_;
-    if (peek().is("::")) {  // std::min
+    const Token first = token_;
+    while (peek().is("::")) {  // std::min
         advance();
         advance();
-        name = token_;
     }
+    Token name = token_;
     const std::string_view word = name.text;
     if (word.ends_with("_cast") && peek().is("<")) return read_named_cast();
+    if (word == "tiled_partition" && peek().is("<")) return read_tile();
+    if (name.at != first.at && peek().is("<")) {  // cg::plus<float>{}
+        advance();
+        skip_template_arguments();
+        return data(name.at, last_end_, error(name.at, "an object is no index", ""));
+    }
     if (word == "sizeof") return read_sizeof();
     if (peek().is("(")) return read_call();
     // `v.x` of a variable: "tid.x" is a name of its own.

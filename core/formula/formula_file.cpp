@@ -30,24 +30,13 @@ std::optional<std::int64_t> integer_in(JsonView value) {
 // As people call it.
 std::string_view kind_text(JsonView value) {
     if (integer_in(value)) return "an integer";
-    switch (value.kind()) {
-        case JsonKind::null:
-            return "null";
-        case JsonKind::flag:
-            return "true or false";
-        case JsonKind::integer:
-        case JsonKind::natural:
-            return "an integer of more than 63 bits";
-        case JsonKind::real:
-            return "a number that is no integer";
-        case JsonKind::text:
-            return "text";
-        case JsonKind::list:
-            return "a list";
-        case JsonKind::object:
-            return "an object";
-    }
-    return {};
+    if (value.kind() == JsonKind::null) return "null";
+    if (value.kind() == JsonKind::flag) return "true or false";
+    if (value.kind() == JsonKind::text) return "text";
+    if (value.kind() == JsonKind::list) return "a list";
+    if (value.kind() == JsonKind::object) return "an object";
+    return value.kind() == JsonKind::real ? "a number that is no integer"
+                                          : "an integer of more than 63 bits";
 }
 
 // Where each byte that a text stands for is written, and where it ends; `at` is its opening quote

@@ -349,12 +349,6 @@ COALPROF_INLINED bool fill_scalar(const LaneStep& step, const LaneState& state) 
     return false;
 }
 
-// Whether the 32 threads from `first` are a warp and no part of two, as those of a launch are where
-// blocks are made of whole warps.
-bool are_one_warp(const Scope& scope, U64 first) {
-    return scope.block % warp_lanes == 0 && first % warp_lanes == 0;
-}
-
 // to[k] = start + k
 COALPROF_INLINED void count_from(U64 start, I64* __restrict to) {
     for (std::size_t k = 0; k < warp_lanes; ++k) to[k] = number(start + k);
@@ -386,18 +380,6 @@ COALPROF_INLINED bool fill_part_of_tid(const LaneStep& step, const LaneState& st
     LaneValues in_block;
     count_in_block(*state.scope, state.first_thread, in_block.lane.data());
     divide_halves<remainder>(step, in_block.lane.data(), state.registers[step.to].lane.data());
-    return false;
-}
-
-COALPROF_INLINED bool fill_lane(const LaneStep& step, const LaneState& state) {
-    if (!are_one_warp(*state.scope, state.first_thread)) return fill_part_of_tid<true>(step, state);
-    count_from(0, state.registers[step.to].lane.data());
-    return false;
-}
-COALPROF_INLINED bool fill_warp(const LaneStep& step, const LaneState& state) {
-    const Scope& scope = *state.scope;
-    if (!are_one_warp(scope, state.first_thread)) return fill_part_of_tid<false>(step, state);
-    state.registers[step.to].lane.fill(number(state.first_thread % scope.block / warp_lanes));
     return false;
 }
 
@@ -440,12 +422,8 @@ void choose_variable(LaneStep& step, Variable variable, const Scope& scope, Vect
     }
     const U64 divisor = part.modulus.value_or(part.divisor);
     set_magic(step, divisor, 31);
-    if (part.modulus)
-        step.kernel = divisor == warp_lanes ? compiled_for<fill_lane>(vectors)
-                                            : compiled_for<fill_part_of_tid<true>>(vectors);
-    else
-        step.kernel = divisor == warp_lanes ? compiled_for<fill_warp>(vectors)
-                                            : compiled_for<fill_part_of_tid<false>>(vectors);
+    step.kernel = part.modulus ? compiled_for<fill_part_of_tid<true>>(vectors)
+                               : compiled_for<fill_part_of_tid<false>>(vectors);
 }
 
 void choose_hash(LaneStep& step, Vectors vectors) {

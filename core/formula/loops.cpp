@@ -110,25 +110,13 @@ void FormulaReader::read_do() {
     expect_closing(open);
 }
 
-// template <int N>: its numbers are given by --var, its types are --type.
-void FormulaReader::read_template() {
-    advance();
-    for (int depth = 0; token_.kind != TokenKind::end; advance()) {
-        if ((is_word("typename") || is_word("class")) && peek().kind == TokenKind::name)
-            types_.add_alias(std::string(peek().text), CTypes::usual);
-        if (token_.is("<")) ++depth;
-        if (token_.is(">") && --depth == 0) break;
-    }
-    expect(">", "template <int N> __global__ void f(float* a)");
-}
-
 void FormulaReader::read_loop(Loop loop) {
     has_loops_ = true;
     formula_.is_settled = false;
     loop.guards = guards_.size();
     loop.exits = exits_.size();
     loop.variables = variables_below();
-    loop_guards_.push_back(loop.guards);
+    open_loops_.push_back({loop.guards});
     ++loops_;
     const std::size_t before = numbers_;
     while (read_round(loop)) {
@@ -143,13 +131,8 @@ void FormulaReader::read_loop(Loop loop) {
     seek(loop.body_at);
     read_statement();
     --dead_;
-    std::erase_if(exits_, [&](const ReadExit& exit) {
-        return exit.of != ReadExit::Of::function && exit.loop == loops_;
-    });
-    --loops_;
-    loop_guards_.pop_back();
     leave(loop.variables);
-    apply_exits(loop.exits);
+    end_loop(loop.exits);
     if (!loop.varies) return;
     for (ReadVariable& variable : variables_)
         if (variable.assigned_at > before && variable.value.is(Kind::number))
@@ -220,17 +203,73 @@ void FormulaReader::guard_round(Loop& loop, const ReadValue& test) {
     push_guard(std::move(guard));
 }
 
+// Threads come in at their label and go on until they leave: those that have are told by exits, as
+// of a loop of one round.
+void FormulaReader::read_switch() {
+    advance();
+    const std::size_t open = token_.at;
+    expect("(", "switch (mode) { case 0: a[i]; break; default: b[i]; }");
+    const ReadValue test = loaded(read_whole());
+    expect_closing(open);
+    expect("{", "switch (mode) { case 0: a[i]; break; default: b[i]; }");
+    const std::size_t guards = guards_.size();
+    const std::size_t exits = exits_.size();
+    open_loops_.push_back({guards, true});
+    ++loops_;
+    NodeTree inside = leaf(NodeKind::literal, 0, open, open);
+    bool has_default = false;
+    while (token_.kind != TokenKind::end && !token_.is("}")) {
+        if (!is_word("case") && !is_word("default")) {
+            read_statement();
+            continue;
+        }
+        if (has_default)
+            throw error(token_.at, "a case stands behind 'default'", "let 'default' be the last");
+        const std::size_t at = token_.at;
+        has_default = is_word("default");
+        advance();
+        NodeTree label = leaf(NodeKind::literal, 1, at, at);
+        if (!has_default) {
+            const NodeTree value = whole(loaded(read_whole()));
+            const NodeTree tested = whole(test);
+            label = combined(NodeKind::equal, at, at, last_end_, {&tested, &value});
+        }
+        expect(":", "a label is written case 0:");
+        inside = combined(NodeKind::logical_or, at, at, last_end_, {&inside, &label});
+        guards_.resize(guards);
+        apply_exits(exits);
+        ReadGuard guard;
+        guard.tree = inside;
+        push_guard(std::move(guard));
+    }
+    expect("}", "every '{' needs its '}'");
+    guards_.resize(guards);
+    end_loop(exits);
+}
+
+// What has left it goes on behind it, but for what has left the kernel.
+void FormulaReader::end_loop(std::size_t exits) {
+    std::erase_if(exits_, [&](const ReadExit& exit) {
+        return exit.of != ReadExit::Of::function && exit.loop == loops_;
+    });
+    --loops_;
+    open_loops_.pop_back();
+    apply_exits(exits);
+}
+
 void FormulaReader::read_exit(ReadExit::Of of) {
     const Token word = token_;
     advance();
     if (of == ReadExit::Of::function && !token_.is(";") && token_.kind != TokenKind::end)
         loaded(read_whole());
-    if (of != ReadExit::Of::function && loops_ == 0)
-        throw error(word.at, fmt::format("'{}' stands in no loop", word.text), "remove it");
     const bool is_return = of == ReadExit::Of::function;
-    const std::size_t from = is_return ? 0 : loop_guards_.back();
+    std::size_t loop = loops_;
+    while (of == ReadExit::Of::round && loop > 0 && open_loops_[loop - 1].is_switch) --loop;
+    if (!is_return && loop == 0)
+        throw error(word.at, fmt::format("'{}' stands in no loop", word.text), "remove it");
+    const std::size_t from = is_return ? 0 : open_loops_[loop - 1].guards;
     if (!is_dead()) {
-        ReadExit exit{of, loops_, {}};
+        ReadExit exit{of, loop, {}};
         // What other threads left by does not matter: they are gone.
         const Guards which = is_return ? Guards::of_loops_too : Guards::of_ifs;
         exit.condition.tree = condition_from(from, which);

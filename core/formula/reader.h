@@ -53,6 +53,8 @@ struct ReadValue {
     std::size_t index_end = 0;
 
     std::optional<std::size_t> atomic = std::nullopt;  // the access whose result it is
+    bool is_group = false;                             // of threads: the block, or
+    std::shared_ptr<const NodeTree> tile = nullptr;    // a tile of so many of them
     bool is_copy = false;  // of a structure that a variable holds: stores to it stay there
 
     bool is(Kind wanted) const { return kind == wanted; }
@@ -122,6 +124,7 @@ class FormulaReader {
 
  private:
     using Kind = ReadValue::Kind;
+    static constexpr int least_power_of_sum = 9;  // what may stand in < >
 
     // ---- text ----
     std::string_view text() const { return text_; }
@@ -152,7 +155,10 @@ class FormulaReader {
     void read_for();
     void read_while();
     void read_do();
+    void read_switch();
+    void end_loop(std::size_t exits);
     void read_template();
+    void read_using();
     struct Loop;
     void read_loop(Loop loop);
     bool read_round(Loop& loop);
@@ -230,6 +236,12 @@ class FormulaReader {
     std::optional<ReadValue> call_memory(const Token& name);
     std::optional<ReadValue> call_function(const Token& name);
     std::optional<ReadValue> call_shorthand(const Token& name);
+
+    // ---- groups of threads (groups.cpp) ----
+    ReadValue group(std::size_t begin) const;
+    ReadValue read_tile();
+    std::optional<ReadValue> call_group(const Token& name);
+    void skip_template_arguments();
 
     // ---- places (places.cpp) ----
     ReadValue element(ReadValue pointer, ReadValue index, std::size_t at);
@@ -327,7 +339,11 @@ class FormulaReader {
     mutable std::uint64_t walked_warps_ = 0;  // to decide whether a round has threads
     std::size_t implied_ = 0;                 // variables that nobody declared
     std::size_t touched_ = 0;                 // loads that were read, repeated ones too
-    std::vector<std::size_t> loop_guards_;    // that stand where each loop begins
+    struct Left {
+        std::size_t guards = 0;  // that stand where it begins
+        bool is_switch = false;  // which `continue` goes on beyond
+    };
+    std::vector<Left> open_loops_;  // so many as loops_ says
     bool has_loops_ = false;
     bool ended_function_ = false;                     // behind its '}' no ';' stands
     bool saw_restrict_ = false;                       // among the last declarator's stars

@@ -177,6 +177,9 @@ bool FormulaReader::read_control() {
         read_statement_end();
     } else if (word == "template") {
         read_template();
+    } else if (word == "using" || word == "namespace") {
+        read_using();
+        read_statement_end();
     } else if (word == "struct" || word == "typedef") {
         if (word == "struct" && !begins_structure()) return false;
         read_structure(word == "typedef");
@@ -185,7 +188,9 @@ bool FormulaReader::read_control() {
         read_exit(ReadExit::Of::function);
     } else if (word == "break" || word == "continue") {
         read_exit(word == "break" ? ReadExit::Of::loop : ReadExit::Of::round);
-    } else if (word == "goto" || word == "switch" || word == "asm" || word == "try") {
+    } else if (word == "switch") {
+        read_switch();
+    } else if (word == "goto" || word == "asm" || word == "try") {
         throw error(token_.at, fmt::format("'{}' is not understood", word),
                     "write the accesses with their conditions, a[i] if i < 3, or give the whole "
                     "kernel to `coalprof kernel`");
@@ -221,6 +226,31 @@ void FormulaReader::read_if() {
         guards_.resize(guards);
     }
     apply_exits(exits);
+}
+
+// template <int N>: its numbers are given by --var, its types are --type.
+void FormulaReader::read_template() {
+    advance();
+    for (int depth = 0; token_.kind != TokenKind::end; advance()) {
+        if ((is_word("typename") || is_word("class")) && peek().kind == TokenKind::name)
+            types_.add_alias(std::string(peek().text), CTypes::usual);
+        if (token_.is("<")) ++depth;
+        if (token_.is(">") && --depth == 0) break;
+    }
+    expect(">", "template <int N> __global__ void f(float* a)");
+}
+
+// using real = float; namespace cg = cooperative_groups; using namespace std;
+void FormulaReader::read_using() {
+    const bool may_be_type = is_word("using");
+    advance();
+    const Token name = token_;
+    if (may_be_type && peek().is("=")) {
+        advance();
+        advance();
+        return types_.add_alias(std::string(name.text), read_type());
+    }
+    while (token_.kind != TokenKind::end && !token_.is(";")) advance();
 }
 
 // ---- simple statements ----
@@ -320,7 +350,7 @@ void FormulaReader::finish_expression(ReadValue value, std::size_t touched) {
         return;
     }
     if (value.is(Kind::data)) {
-        const bool is_intrinsic = text_.substr(value.begin).starts_with("__");
+        const bool is_intrinsic = value.is_group || text_.substr(value.begin).starts_with("__");
         if (touched == touched_ && !is_dead() && !is_intrinsic) throw *value.why;
         return;
     }
