@@ -499,6 +499,7 @@ Side side_of(const Budget& budget, Counter counter, const Point& point,
 }
 
 std::string name_of_instruction(const InstructionResult& one) {
+    if (!one.access.empty()) return fmt::format(" {} {}", one.op, one.access);
     return fmt::format(" {} {}{}", one.op, one.array,
                        one.index.empty() ? std::string() : "[" + one.index + "]");
 }

@@ -240,6 +240,7 @@ class Comparison::Impl {
     // Instructions of one array and operation, in their order.
     void note_changed_instructions(const Point& point) {
         const auto text_of_one = [](const InstructionResult& one) {
+            if (!one.access.empty()) return fmt::format("{} {}", one.op, one.access);
             return fmt::format("{} {}[{}]", one.op, one.array, one.index);
         };
         std::vector<InstructionResult> before = old_.instructions;
@@ -251,7 +252,7 @@ class Comparison::Impl {
                 report_.notes.push_back("new: " + shown(text_of_one(now)));
                 continue;
             }
-            if (was->index != now.index)
+            if (was->index != now.index || was->access != now.access)
                 report_.notes.push_back(fmt::format(
                     "changed: {} is {} now", shown(text_of_one(*was)), shown(text_of_one(now))));
             before.erase(was);
