@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -138,7 +139,11 @@ ExitCode run_kernel_command(const KernelCommand& command, const Invocation& invo
                              "give --grid, --block, --arg and --machine one value each");
         addresses.emplace(command.addresses);
     }
-    Outputs outputs = command.output.open(command.output.targets());
+    OutputOptions output = command.output;
+    // A page shows the kernel's own source.
+    const std::string folder = std::filesystem::path(command.kernel.file).parent_path().string();
+    if (output.source_folders.empty()) output.source_folders = {folder.empty() ? "." : folder};
+    Outputs outputs = output.open(output.targets());
     Viewed viewed(outputs, command.output.view);
     BudgetedRun budgeted(command.budgets, viewed.sink());
     ResultSink& sink = budgeted.sink();

@@ -139,8 +139,13 @@ std::string Curves::name_to_show(const ResultColumns& result, std::size_t point)
         return known == result.parameters.end() ? std::string() : text_of(known->values[point]);
     };
     const bool is_kernel = parameter_of(result.head.sweep) == "kernel" && !text("kernel").empty();
-    return is_kernel ? fmt::format("{} {} {}", text("kernel"), text("grid"), text("block"))
-                     : result.names[point];
+    if (is_kernel)
+        return fmt::format("{}<<<{}, {}>>>", text("kernel"), text("grid"), text("block"));
+    constexpr std::array<std::string_view, 3> named{"run", "kernel", "warps"};
+    if (std::ranges::find(named, result.head.sweep.pattern) != named.end())
+        return result.names[point];
+    const std::string key = key_of_curve(result.distinguishing({}), point);
+    return key.empty() ? result.names[point] : key;
 }
 
 // Points of one name are at one place, whichever result they are of.

@@ -26,9 +26,9 @@ std::string finding_command(const LineFinding& finding) {
 std::string finding_text(const LineFinding& finding, bool is_ascii) {
     std::string text = fmt::format("{}: {} Fix: {}", places_of(finding), finding.text, finding.fix);
     if (finding.saves_seconds) {
-        const NumberStyle style =
+        const NumberStyle style = estimate_style(
             scale_for(Unit::second, finding.kernel_seconds.value_or(*finding.saves_seconds),
-                      is_ascii ? "us" : "µs");
+                      is_ascii ? "us" : "µs"));
         text += fmt::format(" Saves about {}", number_text(*finding.saves_seconds, style));
         if (finding.kernel_seconds)
             text += fmt::format(" of {}", number_text(*finding.kernel_seconds, style));

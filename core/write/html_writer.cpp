@@ -159,6 +159,7 @@ class HtmlWriter : public ResultSink {
                   {"fix", finding.fix},
                   {"like", shell_words(finding.like)}};
         if (!finding.warp.empty()) tree["warp"] = finding.warp;
+        if (!finding.others.empty()) tree["others"] = finding.others;
         if (finding.saves_seconds) tree["saves_seconds"] = *finding.saves_seconds;
         if (finding.saves_interval_seconds)
             tree["saves_interval_seconds"] = *finding.saves_interval_seconds;

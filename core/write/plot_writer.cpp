@@ -102,7 +102,10 @@ class PlotWriter : public ResultSink {
                     for (auto left = std::lround(share * static_cast<double>(room)); left > 0;
                          --left)
                         line += mark_of(curve);
-                    put_line(line + ' ' + number_text(place.y, style));
+                    const bool is_estimate = !curve.is_measured && place.has_band;
+                    put_line(line + ' ' +
+                             (is_estimate ? '~' + number_text(place.y, estimate_style(style))
+                                          : number_text(place.y, style)));
                 }
     }
 

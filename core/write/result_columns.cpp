@@ -140,6 +140,8 @@ std::string label_of(const ResultHead& head) {
                              : head.machine.board.empty() ? head.machine.name
                                                           : head.machine.board;
     std::string label = head.sweep.pattern;
+    if ((label == "run" || label == "kernel") && !head.sweep.file.empty())
+        label += " of " + head.sweep.file;
     for (const std::string& part : {head.sweep.variant, head.sweep.op, head.sweep.type})
         if (!part.empty()) label += ", " + part;
     return gpu.empty() ? label : label + " on " + gpu;

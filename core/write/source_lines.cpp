@@ -64,6 +64,7 @@ std::vector<ListedSource> source_files(const ResultColumns& result) {
     std::vector<ListedSource> sources;
     std::map<std::pair<std::string, std::string>, std::size_t> known;
     for (std::size_t i = 0; i < result.names.size(); ++i) {
+        if (text_of(lines->values[i]) == "all") continue;  // a kernel that stands beside its lines
         const CodePlace place = code_place_of(&lines->values[i]);
         const std::string file = files ? text_of(files->values[i]) : std::string();
         const auto [at, is_new] = known.try_emplace({place.name, file}, sources.size());
@@ -142,7 +143,7 @@ std::vector<SourceBlock> source_blocks(std::string_view text,
 }
 
 std::string source_lines_json(const ResultColumns& result, const FindSource& find) {
-    if (result.head.sweep.pattern != "run") return {};
+    if (result.head.sweep.pattern != "run" && result.head.sweep.pattern != "kernel") return {};
     const std::vector<ListedSource> sources = source_files(result);
     if (sources.empty()) return {};
     std::size_t room_bytes = most_source_bytes;

@@ -71,7 +71,8 @@ Shade shade_of(const TableItem& item, const Reading& reading, const Readings& al
 }
 
 // Parameters that tell kernels and lines of a program apart; the others only describe them.
-constexpr std::array<std::string_view, 5> identifying{"line", "kernel", "grid", "block", "device"};
+constexpr std::array<std::string_view, 6> identifying{"line", "op",    "kernel",
+                                                      "grid", "block", "device"};
 constexpr int importance_of_description = 19;  // less than what an access costs
 
 // Columns that are shown together or not at all.

@@ -14,6 +14,21 @@ import browser
 import harness
 from harness import Case
 
+# Line 2 of k.cu: y[i] = x[3 * i].
+PTX = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 .ptr.global x, .param .u64 .ptr.global y)
+{
+  .reg .b32 %r<2>; .reg .f32 %f<2>; .reg .b64 %rd<8>;
+  .loc 1 2 1
+  mov.u32 %r1, %tid.x; ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [y];
+  mul.wide.u32 %rd3, %r1, 12; add.s64 %rd4, %rd1, %rd3; ld.global.f32 %f1, [%rd4];
+  mul.wide.u32 %rd5, %r1, 4; add.s64 %rd6, %rd2, %rd5; st.global.f32 [%rd6], %f1;
+  ret;
+}
+.file 1 "/src/k.cu"
+"""
 HOSTILE = "=1+1::error::</script><script>alert(1)</script>\"'&\x1b[31m\\\n{}"
 
 
@@ -416,6 +431,20 @@ class Page(Report):
         self.assertNotEqual(run(first), "source-0-0", "the costliest is not the first in the file")
         run("document.querySelector('.by-cost').click()")
         self.assertEqual(run(first), "source-0-0")
+        self.assertEqual(self.browser.errors, [])
+
+    def test_shows_the_source_of_a_kernel_beside_what_it_costs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/k.ptx", "w", encoding="utf-8") as file:
+                file.write(PTX)
+            with open(f"{folder}/k.cu", "w", encoding="utf-8") as file:
+                file.write("// a kernel\ny[i] = x[3 * i];\n")
+            ran = self.run_ok("kernel", f"{folder}/k.ptx", "--grid", "4", "--block", "64", "--format", "html")
+            self.load(ran.out)
+        run = self.browser.run
+        self.assertIn("y[i] = x[3 * i];", run("document.querySelector('.source tbody').textContent"))
+        self.assertEqual(run("document.querySelectorAll('.source tr.counted').length"), 2, "a load and a store, and no row of all")
+        self.assertEqual(run("document.querySelectorAll('.finding svg.warp rect.lane').length"), 32)
         self.assertEqual(self.browser.errors, [])
 
     def test_opens_with_the_answer(self):

@@ -328,7 +328,8 @@ addEventListener('DOMContentLoaded', () => {
     if (result.findings.length) return [];  // they are drawn beside their source
     const index = results.indexOf(result);
     const known = result.names.map((_, i) => [i, excessOf(index, i)]).filter(([i, excess]) => excess !== null && drawing(result, i).length);
-    if (known.length < 2) return [];
+    if (known.length === 1) return [el('figure', { class: 'alone' }, ...drawing(result, known[0][0]))];
+    if (!known.length) return [];
     const pick = better => known.reduce((best, one) => better(one[1], best[1]) ? one : best);
     const [worst, best] = [pick((a, b) => a > b), pick((a, b) => a < b)];
     if (worst[1] === best[1]) return [];

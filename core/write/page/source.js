@@ -39,11 +39,13 @@ const programSource = (result, { results, counters, say, el, details, drawnLine 
   const costs = result.names.map((_, i) => costOf(i));
   const wasteOf = new Map();  // kernel and unit -> all that it wastes
   const keyOf = i => `${costs[i].unit} ${text('kernel', i)}`;
-  costs.forEach((cost, i) => wasteOf.set(keyOf(i), (wasteOf.get(keyOf(i)) || 0) + (cost.wasted || 0)));
+  const isWhole = i => text('line', i) === 'all';  // a kernel that stands beside its lines
+  costs.forEach((cost, i) => isWhole(i) || wasteOf.set(keyOf(i), (wasteOf.get(keyOf(i)) || 0) + (cost.wasted || 0)));
   // Colour is for the time that mending saves; where no time is known, for the share of what is wasted.
   const savedAt = i => (findingOf.get(result.names[i]) || {}).saves_seconds || 0;
   const mostSaved = result.names.reduce((most, _, i) => Math.max(most, savedAt(i)), 0);
-  const heatOf = (i, share) => mostSaved > 0 ? savedAt(i) / mostSaved : share;
+  const withOthers = new Map(result.findings.flatMap(finding => [finding.point, ...(finding.others || [])].map(name => [name, finding])));
+  const heatOf = (i, share) => mostSaved > 0 ? ((withOthers.get(result.names[i]) || {}).saves_seconds || 0) / mostSaved : share;
   const isHarmless = i => costs[i].wasted === 0 && !findingOf.has(result.names[i]);
   const units = (count, unit) => count === null ? '–' : `${say(count)} ${unit === 'pass' ? (count === 1 ? 'pass' : 'passes') : count === 1 ? 'sector' : 'sectors'}`;
 
@@ -108,14 +110,14 @@ const programSource = (result, { results, counters, say, el, details, drawnLine 
         el('table', {}, el('thead', {}, el('tr', {}, ...heads.map(head => el('th', { scope: 'col' }, head)))), body))];
   }).flat();
 
-  const harmless = result.names.filter((_, i) => isHarmless(i)).length;
+  const harmless = result.names.filter((_, i) => isHarmless(i) && !isWhole(i)).length;
   const showAll = el('input', { type: 'checkbox', onchange: event => document.body.classList.toggle('all-lines', event.target.checked) });
   fill();
   const sorted = el('input', { type: 'checkbox', class: 'by-cost', onchange: event => { sortsByCost = event.target.checked; fill(); } });
   const hasOrder = (result.sources || []).some(source => source.why_not === undefined);
   if (sections.length)
     sections.unshift(el('h2', {}, 'Source'), el('p', { class: 'view' }, ...(hasOrder ? [el('label', {}, sorted, ' Costliest instructions first')] : []),
-      ...(harmless ? [el('label', {}, showAll, ` Show ${harmless} instructions that waste nothing, too`)] : [])),
+      ...(harmless ? [el('label', {}, showAll, ` Show ${harmless === 1 ? 'the instruction that wastes' : `${harmless} instructions that waste`} nothing, too`)] : [])),
       el('p', { class: 'soft' }, 'The stronger its colour, the more time a line would save. Wasted are sectors beyond the fewest that would serve as many lanes side by side; ' +
       'of shared memory, passes beyond those without bank conflicts, as the model has them.'));
   const known = new Map(result.names.map((name, i) => [name, i]));
