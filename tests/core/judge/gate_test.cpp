@@ -135,8 +135,12 @@ TEST(Comparison, names_the_instruction_of_a_formula_that_changed) {
     newer.sweep.formula = "c[i] = a[i] + b[3*i]";
     const auto point_with = [](const char* index) {
         Point point = synthetic::point(1);
-        point.instructions = {{"a", "load", "f32", "i", {}, {}},
-                              {"b", "load", "f32", index, {}, {}}};
+        for (const auto& [array, its_index] : {std::pair{"a", "i"}, {"b", index}}) {
+            InstructionResult& one = point.instructions.emplace_back();
+            one.array = array;
+            one.op = "load";
+            one.index = its_index;
+        }
         return point;
     };
     const auto notes = compared(older, {point_with("2*i")}, newer, {point_with("3*i")}).notes;
