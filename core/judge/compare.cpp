@@ -240,8 +240,8 @@ class Comparison::Impl {
     // Instructions of one array and operation, in their order.
     void note_changed_instructions(const Point& point) {
         const auto text_of_one = [](const InstructionResult& one) {
-            if (!one.access.empty()) return fmt::format("{} {}", one.op, one.access);
-            return fmt::format("{} {}[{}]", one.op, one.array, one.index);
+            return one.access.empty() ? fmt::format("{} {}[{}]", one.op, one.array, one.index)
+                                      : fmt::format("{} {}", one.op, one.access);
         };
         std::vector<InstructionResult> before = old_.instructions;
         for (const InstructionResult& now : point.instructions) {
