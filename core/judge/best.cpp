@@ -111,7 +111,7 @@ class BestRanking {
         const auto bytes = [](const Contender& one) {
             return bytes_text(static_cast<std::uint64_t>(one.work_bytes));
         };
-        return fmt::format("; not the same work: {} need {}, {} {}; per byte, {}", *least.name,
+        return fmt::format("; not the same work: {} needs {}, {} {}; per byte, {}", *least.name,
                            bytes(least), *most.name, bytes(most),
                            ranked_by_byte.best.size() == all_.size()
                                ? "all are equal"

@@ -138,20 +138,20 @@ class Comparison::Impl {
     // Each line is compared when all are known: the order of results is that of their costs.
     void compare_lines() {
         const auto before = lines_before(older_lines_, newer_lines_);
-        NameList moved(most_named);
-        bool have_moved = false;
+        std::set<std::string> moved;  // several instructions of a line once
         for (std::size_t i = 0; i < newer_points_.size(); ++i) {
             const auto known = before.find(newer_lines_[i].point);
             const bool is_known = known != before.end();
             compare(newer_points_.at(i), is_known ? known->second.point : newer_lines_[i].point);
             if (!is_known || known->second.place() == newer_lines_[i].place()) continue;
-            have_moved = true;
-            moved.add(fmt::format("{} (was {})", shown(newer_lines_[i].place()),
-                                  shown(known->second.place())));
+            moved.insert(fmt::format("{} (was {})", shown(newer_lines_[i].place()),
+                                     shown(known->second.place())));
         }
-        if (have_moved)
-            report_.notes.push_back("lines have moved, matched by kernel, instruction and order: " +
-                                    moved.text());
+        if (moved.empty()) return;
+        NameList names(most_named);
+        for (const std::string& one : moved) names.add(one);
+        report_.notes.push_back("lines have moved, matched by kernel, instruction and order: " +
+                                names.text());
     }
 
     GateReport report() {

@@ -110,7 +110,7 @@ TEST(Best, totals_of_different_work_say_so_and_which_is_best_for_each_byte) {
         return best_of({one, two}, counter).text;
     };
     const std::string text = verdict_of(8192, Counter::load_sectors);
-    EXPECT_THAT(text, HasSubstr("stride 1 need 4 KiB, stride 2 8 KiB"));
+    EXPECT_THAT(text, HasSubstr("stride 1 needs 4 KiB, stride 2 8 KiB"));
     EXPECT_THAT(text, HasSubstr("per byte, the best is stride 2"));
     EXPECT_THAT(verdict_of(4096, Counter::load_sectors), Not(HasSubstr("per byte")));
     EXPECT_THAT(verdict_of(8192, Counter::load_efficiency), Not(HasSubstr("per byte")));
