@@ -86,6 +86,7 @@ class PlotWriter : public ResultSink {
         std::vector<double> numbers;
         for (const Curve& curve : curves)
             for (const Curve::Place& place : curve.places) numbers.push_back(place.y);
+        if (numbers.empty()) return;
         const double most = *std::ranges::max_element(numbers);
         const NumberStyle style = style_for(info(counter), numbers, ascii_);
         const Labels labels = labels_with_ends(curves_.names(), name_columns, ascii_);

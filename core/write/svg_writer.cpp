@@ -111,6 +111,7 @@ class SvgWriter : public ResultSink {
                 bars[static_cast<std::size_t>(place.x)].emplace_back(&curve, &place);
                 numbers.push_back(place.y);
             }
+        if (numbers.empty()) return {};
         const double most = *std::ranges::max_element(numbers);
         const NumberStyle style = style_for(info(counter), numbers, false);
         const Labels labels = labels_with_ends(names, bar_name_columns, false);
