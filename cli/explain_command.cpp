@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <map>
 #include <memory>
 
 #include "cli/formula_options.h"
@@ -23,6 +21,7 @@
 #include "core/explain/explanation_json.h"
 #include "core/explain/formula_explanation.h"
 #include "core/explain/launch_sample.h"
+#include "core/kernel/kernel_explanation.h"
 #include "core/machine/machine_file.h"
 #include "core/runtime/parallel.h"
 #include "core/sweep/warps_source.h"
@@ -78,30 +77,6 @@ void refuse_foreign_options(const CLI::App& command, const PatternInfo& pattern)
             throw UsageError(fmt::format("{}: {} does not take it", name, pattern.name));
 }
 
-// What a request costs on average: sectors or passes above the ideal, then lines; in hundredths,
-// since the launches of a sweep need not be of one size.
-std::array<std::int64_t, 2> cost_of(const Readings& readings) {
-    double above = number_or(readings[Counter::constant_requests], 0);
-    double below = above > 0 ? 1 : 0;
-    double lines = 0;
-    const auto add = [&](Counter cost, Counter requests) {
-        above += number_or(readings[cost], 0);
-        below += number_or(readings[requests], 0);
-    };
-    for (const AccessKind kind : access_kinds) {
-        add(access_counter(kind, AccessField::sectors),
-            access_counter(kind, AccessField::requests));
-        above -= number_or(readings[access_counter(kind, AccessField::ideal_sectors)], 0);
-        lines += number_or(readings[access_counter(kind, AccessField::lines)], 0);
-    }
-    add(Counter::shared_load_conflicts, Counter::shared_load_requests);
-    add(Counter::shared_store_conflicts, Counter::shared_store_requests);
-    add(Counter::local_load_sectors, Counter::local_load_requests);
-    add(Counter::local_store_sectors, Counter::local_store_requests);
-    if (below <= 0) return {};
-    return {std::llround(above / below * 100), std::llround(lines / below * 100)};
-}
-
 struct ChosenPlan {
     Plan plan;
     std::string why;  // this value; empty: it was given, or all cost alike
@@ -118,7 +93,7 @@ ChosenPlan costliest(const SweepPoints& points, const PatternInfo& pattern,
         try {
             Plan plan = points.at(i).plan;
             plan.program = first_part(plan.program, most_warps_looked_at);
-            const auto cost = cost_of(predictor.predict_launch(plan, {}));
+            const auto cost = request_cost(predictor.predict_launch(plan, {}));
             differs |= most[0] >= 0 && cost != most;
             if (cost > most) {
                 most = cost;
@@ -160,25 +135,19 @@ void require_known_loads(LoadPath path, const Machine& machine) {
         throw UsageError(fmt::format("{}: {}", option, *reason));
 }
 
-// The warps that are drawn: the one that was asked for, or the commonest, and with it the one that
-// costs most where that is another sort.
-struct Drawn {
-    Explanation first;
-    std::optional<Explanation> worst = {};
-};
-
 template <typename Explain>
-Drawn drawn_warps(const Program& program, const Machine& machine, std::optional<std::uint64_t> warp,
-                  Explain explain) {
+DrawnWarps drawn_warps(const Program& program, const Machine& machine,
+                       std::optional<std::uint64_t> warp, Explain explain) {
     if (warp) return {explain(*warp)};
     const WarpSample sample = sample_of(program, machine);
-    Drawn drawn{explain(sample.common)};
+    DrawnWarps drawn{explain(sample.common)};
     if (sample.worst) drawn.worst = explain(*sample.worst);
     return drawn;
 }
 
 // A line of a warps file, by its name or by its number from 1.
-Drawn explain_line(const CLI::App& app, const ExplainCommand& command, const Machine& machine) {
+DrawnWarps explain_line_of_file(const CLI::App& app, const ExplainCommand& command,
+                                const Machine& machine) {
     if (app.count("EXPR") == 0)
         throw UsageError("explain warps: there is no file", {}, UsageError::no_caret,
                          "for example coalprof explain warps FILE --at NAME");
@@ -199,42 +168,7 @@ Drawn explain_line(const CLI::App& app, const ExplainCommand& command, const Mac
                      "--at takes the NAME of a line, or its number from 1");
 }
 
-// The point of a kernel's line: of several instructions the one that wastes most.
-std::size_t point_of_line(const KernelResult& result, const std::string& line,
-                          const std::string& op) {
-    for (std::size_t i = 1; i < result.points.size(); ++i) {
-        const NamedValues& parameters = result.points[i].parameters;
-        const std::string place = text_of(*find_value(parameters, "line"));
-        const bool is_there =
-            line.empty() || place == line || place.ends_with(fmt::format(":{}", line));
-        if (is_there && !result.warps[i].empty() &&
-            (op.empty() || text_of(*find_value(parameters, "op")) == op))
-            return i;
-    }
-    throw UsageError(fmt::format("explain kernel: no access of line {} was executed", shown(line)),
-                     {}, UsageError::no_caret,
-                     "coalprof kernel FILE lists the lines with accesses");
-}
-
-// The commonest of a line's warps that were kept, and the one that costs most.
-Drawn drawn_of(const std::string& name, const std::vector<WarpAccess>& warps,
-               const Machine& machine) {
-    const Predictor predictor(machine);
-    std::map<std::array<std::int64_t, 2>, std::vector<const WarpAccess*>> sorts;
-    for (const WarpAccess& warp : warps) {
-        Readings readings;
-        predictor.predict_warp(warp, readings);
-        sorts[cost_of(readings)].push_back(&warp);
-    }
-    const auto common =
-        std::ranges::max_element(sorts, {}, [](const auto& sort) { return sort.second.size(); });
-    Drawn drawn{explanation_of(name, *common->second.front(), machine)};
-    if (sorts.rbegin()->first != common->first)
-        drawn.worst = explanation_of(name, *sorts.rbegin()->second.front(), machine);
-    return drawn;
-}
-
-Drawn explain_kernel(const CLI::App& app, ExplainCommand command, const Machine& machine) {
+DrawnWarps explain_kernel(const CLI::App& app, ExplainCommand command, const Machine& machine) {
     if (app.count("EXPR") == 0)
         throw UsageError(
             "explain kernel: there is no file", {}, UsageError::no_caret,
@@ -250,12 +184,16 @@ Drawn explain_kernel(const CLI::App& app, ExplainCommand command, const Machine&
         KernelFile(command.kernel, read_ptx_source(command.kernel.file), machine).kernel();
     const KernelResult result = predict_choice(kernel.code, kernel.parameter_names, choices.front(),
                                                machine, {.limits = {}, .threads = thread_count()});
-    const std::size_t at = point_of_line(result, command.line, command.sweep.text_of("op"));
-    return drawn_of(result.points[at].name, result.warps[at], machine);
+    const std::vector<std::string>& arrays = command.formula.arrays;
+    return explain_line(result, kernel.code,
+                        {.line = command.line,
+                         .op = command.sweep.text_of("op"),
+                         .array = arrays.empty() ? std::string() : arrays.front()},
+                        machine);
 }
 
-Drawn explain_pattern(const CLI::App& app, const ExplainCommand& command, const Machine& machine,
-                      std::optional<std::uint64_t> warp) {
+DrawnWarps explain_pattern(const CLI::App& app, const ExplainCommand& command,
+                           const Machine& machine, std::optional<std::uint64_t> warp) {
     if (app.count("EXPR") > 0 || app.count("--var") > 0)
         throw UsageError(
             fmt::format("explain {}: {} belongs to a formula", shown(command.pattern),
@@ -268,7 +206,7 @@ Drawn explain_pattern(const CLI::App& app, const ExplainCommand& command, const 
     const ChosenPlan chosen = plan_of(command, pattern, machine);
     const Plan& plan = chosen.plan;
     require_known_loads(plan.path, machine);
-    Drawn drawn = drawn_warps(plan.program, machine, warp, [&](std::uint64_t chosen) {
+    DrawnWarps drawn = drawn_warps(plan.program, machine, warp, [&](std::uint64_t chosen) {
         return explanation_of(plan, machine, chosen);
     });
     drawn.first.choice = chosen.why;
@@ -279,8 +217,8 @@ Drawn explain_pattern(const CLI::App& app, const ExplainCommand& command, const 
     return drawn;
 }
 
-Drawn explain_formula(const CLI::App& app, const ExplainCommand& command, const Machine& machine,
-                      std::optional<std::uint64_t> warp) {
+DrawnWarps explain_formula(const CLI::App& app, const ExplainCommand& command,
+                           const Machine& machine, std::optional<std::uint64_t> warp) {
     if (app.count("EXPR") == 0)
         throw UsageError("explain formula: there is no formula", {}, UsageError::no_caret,
                          "for example coalprof explain formula 'i*k' --var k=3");
@@ -301,7 +239,7 @@ Drawn explain_formula(const CLI::App& app, const ExplainCommand& command, const 
     FormulaSweep single = sweep;
     single.settings.machines = {machine};
     const Plan plan = FormulaPoints({single}).at(0).plan;
-    Drawn drawn = drawn_warps(plan.program, machine, warp, [&](std::uint64_t chosen) {
+    DrawnWarps drawn = drawn_warps(plan.program, machine, warp, [&](std::uint64_t chosen) {
         return explanation_of(sweep, machine, chosen);
     });
     LaunchAdvice advice = checked_advice(single, machine);
@@ -325,9 +263,9 @@ ExitCode run_explain(const CLI::App& app, const ExplainCommand& command,
     StatusLine counting(wants_progress(command.output), [](double seconds) {
         return fmt::format("counting the launch's warps, {:.0f} s", seconds);
     });
-    const Drawn drawn =
+    const DrawnWarps drawn =
         command.pattern == formula_word  ? explain_formula(app, command, machine, warp)
-        : command.pattern == warps_word  ? explain_line(app, command, machine)
+        : command.pattern == warps_word  ? explain_line_of_file(app, command, machine)
         : command.pattern == kernel_word ? explain_kernel(app, command, machine)
                                          : explain_pattern(app, command, machine, warp);
     counting.stop();
@@ -393,6 +331,10 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
         ->type_name("M");
     sub->add_flag("--all-lines", command->all_lines, "Draw every line, however many there are");
     command->formula.add_to(*sub, OptionValues::one);
+    CLI::Option* array = sub->get_option("--array");
+    array->description("Of a kernel: the array to draw, where the line has several: B. " +
+                       array->get_description());
+    array->type_name("NAME[=WHAT]");
     command->kernel.add_to(*sub);
     command->sweep.add_shape_to(*sub, nullptr, OptionValues::one);
     command->sweep.add_pattern_options_to(*sub, "--variant --order --seed --member --pitch --tile");
@@ -409,7 +351,7 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
         "  coalprof explain row --at 1000 -o warp.svg\n"
         "  coalprof explain formula 'i*k' --var k=3 --warp 5\n"
         "  coalprof explain warps FILE --at NAME\n"
-        "  coalprof explain kernel FILE --line 42 --grid 4096 --block 256\n");
+        "  coalprof explain kernel FILE --line 42 --array B --grid 4096 --block 256\n");
     sub->callback([&invocation, sub, command] {
         invocation.run = [&invocation, sub, command] {
             return run_explain(*sub, *command, invocation);

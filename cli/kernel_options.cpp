@@ -3,14 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
+#include <set>
 #include <utility>
 
 #include "cli/parse.h"
 #include "cli/ptx_source.h"
+#include "cli/source_files.h"
 #include "cli/sweep_options.h"
 #include "core/kernel/arguments.h"
 #include "core/pattern/launch_options.h"
+#include "core/program/array_names.h"
 #include "core/program/kernel_pattern.h"
 #include "core/text/describe.h"
 #include "core/text/name_list.h"
@@ -88,6 +92,21 @@ std::string KernelFile::names() const {
     return count > most_names ? fmt::format("{}, and {} more", text, count - most_names) : text;
 }
 
+// Of the source, which PTX with line numbers names.
+std::vector<std::string> KernelFile::names_of(const PtxFunction& kernel) const {
+    if (!cuda_.empty()) return parameter_names(cuda_, kernel_name(kernel.name));
+    const std::string folder = std::filesystem::path(options_.file).parent_path().string();
+    SourceNames names({folder.empty() ? "." : folder, "."});
+    std::set<std::string> files;
+    for (const PtxStatement& one : kernel.statements)
+        files.insert({one.source.file, one.inlined_at.file});
+    for (const std::string& file : files)
+        if (auto found = names.parameters(file, kernel.name);
+            found.size() == kernel.parameters.size())
+            return found;
+    return {};
+}
+
 KernelFile::Kernel KernelFile::kernel() const {
     std::vector<std::pair<const PtxModule*, const PtxFunction*>> found;
     for (const NameTest& is_meant : tests_for(options_.name)) {
@@ -110,7 +129,10 @@ KernelFile::Kernel KernelFile::kernel() const {
             fmt::format("coalprof kernel {} NAME; --list tells those of one name "
                         "apart, and NAME may be a regular expression",
                         shown(options_.file)));
-    return {make_code(*module, *kernel), parameter_names(cuda_, kernel_name(kernel->name))};
+    Kernel all{make_code(*module, *kernel), names_of(*kernel)};
+    for (PtxSite& site : all.code.sites)
+        site.array = array_in_source(site.array, all.parameter_names);
+    return all;
 }
 
 std::string KernelFile::list() const {
@@ -120,8 +142,7 @@ std::string KernelFile::list() const {
             const std::string name = long_kernel_name(kernel->name);
             std::string parameters;
             try {
-                parameters = describe_parameters(make_code(module, *kernel),
-                                                 parameter_names(cuda_, kernel_name(kernel->name)));
+                parameters = describe_parameters(make_code(module, *kernel), names_of(*kernel));
             } catch (const UsageError& error) {
                 parameters = error.what();
             }

@@ -99,33 +99,6 @@ std::string compiled(const PtxSource& source) {
     return read_ptx_source(result);
 }
 
-std::string without_comments(const std::string& cuda) {
-    std::string plain;
-    for (std::size_t at = 0; at < cuda.size();) {
-        if (cuda.compare(at, 2, "//") == 0) {
-            at = std::min(cuda.find('\n', at), cuda.size());
-        } else if (cuda.compare(at, 2, "/*") == 0) {
-            const std::size_t end = cuda.find("*/", at);
-            at = end == cuda.npos ? cuda.size() : end + 2;
-        } else {
-            plain += cuda[at++];
-        }
-    }
-    return plain;
-}
-
-std::string last_name_in(std::string_view declaration) {
-    const auto is_part = [](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-    };
-    if (const std::size_t bracket = declaration.find('['); bracket != declaration.npos)
-        declaration = declaration.substr(0, bracket);
-    while (!declaration.empty() && !is_part(declaration.back())) declaration.remove_suffix(1);
-    std::size_t begin = declaration.size();
-    while (begin > 0 && is_part(declaration[begin - 1])) --begin;
-    return std::string(declaration.substr(begin));
-}
-
 }  // namespace
 
 std::string read_ptx_source(const std::string& file) {
@@ -150,36 +123,6 @@ PtxTexts ptx_texts_of(const PtxSource& source) {
         throw UsageError("-: CUDA source is compiled from a file", {}, UsageError::no_caret,
                          "save it as FILE.cu; PTX may come from standard input");
     return {.texts = {compiled(source)}, .cuda = std::string(bytes)};
-}
-
-std::vector<std::string> parameter_names(const std::string& cuda, const std::string& kernel) {
-    const std::string plain = without_comments(cuda);
-    for (std::size_t at = plain.find(kernel + "("); at != plain.npos;
-         at = plain.find(kernel + "(", at + 1)) {
-        const bool is_whole =
-            at == 0 ||
-            (std::isalnum(static_cast<unsigned char>(plain[at - 1])) == 0 && plain[at - 1] != '_');
-        const std::size_t global = plain.rfind("__global__", at);
-        if (!is_whole || global == plain.npos ||
-            plain.substr(global, at - global).find_first_of(";{}") != plain.npos)
-            continue;
-        std::vector<std::string> names;
-        int depth = 0;
-        std::size_t begin = at + kernel.size() + 1;
-        for (std::size_t i = begin; i < plain.size(); ++i) {
-            const char c = plain[i];
-            if (c == '(' || c == '<') ++depth;
-            if (c == '>') --depth;
-            if ((c == ',' || c == ')') && depth == 0) {
-                names.push_back(last_name_in(std::string_view(plain).substr(begin, i - begin)));
-                begin = i + 1;
-                if (c == ')') return names;
-            } else if (c == ')') {
-                --depth;
-            }
-        }
-    }
-    return {};
 }
 
 namespace {

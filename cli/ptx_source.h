@@ -29,9 +29,6 @@ std::string read_ptx_source(const std::string& file);
 // not there.
 PtxTexts ptx_texts_of(const PtxSource& source);
 
-// The names of a kernel's parameters in CUDA source; empty where they are not found.
-std::vector<std::string> parameter_names(const std::string& cuda, const std::string& kernel);
-
 // The resources of compiled kernels, asked of NVIDIA's cuobjdump. No shell takes part: the file's
 // name reaches the tool as it was typed.
 

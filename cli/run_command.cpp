@@ -15,6 +15,7 @@
 #include "cli/output_options.h"
 #include "cli/parse.h"
 #include "cli/result_head.h"
+#include "cli/source_files.h"
 #include "core/lines/run_kernels.h"
 #include "core/lines/run_warnings.h"
 #include "core/program/kernel_pattern.h"
@@ -292,6 +293,9 @@ void run_for_lines(const RunCommand& command, const std::string& library, Progra
                                               short_kernel_name(kernel.name))));
     };
     if (may_have_lines(command, first)) run(RunPass::lines, runs.traces.of_ptx);
+    SourceNames names({"."});
+    for (Trace& trace : runs.traces.of_ptx)
+        for (auto& [id, traced] : trace.sites) names.name_array(traced.site);
     for (const KernelOfMachineCode& kernel :
          kernels_of_machine_code(runs.kernels, first, runs.traces.of_ptx,
                                  parse_integer(command.machine_code, "--machine-code", 0))) {

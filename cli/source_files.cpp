@@ -7,8 +7,10 @@
 #include <climits>
 #include <filesystem>
 
+#include "core/program/array_names.h"
 #include "core/text/byte_source.h"
 #include "core/text/error.h"
+#include "core/text/symbol.h"
 #include "core/text/utf8.h"
 
 namespace coalprof {
@@ -72,6 +74,20 @@ SourceText find_source(const std::vector<std::string>& folders, const std::strin
     return {{},
             "No file of this name and with a suffix of source code lies below the folder of "
             "--source; links that lead out of it are not followed."};
+}
+
+const std::vector<std::string>& SourceNames::parameters(const std::string& file,
+                                                        const std::string& symbol) {
+    const auto [known, is_new] = known_.try_emplace({file, symbol});
+    if (is_new && !file.empty())
+        known->second = parameter_names(find_source(folders_, file).text, kernel_name(symbol));
+    return known->second;
+}
+
+// The kernel's own text lies where the outermost inlining happened, or there is no inlining.
+void SourceNames::name_array(PtxSite& site) {
+    for (const SourceLine& place : {site.source, site.inlined_at})
+        site.array = array_in_source(site.array, parameters(place.file, site.function));
 }
 
 }  // namespace coalprof

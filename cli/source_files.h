@@ -1,9 +1,12 @@
 // The source files that results of `coalprof run --lines` name, as they lie on this machine.
 #pragma once
 
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "core/program/site.h"
 #include "core/write/source_text.h"
 
 namespace coalprof {
@@ -11,5 +14,18 @@ namespace coalprof {
 // The text of the file that lies below one of `folders` by its last names. A result may come from
 // anybody and its page go to anybody: nothing else is read, nor what has no suffix of source code.
 SourceText find_source(const std::vector<std::string>& folders, const std::string& file);
+
+// Calls the arrays of instructions as their source does, where it is found.
+class SourceNames {
+ public:
+    explicit SourceNames(std::vector<std::string> folders) : folders_(std::move(folders)) {}
+    // Of the parameters of a kernel, by its symbol; empty: not found.
+    const std::vector<std::string>& parameters(const std::string& file, const std::string& symbol);
+    void name_array(PtxSite& site);
+
+ private:
+    std::vector<std::string> folders_;
+    std::map<std::pair<std::string, std::string>, std::vector<std::string>> known_;
+};
 
 }  // namespace coalprof

@@ -260,8 +260,9 @@ class Drawing {
     static std::string place_of(const ExplainedAccess& access, std::uint32_t lane) {
         const std::uint64_t address = access.access.addresses[lane];
         const std::string& array = access.instructions.front().array;
-        if (array.empty()) return fmt::format("{:#x}", address + access.origin_address);
-        return fmt::format("{}[{}]", array, address / access.access.width_bytes);
+        if (array.empty() || access.element_bytes == 0)
+            return fmt::format("{:#x}", address + access.origin_address);
+        return fmt::format("{}[{}]", array, address / access.element_bytes);
     }
 
     static StyledLine row(std::string_view label, std::string_view number) {

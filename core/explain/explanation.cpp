@@ -218,6 +218,7 @@ std::vector<ExplainedAccess> accesses_of(const Program& program, const LaunchWar
             home = accesses.emplace(accesses.end());
             first_of.push_back(&instruction);
             home->access = access;
+            home->element_bytes = access.width_bytes;
             if (const CustomFormula* custom = custom_formula_of(instruction))
                 home->notes = custom->notes(instruction.width_bytes, warp.first_thread, warp.lanes);
             if (access.space == Space::global && counts_sectors(machine))
@@ -357,21 +358,29 @@ Explanation explanation_of(const Plan& plan, const Machine& machine,
     return explanation;
 }
 
-Explanation explanation_of(const std::string& name, const WarpAccess& access,
+Explanation explanation_of(const std::string& name, const std::vector<NamedWarp>& warps,
                            const Machine& machine) {
-    require_drawable(access, machine);
     Explanation explanation;
     explanation.name = shown(name);
     explanation.machine = machine.name;
     explanation.evidence = text_of(machine.rules->evidence);
-    ExplainedAccess& only = explanation.accesses.emplace_back();
-    only.instructions.push_back(explained(access, {}, machine));
-    only.access = access;
-    const std::uint64_t low = extent_of(access).low;
-    only.origin_address = low - low % line_bytes;
-    for (auto& address : only.access.addresses) address -= only.origin_address;
-    finish(only, machine);
+    for (const NamedWarp& warp : warps) {
+        require_drawable(warp.access, machine);
+        ExplainedAccess& one = explanation.accesses.emplace_back();
+        one.instructions.push_back(explained(warp.access, warp.array, machine));
+        one.access = warp.access;
+        const std::uint64_t low = extent_of(warp.access).low;
+        one.origin_address = warp.first_address.value_or(low - low % line_bytes);
+        if (warp.first_address) one.element_bytes = warp.element_bytes;
+        for (auto& address : one.access.addresses) address -= one.origin_address;
+        finish(one, machine);
+    }
     return explanation;
+}
+
+Explanation explanation_of(const std::string& name, const WarpAccess& access,
+                           const Machine& machine) {
+    return explanation_of(name, std::vector<NamedWarp>{{.access = access}}, machine);
 }
 
 }  // namespace coalprof

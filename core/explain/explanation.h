@@ -55,7 +55,8 @@ struct ExplainedAccess {
     std::vector<ExplainedInstruction> instructions;  // at least one
     WarpAccess access;
     std::uint64_t origin_address = 0;
-    std::vector<TouchedLine> lines;  // of global memory, and of local memory as it lies there
+    std::uint32_t element_bytes = 0;  // of the array, where its begin is known; 0: it is not
+    std::vector<TouchedLine> lines;   // of global memory, and of local memory as it lies there
     std::optional<TransactionUse> transactions;  // of global memory before 7.0
     std::optional<BankUse> banks;                // of shared memory
     std::vector<NearPass> constant_passes;       // of constant memory
@@ -83,6 +84,12 @@ struct Explanation {
     std::vector<Warning> warnings;   // what would keep the machine from running the launch
 };
 
+// The warp that was asked for, or the commonest, and the one that costs most where it is another.
+struct DrawnWarps {
+    Explanation first;
+    std::optional<Explanation> worst = {};
+};
+
 // What the instructions of an access are for, taken together.
 Purpose purpose_of(const ExplainedAccess& access);
 
@@ -92,8 +99,17 @@ Purpose purpose_of(const ExplainedAccess& access);
 Explanation explanation_of(const Plan& plan, const Machine& machine,
                            std::optional<std::uint64_t> warp = {});
 
-// One warp instruction with explicit addresses (a line of a warps file), multiples of its width.
-// Throws UsageError for machines as above.
+// A warp instruction with explicit addresses, multiples of its width, and what is known of the
+// array that they lie in.
+struct NamedWarp {
+    WarpAccess access;
+    std::string array = {};  // empty: nothing is known
+    std::optional<std::uint64_t> first_address = std::nullopt;
+    std::uint32_t element_bytes = 4;
+};
+// Those of one line. Throws UsageError for machines as above.
+Explanation explanation_of(const std::string& name, const std::vector<NamedWarp>& warps,
+                           const Machine& machine);
 Explanation explanation_of(const std::string& name, const WarpAccess& access,
                            const Machine& machine);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <map>
 
 #include "core/access/lane_set.h"
@@ -46,6 +47,28 @@ std::uint32_t turns_of(const WarpAccess& access) {
 }
 
 }  // namespace
+
+RequestCost request_cost(const Readings& readings) {
+    double above = number_or(readings[Counter::constant_requests], 0);
+    double below = above > 0 ? 1 : 0;
+    double lines = 0;
+    const auto add = [&](Counter cost, Counter requests) {
+        above += number_or(readings[cost], 0);
+        below += number_or(readings[requests], 0);
+    };
+    for (const AccessKind kind : access_kinds) {
+        add(access_counter(kind, AccessField::sectors),
+            access_counter(kind, AccessField::requests));
+        above -= number_or(readings[access_counter(kind, AccessField::ideal_sectors)], 0);
+        lines += number_or(readings[access_counter(kind, AccessField::lines)], 0);
+    }
+    add(Counter::shared_load_conflicts, Counter::shared_load_requests);
+    add(Counter::shared_store_conflicts, Counter::shared_store_requests);
+    add(Counter::local_load_sectors, Counter::local_load_requests);
+    add(Counter::local_store_sectors, Counter::local_store_requests);
+    if (below <= 0) return {};
+    return {std::llround(above / below * 100), std::llround(lines / below * 100)};
+}
 
 Program first_part(const Program& program, std::uint64_t most_warps) {
     Program part = program;

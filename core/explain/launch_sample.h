@@ -1,11 +1,13 @@
 // Which warps of a launch are worth a drawing: the commonest, and the one that costs most.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
 #include "core/machine/machine.h"
 #include "core/pattern/program.h"
+#include "core/result/reading.h"
 
 namespace coalprof {
 
@@ -17,6 +19,11 @@ struct WarpSample {
 
 // Counting one takes about a microsecond: nobody waits for more.
 inline constexpr std::uint64_t most_warps_looked_at = 1ull << 16;
+
+// What a request costs on average: sectors or passes above the ideal, then lines; in hundredths,
+// since the launches that are compared need not be of one size.
+using RequestCost = std::array<std::int64_t, 2>;
+RequestCost request_cost(const Readings& readings);
 
 // The launch, or so many warps of one that does not repeat, its first: walking more would be felt.
 Program first_part(const Program& program, std::uint64_t most_warps = 1ull << 20);

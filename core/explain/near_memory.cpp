@@ -25,7 +25,10 @@ std::vector<NearPass> passes_of(const WarpAccess& access, const SharedRules& rul
         const auto pass = static_cast<std::size_t>(at - wanted.begin());
         if (pass == passes.size()) passes.emplace_back();
         passes[pass].lanes |= 1u << lane;
-        for (std::uint32_t i = 0; i < words; ++i) passes[pass].banks |= 1u << (bank + i);
+        for (std::uint32_t i = bank; i < bank + words; ++i) {
+            passes[pass].banks |= 1u << i;
+            passes[pass].lanes_of_bank[i] |= 1u << lane;
+        }
     });
     return passes;
 }
@@ -53,7 +56,7 @@ std::vector<NearPass> constant_passes_of(const WarpAccess& access, const Rules& 
             const std::uint64_t address = access.addresses[lane];
             const auto serves = [&](const NearPass& pass) { return pass.address == address; };
             auto at = std::find_if(passes.begin() + first, passes.end(), serves);
-            if (at == passes.end()) at = passes.insert(at, NearPass{0, 0, address});
+            if (at == passes.end()) at = passes.insert(at, NearPass{.address = address});
             at->lanes |= 1u << lane;
         });
     });

@@ -3,6 +3,7 @@
 // of local memory lie.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct NearPass {
     std::uint32_t lanes = 0;    // served
     std::uint32_t banks = 0;    // shared memory: those that give a word; bit n is bank n
     std::uint64_t address = 0;  // constant memory: the one that is served
+    std::array<std::uint32_t, 32> lanes_of_bank{};  // shared memory: that want its word
 };
 
 // Of shared memory. Which of a bank's words goes first is not known; here they go in lane order,

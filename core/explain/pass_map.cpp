@@ -19,7 +19,7 @@ constexpr std::size_t most_passes = 10;
 constexpr std::size_t first_passes_shown = 5;
 constexpr std::size_t last_passes_shown = 3;
 
-std::string_view busy_mark(bool ascii) { return ascii ? "#" : "█"; }
+constexpr char many_lanes = '*';
 std::string_view idle_mark(bool ascii) { return ascii ? "." : "·"; }
 
 constexpr std::size_t column_of(std::uint32_t bank) {
@@ -46,6 +46,13 @@ std::string lanes_text(std::uint32_t lanes, std::size_t columns) {
     return ranges.size() <= columns ? ranges : fmt::format("{} lanes", std::popcount(lanes));
 }
 
+// The lane that a bank serves, as a digit: 0 to 9, then a to v.
+char lane_digit(std::uint32_t lanes) {
+    if (std::popcount(lanes) > 1) return many_lanes;
+    const int lane = std::countr_zero(lanes);
+    return static_cast<char>(lane < 10 ? '0' + lane : 'a' + lane - 10);
+}
+
 StyledLine row_of(const NearPass& pass, std::size_t number, const MapStyle& style) {
     StyledLine line;
     const std::string text = fmt::format("{}", number);
@@ -53,9 +60,10 @@ StyledLine row_of(const NearPass& pass, std::size_t number, const MapStyle& styl
     line.add(text);
     for (std::uint32_t bank = 0; bank < banks; ++bank) {
         line.advance_to(column_of(bank));
-        const bool busy = (pass.banks >> bank & 1) != 0;
-        line.add(busy ? busy_mark(style.ascii) : idle_mark(style.ascii),
-                 busy ? Ink::good : Ink::faint);
+        if (const std::uint32_t lanes = pass.lanes_of_bank[bank]; lanes != 0)
+            line.add(std::string(1, lane_digit(lanes)), Ink::good);
+        else
+            line.add(idle_mark(style.ascii), Ink::faint);
     }
     line.advance_to(lanes_begin);
     line.add(lanes_text(pass.lanes, style.width - lanes_begin));
@@ -119,16 +127,26 @@ std::vector<StyledLine> constant_rows(std::span<const NearPass> passes, const Ma
 }
 
 StyledLine bank_legend(std::span<const NearPass> passes, bool ascii) {
+    const auto any_bank = [&](auto test) {
+        return std::ranges::any_of(passes, [&](const NearPass& pass) {
+            return std::ranges::any_of(pass.lanes_of_bank, test);
+        });
+    };
     StyledLine line;
     line.add(" ");
-    line.add(busy_mark(ascii), Ink::good);
-    line.add(" a bank that gives a word");
-    const auto has_idle = [](const NearPass& pass) { return pass.banks != 0xFFFF'FFFFu; };
-    if (std::any_of(passes.begin(), passes.end(), has_idle)) {
+    line.add("0", Ink::good);
+    line.add("-");
+    line.add("v", Ink::good);
+    line.add(" the lane that a bank serves (a is 10, v 31)");
+    const auto add = [&](std::string_view mark, Ink ink, std::string_view text) {
         line.add("   ");
-        line.add(idle_mark(ascii), Ink::faint);
-        line.add(" a bank with nothing to do");
-    }
+        line.add(mark, ink);
+        line.add(text);
+    };
+    if (any_bank([](std::uint32_t lanes) { return std::popcount(lanes) > 1; }))
+        add(std::string(1, many_lanes), Ink::good, " several");
+    if (any_bank([](std::uint32_t lanes) { return lanes == 0; }))
+        add(idle_mark(ascii), Ink::faint, " none");
     return line;
 }
 

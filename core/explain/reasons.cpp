@@ -93,6 +93,7 @@ class Explainer {
         if (shape_.least_used_bytes == sector_bytes) return Cause::full_sectors;
         if (shape_.sectors <= side_by_side_sectors()) return Cause::few_sectors;
         if (shape_.distance_bytes) return Cause::strided;
+        if (shape_.rows) return has_narrow_rows() ? Cause::pieces : Cause::strided;
         // Long stretches or single places: which word fits is a matter of taste, not of truth.
         return shape_.unique_bytes() >= shape_.runs * sector_bytes ? Cause::pieces
                                                                    : Cause::scattered;
@@ -211,7 +212,26 @@ class Explainer {
                                                        : fmt::format(" that are {}", words_.used));
     }
 
+    // Rows of threads whose lanes lie side by side.
+    bool has_narrow_rows() const { return shape_.rows->lane_bytes == shape_.width_bytes; }
+
+    // Which index of the thread moves fastest decides: the one that lanes of a row differ in.
+    Reasons strided_rows() const {
+        const LaneRows& rows = *shape_.rows;
+        const bool is_exchanged = rows.lane_bytes > rows.row_bytes;
+        return {Cause::strided,
+                fmt::format("Neighbouring lanes are {} bytes apart, and lanes {} apart (the next "
+                            "row of threads) {}, so each 32-byte sector {}.",
+                            rows.lane_bytes, rows.lanes, rows.row_bytes, useful_part()),
+                is_exchanged
+                    ? "Exchange x and y in the index: threadIdx.x moves fastest from lane to lane, "
+                      "and should take neighbouring elements; or move tiles row by row and turn "
+                      "them in shared memory."
+                    : mend_of_distance(rows.lane_bytes)};
+    }
+
     Reasons strided() const {
+        if (!shape_.distance_bytes) return strided_rows();
         const std::uint64_t distance = *shape_.distance_bytes;
         return {
             Cause::strided,
@@ -236,7 +256,24 @@ class Explainer {
                "move tiles row by row and turn them in shared memory.";
     }
 
+    // Rows of threads that are shorter than a sector.
+    Reasons narrow_rows() const {
+        const LaneRows& rows = *shape_.rows;
+        return {
+            Cause::pieces,
+            fmt::format(
+                "Threads stand in rows of {}: each row {} {} contiguous bytes, and rows are "
+                "{} bytes apart, so each 32-byte sector {}.",
+                rows.lanes, words_.acts, rows.lanes * shape_.width_bytes, rows.row_bytes,
+                useful_part()),
+            fmt::format("Make the block wider in x: {} threads take a sector, 32 take whole lines.",
+                        sector_bytes / shape_.width_bytes)};
+    }
+
     Reasons pieces() const {
+        if (shape_.rows && has_narrow_rows() &&
+            shape_.rows->lanes * shape_.width_bytes < sector_bytes)
+            return narrow_rows();
         return {Cause::pieces,
                 fmt::format("{} {} {} separate stretches of memory that begin or end inside "
                             "sectors, so {} sectors are {} where {} would hold the {} bytes.{}",

@@ -41,6 +41,23 @@ bool rises_by(const std::vector<std::uint64_t>& addresses, std::uint64_t step) {
     return true;
 }
 
+std::uint64_t magnitude(std::uint64_t step) { return std::min(step, 0 - step); }
+
+// `by_lane`: of neighbouring lanes from a row's first on.
+std::optional<LaneRows> lane_rows_of(const std::vector<std::uint64_t>& by_lane) {
+    for (std::size_t lanes = 2; lanes < by_lane.size(); lanes *= 2) {
+        const std::uint64_t step = by_lane[1] - by_lane[0];
+        const std::uint64_t row_step = by_lane[lanes] - by_lane[0];
+        bool fits = true;
+        for (std::size_t i = 0; i < by_lane.size(); ++i)
+            fits = fits && by_lane[i] == by_lane[0] + i % lanes * step + i / lanes * row_step;
+        if (fits)
+            return LaneRows{static_cast<std::uint32_t>(lanes), magnitude(step),
+                            magnitude(row_step)};
+    }
+    return std::nullopt;
+}
+
 void set_sectors(WarpShape& shape, const WarpAccess& access) {
     shape.least_used_bytes = sector_bytes;
     for (const TouchedLine& line : touched_lines(access)) {
@@ -113,6 +130,9 @@ WarpShape shape_of(const WarpAccess& access) {
     if (shape.distance_bytes && are_neighbours(access.active_lanes))
         shape.lanes_keep_distance = rises_by(by_lane, *shape.distance_bytes) ||
                                     rises_by(by_lane, 0 - *shape.distance_bytes);
+    if (!shape.lanes_keep_distance && are_neighbours(access.active_lanes) &&
+        (access.active_lanes & 1) != 0)
+        shape.rows = lane_rows_of(by_lane);
     set_sectors(shape, access);
     return shape;
 }

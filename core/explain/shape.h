@@ -30,6 +30,13 @@ struct TouchedLine {
 // every access that a GPU executes; where one is not, its bytes end with its sector.
 std::vector<TouchedLine> touched_lines(const WarpAccess& access);
 
+// Lanes as threads of a block that is narrower than a warp: rows of neighbours.
+struct LaneRows {
+    std::uint32_t lanes = 0;       // of a row: 2, 4, 8 or 16
+    std::uint64_t lane_bytes = 0;  // from each lane of a row to the next, up or down
+    std::uint64_t row_bytes = 0;   // from each row to the next
+};
+
 // All counts are 0 where no lane is active.
 struct WarpShape {
     std::uint32_t width_bytes = 0;
@@ -48,6 +55,8 @@ struct WarpShape {
     // Whether the active lanes are neighbours and each lies that distance from the next (all up or
     // all down).
     bool lanes_keep_distance = false;
+    // Where lanes do not keep one distance, but those of rows do, and so do the rows.
+    std::optional<LaneRows> rows;
 
     std::uint32_t unique_bytes() const { return places * width_bytes; }
     // The fewest sectors, and lines, that could hold the distinct bytes.

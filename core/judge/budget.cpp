@@ -388,7 +388,9 @@ void BudgetJudge::point(const Point& point) {
 // Judges the whole point, or one of its instructions.
 void BudgetJudge::judge_all(const Point& point, const InstructionResult* instruction) {
     const auto concerns = [&](const Budget& budget) {
-        return budget.is_of_instructions() == (instruction != nullptr);
+        // Points of a kernel's lines are single instructions themselves.
+        return budget.is_of_instructions() ? instruction || find_value(point.parameters, "array")
+                                           : !instruction;
     };
     if (std::ranges::none_of(budgets_, concerns)) return;
     look_up_facts(point, instruction);

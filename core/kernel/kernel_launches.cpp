@@ -131,7 +131,8 @@ KernelResult predict_choice(Code& code, const std::vector<std::string>& paramete
 KernelResult as_one_point(KernelResult result, const NamedValues& swept) {
     Point& point = result.points.front();
     std::erase_if(point.parameters, [](const auto& one) {
-        return one.first == "line" || one.first == "op" || one.first == "width_bytes";
+        return one.first == "line" || one.first == "op" || one.first == "array" ||
+               one.first == "width_bytes";
     });
     for (const auto& [key, value] : swept) {
         point.name += fmt::format(" {}={}", key, text_of(value));

@@ -21,10 +21,11 @@ namespace {
 
 // Instructions of one line that ask for memory in the same way are one, as unrolled loops have
 // them.
-using Key = std::tuple<SourceLine, SourceLine, std::string, Space, AccessKind, std::uint32_t>;
+using Key =
+    std::tuple<SourceLine, SourceLine, std::string, Space, AccessKind, std::uint32_t, std::string>;
 Key key_of(const PtxSite& site) {
-    return {site.source, site.inlined_at, site.instruction,
-            site.space,  site.kind,       site.width_bytes};
+    return {site.source, site.inlined_at,  site.instruction, site.space,
+            site.kind,   site.width_bytes, site.array};
 }
 
 struct Line {
@@ -206,6 +207,8 @@ KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch, cons
     kernel.parameters = {{"line", "all"}};
     kernel.parameters.insert(kernel.parameters.end(), of_kernel.begin(), of_kernel.end());
     kernel.parameters.emplace_back("op", "all");
+    if (std::ranges::any_of(lines, [](const Line& one) { return !one.summary.site.array.empty(); }))
+        kernel.parameters.emplace_back("array", "all");
     kernel.parameters.emplace_back("width_bytes", "all");
     std::vector<std::uint32_t> all_sites(code.sites.size());
     std::iota(all_sites.begin(), all_sites.end(), 0u);

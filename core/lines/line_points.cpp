@@ -47,11 +47,13 @@ Point LinePoints::point_of(const LineSummary& line, const NamedValues& of_kernel
         "{} {}", file.empty() ? short_kernel_name(site.function) + place : place, site.instruction);
     if (site.space == Space::shared && site.instruction.find("shared") == std::string::npos)
         point.name += " (shared)";  // of an instruction that can reach both
+    if (!site.array.empty()) point.name += " " + site.array;
     if (const int before = names_[point.name]++; before > 0)
         point.name += fmt::format(" #{}", before + 1);
     point.parameters = {{"line", place.empty() ? Value{} : Value(place)}};
     point.parameters.insert(point.parameters.end(), of_kernel.begin(), of_kernel.end());
     point.parameters.emplace_back("op", op_of(site));
+    if (!site.array.empty()) point.parameters.emplace_back("array", site.array);
     if (site.width_bytes != 0) point.parameters.emplace_back("width_bytes", site.width_bytes);
     if (!file.empty()) point.parameters.emplace_back(std::string(source_file_parameter), file);
     return point;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/program/array_names.h"
 #include "core/program/code.h"
 #include "core/program/growth.h"
 #include "core/program/needs.h"
@@ -77,6 +78,7 @@ struct Frame {
     std::map<std::pair<std::uint32_t, std::string_view>, const PtxLabel*> labels = {};  // by scope
     std::vector<std::uint32_t> entry_of_statement = {};
     std::vector<std::size_t> returns = {};
+    ArrayNames arrays = ArrayNames({});
 };
 
 class Decoder {
@@ -91,6 +93,9 @@ class Decoder {
         lay_out_parameters(kernel);
         lay_out_variables();
         Frame frame{.function = &kernel};
+        std::vector<std::string> names;
+        for (const PtxParameter& one : kernel.parameters) names.push_back(one.name);
+        frame.arrays = ArrayNames(std::move(names));
         inline_function(frame);
         emit({.opcode = Opcode::exit});
         for (const std::size_t at : frame.returns)
@@ -169,6 +174,7 @@ class Decoder {
             frame.entry_of_statement[i] = static_cast<std::uint32_t>(code_.instructions.size());
             const std::size_t first = code_.instructions.size();
             decode(frame, function.statements[i]);
+            frame.arrays.take(function.statements[i].text);
             for (std::size_t at = first; at < code_.instructions.size(); ++at)
                 if (const Opcode op = code_.instructions[at].opcode;
                     (op == Opcode::branch || op == Opcode::branch_table) &&
@@ -595,6 +601,8 @@ class Decoder {
         if (memory.opcode != Opcode::load && instruction.inputs.size() < 2)
             refuse(statement, "it has too few operands");
         add_site(statement, instruction, words, memory);
+        if (instruction.site != ~0u)
+            code_.sites[instruction.site].array = frame.arrays.array_at(address.base);
         emit(std::move(instruction));
     }
     void decode_cells(Frame& frame, const PtxStatement& statement, PtxInstruction instruction,

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <map>
 
+#include "core/program/array_names.h"
 #include "core/program/statement.h"
 
 namespace coalprof {
@@ -30,6 +31,19 @@ struct Location {
 };
 
 constexpr std::size_t most_inlined = 64;
+
+// "scale( .param .u64 scale_param_0, .param .align 8 .b8 scale_param_1[24])": their names.
+std::vector<std::string> parameters_in(std::string_view header) {
+    std::vector<std::string> names;
+    constexpr std::string_view word = ".param";
+    for (std::size_t at = header.find(word); at != header.npos; at = header.find(word, at)) {
+        at += word.size();
+        const std::size_t end = std::min(header.find_first_of(",)[", at), header.size());
+        const std::vector<std::string_view> words = words_of(header.substr(at, end - at));
+        if (!words.empty()) names.emplace_back(words.back());
+    }
+    return names;
+}
 
 class Rewriter {
  public:
@@ -82,6 +96,7 @@ class Rewriter {
     std::string function_;
     std::string_view body_;
     PtxRegisters registers_;
+    ArrayNames arrays_ = ArrayNames({});
     Location location_;
     // The place where the function of a location was inlined, of the function that is read.
     std::map<Location, Location> inlined_at_;
@@ -192,6 +207,8 @@ void Rewriter::function(std::string_view header) {
     body_ = text_.substr(body, behind_braces(body) - body);
     is_wanted_ = entry == header.npos || wants_(function_);
     registers_ = {};
+    arrays_ = ArrayNames(entry == header.npos ? std::vector<std::string>()
+                                              : parameters_in(header.substr(name)));
     location_ = {};
     inlined_at_.clear();
     copy_to(body);
@@ -227,6 +244,7 @@ void Rewriter::body_statement() {
     if (stands_here(".reg")) registers_.declare(statement);
     if (is_wanted_ && c != '.')
         if (const auto instruction = memory_instruction(statement)) count(*instruction);
+    if (is_wanted_) arrays_.take(statement);
     copy_to(std::min(end + 1, text_.size()));
 }
 
@@ -323,7 +341,8 @@ void Rewriter::call(const MemoryInstruction& instruction, Space space, const std
         .instruction = instruction.opcode,
         .kind = is_unused(instruction.result) ? AccessKind::reduce : instruction.kind,
         .space = space,
-        .width_bytes = instruction.width_bytes};
+        .width_bytes = instruction.width_bytes,
+        .array = arrays_.array_at(instruction.base)};
     result_.text += fmt::format(
         "{{ .param .b64 coalprof_0; .param .b32 coalprof_1; st.param.b64 [coalprof_0], {}; "
         "st.param.b32 [coalprof_1], {}; {}call coalprof_probe, (coalprof_0, coalprof_1); }} ",

@@ -29,6 +29,7 @@ struct PtxSite {
     AccessKind kind = AccessKind::load;
     Space space = Space::global;
     std::uint32_t width_bytes = 4;  // a lane
+    std::string array = {};         // that it reaches, see array_names.h; empty: not known
 };
 
 // Local memory is interleaved by words of this size.

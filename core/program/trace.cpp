@@ -133,6 +133,11 @@ std::uint32_t width_at(JsonView line) {
     return static_cast<std::uint32_t>(width);
 }
 
+std::string array_at(JsonView line) {
+    const auto array = line.find("array");
+    return array ? std::string(array->text().value_or("")) : std::string();
+}
+
 TracedSite site_from(JsonView line) {
     TracedSite traced{
         .id = text_at(line, "site"),
@@ -142,7 +147,8 @@ TracedSite site_from(JsonView line) {
                  .instruction = text_at(line, "instruction"),
                  .kind = named_one(access_kinds, member_of(line, "", "kind"), "kind"),
                  .space = named_one(all_spaces, member_of(line, "", "space"), "space"),
-                 .width_bytes = width_at(line)},
+                 .width_bytes = width_at(line),
+                 .array = array_at(line)},
         .totals = std::bit_cast<SiteTotals>(numbers_at<std::uint64_t, site_counts>(line, "totals")),
         .samples = {}};
     for (const JsonView numbers : member_of(line, "", "samples"))
@@ -331,6 +337,7 @@ void TraceWriter::site(const TracedSite& traced) {
                    {"kind", name_of(site.kind)},
                    {"space", name_of(site.space)},
                    {"width", site.width_bytes},
+                   {"array", site.array},
                    {"totals", std::bit_cast<std::array<std::uint64_t, site_counts>>(traced.totals)},
                    {"samples", std::move(samples)}}));
 }

@@ -35,13 +35,14 @@ const SourceLine& LineSummary::place() const {
 
 std::vector<LineSummary> summarize_lines(const std::vector<Trace>& traces) {
     using Key = std::tuple<std::string, SourceLine, SourceLine, std::string, Space, AccessKind,
-                           std::uint32_t>;
+                           std::uint32_t, std::string>;
     std::map<Key, LineSummary> lines;
     for (const Trace& trace : traces)
         for (const auto& [id, traced] : trace.sites) {
             const PtxSite& site = traced.site;
-            LineSummary& line = lines[{site.function, site.source, site.inlined_at,
-                                       site.instruction, site.space, site.kind, site.width_bytes}];
+            LineSummary& line =
+                lines[{site.function, site.source, site.inlined_at, site.instruction, site.space,
+                       site.kind, site.width_bytes, site.array}];
             line.site = site;
             line.totals += traced.totals;
             for (const WarpAccess& warp : traced.samples)

@@ -30,6 +30,20 @@ GATHER = """.version 8.0
 DONE: ret;
 }
 """
+# A and B by one line.
+PRODUCT = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry mm(.param .u64 A, .param .u64 B)
+{
+  .reg .b32 %r<8>; .reg .b64 %rd<12>;
+  mov.u32 %r1, %tid.y; ld.param.u64 %rd1, [A]; ld.param.u64 %rd2, [B];
+  .loc 1 42 1
+  mad.wide.u32 %rd3, %r1, 4096, %rd1; ld.global.f32 %r2, [%rd3]; ld.global.f32 %r3, [%rd2];
+  ret;
+}
+.file 1 "/src/mm.cu"
+"""
 LAUNCH = ("--grid", "4", "--block", "64", "--arg", "n=256")
 
 
@@ -136,6 +150,28 @@ class Kernel(Case):
         refused = self.refuse("explain", "kernel", NATURAL, "column_pack", "--grid", "4", "--block", "256",
                               "--line", "1")
         self.assertIn("no access of line 1", refused.err_text)
+
+    def test_tells_loads_of_one_line_apart_by_their_arrays(self):
+        # s += A[row*N + k] * B[k*N + col] by a block of 1 x 32 threads: lanes walk down A, and share B.
+        launch = ("--grid", "1", "--block", "1x32")
+        document = self.run_ok("kernel", "-", *launch, "--json", stdin=PRODUCT).json
+        sectors = {(one["parameters"]["line"], one["parameters"]["array"]):
+                   one["predicted"]["load_sectors_per_request"] for one in document["points"][1:]}
+        self.assertEqual(sectors, {("mm.cu:42", "A"): 32, ("mm.cu:42", "B"): 1})
+        self.assertEqual([one["point"] for one in document["findings"]], ["mm.cu:42 ld.global.f32 A"])
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "mm.ptx")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(PRODUCT)
+            explain = ("explain", "kernel", path, *launch, "--line", "42")
+            both = self.run_ok(*explain, "--json").json["explanation"]["accesses"]
+            self.assertEqual([one["instructions"][0]["array"] for one in both], ["A", "B"])
+            drawn = self.run_ok(*explain, "--array", "B").out_text
+            self.assertIn("load of B: lane 0 B[0]", drawn.replace("\u00a0", " "))
+            self.assertIn("load A, load B", self.refuse(*explain, "--array", "C").err_text)
+            for array, code in (("A", 1), ("B", 0)):
+                budget = f"load_sectors_per_request <= 4 if array={array}"
+                self.check(harness.run("kernel", path, *launch, "-q", "--budget", budget), code)
 
     def test_pointers_may_share_an_array(self):
         # Stores of y are what col holds for later blocks; were they apart, zeros would be loaded.

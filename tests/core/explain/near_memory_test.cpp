@@ -63,6 +63,31 @@ TEST(BankUse, passes_are_sound_for_random_warps) {
     }
 }
 
+// A column of a tile of 32 rows: padded by a word to each row, and with its columns exchanged by
+// row (column ^ row). Both take one pass; the banks that serve the lanes are others.
+TEST(BankUse, padded_and_swizzled_tiles_are_drawn_apart) {
+    WarpAccess padded{.width_bytes = 4, .space = Space::shared};
+    padded.active_lanes = all_lanes;
+    WarpAccess swizzled = padded;
+    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
+        padded.addresses[lane] = (lane * 33 + 5) * 4;
+        swizzled.addresses[lane] = (lane * 32 + (lane ^ 5)) * 4;
+    }
+    const auto lanes_of_bank = [](const WarpAccess& access) {
+        return bank_use_of(access, h200_rules()).passes.at(0).lanes_of_bank;
+    };
+    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
+        EXPECT_EQ(lanes_of_bank(padded)[(lane + 5) % 32], 1u << lane);
+        EXPECT_EQ(lanes_of_bank(swizzled)[lane ^ 5], 1u << lane);
+    }
+    const Machine machine = find_machine("h200");
+    const auto drawn = [&](const WarpAccess& access) {
+        return draw(explanation_of("tile", access, machine), {});
+    };
+    EXPECT_NE(drawn(padded).find("rstuv012 3456789a"), std::string::npos);
+    EXPECT_NE(drawn(swizzled).find("54761032 dcfe98ba"), std::string::npos);
+}
+
 TEST(BankUse, has_as_many_passes_as_were_measured) {
     for (const truth::MeasuredWarp& warp : truth::read_warps("h200/warps_shared")) {
         SCOPED_TRACE(warp.name);

@@ -48,6 +48,40 @@ TEST(Reasons, a_stride_names_the_distance_and_what_each_sector_carries) {
     EXPECT_EQ(why(spaced_warp(0, 4096)), "4096 32 4");
 }
 
+// A warp of a block so many threads wide, whose index is x * x_bytes + y * y_bytes.
+WarpAccess block_warp(std::uint32_t width, std::uint64_t x_bytes, std::uint64_t y_bytes) {
+    WarpAccess access = spaced_warp(0, 0);
+    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+        access.addresses[lane] = lane % width * x_bytes + lane / width * y_bytes;
+    return access;
+}
+
+// Rows of a matrix are 4096 bytes apart. In the right order the lanes of a row of threads lie side
+// by side; with x and y exchanged they are 4096 bytes apart, and the next row 4 bytes.
+TEST(Reasons, of_blocks_of_any_shape_the_index_that_moves_fastest_decides) {
+    const Reasons wide = reasons_for(block_warp(32, 4096, 4));  // 32x8 and 64x4
+    for (const std::uint32_t width : {16u, 8u}) {               // 16x16 and 8x32
+        SCOPED_TRACE(width);
+        EXPECT_EQ(cause(block_warp(width, 4, 4096)), Cause::full_sectors);
+        const Reasons exchanged = reasons_for(block_warp(width, 4096, 4));
+        EXPECT_EQ(exchanged.cause, wide.cause);
+        // distance of lanes, lanes of a row, distance of rows, bytes of a sector that are used
+        EXPECT_EQ(numbers_in(exchanged.why),
+                  "4096 " + std::to_string(width) + " 4 32 " + std::to_string(4 * 32 / width));
+        EXPECT_NE(exchanged.mend.find("threadIdx.x"), std::string::npos);
+    }
+    EXPECT_EQ(cause(block_warp(32, 4, 4096)), Cause::contiguous);
+    EXPECT_EQ(wide.cause, Cause::strided);
+}
+
+// 4 threads of 4 bytes are half a sector; 8 are a whole one.
+TEST(Reasons, a_block_too_narrow_for_a_sector_is_named_with_the_width_that_fills_it) {
+    const Reasons narrow = reasons_for(block_warp(4, 4, 4096));
+    EXPECT_EQ(narrow.cause, Cause::pieces);
+    EXPECT_EQ(numbers_in(narrow.why), "4 16 4096 32 16");
+    EXPECT_EQ(numbers_in(narrow.mend), "8 32");
+}
+
 TEST(Reasons, what_mends_a_stride_depends_on_the_distance) {
     const std::string pairs = reasons_for(spaced_warp(0, 8)).mend;
     const std::string structures = reasons_for(spaced_warp(0, 12)).mend;

@@ -1,0 +1,134 @@
+#include "core/kernel/kernel_explanation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "core/count/predict.h"
+#include "core/explain/launch_sample.h"
+#include "core/text/describe.h"
+#include "core/text/error.h"
+
+namespace coalprof {
+namespace {
+
+// More would not fit a screen or two.
+constexpr std::size_t most_drawn = 4;
+
+std::string text_at(const Point& point, std::string_view key) {
+    const Value* value = find_value(point.parameters, key);
+    return value ? text_of(*value) : std::string();
+}
+
+// "load A, load B, store C"
+std::string names_of(const KernelResult& result, const std::vector<std::size_t>& points) {
+    std::string names;
+    for (const std::size_t at : points) {
+        const std::string name = fmt::format("{} {}", text_at(result.points[at], "op"),
+                                             text_at(result.points[at], "array"));
+        if (names.find(name) == names.npos) names += (names.empty() ? "" : ", ") + name;
+    }
+    return printable(names);
+}
+
+// Points of the line with warps to draw, those that waste most first.
+std::vector<std::size_t> points_of_line(const KernelResult& result, const std::string& line) {
+    std::vector<std::size_t> points;
+    for (std::size_t i = 1; i < result.points.size(); ++i) {
+        const std::string place = text_at(result.points[i], "line");
+        const bool is_there =
+            line.empty() || place == line || place.ends_with(fmt::format(":{}", line));
+        if (is_there && !result.warps[i].empty()) points.push_back(i);
+    }
+    return points;
+}
+
+std::vector<std::size_t> chosen_points(const KernelResult& result, const LineChoice& choice) {
+    const std::vector<std::size_t> all = points_of_line(result, choice.line);
+    if (all.empty())
+        throw UsageError(
+            fmt::format("explain kernel: no access of line {} was executed", shown(choice.line)),
+            {}, UsageError::no_caret, "coalprof kernel FILE lists the lines with accesses");
+    std::vector<std::size_t> chosen;
+    for (const std::size_t at : all)
+        if ((choice.op.empty() || text_at(result.points[at], "op") == choice.op) &&
+            (choice.array.empty() || text_at(result.points[at], "array") == choice.array))
+            chosen.push_back(at);
+    if (chosen.empty())
+        throw UsageError(fmt::format("explain kernel: no such access of line {} was executed",
+                                     shown(choice.line)),
+                         {}, UsageError::no_caret,
+                         fmt::format("--op and --array choose among {}", names_of(result, all)));
+    if (choice.line.empty()) chosen.resize(1);
+    return chosen;
+}
+
+// Of a vector one: "ld.global.v4.f32" has four.
+std::uint32_t elements_of(const PtxSite& site) {
+    for (const std::uint32_t count : {2u, 4u, 8u})
+        if (site.instruction.find(fmt::format(".v{}.", count)) != std::string::npos) return count;
+    return 1;
+}
+
+NamedWarp named_warp(const WarpAccess& warp, const PtxSite& site) {
+    NamedWarp named{.access = warp, .array = site.array};
+    const std::uint64_t address =
+        warp.addresses[static_cast<std::size_t>(std::countr_zero(warp.active_lanes))];
+    if (site.array.empty() || warp.space != Space::global || address < first_array) return named;
+    named.first_address = address - (address - first_array) % array_distance;
+    named.element_bytes = std::max(1u, warp.width_bytes / elements_of(site));
+    return named;
+}
+
+// The commonest of the warps that were kept, and the one that costs most.
+struct ChosenWarps {
+    NamedWarp common;
+    NamedWarp worst;
+    bool differ = false;
+};
+ChosenWarps warps_of(const std::vector<WarpAccess>& warps, const PtxSite& site,
+                     const Predictor& predictor) {
+    std::map<RequestCost, std::vector<const WarpAccess*>> sorts;
+    for (const WarpAccess& warp : warps) {
+        Readings readings;
+        predictor.predict_warp(warp, readings);
+        sorts[request_cost(readings)].push_back(&warp);
+    }
+    const auto common =
+        std::ranges::max_element(sorts, {}, [](const auto& sort) { return sort.second.size(); });
+    const auto worst = std::prev(sorts.end());
+    return {named_warp(*common->second.front(), site), named_warp(*worst->second.front(), site),
+            worst != common};
+}
+
+}  // namespace
+
+DrawnWarps explain_line(const KernelResult& result, const Code& code, const LineChoice& choice,
+                        const Machine& machine) {
+    std::vector<std::size_t> points = chosen_points(result, choice);
+    const std::string all_names = names_of(result, points);
+    const std::size_t count = points.size();
+    points.resize(std::min(count, most_drawn));
+    const std::string name = points.size() == 1 ? result.points[points.front()].name
+                                                : text_at(result.points[points.front()], "line");
+    const Predictor predictor(machine);
+    std::vector<NamedWarp> common, worst;
+    for (const std::size_t at : points) {
+        const PtxSite& site = code.sites[result.sites[at].front()];
+        ChosenWarps warps = warps_of(result.warps[at], site, predictor);
+        common.push_back(std::move(warps.common));
+        if (warps.differ) worst.push_back(std::move(warps.worst));
+    }
+    DrawnWarps drawn{.first = explanation_of(name, common, machine)};
+    if (!worst.empty()) drawn.worst = explanation_of(name, worst, machine);
+    if (count > points.size())
+        drawn.first.choice = fmt::format(
+            "{} of {} instructions, those that waste most; --op and --array choose among "
+            "{}",
+            points.size(), count, all_names);
+    return drawn;
+}
+
+}  // namespace coalprof

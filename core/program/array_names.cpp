@@ -1,0 +1,189 @@
+#include "core/program/array_names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "core/program/statement.h"
+#include "core/text/option_text.h"
+#include "core/text/symbol.h"
+
+namespace coalprof {
+namespace {
+
+constexpr std::string_view by_position = "arg ";
+
+// "_ZZ9transposePfE4tile" is "tile".
+std::string variable_name(std::string_view symbol) {
+    if (symbol.starts_with("__local_depot")) return {};
+    const std::string name = demangled(std::string(symbol));
+    const std::size_t scope = name.rfind("::");
+    return scope == name.npos ? name : name.substr(scope + 2);
+}
+
+bool is_variable(std::string_view word) {
+    return !word.empty() && is_name_character(word.front()) && word.front() != '%' &&
+           std::isdigit(static_cast<unsigned char>(word.front())) == 0 && word != "WARP_SZ";
+}
+
+std::uint64_t number_of_word(std::string_view text) {
+    std::uint64_t number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+}
+
+std::string without_comments(const std::string& cuda) {
+    std::string plain;
+    for (std::size_t at = 0; at < cuda.size();) {
+        if (cuda.compare(at, 2, "//") == 0) {
+            at = std::min(cuda.find('\n', at), cuda.size());
+        } else if (cuda.compare(at, 2, "/*") == 0) {
+            const std::size_t end = cuda.find("*/", at);
+            at = end == cuda.npos ? cuda.size() : end + 2;
+        } else {
+            plain += cuda[at++];
+        }
+    }
+    return plain;
+}
+
+std::string last_name_in(std::string_view declaration) {
+    const auto is_part = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+    };
+    declaration = declaration.substr(0, declaration.find('['));
+    while (!declaration.empty() && !is_part(declaration.back())) declaration.remove_suffix(1);
+    std::size_t begin = declaration.size();
+    while (begin > 0 && is_part(declaration[begin - 1])) --begin;
+    return std::string(declaration.substr(begin));
+}
+
+// From behind the opening parenthesis to its fellow.
+std::vector<std::string> names_of_list(std::string_view text) {
+    std::vector<std::string> names;
+    int depth = 0;
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (c == '(' || c == '<') ++depth;
+        if (c == '>') --depth;
+        if ((c == ',' || c == ')') && depth == 0) {
+            names.push_back(last_name_in(text.substr(begin, i - begin)));
+            begin = i + 1;
+            if (c == ')') return names;
+        } else if (c == ')') {
+            --depth;
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+void ArrayNames::take(std::string_view statement) {
+    statement = trimmed(statement);
+    if (statement.starts_with('@'))
+        statement =
+            trimmed(statement.substr(std::min(statement.find_first_of(" \t"), statement.size())));
+    const std::size_t blank = std::min(statement.find_first_of(" \t"), statement.size());
+    const std::string_view opcode = statement.substr(0, blank);
+    const std::string_view base = opcode.substr(0, opcode.find('.'));
+    if (base == "ld" || base == "ldu") return take_load(opcode, statement.substr(blank));
+    if (base == "st" || base == "red" || base == "bra" || base.empty()) return;
+    const std::vector<std::string_view> words = words_of(statement.substr(blank));
+    if (words.size() < 2) return;
+    Pointer made;
+    if (base == "mov" || base == "cvta" || base == "cvt" || base == "sub")
+        made = pointer_in(words[1]);
+    else if (words.size() > 2 &&
+             (base == "add" || base == "or" || base == "xor" || base == "and" || base == "selp"))
+        made = one_of(pointer_in(words[1]), pointer_in(words[2]));
+    else if (words.size() > 3 && base == "mad")
+        made = pointer_in(words[3]);
+    made.is_certain |= base == "cvta";
+    set(words.front(), made);
+}
+
+// "ld.param.v2.u64 {%rd1, %rd2}, [k_param_0+8]"
+void ArrayNames::take_load(std::string_view opcode, std::string_view operands) {
+    const std::size_t open = operands.find('[');
+    const std::size_t close = operands.find(']', open);
+    if (close == operands.npos) return;
+    const std::string_view address = operands.substr(open + 1, close - open - 1);
+    const std::size_t plus = address.find('+');
+    const std::string_view base = trimmed(address.substr(0, plus));
+    std::uint64_t offset =
+        plus == address.npos ? 0 : number_of_word(trimmed(address.substr(plus + 1)));
+    const bool is_wide = opcode.ends_with("64");
+    const bool is_parameter = opcode.find(".param") != opcode.npos;
+    const std::string from = is_parameter || !is_wide ? std::string() : array_at(base);
+    for (std::string_view result : words_of(operands.substr(0, open))) {
+        while (result.starts_with('{')) result.remove_prefix(1);
+        while (result.ends_with('}')) result.remove_suffix(1);
+        if (result.empty()) continue;
+        set(result, {!is_wide       ? std::string()
+                     : is_parameter ? parameter_at(base, offset)
+                     : from.empty() ? std::string()
+                                    : "*" + from,
+                     false});
+        offset += 8;
+    }
+}
+
+std::string ArrayNames::parameter_at(std::string_view name, std::uint64_t offset) const {
+    const auto found = std::ranges::find(parameters_, name);
+    if (found == parameters_.end()) return {};
+    const std::string position = std::to_string(found - parameters_.begin());
+    const std::string own =
+        found->ends_with("_param_" + position) ? std::string(by_position) + position : *found;
+    return offset == 0 ? own : fmt::format("{}+{}", own, offset);  // of a structure
+}
+
+ArrayNames::Pointer ArrayNames::pointer_in(std::string_view word) const {
+    const auto known = pointers_.find(word);
+    if (known != pointers_.end()) return known->second;
+    return is_variable(word) ? Pointer{variable_name(name_at(word, 0)), true} : Pointer{};
+}
+
+ArrayNames::Pointer ArrayNames::one_of(const Pointer& a, const Pointer& b) {
+    if (a.array.empty() || b.array.empty()) return a.array.empty() ? b : a;
+    if (a.is_certain != b.is_certain) return a.is_certain ? a : b;
+    return a.array == b.array ? a : Pointer{};
+}
+
+void ArrayNames::set(std::string_view result, const Pointer& pointer) {
+    if (!pointer.array.empty())
+        pointers_[std::string(result)] = pointer;
+    else if (const auto known = pointers_.find(result); known != pointers_.end())
+        pointers_.erase(known);
+}
+
+std::vector<std::string> parameter_names(const std::string& cuda, const std::string& kernel) {
+    const std::string plain = without_comments(cuda);
+    for (std::size_t at = plain.find(kernel + "("); at != plain.npos;
+         at = plain.find(kernel + "(", at + 1)) {
+        const bool is_whole = at == 0 || !is_name_character(plain[at - 1]);
+        const std::size_t global = plain.rfind("__global__", at);
+        if (!is_whole || global == plain.npos ||
+            plain.substr(global, at - global).find_first_of(";{}") != plain.npos)
+            continue;
+        if (auto names = names_of_list(std::string_view(plain).substr(at + kernel.size() + 1));
+            !names.empty())
+            return names;
+    }
+    return {};
+}
+
+std::string array_in_source(const std::string& array, const std::vector<std::string>& names) {
+    const std::size_t at = array.find(by_position);
+    if (at == array.npos || array.find_first_not_of('*') != at) return array;
+    const std::size_t digits = at + by_position.size();
+    const std::size_t end = std::min(array.find('+', digits), array.size());
+    const std::uint64_t position = number_of_word(std::string_view(array).substr(digits));
+    if (position >= names.size() || names[position].empty()) return array;
+    return array.substr(0, at) + names[position] + array.substr(end);
+}
+
+}  // namespace coalprof

@@ -1,0 +1,48 @@
+// Names of the arrays that instructions reach: the parameter that a pointer came from, or a
+// variable. Two loads of one source line are told apart by them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace coalprof {
+
+// Follows pointers through the statements of one function, in the order of its text. A pointer that
+// several parameters may have given has no name.
+class ArrayNames {
+ public:
+    // `parameters`: of the kernel, as the PTX names them.
+    explicit ArrayNames(std::vector<std::string> parameters) : parameters_(std::move(parameters)) {}
+
+    void take(std::string_view statement);
+    // Of the base of an address, a register or a variable. "arg 0": nvcc keeps no names of
+    // parameters; "*x": a pointer that x holds; empty: not known.
+    std::string array_at(std::string_view base) const { return pointer_in(base).array; }
+
+ private:
+    struct Pointer {
+        std::string array;
+        bool is_certain = false;  // not a number that is added to a pointer
+    };
+    Pointer pointer_in(std::string_view word) const;
+    // None where neither is a pointer, or both may be.
+    static Pointer one_of(const Pointer& a, const Pointer& b);
+    void set(std::string_view result, const Pointer& pointer);
+    void take_load(std::string_view opcode, std::string_view operands);
+    std::string parameter_at(std::string_view name, std::uint64_t offset) const;
+
+    std::vector<std::string> parameters_;
+    std::map<std::string, Pointer, std::less<>> pointers_;  // by register
+};
+
+// As the source calls the parameters of a __global__ function; empty where it has none of the name.
+std::vector<std::string> parameter_names(const std::string& cuda, const std::string& kernel);
+
+// "arg 1" by the names of the source: "x"; the same where it does not name it.
+std::string array_in_source(const std::string& array, const std::vector<std::string>& names);
+
+}  // namespace coalprof
