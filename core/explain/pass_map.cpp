@@ -137,14 +137,14 @@ StyledLine bank_legend(std::span<const NearPass> passes, bool ascii) {
     line.add("0", Ink::good);
     line.add("-");
     line.add("v", Ink::good);
-    line.add(" the lane that a bank serves (a is 10, v 31)");
+    line.add(" the lane served (a is 10, v 31)");
     const auto add = [&](std::string_view mark, Ink ink, std::string_view text) {
         line.add("   ");
         line.add(mark, ink);
         line.add(text);
     };
     if (any_bank([](std::uint32_t lanes) { return std::popcount(lanes) > 1; }))
-        add(std::string(1, many_lanes), Ink::good, " several");
+        add(std::string(1, many_lanes), Ink::good, " many");
     if (any_bank([](std::uint32_t lanes) { return lanes == 0; }))
         add(idle_mark(ascii), Ink::faint, " none");
     return line;

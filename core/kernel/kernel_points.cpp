@@ -59,7 +59,6 @@ std::vector<Line> lines_of(const Code& code, const Machine& machine,
             .places =
                 (counts_sectors ? of.global.unique_bytes : of.transactions.unique_bytes) / width,
             .ideal_sectors = of.global.ideal_sectors,
-            .needed_sectors = of.needed_sectors,
             .passes = of.shared.wavefronts,
             .ideal_passes = of.shared.ideal_wavefronts};
         line.summary.samples = of.samples;

@@ -39,6 +39,17 @@ bool grows_by_lines(const Growth& growth) {
     return std::ranges::all_of(growth, [](std::int64_t one) { return one % period_bytes == 0; });
 }
 
+bool is_moved_by_lines(const WarpAccess& access, const WarpAccess& before) {
+    if (access.active_lanes != before.active_lanes || access.space != before.space ||
+        access.width_bytes != before.width_bytes)
+        return false;
+    const std::uint64_t by = access.addresses[0] - before.addresses[0];
+    std::uint64_t differ = by % period_bytes;
+    for (std::size_t lane = 0; lane < warp_lanes; ++lane)
+        differ |= access.addresses[lane] - before.addresses[lane] - by;
+    return differ == 0;
+}
+
 // The reason that the coalescer gives is one of sweeps.
 void say_why_unknown(Readings& readings) {
     readings.each([&](Counter counter, const Reading& reading) {
@@ -54,14 +65,17 @@ void say_why_unknown(Readings& readings) {
 void SiteCounts::add(const SiteCounts& other) {
     warps += other.warps;
     lanes += other.lanes;
-    global.add(other.global);
-    transactions.add(other.transactions);
-    shared.add(other.shared);
-    local.add(other.local);
-    needed_sectors += other.needed_sectors;
+    add_accesses(other, 1);
     if (other.warps != 0) space = other.space;
     for (const WarpAccess& one : other.samples)
         if (samples.size() < most_samples) samples.push_back(one);
+}
+
+void SiteCounts::add_accesses(const SiteCounts& other, std::uint64_t times) {
+    global.add(other.global, times);
+    transactions.add(other.transactions, times);
+    shared.add(other.shared, times);
+    local.add(other.local, times);
 }
 
 Readings SiteCounts::readings(AccessKind kind, const Machine& machine) const {
@@ -98,7 +112,8 @@ SiteCounter::SiteCounter(const Machine& machine, std::size_t sites, std::size_t 
       counts_sectors_(machine.rules->global == GlobalRule::sectors_by_warp),
       samples_(samples),
       kept_(sites),
-      attempt_(sites) {}
+      attempt_(sites),
+      last_(sites) {}
 
 SiteCounts& SiteCounter::attempt(std::uint32_t site) {
     SiteCounts& counts = attempt_[site];
@@ -116,21 +131,23 @@ void SiteCounter::take(std::uint32_t site, Space space, const WarpAccess& access
     if (kept_[site].samples.size() + counts.samples.size() < samples_)
         counts.samples.push_back(access);
     const bool is_hashed = space == Space::global && !is_load_or_store(access.kind);
-    if (is_hashed && blocks <= most_hashed_blocks) return count_each(counts, access, growth, box);
-    if (space == Space::local || grows_by_lines(growth)) return count(counts, access, blocks);
+    if (is_hashed && blocks <= most_hashed_blocks) return count_each(site, access, growth, box);
+    if (space == Space::local || grows_by_lines(growth))
+        return counts.add_accesses(counts_of_site(site, access), blocks);
     const Shifts shifts = shifts_of(growth, box);
     for (std::uint32_t shift = 0; shift < period_bytes; ++shift) {
         if (shifts[shift] == 0) continue;
         WarpAccess moved = access;
         for (std::uint64_t& address : moved.addresses) address += shift;
-        count(counts, moved, shifts[shift]);
+        counts.add_accesses(counts_of_site(site, moved), shifts[shift]);
     }
 }
 
 // Atomics: which lanes share a packet depends on whole addresses.
-void SiteCounter::count_each(SiteCounts& counts, const WarpAccess& access, const Growth& growth,
-                             const BlockBox& box) const {
-    if (!counts_sectors_) return count(counts, access, box.blocks());
+void SiteCounter::count_each(std::uint32_t site, const WarpAccess& access, const Growth& growth,
+                             const BlockBox& box) {
+    SiteCounts& counts = attempt_[site];
+    if (!counts_sectors_) return counts.add_accesses(counts_of_site(site, access), box.blocks());
     WarpAccess moved = access;
     for (std::uint32_t z = 0; z < box.count[2]; ++z)
         for (std::uint32_t y = 0; y < box.count[1]; ++y)
@@ -140,27 +157,27 @@ void SiteCounter::count_each(SiteCounts& counts, const WarpAccess& access, const
                                 static_cast<std::uint64_t>(growth[2]) * z;
                 for (std::size_t lane = 0; lane < warp_lanes; ++lane)
                     moved.addresses[lane] = access.addresses[lane] + by;
-                add(counts, hashing_.count(moved), 1);
+                counts.global.add(hashing_.count(moved));
             }
 }
 
-void SiteCounter::add(SiteCounts& counts, const GlobalCounts& of_warp, std::uint64_t times) {
-    counts.global.add(of_warp, times);
-    counts.needed_sectors += (of_warp.unique_bytes + sector_bytes - 1) / sector_bytes * times;
+SiteCounts SiteCounter::counts_of(const WarpAccess& access) const {
+    SiteCounts counts;
+    if (access.space == Space::shared)
+        counts.shared = shared_.count(access);
+    else if (access.space == Space::local)
+        counts.local = local_.count(access);
+    else if (counts_sectors_)
+        counts.global = coalescer_.count(access);
+    else if (!transactions_.unavailable(access.kind))
+        counts.transactions = transactions_.count(access);
+    return counts;
 }
 
-void SiteCounter::count(SiteCounts& counts, const WarpAccess& access, std::uint64_t times) const {
-    if (access.space == Space::shared) {
-        counts.shared.add(shared_.count(access), times);
-    } else if (access.space == Space::local) {
-        counts.local.add(local_.count(access), times);
-    } else if (counts_sectors_) {
-        add(counts, coalescer_.count(access), times);
-    } else if (!transactions_.unavailable(access.kind)) {
-        const TransactionCounts of_warp = transactions_.count(access);
-        counts.transactions.add(of_warp, times);
-        counts.needed_sectors += (of_warp.unique_bytes + sector_bytes - 1) / sector_bytes * times;
-    }
+const SiteCounts& SiteCounter::counts_of_site(std::uint32_t site, const WarpAccess& access) {
+    Counted& last = last_[site];
+    if (!is_moved_by_lines(access, last.access)) last = {access, counts_of(access)};
+    return last.counts;
 }
 
 void SiteCounter::keep() {

@@ -24,10 +24,10 @@ struct SiteCounts {
     TransactionCounts transactions;
     SharedCounts shared;
     LocalCounts local;
-    std::uint64_t needed_sectors = 0;  // the fewest that could hold the distinct bytes
     Space space = Space::global;
     std::vector<WarpAccess> samples;
     void add(const SiteCounts& other);
+    void add_accesses(const SiteCounts& other, std::uint64_t times);
     // The counters of the instruction, by the machine's rules.
     Readings readings(AccessKind kind, const Machine& machine) const;
 };
@@ -43,10 +43,11 @@ class SiteCounter : public AccessSink {
     const std::vector<SiteCounts>& counts() const { return kept_; }
 
  private:
-    void count(SiteCounts& counts, const WarpAccess& access, std::uint64_t times) const;
-    void count_each(SiteCounts& counts, const WarpAccess& access, const Growth& growth,
-                    const BlockBox& box) const;
-    static void add(SiteCounts& counts, const GlobalCounts& of_warp, std::uint64_t times);
+    // The counts of one warp, in those of its memory.
+    SiteCounts counts_of(const WarpAccess& access) const;
+    const SiteCounts& counts_of_site(std::uint32_t site, const WarpAccess& access);
+    void count_each(std::uint32_t site, const WarpAccess& access, const Growth& growth,
+                    const BlockBox& box);
     SiteCounts& attempt(std::uint32_t site);
 
     Machine machine_;
@@ -60,6 +61,13 @@ class SiteCounter : public AccessSink {
     std::vector<SiteCounts> kept_;
     std::vector<SiteCounts> attempt_;
     std::vector<std::uint32_t> touched_;  // sites of the attempt
+    // The last access of each site and what it came to: warps of a kernel mostly repeat each other,
+    // moved by whole lines.
+    struct Counted {
+        WarpAccess access;
+        SiteCounts counts;
+    };
+    std::vector<Counted> last_;
 };
 
 }  // namespace coalprof

@@ -13,7 +13,7 @@
 namespace coalprof {
 namespace {
 
-constexpr std::string_view by_position = "arg ";
+constexpr std::string_view by_position = "arg";
 
 // "_ZZ9transposePfE4tile" is "tile".
 std::string variable_name(std::string_view symbol) {
@@ -97,9 +97,10 @@ void ArrayNames::take(std::string_view statement) {
     Pointer made;
     if (base == "mov" || base == "cvta" || base == "cvt" || base == "sub")
         made = pointer_in(words[1]);
-    else if (words.size() > 2 &&
-             (base == "add" || base == "or" || base == "xor" || base == "and" || base == "selp"))
+    else if (words.size() > 2 && (base == "add" || base == "or" || base == "xor" || base == "and"))
         made = one_of(pointer_in(words[1]), pointer_in(words[2]));
+    else if (words.size() > 2 && base == "selp" && array_at(words[1]) == array_at(words[2]))
+        made = pointer_in(words[1]);
     else if (words.size() > 3 && base == "mad")
         made = pointer_in(words[3]);
     made.is_certain |= base == "cvta";
@@ -181,6 +182,7 @@ std::string array_in_source(const std::string& array, const std::vector<std::str
     if (at == array.npos || array.find_first_not_of('*') != at) return array;
     const std::size_t digits = at + by_position.size();
     const std::size_t end = std::min(array.find('+', digits), array.size());
+    if (digits == end || array.find_first_not_of("0123456789", digits) < end) return array;
     const std::uint64_t position = number_of_word(std::string_view(array).substr(digits));
     if (position >= names.size() || names[position].empty()) return array;
     return array.substr(0, at) + names[position] + array.substr(end);

@@ -19,7 +19,7 @@ class ArrayNames {
     explicit ArrayNames(std::vector<std::string> parameters) : parameters_(std::move(parameters)) {}
 
     void take(std::string_view statement);
-    // Of the base of an address, a register or a variable. "arg 0": nvcc keeps no names of
+    // Of the base of an address, a register or a variable. "arg0": nvcc keeps no names of
     // parameters; "*x": a pointer that x holds; empty: not known.
     std::string array_at(std::string_view base) const { return pointer_in(base).array; }
 
@@ -42,7 +42,7 @@ class ArrayNames {
 // As the source calls the parameters of a __global__ function; empty where it has none of the name.
 std::vector<std::string> parameter_names(const std::string& cuda, const std::string& kernel);
 
-// "arg 1" by the names of the source: "x"; the same where it does not name it.
+// "arg1" by the names of the source: "x"; the same where it does not name it.
 std::string array_in_source(const std::string& array, const std::vector<std::string>& names);
 
 }  // namespace coalprof

@@ -2,20 +2,34 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "core/access/lane_set.h"
 #include "core/program/lane_exchange.h"
+#include "core/program/step_code.h"
 
 namespace coalprof {
 namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-std::uint64_t number_in(const std::uint8_t* from, std::uint32_t bytes) {
-    std::uint64_t value = 0;
-    std::memcpy(&value, from, std::min<std::size_t>(bytes, sizeof value));
-    return value;
+// A copy of a size that the compiler knows is a move.
+template <typename Copy>
+void copy_of_size(std::uint32_t bytes, Copy copy) {
+    switch (bytes) {
+        case 4:
+            return copy(std::integral_constant<std::size_t, 4>());
+        case 8:
+            return copy(std::integral_constant<std::size_t, 8>());
+        case 2:
+            return copy(std::integral_constant<std::size_t, 2>());
+        case 1:
+            return copy(std::integral_constant<std::size_t, 1>());
+        default:
+            return copy(std::min<std::size_t>(bytes, sizeof(std::uint64_t)));
+    }
 }
+constexpr std::uint64_t word_bytes = 4;
 
 // Where a lane finds a pair of 16-bit elements in matrices of 8 rows, whose rows lie where lanes
 // point: PTX ISA, "ldmatrix".
@@ -29,133 +43,208 @@ MatrixPlace place_in_matrix(std::size_t matrix, std::uint32_t lane, bool is_tran
     const std::uint32_t column = is_transposed ? lane / 4 : lane % 4 * 2 + half;
     return {static_cast<std::uint32_t>(matrix * 8) + row, column * 2};
 }
+bool is_near(const CheckedAccess& access) {
+    return access.state == PtxState::shared || access.state == PtxState::local;
+}
 bool is_matrix(const PtxStep& step) {
     return step.variant == 'n' || step.variant == 'm' || step.variant == 'M';
 }
 
 }  // namespace
 
+void NearBytes::clear() {
+    std::ranges::fill(bytes, std::uint8_t{0});
+    unsaid.clear();
+}
+
+UnsaidArrays NearBytes::unsaid_at(std::uint64_t at, std::uint32_t count) const {
+    UnsaidArrays all = 0;
+    if (!unsaid.empty())
+        for (std::uint64_t word = at / word_bytes; word * word_bytes < at + count; ++word)
+            all |= unsaid[word];
+    return all;
+}
+
+void NearBytes::set_unsaid(std::uint64_t at, std::uint32_t count, UnsaidArrays from) {
+    if (from != 0 && unsaid.empty()) unsaid.resize(bytes.size() / word_bytes + 1);
+    if (!unsaid.empty())
+        for (std::uint64_t word = at / word_bytes; word * word_bytes < at + count; ++word)
+            unsaid[word] = from;
+}
+
 BlockMemory::BlockMemory(const Code& code, const KernelLaunch& launch, LaunchMemory& memory)
-    : code_(code),
-      launch_(launch),
-      memory_(memory),
-      shared_(code.shared_bytes + launch.dynamic_shared_bytes) {}
+    : code_(code), launch_(launch), memory_(memory) {
+    shared_.bytes.resize(code.shared_bytes + launch.dynamic_shared_bytes);
+}
 
 void BlockMemory::begin_block() {
-    if (code_.needs_shared_values) std::ranges::fill(shared_, std::uint8_t{0});
+    if (code_.needs_shared_values) shared_.clear();
 }
 
-std::uint8_t* BlockMemory::bytes_at(const CheckedAccess& access, std::vector<std::uint8_t>& local,
-                                    std::uint64_t address, std::uint32_t lane,
-                                    std::uint32_t bytes) {
-    if (access.state == PtxState::shared)
-        return address + bytes <= shared_.size() ? &shared_[address] : nullptr;
-    if (local.empty()) local.resize(local_bytes());
-    return address + bytes <= code_.local_bytes ? &local[lane * code_.local_bytes + address]
-                                                : nullptr;
+std::optional<std::uint64_t> BlockMemory::place_of(const CheckedAccess& access,
+                                                   std::uint64_t address, std::uint32_t lane,
+                                                   std::uint32_t bytes) const {
+    const bool is_shared = access.state == PtxState::shared;
+    const std::uint64_t size = is_shared ? shared_.bytes.size() : code_.local_bytes;
+    if (address + bytes > size) return std::nullopt;
+    return is_shared ? address : lane * code_.local_bytes + address;
 }
 
-std::uint64_t BlockMemory::parameter(std::uint64_t address, std::uint32_t bytes) const {
-    const auto& all = launch_.parameters;
-    return address < all.size() && bytes <= all.size() - address ? number_in(&all[address], bytes)
-                                                                 : 0;
+std::uint64_t number_of_parameter(const KernelLaunch& launch, std::uint64_t address,
+                                  std::uint32_t bytes) {
+    const auto& all = launch.parameters;
+    std::uint64_t value = 0;
+    if (address < all.size() && bytes <= all.size() - address)
+        std::memcpy(&value, &all[address], std::min<std::size_t>(bytes, sizeof value));
+    return value;
 }
 
-void BlockMemory::note_missing(const LaunchArray* array) {
-    if (std::ranges::find(missing_, array) == missing_.end()) missing_.push_back(array);
-}
-
-std::vector<std::string> BlockMemory::take_missing() {
-    std::vector<std::string> names;
-    for (const LaunchArray* array : missing_) names.push_back(array->name);
-    missing_.clear();
-    return names;
-}
-
-std::uint64_t BlockMemory::read(const CheckedAccess& access, std::vector<std::uint8_t>& local,
-                                std::uint64_t address, std::uint32_t lane, std::uint32_t bytes) {
+std::uint64_t BlockMemory::read(const CheckedAccess& access, NearBytes& local,
+                                std::uint64_t address, std::uint32_t lane, std::uint32_t bytes,
+                                UnsaidArrays& unsaid) {
     switch (access.state) {
         case PtxState::param:
-            return parameter(address, bytes);
+            return number_of_parameter(launch_, address, bytes);
         case PtxState::shared:
         case PtxState::local: {
-            const std::uint8_t* from = bytes_at(access, local, address, lane, bytes);
-            return from ? number_in(from, bytes) : 0;
+            const NearBytes& near = near_of(access, local);
+            const auto at = place_of(access, address, lane, bytes);
+            std::uint64_t value = 0;
+            if (!at) return value;
+            std::memcpy(&value, &near.bytes[*at], std::min<std::size_t>(bytes, sizeof value));
+            unsaid |= near.unsaid_at(*at, bytes);
+            return value;
         }
-        default: {
-            const LaunchArray* array = access.array ? access.array : memory_.find(address);
-            if (array && !array->contents) note_missing(array);
-            return memory_.read(array, address, bytes);
-        }
+        default:
+            return memory_.read(access.array ? access.array : memory_.find(address), address, bytes,
+                                unsaid);
     }
 }
 
-void BlockMemory::write(const CheckedAccess& access, std::vector<std::uint8_t>& local,
-                        std::uint64_t address, std::uint32_t lane, std::uint64_t value,
-                        std::uint32_t bytes) {
-    if (access.state == PtxState::global) return memory_.write(address, value, bytes);
-    if (std::uint8_t* to = bytes_at(access, local, address, lane, bytes))
-        std::memcpy(to, &value, std::min<std::size_t>(bytes, sizeof value));
+void BlockMemory::write(const CheckedAccess& access, NearBytes& local, std::uint64_t address,
+                        std::uint32_t lane, std::uint64_t value, std::uint32_t bytes,
+                        UnsaidArrays unsaid) {
+    if (access.state == PtxState::global) return memory_.write(address, value, bytes, unsaid);
+    NearBytes& near = near_of(access, local);
+    if (const auto at = place_of(access, address, lane, bytes)) {
+        std::memcpy(&near.bytes[*at], &value, std::min<std::size_t>(bytes, sizeof value));
+        near.set_unsaid(*at, bytes, unsaid);
+    }
 }
 
-void BlockMemory::load(const PtxStep& step, const CheckedAccess& access,
-                       std::vector<std::uint8_t>& local, std::size_t number, std::uint8_t bits,
-                       LaneValue& result) {
+NearBytes& BlockMemory::near_of(const CheckedAccess& access, NearBytes& local) {
+    NearBytes& near = access.state == PtxState::shared ? shared_ : local;
+    if (near.bytes.empty()) near.bytes.resize(local_bytes());
+    return near;
+}
+
+// visit(lane, place) for the lanes within.
+template <typename Visit>
+void BlockMemory::each_place(const CheckedAccess& access, std::uint64_t more, std::uint32_t bytes,
+                             Visit visit) const {
+    const bool is_shared = access.state == PtxState::shared;
+    const std::uint64_t size = is_shared ? shared_.bytes.size() : code_.local_bytes;
+    const std::uint64_t step = is_shared ? 0 : code_.local_bytes;
+    each_lane(access.warp.active_lanes, [&](std::uint32_t lane) {
+        const std::uint64_t at = access.warp.addresses[lane] + more;
+        if (at + bytes <= size) visit(lane, lane * step + at);
+    });
+}
+
+// All lanes at once: kernels that sort or add in shared memory do little else.
+void BlockMemory::load_near(const CheckedAccess& access, NearBytes& local, std::uint64_t more,
+                            std::uint32_t bytes, LaneValue& result) {
+    const NearBytes& near = near_of(access, local);
+    result.at.fill(0);
+    copy_of_size(bytes, [&](auto size) {
+        each_place(access, more, bytes, [&](std::uint32_t lane, std::uint64_t at) {
+            std::memcpy(&result.at[lane], &near.bytes[at], size);
+        });
+    });
+    if (!near.unsaid.empty())
+        each_place(access, more, bytes, [&](std::uint32_t, std::uint64_t at) {
+            result.unsaid |= near.unsaid_at(at, bytes);
+        });
+}
+
+void BlockMemory::store_near(const CheckedAccess& access, NearBytes& local, std::uint64_t more,
+                             std::uint32_t bytes, const LaneValue& value) {
+    NearBytes& near = near_of(access, local);
+    copy_of_size(bytes, [&](auto size) {
+        each_place(access, more, bytes, [&](std::uint32_t lane, std::uint64_t at) {
+            std::memcpy(&near.bytes[at], &value.at[lane], size);
+        });
+    });
+    if (value.unsaid != 0 || !near.unsaid.empty())
+        each_place(access, more, bytes, [&](std::uint32_t, std::uint64_t at) {
+            near.set_unsaid(at, bytes, value.unsaid);
+        });
+}
+
+void BlockMemory::load(const PtxStep& step, const CheckedAccess& access, NearBytes& local,
+                       std::size_t number, std::uint8_t bits, LaneValue& result) {
     result.growth = {};
+    result.unsaid = 0;
     const auto& addresses = access.warp.addresses;
     if (is_matrix(step)) {
         for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
             result.at[lane] = 0;
             for (const std::uint32_t half : {0u, 1u}) {
                 const auto [from, offset] = place_in_matrix(number, lane, step.is_transposed, half);
-                result.at[lane] |= read(access, local, addresses[from] + offset, from, 2)
-                                   << (16 * half);
+                result.at[lane] |=
+                    read(access, local, addresses[from] + offset, from, 2, result.unsaid)
+                    << (16 * half);
             }
         }
         return;
     }
     const std::uint32_t bytes = std::max<std::uint32_t>(1, step.type.bytes());
-    const bool is_signed = step.type.kind == 's';
-    each_lane(access.warp.active_lanes, [&](std::uint32_t lane) {
-        const std::uint64_t value =
-            read(access, local, addresses[lane] + number * bytes, lane, bytes);
-        result.at[lane] =
-            is_signed ? static_cast<std::uint64_t>(extended(value, step.type.bits)) & mask_of(bits)
-                      : value;
-    });
+    if (is_near(access))
+        load_near(access, local, number * bytes, bytes, result);
+    else
+        each_lane(access.warp.active_lanes, [&](std::uint32_t lane) {
+            result.at[lane] =
+                read(access, local, addresses[lane] + number * bytes, lane, bytes, result.unsaid);
+        });
+    if (step.type.kind != 's') return;
+    for (std::uint64_t& value : result.at) value = number_as_loaded(value, step.type, bits);
 }
 
-void BlockMemory::store(const PtxStep& step, const CheckedAccess& access,
-                        std::vector<std::uint8_t>& local, std::size_t number,
-                        const LaneValue& value) {
+void BlockMemory::store(const PtxStep& step, const CheckedAccess& access, NearBytes& local,
+                        std::size_t number, const LaneValue& value) {
     const auto& addresses = access.warp.addresses;
     if (is_matrix(step)) {
         for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
             for (const std::uint32_t half : {0u, 1u}) {
                 const auto [to, offset] = place_in_matrix(number, lane, step.is_transposed, half);
-                write(access, local, addresses[to] + offset, to, value.at[lane] >> (16 * half), 2);
+                write(access, local, addresses[to] + offset, to, value.at[lane] >> (16 * half), 2,
+                      value.unsaid);
             }
         return;
     }
     const std::uint32_t bytes = std::max<std::uint32_t>(1, step.type.bytes());
+    if (is_near(access)) return store_near(access, local, number * bytes, bytes, value);
     each_lane(access.warp.active_lanes, [&](std::uint32_t lane) {
-        write(access, local, addresses[lane] + number * bytes, lane, value.at[lane], bytes);
+        write(access, local, addresses[lane] + number * bytes, lane, value.at[lane], bytes,
+              value.unsaid);
     });
 }
 
-void BlockMemory::change(const PtxStep& step, const CheckedAccess& access,
-                         std::vector<std::uint8_t>& local, const LaneValue& first,
-                         const LaneValue& last, LaneValue& before) {
+void BlockMemory::change(const PtxStep& step, const CheckedAccess& access, NearBytes& local,
+                         const LaneValue& first, const LaneValue& last, LaneValue& before) {
     const std::uint32_t bytes = step.type.bytes();
     before.growth = {};
+    before.unsaid = 0;
     each_lane(access.warp.active_lanes, [&](std::uint32_t lane) {
         const std::uint64_t address = access.warp.addresses[lane];
-        const std::uint64_t old = read(access, local, address, lane, bytes);
+        UnsaidArrays unsaid = 0;
+        const std::uint64_t old = read(access, local, address, lane, bytes, unsaid);
+        before.unsaid |= unsaid;
         before.at[lane] = old;
         const std::uint64_t next = step.variant == 'c'
                                        ? (old == first.at[lane] ? last.at[lane] : old)
                                        : combined(step, old, first.at[lane]);
-        write(access, local, address, lane, next, bytes);
+        write(access, local, address, lane, next, bytes, unsaid | first.unsaid | last.unsaid);
     });
 }
 

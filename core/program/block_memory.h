@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <optional>
 #include <vector>
 
 #include "core/program/arithmetic.h"
@@ -19,44 +19,62 @@ struct CheckedAccess {
     const LaunchArray* array = nullptr;  // that all lanes are in; none: several, or no array
 };
 
+// Shared memory, or the local memory of a warp: bytes, and of each word what it was made of though
+// nobody said it.
+struct NearBytes {
+    std::vector<std::uint8_t> bytes;
+    std::vector<UnsaidArrays> unsaid;  // empty: nothing
+    void clear();
+    UnsaidArrays unsaid_at(std::uint64_t at, std::uint32_t count) const;
+    void set_unsaid(std::uint64_t at, std::uint32_t count, UnsaidArrays from);
+};
+
+// At most 8 bytes of the parameters of the launch.
+std::uint64_t number_of_parameter(const KernelLaunch& launch, std::uint64_t address,
+                                  std::uint32_t bytes);
+
 class BlockMemory {
  public:
     BlockMemory(const Code& code, const KernelLaunch& launch, LaunchMemory& memory);
 
     void begin_block();
-    std::uint64_t shared_bytes() const { return shared_.size(); }
+    std::uint64_t shared_bytes() const { return shared_.bytes.size(); }
     std::size_t local_bytes() const { return warp_lanes * code_.local_bytes; }
 
     // `local`: of the warp, lane by lane; as large as local_bytes(), or empty until it is needed.
-    void load(const PtxStep& step, const CheckedAccess& access, std::vector<std::uint8_t>& local,
+    void load(const PtxStep& step, const CheckedAccess& access, NearBytes& local,
               std::size_t number, std::uint8_t bits, LaneValue& result);
     // Of an access whose `value` is the `number`th of its elements.
-    void store(const PtxStep& step, const CheckedAccess& access, std::vector<std::uint8_t>& local,
+    void store(const PtxStep& step, const CheckedAccess& access, NearBytes& local,
                std::size_t number, const LaneValue& value);
     // An atomic, lane by lane; what was there before.
-    void change(const PtxStep& step, const CheckedAccess& access, std::vector<std::uint8_t>& local,
+    void change(const PtxStep& step, const CheckedAccess& access, NearBytes& local,
                 const LaneValue& first, const LaneValue& last, LaneValue& before);
 
     // Whether all blocks of a box read the same wherever they read.
     bool is_constant(const CheckedAccess& access) const;
-    // Names of arrays that were read though nobody said what they hold.
-    std::vector<std::string> take_missing();
 
  private:
-    std::uint8_t* bytes_at(const CheckedAccess& access, std::vector<std::uint8_t>& local,
-                           std::uint64_t address, std::uint32_t lane, std::uint32_t bytes);
-    std::uint64_t read(const CheckedAccess& access, std::vector<std::uint8_t>& local,
-                       std::uint64_t address, std::uint32_t lane, std::uint32_t bytes);
-    void write(const CheckedAccess& access, std::vector<std::uint8_t>& local, std::uint64_t address,
-               std::uint32_t lane, std::uint64_t value, std::uint32_t bytes);
-    std::uint64_t parameter(std::uint64_t address, std::uint32_t bytes) const;
-    void note_missing(const LaunchArray* array);
+    NearBytes& near_of(const CheckedAccess& access, NearBytes& local);
+    template <typename Visit>
+    void each_place(const CheckedAccess& access, std::uint64_t more, std::uint32_t bytes,
+                    Visit visit) const;
+    void load_near(const CheckedAccess& access, NearBytes& local, std::uint64_t more,
+                   std::uint32_t bytes, LaneValue& result);
+    void store_near(const CheckedAccess& access, NearBytes& local, std::uint64_t more,
+                    std::uint32_t bytes, const LaneValue& value);
+    // Where the address of the lane lies in shared or local memory; none: beyond its end.
+    std::optional<std::uint64_t> place_of(const CheckedAccess& access, std::uint64_t address,
+                                          std::uint32_t lane, std::uint32_t bytes) const;
+    std::uint64_t read(const CheckedAccess& access, NearBytes& local, std::uint64_t address,
+                       std::uint32_t lane, std::uint32_t bytes, UnsaidArrays& unsaid);
+    void write(const CheckedAccess& access, NearBytes& local, std::uint64_t address,
+               std::uint32_t lane, std::uint64_t value, std::uint32_t bytes, UnsaidArrays unsaid);
 
     const Code& code_;
     const KernelLaunch& launch_;
     LaunchMemory& memory_;
-    std::vector<std::uint8_t> shared_;
-    std::vector<const LaunchArray*> missing_;
+    NearBytes shared_;
 };
 
 }  // namespace coalprof

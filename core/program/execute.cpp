@@ -49,6 +49,7 @@ class Executor::Body {
         box_ = &box;
         sink_ = &sink;
         attempt_ = {};
+        unsaid_ = 0;
         block_memory_.begin_block();
         for (WarpState& warp : warps_) warp.begin_block(steps_, box);
         for (bool is_running = true; is_running;) {
@@ -62,7 +63,7 @@ class Executor::Body {
         }
         budget_.spend(attempt_.steps % steps_at_once);
         attempt_.warps = warps_.size() * box.blocks();
-        attempt_.contents_missing = block_memory_.take_missing();
+        attempt_.contents_missing = memory_.names_of(unsaid_);
         notes.add(attempt_);
     }
 
@@ -88,6 +89,8 @@ class Executor::Body {
             budget_.spend(steps_at_once);
         }
         const std::uint32_t lanes = lanes_of(warp, step);
+        if (step.guard != no_slot && (is_control_flow(step.opcode) || step.site != ~0u))
+            unsaid_ |= warp.registers[step.guard].unsaid;
         switch (step.opcode) {
             case Opcode::branch:
                 return warp.branch(step.target, lanes);
@@ -116,6 +119,7 @@ class Executor::Body {
     void branch_by_table(WarpState& warp, const PtxStep& step, std::uint32_t lanes) {
         const LaneValue& index = read(warp, step.input[0], lanes);
         need_fixed(index);
+        unsaid_ |= index.unsaid;
         const auto& targets = steps_.table(step);
         if (const std::uint32_t rest = warp.active & ~lanes; rest != 0)
             warp.wait({warp.at + 1, rest});
@@ -161,11 +165,16 @@ class Executor::Body {
 
     void compute_step(WarpState& warp, const PtxStep& step, std::uint32_t lanes) {
         Inputs inputs{};
-        for (std::size_t i = 0; i < step.inputs; ++i)
+        UnsaidArrays unsaid = step.guard == no_slot ? 0 : warp.registers[step.guard].unsaid;
+        for (std::size_t i = 0; i < step.inputs; ++i) {
             inputs[i] = steps_.is_predicate(step.input[i]) ? &warp.registers[step.input[i]]
                                                            : &read(warp, step.input[i], lanes);
+            unsaid |= inputs[i]->unsaid;
+        }
+        result_.unsaid = unsaid;
         if (is_exchange(step.opcode)) {
             exchange(step, inputs, lanes, exchanged_);
+            exchanged_.first.unsaid = unsaid;
             write(warp, step.result[0], exchanged_.first, lanes);
             result_.at[0] = exchanged_.second;
             if (step.results > 1) write(warp, step.result[1], result_, lanes);
@@ -200,13 +209,16 @@ class Executor::Body {
         all.growth = base.growth;
         all.warp.width_bytes = step.width_bytes;
         all.warp.active_lanes = lanes;
+        UnsaidArrays unsaid = base.unsaid;
         if (step.is_copy && step.inputs > 1) {
             const LaneValue& sizes = read(warp, step.input[1], lanes);
             need_fixed(sizes);
+            unsaid |= sizes.unsaid;
             for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
                 if (sizes.at[lane] == 0) all.warp.active_lanes &= ~(1u << lane);
             if (all.warp.active_lanes == 0) return;
         }
+        if (step.site != ~0u) unsaid_ |= unsaid;
         // Rows of one or two matrices of ldmatrix.
         if (step.variant == 'n') all.warp.active_lanes &= 0xFFu;
         if (step.variant == 'm') all.warp.active_lanes &= 0xFFFFu;
@@ -250,7 +262,14 @@ class Executor::Body {
         need_fixed(first);
         need_fixed(last);
         block_memory_.change(step, access, warp.local, first, last, result_);
-        if (step.results > 0) write(warp, step.result[0], result_, lanes);
+        if (step.results > 0) write_loaded(warp, step, 0, lanes);
+    }
+    // Whatever decided where it was read decides what it is.
+    void write_loaded(WarpState& warp, const PtxStep& step, std::size_t number,
+                      std::uint32_t lanes) {
+        result_.unsaid |= warp.registers[step.input[0]].unsaid;
+        if (step.guard != no_slot) result_.unsaid |= warp.registers[step.guard].unsaid;
+        write(warp, step.result[number], result_, lanes);
     }
     void load(WarpState& warp, const PtxStep& step, const CheckedAccess& access) {
         if (dimensions_of(access.growth) != 0 && !block_memory_.is_constant(access))
@@ -261,7 +280,7 @@ class Executor::Body {
             if (step.result[i] == no_slot) continue;
             block_memory_.load(step, access, warp.local, i, steps_.slot_at(step.result[i]).bits,
                                result_);
-            write(warp, step.result[i], result_, lanes);
+            write_loaded(warp, step, i, lanes);
         }
     }
     void store(WarpState& warp, const PtxStep& step, const CheckedAccess& access) {
@@ -379,6 +398,7 @@ class Executor::Body {
     const BlockBox* box_ = nullptr;
     AccessSink* sink_ = nullptr;
     ExecutionNotes attempt_;
+    UnsaidArrays unsaid_ = 0;  // that decided an address or a branch
     LaneValue result_;
     Exchanged exchanged_;
 };

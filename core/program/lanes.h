@@ -33,6 +33,8 @@ struct LaneValue {
     std::array<std::uint64_t, warp_lanes> at{};  // of predicates bit n of at[0] is lane n
     Growth growth{0, 0, 0};
     std::uint32_t valid = 0;  // the lanes for which `growth` holds
+    // The arrays that it was made of though nobody said what they hold: see launch_memory.h.
+    std::uint64_t unsaid = 0;
 
     bool is_fixed() const { return (growth[0] | growth[1] | growth[2]) == 0; }
 };

@@ -19,19 +19,34 @@ const LaunchArray* LaunchMemory::find(std::uint64_t address) const {
     return behind == arrays_.begin() ? nullptr : &*(behind - 1);
 }
 
+UnsaidArrays LaunchMemory::bit_of(const LaunchArray* array) const {
+    if (!array || array->contents) return 0;
+    return UnsaidArrays{1} << std::min<std::ptrdiff_t>(array - arrays_.data(), 63);
+}
+
+std::vector<std::string> LaunchMemory::names_of(UnsaidArrays unsaid) const {
+    std::vector<std::string> names;
+    for (const LaunchArray& array : arrays_)
+        if ((unsaid & bit_of(&array)) != 0) names.push_back(array.name);
+    return names;
+}
+
 std::uint64_t LaunchMemory::read(const LaunchArray* array, std::uint64_t address,
-                                 std::uint32_t bytes) const {
+                                 std::uint32_t bytes, UnsaidArrays& unsaid) const {
     std::uint64_t value = 0;
     if (array && array->contents && address - array->base < limit_of(*array))
         value = array->contents->number_at(address - array->base, bytes);
-    if (written_.empty()) return value;
-    for (std::uint32_t i = 0; i < bytes; ++i) {
+    std::uint32_t written = 0;
+    for (std::uint32_t i = 0; !written_.empty() && i < bytes; ++i) {
         const auto page = written_.find((address + i) / page_bytes);
         const std::size_t at = (address + i) % page_bytes;
         if (page == written_.end() || !page->second->is_written[at]) continue;
+        ++written;
         value &= ~(std::uint64_t{0xFF} << (8 * i));
         value |= std::uint64_t{page->second->bytes[at]} << (8 * i);
+        if (!page->second->unsaid.empty()) unsaid |= page->second->unsaid[at / 8];
     }
+    if (written < bytes) unsaid |= bit_of(array);
     return value;
 }
 
@@ -39,7 +54,8 @@ std::uint64_t LaunchMemory::limit_of(const LaunchArray& array) {
     return array.size_bytes == 0 ? ~std::uint64_t{0} : array.size_bytes;
 }
 
-void LaunchMemory::write(std::uint64_t address, std::uint64_t value, std::uint32_t bytes) {
+void LaunchMemory::write(std::uint64_t address, std::uint64_t value, std::uint32_t bytes,
+                         UnsaidArrays unsaid) {
     for (std::uint32_t i = 0; i < bytes; ++i) {
         std::unique_ptr<Page>& page = written_[(address + i) / page_bytes];
         if (!page) {
@@ -51,6 +67,8 @@ void LaunchMemory::write(std::uint64_t address, std::uint64_t value, std::uint32
         }
         page->bytes[(address + i) % page_bytes] = static_cast<std::uint8_t>(value >> (8 * i));
         page->is_written.set((address + i) % page_bytes);
+        if (unsaid != 0 && page->unsaid.empty()) page->unsaid.resize(page_bytes / 8);
+        if (!page->unsaid.empty()) page->unsaid[(address + i) % page_bytes / 8] = unsaid;
     }
 }
 

@@ -30,6 +30,10 @@ struct LaunchArray {
     std::uint64_t end = ~std::uint64_t{0};               // where the next one begins
 };
 
+// A set of arrays that nobody said the contents of: bit n is the nth of arrays(), the last bit all
+// that follow.
+using UnsaidArrays = std::uint64_t;
+
 class LaunchMemory {
  public:
     void add(LaunchArray array);
@@ -37,12 +41,16 @@ class LaunchMemory {
     // The array that `address` is in or, of one that ends, behind; none: none begins there.
     const LaunchArray* find(std::uint64_t address) const;
 
-    // Zero where nothing is. At most 8 bytes.
-    std::uint64_t read(const LaunchArray* array, std::uint64_t address, std::uint32_t bytes) const;
-    void write(std::uint64_t address, std::uint64_t value, std::uint32_t bytes);
+    // Zero where nothing is. At most 8 bytes. `unsaid` gets what they were made of.
+    std::uint64_t read(const LaunchArray* array, std::uint64_t address, std::uint32_t bytes,
+                       UnsaidArrays& unsaid) const;
+    void write(std::uint64_t address, std::uint64_t value, std::uint32_t bytes,
+               UnsaidArrays unsaid);
+    std::vector<std::string> names_of(UnsaidArrays unsaid) const;
 
  private:
     static std::uint64_t limit_of(const LaunchArray& array);
+    UnsaidArrays bit_of(const LaunchArray* array) const;
     static constexpr std::uint64_t page_bytes = 4096;
     // 256 MiB: more that decides addresses is refused rather than taken.
     static constexpr std::size_t most_pages = 65536;
@@ -50,6 +58,8 @@ class LaunchMemory {
     struct Page {
         std::array<std::uint8_t, page_bytes> bytes{};
         std::bitset<page_bytes> is_written;
+        // Of each 8 bytes; empty: nothing in the page was made of what nobody said.
+        std::vector<UnsaidArrays> unsaid = {};
     };
     std::unordered_map<std::uint64_t, std::unique_ptr<Page>> written_;
 };

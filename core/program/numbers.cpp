@@ -131,23 +131,6 @@ std::uint64_t bits_of_real(double value, PtxType type) {
     return sign | (static_cast<std::uint64_t>(unit + 24) * 1024 + fraction);
 }
 
-bool relation_holds(PtxRelation relation, int order) {
-    switch (relation) {
-        case PtxRelation::eq:
-            return order == 0;
-        case PtxRelation::ne:
-            return order != 0;
-        case PtxRelation::lt:
-            return order < 0;
-        case PtxRelation::le:
-            return order <= 0;
-        case PtxRelation::gt:
-            return order > 0;
-        default:
-            return order >= 0;
-    }
-}
-
 std::uint32_t compared_reals(const PtxStep& step, const LaneValue& a, const LaneValue& b) {
     std::uint32_t lanes = 0;
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {

@@ -14,7 +14,22 @@ std::uint64_t bits_of_real(double value, PtxType type);
 std::uint64_t rounded(double value, PtxType type, char variant);
 double real_of(const PtxStep& step, double a, double b);
 
-bool relation_holds(PtxRelation relation, int order);
+inline bool relation_holds(PtxRelation relation, int order) {
+    switch (relation) {
+        case PtxRelation::eq:
+            return order == 0;
+        case PtxRelation::ne:
+            return order != 0;
+        case PtxRelation::lt:
+            return order < 0;
+        case PtxRelation::le:
+            return order <= 0;
+        case PtxRelation::gt:
+            return order > 0;
+        default:
+            return order >= 0;
+    }
+}
 // The lanes for which it does; of real numbers, which may be none.
 std::uint32_t compared_reals(const PtxStep& step, const LaneValue& a, const LaneValue& b);
 

@@ -5,12 +5,8 @@
 namespace coalprof {
 namespace {
 
-bool is_control(Opcode opcode) {
-    return opcode == Opcode::branch || opcode == Opcode::branch_table || opcode == Opcode::exit ||
-           opcode == Opcode::barrier || opcode == Opcode::trap;
-}
 bool is_kept(const PtxInstruction& one) {
-    return is_control(one.opcode) || one.is_needed || (is_access(one.opcode) && one.site != ~0u);
+    return is_control_flow(one.opcode) || one.is_needed || (is_access(one.opcode) && one.site != ~0u);
 }
 
 // From behind a step to before it.
@@ -24,17 +20,33 @@ void update_live(const PtxStep& step, std::vector<std::uint64_t>& live) {
     if (step.guard != no_slot) live[step.guard / 64] |= bit(step.guard);
 }
 
+// How many instructions set each register, at most 2.
+std::vector<std::uint8_t> writers_of(const Code& code) {
+    std::vector<std::uint8_t> writers(code.slots.size());
+    for (const PtxInstruction& one : code.instructions)
+        for (const Slot slot : one.results)
+            if (slot != no_slot && writers[slot] < 2) ++writers[slot];
+    return writers;
+}
+
 }  // namespace
+
+bool is_control_flow(Opcode opcode) {
+    return opcode == Opcode::branch || opcode == Opcode::branch_table || opcode == Opcode::exit ||
+           opcode == Opcode::barrier || opcode == Opcode::trap;
+}
 
 bool is_access(Opcode opcode) {
     return opcode == Opcode::load || opcode == Opcode::store || opcode == Opcode::atomic;
 }
 
 StepCode::StepCode(const Code& code) : code_(code), places_(code.slots.size(), no_slot) {
+    const std::vector<std::uint8_t> writers = writers_of(code);
     std::vector<std::uint32_t> new_at(code.instructions.size() + 1);
     for (std::size_t i = 0; i < code.instructions.size(); ++i) {
         new_at[i] = static_cast<std::uint32_t>(steps_.size());
-        if (is_kept(code.instructions[i])) add_step(code.instructions[i], i);
+        if (is_kept(code.instructions[i]) && !preset(code.instructions[i], writers))
+            add_step(code.instructions[i], i);
     }
     new_at.back() = static_cast<std::uint32_t>(steps_.size());
     for (PtxStep& step : steps_) resolve(step, new_at);
@@ -45,6 +57,23 @@ StepCode::StepCode(const Code& code) : code_(code), places_(code.slots.size(), n
             block_numbers_.push_back(place);
     }
     find_read_first();
+}
+
+bool StepCode::preset(const PtxInstruction& one, const std::vector<std::uint8_t>& writers) {
+    const bool is_fixed = one.opcode == Opcode::load && one.state == PtxState::param &&
+                          one.guard == no_slot && one.variant == 0 &&
+                          code_.slots[one.inputs.front()].kind == SlotKind::constant;
+    if (!is_fixed || std::ranges::any_of(one.results, [&](Slot slot) {
+            return slot != no_slot && writers[slot] != 1;
+        }))
+        return false;
+    std::uint64_t address =
+        code_.slots[one.inputs.front()].value + static_cast<std::uint64_t>(one.offset);
+    for (const Slot slot : one.results) {
+        if (slot != no_slot) presets_.push_back({place_of(slot), address, one.type});
+        address += std::max<std::uint64_t>(1, one.type.bytes());
+    }
+    return true;
 }
 
 Slot StepCode::place_of(Slot slot) {
@@ -106,6 +135,11 @@ std::vector<std::uint32_t> StepCode::followers_of(std::uint32_t at) const {
     return all;
 }
 
+bool StepCode::is_cleared(Slot place) const {
+    return slot_at(place).kind == SlotKind::reg &&
+           std::ranges::find(presets_, place, &PresetRegister::place) == presets_.end();
+}
+
 // Registers that are live at the first step, found backwards until nothing changes: resetting all
 // of them for each block took a third of the time.
 void StepCode::find_read_first() {
@@ -113,7 +147,7 @@ void StepCode::find_read_first() {
     constexpr std::size_t most_words = std::size_t{1} << 23;
     if (steps_.size() * words > most_words) {  // all are taken for live
         for (Slot place = 0; place < slots_.size(); ++place)
-            if (slot_at(place).kind == SlotKind::reg) read_first_.push_back(place);
+            if (is_cleared(place)) read_first_.push_back(place);
         return;
     }
     std::vector<std::uint64_t> live((steps_.size() + 1) * words);
@@ -131,7 +165,7 @@ void StepCode::find_read_first() {
         }
     }
     for (Slot place = 0; place < slots_.size(); ++place)
-        if (slot_at(place).kind == SlotKind::reg && (live[place / 64] >> place % 64 & 1) != 0)
+        if (is_cleared(place) && (live[place / 64] >> place % 64 & 1) != 0)
             read_first_.push_back(place);
 }
 

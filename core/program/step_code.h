@@ -10,7 +10,22 @@
 
 namespace coalprof {
 
-bool is_access(Opcode opcode);  // of memory: a load, a store or an atomic
+bool is_access(Opcode opcode);   // of memory: a load, a store or an atomic
+bool is_control_flow(Opcode opcode);  // decides where lanes go on
+
+// A register that one instruction alone sets, to a parameter of the launch.
+struct PresetRegister {
+    Slot place = no_slot;
+    std::uint64_t address = 0;  // in the parameters
+    PtxType type = {};
+};
+
+// What a register of so many bits holds of a number in memory.
+inline std::uint64_t number_as_loaded(std::uint64_t number, PtxType type, std::uint8_t bits) {
+    return type.kind == 's'
+               ? static_cast<std::uint64_t>(extended(number, type.bits)) & mask_of(bits)
+               : number;
+}
 
 class StepCode {
  public:
@@ -26,13 +41,17 @@ class StepCode {
     bool is_predicate(Slot place) const { return predicates_[place]; }
     // Registers that some path reads before it writes them: they are zero when a block begins.
     const std::vector<Slot>& read_first() const { return read_first_; }
+    // Set once for all blocks, by no step: a kernel begins with such loads.
+    const std::vector<PresetRegister>& presets() const { return presets_; }
     // Those that hold the number of the block.
     const std::vector<Slot>& block_numbers() const { return block_numbers_; }
 
  private:
     Slot place_of(Slot slot);
+    bool preset(const PtxInstruction& one, const std::vector<std::uint8_t>& writers);
     void add_step(const PtxInstruction& one, std::size_t at);
     void resolve(PtxStep& step, const std::vector<std::uint32_t>& new_at);
+    bool is_cleared(Slot place) const;
     void find_read_first();
     std::vector<std::uint32_t> followers_of(std::uint32_t at) const;
 
@@ -44,6 +63,7 @@ class StepCode {
     std::vector<bool> predicates_;
     std::vector<Slot> read_first_;
     std::vector<Slot> block_numbers_;
+    std::vector<PresetRegister> presets_;
 };
 
 }  // namespace coalprof

@@ -83,6 +83,11 @@ WarpState make_warp(const StepCode& steps, const KernelLaunch& launch, std::uint
         if (slot.kind == SlotKind::constant && slot.bits == 1)
             value.at[0] = slot.value != 0 ? all_lanes : 0;
     }
+    for (const PresetRegister& one : steps.presets()) {
+        LaneValue& value = warp.registers[one.place];
+        const std::uint64_t number = number_of_parameter(launch, one.address, one.type.bytes());
+        value.at.fill(number_as_loaded(number, one.type, steps.slot_at(one.place).bits));
+    }
     return warp;
 }
 
@@ -93,7 +98,7 @@ void WarpState::begin_block(const StepCode& code, const BlockBox& box) {
     waiting_.clear();
     parked_.clear();
     steps = 0;
-    std::ranges::fill(local, std::uint8_t{0});
+    local.clear();
     for (const Slot place : code.read_first()) {
         registers[place] = {};
         registers[place].valid = all_lanes;
@@ -137,6 +142,7 @@ bool WarpState::meet() {
 void WarpState::write(Slot place, const LaneValue& value, std::uint32_t written,
                       bool is_predicate) {
     LaneValue& there = registers[place];
+    there.unsaid = value.unsaid | ((lanes & ~written) == 0 ? 0 : there.unsaid);
     if (is_predicate) {
         there.at[0] = (there.at[0] & ~std::uint64_t{written}) | (value.at[0] & written);
         return;
@@ -145,7 +151,8 @@ void WarpState::write(Slot place, const LaneValue& value, std::uint32_t written,
         there.at = value.at;
     else
         each_lane(written, [&](std::uint32_t lane) { there.at[lane] = value.at[lane]; });
-    if (there.growth == value.growth) {
+    if (const Growth& a = there.growth, b = value.growth;  // std::array compares by memcmp
+        a[0] == b[0] && a[1] == b[1] && a[2] == b[2]) {
         there.valid |= written;
     } else {
         there.growth = value.growth;

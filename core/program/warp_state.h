@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/program/block_memory.h"
 #include "core/program/execute.h"
 #include "core/program/step_code.h"
 
@@ -21,7 +22,7 @@ class WarpState {
     static constexpr std::uint32_t nowhere = ~0u;
 
     std::vector<LaneValue> registers;  // by place
-    std::vector<std::uint8_t> local;   // local memory, lane by lane; empty until it is used
+    NearBytes local;                   // local memory, lane by lane; empty until it is used
     std::uint32_t first_thread = 0;
     std::uint32_t lanes = 0;  // that are threads of the block
     std::uint32_t at = 0;

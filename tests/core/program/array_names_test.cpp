@@ -17,7 +17,7 @@ TEST(ArrayNames, follow_a_pointer_from_its_parameter_to_the_access) {
                "cvta.to.global.u64 %rd3, %rd1", "mul.wide.s32 %rd4, %r1, 4",
                "add.s64 %rd5, %rd3, %rd4", "mad.wide.s32 %rd6, %r1, 4, %rd2",
                "@%p1 add.s64 %rd5, %rd5, 128", "selp.b64 %rd7, %rd5, %rd6, %p1"});
-    EXPECT_EQ(names.array_at("%rd5"), "arg 1");
+    EXPECT_EQ(names.array_at("%rd5"), "arg1");
     EXPECT_EQ(names.array_at("%rd6"), "x");
     EXPECT_EQ(names.array_at("%rd4"), "");
     EXPECT_EQ(names.array_at("%rd7"), "");  // of which of the two, only a run tells
@@ -28,16 +28,16 @@ TEST(ArrayNames, take_no_number_for_a_pointer_where_both_are_added) {
     const ArrayNames names =
         after({"ld.param.u64 %rd1, [k_param_0]", "ld.param.u64 %rd2, [k_param_1]",
                "cvta.to.global.u64 %rd3, %rd1", "add.s64 %rd4, %rd2, %rd3"});
-    EXPECT_EQ(names.array_at("%rd4"), "arg 0");
+    EXPECT_EQ(names.array_at("%rd4"), "arg0");
 }
 
 TEST(ArrayNames, tell_members_of_a_structure_and_pointers_that_memory_holds) {
     const ArrayNames names =
         after({"ld.param.v2.u64 {%rd1, %rd2}, [k_param_2+8]", "ld.param.u64 %rd3, [k_param_0]",
                "ld.global.u64 %rd4, [%rd3+16]"});
-    EXPECT_EQ(names.array_at("%rd1"), "arg 2+8");
-    EXPECT_EQ(names.array_at("%rd2"), "arg 2+16");
-    EXPECT_EQ(names.array_at("%rd4"), "*arg 0");
+    EXPECT_EQ(names.array_at("%rd1"), "arg2+8");
+    EXPECT_EQ(names.array_at("%rd2"), "arg2+16");
+    EXPECT_EQ(names.array_at("%rd4"), "*arg0");
 }
 
 TEST(ArrayNames, name_variables_as_the_source_does) {
@@ -53,10 +53,10 @@ TEST(ArrayNames, are_those_of_the_source_where_it_is_known) {
         "// mm(int a)\ntemplate <int N> __global__ void mm(const float* A,\n"
         "    Pair<float, int> pair, float B[]) {}\n";
     const auto names = parameter_names(source, "mm");
-    EXPECT_EQ(array_in_source("arg 0", names), "A");
-    EXPECT_EQ(array_in_source("*arg 1+8", names), "*pair+8");
-    EXPECT_EQ(array_in_source("arg 2", names), "B");
-    EXPECT_EQ(array_in_source("arg 3", names), "arg 3");
+    EXPECT_EQ(array_in_source("arg0", names), "A");
+    EXPECT_EQ(array_in_source("*arg1+8", names), "*pair+8");
+    EXPECT_EQ(array_in_source("arg2", names), "B");
+    EXPECT_EQ(array_in_source("arg3", names), "arg3");
     EXPECT_EQ(array_in_source("tile", names), "tile");
 }
 

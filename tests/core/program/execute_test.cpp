@@ -140,6 +140,39 @@ TEST(Execution, of_gathers_follows_what_an_index_array_holds) {
     EXPECT_EQ(zeros.notes.contents_missing, std::vector<std::string>{"p1"});
 }
 
+// Lane t stores what it loaded of p0 at [0, 128) of shared memory and of p1 at [128, 256); the
+// address follows what lies at `from`, by way of a neighbour and of local memory.
+std::vector<std::string> decided_by(const char* from) {
+    const std::string text = ptx_of(
+        "  .shared .align 4 .b8 both[256];\n  .local .align 4 .b8 depot[4];\n" + thread +
+            "ld.param.u64 %rd1, [p0];\nld.param.u64 %rd2, [p1];\nmul.wide.u32 %rd3, %r1, 4;\n"
+            "add.s64 %rd4, %rd1, %rd3;\nadd.s64 %rd5, %rd2, %rd3;\nmov.u32 %r2, both;\n"
+            "shl.b32 %r3, %r1, 2;\nadd.s32 %r4, %r2, %r3;\nld.global.u32 %r5, [%rd4];\n"
+            "ld.global.u32 %r6, [%rd5];\nst.shared.u32 [%r4], %r5;\nst.shared.u32 [%r4+128], %r6;\n"
+            "bar.sync 0;\nld.shared.u32 %r7, [%r4" +
+            std::string(from) +
+            "];\n"
+            "shfl.sync.bfly.b32 %r8|%p1, %r7, 1, 31, -1;\nmov.u32 %r10, depot;\n"
+            "st.local.u32 [%r10], %r8;\nld.local.u32 %r9, [%r10];\nmul.wide.u32 %rd6, %r9, 4;\n"
+            "add.s64 %rd7, %rd1, %rd6;\nst.global.f32 [%rd7], %r3;\nret;\n",
+        2);
+    return run(text, {1, 1, 1}, {32, 1, 1}, {"1=u32[32]=iota"}).notes.contents_missing;
+}
+TEST(Execution, names_arrays_that_nobody_gave_only_where_they_decide) {
+    EXPECT_EQ(decided_by(""), std::vector<std::string>{"p0"});
+    EXPECT_TRUE(decided_by("+128").empty());  // p0's went through the same memory
+}
+
+// What the kernel has stored itself it knows.
+TEST(Execution, misses_no_contents_that_the_kernel_stored_before) {
+    const std::string text =
+        ptx_of(thread +
+               "ld.param.u64 %rd1, [p0];\nmul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
+               "st.global.u32 [%rd3], %r1;\nld.global.u32 %r2, [%rd3];\nsetp.eq.u32 %p1, %r2, 3;\n"
+               "@%p1 st.global.u32 [%rd3+128], %r2;\nret;\n");
+    EXPECT_TRUE(run(text, {1, 1, 1}, {32, 1, 1}).notes.contents_missing.empty());
+}
+
 // Pointers to one array: what is stored through p0 decides what is loaded through p1. The lanes'
 // numbers, 32 bytes apart, are 32 sectors; apart, p1 holds zeros.
 TEST(Execution, of_pointers_that_share_an_array_loads_what_the_other_stored) {
