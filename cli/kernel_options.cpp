@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
-#include <set>
 #include <utility>
 
 #include "cli/parse.h"
@@ -93,14 +92,12 @@ std::string KernelFile::names() const {
 }
 
 // Of the source, which PTX with line numbers names.
-std::vector<std::string> KernelFile::names_of(const PtxFunction& kernel) const {
+std::vector<std::string> KernelFile::names_of(const PtxModule& module,
+                                              const PtxFunction& kernel) const {
     if (!cuda_.empty()) return parameter_names(cuda_, kernel_name(kernel.name));
     const std::string folder = std::filesystem::path(options_.file).parent_path().string();
     SourceNames names({folder.empty() ? "." : folder, "."});
-    std::set<std::string> files;
-    for (const PtxStatement& one : kernel.statements)
-        files.insert({one.source.file, one.inlined_at.file});
-    for (const std::string& file : files)
+    for (const auto& [number, file] : module.files)
         if (auto found = names.parameters(file, kernel.name);
             found.size() == kernel.parameters.size())
             return found;
@@ -129,7 +126,7 @@ KernelFile::Kernel KernelFile::kernel() const {
             fmt::format("coalprof kernel {} NAME; --list tells those of one name "
                         "apart, and NAME may be a regular expression",
                         shown(options_.file)));
-    Kernel all{make_code(*module, *kernel), names_of(*kernel)};
+    Kernel all{make_code(*module, *kernel), names_of(*module, *kernel)};
     for (PtxSite& site : all.code.sites)
         site.array = array_in_source(site.array, all.parameter_names);
     return all;
@@ -142,7 +139,8 @@ std::string KernelFile::list() const {
             const std::string name = long_kernel_name(kernel->name);
             std::string parameters;
             try {
-                parameters = describe_parameters(make_code(module, *kernel), names_of(*kernel));
+                parameters =
+                    describe_parameters(make_code(module, *kernel), names_of(module, *kernel));
             } catch (const UsageError& error) {
                 parameters = error.what();
             }

@@ -43,7 +43,7 @@ class KernelFile {
 
  private:
     std::string names() const;
-    std::vector<std::string> names_of(const PtxFunction& kernel) const;
+    std::vector<std::string> names_of(const PtxModule& module, const PtxFunction& kernel) const;
 
     const KernelOptions& options_;
     std::vector<std::string> texts_;

@@ -106,10 +106,9 @@ class Decoder {
 
  private:
     [[noreturn]] void refuse(const PtxStatement& statement, std::string_view why) const {
+        const SourceLine line = module_.line_at(statement.source);
         const std::string place =
-            statement.source.file.empty()
-                ? std::string()
-                : fmt::format("{}:{}: ", statement.source.file, statement.source.line);
+            line.file.empty() ? std::string() : fmt::format("{}:{}: ", line.file, line.line);
         throw UsageError(fmt::format("{}'{}' of {}: {}", place, shown(statement.text),
                                      kernel_name(code_.kernel), why));
     }
@@ -345,7 +344,7 @@ class Decoder {
         std::string_view text = trimmed(statement.text);
         PtxInstruction instruction;
         instruction.statement = static_cast<std::uint32_t>(code_.statements.size());
-        code_.statements.push_back({std::string(shown(text)), statement.source});
+        code_.statements.push_back({std::string(shown(text)), module_.line_at(statement.source)});
         if (text.starts_with('@')) {
             text = trimmed(text.substr(1));
             instruction.is_negated = text.starts_with('!');
@@ -646,8 +645,8 @@ class Decoder {
         if (instruction.state == PtxState::param || instruction.state == PtxState::constant) return;
         PtxSite site;
         site.function = code_.kernel;
-        site.source = statement.source;
-        site.inlined_at = statement.inlined_at;
+        site.source = module_.line_at(statement.source);
+        site.inlined_at = module_.line_at(statement.inlined_at);
         site.instruction = words.text();
         site.kind = memory.kind;
         site.space = instruction.state == PtxState::shared  ? Space::shared

@@ -149,7 +149,7 @@ class ModuleReader {
         const std::uint64_t number = take_number();
         if (!take('"')) return;
         const std::size_t end = std::min(text_.find('"', at_), text_.size());
-        files_[number] = text_.substr(at_, end - at_);
+        module_.files[static_cast<std::uint32_t>(number)] = text_.substr(at_, end - at_);
         at_ = end;
     }
 
@@ -294,9 +294,10 @@ class ModuleReader {
         at_ = end + 1;
     }
 
-    SourceLine take_place() {
-        const std::uint64_t file = take_number();
-        SourceLine place{files_[file], take_number()};
+    PtxPlace take_place() {
+        PtxPlace place;
+        place.file = static_cast<std::uint32_t>(take_number());
+        place.line = static_cast<std::uint32_t>(take_number());
         take_number();
         return place;
     }
@@ -414,9 +415,8 @@ class ModuleReader {
     const std::string& source_;
     std::size_t at_ = 0;
     PtxModule module_;
-    std::map<std::uint64_t, std::string> files_;
-    SourceLine source_line_;
-    SourceLine inlined_at_;
+    PtxPlace source_line_;
+    PtxPlace inlined_at_;
 };
 
 }  // namespace
@@ -427,6 +427,11 @@ const PtxFunction* PtxModule::find(std::string_view name) const {
     for (const PtxFunction& one : functions)
         if (one.name == name && (!found || one.has_body)) found = &one;
     return found;
+}
+
+SourceLine PtxModule::line_at(const PtxPlace& place) const {
+    const auto file = files.find(place.file);
+    return file == files.end() ? SourceLine{} : SourceLine{file->second, place.line};
 }
 
 std::vector<const PtxFunction*> PtxModule::kernels() const {

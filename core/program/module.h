@@ -31,11 +31,17 @@ struct PtxParameter {
     bool is_pointer = false;  // it says so itself
 };
 
+// A source line by the number of its file: programs have millions of statements.
+struct PtxPlace {
+    std::uint32_t file = 0;
+    std::uint32_t line = 0;
+};
+
 struct PtxStatement {
     std::string_view text;    // from the guard or opcode to the semicolon, without it
     std::uint32_t scope = 0;  // registers and labels are looked up in it and those around it
-    SourceLine source = {};
-    SourceLine inlined_at = {};
+    PtxPlace source = {};
+    PtxPlace inlined_at = {};
 };
 
 struct PtxLabel {
@@ -75,6 +81,8 @@ struct PtxModule {
     std::vector<PtxFunction> functions;
     std::vector<PtxVariable> variables;  // of the module
     std::uint32_t architecture = 0;      // of ".target sm_90": 90
+    std::map<std::uint32_t, std::string> files;
+    SourceLine line_at(const PtxPlace& place) const;
     const PtxFunction* find(std::string_view name) const;
     std::vector<const PtxFunction*> kernels() const;
 };

@@ -6,7 +6,8 @@ namespace coalprof {
 namespace {
 
 bool is_kept(const PtxInstruction& one) {
-    return is_control_flow(one.opcode) || one.is_needed || (is_access(one.opcode) && one.site != ~0u);
+    return is_control_flow(one.opcode) || one.is_needed ||
+           (is_access(one.opcode) && one.site != ~0u);
 }
 
 // From behind a step to before it.
