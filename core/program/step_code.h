@@ -10,7 +10,7 @@
 
 namespace coalprof {
 
-bool is_access(Opcode opcode);   // of memory: a load, a store or an atomic
+bool is_access(Opcode opcode);        // of memory: a load, a store or an atomic
 bool is_control_flow(Opcode opcode);  // decides where lanes go on
 
 // A register that one instruction alone sets, to a parameter of the launch.
