@@ -14,6 +14,7 @@
 #include "core/lines/line_findings.h"
 #include "core/lines/line_points.h"
 #include "core/text/describe.h"
+#include "core/text/option_text.h"
 #include "core/text/symbol.h"
 
 namespace coalprof {
@@ -133,9 +134,11 @@ std::optional<Warning> uncounted_warning(const Code& code) {
     for (const std::uint32_t at : code.uncounted) {
         const CodeStatement& statement = code.statements[at];
         const std::string place = place_text(statement.source);
-        const bool is_call = statement.text.starts_with("call");  // what it calls stands behind
-        const std::string what = statement.text.substr(
-            0, is_call ? std::string::npos : statement.text.find_first_of(" \t["));
+        std::string_view what = statement.text;
+        if (what.starts_with('@'))  // its guard
+            what = trimmed(what.substr(std::min(what.find_first_of(" \t"), what.size())));
+        if (!what.starts_with("call"))  // what it calls stands behind
+            what = what.substr(0, what.find_first_of(" \t["));
         const std::string sort = fmt::format("'{}'{}", printable(what),
                                              place.empty() ? place : fmt::format(" ({})", place));
         if (std::ranges::find(sorts, sort) == sorts.end()) sorts.push_back(sort);

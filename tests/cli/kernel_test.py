@@ -213,6 +213,24 @@ class Kernel(Case):
             self.run_ok("check", result, "--budget", "load_sectors_per_request <= 32")
 
 
+class Triton(Case):
+    def test_executes_its_idioms_and_names_what_is_not_counted(self):
+        path = os.path.join(SOURCE, "tests", "data", "kernels", "triton.ptx")
+        document = self.run_ok("kernel", path, "--grid", "8", "--block", "128", "--arg", "2=4096", "--shared", "2048",
+                               "--json").json
+        kernel = document["points"][0]["predicted"]
+        # See the file.
+        self.assertEqual([kernel[key] for key in ("load_requests", "load_sectors", "store_requests", "store_sectors",
+                                                  "shared_load_requests", "shared_load_wavefronts")],
+                         [64, 1024, 32, 512, 32, 128])
+        self.assertNotIn("findings", document)
+        (warning,) = document["warnings"]
+        self.assertEqual(warning["code"], "W-UNCOUNTED")
+        self.assertIn("'cp.async.bulk.tensor.2d", warning["text"])
+        arrays = {(one["parameters"]["op"], one["parameters"].get("array")) for one in document["points"][1:]}
+        self.assertEqual(arrays, {("load", "arg0"), ("store", "arg1"), ("shared_load", "global_smem")})
+
+
 class OfOneBody(Case):
     """Kernels of a few instructions behind `ld.param.u64 %rd1, [p]` and the thread's number in %r1."""
 
