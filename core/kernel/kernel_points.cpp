@@ -96,6 +96,19 @@ std::string_view mend(KernelFault::Kind kind) {
     }
 }
 
+// "element 1000 of array x"; an address where the array is not known.
+std::string reached_text(const Code& code, const KernelFault& fault) {
+    if (fault.array.empty() || fault.address < first_array)
+        return fmt::format(
+            "address {:#x}{}", fault.address,
+            fault.array.empty() ? std::string() : " of array " + printable(fault.array));
+    const std::uint64_t offset = (fault.address - first_array) % array_distance;
+    return fmt::format(
+        "element {} of array {}",
+        offset / std::max<std::uint64_t>(1, code.instructions[fault.instruction].type.bytes()),
+        printable(fault.array));
+}
+
 // What nobody meant, before what wastes.
 std::vector<LineFinding> faults_of(const Code& code, const ExecutionNotes& notes) {
     std::vector<LineFinding> findings;
@@ -116,11 +129,8 @@ std::vector<LineFinding> faults_of(const Code& code, const ExecutionNotes& notes
                                        statement.text, who);
             finding.fix = "look at what is asserted there.";
         } else {
-            const std::string of = fault.array.empty()
-                                       ? std::string()
-                                       : fmt::format(" of array {}", printable(fault.array));
-            finding.text = fmt::format("'{}': {} asks for address {:#x}{}, which {}.",
-                                       statement.text, who, fault.address, of, why(fault.kind));
+            finding.text = fmt::format("'{}': {} asks for {}, which {}.", statement.text, who,
+                                       reached_text(code, fault), why(fault.kind));
             finding.fix = mend(fault.kind);
         }
         findings.push_back(std::move(finding));

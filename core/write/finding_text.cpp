@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "core/text/describe.h"
 #include "core/text/name_list.h"
 #include "core/write/number_text.h"
@@ -10,10 +13,19 @@ namespace coalprof {
 
 namespace {
 
-// "k.cu:12 ld.global.f32, also k.cu:13 and 2 more"
+// "k.cu:12 ld.global.f32 A, also ld.global.f32 B, k.cu:13 and 2 more"
 std::string places_of(const LineFinding& finding) {
+    const auto place_of = [](const std::string& point) { return point.substr(0, point.find(' ')); };
+    std::vector<std::string> seen;
     NameList others(3);
-    for (const std::string& other : finding.others) others.add(other.substr(0, other.find(' ')));
+    for (const std::string& other : finding.others) {
+        const std::string place = place_of(other);
+        const bool is_here = place == place_of(finding.point) && other.size() > place.size();
+        std::string name = is_here ? other.substr(place.size() + 1) : place;
+        if (std::ranges::find(seen, name) != seen.end()) continue;
+        others.add(name);
+        seen.push_back(std::move(name));
+    }
     return finding.point + (finding.others.empty() ? "" : ", also " + others.text());
 }
 

@@ -86,6 +86,7 @@ class Kernel(Case):
         fault = document["findings"][0]
         self.assertEqual(fault["cause"], "fault")
         self.assertIn("thread (8, 0, 0) of block (3, 0, 0)", fault["text"])  # 200 = 3 * 64 + 8
+        self.assertIn("element 200 of array x", fault["text"])
 
     def test_counts_by_the_rules_of_any_machine(self):
         readings = {}
