@@ -14,7 +14,7 @@
 #include "core/lines/line_findings.h"
 #include "core/lines/line_points.h"
 #include "core/text/describe.h"
-#include "core/text/option_text.h"
+#include "core/text/name_list.h"
 #include "core/text/symbol.h"
 
 namespace coalprof {

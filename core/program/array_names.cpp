@@ -7,7 +7,7 @@
 #include <charconv>
 
 #include "core/program/statement.h"
-#include "core/text/option_text.h"
+#include "core/text/name_list.h"
 #include "core/text/symbol.h"
 
 namespace coalprof {
