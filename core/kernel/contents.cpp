@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/access/npy.h"
+#include "core/pattern/plan.h"
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
@@ -106,33 +107,16 @@ class FileBytes : public ArrayContents {
 }  // namespace
 
 ElementKind read_element_kind(std::string_view word, std::string_view option) {
-    constexpr std::array<std::pair<std::string_view, ElementKind>, 19> kinds{
-        {{"u8", {'u', 1}},
-         {"u16", {'u', 2}},
-         {"u32", {'u', 4}},
-         {"u64", {'u', 8}},
-         {"i8", {'i', 1}},
-         {"i16", {'i', 2}},
-         {"i32", {'i', 4}},
-         {"i64", {'i', 8}},
-         {"f32", {'f', 4}},
-         {"f64", {'f', 8}},
-         {"float", {'f', 4}},
-         {"double", {'f', 8}},
-         {"int", {'i', 4}},
-         {"float32", {'f', 4}},
-         {"float64", {'f', 8}},
-         {"int32", {'i', 4}},
-         {"int64", {'i', 8}},
-         {"uint8", {'u', 1}},
-         {"uint32", {'u', 4}}}};
-    for (const auto& [name, kind] : kinds)
-        if (word == name) return kind;
-    if (word == "f16" || word == "bf16") return {'u', 2};
-    if (word == "f32x2") return {'u', 8};
-    if (word == "f32x4" || word == "f64x2") return {'u', 16};
-    throw UsageError(fmt::format("{}: '{}' is no element type", option, shown(word)), {},
-                     UsageError::no_caret, "for example x=f32[1048576] or x=i32[4096]=iota");
+    // "i32" as NumPy has it, beside "s32".
+    const bool is_numpy = word.size() > 1 && word.front() == 'i' && is_digit(word[1]);
+    const auto type =
+        find_element_type(is_numpy ? "s" + std::string(word.substr(1)) : std::string(word));
+    if (!type)
+        throw UsageError(fmt::format("{}: '{}' is no element type", option, shown(word)), {},
+                         UsageError::no_caret, "for example x=f32[1048576] or x=i32[4096]=iota");
+    const bool is_real = *type == ElementType::f32 || *type == ElementType::f64;
+    const bool is_signed = name_of(*type).front() == 's';
+    return {is_real ? 'f' : is_signed ? 'i' : 'u', bytes_of(*type)};
 }
 
 std::shared_ptr<const ArrayContents> contents_of_bytes(std::string bytes) {
