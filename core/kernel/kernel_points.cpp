@@ -13,6 +13,7 @@
 #include "core/kernel/sampled_readings.h"
 #include "core/lines/line_findings.h"
 #include "core/lines/line_points.h"
+#include "core/sim/kernel_time.h"
 #include "core/text/describe.h"
 #include "core/text/name_list.h"
 #include "core/text/symbol.h"
@@ -249,31 +250,92 @@ KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch, cons
     return result;
 }
 
+namespace {
+
+// Counts accesses, and keeps what L2 sees of them.
+class CountingSink : public AccessSink {
+ public:
+    CountingSink(const Machine& machine, std::size_t sites, std::size_t samples,
+                 const KernelLaunch& launch, std::uint64_t at_once)
+        : counter(machine, sites, samples), stream(launch, at_once, sites) {}
+    void take(std::uint32_t site, Space space, const WarpAccess& access, const Growth& growth,
+              const BlockBox& box) override {
+        counter.take(site, space, access, growth, box);
+        if (space == Space::global) stream.take(site, access, growth, box);
+    }
+    void resume(std::uint32_t warp) override { stream.resume(warp); }
+    void keep() override {
+        counter.keep();
+        stream.keep();
+    }
+    void drop() override {
+        counter.drop();
+        stream.drop();
+    }
+
+    SiteCounter counter;
+    L2Stream stream;
+};
+
+void add_time(const Code& code, const KernelLaunch& launch, const LaunchMemory& memory,
+              const Machine& machine, std::deque<CountingSink>& sinks,
+              const std::vector<SiteCounts>& counts, double scale, Point& point) {
+    LaunchTotals totals{.sectors = {}, .lines = {}, .sampled = scale};
+    for (const SiteCounts& one : counts) {
+        const bool is_global = one.space == Space::global;
+        totals.sectors.push_back(is_global ? static_cast<double>(one.global.sectors) * scale : 0);
+        totals.lines.push_back(is_global ? static_cast<double>(one.global.lines) * scale : 0);
+    }
+    L2Stream& stream = sinks.front().stream;
+    for (std::size_t i = 1; i < sinks.size(); ++i) stream.add(sinks[i].stream);
+    for (const auto& [line, times] : stream.atomics())
+        totals.hottest_line = std::max(totals.hottest_line, static_cast<double>(times) * scale);
+    std::optional<Estimates> added =
+        add_kernel_time(code, launch, memory, machine, stream, totals, point.predicted);
+    if (!added) return;
+    if (point.estimates)
+        point.estimates->limits = added->limits;
+    else
+        point.estimates.emplace(Estimates{.intervals = {}, .limits = added->limits});
+    std::ranges::move(added->intervals, std::back_inserter(point.estimates->intervals));
+}
+
+}  // namespace
+
 KernelResult predict_kernel(const Code& code, const KernelLaunch& launch, LaunchMemory& memory,
                             const Machine& machine, const ExecutionLimits& limits,
                             std::size_t threads) {
-    std::deque<SiteCounter> counters;
+    std::deque<CountingSink> sinks;
+    const std::uint64_t at_once = blocks_at_once(code, launch, machine);
     const Execution execution =
         execute(code, launch, memory, limits, threads, [&]() -> AccessSink& {
             // Of many sinks each keeps few: together they may not take much memory.
-            const std::size_t samples = counters.size() < 4 ? most_samples : 4;
-            return counters.emplace_back(machine, code.sites.size(), samples);
+            const std::size_t samples = sinks.size() < 4 ? most_samples : 4;
+            return sinks.emplace_back(machine, code.sites.size(), samples, launch, at_once);
         });
     const bool is_sample = execution.sampled_blocks != 0;
-    if (is_sample) counters.erase(counters.begin(), counters.end() - std::ptrdiff_t{sample_groups});
+    if (is_sample) sinks.erase(sinks.begin(), sinks.end() - std::ptrdiff_t{sample_groups});
     std::vector<SiteCounts> counts(code.sites.size());
-    for (const SiteCounter& one : counters)
-        for (std::size_t i = 0; i < counts.size(); ++i) counts[i].add(one.counts()[i]);
+    for (const CountingSink& one : sinks)
+        for (std::size_t i = 0; i < counts.size(); ++i) counts[i].add(one.counter.counts()[i]);
     KernelResult result = points_of_kernel(code, launch, machine, counts, execution.notes);
-    if (!is_sample) return result;
+    const double scale = is_sample ? static_cast<double>(launch.blocks()) /
+                                         static_cast<double>(execution.sampled_blocks)
+                                   : 1;
+    const auto add_time_to = [&](Point& point) {
+        add_time(code, launch, memory, machine, sinks, counts, scale, point);
+    };
+    if (!is_sample) {
+        add_time_to(result.points.front());
+        return result;
+    }
     for (std::size_t i = 0; i < result.points.size(); ++i) {
         std::vector<Readings> groups;
-        for (const SiteCounter& one : counters)
-            groups.push_back(readings_of(code, machine, one.counts(), result.sites[i]));
-        extrapolate(
-            result.points[i], groups,
-            static_cast<double>(launch.blocks()) / static_cast<double>(execution.sampled_blocks));
+        for (const CountingSink& one : sinks)
+            groups.push_back(readings_of(code, machine, one.counter.counts(), result.sites[i]));
+        extrapolate(result.points[i], groups, scale);
     }
+    add_time_to(result.points.front());
     result.warnings.push_back(
         {.code = "W-SAMPLED",
          .point = {},

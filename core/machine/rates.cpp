@@ -11,6 +11,18 @@
 namespace coalprof {
 namespace {
 
+void scale(SimRates& sim, const Board& board, const Board& measured, double processors,
+           double memory) {
+    if (board.boost_clock_mhz && measured.boost_clock_mhz)
+        sim.clock_hertz *= static_cast<double>(*board.boost_clock_mhz) / *measured.boost_clock_mhz;
+    for (double* const one : {&sim.blocks_per_second, &sim.read_requests_per_second,
+                              &sim.sectors_per_second, &sim.write_requests_per_second,
+                              &sim.partial_writes_per_second, &sim.reductions_per_second})
+        *one *= processors;
+    sim.dram_read_bytes_per_second *= memory;
+    sim.dram_write_bytes_per_second *= memory;
+}
+
 // A board that nobody measured: the rates of `measured` for each multiprocessor, and for each byte
 // a second of peak bandwidth. How far that is off is not known; intervals are widened threefold (in
 // powers).
@@ -21,6 +33,7 @@ Rates scaled(const Board& board, const Board& measured, Rates rates) {
         if (rate.scaling == Scaling::by_multiprocessors) rates.*rate.value *= processors;
         if (rate.scaling == Scaling::by_bandwidth) rates.*rate.value *= memory;
     }
+    scale(rates.sim, board, measured, processors, memory);
     rates.doubt = rates.cache_doubt = 3;
     return rates;
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "core/machine/machine.h"
+#include "core/machine/sim_rates.h"
 
 namespace coalprof {
 
@@ -94,6 +95,7 @@ struct Rates {
     double slice_imbalance = 0;  // of reductions on few lines: 1 + x * sqrt(slices / lines)
     double overlap = 0;          // power p: terms add up as (sum of term^p)^(1/p)
     L2Shares l2;
+    SimRates sim;  // of kernels, as they are simulated
     // Intervals of times, and of the counters that caches decide, are widened by this power: 1
     // where launches of this very GPU were measured.
     double doubt = 1;

@@ -48,6 +48,7 @@ class Executor::Body {
     void run(const BlockBox& box, AccessSink& sink, ExecutionNotes& notes) {
         box_ = &box;
         sink_ = &sink;
+        follows_steps_ = sink.follows_steps();
         attempt_ = {};
         unsaid_ = 0;
         block_memory_.begin_block();
@@ -73,6 +74,7 @@ class Executor::Body {
     // ---- Control
 
     void run_to_barrier(WarpState& warp) {
+        sink_->resume(warp.first_thread / warp_lanes);
         while (warp.has_lanes()) execute(warp, steps_.step(warp.at));
     }
 
@@ -88,6 +90,7 @@ class Executor::Body {
             stop_if_asked();
             budget_.spend(steps_at_once);
         }
+        if (follows_steps_) sink_->step(step.instruction);
         const std::uint32_t lanes = lanes_of(warp, step);
         if (step.guard != no_slot && (is_control_flow(step.opcode) || step.site != ~0u))
             unsaid_ |= warp.registers[step.guard].unsaid;
@@ -397,6 +400,7 @@ class Executor::Body {
     const LaunchArray* last_array_ = nullptr;
     const BlockBox* box_ = nullptr;
     AccessSink* sink_ = nullptr;
+    bool follows_steps_ = false;
     ExecutionNotes attempt_;
     UnsaidArrays unsaid_ = 0;  // that decided an address or a branch
     LaneValue result_;

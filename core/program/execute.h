@@ -57,6 +57,11 @@ class AccessSink {
                       const Growth& growth, const BlockBox& box) = 0;
     virtual void keep() = 0;  // the box was executed whole
     virtual void drop() = 0;
+    // A warp of the block begins, or goes on behind a barrier.
+    virtual void resume(std::uint32_t /*warp*/) {}
+    // Whether step() is called: for each instruction that is executed.
+    virtual bool follows_steps() const { return false; }
+    virtual void step(std::uint32_t /*instruction*/) {}
 };
 
 struct ExecutionLimits {

@@ -1,0 +1,43 @@
+// How fast the parts of a GPU are, as the simulation of kernels takes them (core/sim): data of a
+// chip, each with its source (chips/).
+#pragma once
+
+namespace coalprof {
+
+struct SimRates {
+    double clock_hertz = 0;    // of the multiprocessors, under load
+    double start_seconds = 0;  // of an empty launch, without what the host adds
+
+    // Of the whole GPU.
+    double blocks_per_second = 0;           // that start
+    double read_requests_per_second = 0;    // lines, from L1 to L2
+    double sectors_per_second = 0;          // between them
+    double write_requests_per_second = 0;   // lines
+    double partial_writes_per_second = 0;   // sectors that are written in part
+    double reductions_per_second = 0;       // sectors of atomics
+    double line_reductions_per_second = 0;  // of one line
+    double dram_read_bytes_per_second = 0;
+    double dram_write_bytes_per_second = 0;
+
+    // Cycles of a multiprocessor.
+    double block_latency = 0;    // from a block's start to its first instruction
+    double dependent_issue = 0;  // between instructions of a warp
+    double l1_pass = 0;          // through the tags and banks of L1
+    double shared_pass = 0;
+    double shared_latency = 0;
+    double l1_latency = 0;
+    double l2_latency = 0;
+    double dram_latency = 0;   // more
+    double crowd = 0;          // more, where L2 and device memory are busy half of the time
+    double l1_queue = 0;       // of accesses that wait for L1
+    double l2_queue = 0;       // of requests that wait for L2
+    double join_cycles = 0;    // within which stores to a line leave as one
+    double least_request = 0;  // of a line between one multiprocessor and L2
+    double least_sector = 0;   // of a sector between them
+
+    // Shares of L2's size.
+    double l2_share = 0;     // that a launch has for itself
+    double dirty_share = 0;  // that stays dirty when it ends
+};
+
+}  // namespace coalprof

@@ -1,0 +1,353 @@
+#include "core/sim/block_trace.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "core/program/step_code.h"
+
+namespace coalprof {
+namespace {
+
+// Some milliseconds of simulation, some megabytes of memory.
+constexpr std::size_t most_events = 60'000;
+constexpr std::size_t most_lines = 400'000;
+
+bool is_control_flow(Opcode opcode) {
+    return opcode == Opcode::branch || opcode == Opcode::branch_table || opcode == Opcode::exit ||
+           opcode == Opcode::trap;
+}
+
+// What is known of the code before it is executed.
+class CodeFlow {
+ public:
+    explicit CodeFlow(const Code& code)
+        : is_target_(code.instructions.size() + 1), next_kept_(code.instructions.size() + 1) {
+        for (std::size_t i = 0; i < code.instructions.size(); ++i) {
+            const PtxInstruction& one = code.instructions[i];
+            const auto is_jumped_to = [&](std::uint32_t target) {
+                // What a short branch skips becomes guarded instructions.
+                if (target <= i || target > i + shortest_block) is_target_[target] = true;
+            };
+            if (one.opcode == Opcode::branch) is_jumped_to(one.target);
+            for (const std::uint32_t target : one.targets) is_target_[target] = true;
+        }
+        auto next = static_cast<std::uint32_t>(code.instructions.size());
+        next_kept_.back() = next;
+        for (auto i = static_cast<std::uint32_t>(code.instructions.size()); i-- > 0;) {
+            const PtxInstruction& one = code.instructions[i];
+            if (is_control_flow(one.opcode) || one.opcode == Opcode::barrier || one.is_needed ||
+                (is_access(one.opcode) && one.site != ~0u))
+                next = i;
+            next_kept_[i] = next;
+        }
+    }
+    static constexpr std::uint32_t shortest_block = 12;
+    bool is_target(std::uint32_t at) const { return is_target_[at]; }
+    // Where execution went on behind `before`, if `at` is what was executed next.
+    std::uint32_t begin_of(const Code& code, std::uint32_t before, std::uint32_t at) const {
+        const PtxInstruction& one = code.instructions[before];
+        if (next_kept_[before + 1] == at) return before + 1;
+        if (one.opcode == Opcode::branch && next_kept_[one.target] == at) return one.target;
+        return at;  // other lanes go on
+    }
+    bool ends_block(const Code& code, std::uint32_t at) const {
+        const PtxInstruction& one = code.instructions[at];
+        if (one.opcode == Opcode::branch)
+            return one.target <= at || one.target > at + shortest_block;
+        return is_control_flow(one.opcode) || one.opcode == Opcode::barrier;
+    }
+
+ private:
+    std::vector<bool> is_target_;
+    std::vector<std::uint32_t> next_kept_;
+};
+
+struct SharedLoad {
+    WarpAccess access;  // with what was joined to it
+    std::uint64_t passes = 0;
+};
+
+// One warp while its instructions pass by.
+struct WarpRecord {
+    WarpEvents kept;
+    std::vector<TraceEvent> block;      // of the basic block that is executed
+    std::vector<std::uint32_t> stage;   // of them
+    IssueCost cost;                     // of the basic block
+    std::vector<std::uint32_t> source;  // by slot: 1 + the event that its value comes from
+    std::uint32_t first_of_block = 0;   // number of its first event
+    std::uint32_t next_number = 0;
+    std::uint32_t consumed = 0;   // by instructions of the block
+    std::uint32_t last_copy = 0;  // of cp.async
+    std::uint32_t store_stage = 0, load_stage = 0;
+    bool has_store = false;
+    bool is_kept = true;  // the block that is executed
+    std::size_t lines = 0;
+    std::vector<SharedLoad> shared_loads = {};  // of the basic block
+    std::uint32_t last_instruction = ~0u;
+};
+
+class BlockRecorder : public AccessSink {
+ public:
+    // `warps`: among which the space is divided.
+    BlockRecorder(const Code& code, const Machine& machine, std::size_t warps)
+        : code_(code),
+          flow_(code),
+          costs_(costs_of(code)),
+          shared_(*machine.rules),
+          coalescer_(*machine.rules),
+          events_of_warp_(most_events / warps + 40),
+          lines_of_warp_(most_lines / warps + 40) {
+        for (const PtxInstruction& one : code.instructions) {
+            const std::string_view text = one.statement < code.statements.size()
+                                              ? code.statements[one.statement].text
+                                              : std::string_view();
+            is_read_only_.push_back(one.opcode == Opcode::load && text.find(".nc") != text.npos);
+            waits_for_copies_.push_back(text.starts_with("cp.async.wait"));
+        }
+        for (const PtxSite& site : code.sites)
+            goes_past_l1_.push_back(site.instruction.find(".cg") != std::string::npos ||
+                                    site.instruction.find(".cv") != std::string::npos ||
+                                    site.instruction.find(".volatile") != std::string::npos ||
+                                    site.instruction.find(".relaxed") != std::string::npos);
+    }
+    BlockTraces& traces() { return traces_; }
+    void begin(std::uint32_t warps) {
+        warps_.clear();
+        warps_.resize(warps);
+        for (WarpRecord& one : warps_) one.source.resize(code_.slots.size());
+    }
+    void finish() {
+        auto& block = traces_.blocks.emplace_back();
+        for (WarpRecord& one : warps_) {
+            flush(one);
+            traces_.events += one.kept.events.size();
+            block.push_back(std::move(one.kept));
+        }
+    }
+    double kept_share() const { return all_events_ == 0 ? 1 : kept_events_ / all_events_; }
+
+    void keep() override {}
+    void drop() override {}
+    void resume(std::uint32_t warp) override { now_ = &warps_[warp]; }
+    bool follows_steps() const override { return true; }
+    void step(std::uint32_t at) override {
+        WarpRecord& warp = *now_;
+        const std::uint32_t begin =
+            warp.last_instruction == ~0u ? 0 : flow_.begin_of(code_, warp.last_instruction, at);
+        for (std::uint32_t i = begin; i <= at; ++i) {
+            if (flow_.is_target(i)) flush(warp);
+            pass(warp, i);
+            if (flow_.ends_block(code_, i)) flush(warp);
+        }
+        warp.last_instruction = at;
+    }
+    void take(std::uint32_t site, Space space, const WarpAccess& access, const Growth&,
+              const BlockBox&) override {
+        if (now_->block.empty()) return;
+        TraceEvent& event = now_->block.back();
+        event.site = site;
+        if (space == Space::shared) {
+            event.unit = TraceUnit::shared;
+            const std::uint64_t passes = access.kind == AccessKind::load ? passes_of_load(access)
+                                         : access.kind == AccessKind::store
+                                             ? shared_.count(access).wavefronts
+                                             : passes_of_atomic(access);
+            event.passes = static_cast<std::uint16_t>(event.passes + passes);
+            return;
+        }
+        if (space == Space::local) {  // nearly always hits L1
+            event.unit = TraceUnit::shared;
+            event.passes = static_cast<std::uint16_t>(event.passes + access.width_bytes / 4);
+            return;
+        }
+        event.goes_past_l1 = goes_past_l1_[site];
+        if (event.lines == 0) event.first_line = static_cast<std::uint32_t>(traces_.lines.size());
+        if (!now_->is_kept) return;
+        const LinesOfWarp lines(access);
+        traces_.lines.insert(traces_.lines.end(), lines.begin(), lines.end());
+        event.lines += lines.size();
+        event.passes = static_cast<std::uint16_t>(event.passes + passes_of_lines(access, lines));
+        now_->lines += lines.size();
+    }
+
+ private:
+    // Of L1: lines of a bank of tags wait for each other, and words of a bank of data.
+    std::uint64_t passes_of_lines(const WarpAccess& access, const LinesOfWarp& lines) const {
+        if (!is_load_or_store(access.kind)) return lines.size();
+        const GlobalCounts counts = coalescer_.count(access);
+        const std::uint64_t tags =
+            counts.tag_doubts == 0 ? counts.tag_wavefronts : (lines.size() + 3) / 4;
+        return std::max(tags, counts.data_doubts == 0 ? counts.data_wavefronts : lines.size());
+    }
+    // ptxas makes one load of neighbours that lie in 16 bytes: what a further one adds to it.
+    std::uint64_t passes_of_load(const WarpAccess& access) {
+        for (SharedLoad& last : now_->shared_loads) {
+            const std::uint32_t width = last.access.width_bytes + access.width_bytes;
+            if (last.access.active_lanes != access.active_lanes || width > 16 ||
+                !is_behind(last.access, access, std::bit_ceil(width)))
+                continue;
+            WarpAccess wider = last.access;
+            last.access.width_bytes = width;
+            wider.width_bytes = std::bit_ceil(width);
+            const std::uint64_t before = last.passes;
+            last.passes = std::max(before, shared_.count(wider).wavefronts);
+            return last.passes - before;
+        }
+        constexpr std::size_t most_open = 64;
+        const std::uint64_t passes = shared_.count(access).wavefronts;
+        if (now_->shared_loads.size() < most_open) now_->shared_loads.push_back({access, passes});
+        return passes;
+    }
+    static bool is_behind(const WarpAccess& last, const WarpAccess& access, std::uint32_t width) {
+        for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+            if ((access.active_lanes >> lane & 1) != 0 &&
+                (access.addresses[lane] != last.addresses[lane] + last.width_bytes ||
+                 last.addresses[lane] % width != 0))
+                return false;
+        return true;
+    }
+    // Lanes that meet on a word take turns.
+    static std::uint64_t passes_of_atomic(const WarpAccess& access) {
+        std::uint64_t most = 0;
+        for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
+            std::uint64_t alike = 0;
+            for (std::uint32_t other = 0; other < warp_lanes; ++other)
+                alike += (access.active_lanes >> other & access.active_lanes >> lane & 1) != 0 &&
+                         access.addresses[lane] % line_bytes / 4 ==
+                             access.addresses[other] % line_bytes / 4;
+            most = std::max(most, alike);
+        }
+        return 2 * most;
+    }
+    void pass(WarpRecord& warp, std::uint32_t at) {
+        const PtxInstruction& one = code_.instructions[at];
+        warp.cost.add(costs_[at]);
+        traces_.issued += static_cast<double>(costs_[at].issued);
+        std::uint32_t waits = one.guard == no_slot ? 0 : warp.source[one.guard];
+        for (const Slot slot : one.inputs)
+            if (slot != no_slot) waits = std::max(waits, warp.source[slot]);
+        std::uint32_t result = waits;
+        if (is_access(one.opcode) && one.site != ~0u) {
+            result = add_event(warp, one, at, waits);
+        } else if (one.opcode == Opcode::barrier) {
+            flush(warp);
+            add(warp, {.unit = TraceUnit::barrier}, 0);
+            return;
+        } else {
+            if (waits_for_copies_[at]) waits = warp.last_copy;
+            warp.consumed = std::max(warp.consumed, waits);
+        }
+        for (const Slot slot : one.results)
+            if (slot != no_slot) warp.source[slot] = result;
+    }
+    // 1 + its number.
+    std::uint32_t add_event(WarpRecord& warp, const PtxInstruction& one, std::uint32_t at,
+                            std::uint32_t waits) {
+        const bool is_shared = one.state == PtxState::shared || one.state == PtxState::local;
+        TraceEvent event{.unit = is_shared                     ? TraceUnit::shared
+                                 : one.opcode == Opcode::load  ? TraceUnit::load
+                                 : one.opcode == Opcode::store ? TraceUnit::store
+                                 : code_.sites[one.site].kind == AccessKind::reduce
+                                     ? TraceUnit::reduce
+                                     : TraceUnit::atomic,
+                         .site = one.site,
+                         .waits_for = waits};
+        std::uint32_t stage =
+            waits > warp.first_of_block ? warp.stage[waits - 1 - warp.first_of_block] + 1 : 0;
+        // Loads stay behind stores that may be to their place, and stores behind such loads.
+        if (one.opcode == Opcode::load) {
+            if (warp.has_store && !is_read_only_[at]) stage = std::max(stage, warp.store_stage);
+            if (!is_read_only_[at]) warp.load_stage = std::max(warp.load_stage, stage);
+        } else {
+            stage = std::max({stage, warp.load_stage, warp.store_stage});
+            warp.store_stage = stage;
+            warp.has_store = true;
+        }
+        const std::uint32_t number = add(warp, event, stage);
+        if (one.is_copy) warp.last_copy = number;
+        return number;
+    }
+    static std::uint32_t add(WarpRecord& warp, TraceEvent event, std::uint32_t stage) {
+        event.number = warp.next_number++;
+        warp.block.push_back(event);
+        warp.stage.push_back(stage);
+        return event.number + 1;
+    }
+    // A basic block ends: its accesses in the order of their stages, what is issued between them,
+    // and what its other instructions wait for.
+    void flush(WarpRecord& warp) {
+        add(warp, {.waits_for = warp.consumed}, ~0u);
+        const auto count = static_cast<std::uint32_t>(warp.block.size());
+        std::vector<std::uint32_t> order(count);
+        for (std::uint32_t i = 0; i < count; ++i) order[i] = i;
+        std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
+            return std::pair(warp.stage[a], a) < std::pair(warp.stage[b], b);
+        });
+        const IssueCost each = warp.cost.times(1.0f / static_cast<float>(count));
+        all_events_ += count;
+        if (warp.is_kept) {
+            kept_events_ += count;
+            for (const std::uint32_t i : order) {
+                warp.kept.events.push_back(warp.block[i]);
+                warp.kept.events.back().cost = each;
+            }
+        }
+        warp.block.clear();
+        warp.stage.clear();
+        warp.cost = {};
+        warp.consumed = 0;
+        warp.first_of_block = warp.next_number;
+        warp.store_stage = warp.load_stage = 0;
+        warp.has_store = false;
+        warp.shared_loads.clear();
+        warp.is_kept = warp.kept.events.size() < events_of_warp_ && warp.lines < lines_of_warp_;
+    }
+
+    const Code& code_;
+    CodeFlow flow_;
+    std::vector<IssueCost> costs_;
+    SharedMemory shared_;
+    Coalescer coalescer_;
+    std::size_t events_of_warp_, lines_of_warp_;
+    std::vector<bool> is_read_only_;
+    std::vector<bool> waits_for_copies_;
+    std::vector<bool> goes_past_l1_;
+    std::vector<WarpRecord> warps_;
+    WarpRecord* now_ = nullptr;
+    BlockTraces traces_;
+    double all_events_ = 0, kept_events_ = 0;
+};
+
+BlockBox box_of(const KernelLaunch& launch, std::uint64_t number) {
+    BlockBox box;
+    for (std::size_t d = 0; d < 3; ++d) {
+        box.first[d] = static_cast<std::uint32_t>(number % launch.grid[d]);
+        number /= launch.grid[d];
+    }
+    return box;
+}
+
+}  // namespace
+
+BlockTraces trace_blocks(const Code& code, const KernelLaunch& launch, const LaunchMemory& memory,
+                         const Machine& machine, const std::vector<std::uint64_t>& blocks) {
+    // What they store is forgotten: others have not run before them either.
+    LaunchMemory own;
+    for (const LaunchArray& array : memory.arrays()) own.add(array);
+    const StepCode steps(code);
+    const ExecutionLimits limits;
+    StepBudget budget(~std::uint64_t{0});
+    Executor executor(steps, launch, own, limits, budget);
+    const std::uint32_t warps = (launch.threads() + warp_lanes - 1) / warp_lanes;
+    BlockRecorder recorder(code, machine, warps * blocks.size());
+    ExecutionNotes notes;
+    for (const std::uint64_t block : blocks) {
+        recorder.begin(warps);
+        executor.run(box_of(launch, block), recorder, notes);
+        recorder.finish();
+    }
+    recorder.traces().kept_share = recorder.kept_share();
+    return std::move(recorder.traces());
+}
+
+}  // namespace coalprof

@@ -1,0 +1,47 @@
+// What warps of some blocks do, in the order in which ptxas has them do it: accesses with their
+// lines, what each waits for, and how many instructions are issued between them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/count/coalescer.h"
+#include "core/count/shared_memory.h"
+#include "core/program/execute.h"
+#include "core/sim/instruction_cost.h"
+#include "core/sim/lines_of_warp.h"
+
+namespace coalprof {
+
+enum class TraceUnit : std::uint8_t { load, store, atomic, reduce, shared, barrier, none };
+
+struct TraceEvent {
+    TraceUnit unit = TraceUnit::none;
+    bool goes_past_l1 = false;
+    std::uint16_t passes = 0;      // through L1 or shared memory
+    std::uint32_t site = 0;        // in Code::sites
+    std::uint32_t number = 0;      // of the warp's events, as they are waited for
+    std::uint32_t waits_for = 0;   // 1 + the number of one that must have come back; 0: of none
+    std::uint32_t first_line = 0;  // in BlockTraces::lines
+    std::uint32_t lines = 0;
+    IssueCost cost = {};  // of what is issued before it, and itself
+};
+
+struct WarpEvents {
+    std::vector<TraceEvent> events;
+};
+
+struct BlockTraces {
+    std::vector<std::vector<WarpEvents>> blocks;  // warps of each
+    std::vector<LineTouch> lines;
+    double issued = 0;       // instructions of these blocks, all of them
+    std::size_t events = 0;  // that were kept
+    double kept_share = 1;   // of the events of the blocks
+};
+
+// Executes these blocks one after the other, each for itself.
+BlockTraces trace_blocks(const Code& code, const KernelLaunch& launch, const LaunchMemory& memory,
+                         const Machine& machine, const std::vector<std::uint64_t>& blocks);
+
+}  // namespace coalprof

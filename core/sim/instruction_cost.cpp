@@ -1,0 +1,267 @@
+#include "core/sim/instruction_cost.h"
+
+#include <algorithm>
+#include <bit>
+#include <string_view>
+
+namespace coalprof {
+namespace {
+
+bool is_constant_slot(const Code& code, Slot slot) {
+    return slot != no_slot && code.slots[slot].kind == SlotKind::constant;
+}
+
+// A product that only sums read is part of them (IMAD.WIDE, IMAD), a shift likewise (LEA).
+class Fusions {
+ public:
+    explicit Fusions(const Code& code) : readers_(code.slots.size(), 0), joins_(code.slots.size()) {
+        for (const PtxInstruction& one : code.instructions)
+            for (const Slot slot : one.inputs)
+                if (slot != no_slot) {
+                    ++readers_[slot];
+                    const bool is_sum = one.opcode == Opcode::add && !one.type.is_real();
+                    if (is_sum) ++joins_[slot];
+                }
+    }
+    bool goes_into_sum(const PtxInstruction& one) const {
+        if (one.results.size() != 1 || one.results.front() == no_slot) return false;
+        const Slot slot = one.results.front();
+        return readers_[slot] > 0 && readers_[slot] == joins_[slot];
+    }
+    bool is_read(const PtxInstruction& one) const {
+        return std::ranges::any_of(
+            one.results, [&](Slot slot) { return slot != no_slot && readers_[slot] > 0; });
+    }
+
+ private:
+    std::vector<std::uint32_t> readers_;
+    std::vector<std::uint32_t> joins_;  // of the readers
+};
+
+bool has_word(const Code& code, const PtxInstruction& one, std::string_view word) {
+    return one.statement < code.statements.size() &&
+           code.statements[one.statement].text.find(word) != std::string::npos;
+}
+
+// Instructions of the sequences that ptxas 13.0 writes for what has no instruction of its own,
+// counted in SASS of sm_90.
+IssueCost cost_of_division(const Code& code, const PtxInstruction& one) {
+    if (one.type.is_real()) {
+        if (one.type.bits == 64) return {26, 4, 8, 44};
+        if (has_word(code, one, ".approx")) return {3, 0, 8, 0};
+        return has_word(code, one, ".full") ? IssueCost{5, 2, 8, 0} : IssueCost{10, 3, 8, 0};
+    }
+    if (one.inputs.size() > 1 && is_constant_slot(code, one.inputs[1])) {
+        const bool is_power = std::has_single_bit(code.slots[one.inputs[1]].value);
+        return is_power ? IssueCost{2, 2, 0, 0} : IssueCost{4, 6, 0, 0};
+    }
+    return one.type.bits == 64 ? IssueCost{75, 90, 24, 0} : IssueCost{22, 26, 24, 0};
+}
+
+IssueCost cost_of_root(const Code& code, const PtxInstruction& one) {
+    if (one.type.bits == 64) return {24, 4, 8, 40};
+    const bool is_short = has_word(code, one, ".approx") || one.opcode == Opcode::inverse_root;
+    return is_short ? IssueCost{2, 1, 8, 0} : IssueCost{8, 2, 8, 0};
+}
+
+IssueCost cost_of_conversion(const PtxInstruction& one) {
+    const bool was_real = one.from.is_real(), is_real = one.type.is_real();
+    if (!was_real && !is_real) {
+        if (one.type.bits > one.from.bits && one.type.bits == 64) return {0.5f, 0.5f, 0, 0};
+        return {0.5f, 1, 0, 0};
+    }
+    const bool is_wide = one.type.bits == 64 || one.from.bits == 64;
+    return is_wide ? IssueCost{1, 0, 8, 2} : IssueCost{1, 2, 0, 0};
+}
+
+IssueCost cost_of_arithmetic(const PtxInstruction& one, const Fusions& fusions) {
+    const bool is_wide = one.type.bits == 64;
+    if (one.type.is_real()) return is_wide ? IssueCost{1, 0, 0, 2} : IssueCost{1};
+    switch (one.opcode) {
+        case Opcode::multiply_wide:
+        case Opcode::multiply:
+            if (fusions.goes_into_sum(one)) return {};
+            return is_wide ? IssueCost{4, 4, 0, 0} : IssueCost{1, 1, 0, 0};
+        case Opcode::shift_left:
+            if (fusions.goes_into_sum(one)) return {};
+            break;
+        case Opcode::mad:
+        case Opcode::mad_wide:
+            return is_wide && one.opcode == Opcode::mad ? IssueCost{4, 4, 0, 0}
+                                                        : IssueCost{1, 1, 0, 0};
+        default:
+            break;
+    }
+    if (one.type.kind == 'p') return {0.5f, 1, 0, 0};  // many are folded into comparisons
+    return is_wide ? IssueCost{1.5f, 2.5f, 0, 0} : IssueCost{1, 1.5f, 0, 0};
+}
+
+IssueCost cost_of_memory(const PtxInstruction& one) {
+    if (one.state == PtxState::param) return {};  // an operand of what reads it
+    if (one.state == PtxState::constant) return {0.5f};
+    return {1};
+}
+
+IssueCost cost_of(const Code& code, const PtxInstruction& one, const Fusions& fusions) {
+    switch (one.opcode) {
+        case Opcode::load:
+        case Opcode::store:
+        case Opcode::atomic:
+            return cost_of_memory(one);
+        case Opcode::move: {
+            const bool is_number = !one.inputs.empty() && is_constant_slot(code, one.inputs[0]);
+            const bool is_special = !one.inputs.empty() && one.inputs[0] != no_slot &&
+                                    code.slots[one.inputs[0]].kind > SlotKind::constant;
+            return {is_special ? 1.0f : is_number ? 0.5f : 0.25f};
+        }
+        case Opcode::to_generic:
+        case Opcode::from_generic:
+        case Opcode::pack:
+        case Opcode::unpack:
+            return {0};
+        case Opcode::divide:
+        case Opcode::remainder:
+            return cost_of_division(code, one);
+        case Opcode::reciprocal:
+            return one.type.bits == 64
+                       ? IssueCost{18, 2, 8, 30}
+                       : IssueCost{has_word(code, one, ".approx") ? 2.f : 7.f, 2, 8, 0};
+        case Opcode::square_root:
+        case Opcode::inverse_root:
+            return cost_of_root(code, one);
+        case Opcode::sine:
+        case Opcode::cosine:
+        case Opcode::log2:
+        case Opcode::exp2:
+        case Opcode::hyperbolic_tangent:
+            return {2, 0, 8, 0};
+        case Opcode::popc:
+        case Opcode::clz:
+        case Opcode::bfind:
+        case Opcode::brev:
+            return {1, 0, 8, 0};
+        case Opcode::convert:
+            return cost_of_conversion(one);
+        case Opcode::compare:
+        case Opcode::minimum:
+        case Opcode::maximum:
+        case Opcode::select:
+            if (one.type.is_real() && one.type.bits == 64) return {2, 2, 0, 2};
+            return one.from.bits == 64 && !one.from.is_real() ? IssueCost{2, 4, 0, 0}
+                                                              : IssueCost{1, 2, 0, 0};
+        case Opcode::branch:
+        case Opcode::branch_table:
+        case Opcode::exit:
+        case Opcode::barrier:
+            return {1};
+        case Opcode::trap:
+        case Opcode::nothing:
+            return {0};
+        case Opcode::unknown:
+            return has_word(code, one, "mma") ? IssueCost{2} : IssueCost{1};
+        default:
+            return cost_of_arithmetic(one, fusions);
+    }
+}
+
+// A word of bits for each register, live at a place.
+class LiveRegisters {
+ public:
+    explicit LiveRegisters(const Code& code) : code_(code), words_(code.slots.size() / 64 + 1) {
+        live_.resize((code.instructions.size() + 1) * words_);
+        find_parameters();
+    }
+    std::uint32_t most() {
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (std::size_t at = code_.instructions.size(); at-- > 0;) changed |= update(at);
+        }
+        std::uint32_t most = 0;
+        for (std::size_t at = 0; at < code_.instructions.size(); ++at)
+            most = std::max(most, weight(at));
+        return most;
+    }
+
+ private:
+    // Parameters stay where they are: instructions read them from constant memory.
+    void find_parameters() {
+        std::vector<std::uint32_t> writers(code_.slots.size(), 0);
+        for (const PtxInstruction& one : code_.instructions)
+            for (const Slot slot : one.results)
+                if (slot != no_slot) ++writers[slot];
+        is_parameter_.resize(code_.slots.size());
+        for (const PtxInstruction& one : code_.instructions) {
+            const bool is_load = one.opcode == Opcode::load && one.state == PtxState::param;
+            const bool passes_on =
+                (one.opcode == Opcode::to_generic || one.opcode == Opcode::move) &&
+                one.inputs.size() == 1 && one.inputs[0] != no_slot && is_parameter_[one.inputs[0]];
+            if (!is_load && !passes_on) continue;
+            for (const Slot slot : one.results)
+                if (slot != no_slot && writers[slot] == 1) is_parameter_[slot] = true;
+        }
+    }
+    bool update(std::size_t at) {
+        const PtxInstruction& one = code_.instructions[at];
+        std::vector<std::uint64_t> now(words_);
+        const auto take = [&](std::size_t from) {
+            for (std::size_t i = 0; i < words_; ++i) now[i] |= live_[from * words_ + i];
+        };
+        const bool ends = one.guard == no_slot &&
+                          (one.opcode == Opcode::branch || one.opcode == Opcode::exit ||
+                           one.opcode == Opcode::branch_table || one.opcode == Opcode::trap);
+        if (!ends) take(at + 1);
+        if (one.opcode == Opcode::branch) take(one.target);
+        for (const std::uint32_t target : one.targets) take(target);
+        if (one.guard == no_slot)
+            for (const Slot slot : one.results)
+                if (slot != no_slot) now[slot / 64] &= ~(std::uint64_t{1} << slot % 64);
+        const auto need = [&](Slot slot) {
+            if (slot != no_slot && code_.slots[slot].kind == SlotKind::reg)
+                now[slot / 64] |= std::uint64_t{1} << slot % 64;
+        };
+        for (const Slot slot : one.inputs) need(slot);
+        need(one.guard);
+        std::uint64_t* const before = &live_[at * words_];
+        const bool changed = !std::equal(now.begin(), now.end(), before);
+        std::ranges::copy(now, before);
+        return changed;
+    }
+    std::uint32_t weight(std::size_t at) const {
+        std::uint32_t sum = 0;
+        for (std::size_t i = 0; i < words_; ++i)
+            for (std::uint64_t rest = live_[at * words_ + i]; rest != 0; rest &= rest - 1) {
+                const std::size_t number =
+                    i * 64 + static_cast<std::size_t>(std::countr_zero(rest));
+                if (is_parameter_[number]) continue;
+                const SlotInfo& slot = code_.slots[number];
+                sum += slot.bits == 1 ? 0 : slot.bits > 32 ? 2 : 1;
+            }
+        return sum;
+    }
+
+    const Code& code_;
+    std::size_t words_;
+    std::vector<std::uint64_t> live_;
+    std::vector<bool> is_parameter_;
+};
+
+}  // namespace
+
+std::vector<IssueCost> costs_of(const Code& code) {
+    const Fusions fusions(code);
+    std::vector<IssueCost> costs;
+    for (const PtxInstruction& one : code.instructions)
+        costs.push_back(cost_of(code, one, fusions));
+    return costs;
+}
+
+std::uint32_t registers_of(const Code& code) {
+    constexpr std::size_t most_places = std::size_t{1} << 24;
+    constexpr std::uint32_t least = 16, most = 255;
+    if (code.instructions.size() * (code.slots.size() / 64 + 1) > most_places) return 64;
+    // ptxas keeps a few for addresses and what it has hoisted.
+    constexpr std::uint32_t beside = 8;
+    return std::clamp(LiveRegisters(code).most() + beside, least, most);
+}
+
+}  // namespace coalprof

@@ -1,0 +1,64 @@
+// How long a kernel takes and what its caches do, from mechanisms: the blocks of one
+// multiprocessor simulated with its share of the rest (multiprocessor.h), L2 over the whole launch
+// (l2_stream.h).
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "core/machine/machine.h"
+#include "core/machine/sim_rates.h"
+#include "core/result/estimates.h"
+#include "core/result/reading.h"
+#include "core/sim/block_trace.h"
+#include "core/sim/l2_stream.h"
+#include "core/sim/multiprocessor.h"
+
+namespace coalprof {
+
+// What is counted of the launch.
+struct LaunchTotals {
+    std::vector<double> sectors;  // by Code::sites: of global memory
+    std::vector<double> lines;    // likewise: requests to L2, if L1 kept nothing
+    double hottest_line = 0;      // sectors of atomics on one line
+    double sampled = 1;           // more than 1: of so many blocks one was executed
+};
+
+// All that the time follows from.
+struct LaunchModel {
+    BlockTraces traces;
+    BlockTraces longest;  // the block that takes longest; none: it is like the others
+    L2Sample l2;
+    LaunchTotals totals;
+    std::uint64_t blocks = 0;
+    std::uint32_t resident_blocks = 1;  // on a multiprocessor
+    std::uint32_t l1_kib = 0;
+    std::uint32_t multiprocessors = 1;
+    std::uint64_t l2_bytes = 0;
+    std::uint32_t registers = 0;    // of a thread
+    std::vector<AccessKind> kinds;  // by site
+};
+struct SimulatedTime {
+    double seconds = 0;
+    double l1_hit_sectors = 0, l2_read_requests = 0, l2_read_sectors = 0;
+    double l2_write_requests = 0, l2_write_sectors = 0;
+    double dram_read_bytes = 0, dram_write_bytes = 0;
+    double dirty_bytes = 0;  // by which what stays in L2 may be more or less
+    std::vector<Limit> limits;
+    std::array<double, sim_units> busy_seconds{};
+    double issued = 0;
+};
+SimulatedTime time_of(LaunchModel& model, const SimRates& rates);
+
+// How many blocks run at once on the whole GPU.
+std::uint64_t blocks_at_once(const Code& code, const KernelLaunch& launch, const Machine& machine);
+
+// Adds what `readings` lack: hits of L1, traffic, the duration. None where the machine's rates are
+// not known.
+std::optional<Estimates> add_kernel_time(const Code& code, const KernelLaunch& launch,
+                                         const LaunchMemory& memory, const Machine& machine,
+                                         L2Stream& stream, const LaunchTotals& totals,
+                                         Readings& readings);
+
+}  // namespace coalprof

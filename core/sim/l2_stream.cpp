@@ -1,0 +1,351 @@
+#include "core/sim/l2_stream.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <memory>
+#include <tuple>
+
+#include "core/sim/line_table.h"
+
+namespace coalprof {
+namespace {
+
+std::uint64_t mixed(std::uint64_t line) {
+    line ^= line >> 31;
+    line *= 0x9E37'79B9'7F4A'7C15ull;
+    line ^= line >> 29;
+    line *= 0xBF58'476D'1CE4'E5B9ull;
+    return line ^ line >> 32;
+}
+
+}  // namespace
+
+L2Stream::L2Stream(const KernelLaunch& launch, std::uint64_t blocks_at_once, std::size_t sites)
+    : launch_(launch),
+      blocks_(launch.blocks()),
+      blocks_at_once_(std::max<std::uint64_t>(1, blocks_at_once)),
+      sequence_((launch.threads() + warp_lanes - 1) / warp_lanes) {
+    // Enough for any L2, and some milliseconds.
+    constexpr std::uint64_t most_accesses = 400'000;
+    block_limit_ = std::max(blocks_at_once_,
+                            most_accesses / (sequence_.size() * std::max<std::size_t>(1, sites)));
+}
+
+L2Sample L2Stream::sample() {
+    if (!is_cut_) block_limit_ = blocks_;
+    std::erase_if(kept_, [&](const L2Access& one) { return block_of(one) >= block_limit_; });
+    attempt_ = 0;
+    while (kept_.size() > most_kept) thin();
+    std::ranges::sort(kept_, [](const L2Access& a, const L2Access& b) {
+        return std::tie(a.order, a.line, a.site) < std::tie(b.order, b.line, b.site);
+    });
+    return {std::move(kept_),
+            std::ldexp(1.0, -static_cast<int>(halvings_)),
+            std::min(block_limit_, blocks_),
+            blocks_,
+            blocks_at_once_,
+            longest_block_,
+            longest_ * warps_ / std::max(1.0, accesses_)};
+}
+
+bool L2Stream::is_sampled(std::uint64_t line) const {
+    return halvings_ == 0 || mixed(line) >> (64 - halvings_) == 0;
+}
+
+void L2Stream::take(std::uint32_t site, const WarpAccess& access, const Growth& growth,
+                    const BlockBox& box) {
+    const std::uint32_t sequence = sequence_[warp_]++;
+    box_ = box;
+    if (!is_load_or_store(access.kind)) count_atomics(access, growth, box);
+    const auto width = std::uint64_t{launch_.grid[0]}, plane = width * launch_.grid[1];
+    // By where the first address of a block lies in its line.
+    std::array<std::unique_ptr<LinesOfWarp>, line_bytes> shifted;
+    const auto take_one = [&](std::uint64_t by, std::uint64_t block) {
+        auto& lines = shifted[by % line_bytes];
+        if (!lines) lines = std::make_unique<LinesOfWarp>(access, by % line_bytes);
+        const auto further = static_cast<std::int64_t>(by) / static_cast<std::int64_t>(line_bytes) -
+                             (static_cast<std::int64_t>(by) < 0 && by % line_bytes != 0 ? 1 : 0);
+        for (const LineTouch& one : *lines) {
+            const std::uint64_t line = one.line + static_cast<std::uint64_t>(further);
+            if (!is_sampled(line)) continue;
+            kept_.push_back({.order = block / blocks_at_once_ << 48 |
+                                      std::min<std::uint64_t>(sequence, 0xFFFF) << 32 |
+                                      block % blocks_at_once_,
+                             .line = line,
+                             .site = site,
+                             .kind = access.kind,
+                             .sectors = one.sectors,
+                             .whole = one.whole,
+                             .bytes = one.part_bytes});
+        }
+        while (kept_.size() > most_kept) thin();
+    };
+    for (std::uint32_t z = 0; z < box.count[2]; ++z)
+        for (std::uint32_t y = 0; y < box.count[1]; ++y) {
+            const std::uint64_t row = (box.first[2] + std::uint64_t{z} * box.stride[2]) * plane +
+                                      (box.first[1] + std::uint64_t{y} * box.stride[1]) * width;
+            for (std::uint32_t x = 0; x < box.count[0]; ++x) {
+                const std::uint64_t block = row + box.first[0] + std::uint64_t{x} * box.stride[0];
+                if (block >= block_limit_ && box.blocks() > 1) {
+                    is_cut_ = true;
+                    return;
+                }
+                take_one(static_cast<std::uint64_t>(growth[0]) * x +
+                             static_cast<std::uint64_t>(growth[1]) * y +
+                             static_cast<std::uint64_t>(growth[2]) * z,
+                         block);
+            }
+        }
+}
+
+void L2Stream::count_atomics(const WarpAccess& access, const Growth& growth, const BlockBox& box) {
+    constexpr std::size_t few = 4096;
+    if (atomics_.size() > few) return;  // no line has many of them
+    const std::uint64_t times = dimensions_of(growth) == 0 ? box.blocks() : 1;
+    for (const LineTouch& one : LinesOfWarp(access))
+        atomics_[one.line] += times * static_cast<std::uint64_t>(std::popcount(one.sectors));
+}
+
+// Half of the lines go.
+void L2Stream::thin() {
+    ++halvings_;
+    const auto is_out = [&](const L2Access& one) { return !is_sampled(one.line); };
+    attempt_ -= static_cast<std::size_t>(std::count_if(
+        kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(attempt_), is_out));
+    std::erase_if(kept_, is_out);
+}
+
+void L2Stream::begin_box() { std::ranges::fill(sequence_, 0u); }
+void L2Stream::keep() {
+    attempt_ = kept_.size();
+    const auto blocks = static_cast<double>(box_.blocks());
+    for (const std::uint32_t accesses : sequence_) {
+        accesses_ += blocks * accesses;
+        warps_ += blocks;
+        if (accesses <= longest_) continue;
+        longest_ = accesses;
+        longest_block_ =
+            (std::uint64_t{box_.first[2]} * launch_.grid[1] + box_.first[1]) * launch_.grid[0] +
+            box_.first[0];
+    }
+    begin_box();
+}
+void L2Stream::drop() {
+    kept_.resize(attempt_);
+    begin_box();
+}
+
+void L2Stream::add(L2Stream& other) {
+    halvings_ = std::max(halvings_, other.halvings_);
+    kept_.insert(kept_.end(), other.kept_.begin(), other.kept_.end());
+    other.kept_ = {};
+    accesses_ += other.accesses_;
+    warps_ += other.warps_;
+    if (other.longest_ > longest_) {
+        longest_ = other.longest_;
+        longest_block_ = other.longest_block_;
+    }
+    is_cut_ = is_cut_ || other.is_cut_;
+    std::erase_if(kept_, [&](const L2Access& one) { return !is_sampled(one.line); });
+    for (const auto& [line, times] : other.atomics_) atomics_[line] += times;
+}
+
+namespace {
+
+struct CachedLine {
+    std::uint64_t line = 0;
+    std::uint64_t used = 0;  // when last
+    std::uint32_t site = 0;  // that stored last
+    std::uint8_t present = 0;
+    std::uint8_t dirty = 0;
+    std::array<std::uint8_t, 4> written{};  // bytes of it, while it is not whole
+};
+
+class L2Replay {
+ public:
+    L2Replay(const L2Sizes& sizes, double share, std::size_t sites)
+        : lines_(std::max<std::size_t>(
+              16, static_cast<std::size_t>(sizes.bytes * share / double(sizes.fetch_bytes)))),
+          most_dirty_(static_cast<std::size_t>(sizes.most_dirty_bytes * share / sector_bytes)),
+          fetch_(sizes.fetch_bytes / sector_bytes) {
+        traffic_.read_bytes_of_site.resize(sites);
+        traffic_.write_bytes_of_site.resize(sites);
+        traffic_.sectors_of_site.resize(sites);
+    }
+    // Places are as large as what is fetched at once. L2 has two halves, each for every other
+    // multiprocessor: what both load has a place in both, and is fetched once.
+    void access(const L2Access& one) {
+        const std::uint32_t group = (1u << fetch_) - 1;
+        for (std::uint32_t sector = 0; sector < 4; sector += fetch_) {
+            const auto here = static_cast<std::uint8_t>(group << sector & 0xF);
+            if ((one.sectors & here) == 0) continue;
+            L2Access part = one;
+            part.line = (one.line * 4 + sector) * 2 + (one.order & 1);
+            part.sectors &= here;
+            part.whole &= here;
+            access_place(part);
+        }
+    }
+    void access_place(const L2Access& one) {
+        const std::uint32_t at = find(one.line);
+        nodes_[at].used = ++now_;
+        traffic_.sectors_of_site[one.site] += std::popcount(one.sectors);
+        if (one.kind == AccessKind::store) return store(at, one);
+        fetch(at, one);
+        if (one.kind == AccessKind::load) return;
+        nodes_[at].present |= one.sectors;
+        mark_dirty(at, one.sectors, one.site);
+    }
+    L2Traffic& traffic() { return traffic_; }
+
+ private:
+    std::uint32_t find(std::uint64_t line) {
+        if (const std::uint32_t* const found = places_.find(line)) return *found;
+        std::uint32_t at = 0;
+        if (nodes_.size() < lines_) {
+            at = static_cast<std::uint32_t>(nodes_.size());
+            nodes_.emplace_back();
+        } else {
+            at = victim();
+            clean(at);
+            places_.erase(nodes_[at].line);
+            nodes_[at] = {};
+        }
+        places_.insert(line, at);
+        nodes_[at].line = line;
+        if (const std::uint32_t* const other = places_.find(line ^ 1))
+            nodes_[at].present = nodes_[*other].present;
+        return at;
+    }
+    // As a set of hashed places that knows which one is longest unused.
+    std::uint32_t victim() {
+        constexpr std::uint32_t candidates = 8;
+        std::uint32_t best = 0;
+        for (std::uint32_t i = 0; i < candidates; ++i) {
+            random_ = random_ * 6364136223846793005u + 1442695040888963407u;
+            const auto at = static_cast<std::uint32_t>((random_ >> 33) % nodes_.size());
+            if (i == 0 || nodes_[at].used < nodes_[best].used) best = at;
+        }
+        return best;
+    }
+    void fetch(std::uint32_t at, const L2Access& one) {
+        CachedLine& line = nodes_[at];
+        const std::uint32_t group = (1u << fetch_) - 1;
+        for (std::uint32_t sector = 0; sector < 4; sector += fetch_) {
+            const std::uint32_t here = group << sector & 0xF;
+            if ((one.sectors & here & ~line.present) == 0) continue;
+            const auto fetched = static_cast<std::uint8_t>(here & ~line.present);
+            read(one.site, std::popcount(fetched));
+            line.present |= fetched;
+        }
+    }
+    void read(std::uint32_t site, int sectors) {
+        traffic_.read_bytes += sectors * double{sector_bytes};
+        traffic_.read_bytes_of_site[site] += sectors * double{sector_bytes};
+    }
+    void store(std::uint32_t at, const L2Access& one) {
+        CachedLine& line = nodes_[at];
+        line.present |= one.whole;
+        for (std::uint32_t sector = 0; sector < 4; ++sector)
+            if ((one.sectors & ~one.whole) >> sector & 1)
+                line.written[sector] = static_cast<std::uint8_t>(
+                    std::min<std::uint32_t>(255, line.written[sector] + one.bytes));
+        mark_dirty(at, one.sectors, one.site);
+    }
+    void mark_dirty(std::uint32_t at, std::uint8_t sectors, std::uint32_t site) {
+        CachedLine& line = nodes_[at];
+        line.site = site;
+        const int more = std::popcount(static_cast<std::uint8_t>(sectors & ~line.dirty));
+        if (more == 0) return;
+        if (line.dirty == 0) dirtied_.push_back(line.line);
+        line.dirty |= sectors;
+        traffic_.write_bytes += more * double{sector_bytes};
+        traffic_.write_bytes_of_site[site] += more * double{sector_bytes};
+        dirty_ += static_cast<std::size_t>(more);
+        while (dirty_ > most_dirty_ && first_dirty_ < dirtied_.size()) {
+            const std::uint32_t* const found = places_.find(dirtied_[first_dirty_++]);
+            if (found && *found != at) clean(*found);
+        }
+    }
+    // Sectors that were written in part are read first.
+    void clean(std::uint32_t at) {
+        CachedLine& line = nodes_[at];
+        if (line.dirty == 0) return;
+        const int sectors = std::popcount(line.dirty);
+        dirty_ -= static_cast<std::size_t>(sectors);
+        for (std::uint32_t sector = 0; sector < 4; ++sector)
+            if (((line.dirty & ~line.present) >> sector & 1) != 0 &&
+                line.written[sector] < sector_bytes)
+                read(line.site, 1);
+        line.present |= line.dirty;
+        line.dirty = 0;
+        line.written = {};
+    }
+
+    std::size_t lines_;
+    std::size_t most_dirty_;
+    std::uint32_t fetch_;
+    LineTable places_;
+    std::vector<CachedLine> nodes_;
+    std::uint64_t random_ = 1;
+    std::uint64_t now_ = 0;
+    std::vector<std::uint64_t> dirtied_;
+    std::size_t first_dirty_ = 0;
+    std::size_t dirty_ = 0;
+    L2Traffic traffic_;
+};
+
+void add_times(L2Traffic& to, const L2Traffic& more, double times) {
+    to.read_bytes += more.read_bytes * times;
+    to.write_bytes += more.write_bytes * times;
+    for (std::size_t i = 0; i < to.read_bytes_of_site.size(); ++i) {
+        to.read_bytes_of_site[i] += more.read_bytes_of_site[i] * times;
+        to.write_bytes_of_site[i] += more.write_bytes_of_site[i] * times;
+        to.sectors_of_site[i] += more.sectors_of_site[i] * times;
+    }
+}
+
+}  // namespace
+
+L2Traffic replay_l2(L2Sample& sample, const L2Sizes& sizes, std::size_t sites) {
+    L2Replay replay(sizes, sample.share, sites);
+    // What the second half of the blocks that were gone through comes to, all later ones do.
+    const std::uint64_t half = sample.blocks / 2;
+    L2Traffic first;
+    bool is_behind_half = false;
+    for (const L2Access& one : sample.accesses) {
+        if (!is_behind_half && (one.order >> 48) * sample.blocks_at_once >= half) {
+            is_behind_half = true;
+            first = replay.traffic();
+        }
+        replay.access(one);
+    }
+    L2Traffic all = replay.traffic();
+    if (sample.blocks < sample.blocks_of_launch && is_behind_half) {
+        L2Traffic second = all;
+        add_times(second, first, -1);
+        const std::uint64_t first_blocks =
+            (half + sample.blocks_at_once - 1) / sample.blocks_at_once * sample.blocks_at_once;
+        const double rest = static_cast<double>(sample.blocks_of_launch - sample.blocks);
+        const double counted =
+            static_cast<double>(sample.blocks) - static_cast<double>(first_blocks);
+        add_times(all, second, rest / std::max(1.0, counted));
+        all.is_whole = false;
+    }
+    L2Traffic scaled;
+    scaled.read_bytes_of_site.resize(sites);
+    scaled.write_bytes_of_site.resize(sites);
+    scaled.sectors_of_site.resize(sites);
+    scaled.is_whole = all.is_whole;
+    add_times(scaled, all, 1 / sample.share);
+    // So much stays dirty when the launch ends.
+    const double written = std::max(0.0, scaled.write_bytes - sizes.most_dirty_bytes);
+    for (double& one : scaled.write_bytes_of_site)
+        one *= written / std::max(1.0, scaled.write_bytes);
+    scaled.write_bytes = written;
+    return scaled;
+}
+
+}  // namespace coalprof

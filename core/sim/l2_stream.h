@@ -1,0 +1,96 @@
+// What L2 sees of a launch: lines drawn by a hash, for all of its blocks or the first ones, in the
+// order in which blocks run. A hash table of lines in the order of their use, as large as L2,
+// decides what comes from device memory and what goes back.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "core/program/execute.h"
+#include "core/sim/lines_of_warp.h"
+
+namespace coalprof {
+
+struct L2Access {
+    std::uint64_t order = 0;  // when it comes: by wave, then how far the warp is, then its block
+    std::uint64_t line = 0;
+    std::uint32_t site = 0;
+    AccessKind kind = AccessKind::load;
+    std::uint8_t sectors = 0;
+    std::uint8_t whole = 0;
+    std::uint8_t bytes = 0;  // that are touched of a sector that is not whole
+};
+
+struct L2Sample {
+    std::vector<L2Access> accesses;
+    double share = 1;          // of all lines
+    std::uint64_t blocks = 0;  // that were gone through, from the first one on
+    std::uint64_t blocks_of_launch = 0;
+    std::uint64_t blocks_at_once = 1;
+    // The block of the warp with the most accesses, and how many times as many as others it has.
+    std::uint64_t longest_block = 0;
+    double longest = 1;
+};
+
+class L2Stream {
+ public:
+    // `blocks_at_once`: that run side by side on the whole GPU; `sites`: of the code.
+    L2Stream(const KernelLaunch& launch, std::uint64_t blocks_at_once, std::size_t sites);
+    void resume(std::uint32_t warp) { warp_ = warp; }
+    void take(std::uint32_t site, const WarpAccess& access, const Growth& growth,
+              const BlockBox& box);
+    void begin_box();
+    void keep();
+    void drop();
+    // Those of other threads.
+    void add(L2Stream& other);
+
+    L2Sample sample();  // moves them out
+    // Accesses of atomics to each line of few.
+    const std::unordered_map<std::uint64_t, std::uint64_t>& atomics() const { return atomics_; }
+
+ private:
+    static constexpr std::size_t most_kept = 120'000;
+    bool is_sampled(std::uint64_t line) const;
+    std::uint64_t block_of(const L2Access& one) const {
+        return (one.order >> 48) * blocks_at_once_ + (one.order & 0xFFFF'FFFF);
+    }
+    void count_atomics(const WarpAccess& access, const Growth& growth, const BlockBox& box);
+    void thin();
+
+    KernelLaunch launch_;
+    std::uint64_t blocks_;
+    std::uint64_t blocks_at_once_;
+    std::uint64_t block_limit_ = ~std::uint64_t{0};
+    bool is_cut_ = false;         // blocks from the limit on were left out
+    std::uint32_t halvings_ = 0;  // of the share of lines
+    std::uint32_t warp_ = 0;
+    std::vector<std::uint32_t> sequence_;  // accesses of each warp so far
+    BlockBox box_;
+    std::uint32_t longest_ = 0;
+    std::uint64_t longest_block_ = 0;
+    double accesses_ = 0, warps_ = 0;
+    std::vector<L2Access> kept_;
+    std::size_t attempt_ = 0;  // where those of the attempt begin
+    std::unordered_map<std::uint64_t, std::uint64_t> atomics_;
+};
+
+// Traffic of device memory.
+struct L2Traffic {
+    double read_bytes = 0;
+    double write_bytes = 0;
+    std::vector<double> read_bytes_of_site;  // by Code::sites
+    std::vector<double> write_bytes_of_site;
+    std::vector<double> sectors_of_site;  // that came to L2, those that L1 would have kept too
+    bool is_whole = true;                 // every block was gone through
+};
+struct L2Sizes {
+    double bytes = 0;
+    double most_dirty_bytes = 0;
+    std::uint32_t fetch_bytes = 64;
+};
+L2Traffic replay_l2(L2Sample& sample, const L2Sizes& sizes, std::size_t sites);
+
+}  // namespace coalprof

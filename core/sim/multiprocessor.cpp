@@ -1,0 +1,391 @@
+#include "core/sim/multiprocessor.h"
+
+#include <algorithm>
+#include <bit>
+#include <queue>
+#include <unordered_map>
+
+#include "core/sim/line_table.h"
+
+namespace coalprof {
+namespace {
+
+// Serves one after the other.
+struct Server {
+    double free = 0;
+    double busy = 0;
+    // When it is done with what comes at `at` and takes so long.
+    double serve(double at, double cycles) {
+        free = std::max(free, at) + cycles;
+        busy += cycles;
+        return free;
+    }
+};
+
+// Lines of L1 in the order of their use; each sector with the time at which it is there.
+class L1Tags {
+ public:
+    explicit L1Tags(std::uint32_t lines) : most_(std::max(lines, 4u)), nodes_(1) {}
+    struct Line {
+        std::uint64_t line = 0;
+        std::uint32_t before = 0, after = 0;
+        std::uint8_t present = 0;
+        std::array<double, 4> since{};
+    };
+    Line& find(std::uint64_t line) {
+        if (const std::uint32_t* const found = places_.find(line)) {
+            unlink(*found);
+            link(*found);
+            return nodes_[*found];
+        }
+        std::uint32_t at = 0;
+        if (nodes_.size() <= most_) {
+            at = static_cast<std::uint32_t>(nodes_.size());
+            nodes_.emplace_back();
+        } else {
+            at = nodes_[0].before;
+            unlink(at);
+            places_.erase(nodes_[at].line);
+            nodes_[at] = {};
+        }
+        places_.insert(line, at);
+        nodes_[at].line = line;
+        link(at);
+        return nodes_[at];
+    }
+
+ private:
+    void unlink(std::uint32_t at) {
+        nodes_[nodes_[at].before].after = nodes_[at].after;
+        nodes_[nodes_[at].after].before = nodes_[at].before;
+    }
+    void link(std::uint32_t at) {
+        nodes_[at].after = nodes_[0].after;
+        nodes_[at].before = 0;
+        nodes_[nodes_[0].after].before = at;
+        nodes_[0].after = at;
+    }
+    std::uint32_t most_;
+    LineTable places_;
+    std::vector<Line> nodes_;
+};
+
+struct RunningWarp {
+    const WarpEvents* events = nullptr;
+    std::size_t next = 0;
+    std::uint32_t block = 0;
+    std::uint32_t scheduler = 0;
+    double last_return = 0;         // loads come back in order
+    std::vector<double> back = {};  // by number of event
+};
+struct RunningBlock {
+    std::uint32_t warps = 0;    // that have not ended
+    std::uint32_t arrived = 0;  // at the barrier
+    double latest = 0;
+    std::vector<std::uint32_t> waiting = {};
+};
+
+class MultiprocessorRun {
+ public:
+    MultiprocessorRun(const BlockTraces& traces, const MultiprocessorRates& rates,
+                      const std::vector<SiteTraffic>& traffic)
+        : traces_(traces), rates_(rates), traffic_(traffic), tags_(rates.l1_lines) {
+        owed_.resize(traffic.size());
+        result_.load_sectors.resize(traffic.size());
+        result_.hit_sectors.resize(traffic.size());
+        for (auto* const counts : {&result_.read_requests, &result_.write_requests,
+                                   &result_.write_sectors, &result_.stored_lines})
+            counts->resize(traffic.size());
+    }
+    SimResult run() {
+        for (std::uint32_t i = 0; i < rates_.resident_blocks; ++i) start_block(0);
+        while (!queue_.empty()) {
+            const auto [time, warp] = queue_.top();
+            queue_.pop();
+            if (warp == memory_unit)
+                take_waiting(time);
+            else
+                go_on(warp, time);
+        }
+        // Stores that are still on their way.
+        result_.cycles = std::max({result_.cycles, l2_.free, dram_.free});
+        set_busy();
+        return std::move(result_);
+    }
+
+ private:
+    using Entry = std::pair<double, std::uint32_t>;
+
+    void start_block(double now) {
+        if (next_block_ == traces_.blocks.size()) return;
+        const auto& block = traces_.blocks[next_block_++];
+        const double at = starts_.serve(now, rates_.block_start) + rates_.block_latency;
+        const auto number = static_cast<std::uint32_t>(blocks_.size());
+        blocks_.push_back({.warps = static_cast<std::uint32_t>(block.size())});
+        for (std::size_t i = 0; i < block.size(); ++i) {
+            const auto warp = static_cast<std::uint32_t>(warps_.size());
+            warps_.push_back({.events = &block[i],
+                              .block = number,
+                              .scheduler = static_cast<std::uint32_t>(warps_.size() % 4)});
+            queue_.emplace(at, warp);
+        }
+    }
+    void go_on(std::uint32_t number, double now) {
+        RunningWarp& warp = warps_[number];
+        if (warp.next == warp.events->events.size()) return end_warp(warp, now);
+        const TraceEvent& event = warp.events->events[warp.next];
+        if (event.waits_for != 0 && event.waits_for <= warp.back.size())
+            if (const double there = warp.back[event.waits_for - 1]; there > now + 0.5) {
+                queue_.emplace(there, number);
+                return;
+            }
+        const bool is_access = event.unit != TraceUnit::none && event.unit != TraceUnit::barrier;
+        const double issued = issue(warp, event.cost, now);
+        if (event.unit == TraceUnit::barrier) {
+            ++warp.next;
+            return arrive(warp.block, number, issued);
+        }
+        if (is_access && (!waiting_.empty() || unit_free() > issued + 0.5)) {
+            if (waiting_.empty()) queue_.emplace(std::max(issued, unit_free()), memory_unit);
+            waiting_.emplace(number, issued);
+            return;
+        }
+        finish(number, event, issued);
+    }
+    // The unit of memory accesses takes the oldest warp that waits for it.
+    void take_waiting(double now) {
+        if (const double free = unit_free(); free > now + 0.5) {
+            queue_.emplace(free, memory_unit);
+            return;
+        }
+        const std::uint32_t number = waiting_.top().first;
+        waiting_.pop();
+        finish(number, warps_[number].events->events[warps_[number].next], now);
+        if (!waiting_.empty()) queue_.emplace(std::max(now, unit_free()), memory_unit);
+    }
+    // It takes an access while few are queued for L1, and what L1 lacks for L2.
+    double unit_free() const {
+        return std::max({l1_.free - rates_.l1_queue, l2_.free - rates_.l2_queue});
+    }
+    void finish(std::uint32_t number, const TraceEvent& event, double issued) {
+        RunningWarp& warp = warps_[number];
+        ++warp.next;
+        double back = issued;
+        double going_on = issued;
+        access(event, issued, back, going_on);
+        if (event.unit == TraceUnit::load || event.unit == TraceUnit::atomic)
+            back = warp.last_return = std::max(back, warp.last_return);
+        if (warp.back.size() <= event.number) warp.back.resize(event.number + 1, 0.0);
+        warp.back[event.number] = back;
+        latest_back_ = std::max(latest_back_, back);
+        queue_.emplace(going_on, number);
+    }
+    double issue(const RunningWarp& warp, const IssueCost& cost, double now) {
+        auto& units = schedulers_[warp.scheduler];
+        const double begin = std::max(now, units[0].free);
+        units[0].serve(now, static_cast<double>(cost.issued));
+        double end = begin + static_cast<double>(cost.issued) * rates_.dependent_issue;
+        const std::array<double, 3> others{static_cast<double>(cost.integer),
+                                           static_cast<double>(cost.special),
+                                           static_cast<double>(cost.doubles)};
+        for (std::size_t i = 0; i < others.size(); ++i)
+            if (others[i] > 0) end = std::max(end, units[i + 1].serve(begin, others[i]));
+        return end;
+    }
+    void arrive(std::uint32_t number, std::uint32_t warp, double now) {
+        RunningBlock& block = blocks_[number];
+        block.waiting.push_back(warp);
+        block.latest = std::max(block.latest, now);
+        release(block);
+    }
+    void release(RunningBlock& block) {
+        if (block.waiting.empty() || block.waiting.size() < block.warps) return;
+        constexpr double barrier_cycles = 20;
+        for (const std::uint32_t one : block.waiting)
+            queue_.emplace(block.latest + barrier_cycles, one);
+        block.waiting.clear();
+        block.latest = 0;
+    }
+    void end_warp(RunningWarp& warp, double now) {
+        warp.back = {};
+        RunningBlock& block = blocks_[warp.block];
+        --block.warps;
+        if (block.warps != 0) return release(block);
+        result_.ends.push_back(now);
+        result_.cycles = std::max(result_.cycles, now);
+        if (result_.ends.size() == rates_.cold_blocks) forget_counts();
+        start_block(now);
+    }
+
+    // L1 was cold.
+    void forget_counts() {
+        for (auto* const counts :
+             {&result_.load_sectors, &result_.hit_sectors, &result_.read_requests,
+              &result_.write_requests, &result_.write_sectors, &result_.stored_lines})
+            std::ranges::fill(*counts, 0.0);
+    }
+
+    // `back`: when what is loaded is there; `going_on`: when the warp can issue again.
+    void access(const TraceEvent& event, double now, double& back, double& going_on) {
+        switch (event.unit) {
+            case TraceUnit::shared:
+                going_on = now;
+                back = l1_.serve(now, event.passes * rates_.shared_pass) + rates_.shared_latency;
+                return;
+            case TraceUnit::load:
+                back = load(event, now);
+                return;
+            case TraceUnit::store:
+            case TraceUnit::atomic:
+            case TraceUnit::reduce:
+                back = write(event, now);
+                return;
+            default:
+                return;
+        }
+    }
+    double load(const TraceEvent& event, double now) {
+        const double looked_up = l1_.serve(now, event.passes * rates_.l1_pass);
+        double back = now;
+        for (std::uint32_t i = 0; i < event.lines; ++i) {
+            const LineTouch& touched = traces_.lines[event.first_line + i];
+            back = std::max(back, load_line(event, touched, looked_up));
+        }
+        return back;
+    }
+    double load_line(const TraceEvent& event, const LineTouch& touched, double now) {
+        const auto sectors = static_cast<std::uint32_t>(std::popcount(touched.sectors));
+        result_.load_sectors[event.site] += sectors;
+        owed_[event.site].read_bytes += sectors * traffic_[event.site].read_bytes;
+        if (event.goes_past_l1) return fetch(event.site, sectors, now);
+        L1Tags::Line& line = tags_.find(touched.line);
+        const auto hit = static_cast<std::uint8_t>(touched.sectors & line.present);
+        const auto missing = static_cast<std::uint8_t>(touched.sectors & ~line.present);
+        result_.hit_sectors[event.site] += std::popcount(hit);
+        double back = now + rates_.l1_latency;
+        for (std::uint32_t sector = 0; sector < 4; ++sector)
+            if ((hit >> sector & 1) != 0) back = std::max(back, line.since[sector]);
+        if (missing == 0) return back;
+        line.present |= missing;
+        const double there =
+            fetch(event.site, static_cast<std::uint32_t>(std::popcount(missing)), now);
+        for (std::uint32_t sector = 0; sector < 4; ++sector)
+            if ((missing >> sector & 1) != 0) line.since[sector] = there;
+        return std::max(back, there);
+    }
+    double fetch(std::uint32_t site, std::uint32_t sectors, double now) {
+        result_.read_requests[site] += 1;
+        const double through =
+            l2_.serve(now, std::max(rates_.read_request, sectors * rates_.sector));
+        double& owed = owed_[site].read_bytes;
+        if (owed < 16) return through + rates_.l2_latency;
+        const double there = dram_.serve(through, owed * rates_.dram_byte);
+        owed = 0;
+        return there + rates_.l2_latency + rates_.dram_latency + crowd(dram_, through);
+    }
+    // Other multiprocessors come at random: how long a queue is that is busy for such a share of
+    // the time (M/D/1).
+    double crowd(const Server& server, double now) const {
+        constexpr double busiest = 0.85, settled = 2000;
+        const double share = std::min(busiest, server.busy / (now + settled));
+        return rates_.crowd * share / (1 - share);
+    }
+    // A store right behind another one to the same line goes with it.
+    bool joins(const LineTouch& touched, double now) {
+        const auto found = leaving_.find(touched.line);
+        if (found == leaving_.end()) return false;
+        auto& [leaves, sectors] = found->second;
+        if (leaves < now) {
+            leaving_.erase(found);
+            return false;
+        }
+        const auto more = static_cast<std::uint8_t>(touched.sectors & ~sectors);
+        sectors |= more;
+        if (more != 0) l2_.serve(now, std::popcount(more) * rates_.sector);
+        joined_sectors_ += std::popcount(more);
+        return true;
+    }
+    double write(const TraceEvent& event, double now) {
+        const double looked_up = l1_.serve(now, event.passes * rates_.l1_pass);
+        const bool is_store = event.unit == TraceUnit::store;
+        double back = now;
+        for (std::uint32_t i = 0; i < event.lines; ++i) {
+            const LineTouch& touched = traces_.lines[event.first_line + i];
+            if (is_store) {
+                result_.stored_lines[event.site] += 1;
+                joined_sectors_ = 0;
+                if (joins(touched, looked_up)) {
+                    result_.write_sectors[event.site] += joined_sectors_;
+                    continue;
+                }
+            }
+            const int sectors = std::popcount(touched.sectors),
+                      whole = std::popcount(touched.whole);
+            const double through = l2_.serve(
+                looked_up, is_store ? std::max(rates_.write_request,
+                                               whole * rates_.sector +
+                                                   (sectors - whole) * rates_.partial_write)
+                                    : sectors * rates_.reduction);
+            if (is_store) {
+                leaving_[touched.line] = {looked_up + rates_.join_cycles, touched.sectors};
+                result_.write_requests[event.site] += 1;
+                result_.write_sectors[event.site] += sectors;
+            }
+            SiteTraffic& owed = owed_[event.site];
+            owed.read_bytes += sectors * traffic_[event.site].read_bytes;
+            owed.write_bytes += sectors * traffic_[event.site].write_bytes;
+            back = std::max(back, through + rates_.l2_latency);
+            if (owed.read_bytes < 32 && owed.write_bytes < 32) continue;
+            const double there =
+                dram_.serve(through, owed.read_bytes * rates_.dram_byte +
+                                         owed.write_bytes * rates_.dram_write_byte);
+            if (owed.read_bytes > 0 && !is_store)
+                back = std::max(
+                    back, there + rates_.l2_latency + rates_.dram_latency + crowd(dram_, through));
+            owed = {};
+        }
+        return back;
+    }
+    void set_busy() {
+        const auto busy = [&](SimUnit unit) -> double& {
+            return result_.busy[static_cast<std::size_t>(unit)];
+        };
+        busy(SimUnit::blocks) = starts_.busy;
+        for (const auto& units : schedulers_)
+            for (std::size_t i = 0; i < units.size(); ++i)
+                result_.busy[static_cast<std::size_t>(SimUnit::issue) + i] += units[i].busy / 4;
+        busy(SimUnit::l1) = l1_.busy;
+        busy(SimUnit::l2) = l2_.busy;
+        busy(SimUnit::dram) = dram_.busy;
+    }
+
+    const BlockTraces& traces_;
+    MultiprocessorRates rates_;
+    const std::vector<SiteTraffic>& traffic_;
+    std::vector<SiteTraffic> owed_;  // to device memory
+    L1Tags tags_;
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue_;
+    static constexpr std::uint32_t memory_unit = ~0u;
+    // Warps that wait for it, by age, and since when.
+    std::priority_queue<std::pair<std::uint32_t, double>,
+                        std::vector<std::pair<std::uint32_t, double>>, std::greater<>>
+        waiting_;
+    std::vector<RunningWarp> warps_;
+    std::vector<RunningBlock> blocks_;
+    std::size_t next_block_ = 0;
+    std::array<std::array<Server, 4>, 4> schedulers_;
+    Server starts_, l1_, l2_, dram_;
+    std::unordered_map<std::uint64_t, std::pair<double, std::uint8_t>> leaving_;  // stores
+    double joined_sectors_ = 0;
+    double latest_back_ = 0;
+    SimResult result_;
+};
+
+}  // namespace
+
+SimResult simulate_multiprocessor(const BlockTraces& traces, const MultiprocessorRates& rates,
+                                  const std::vector<SiteTraffic>& traffic) {
+    return MultiprocessorRun(traces, rates, traffic).run();
+}
+
+}  // namespace coalprof

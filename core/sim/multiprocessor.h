@@ -1,0 +1,64 @@
+// A multiprocessor and its share of L2 and of device memory, event by event: warps issue in order
+// on four schedulers and wait for what they loaded; each unit is a queue that serves one after the
+// other at its rate.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/sim/block_trace.h"
+
+namespace coalprof {
+
+// Cycles of a multiprocessor's clock.
+struct MultiprocessorRates {
+    double block_start = 0;      // between blocks that start
+    double block_latency = 0;    // from its start to the first instruction
+    double dependent_issue = 0;  // between instructions of one warp
+    double l1_pass = 0;
+    double shared_pass = 0;
+    double shared_latency = 0;
+    double l1_latency = 0;
+    double l2_latency = 0;    // of a load that hits there
+    double dram_latency = 0;  // more, of one that does not
+    double read_request = 0;  // of a line, on its way to L2
+    double sector = 0;        // of each sector on its way back
+    double write_request = 0;
+    double partial_write = 0;  // of a sector
+    double reduction = 0;      // of each sector
+    double dram_byte = 0;
+    double dram_write_byte = 0;
+    double l1_queue = 0;     // of accesses that wait for L1
+    double l2_queue = 0;     // of what L1 lacks
+    double join_cycles = 0;  // within which stores to one line go together
+    double crowd = 0;        // how much longer a queue is that is busy half of the time
+    std::uint32_t l1_lines = 0;
+    std::uint32_t resident_blocks = 1;
+    std::size_t cold_blocks = 0;  // whose hits do not count; 0: all count
+};
+
+// By site: bytes of device memory for each sector that is asked for.
+struct SiteTraffic {
+    double read_bytes = 0;
+    double write_bytes = 0;
+};
+
+enum class SimUnit : std::uint8_t { blocks, issue, integer, special, doubles, l1, l2, dram };
+inline constexpr std::size_t sim_units = 8;
+
+struct SimResult {
+    double cycles = 0;         // until the last block ends
+    std::vector<double> ends;  // of blocks
+    std::array<double, sim_units> busy{};
+    std::vector<double> load_sectors, hit_sectors;  // by site
+    // Of lines, by site; of stores those that have left, and all.
+    std::vector<double> read_requests, write_requests, write_sectors, stored_lines;
+};
+
+// Blocks of `traces` one after the other, as many at a time as fit.
+SimResult simulate_multiprocessor(const BlockTraces& traces, const MultiprocessorRates& rates,
+                                  const std::vector<SiteTraffic>& traffic);
+
+}  // namespace coalprof

@@ -1,0 +1,53 @@
+// What L2 keeps of accesses whose traffic is known.
+#include "core/sim/l2_stream.h"
+
+#include <gtest/gtest.h>
+
+namespace coalprof {
+namespace {
+
+constexpr double mib = 1 << 20;
+
+// `rounds` times over so many lines, whole or one sector of each.
+L2Sample rounds_over(std::uint64_t lines, int rounds, AccessKind kind, std::uint8_t sectors,
+                     std::uint8_t whole) {
+    L2Sample sample;
+    sample.blocks = sample.blocks_of_launch = 1;
+    for (int round = 0; round < rounds; ++round)
+        for (std::uint64_t line = 0; line < lines; ++line)
+            sample.accesses.push_back({.order = 0,
+                                       .line = line,
+                                       .site = 0,
+                                       .kind = kind,
+                                       .sectors = sectors,
+                                       .whole = whole,
+                                       .bytes = 4});
+    return sample;
+}
+L2Traffic traffic_of(L2Sample sample, double l2_bytes, double dirty_bytes = 0) {
+    return replay_l2(sample, {.bytes = l2_bytes, .most_dirty_bytes = dirty_bytes}, 1);
+}
+
+TEST(L2Replay, reads_once_what_fits_and_again_what_does_not) {
+    const std::uint64_t lines = 8192;  // 1 MiB
+    const L2Sample twice = rounds_over(lines, 2, AccessKind::load, 0xF, 0xF);
+    EXPECT_DOUBLE_EQ(traffic_of(twice, 2 * mib).read_bytes, mib);
+    EXPECT_GT(traffic_of(twice, mib / 4).read_bytes, 1.9 * mib);
+}
+
+TEST(L2Replay, fetches_64_bytes_for_a_sector) {
+    const L2Sample sectors = rounds_over(1000, 1, AccessKind::load, 0x1, 0x1);
+    EXPECT_DOUBLE_EQ(traffic_of(sectors, mib).read_bytes, 64'000);
+}
+
+TEST(L2Replay, reads_what_is_written_in_part_and_keeps_some_of_it_dirty) {
+    const L2Sample whole = rounds_over(8192, 1, AccessKind::store, 0xF, 0xF);
+    EXPECT_DOUBLE_EQ(traffic_of(whole, mib / 4).read_bytes, 0);
+    EXPECT_DOUBLE_EQ(traffic_of(whole, mib / 4).write_bytes, mib);
+    EXPECT_DOUBLE_EQ(traffic_of(whole, mib / 4, mib / 8).write_bytes, mib * 7 / 8);
+    const L2Sample parts = rounds_over(8192, 1, AccessKind::store, 0xF, 0);
+    EXPECT_GT(traffic_of(parts, mib / 4).read_bytes, 0.7 * mib);
+}
+
+}  // namespace
+}  // namespace coalprof

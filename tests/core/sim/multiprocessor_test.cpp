@@ -1,0 +1,84 @@
+// A multiprocessor with blocks of which the answer is known.
+#include "core/sim/multiprocessor.h"
+
+#include <gtest/gtest.h>
+
+namespace coalprof {
+namespace {
+
+MultiprocessorRates rates_of_test() {
+    MultiprocessorRates rates;
+    rates.dependent_issue = 1;
+    rates.l1_pass = 1;
+    rates.shared_pass = 1;
+    rates.l1_latency = 30;
+    rates.l2_latency = 200;
+    rates.dram_latency = 300;
+    rates.read_request = 1;
+    rates.sector = 0.5;
+    rates.l1_queue = 1e9;
+    rates.l2_queue = 1e9;
+    rates.l1_lines = 1024;
+    return rates;
+}
+
+// A warp that loads so many lines one after the other, each waiting for the one before or not.
+BlockTraces chain(std::uint32_t loads, bool waits, std::uint64_t stride) {
+    BlockTraces traces;
+    WarpEvents warp;
+    for (std::uint32_t i = 0; i < loads; ++i) {
+        warp.events.push_back({.unit = TraceUnit::load,
+                               .passes = 1,
+                               .number = i,
+                               .waits_for = waits ? i : 0,
+                               .first_line = i,
+                               .lines = 1,
+                               .cost = {.issued = 1}});
+        traces.lines.push_back({.line = i * stride, .sectors = 0xF, .whole = 0xF});
+    }
+    warp.events.push_back({.number = loads, .waits_for = loads});
+    traces.blocks.push_back({warp});
+    return traces;
+}
+
+double cycles_of(const BlockTraces& traces, const MultiprocessorRates& rates) {
+    return simulate_multiprocessor(traces, rates, {{}}).cycles;
+}
+
+TEST(SimulatedMultiprocessor, waits_for_each_load_that_the_next_one_depends_on) {
+    const double apart = cycles_of(chain(8, false, 1), rates_of_test());
+    const double chained = cycles_of(chain(8, true, 1), rates_of_test());
+    EXPECT_NEAR(apart, 200 + 8 * 2, 8);
+    EXPECT_NEAR(chained, 8 * 200, 40);
+}
+
+TEST(SimulatedMultiprocessor, finds_in_l1_what_was_loaded_before) {
+    const SimResult once = simulate_multiprocessor(chain(8, true, 0), rates_of_test(), {{}});
+    EXPECT_EQ(once.load_sectors[0], 32);
+    EXPECT_EQ(once.hit_sectors[0], 28);
+    EXPECT_EQ(once.read_requests[0], 1);
+    EXPECT_NEAR(once.cycles, 200 + 7 * 30, 30);
+}
+
+TEST(SimulatedMultiprocessor, loses_what_l1_has_no_place_for) {
+    BlockTraces twice = chain(64, false, 1);
+    const BlockTraces again = twice;
+    twice.blocks.push_back(again.blocks.front());
+    MultiprocessorRates rates = rates_of_test();
+    EXPECT_EQ(simulate_multiprocessor(twice, rates, {{}}).hit_sectors[0], 64 * 4);
+    rates.l1_lines = 32;
+    EXPECT_EQ(simulate_multiprocessor(twice, rates, {{}}).hit_sectors[0], 0);
+}
+
+TEST(SimulatedMultiprocessor, serves_no_faster_than_device_memory) {
+    MultiprocessorRates rates = rates_of_test();
+    rates.dram_byte = 0.5;
+    const BlockTraces traces = chain(100, false, 1);
+    const SimResult run = simulate_multiprocessor(traces, rates, {{.read_bytes = 32}});
+    EXPECT_GE(run.cycles, 100 * 128 * 0.5);
+    EXPECT_LT(run.cycles, 100 * 128 * 0.5 + 700);
+    EXPECT_DOUBLE_EQ(run.busy[static_cast<std::size_t>(SimUnit::dram)], 100 * 128 * 0.5);
+}
+
+}  // namespace
+}  // namespace coalprof
