@@ -288,8 +288,8 @@ void add_time(const Code& code, const KernelLaunch& launch, const LaunchMemory& 
     }
     L2Stream& stream = sinks.front().stream;
     for (std::size_t i = 1; i < sinks.size(); ++i) stream.add(sinks[i].stream);
-    for (const auto& [line, times] : stream.atomics())
-        totals.hottest_line = std::max(totals.hottest_line, static_cast<double>(times) * scale);
+    totals.atomics_of_line = static_cast<double>(stream.most_atomics()) * scale;
+    totals.stores_of_line = static_cast<double>(stream.most_stores()) * scale;
     std::optional<Estimates> added =
         add_kernel_time(code, launch, memory, machine, stream, totals, point.predicted);
     if (!added) return;

@@ -191,6 +191,7 @@ class BlockRecorder : public AccessSink {
             wider.width_bytes = std::bit_ceil(width);
             const std::uint64_t before = last.passes;
             last.passes = std::max(before, shared_.count(wider).wavefronts);
+            now_->cost.issued -= 1;
             return last.passes - before;
         }
         constexpr std::size_t most_open = 64;

@@ -80,8 +80,8 @@ IssueCost cost_of_arithmetic(const PtxInstruction& one, const Fusions& fusions) 
     switch (one.opcode) {
         case Opcode::multiply_wide:
         case Opcode::multiply:
-            if (fusions.goes_into_sum(one)) return {};
-            return is_wide ? IssueCost{4, 4, 0, 0} : IssueCost{1, 1, 0, 0};
+            if (is_wide && one.opcode == Opcode::multiply) return {4.5f, 4.5f, 0, 0};
+            return fusions.goes_into_sum(one) ? IssueCost{} : IssueCost{1, 1, 0, 0};
         case Opcode::shift_left:
             if (fusions.goes_into_sum(one)) return {};
             break;
@@ -93,7 +93,7 @@ IssueCost cost_of_arithmetic(const PtxInstruction& one, const Fusions& fusions) 
             break;
     }
     if (one.type.kind == 'p') return {0.5f, 1, 0, 0};  // many are folded into comparisons
-    return is_wide ? IssueCost{1.5f, 2.5f, 0, 0} : IssueCost{1, 1.5f, 0, 0};
+    return is_wide ? IssueCost{1.75f, 3, 0, 0} : IssueCost{1, 1.5f, 0, 0};
 }
 
 IssueCost cost_of_memory(const PtxInstruction& one) {

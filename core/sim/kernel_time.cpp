@@ -145,7 +145,7 @@ Limit limit_of(SimUnit unit) {
     }
 }
 
-void set_limits(SimulatedTime& time, double start, double line) {
+void set_limits(SimulatedTime& time, double start, double line, Limit of_line) {
     const double inside = time.seconds - start;
     const auto busiest = std::ranges::max_element(time.busy_seconds);
     const auto unit = static_cast<SimUnit>(busiest - time.busy_seconds.begin());
@@ -153,7 +153,7 @@ void set_limits(SimulatedTime& time, double start, double line) {
     if (start > inside)
         time.limits = {Limit::start};
     else if (line > busy_enough * inside)
-        time.limits = {Limit::atomics};
+        time.limits = {of_line};
     else if (*busiest > busy_enough * inside)
         time.limits = {limit_of(unit)};
     else
@@ -170,8 +170,19 @@ struct Hold {
     double low = 1;
     double high = 1;
 };
-constexpr Hold hits{0.8, 1.6}, reads{0.5, 1.1}, writes{0.6, 1.05}, dram_reads{0.85, 1.2},
-    dram_writes{0.85, 1.2}, times{0.7, 1.9};
+constexpr Hold hits{0.8, 1.1}, read_requests{0.57, 1.2}, read_sectors{0.9, 1.22},
+    write_requests{0.8, 1.24}, write_sectors{0.92, 1.22}, dram_reads{0.88, 1.1},
+    dram_writes{0.9, 1.2};
+// By what limits them.
+constexpr std::array<Hold, limit_count> times{{{0.78, 1.25},  // start
+                                               {0.8, 1.2},    // blocks
+                                               {0.75, 1.45},  // instructions
+                                               {0.7, 2.06},   // latency
+                                               {0.56, 1.2},   // l1
+                                               {0.7, 2.3},    // l2
+                                               {0.83, 1.45},  // dram
+                                               {0.6, 1.7},    // same_line
+                                               {0.6, 1.7}}};  // atomics
 
 Estimates estimates_of(const SimulatedTime& time, const LaunchTotals& totals, const Rates& rates,
                        Readings& readings) {
@@ -189,16 +200,17 @@ Estimates estimates_of(const SimulatedTime& time, const LaunchTotals& totals, co
     };
     const double doubt = rates.cache_doubt;
     set(Counter::l1_hit_sectors, time.l1_hit_sectors, hits, doubt, 0);
-    set(Counter::l2_read_requests, time.l2_read_requests, reads, doubt, 0);
-    set(Counter::l2_read_sectors, time.l2_read_sectors, reads, doubt, 0);
-    set(Counter::l2_write_requests, time.l2_write_requests, writes, doubt, 0);
-    set(Counter::l2_write_sectors, time.l2_write_sectors, writes, doubt, 0);
+    set(Counter::l2_read_requests, time.l2_read_requests, read_requests, doubt, 0);
+    set(Counter::l2_read_sectors, time.l2_read_sectors, read_sectors, doubt, 0);
+    set(Counter::l2_write_requests, time.l2_write_requests, write_requests, doubt, 0);
+    set(Counter::l2_write_sectors, time.l2_write_sectors, write_sectors, doubt, 0);
     // What other work leaves in L2 is read and written beside the launch.
     constexpr double other_work = 96 << 10;
     set(Counter::dram_read_bytes, time.dram_read_bytes, dram_reads, doubt * sampled, other_work);
     set(Counter::dram_write_bytes, time.dram_write_bytes, dram_writes, doubt * sampled,
         time.dirty_bytes);
-    set(Counter::duration_seconds, time.seconds, times, rates.doubt, 0);
+    set(Counter::duration_seconds, time.seconds,
+        times[static_cast<std::size_t>(time.limits.front())], rates.doubt, 0);
     estimates.limits = time.limits;
     return estimates;
 }
@@ -219,7 +231,9 @@ SimulatedTime time_of(LaunchModel& model, const SimRates& rates) {
     time.dram_write_bytes = l2.write_bytes * model.totals.sampled;
     set_l1(time, model, simulated);
     const double cycles = cycles_of_all(model, simulated);
-    const double line = model.totals.hottest_line / rates.line_reductions_per_second;
+    const double atomics = model.totals.atomics_of_line / rates.line_reductions_per_second;
+    const double stores = model.totals.stores_of_line / rates.line_stores_per_second;
+    const double line = std::max(atomics, stores);
     const double scale = cycles / std::max(simulated.cycles, 1.0);
     for (std::size_t i = 0; i < sim_units; ++i)
         time.busy_seconds[i] = simulated.busy[i] * scale / rates.clock_hertz;
@@ -228,7 +242,8 @@ SimulatedTime time_of(LaunchModel& model, const SimRates& rates) {
                   static_cast<double>(model.blocks);
     const double last = longest_cycles(model, rates, traffic, cycles);
     time.seconds = rates.start_seconds + std::max(std::max(cycles, last) / rates.clock_hertz, line);
-    set_limits(time, rates.start_seconds, line);
+    set_limits(time, rates.start_seconds, line,
+               atomics >= stores ? Limit::atomics : Limit::same_line);
     return time;
 }
 
@@ -236,12 +251,6 @@ std::uint64_t blocks_at_once(const Code& code, const KernelLaunch& launch, const
     return std::uint64_t{places_of(code, launch, machine).resident} *
            (machine.board ? machine.board->multiprocessors : 132);
 }
-
-#ifdef COALPROF_SIM_DUMP
-}
-#include "/tmp/dump_model.inc"
-namespace coalprof {
-#endif
 
 std::optional<Estimates> add_kernel_time(const Code& code, const KernelLaunch& launch,
                                          const LaunchMemory& memory, const Machine& machine,
@@ -265,9 +274,6 @@ std::optional<Estimates> add_kernel_time(const Code& code, const KernelLaunch& l
     model.l1_kib = places.l1_kib;
     model.registers = registers_of(code);
     for (const PtxSite& site : code.sites) model.kinds.push_back(site.kind);
-#ifdef COALPROF_SIM_DUMP
-    dump_model(model);
-#endif
     return estimates_of(time_of(model, rates->sim), totals, *rates, readings);
 }
 

@@ -21,8 +21,9 @@ namespace coalprof {
 struct LaunchTotals {
     std::vector<double> sectors;  // by Code::sites: of global memory
     std::vector<double> lines;    // likewise: requests to L2, if L1 kept nothing
-    double hottest_line = 0;      // sectors of atomics on one line
-    double sampled = 1;           // more than 1: of so many blocks one was executed
+    double atomics_of_line = 0;   // their sectors, on the line with most of them
+    double stores_of_line = 0;
+    double sampled = 1;  // more than 1: of so many blocks one was executed
 };
 
 // All that the time follows from.

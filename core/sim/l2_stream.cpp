@@ -58,7 +58,10 @@ void L2Stream::take(std::uint32_t site, const WarpAccess& access, const Growth& 
                     const BlockBox& box) {
     const std::uint32_t sequence = sequence_[warp_]++;
     box_ = box;
-    if (!is_load_or_store(access.kind)) count_atomics(access, growth, box);
+    if (!is_load_or_store(access.kind))
+        count_lines(atomics_, access, growth, box);
+    else if (access.kind == AccessKind::store)
+        count_lines(stores_, access, growth, box);
     const auto width = std::uint64_t{launch_.grid[0]}, plane = width * launch_.grid[1];
     // By where the first address of a block lies in its line.
     std::array<std::unique_ptr<LinesOfWarp>, line_bytes> shifted;
@@ -100,12 +103,28 @@ void L2Stream::take(std::uint32_t site, const WarpAccess& access, const Growth& 
         }
 }
 
-void L2Stream::count_atomics(const WarpAccess& access, const Growth& growth, const BlockBox& box) {
-    constexpr std::size_t few = 4096;
-    if (atomics_.size() > few) return;  // no line has many of them
+// Of lines that many come to: these are among the first ones.
+void L2Stream::count_lines(LineCounts& counts, const WarpAccess& access, const Growth& growth,
+                           const BlockBox& box) {
+    constexpr std::size_t most_lines = 4096;
+    constexpr std::uint32_t few = 4;
     const std::uint64_t times = dimensions_of(growth) == 0 ? box.blocks() : 1;
-    for (const LineTouch& one : LinesOfWarp(access))
-        atomics_[one.line] += times * static_cast<std::uint64_t>(std::popcount(one.sectors));
+    const LinesOfWarp lines(access);
+    if (access.kind == AccessKind::store && lines.size() > few) return;
+    for (const LineTouch& one : lines) {
+        const auto sectors = static_cast<std::uint64_t>(std::popcount(one.sectors));
+        const std::uint64_t more = access.kind == AccessKind::store ? times : times * sectors;
+        if (counts.size() < most_lines)
+            counts[one.line] += more;
+        else if (const auto found = counts.find(one.line); found != counts.end())
+            found->second += more;
+    }
+}
+
+std::uint64_t L2Stream::most_of(const LineCounts& counts) {
+    std::uint64_t most = 0;
+    for (const auto& [line, times] : counts) most = std::max(most, times);
+    return most;
 }
 
 // Half of the lines go.
@@ -150,6 +169,7 @@ void L2Stream::add(L2Stream& other) {
     is_cut_ = is_cut_ || other.is_cut_;
     std::erase_if(kept_, [&](const L2Access& one) { return !is_sampled(one.line); });
     for (const auto& [line, times] : other.atomics_) atomics_[line] += times;
+    for (const auto& [line, times] : other.stores_) stores_[line] += times;
 }
 
 namespace {

@@ -48,8 +48,9 @@ class L2Stream {
     void add(L2Stream& other);
 
     L2Sample sample();  // moves them out
-    // Accesses of atomics to each line of few.
-    const std::unordered_map<std::uint64_t, std::uint64_t>& atomics() const { return atomics_; }
+    // On the line that has most of them: sectors of atomics, stores.
+    std::uint64_t most_atomics() const { return most_of(atomics_); }
+    std::uint64_t most_stores() const { return most_of(stores_); }
 
  private:
     static constexpr std::size_t most_kept = 120'000;
@@ -57,7 +58,10 @@ class L2Stream {
     std::uint64_t block_of(const L2Access& one) const {
         return (one.order >> 48) * blocks_at_once_ + (one.order & 0xFFFF'FFFF);
     }
-    void count_atomics(const WarpAccess& access, const Growth& growth, const BlockBox& box);
+    using LineCounts = std::unordered_map<std::uint64_t, std::uint64_t>;
+    static void count_lines(LineCounts& counts, const WarpAccess& access, const Growth& growth,
+                            const BlockBox& box);
+    static std::uint64_t most_of(const LineCounts& counts);
     void thin();
 
     KernelLaunch launch_;
@@ -74,7 +78,7 @@ class L2Stream {
     double accesses_ = 0, warps_ = 0;
     std::vector<L2Access> kept_;
     std::size_t attempt_ = 0;  // where those of the attempt begin
-    std::unordered_map<std::uint64_t, std::uint64_t> atomics_;
+    LineCounts atomics_, stores_;
 };
 
 // Traffic of device memory.
