@@ -82,6 +82,22 @@ std::vector<SiteTraffic> traffic_of_sites(const L2Traffic& l2) {
     return sites;
 }
 
+// What was followed, of all that the launch asks for; less what stays dirty when it ends.
+void set_dram(SimulatedTime& time, const LaunchTotals& totals, L2Traffic& l2, double dirty_bytes) {
+    for (std::size_t i = 0; i < totals.sectors.size(); ++i) {
+        const double followed = l2.sectors_of_site[i];
+        if (followed == 0) continue;
+        // Sectors of atomics are not always known.
+        const double times =
+            totals.sectors[i] > 0 ? totals.sectors[i] / followed : totals.sampled;
+        time.dram_read_bytes += l2.read_bytes_of_site[i] * times;
+        time.dram_write_bytes += l2.write_bytes_of_site[i] * times;
+    }
+    const double leaves = std::max(0.0, time.dram_write_bytes - dirty_bytes);
+    for (double& one : l2.write_bytes_of_site) one *= leaves / std::max(1.0, time.dram_write_bytes);
+    time.dram_write_bytes = leaves;
+}
+
 // What the traced blocks did, of all that the launch does.
 void set_l1(SimulatedTime& time, const LaunchModel& model, const SimResult& simulated) {
     for (std::size_t i = 0; i < model.kinds.size(); ++i) {
@@ -221,14 +237,13 @@ SimulatedTime time_of(LaunchModel& model, const SimRates& rates) {
     const L2Sizes sizes{
         .bytes = rates.l2_share * static_cast<double>(model.l2_bytes),
         .most_dirty_bytes = rates.dirty_share * static_cast<double>(model.l2_bytes)};
-    const L2Traffic l2 = replay_l2(model.l2, sizes, model.kinds.size());
+    L2Traffic l2 = replay_l2(model.l2, sizes, model.kinds.size());
+    SimulatedTime time;
+    set_dram(time, model.totals, l2, sizes.most_dirty_bytes);
     const std::vector<SiteTraffic> traffic = traffic_of_sites(l2);
     SimResult simulated =
         simulate_multiprocessor(model.traces, rates_of_one(model, rates), traffic);
-    SimulatedTime time;
     time.dirty_bytes = sizes.most_dirty_bytes / 2;
-    time.dram_read_bytes = l2.read_bytes * model.totals.sampled;
-    time.dram_write_bytes = l2.write_bytes * model.totals.sampled;
     set_l1(time, model, simulated);
     const double cycles = cycles_of_all(model, simulated);
     const double atomics = model.totals.atomics_of_line / rates.line_reductions_per_second;

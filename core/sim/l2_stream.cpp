@@ -28,9 +28,11 @@ L2Stream::L2Stream(const KernelLaunch& launch, std::uint64_t blocks_at_once, std
       blocks_at_once_(std::max<std::uint64_t>(1, blocks_at_once)),
       sequence_((launch.threads() + warp_lanes - 1) / warp_lanes) {
     // Enough for any L2, and some milliseconds.
-    constexpr std::uint64_t most_accesses = 400'000;
+    constexpr std::uint64_t most_accesses = 400'000, fewest_of_warp = 64;
     block_limit_ = std::max(blocks_at_once_,
                             most_accesses / (sequence_.size() * std::max<std::size_t>(1, sites)));
+    sequence_limit_ = std::max(
+        fewest_of_warp, 2 * most_accesses / (std::min(blocks_, block_limit_) * sequence_.size()));
 }
 
 L2Sample L2Stream::sample() {
@@ -58,6 +60,8 @@ void L2Stream::take(std::uint32_t site, const WarpAccess& access, const Growth& 
                     const BlockBox& box) {
     const std::uint32_t sequence = sequence_[warp_]++;
     box_ = box;
+    // Longer loops go on alike.
+    if (sequence >= sequence_limit_ && box.blocks() > 1) return;
     if (!is_load_or_store(access.kind))
         count_lines(atomics_, access, growth, box);
     else if (access.kind == AccessKind::store)
@@ -352,19 +356,12 @@ L2Traffic replay_l2(L2Sample& sample, const L2Sizes& sizes, std::size_t sites) {
         const double counted =
             static_cast<double>(sample.blocks) - static_cast<double>(first_blocks);
         add_times(all, second, rest / std::max(1.0, counted));
-        all.is_whole = false;
     }
     L2Traffic scaled;
     scaled.read_bytes_of_site.resize(sites);
     scaled.write_bytes_of_site.resize(sites);
     scaled.sectors_of_site.resize(sites);
-    scaled.is_whole = all.is_whole;
     add_times(scaled, all, 1 / sample.share);
-    // So much stays dirty when the launch ends.
-    const double written = std::max(0.0, scaled.write_bytes - sizes.most_dirty_bytes);
-    for (double& one : scaled.write_bytes_of_site)
-        one *= written / std::max(1.0, scaled.write_bytes);
-    scaled.write_bytes = written;
     return scaled;
 }
 

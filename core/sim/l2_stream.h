@@ -68,7 +68,8 @@ class L2Stream {
     std::uint64_t blocks_;
     std::uint64_t blocks_at_once_;
     std::uint64_t block_limit_ = ~std::uint64_t{0};
-    bool is_cut_ = false;         // blocks from the limit on were left out
+    bool is_cut_ = false;  // blocks from the limit on were left out
+    std::uint64_t sequence_limit_ = ~std::uint64_t{0};
     std::uint32_t halvings_ = 0;  // of the share of lines
     std::uint32_t warp_ = 0;
     std::vector<std::uint32_t> sequence_;  // accesses of each warp so far
@@ -88,7 +89,6 @@ struct L2Traffic {
     std::vector<double> read_bytes_of_site;  // by Code::sites
     std::vector<double> write_bytes_of_site;
     std::vector<double> sectors_of_site;  // that came to L2, those that L1 would have kept too
-    bool is_whole = true;                 // every block was gone through
 };
 struct L2Sizes {
     double bytes = 0;

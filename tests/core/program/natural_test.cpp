@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/kernel/kernel_points.h"
 #include "core/program/sample_kernels.h"
 #include "fewer_cases.h"
 #include "test_data.h"
@@ -58,6 +59,7 @@ struct NaturalLaunch {
     std::array<std::uint32_t, 3> block;
     std::vector<std::string> arguments;
     std::array<std::uint64_t, 4> counted;  // load requests and sectors, store requests and sectors
+    double seconds = 0, dram_read_bytes = 0, l1_hit_sectors = 0;
 };
 
 std::vector<NaturalLaunch> natural_launches() {
@@ -67,9 +69,18 @@ std::vector<NaturalLaunch> natural_launches() {
     std::getline(lines, line);
     while (std::getline(lines, line)) {
         const auto fields = split(line, ',');
-        NaturalLaunch one{
-            fields[0], dimensions(fields[1]), dimensions(fields[2]), split(fields[3], ' '), {}};
+        NaturalLaunch one{fields[0],
+                          dimensions(fields[1]),
+                          dimensions(fields[2]),
+                          split(fields[3], ' '),
+                          {},
+                          0,
+                          0,
+                          0};
         for (std::size_t i = 0; i < 4; ++i) one.counted[i] = std::stoull(fields[4 + i]);
+        one.seconds = std::stod(fields[8]);
+        one.dram_read_bytes = std::stod(fields[9]);
+        one.l1_hit_sectors = std::stod(fields[10]);
         all.push_back(one);
     }
     return all;
@@ -129,6 +140,36 @@ TEST(Kernels, as_people_write_them_ask_for_what_an_h100_counted) {
             << launch.kernel;
     }
     EXPECT_EQ(judged, 23u);
+}
+
+// No rate was fitted to these. Those that take longest to execute are left out.
+TEST(Kernels, as_people_write_them_take_about_as_long_as_on_an_h100) {
+    const std::string text = text_of_file("natural.ptx");
+    const PtxModule module = read_module(text, "natural.ptx");
+    std::vector<double> factors;
+    for (const NaturalLaunch& launch : natural_launches()) {
+        constexpr std::array<std::string_view, 9> quick{
+            "aos_update", "column_pack", "conv3x3",         "reverse",    "rgb2gray",
+            "saxpy4",     "stencil5",    "transpose_naive", "wrong_order"};
+        if (std::ranges::find(quick, launch.kernel) == quick.end()) continue;
+        Code code = make_code(module, *kernel_named(module, launch.kernel));
+        BoundLaunch bound = bind(code, launch);
+        const KernelResult result =
+            predict_kernel(code, bound.launch, bound.memory, find_machine("h100"), {}, 1);
+        const Readings& predicted = result.points.front().predicted;
+        const double seconds = number_in(predicted[Counter::duration_seconds]);
+        factors.push_back(std::max(seconds / launch.seconds, launch.seconds / seconds));
+        EXPECT_LT(factors.back(), 1.6) << launch.kernel;
+        EXPECT_NEAR(number_in(predicted[Counter::dram_read_bytes]), launch.dram_read_bytes,
+                    0.1 * launch.dram_read_bytes)
+            << launch.kernel;
+        EXPECT_NEAR(number_in(predicted[Counter::l1_hit_sectors]), launch.l1_hit_sectors,
+                    0.02 * launch.l1_hit_sectors)
+            << launch.kernel;
+    }
+    ASSERT_EQ(factors.size(), 9u);
+    std::ranges::sort(factors);
+    EXPECT_LT(factors[4], 1.2);
 }
 
 // Small grids of odd sizes, so that blocks at the ends differ.
