@@ -9,8 +9,8 @@
 
 #include "core/machine/machine.h"
 #include "core/machine/sim_rates.h"
-#include "core/result/estimates.h"
 #include "core/result/reading.h"
+#include "core/result/result.h"
 #include "core/sim/block_trace.h"
 #include "core/sim/l2_stream.h"
 #include "core/sim/multiprocessor.h"
