@@ -88,8 +88,7 @@ void set_dram(SimulatedTime& time, const LaunchTotals& totals, L2Traffic& l2, do
         const double followed = l2.sectors_of_site[i];
         if (followed == 0) continue;
         // Sectors of atomics are not always known.
-        const double times =
-            totals.sectors[i] > 0 ? totals.sectors[i] / followed : totals.sampled;
+        const double times = totals.sectors[i] > 0 ? totals.sectors[i] / followed : totals.sampled;
         time.dram_read_bytes += l2.read_bytes_of_site[i] * times;
         time.dram_write_bytes += l2.write_bytes_of_site[i] * times;
     }
