@@ -12,11 +12,6 @@ namespace {
 constexpr std::size_t most_events = 60'000;
 constexpr std::size_t most_lines = 400'000;
 
-bool is_control_flow(Opcode opcode) {
-    return opcode == Opcode::branch || opcode == Opcode::branch_table || opcode == Opcode::exit ||
-           opcode == Opcode::trap;
-}
-
 // What is known of the code before it is executed.
 class CodeFlow {
  public:
