@@ -13,142 +13,11 @@ namespace coalprof {
 namespace {
 
 // The key is the enumerator's own name, so that the two cannot drift apart.
-#define COUNTER(name, unit, meaning) \
-    CounterInfo { Counter::name, #name, Unit::unit, Unit::unit != Unit::second, meaning }
-
-// clang-format off
-#define ACCESS_COUNTERS(kind, noun) \
-    COUNTER(kind##_requests, one, \
-            "Warp instructions (" noun ") sent to L1 with at least one active lane."), \
-    COUNTER(kind##_sectors, sector, \
-            "32-byte sectors that the " noun " had to look up in L1."), \
-    COUNTER(kind##_lines, line, \
-            "128-byte lines that the " noun " touched: one tag each, of atomics one a packet."), \
-    COUNTER(kind##_unique_bytes, byte, \
-            "Distinct bytes that the " noun " touched, counted once per warp instruction.") \
-        .neither_is_better(), \
-    COUNTER(kind##_ideal_sectors, sector, \
-            "The fewest sectors that the width and the active lanes of the " noun " allow.") \
-        .neither_is_better(), \
-    COUNTER(kind##_sectors_per_request, sector, \
-            "Sectors of the " noun " divided by their requests.") \
-        .ratio_of(Counter::kind##_sectors, Counter::kind##_requests), \
-    COUNTER(kind##_excess_sectors, sector, \
-            "Sectors of the " noun " above the ideal ones."), \
-    COUNTER(kind##_excess, ratio, \
-            "Excess sectors of the " noun " divided by the ideal ones; 0 is the best.") \
-        .ratio_of(Counter::kind##_excess_sectors, Counter::kind##_ideal_sectors), \
-    COUNTER(kind##_bytes_per_sector, byte, \
-            "Distinct bytes of the " noun " divided by their sectors; 32 is the best.") \
-        .ratio_of(Counter::kind##_unique_bytes, Counter::kind##_sectors).more_is_better(), \
-    COUNTER(kind##_efficiency, ratio, \
-            "Share of each 32-byte sector that the " noun " used, from 0 to 1.") \
-        .ratio_of(Counter::kind##_unique_bytes, Counter::kind##_sectors, sector_bytes) \
-        .more_is_better(), \
-    COUNTER(kind##_tag_wavefronts, one, \
-            "Passes of the " noun " through the tag stage of L1."), \
-    COUNTER(kind##_data_wavefronts, one, \
-            "Passes of the " noun " through the data stage of L1."), \
-    COUNTER(kind##_transactions, one, \
-            "Memory transactions of the " noun " on machines before compute capability 7.0."), \
-    COUNTER(kind##_transaction_bytes, byte, \
-            "Bytes that those transactions of the " noun " moved.")
-
+#define COUNTER(name, unit, meaning, ...) \
+    CounterInfo{Counter::name, #name, Unit::unit, Unit::unit != Unit::second, meaning} __VA_ARGS__,
 constexpr std::array<CounterInfo, counter_count> table{{
-    ACCESS_COUNTERS(load, "global loads"),
-    ACCESS_COUNTERS(store, "global stores"),
-    ACCESS_COUNTERS(atomic, "atomics with a result"),
-    ACCESS_COUNTERS(reduce, "reductions"),
-    COUNTER(l1_hit_sectors, sector,
-            "Sectors of global loads that were found in L1.")
-        .estimated().more_is_better(),
-    COUNTER(l2_read_requests, one,
-            "Read requests from L1 to L2, each for up to four sectors of one line.")
-        .estimated(),
-    COUNTER(l2_read_sectors, sector,
-            "Sectors that L1 read from L2.")
-        .estimated(),
-    COUNTER(l2_write_requests, one,
-            "Write requests from L1 to L2, each for up to four sectors of one line.")
-        .estimated(),
-    COUNTER(l2_write_sectors, sector,
-            "Sectors that L1 wrote to L2.")
-        .estimated(),
-    COUNTER(l2_atomic_requests, one,
-            "Requests from L1 to L2 for atomics with a result."),
-    COUNTER(l2_atomic_sectors, sector,
-            "Sectors that those atomics worked on in L2."),
-    COUNTER(l2_reduce_requests, one,
-            "Requests from L1 to L2 for reductions, atomics whose result is unused."),
-    COUNTER(l2_reduce_sectors, sector,
-            "Sectors that those reductions worked on in L2."),
-    COUNTER(dram_read_bytes, byte,
-            "Bytes read from device memory.")
-        .estimated(),
-    COUNTER(dram_write_bytes, byte,
-            "Bytes written to device memory while the kernel ran.")
-        .estimated(),
-    COUNTER(shared_load_requests, one,
-            "Warp instructions that read shared memory."),
-    COUNTER(shared_load_wavefronts, one,
-            "Passes that the reads of shared memory took."),
-    COUNTER(shared_load_conflicts, one,
-            "Passes of reads above those that the width needs without bank conflicts."),
-    COUNTER(shared_load_conflict_degree, one,
-            "Passes of reads for each request: 1 without conflicts (2 and 4 for lanes of 8 and 16 bytes; on 1.x twice that), "
-            "n times that in an n-way bank conflict.")
-        .ratio_of(Counter::shared_load_wavefronts, Counter::shared_load_requests),
-    COUNTER(shared_store_requests, one,
-            "Warp instructions that wrote shared memory."),
-    COUNTER(shared_store_wavefronts, one,
-            "Passes that the writes of shared memory took."),
-    COUNTER(shared_store_conflicts, one,
-            "Passes of writes above those that the width needs without bank conflicts."),
-    COUNTER(shared_store_conflict_degree, one,
-            "Passes of writes for each request: 1 without conflicts (2 and 4 for lanes of 8 and 16 bytes; on 1.x twice that), "
-            "n times that in an n-way bank conflict.")
-        .ratio_of(Counter::shared_store_wavefronts, Counter::shared_store_requests),
-    COUNTER(shared_atomic_requests, one,
-            "Warp instructions that were atomics on shared memory."),
-    COUNTER(shared_atomic_wavefronts, one,
-            "Passes that the atomics on shared memory took."),
-    COUNTER(shared_atomic_conflict_degree, one,
-            "Passes of those atomics for each request.")
-        .ratio_of(Counter::shared_atomic_wavefronts, Counter::shared_atomic_requests),
-    COUNTER(constant_requests, one,
-            "Passes through the constant cache: one per distinct address in a warp."),
-    COUNTER(local_load_requests, one,
-            "Warp instructions that read local memory (spills, indexed private arrays)."),
-    COUNTER(local_load_sectors, sector,
-            "32-byte sectors of the reads of local memory."),
-    COUNTER(local_store_requests, one,
-            "Warp instructions that wrote local memory."),
-    COUNTER(local_store_sectors, sector,
-            "32-byte sectors of the writes of local memory."),
-    COUNTER(texture_requests, one,
-            "Warp instructions that fetched global memory through a texture."),
-    COUNTER(texture_sectors, sector,
-            "32-byte sectors that those fetches had to look up in L1."),
-    COUNTER(texture_hit_sectors, sector,
-            "Sectors of those fetches that were found in L1.")
-        .more_is_better(),
-    COUNTER(duration_seconds, second,
-            "Time of one launch: the median of the repetitions; predicted, an estimate.")
-        .estimated(),
-    COUNTER(useful_bytes, byte,
-            "Bytes that the algorithm needs: width times active lanes, all instructions together.")
-        .neither_is_better(),
-    COUNTER(bandwidth_bytes_per_second, byte_per_second,
-            "Useful bytes divided by the duration.")
-        .ratio_of(Counter::useful_bytes, Counter::duration_seconds).estimated().more_is_better(),
-    COUNTER(bandwidth_share, ratio,
-            "Bandwidth over this GPU's own ceiling: its reading where a launch only reads, else its "
-            "copying.")
-        .ratio_of(Counter::bandwidth_bytes_per_second, std::nullopt).more_is_better(),
+#include "core/result/counters.inc"
 }};
-// clang-format on
-
-#undef ACCESS_COUNTERS
 #undef COUNTER
 
 constexpr std::array<std::string_view, access_kinds.size()> kind_names{"load", "store", "atomic",
@@ -169,13 +38,6 @@ constexpr std::array<std::string_view, access_field_count> field_names{
     "transactions",
     "transaction_bytes",
 };
-
-constexpr bool follows_the_enum() {
-    for (std::size_t i = 0; i < table.size(); ++i)
-        if (table[i].counter != static_cast<Counter>(i)) return false;
-    return true;
-}
-static_assert(follows_the_enum(), "a counter is missing from the table or out of order");
 
 constexpr bool is_key(std::string_view key, std::string_view kind, std::string_view field) {
     return key.size() == kind.size() + 1 + field.size() && key.starts_with(kind) &&

@@ -1,4 +1,4 @@
-// The one vocabulary of counters. Keys, units and meanings stand in one table (counter.cpp); every
+// The one vocabulary of counters. Keys, units and meanings stand in one table (counters.inc); every
 // format, `coalprof counters`, --counters and the collector's metric table read it.
 #pragma once
 
@@ -13,42 +13,16 @@
 
 namespace coalprof {
 
-// The order is the order of every output. The first 56 repeat one block per AccessKind, so that
-// access_counter() can compute them; counter.cpp asserts that the table follows.
 enum class Counter : std::uint8_t {
-    // clang-format off
-    load_requests, load_sectors, load_lines, load_unique_bytes, load_ideal_sectors,
-    load_sectors_per_request, load_excess_sectors, load_excess, load_bytes_per_sector,
-    load_efficiency, load_tag_wavefronts, load_data_wavefronts, load_transactions,
-    load_transaction_bytes,
-    store_requests, store_sectors, store_lines, store_unique_bytes, store_ideal_sectors,
-    store_sectors_per_request, store_excess_sectors, store_excess, store_bytes_per_sector,
-    store_efficiency, store_tag_wavefronts, store_data_wavefronts, store_transactions,
-    store_transaction_bytes,
-    atomic_requests, atomic_sectors, atomic_lines, atomic_unique_bytes, atomic_ideal_sectors,
-    atomic_sectors_per_request, atomic_excess_sectors, atomic_excess, atomic_bytes_per_sector,
-    atomic_efficiency, atomic_tag_wavefronts, atomic_data_wavefronts, atomic_transactions,
-    atomic_transaction_bytes,
-    reduce_requests, reduce_sectors, reduce_lines, reduce_unique_bytes, reduce_ideal_sectors,
-    reduce_sectors_per_request, reduce_excess_sectors, reduce_excess, reduce_bytes_per_sector,
-    reduce_efficiency, reduce_tag_wavefronts, reduce_data_wavefronts, reduce_transactions,
-    reduce_transaction_bytes,
-    l1_hit_sectors,
-    l2_read_requests, l2_read_sectors, l2_write_requests, l2_write_sectors,
-    l2_atomic_requests, l2_atomic_sectors, l2_reduce_requests, l2_reduce_sectors,
-    dram_read_bytes, dram_write_bytes,
-    shared_load_requests, shared_load_wavefronts, shared_load_conflicts,
-    shared_load_conflict_degree,
-    shared_store_requests, shared_store_wavefronts, shared_store_conflicts,
-    shared_store_conflict_degree,
-    shared_atomic_requests, shared_atomic_wavefronts, shared_atomic_conflict_degree,
-    constant_requests,
-    local_load_requests, local_load_sectors, local_store_requests, local_store_sectors,
-    texture_requests, texture_sectors, texture_hit_sectors,
-    duration_seconds, useful_bytes, bandwidth_bytes_per_second, bandwidth_share,
-    // clang-format on
+#define COUNTER(name, ...) name,
+#include "core/result/counters.inc"
+#undef COUNTER
 };
-inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::bandwidth_share) + 1;
+inline constexpr std::size_t counter_count = 0
+#define COUNTER(name, ...) +1
+#include "core/result/counters.inc"
+#undef COUNTER
+    ;
 
 enum class AccessField : std::uint8_t {
     requests,
