@@ -178,7 +178,11 @@ class Kernel(Case):
         # Stores of y are what col holds for later blocks; were they apart, zeros would be loaded.
         apart = self.predict(*LAUNCH, "--arg", "col=i32[256]=iota")["points"][0]["predicted"]
         shared = self.predict(*LAUNCH, "--arg", "col=i32[256]=iota", "--arg", "x=col", "--arg", "y=col")
-        self.assertEqual(shared["points"][0]["predicted"], apart)
+        together = shared["points"][0]["predicted"]
+        for counter in ("load_sectors", "load_requests", "store_sectors"):
+            self.assertEqual(together[counter], apart[counter])
+        # One array of 1 KiB is read twice where two were read once.
+        self.assertEqual((together["dram_read_bytes"], apart["dram_read_bytes"]), (1024, 2048))
         self.assertIn("no array of its own",
                       self.refuse("kernel", "-", *LAUNCH, "--arg", "x=y", "--arg", "y=x", stdin=GATHER).err_text)
 

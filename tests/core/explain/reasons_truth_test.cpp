@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <map>
 
@@ -76,6 +77,7 @@ class Claims {
                 EXPECT_GT(facts_.runs(), 1u);
                 EXPECT_LT(*facts_.used_counts().begin(), 32u);
                 something_is_lost();
+                if (says("Threads stand in rows")) return narrow_rows();
                 why_lanes();
                 why(facts_.runs(), facts_.sectors(), facts_.sectors_needed(), facts_.bytes.size());
                 return mend(32);
@@ -102,7 +104,7 @@ class Claims {
         if (says("carries only")) {
             EXPECT_EQ(facts_.used_counts().size(), 1u);
         }
-        if (says("Neighbouring lanes are")) neighbours_keep_their_distance();
+        if (says("Neighbouring lanes are") && !says("next row")) neighbours_keep_their_distance();
     }
     bool says(std::string_view words) const {
         return reasons_.why.find(words) != std::string::npos;
@@ -148,13 +150,45 @@ class Claims {
         }
     }
     void strided() {
+        something_is_lost();
+        if (says("next row")) return strided_rows();
         ASSERT_EQ(facts_.distances().size(), 1u);
         const std::uint64_t distance = *facts_.distances().begin();
-        something_is_lost();
         why(distance, 32, *facts_.used_counts().rbegin());
+        mend_of_distance(distance);
+    }
+    void mend_of_distance(std::uint64_t distance) {
         const bool is_atomic =
             access_.kind == AccessKind::atomic || access_.kind == AccessKind::reduce;
         if (distance <= 16 && std::has_single_bit(distance) && !is_atomic) mend(distance);
+    }
+    // Lanes of a row, bytes from lane to lane, bytes from row to row.
+    std::array<std::uint64_t, 3> rows() const {
+        const std::vector<std::uint64_t>& at = facts_.addresses;
+        const std::uint64_t step = at[1] - at[0];
+        std::size_t lanes = 1;
+        while (lanes < at.size() && at[lanes] - at[lanes - 1] == step) ++lanes;
+        EXPECT_LT(lanes, at.size());
+        const std::uint64_t row_step = at[lanes] - at[0];
+        for (std::size_t i = 0; i < at.size(); ++i)
+            EXPECT_EQ(at[i] - at[0], i % lanes * step + i / lanes * row_step) << i;
+        const auto magnitude = [](std::uint64_t of) { return std::min(of, 0 - of); };
+        return {lanes, magnitude(step), magnitude(row_step)};
+    }
+    void strided_rows() {
+        const auto [lanes, lane_bytes, row_bytes] = rows();
+        why(lane_bytes, lanes, row_bytes, 32, *facts_.used_counts().rbegin());
+        EXPECT_EQ(reasons_.mend.find("Exchange x and y") != std::string::npos,
+                  lane_bytes > row_bytes);
+        if (lane_bytes <= row_bytes) mend_of_distance(lane_bytes);
+    }
+    void narrow_rows() {
+        const auto [lanes, lane_bytes, row_bytes] = rows();
+        const std::uint64_t width = access_.width_bytes;
+        EXPECT_EQ(lane_bytes, width);
+        EXPECT_LT(lanes * width, 32u);
+        why(lanes, lanes * width, row_bytes, 32, *facts_.used_counts().rbegin());
+        mend(32 / width, 32);
     }
     void scattered() {
         EXPECT_GT(facts_.distances().size(), 1u);
