@@ -169,6 +169,8 @@ class Decoder {
             frame.labels.try_emplace({label.scope, label.name}, &label);
         frame.entry_of_statement.resize(function.statements.size() + 1);
         std::vector<std::pair<std::size_t, const PtxStatement*>> branches;
+        // A rotated loop reads registers that statements below it set: those are known first.
+        for (const PtxStatement& one : function.statements) frame.arrays.take(one.text);
         for (std::size_t i = 0; i < function.statements.size(); ++i) {
             frame.entry_of_statement[i] = static_cast<std::uint32_t>(code_.instructions.size());
             const std::size_t first = code_.instructions.size();

@@ -17,12 +17,20 @@
 
 namespace coalprof {
 
+void ExecutionNotes::add(const KernelFault& fault) {
+    const auto place = [](const KernelFault& one) {
+        return std::array{one.block[2],  one.block[1],  one.block[0],
+                          one.thread[2], one.thread[1], one.thread[0]};
+    };
+    const auto known = std::ranges::find(faults, fault.instruction, &KernelFault::instruction);
+    if (known == faults.end())
+        faults.push_back(fault);
+    else if (place(fault) < place(*known))
+        *known = fault;
+}
+
 void ExecutionNotes::add(const ExecutionNotes& other) {
-    for (const KernelFault& fault : other.faults)
-        if (std::ranges::none_of(faults, [&](const KernelFault& one) {
-                return one.instruction == fault.instruction && one.kind == fault.kind;
-            }))
-            faults.push_back(fault);
+    for (const KernelFault& fault : other.faults) add(fault);
     for (const std::string& name : other.contents_missing)
         if (std::ranges::find(contents_missing, name) == contents_missing.end())
             contents_missing.push_back(name);
@@ -377,15 +385,14 @@ class Executor::Body {
     }
     void add_fault(const WarpState& warp, const PtxStep& step, KernelFault::Kind kind,
                    std::uint32_t lanes, std::uint64_t address, const std::string& array) {
-        if (is_known(step)) return;
-        known_faults_.push_back(step.instruction);
+        if (!is_known(step)) known_faults_.push_back(step.instruction);
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
-        attempt_.faults.push_back({.kind = kind,
-                                   .instruction = step.instruction,
-                                   .block = box_->first,
-                                   .thread = thread_of(launch_, warp.first_thread + lane),
-                                   .address = address,
-                                   .array = array});
+        attempt_.add(KernelFault{.kind = kind,
+                                 .instruction = step.instruction,
+                                 .block = box_->first,
+                                 .thread = thread_of(launch_, warp.first_thread + lane),
+                                 .address = address,
+                                 .array = array});
     }
 
     const StepCode& steps_;

@@ -40,11 +40,12 @@ struct KernelFault {
 
 // What one attempt at a box came to besides its accesses.
 struct ExecutionNotes {
-    std::vector<KernelFault> faults;  // the first of each instruction
+    std::vector<KernelFault> faults;  // of each instruction the first in the order of the launch
     // Names of arrays whose contents decided an address or a branch, though nobody gave them.
     std::vector<std::string> contents_missing;
     std::uint64_t steps = 0;  // warp instructions that were executed
     std::uint64_t warps = 0;
+    void add(const KernelFault& fault);
     void add(const ExecutionNotes& other);
 };
 

@@ -71,6 +71,7 @@ class Rewriter {
     void version();
     void declaration();
     void function(std::string_view header);
+    void know_pointers();
     void body_statement();
     void location();
     void take_address(const MemoryInstruction& instruction);
@@ -209,6 +210,7 @@ void Rewriter::function(std::string_view header) {
     registers_ = {};
     arrays_ = ArrayNames(entry == header.npos ? std::vector<std::string>()
                                               : parameters_in(header.substr(name)));
+    if (is_wanted_) know_pointers();
     location_ = {};
     inlined_at_.clear();
     copy_to(body);
@@ -220,6 +222,15 @@ void Rewriter::function(std::string_view header) {
         result_.text += ".maxntid 1024, 1, 1\n";
     copy_to(body + 1);
     depth_ = 1;
+}
+
+// A rotated loop reads registers that statements below it set: those are known first.
+void Rewriter::know_pointers() {
+    for (std::size_t at = 0; at < body_.size();) {
+        const std::size_t end = std::min(body_.find_first_of(";\n", at), body_.size());
+        arrays_.take(body_.substr(at, end - at));
+        at = end + 1;
+    }
 }
 
 void Rewriter::body_statement() {
