@@ -130,6 +130,7 @@ class KernelRun {
 ExitCode run_kernel_command(const KernelCommand& command, const Invocation& invocation) {
     const std::vector<Machine> machines = machines_of(command);
     if (command.list) return print_list(command, machines.front());
+    require_launch(command.kernel, command.grid, command.block, machines.front());
     const KernelAxes axes = kernel_axes(command.kernel, command.grid, command.block);
     const std::vector<KernelChoice> choices = choices_of(axes);
     std::optional<OutputFile> addresses;

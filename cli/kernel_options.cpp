@@ -149,6 +149,31 @@ std::string KernelFile::list() const {
     return text;
 }
 
+void require_launch(const KernelOptions& options, const std::string& grid, const std::string& block,
+                    const Machine& machine) {
+    if (!grid.empty() && !block.empty()) return;
+    const std::string bytes = read_ptx_source(options.file);
+    const KernelFile::Kernel kernel = KernelFile(options, bytes, machine).kernel();
+    std::vector<std::string> example{"coalprof", "kernel", options.file};
+    if (!options.name.empty()) example.push_back(options.name);
+    std::string missing;
+    const auto add = [&](const std::string& option, const std::string& given,
+                         const std::string& text, const std::string& value) {
+        if (given.empty()) missing += (missing.empty() ? "" : ", ") + text;
+        example.push_back(option);
+        example.push_back(given.empty() ? value : given);
+    };
+    add("--grid", grid, "--grid", "4096");
+    add("--block", block, "--block", "256");
+    for (const std::string& given : options.arguments) add("--arg", given, {}, {});
+    for (const MissingArgument& one : missing_arguments(
+             kernel.code, {.typed = options.arguments, .known_names = kernel.parameter_names}))
+        add("--arg", {}, one.text, one.example);
+    throw UsageError(fmt::format("kernel {}: its launch lacks {}",
+                                 printable(kernel_name(kernel.code.kernel)), printable(missing)),
+                     {}, UsageError::no_caret, printable(shell_words(example)));
+}
+
 KernelAxes kernel_axes(const KernelOptions& options, const std::string& grid,
                        const std::string& block) {
     if (grid.empty() || block.empty())

@@ -51,6 +51,10 @@ class KernelFile {
     std::vector<PtxModule> modules_;  // their views point into texts_
 };
 
+// Throws UsageError where grid or block is not given: all that the kernel's launch lacks, with a
+// command that has it.
+void require_launch(const KernelOptions& options, const std::string& grid, const std::string& block,
+                    const Machine& machine);
 // What is launched. Throws UsageError where grid or block is not given, or one does not fit.
 KernelAxes kernel_axes(const KernelOptions& options, const std::string& grid,
                        const std::string& block);

@@ -59,10 +59,28 @@ std::vector<std::string> types_of_source(const Code& code) {
     return types;
 }
 
+std::optional<std::size_t> parameter_named(const Code& code, const std::vector<std::string>& names,
+                                           const std::string& name) {
+    for (std::size_t i = 0; i < code.parameters.size(); ++i)
+        if ((i < names.size() && names[i] == name) || code.parameters[i].name == name) return i;
+    return std::nullopt;
+}
+
+// Of the source, else of PTX.
+std::string type_text(const Code& code, const std::vector<std::string>& types, std::size_t at) {
+    const PtxParameter& one = code.parameters[at];
+    if (!types.empty()) return types[at];
+    if (code.is_address[at]) return "pointer";
+    return one.type == "b8" ? fmt::format("{} bytes", one.size_bytes) : one.type;
+}
+
 class Binder {
  public:
     Binder(Code& code, const KernelArguments& arguments)
-        : code_(code), names_(arguments.known_names), is_given_(code.parameters.size(), false) {
+        : code_(code),
+          names_(arguments.known_names),
+          types_(types_of_source(code)),
+          is_given_(code.parameters.size(), false) {
         bound_.launch.parameters.resize(code.parameter_bytes);
     }
 
@@ -108,10 +126,7 @@ class Binder {
     }
 
     std::optional<std::size_t> found(const std::string& name) const {
-        for (std::size_t i = 0; i < code_.parameters.size(); ++i)
-            if ((i < names_.size() && names_[i] == name) || code_.parameters[i].name == name)
-                return i;
-        return std::nullopt;
+        return parameter_named(code_, names_, name);
     }
     std::size_t position_of(const std::string& word) const {
         const std::size_t count = code_.parameters.size();
@@ -133,13 +148,19 @@ class Binder {
     }
     static std::uint64_t base_of(std::size_t at) { return first_array + at * array_distance; }
     std::string name_of(std::size_t at) const { return parameter_name(code_, names_, at); }
+    // Of a number, or of what a pointer points to; none: nothing says it.
+    std::optional<ElementKind> kind_of(std::size_t at) const {
+        return at < types_.size() ? kind_of_type(types_[at]) : std::nullopt;
+    }
 
     // "f32[1024]", "f32[1024]=iota", "@col.npy", "i32[1024]=@raw.bin"
     void take_array(std::size_t at, const std::string& value) {
         LaunchArray array{.name = name_of(at), .base = base_of(at)};
         if (value.starts_with('@')) {
-            ArrayFile file = contents_of_file(value.substr(1));
-            if (code_.parameters[at].size_bytes != 8 || !code_.is_address[at]) {
+            const bool is_pointer = code_.parameters[at].size_bytes == 8 && code_.is_address[at];
+            ArrayFile file =
+                contents_of_file(value.substr(1), is_pointer ? kind_of(at) : std::nullopt, option_);
+            if (!is_pointer) {
                 take_bytes(at, *file.contents, file.size_bytes);
                 return;
             }
@@ -169,7 +190,8 @@ class Binder {
             array.contents = contents_by_rule(rest.substr(1), kind, elements, option_);
             return;
         }
-        ArrayFile file = contents_of_file(rest.substr(2));
+        ArrayFile file =
+            contents_of_file(rest.substr(2), kind_of_type(value.substr(0, open)), option_);
         if (file.size_bytes < array.size_bytes)
             throw UsageError(fmt::format("{}: the file holds {} bytes, the array {}", option_,
                                          file.size_bytes, array.size_bytes));
@@ -192,16 +214,23 @@ class Binder {
             throw UsageError(fmt::format("{}: parameter {} is a structure of {} bytes", option_,
                                          name_of(at), parameter.size_bytes),
                              {}, UsageError::no_caret, "give its bytes in a file: NAME=@raw.bin");
-        const auto bits = static_cast<std::uint32_t>(parameter.size_bytes * 8);
-        put(at, scalar_of(value, parameter.type.starts_with('f'), bits), parameter.size_bytes);
+        put(at, scalar_of(value, letter_of(at), parameter.size_bytes * 8), parameter.size_bytes);
     }
-    std::uint64_t scalar_of(const std::string& value, bool is_real, std::uint32_t bits) const {
+    // f: a real; u, s, i: an integer; b: bits that may be either.
+    char letter_of(std::size_t at) const {
+        if (code_.is_address[at]) return 'u';
+        const auto kind = kind_of(at);
+        const bool is_plain = kind && kind->bytes == code_.parameters[at].size_bytes &&
+                              (kind->kind != 'f' || kind->bytes >= 4);
+        return is_plain ? kind->kind : code_.parameters[at].type.front();
+    }
+    std::uint64_t scalar_of(const std::string& value, char letter, std::uint32_t bits) const {
         const char* end = value.data() + value.size();
         const std::size_t sign = value.starts_with('-') ? 1 : 0;
         const ReadNumber whole = read_address(std::string_view(value).substr(sign));
         const bool is_whole =
             whole.status == NumberStatus::ok && whole.length == value.size() - sign;
-        if (!is_real && is_whole) {
+        if (letter != 'f' && is_whole) {
             const std::uint64_t most =
                 bits >= 64 ? largest_integer : (std::uint64_t{1} << bits) - 1;
             if (whole.value > (sign != 0 ? most / 2 + 1 : most))
@@ -212,6 +241,9 @@ class Binder {
         const auto [read, error] = std::from_chars(value.data(), end, real);
         if (error != std::errc{} || read != end || bits < 32)
             throw UsageError(fmt::format("{}: '{}' is no number", option_, shown(value)));
+        if (letter == 'u' || letter == 's' || letter == 'i')
+            throw UsageError(fmt::format("{}: '{}' is no integer, and the kernel takes one",
+                                         option_, shown(value)));
         return bits == 32 ? std::bit_cast<std::uint32_t>(static_cast<float>(real))
                           : std::bit_cast<std::uint64_t>(real);
     }
@@ -228,17 +260,18 @@ class Binder {
             }
         }
         if (!misses) return;
-        std::string missing;
+        std::string missing, example;
         for (std::size_t i = 0; i < is_given_.size(); ++i)
-            if (!is_given_[i] && !code_.is_address[i] && code_.is_needed[i])
+            if (!is_given_[i] && !code_.is_address[i] && code_.is_needed[i]) {
                 missing += fmt::format("{}{}", missing.empty() ? "" : ", ", name_of(i));
+                example += fmt::format("{}--arg {}=VALUE", example.empty() ? "" : " ", name_of(i));
+            }
         throw UsageError(
             fmt::format(
                 "{}: addresses or branches depend on parameters that were not given: {}. It "
                 "takes {}",
                 shown(kernel_name(code_.kernel)), missing, describe_parameters(code_, names_)),
-            {}, UsageError::no_caret,
-            fmt::format("--arg {}=VALUE", missing.substr(0, missing.find(','))));
+            {}, UsageError::no_caret, example);
     }
     void add_variable(std::size_t at) {
         const PtxVariable& variable = code_.variables[at];
@@ -252,6 +285,7 @@ class Binder {
     }
     Code& code_;
     const std::vector<std::string>& names_;
+    std::vector<std::string> types_;  // of the source, where the symbol keeps them
     BoundLaunch bound_;
     std::vector<bool> is_given_;
     std::vector<std::pair<std::size_t, std::size_t>>
@@ -273,17 +307,36 @@ BoundLaunch bind_arguments(Code& code, const KernelArguments& arguments) {
     return Binder(code, arguments).bind(arguments.typed);
 }
 
+std::vector<MissingArgument> missing_arguments(const Code& code, const KernelArguments& arguments) {
+    std::vector<bool> is_given(code.parameters.size(), false);
+    for (const std::string& typed : arguments.typed) {
+        const std::string name = typed.substr(0, typed.find('='));
+        for (std::size_t i = 0; i < is_given.size(); ++i)
+            if (parameter_named(code, arguments.known_names, name) == i ||
+                name == std::to_string(i))
+                is_given[i] = true;
+    }
+    const std::vector<std::string> types = types_of_source(code);
+    std::vector<MissingArgument> missing;
+    for (std::size_t i = 0; i < is_given.size(); ++i) {
+        if (is_given[i] || code.is_address[i] || !code.is_needed[i]) continue;
+        const PtxParameter& one = code.parameters[i];
+        const std::string_view value = one.size_bytes > 8          ? "@raw.bin"
+                                       : one.type.starts_with('f') ? "1.5"
+                                                                   : "1000";
+        const std::string name = parameter_name(code, arguments.known_names, i);
+        missing.push_back({fmt::format("--arg {} ({})", name, type_text(code, types, i)),
+                           fmt::format("{}={}", name, value)});
+    }
+    return missing;
+}
+
 std::string describe_parameters(const Code& code, const std::vector<std::string>& names) {
     const std::vector<std::string> types = types_of_source(code);
     std::string text;
     for (std::size_t i = 0; i < code.parameters.size(); ++i) {
-        const PtxParameter& one = code.parameters[i];
-        const std::string type = !types.empty()       ? types[i]
-                                 : code.is_address[i] ? "pointer"
-                                 : one.type == "b8"   ? fmt::format("{} bytes", one.size_bytes)
-                                                      : one.type;
         text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", parameter_name(code, names, i),
-                            type);
+                            type_text(code, types, i));
     }
     return text.empty() ? "no parameters" : text;
 }

@@ -27,6 +27,13 @@ struct BoundLaunch {
 // the code is marked anew: what one stores the other loads.
 BoundLaunch bind_arguments(Code& code, const KernelArguments& arguments);
 
+// A number or structure that decides addresses or branches and was not given.
+struct MissingArgument {
+    std::string text;     // "--arg n (int)"
+    std::string example;  // "n=1000"
+};
+std::vector<MissingArgument> missing_arguments(const Code& code, const KernelArguments& arguments);
+
 // "scale<float, 4>": a kernel's name with its template arguments.
 std::string long_kernel_name(const std::string& symbol);
 

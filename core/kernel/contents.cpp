@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "core/access/npy.h"
@@ -104,7 +106,108 @@ class FileBytes : public ArrayContents {
     std::size_t begin_;
 };
 
+// "int64", as NumPy calls it.
+std::string dtype_of(ElementKind kind) {
+    if (kind.kind == 'b') return "bool";
+    return fmt::format("{}{}",
+                       kind.kind == 'f'   ? "float"
+                       : kind.kind == 'i' ? "int"
+                                          : "uint",
+                       8 * kind.bytes);
+}
+
+double real_of(std::uint64_t bits, ElementKind kind) {
+    if (kind.kind == 'f')
+        return kind.bytes == 4 ? std::bit_cast<float>(static_cast<std::uint32_t>(bits))
+                               : std::bit_cast<double>(bits);
+    if (kind.kind != 'i') return static_cast<double>(bits);
+    const std::uint32_t unused = 64 - 8 * kind.bytes;
+    return static_cast<double>(static_cast<std::int64_t>(bits << unused) >> unused);
+}
+
+// A number as bits of another kind; none: that kind has no such number. Reals are rounded.
+std::optional<std::uint64_t> converted(std::uint64_t bits, ElementKind from, ElementKind to) {
+    const double real = real_of(bits, from);
+    if (to.kind == 'f') {
+        if (to.bytes == 8) return std::bit_cast<std::uint64_t>(real);
+        if (std::isfinite(real) && std::abs(real) > std::numeric_limits<float>::max())
+            return std::nullopt;
+        return std::bit_cast<std::uint32_t>(static_cast<float>(real));
+    }
+    const bool is_negative = real < 0;
+    std::uint64_t amount = bits;
+    if (from.kind == 'f') {
+        if (std::trunc(real) != real || std::abs(real) >= 0x1p64) return std::nullopt;
+        amount = static_cast<std::uint64_t>(std::abs(real));
+    } else if (is_negative) {
+        const std::uint32_t unused = 64 - 8 * from.bytes;
+        amount =
+            ~static_cast<std::uint64_t>(static_cast<std::int64_t>(bits << unused) >> unused) + 1;
+    }
+    const std::uint64_t mask = ~std::uint64_t{0} >> (64 - 8 * to.bytes);
+    const std::uint64_t most =
+        to.kind == 'u' ? (is_negative ? 0 : mask) : (mask >> 1) + (is_negative ? 1u : 0u);
+    if (amount > most) return std::nullopt;
+    return (is_negative ? ~amount + 1 : amount) & mask;
+}
+
+class ConvertedFile : public Elements {
+ public:
+    // Throws UsageError.
+    ConvertedFile(const ArrayFile& file, ElementKind from, ElementKind to, std::string_view option)
+        : Elements(to), file_(file.contents), from_(from) {
+        const auto fail = [&](const std::string& why) {
+            const std::string dtype = dtype_of(to);
+            throw UsageError(fmt::format("{}: the file holds {}, the kernel takes {}, and {}",
+                                         option, dtype_of(from), dtype, why),
+                             {}, UsageError::no_caret,
+                             fmt::format("save what the kernel takes: array.astype('{}')", dtype));
+        };
+        const auto is_odd = [](ElementKind one) {
+            return one.bytes > 8 || (one.kind == 'f' && one.bytes < 4);
+        };
+        if (is_odd(from) || is_odd(to)) fail("neither is converted");
+        for (std::uint64_t i = 0; i < file.size_bytes / from.bytes; ++i)
+            if (!converted(bits_at(i), from, to)) {
+                const std::uint64_t bits = bits_at(i);
+                fail(fmt::format("element {}, {}, is none", i, real_of(bits, from)));
+            }
+    }
+
+ private:
+    std::uint64_t bits_at(std::uint64_t number) const {
+        return file_->number_at(number * from_.bytes, from_.bytes);
+    }
+    std::uint64_t element(std::uint64_t number) const override {
+        return converted(bits_at(number), from_, kind_).value_or(0);
+    }
+    std::shared_ptr<const ArrayContents> file_;
+    ElementKind from_;
+};
+
 }  // namespace
+
+std::optional<ElementKind> kind_of_type(std::string_view type) {
+    std::string word(type.substr(0, type.find('*')));
+    if (type.find('*') != type.rfind('*')) return std::nullopt;  // of pointers
+    for (const std::string_view part : {"const", "volatile", " "})
+        for (std::size_t at = word.find(part); at != word.npos; at = word.find(part))
+            word.erase(at, part.size());
+    if (word.size() < 2) return std::nullopt;
+    if (word.starts_with("unsigned")) word.replace(0, 8, "u");
+    if (word.starts_with("signed")) word.erase(0, 6);
+    if (word.front() == 'i' && is_digit(word[1])) word.front() = 's';
+    // Of a vector its element: "int4", "f32x4".
+    if (word.size() > 2 && !is_digit(word[word.size() - 2]) && word.back() >= '1' &&
+        word.back() <= '4')
+        word.resize(word.size() - (word[word.size() - 2] == 'x' ? 2 : 1));
+    const auto known = find_element_type(word);
+    if (!known || bytes_of(*known) > 8 || name_of(*known).find('x') != std::string_view::npos)
+        return std::nullopt;
+    const char letter = name_of(*known).front();
+    if (letter == 'b') return std::nullopt;  // bf16, which NumPy does not have
+    return ElementKind{letter == 's' ? 'i' : letter, bytes_of(*known)};
+}
 
 ElementKind read_element_kind(std::string_view word, std::string_view option) {
     // "i32" as NumPy has it, beside "s32".
@@ -123,17 +226,26 @@ std::shared_ptr<const ArrayContents> contents_of_bytes(std::string bytes) {
     return std::make_shared<FileBytes>(std::move(bytes));
 }
 
-ArrayFile contents_of_file(const std::string& path) {
+ArrayFile contents_of_file(const std::string& path, const std::optional<ElementKind>& wanted,
+                           std::string_view option) {
     const auto source = open_bytes(path);
     std::optional<std::string> bytes = read_whole(*source, most_file_bytes);
     if (!bytes)
         throw UsageError(
             fmt::format("{}: it holds more than {} MiB", shown(path), most_file_bytes >> 20), {},
             UsageError::no_caret, "a smaller array shows the same");
-    const std::uint64_t size_bytes =
-        is_npy(*bytes) ? read_npy(*bytes, path).data.size() : bytes->size();
+    if (!is_npy(*bytes)) {
+        const std::uint64_t size_bytes = bytes->size();
+        return {contents_of_bytes(std::move(*bytes)), size_bytes};
+    }
+    const NpyArray npy = read_npy(*bytes, path);
+    const ElementKind kind{npy.kind, npy.element_bytes};
+    const std::uint64_t size_bytes = npy.data.size();
     const std::size_t begin = bytes->size() - size_bytes;
-    return {std::make_shared<FileBytes>(std::move(*bytes), begin), size_bytes};
+    ArrayFile file{std::make_shared<FileBytes>(std::move(*bytes), begin), size_bytes};
+    if (!wanted || (kind.kind == wanted->kind && kind.bytes == wanted->bytes)) return file;
+    return {std::make_shared<ConvertedFile>(file, kind, *wanted, option),
+            size_bytes / kind.bytes * wanted->bytes};
 }
 
 std::shared_ptr<const ArrayContents> contents_by_rule(std::string_view rule, ElementKind kind,

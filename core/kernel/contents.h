@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,14 +18,19 @@ struct ElementKind {
 };
 // Throws UsageError naming `option`.
 ElementKind read_element_kind(std::string_view word, std::string_view option);
+// Of "unsigned int const*" or "float4*" the element, of "int" the number itself; none: no plain
+// one.
+std::optional<ElementKind> kind_of_type(std::string_view type);
 
 struct ArrayFile {
     std::shared_ptr<const ArrayContents> contents;
     std::uint64_t size_bytes = 0;
 };
 std::shared_ptr<const ArrayContents> contents_of_bytes(std::string bytes);
-// The elements of a .npy file (C order), or all bytes of another one. Throws UsageError.
-ArrayFile contents_of_file(const std::string& path);
+// The elements of a .npy file (C order), converted to what is `wanted` of them, or all bytes of
+// another file. Throws UsageError naming `option`: an element that is no number of that kind.
+ArrayFile contents_of_file(const std::string& path, const std::optional<ElementKind>& wanted,
+                           std::string_view option);
 
 // "0", "iota", "random", "random:7". Random integers are below `elements`, random reals below 1.
 // Throws UsageError naming `option`.

@@ -33,7 +33,7 @@ constexpr std::array<TypeInfo, 23> types{{
     {ElementType::u8, "u8", 1, "uchar uint8_t bool uint8"},
     {ElementType::u16, "u16", 2, "ushort uint16_t uint16"},
     {ElementType::u32, "u32", 4, "uint unsigned uint32_t uint32"},
-    {ElementType::u64, "u64", 8, "uint64_t size_t ulonglong uint64"},
+    {ElementType::u64, "u64", 8, "uint64_t size_t ulong ulonglong uint64"},
     {ElementType::s8, "s8", 1, "char schar int8_t int8"},
     {ElementType::s16, "s16", 2, "short int16_t int16"},
     {ElementType::s32, "s32", 4, "int int32_t int32"},

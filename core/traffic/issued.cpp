@@ -1,10 +1,9 @@
 #include "core/traffic/issued.h"
 
 #include <algorithm>
-#include <array>
 #include <memory>
-#include <utility>
 #include <variant>
+#include <vector>
 
 namespace coalprof {
 namespace {
@@ -27,25 +26,26 @@ struct OfIndex {
         constexpr double of_operator = 4;
         constexpr double of_division = 12;  // more
         constexpr double of_branch = 8;
-        const Computed more = formula->computed(seen);
-        return of_operator * more.operators + of_division * more.divisions +
-               of_branch * more.conditions;
+        return of_operator * formula->operators() + of_division * formula->divisions() +
+               of_branch * formula->may_idle();
     }
-    ExpressionsSeen& seen;
 };
 
 }  // namespace
 
-// Built-in formulas of one kind share most of their work, a user's their sub-expressions.
+// Instructions with one formula share its answer, and formulas of one kind most of their work.
 double index_instructions(const Program& program) {
     double sum = 0;
-    ExpressionsSeen expressions;
-    std::array<bool, std::variant_size_v<Formula>> seen{};
+    std::vector<const Formula*> seen;
     for (const Instruction& one : program.instructions) {
-        const bool is_custom =
-            std::holds_alternative<std::shared_ptr<const CustomFormula>>(one.formula);
-        if (!is_custom && std::exchange(seen[one.formula.index()], true)) continue;
-        sum += std::visit(OfIndex{expressions}, one.formula);
+        const bool is_known = std::ranges::any_of(seen, [&](const Formula* other) {
+            const bool is_custom =
+                std::holds_alternative<std::shared_ptr<const CustomFormula>>(one.formula);
+            return is_custom ? is_same(*other, one.formula) : other->index() == one.formula.index();
+        });
+        if (is_known) continue;
+        seen.push_back(&one.formula);
+        sum += std::visit(OfIndex{}, one.formula);
     }
     return sum;
 }

@@ -5,6 +5,7 @@ what it asked for: no terminal, no colour wishes, the C locale, no GPU.
 """
 import json
 import os
+import struct
 import subprocess
 import sys
 import unittest
@@ -25,6 +26,17 @@ NOTHING_RAN = 77  # ctest's SKIP_RETURN_CODE
 
 DONE, FINDING, USAGE, ENVIRONMENT, PARTIAL, OUTPUT = 0, 1, 2, 3, 4, 5
 INTERNAL, INTERRUPTED, TERMINATED = 70, 130, 143
+
+
+def write_npy(path, values, kind="<i8", shape=None):
+    """A file of NumPy, as numpy.save writes it."""
+    header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape or (len(values),)}, }}"
+    header += " " * (63 - (10 + len(header)) % 64) + "\n"
+    code = {"<i4": "i", "<i8": "q", "<u8": "Q", "<f4": "f", "<f8": "d"}[kind]
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+        file.write(struct.pack(f"<{len(values)}{code}", *values))
+    return path
 
 
 class Ran:

@@ -2,13 +2,12 @@
 import os
 import re
 import shutil
-import struct
 import subprocess
 import tempfile
 import unittest
 
 import harness
-from harness import SOURCE, Case
+from harness import SOURCE, Case, write_npy
 
 NATURAL = os.path.join(SOURCE, "tests", "data", "kernels", "natural.ptx")
 SAXPY = ("saxpy4", "--grid", "65536", "--block", "256")
@@ -64,16 +63,23 @@ class Kernel(Case):
         self.assertTrue(all(line["parameters"]["line"].startswith("kernels.cu:") for line in lines))
         self.assertEqual(document["sweep"]["pattern"], "kernel")
 
-    def test_follows_an_index_array_of_numpy(self):
+    def test_follows_an_index_array_of_numpy_of_any_type(self):
         # Every second element: 32 lanes over 256 bytes, 8 sectors; 8 warps.
-        numbers = struct.pack("<256i", *range(0, 512, 2))
-        header = "{'descr': '<i4', 'fortran_order': False, 'shape': (256,), }"
-        header += " " * (117 - len(header)) + "\n"
-        with tempfile.NamedTemporaryFile(suffix=".npy") as file:
-            file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + numbers)
-            file.flush()
-            points = self.predict(*LAUNCH, "--arg", f"col=@{file.name}")["points"]
-        self.assertEqual(points[0]["predicted"]["load_sectors"], 8 * (4 + 8))
+        typed = GATHER.replace("gather(", "_Z6gatherPKfPKiPfj(")
+        even = list(range(0, 512, 2))
+        with tempfile.TemporaryDirectory() as folder:
+            def given(kind, values, how="@"):
+                return *LAUNCH, "--arg", f"col={how}" + write_npy(f"{folder}/col.npy", values, kind)
+            for kind, how, stdin in (("<i4", "@", GATHER), ("<i8", "@", typed), ("<f8", "@", typed),
+                                     ("<i8", "i32[256]=@", GATHER)):
+                with self.subTest(kind=kind, how=how):
+                    points = self.predict(*given(kind, even, how), stdin=stdin)["points"]
+                    self.assertEqual(points[0]["predicted"]["load_sectors"], 8 * (4 + 8))
+            for kind, odd, name in (("<i8", 1 << 40, "int64"), ("<f4", 2.5, "float32"), ("<i8", -1 << 32, "int64")):
+                with self.subTest(kind=kind, odd=odd):
+                    refused = self.refuse("kernel", "-", *given(kind, even[:255] + [odd]), stdin=typed).err_text
+                    for part in (name, "int32", "element 255"):
+                        self.assertIn(part, refused)
 
     def test_says_that_contents_were_needed_and_not_given(self):
         document = self.predict(*LAUNCH)
@@ -87,6 +93,10 @@ class Kernel(Case):
         self.assertEqual(fault["cause"], "fault")
         self.assertIn("thread (8, 0, 0) of block (3, 0, 0)", fault["text"])  # 200 = 3 * 64 + 8
         self.assertIn("element 200 of array x", fault["text"])
+        # All blocks leave it, and the first lane of each is the first: that of block 0 is named.
+        document = self.predict("--grid", "400", "--block", "256", "--arg", "n=102400", "--arg",
+                                "col=i32[102400]=random", "--arg", "x=f32[4]")
+        self.assertIn("thread (0, 0, 0) of block (0, 0, 0)", document["findings"][0]["text"])
 
     def test_counts_by_the_rules_of_any_machine(self):
         readings = {}
@@ -188,7 +198,9 @@ class Kernel(Case):
 
     def test_refuses_what_it_cannot_execute(self):
         for arguments, stdin, part in (
-                ((), GATHER, "--grid and --block"),
+                ((), GATHER, "lacks --grid, --block, --arg n (u32)"),
+                ((), GATHER, "--grid 4096 --block 256 --arg n=1000"),
+                (("--grid", "4", "--block", "64", "--arg", "n=2048.5"), GATHER, "'2048.5' is no integer"),
                 (("--grid", "4", "--block", "64"), GATHER, "not given: n. It takes x (pointer)"),
                 (("--grid", "4", "--block", "2048"), GATHER, "--block"),
                 (("--grid", "4", "--block", "1024", "--arg", "n=1", "--machine", "c1060"), GATHER, "512"),
@@ -251,6 +263,11 @@ class OfOneBody(Case):
                                "ld.global.v8.b32 {%r2,%r3,%r4,%r5,%r6,%r7,%r8,%r9}, [%rd3];"
                                "st.global.v4.b64 [%rd3], {%rd4,%rd5,%rd6,%rd7};")["points"][0]["predicted"]
         self.assertEqual([counted["load_sectors_per_request"], counted["store_sectors_per_request"]], [32, 32])
+
+    def test_names_the_array_of_a_loop_whose_pointer_is_set_below_it(self):
+        lines = self.predict("mov.u64 %rd2, %rd1; bra.uni SET; USE: ld.global.u32 %r3, [%rd3]; bra.uni END;"
+                             "SET: add.s64 %rd3, %rd2, 4; bra.uni USE; END:")["points"]
+        self.assertEqual(lines[1]["parameters"].get("array"), "p")
 
     def test_tells_assertions_that_do_not_hold(self):
         failed = self.predict("setp.lt.u32 %p1, %r1, 40; @%p1 bra OK; { .param .b64 a; st.param.b64 [a], 0;"

@@ -1,23 +1,12 @@
 """coalprof formula takes C as it stands in kernels: what it counts is what the compiled kernel asks for."""
 import json
 import os
-import struct
 import tempfile
 
 import harness
-from harness import Case
+from harness import Case, write_npy
 
 DATA = os.path.join(os.path.dirname(__file__), "..", "data", "pasted.json")
-
-
-def write_npy(path, values, shape=None, kind="<i4"):
-    header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape or (len(values),)}, }}"
-    header += " " * (63 - (10 + len(header)) % 64) + "\n"
-    code = {"<i4": "i", "<i8": "q", "<u8": "Q", "<f4": "f"}[kind]
-    with open(path, "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
-        file.write(struct.pack(f"<{len(values)}{code}", *values))
-    return path
 
 
 def rows_of_1_to_5():
@@ -33,8 +22,8 @@ class Pasted(Case):
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
 
-    def npy(self, name, values, **how):
-        return write_npy(f"{self.folder}/{name}.npy", values, **how)
+    def npy(self, name, values, kind="<i4", **how):
+        return write_npy(f"{self.folder}/{name}.npy", values, kind, **how)
 
     def predicted(self, *arguments):
         return self.run_ok("formula", *arguments, "--machine", "h200", "--backend", "model",

@@ -2,23 +2,14 @@
 import csv
 import json
 import os
-import struct
 import subprocess
 import tempfile
 
 import harness
-from harness import Case, environment
+from harness import Case, environment, write_npy
 
 CONTIGUOUS = "one load 4 " + " ".join(str(4 * lane) for lane in range(32)) + "\n"
 COLUMN = "two load 4 " + " ".join(str(4096 * lane) for lane in range(32)) + "\n"
-
-
-def write_npy(path, values, kind="<i8", shape=None):
-    header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape or (len(values),)}, }}"
-    header += " " * (63 - (10 + len(header)) % 64) + "\n"
-    with open(path, "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
-        file.write(struct.pack(f"<{len(values)}{'q' if kind == '<i8' else 'f'}", *values))
 
 
 class Arrays(Case):
