@@ -33,6 +33,25 @@ void UserFormula::evaluate(std::uint64_t first, std::uint32_t count,
     std::copy_n(all.begin(), count, elements);
 }
 
+namespace {
+
+std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
+    std::uint64_t z = (a ^ (b + 0x9e3779b97f4a7c15 + (a << 6) + (a >> 2))) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+}
+
+template <typename HashAt>
+std::uint64_t hash_of(const Node& node, HashAt hash_at) {
+    std::uint64_t hash =
+        mixed(static_cast<std::uint64_t>(node.kind) + 1, static_cast<std::uint64_t>(node.value));
+    for (std::size_t k = 0; k < child_count(node.kind); ++k)
+        hash = mixed(hash, hash_at(node.children[k]));
+    return hash;
+}
+
+}  // namespace
+
 // Of its index and its condition.
 template <typename Is>
 std::uint32_t UserFormula::nodes_that(Is is) const {
@@ -57,24 +76,42 @@ std::optional<std::int64_t> UserFormula::number_of(const Node& node) const {
     return range.is_single() ? std::optional(range.low) : std::nullopt;
 }
 
-std::uint32_t UserFormula::operators() const {
-    return nodes_that([](const Node& node) {
-        return node.kind > NodeKind::variable && node.kind != NodeKind::hash;
-    });
+// Children stand before their parents.
+Computed UserFormula::computed(ExpressionsSeen& seen) const {
+    Computed sum;
+    const auto visit = [&](NodeId root, bool is_address) {
+        const NodeId first = formula_->nodes[root].first;
+        std::vector<std::uint64_t> hashes;
+        const auto hash_at = [&](NodeId id) { return hashes[std::size_t{id} - first]; };
+        for (std::size_t id = first; id <= root; ++id) {
+            const Node& node = formula_->nodes[id];
+            hashes.push_back(hash_of(node, hash_at));
+            if (node.kind <= NodeKind::variable || node.kind == NodeKind::hash) continue;
+            if (is_address && id == root && adds_a_number(node)) continue;
+            sum.operators += seen.insert(hashes.back()).second;
+            if (divides_at_length(node))
+                sum.divisions +=
+                    seen.insert(~mixed(hash_at(node.children[0]), hash_at(node.children[1])))
+                        .second;
+        }
+        return hashes.back();
+    };
+    visit(access_.index, true);
+    if (access_.condition)
+        sum.conditions = seen.insert(mixed(visit(*access_.condition, false), 1)).second;
+    return sum;
 }
 
-std::uint32_t UserFormula::divisions() const {
-    const auto& nodes = formula_->nodes;
-    std::set<std::pair<std::string_view, std::string_view>> seen;
-    return nodes_that([&](const Node& node) {
-        if (node.kind != NodeKind::divide && node.kind != NodeKind::remainder) return false;
-        const Node& divisor = nodes[node.children[1]];
-        const auto number = number_of(divisor);
-        if (number && *number > 0 && std::has_single_bit(static_cast<std::uint64_t>(*number)))
-            return false;
-        return seen.emplace(formula_->text_of(nodes[node.children[0]]), formula_->text_of(divisor))
-            .second;
-    });
+bool UserFormula::divides_at_length(const Node& node) const {
+    if (node.kind != NodeKind::divide && node.kind != NodeKind::remainder) return false;
+    const auto number = number_of(formula_->nodes[node.children[1]]);
+    return !number || *number <= 0 || !std::has_single_bit(static_cast<std::uint64_t>(*number));
+}
+
+// The instruction of an access adds it to the address.
+bool UserFormula::adds_a_number(const Node& node) const {
+    return (node.kind == NodeKind::add || node.kind == NodeKind::subtract) &&
+           number_of(formula_->nodes[node.children[1]]);
 }
 
 bool UserFormula::divides() const {

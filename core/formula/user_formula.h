@@ -24,8 +24,7 @@ class UserFormula : public CustomFormula {
     std::optional<Period> period() const override { return period_; }
     bool may_idle() const override { return access_.condition.has_value(); }
     std::uint32_t hashes() const override;
-    std::uint32_t operators() const override;
-    std::uint32_t divisions() const override;
+    Computed computed(ExpressionsSeen& seen) const override;
     bool divides() const override;
     bool is_same_as(const CustomFormula& other) const override;
     std::string cuda_source(const std::string& type_name) const override;
@@ -44,6 +43,8 @@ class UserFormula : public CustomFormula {
     template <typename Is>
     std::uint32_t nodes_that(Is is) const;
     std::optional<std::int64_t> number_of(const Node& node) const;
+    bool divides_at_length(const Node& node) const;
+    bool adds_a_number(const Node& node) const;
 
     std::shared_ptr<const ParsedFormula> formula_;
     FormulaAccess access_;

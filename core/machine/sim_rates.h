@@ -15,8 +15,7 @@ struct SimRates {
     double write_requests_per_second = 0;   // lines
     double partial_writes_per_second = 0;   // sectors that are written in part
     double reductions_per_second = 0;       // sectors of atomics
-    double line_stores_per_second = 0;      // of one line
-    double line_reductions_per_second = 0;  // of one line
+    double line_reductions_per_second = 0;  // requests of one line
     double dram_read_bytes_per_second = 0;
     double dram_write_bytes_per_second = 0;
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <variant>
 #include <vector>
 
@@ -26,6 +27,16 @@ struct Period {
     std::uint64_t inner_advance = 0;
 };
 
+// What a thread computes for one element, each sub-expression once, as compilers do.
+struct Computed {
+    std::uint32_t operators = 0;  // whatever they do; but a constant at the end is in the address
+    // By anything but a power of two; the quotient and the remainder of one division count once.
+    std::uint32_t divisions = 0;
+    std::uint32_t conditions = 0;
+};
+// Hashes of the expressions that a program has computed.
+using ExpressionsSeen = std::unordered_set<std::uint64_t>;
+
 // An index formula that is not one of the built-in structs (a user's expression).
 class CustomFormula {
  public:
@@ -38,11 +49,8 @@ class CustomFormula {
     virtual bool may_idle() const { return true; }
     // Random words that a thread computes for one element.
     virtual std::uint32_t hashes() const { return 0; }
-    // Operators of its index and its condition, whatever they do.
-    virtual std::uint32_t operators() const { return 0; }
-    // Divisions by anything but a power of two that a thread computes for one element; the quotient
-    // and the remainder of one division count once.
-    virtual std::uint32_t divisions() const { return 0; }
+    // What its index and its condition come to beside the expressions that are computed already.
+    virtual Computed computed(ExpressionsSeen&) const { return {}; }
     // Whether it divides by a number that its text does not spell out.
     virtual bool divides() const { return false; }
     // Whether it comes to the same elements by the same way.

@@ -1,9 +1,10 @@
 #include "core/traffic/issued.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
+#include <utility>
 #include <variant>
-#include <vector>
 
 namespace coalprof {
 namespace {
@@ -26,26 +27,25 @@ struct OfIndex {
         constexpr double of_operator = 4;
         constexpr double of_division = 12;  // more
         constexpr double of_branch = 8;
-        return of_operator * formula->operators() + of_division * formula->divisions() +
-               of_branch * formula->may_idle();
+        const Computed more = formula->computed(seen);
+        return of_operator * more.operators + of_division * more.divisions +
+               of_branch * more.conditions;
     }
+    ExpressionsSeen& seen;
 };
 
 }  // namespace
 
-// Instructions with one formula share its answer, and formulas of one kind most of their work.
+// Built-in formulas of one kind share most of their work, a user's their sub-expressions.
 double index_instructions(const Program& program) {
     double sum = 0;
-    std::vector<const Formula*> seen;
+    ExpressionsSeen expressions;
+    std::array<bool, std::variant_size_v<Formula>> seen{};
     for (const Instruction& one : program.instructions) {
-        const bool is_known = std::ranges::any_of(seen, [&](const Formula* other) {
-            const bool is_custom =
-                std::holds_alternative<std::shared_ptr<const CustomFormula>>(one.formula);
-            return is_custom ? is_same(*other, one.formula) : other->index() == one.formula.index();
-        });
-        if (is_known) continue;
-        seen.push_back(&one.formula);
-        sum += std::visit(OfIndex{}, one.formula);
+        const bool is_custom =
+            std::holds_alternative<std::shared_ptr<const CustomFormula>>(one.formula);
+        if (!is_custom && std::exchange(seen[one.formula.index()], true)) continue;
+        sum += std::visit(OfIndex{expressions}, one.formula);
     }
     return sum;
 }

@@ -68,23 +68,22 @@ constexpr SimRates simulated() {
     sim.write_requests_per_second = 6.25e10;  // as below
     sim.partial_writes_per_second = 1.4e11;   // natural
     sim.reductions_per_second = 3e11;         // as below
-    sim.line_stores_per_second = 1.09e8;      // as below
     sim.line_reductions_per_second = 5.25e8;  // natural
     sim.dram_read_bytes_per_second = 3.0e12;  // gelu4 and quantise_rows of tests/natural
     sim.dram_write_bytes_per_second = 2.75e12;
     sim.block_latency = 590;     // natural
     sim.dependent_issue = 3.75;  // natural: 4 where each instruction waits for the one before
     sim.l1_pass = sim.shared_pass = 1;  // core/count; docs/how-it-works.md
-    sim.shared_latency = 25;
-    sim.l1_latency = 35;
-    sim.l2_latency = 200;
-    sim.dram_latency = 320;  // natural
-    sim.crowd = 160;         // natural
-    sim.l1_queue = 30;       // natural
-    sim.l2_queue = 450;      // natural
+    sim.shared_latency = 25;            // about: less what queues and passes take
+    sim.l1_latency = 35;                // about: likewise
+    sim.l2_latency = 200;               // natural
+    sim.dram_latency = 320;             // natural
+    sim.crowd = 160;                    // natural
+    sim.l1_queue = 30;                  // natural
+    sim.l2_queue = 450;                 // natural
     // docs/measurements/h100/joins.txt: all go together within 4 cycles, none after 40.
     sim.join_cycles = 34;
-    sim.least_request = 3;
+    sim.least_request = 3;   // natural
     sim.least_sector = 0.5;  // 64 bytes a cycle
     sim.l2_share = 0.65;     // natural, by DRAM traffic
     sim.dirty_share = 0.35;  // natural, by DRAM traffic: 8 to 25 MiB of 50

@@ -19,13 +19,27 @@ TEST(Work, has_the_operators_and_the_divisions_of_a_formula) {
         const Plan plan = formula_plan(text, ElementType::f32, {.size_bytes = mib, .block = 256});
         const auto& formula = *std::get<std::shared_ptr<const CustomFormula>>(
             plan.program.instructions.front().formula);
-        return std::pair(formula.operators(), formula.divisions());
+        ExpressionsSeen seen;
+        const Computed computed = formula.computed(seen);
+        return std::pair(computed.operators, computed.divisions);
     };
     EXPECT_EQ(of("i/7*9 + i%7"), std::pair(4u, 1u));
     EXPECT_EQ(of("i/7 + i%5"), std::pair(3u, 2u));
     EXPECT_EQ(of("i/8 + lane%4 + i%n"), std::pair(5u, 0u));
     EXPECT_EQ(of("a[i*3] if i < n - 1"), std::pair(3u, 0u));
     EXPECT_EQ(of("hash(i, 99)"), std::pair(0u, 0u));
+    // Once where it stands twice; the last constant is part of the address.
+    EXPECT_EQ(of("(i/7)*(i/7) + 5"), std::pair(2u, 1u));
+}
+
+// Points of a stencil share the index that they are around.
+TEST(Work, of_an_expression_is_done_once_for_all_instructions) {
+    const auto of = [](const std::string& text) {
+        return index_instructions(
+            formula_plan(text, ElementType::f32, {.size_bytes = mib, .block = 256}).program);
+    };
+    EXPECT_EQ(of("load: a[i/7*9]; load: a[i/7*9 + 1]; store: b[i/7*9]"), of("load: a[i/7*9]"));
+    EXPECT_EQ(of("load: a[i/7*9]; load: a[i/7*9 + n]"), of("load: a[i/7*9 + n]"));
 }
 
 // Of the code that NVRTC 13.0 makes for 9.0, of which up to 7 at the end fill a line and a jump is
