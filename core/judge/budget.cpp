@@ -216,6 +216,7 @@ class BudgetParser {
         at_ = std::min(value_.text.find_first_of(" \t", at_), value_.text.size());
         const std::string_view words = value_.text.substr(words_at, at_ - words_at);
         if (words.empty()) value_.refuse(words_at, "expected a value here");
+        refuse_joined_conditions(condition.name, words, words_at);
         if (words.find_first_not_of("0123456789.,:*-") == words.npos &&
             words.find_first_of("0123456789") != words.npos)
             read_numbers(condition, words);
@@ -227,6 +228,29 @@ class BudgetParser {
             at = end + 1;
         }
         return condition;
+    }
+    // "name=a,array=b" would pass for any name that is a. Points are called "k=0", so that a first
+    // value may have a key, and others the same one.
+    void refuse_joined_conditions(std::string_view name, std::string_view words,
+                                  std::size_t words_at) const {
+        std::string_view first_key;
+        for (std::size_t at = 0; at < words.size();) {
+            const std::size_t end = std::min(words.find(',', at), words.size());
+            const std::string_view key = key_in(words.substr(at, end - at));
+            if (at == 0) first_key = key;
+            if (!key.empty() && key != first_key)
+                value_.refuse(words_at + at,
+                              fmt::format("this is another condition, no value of {}", shown(name)),
+                              "join conditions with `and`");
+            at = end + 1;
+        }
+    }
+    // "array" in "array=b"; empty: it is a plain value.
+    static std::string_view key_in(std::string_view word) {
+        const std::size_t end = std::min(word.find('='), word.size());
+        const std::string_view key = word.substr(0, end);
+        return end < word.size() && std::ranges::all_of(key, is_word_char) ? key
+                                                                           : std::string_view{};
     }
     void read_numbers(BudgetCondition& condition, std::string_view words) const {
         // A machine is called 9.0: what is no range is a word.

@@ -106,6 +106,10 @@ TEST(Budget, that_makes_no_sense_is_refused_with_what_was_expected) {
     EXPECT_THAT(budget_refusal("load_sectors <= 4 if stride"), HasSubstr("expected a condition"));
     EXPECT_THAT(budget_refusal("load_sectors <= 4 if stride="), HasSubstr("expected a value"));
     EXPECT_THAT(budget_refusal("load_sectors <= 4 if a=1 or b=1"), HasSubstr("expected 'and'"));
+    for (const char* joined : {"name=matvec,array=A", "stride=1..8,offset=3", "size_bytes=4,k=1"})
+        EXPECT_THAT(budget_refusal(std::string("load_sectors <= 4 if ") + joined),
+                    HasSubstr("another condition"));
+    EXPECT_EQ(parse_budget("load_sectors <= 4 if name=k=0,k=1").conditions[0].words.size(), 2u);
     EXPECT_THAT(budget_refusal("load_sectors <= " + std::string(5000, '4')), HasSubstr("too long"));
 }
 
