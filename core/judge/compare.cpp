@@ -56,6 +56,12 @@ bool has_parts(Counter counter, const Readings& older, const Readings& newer) {
     return parts && is_there(parts->above) && is_there(parts->below.value_or(parts->above));
 }
 
+// More hits are better only of as many sectors: their number alone follows the work.
+Better better_of(Counter counter) {
+    const CounterInfo& row = info(counter);
+    return row.better == Better::more && row.unit == Unit::sector ? Better::neither : row.better;
+}
+
 bool is_estimate(Counter counter, const Point& point) {
     return point.estimates && point.estimates->of(counter);
 }
@@ -433,7 +439,7 @@ class Comparison::Impl {
         }
         const double now = number_in(pair.newer);
         finding.now = now;
-        const Better better = info(counter).better;
+        const Better better = better_of(counter);
         const double up = before > 0 ? now / before : now > 0 ? HUGE_VAL : 1;
         const bool is_worse = better == Better::more ? now < before : now > before;
         finding.kind = better == Better::neither ? Kind::changed

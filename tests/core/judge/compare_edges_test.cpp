@@ -141,6 +141,14 @@ TEST(Comparison, lets_a_prediction_vary_that_one_of_the_results_calls_an_estimat
     EXPECT_EQ(kinds_of(compare(exact, {{predicted(Counter::l2_read_sectors, 104)}})), "worse ");
 }
 
+TEST(Comparison, finds_hits_neither_better_nor_worse) {
+    for (const Counter counter : {Counter::l1_hit_sectors, Counter::texture_hit_sectors})
+        for (const auto& [before, now] : {std::pair{0, 28'672}, std::pair{28'672, 0}})
+            EXPECT_EQ(kinds_of(compare({{predicted(counter, static_cast<std::uint64_t>(before))}},
+                                       {{predicted(counter, static_cast<std::uint64_t>(now))}})),
+                      "changed ");
+}
+
 TEST(Comparison, tells_the_greatest_improvement_first) {
     const Side before{
         {predicted(Counter::load_sectors, 100, "a"), predicted(Counter::load_sectors, 100, "b")}};
