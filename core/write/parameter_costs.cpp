@@ -25,7 +25,7 @@ class OneParameter {
     }
 
     std::string sentence() const {
-        if (!(best_ > 0) || are_equal_costs(best_, worst_)) return {};
+        if (!(best_ > 0) || worst_ / best_ < least_ratio_said) return {};
         // Against ideals that differ only the ideal itself is a measure.
         if (is_over_ideal_ && !are_equal_costs(best_, 1)) return {};
         if (!all_numbers()) return of_names();

@@ -21,6 +21,7 @@ struct ValueCost {
 std::string sentence_of(std::string_view key, std::string_view noun, bool is_over_ideal,
                         std::vector<ValueCost> samples);
 
+inline constexpr double least_ratio_said = 1.01;  // less is noise to a reader
 bool are_equal_costs(double a, double b);
 // "25 % more sectors", "2 to 8 times the sectors": what is spent beyond 1.
 std::string more_text(double low, double high, std::string_view noun);

@@ -197,6 +197,18 @@ TEST(SweepSummary, is_absent_where_nothing_can_be_said) {
               "");
 }
 
+TEST(SweepSummary, is_silent_below_a_hundredth) {
+    for (const std::uint64_t sectors : {10'099, 10'100}) {
+        const bool says_it = sectors == 10'100;
+        EXPECT_EQ(summary_of({point_of({{"k", 0}}, 10'000, 10'000),
+                              point_of({{"k", 1}}, sectors, 10'000)}) != "",
+                  says_it);
+        EXPECT_EQ(summary_of({point_of({{"k", 0}}, sectors, 10'000),
+                              point_of({{"k", 1}}, sectors, 10'000)}) != "",
+                  says_it);
+    }
+}
+
 TEST(SweepSummary, believes_what_was_measured) {
     std::vector<Point> points;
     for (const int offset : {0, 1, 2}) {
