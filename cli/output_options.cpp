@@ -14,6 +14,7 @@
 #include "cli/source_files.h"
 #include "cli/sweep_options.h"
 #include "cli/system_report.h"
+#include "core/judge/gate_formats.h"
 #include "core/result/counter.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
@@ -28,6 +29,18 @@ std::string format_list() {
     for (const Format& format : all_formats())
         list += fmt::format("{}{}", list.empty() ? "" : ", ", format.name);
     return list;
+}
+
+void refuse_gate_format(std::string_view name) {
+    if (name != "text" && std::ranges::count(all_formats(), name, &Format::name) == 0 &&
+        std::ranges::count(gate_formats, name, &GateFormat::name) > 0)
+        throw UsageError(
+            fmt::format("--format {}: results are not written so, only what became of budgets",
+                        name),
+            {}, UsageError::no_caret,
+            fmt::format("save the result (-o FILE.json), then `coalprof check FILE.json --budget B "
+                        "--format {}`",
+                        name));
 }
 
 bool wants_color(const std::string& choice) {
@@ -143,6 +156,7 @@ std::vector<OutputTarget> OutputOptions::targets() const {
                          {}, UsageError::no_caret,
                          plot ? "send the other to a file: --output FILE"
                               : fmt::format("send the other to a file: --output FILE.{}", chosen));
+    refuse_gate_format(chosen);
     const Format* named = chosen.empty() ? nullptr : &find_format(chosen);
     const TableStyle on_screen = look.style();
     std::vector<OutputTarget> targets;

@@ -123,7 +123,7 @@ const Format& find_format(std::string_view name) {
     std::array<std::string_view, formats.size()> names;
     std::transform(formats.begin(), formats.end(), names.begin(),
                    [](const Format& format) { return format.name; });
-    throw UsageError(unknown_word("--format", name, names));
+    throw UsageError(unknown_word("--format", name, names), {}, UsageError::no_caret, hint());
 }
 
 const Format& format_of_path(std::string_view path, const Format* chosen) {

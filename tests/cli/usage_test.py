@@ -530,6 +530,10 @@ class Explain(Case):
         self.assertIn("`row`", ran.err_text)
         self.assertNotIn("Did you mean", ran.err_text)
 
+    def test_formats_of_budget_reports_lead_to_check(self):
+        for name in ("github", "junit", "sarif"):
+            self.assertIn(f"--format {name}`", self.refuse("offset", "--format", name).err_text)
+
     def test_formats_that_are_refused_are_not_offered(self):
         for command in ("explain", "machines", "occupancy"):
             self.assertNotIn("openmetrics", self.run_ok(command, "--help").out_text)

@@ -47,6 +47,7 @@ TEST(Formats, are_found_by_name) {
 
 TEST(Formats, a_mistyped_name_is_answered_with_the_nearest) {
     EXPECT_THAT(refusal_of_format("jsno"), HasSubstr("Did you mean 'json'?"));
+    EXPECT_THAT(refusal_of_format("foo"), HasSubstr("svg and html"));
 }
 
 TEST(Formats, the_case_of_a_suffix_does_not_matter) {
