@@ -81,6 +81,7 @@ struct Candidate {
     int importance;
     std::vector<LaidColumn> columns;
     std::string parameter = {};  // that it describes points by; empty: none
+    bool is_wanted = false;      // it stays, though the lines get longer than they should
 };
 
 std::size_t width_of(const std::vector<LaidColumn>& columns) {
@@ -175,6 +176,13 @@ class ColumnMaker {
             columns.push_back(reading_column(facts, false));
         if (facts.relation != Relation::predicted) columns.push_back(reading_column(facts, true));
         return columns;
+    }
+
+    // By --columns, --best or --sort: such a column stays, whether its numbers vary or not. So does
+    // what settings are compared by.
+    bool is_wanted(const TableItem& item) const {
+        return has_one_of(head_.columns, item) || has_one_of(head_.foremost, item) ||
+               (head_.compares_settings && item.is(Counter::bandwidth_bytes_per_second));
     }
 
     // The time says which kernels matter that nobody predicted, and compares variants better than
@@ -318,13 +326,6 @@ class ColumnMaker {
         return laid;
     }
 
-    // By --columns, --best or --sort: such a column stays, whether its numbers vary or not. So does
-    // what settings are compared by.
-    bool is_wanted(const TableItem& item) const {
-        return has_one_of(head_.columns, item) || has_one_of(head_.foremost, item) ||
-               (head_.compares_settings && item.is(Counter::bandwidth_bytes_per_second));
-    }
-
     const ResultHead& head_;
     const std::vector<Point>& points_;
     const TableStyle& style_;
@@ -354,7 +355,8 @@ void give_columns(std::vector<Candidate>& candidates, const ColumnMaker& make, s
         const bool is_needed = style.explains_all || !has_enough || importance <= enough_to_know;
         if (is_needed && candidate.item) candidate.columns = make.columns_of(candidate.item->facts);
         const std::size_t more = width_of(candidate.columns);
-        if (is_needed && (style.width == 0 || width + more <= style.width))
+        const bool has_room = style.width == 0 || width + more <= style.width;
+        if (is_needed && (has_room || candidate.is_wanted))
             width += more;
         else
             candidate.columns.clear();
@@ -455,7 +457,8 @@ TableLayout layout_of(const ResultHead& head, const std::vector<Point>& points,
     for (PlacedItem& item : layout.items) {
         item.place = make.place_of(item.facts);
         if (item.place != Place::column) continue;
-        candidates.push_back({&item, make.importance_of(item.facts), {}});
+        candidates.push_back(
+            {&item, make.importance_of(item.facts), {}, {}, make.is_wanted(item.facts.item)});
         has_time |= item.facts.item.is(Counter::duration_seconds) ||
                     item.facts.item.is(Counter::bandwidth_bytes_per_second);
     }

@@ -132,6 +132,9 @@ void TableNotes::look_at(const TableLayout& layout, const Point& point, bool exp
         const bool is_named_below =
             !explains_all_ && facts.relation == Relation::none && !shows_nothing;
         if (place == Place::left_out || is_named_below) continue;
+        if (place != Place::nowhere && item.is(Counter::duration_seconds) &&
+            !layout.has_measurements)
+            look_at_time(item, point);
         has_shares_ |= item.counters.front() == Counter::bandwidth_share &&
                        is_finite_number(item.measured(point));
         has_estimate_ |=
@@ -144,6 +147,18 @@ void TableNotes::look_at(const TableLayout& layout, const Point& point, bool exp
     }
     has_grid_ |= find_value(point.parameters, "grid") != nullptr ||
                  find_value(point.parameters, "grid_x") != nullptr;
+}
+
+void TableNotes::look_at_time(const TableItem& item, const Point& point) {
+    const Interval* interval = item.interval(point);
+    if (!interval || timed_points_++ > 0) return;
+    const NumberStyle number =
+        estimate_style(style_for(item.format(), {interval->low, interval->high}, style_.ascii));
+    time_ = fmt::format(
+        "{}: {} to {} {}", number_with_unit(item, item.predicted(point), true, style_),
+        number_text(interval->low, number), number_text(interval->high, number), number.unit);
+    if (!point.estimates->limits.empty())
+        time_ += fmt::format(", limited by {}", phrase_of(point.estimates->limits.front()));
 }
 
 void TableNotes::look_at_passes(const Readings& readings) {
@@ -225,6 +240,7 @@ std::vector<std::string> TableNotes::asides() const {
     if (has_estimate_)
         lines.emplace_back(
             "~  an estimate: about nine of ten intervals (--json) held on H100 and H200");
+    if (timed_points_ == 1) lines.push_back(time_);
     if (is_start_alone_.value_or(false))
         lines.push_back(
             fmt::format("Too short to time: the start of a launch takes longest. Try {}.",

@@ -39,6 +39,7 @@ class TableNotes {
         std::bitset<counter_count> counters;
     };
     void look_at_failure(const Point& point);
+    void look_at_time(const TableItem& item, const Point& point);
     void look_at_passes(const Readings& readings);
     void look_at_reads(const Readings& readings);
     void explain(const TableItem& item, const Readings& readings);
@@ -58,6 +59,8 @@ class TableNotes {
     std::vector<GroupedText> never_there_;  // in the rows below some heading
     std::vector<GroupedText> there_;        // in others
     SweepSummary summary_;
+    std::size_t timed_points_ = 0;  // whose time is an estimate
+    std::string time_;              // of the first: "~484 us: 339 to 1,114 us, limited by latency"
     std::string ceilings_;
     bool has_grid_ = false;    // that was asked for, and leaves no size to choose
     std::string evidence_;     // of the machines' rules, where it is not measured

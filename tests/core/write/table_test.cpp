@@ -294,6 +294,13 @@ TEST(Table, what_points_are_judged_by_is_never_left_out) {
     EXPECT_THAT(table_of(points, {.width = 36}, head), HasSubstr("GB/s\n"));
 }
 
+TEST(Table, columns_that_were_named_stay_in_a_narrow_terminal) {
+    ResultHead head = synthetic::head();
+    head.columns = {Counter::load_sectors, Counter::load_sectors_per_request,
+                    Counter::bandwidth_bytes_per_second};
+    EXPECT_THAT(table_of(sweep_of_rates(), {.width = 30}, head), HasSubstr("GB/s\n"));
+}
+
 TEST(Table, says_why_numbers_are_not_there_where_that_is_asked_for) {
     const std::string table = table_of(sweep(), {.explains_all = true});
     EXPECT_THAT(table, Not(HasSubstr("n/a in every row")));
@@ -387,6 +394,19 @@ TEST(Table, an_estimate_is_marked_and_has_three_digits) {
     const std::string measured = table_of({points[0]}, {.width = 80});
     EXPECT_THAT(measured, HasSubstr("4,253 GB/s"));
     EXPECT_THAT(measured, Not(HasSubstr("estimate")));
+}
+
+// The column has no room for its interval, and the limit has none beside a kernel's lines.
+TEST(Table, the_only_time_is_said_with_its_interval_and_limit) {
+    std::vector<Point> points{predicted_load("all", 4), predicted_load("k.cu:3", 8)};
+    points[0].predicted[Counter::duration_seconds] = 484e-6;
+    points[0].estimates.emplace().intervals = {{Counter::duration_seconds, 339e-6, 1114e-6}};
+    points[0].estimates->limits = {Limit::dram};
+    const std::string note = "~484 us: 339 to 1,110 us, limited by device memory\n";
+    EXPECT_THAT(table_of(points, {.width = 80, .ascii = true}), HasSubstr(note));
+    points[1].predicted[Counter::duration_seconds] = 1e-6;
+    points[1].estimates = points[0].estimates;
+    EXPECT_THAT(table_of(points, {.width = 80, .ascii = true}), Not(HasSubstr("339")));
 }
 
 // What goes to L2 was measured: nobody needs the estimate beside it, and they do not "agree".
