@@ -198,7 +198,7 @@ TEST(SweepSummary, is_absent_where_nothing_can_be_said) {
 }
 
 TEST(SweepSummary, is_silent_below_a_hundredth) {
-    for (const std::uint64_t sectors : {10'099, 10'100}) {
+    for (const std::uint64_t sectors : {10'099u, 10'100u}) {
         const bool says_it = sectors == 10'100;
         EXPECT_EQ(summary_of({point_of({{"k", 0}}, 10'000, 10'000),
                               point_of({{"k", 1}}, sectors, 10'000)}) != "",
