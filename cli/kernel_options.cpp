@@ -91,7 +91,7 @@ std::string KernelFile::names() const {
     return count > most_names ? fmt::format("{}, and {} more", text, count - most_names) : text;
 }
 
-// Of the source, which PTX with line numbers names.
+// The parameters' names, from the source that PTX with line numbers names.
 std::vector<std::string> KernelFile::names_of(const PtxModule& module,
                                               const PtxFunction& kernel) const {
     if (!cuda_.empty()) return parameter_names(cuda_, kernel_name(kernel.name));

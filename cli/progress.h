@@ -38,7 +38,7 @@ class StatusLine {
     std::thread thread_;
 };
 
-// Whether --quiet and --no-progress leave it wanted.
+// False where --quiet or --no-progress was given.
 bool wants_progress(const OutputOptions& options);
 
 // Hands a result on and counts its points.
@@ -60,8 +60,8 @@ class Progress : public ResultSink {
 
 // -v: what is done and how long it takes, on standard error.
 
-// While this lives each step is told when it ends, and steps of which there are many together at
-// the end. One at a time.
+// While this lives each step is printed when it ends; steps of which there are many are summed up
+// at the end. One at a time.
 class StepLines {
  public:
     explicit StepLines(bool wanted);

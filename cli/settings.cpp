@@ -38,7 +38,7 @@ const CLI::Option* settable(const CLI::App& command, std::string_view name) {
     return nullptr;
 }
 
-// Of these a typed one says what the other would.
+// Pairs that say the same: where one is typed, a settings file's other is passed over.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> alternatives{
     {{"size", "grid"}, {"grid", "size"}}};
 

@@ -19,7 +19,7 @@ struct Setting {
 // command has.
 std::vector<Setting> settings_for(const CLI::App& app, const std::vector<std::string>& words);
 
-// Whether the option was typed.
+// True where one of `words` is the option.
 bool is_among(const CLI::Option& option, const std::vector<std::string>& words);
 
 }  // namespace coalprof

@@ -19,7 +19,7 @@ SourceText find_source(const std::vector<std::string>& folders, const std::strin
 class SourceNames {
  public:
     explicit SourceNames(std::vector<std::string> folders) : folders_(std::move(folders)) {}
-    // Of the parameters of a kernel, by its symbol; empty: not found.
+    // Names of a kernel's parameters, by its symbol; empty: not found.
     const std::vector<std::string>& parameters(const std::string& file, const std::string& symbol);
     void name_array(PtxSite& site);
 

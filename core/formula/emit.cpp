@@ -104,7 +104,7 @@ class FunctorWriter {
 
     static std::string operation(const Node& node) {
         const auto operand = [&](std::size_t k) { return fmt::format("v{}", node.children[k]); };
-        // Never compiled, as no kernel has the table; but texts of two formulas are compared.
+        // Text alone: no kernel has the table, so such formulas are predicted only.
         if (node.kind == NodeKind::lookup)
             return fmt::format("table{}[{}]", node.value, operand(0));
         const OperatorInfo& info =

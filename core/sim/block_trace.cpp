@@ -218,7 +218,6 @@ class BlockRecorder : public AccessSink {
     void pass(WarpRecord& warp, std::uint32_t at) {
         const PtxInstruction& one = code_.instructions[at];
         warp.cost.add(costs_[at]);
-        traces_.issued += static_cast<double>(costs_[at].issued);
         std::uint32_t waits = one.guard == no_slot ? 0 : warp.source[one.guard];
         for (const Slot slot : one.inputs)
             if (slot != no_slot) waits = std::max(waits, warp.source[slot]);

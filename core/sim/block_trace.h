@@ -35,7 +35,6 @@ struct WarpEvents {
 struct BlockTraces {
     std::vector<std::vector<WarpEvents>> blocks;  // warps of each
     std::vector<LineTouch> lines;
-    double issued = 0;       // instructions of these blocks, all of them
     std::size_t events = 0;  // that were kept
     double kept_share = 1;   // of the events of the blocks
 };

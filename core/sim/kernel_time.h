@@ -48,7 +48,6 @@ struct SimulatedTime {
     double dirty_bytes = 0;  // by which what stays in L2 may be more or less
     std::vector<Limit> limits;
     std::array<double, sim_units> busy_seconds{};
-    double issued = 0;
 };
 SimulatedTime time_of(LaunchModel& model, const SimRates& rates);
 
