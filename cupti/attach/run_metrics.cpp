@@ -16,9 +16,15 @@ constexpr std::array traffic_counters{
     Counter::dram_read_bytes, Counter::dram_write_bytes};
 constexpr std::array use_counters{Counter::load_unique_bytes, Counter::store_unique_bytes};
 
-// cp.async: its sectors are among those of loads, its instructions are another opcode. Turing has
-// none.
+// cp.async: hardware counts its sectors among those of loads, its instructions are another opcode,
+// and patched code keeps it apart altogether. Turing has none.
 constexpr std::string_view asynchronous_copies = "smsp__inst_executed_op_ldgsts.sum";
+constexpr std::string_view asynchronous_bytes = "smsp__sass_data_bytes_mem_global_op_ldgsts.sum";
+constexpr std::string_view asynchronous_sectors =
+    "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum";
+// Stores to generic addresses, another opcode: cuBLAS has kernels of no other. Those to shared
+// memory are rare. L1's count of requests would take another pass, and so would generic loads.
+constexpr std::string_view generic_stores = "smsp__inst_executed_op_generic_st_pred_on_any.sum";
 // Nanoseconds of a range, which is 12 to 24 us longer than its kernel, and holds the loading of its
 // code. A kernel has warps on an SM for all but 1.9 to 2.1 us of the time that Nsight Compute says
 // of it: what an empty one takes (24 kernels of 2 us to 4 ms on an H100, 2026-11-26).
@@ -26,6 +32,14 @@ constexpr double empty_kernel_seconds = 2.0e-6;
 constexpr std::string_view range_time = "gpu__time_duration.sum";
 constexpr std::string_view busy_cycles = "sm__cycles_active.max";
 constexpr std::string_view range_cycles = "sm__cycles_elapsed.max";
+
+// A request has at most a sector for each lane.
+void leave_out_generic_loads(Readings& readings) {
+    if (number_or(readings[Counter::load_sectors], 0) >
+        warp_lanes * number_or(readings[Counter::load_requests], 0))
+        readings[Counter::load_requests] =
+            Unavailable{"loads from generic addresses are not counted one by one"};
+}
 
 }  // namespace
 
@@ -41,9 +55,12 @@ RunMetrics::RunMetrics(RunPass pass, std::string_view chip,
             (source.is_instrumented ? plan.instrumented : plan.hardware)[source.metric]);
     if (pass == RunPass::traffic) {
         add(Counter::load_requests, asynchronous_copies);
+        add(Counter::store_requests, generic_stores);
         add_time();
     } else {
+        add(Counter::load_unique_bytes, asynchronous_bytes);
         // Of the same launch as the bytes, so that their ratio is one launch's.
+        add(Counter::load_sectors, asynchronous_sectors);
         add(Counter::load_sectors, "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum");
         add(Counter::store_sectors, "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum");
     }
@@ -88,6 +105,7 @@ Readings RunMetrics::readings(std::span<const double> values, bool is_graph) con
             is_graph ? time[0] * 1e-9 : time[0] * 1e-9 * time[1] / time[2] + empty_kernel_seconds;
         if (std::isfinite(seconds) && seconds > 0) readings[Counter::duration_seconds] = seconds;
     }
+    leave_out_generic_loads(readings);
     derive_ratios(readings);
     return readings;
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/program/machine_code.h"
+#include "cupti/attach/run_metrics.h"
 #include "cupti/host.h"
 #include "cupti/real_cupti.h"
 
@@ -30,6 +31,19 @@ TEST_F(SassMetrics, of_machine_code_are_those_that_chips_have) {
             const bool may_lack = (is_turing && name.ends_with("_ldgsts")) ||
                                   (is_older && name.find("_tma_") != name.npos);
             EXPECT_EQ(has, !may_lack) << chip << " " << name;
+        }
+    }
+}
+
+// `run` replays no launch, so what it counts must fit one pass of each chip that it supports.
+TEST_F(SassMetrics, of_a_run_take_one_pass) {
+    for (const std::string& chip : supported_chips(api())) {
+        if (is_listed_only(chip) || chip.starts_with("GV")) continue;
+        const ChipMetrics metrics(api(), chip);
+        for (const RunPass pass : {RunPass::traffic, RunPass::use}) {
+            const RunMetrics chosen(pass, chip,
+                                    [&](std::string_view metric) { return metrics.has(metric); });
+            EXPECT_EQ(MetricConfig(api(), chip, chosen.names()).passes(), 1u) << chip;
         }
     }
 }
