@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cfenv>
 #include <cmath>
 
 #include "core/access/lane_set.h"
@@ -14,6 +15,30 @@ template <typename Function>
 void each(LaneValue& result, Function function) {
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) result.at[lane] = function(lane);
 }
+
+// The number of the type that is nearest.
+std::uint64_t limited(Wide number, PtxType type) {
+    const Wide most = static_cast<Wide>(mask_of(type.bits)) >> (type.kind == 's' ? 1 : 0);
+    const Wide least = type.kind == 's' ? -most - 1 : 0;
+    return static_cast<std::uint64_t>(std::clamp(number, least, most)) & mask_of(type.bits);
+}
+
+// The processor rounds as ".rz", ".rm" or ".rp" says for as long as it lives.
+class Rounding {
+ public:
+    explicit Rounding(char mode) : is_changed_(mode != 0) {
+        if (is_changed_)
+            std::fesetround(mode == 'z' ? FE_TOWARDZERO : mode == 'm' ? FE_DOWNWARD : FE_UPWARD);
+    }
+    ~Rounding() {
+        if (is_changed_) std::fesetround(FE_TONEAREST);
+    }
+    Rounding(const Rounding&) = delete;
+    Rounding& operator=(const Rounding&) = delete;
+
+ private:
+    bool is_changed_;
+};
 
 void compare(const PtxStep& step, const Inputs& in, std::uint32_t active, const BlockBox& box,
              LaneValue& result) {
@@ -203,21 +228,22 @@ void convert(const PtxStep& step, const Inputs& in, std::uint32_t active, const 
     const PtxType to = step.type, from = step.from;
     if (to.is_real() || from.is_real()) {
         need_fixed(a);
-        each(result, [&](std::uint32_t lane) -> std::uint64_t {
-            if (!to.is_real()) return rounded(real_number(a.at[lane], from), to, step.variant);
-            const double value = from.is_real() ? real_number(a.at[lane], from)
-                                 : from.kind == 's'
-                                     ? static_cast<double>(extended(a.at[lane], from.bits))
-                                     : static_cast<double>(a.at[lane] & mask_of(from.bits));
-            return bits_of_real(value, to);
-        });
+        const Rounding rounding(step.rounding);
+        each(result, [&](std::uint32_t lane) { return converted(step, a.at[lane]); });
         return;
     }
     const bool is_signed = from.kind == 's';
-    each(result, [&](std::uint32_t lane) {
+    const auto number = [&](std::uint32_t lane) {
         const std::uint64_t value = a.at[lane] & mask_of(from.bits);
-        return (is_signed ? static_cast<std::uint64_t>(extended(value, from.bits)) : value) &
-               mask_of(to.bits);
+        return is_signed ? static_cast<Wide>(extended(value, from.bits)) : static_cast<Wide>(value);
+    };
+    if (step.is_saturated) {
+        need_fixed(a);
+        each(result, [&](std::uint32_t lane) { return limited(number(lane), to); });
+        return;
+    }
+    each(result, [&](std::uint32_t lane) {
+        return static_cast<std::uint64_t>(number(lane)) & mask_of(to.bits);
     });
     if (a.is_fixed()) return;
     if (to.bits > from.bits) need_no_wrap(a, active, box, from.bits, is_signed);
@@ -251,6 +277,20 @@ bool compute_plain(const PtxStep& step, const Inputs& in, LaneValue& result) {
     }
 }
 
+void compute_each_real(const PtxStep& step, const Inputs& in, LaneValue& result) {
+    if (step.type.bits == 32 && compute_plain<float, std::uint32_t>(step, in, result)) return;
+    if (step.type.bits == 64 && compute_plain<double, std::uint64_t>(step, in, result)) return;
+    const LaneValue& second = step.inputs > 1 ? *in[1] : *in[0];
+    each(result, [&](std::uint32_t lane) {
+        const double a = real_number(in[0]->at[lane], step.type);
+        const double b = real_number(second.at[lane], step.type);
+        const double value = step.opcode == Opcode::mad
+                                 ? std::fma(a, b, real_number(in[2]->at[lane], step.type))
+                                 : real_of(step, a, b);
+        return bits_of_real(value, step.type);
+    });
+}
+
 bool compute_real(const PtxStep& step, const Inputs& in, LaneValue& result) {
     if (!step.type.is_real()) return false;
     switch (step.opcode) {
@@ -268,17 +308,12 @@ bool compute_real(const PtxStep& step, const Inputs& in, LaneValue& result) {
             break;
     }
     for (std::size_t i = 0; i < step.inputs; ++i) need_fixed(*in[i]);
-    if (step.type.bits == 32 && compute_plain<float, std::uint32_t>(step, in, result)) return true;
-    if (step.type.bits == 64 && compute_plain<double, std::uint64_t>(step, in, result)) return true;
-    const LaneValue& second = step.inputs > 1 ? *in[1] : *in[0];
-    each(result, [&](std::uint32_t lane) {
-        const double a = real_number(in[0]->at[lane], step.type);
-        const double b = real_number(second.at[lane], step.type);
-        const double value = step.opcode == Opcode::mad
-                                 ? std::fma(a, b, real_number(in[2]->at[lane], step.type))
-                                 : real_of(step, a, b);
-        return bits_of_real(value, step.type);
-    });
+    const Rounding rounding(step.rounding);
+    compute_each_real(step, in, result);
+    if (step.is_saturated)
+        each(result, [&](std::uint32_t lane) {
+            return bits_of_real(saturated(real_number(result.at[lane], step.type)), step.type);
+        });
     return true;
 }
 
@@ -298,6 +333,17 @@ void compute_fixed(const PtxStep& step, const Inputs& in, LaneValue& result) {
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
         lanes |= (of_fixed(step, in, lane) & 1) << lane;
     result.at[0] = lanes;
+}
+
+// add.sat and sub.sat.
+void add_saturated(const PtxStep& step, const Inputs& in, LaneValue& result) {
+    need_fixed(*in[0]);
+    need_fixed(*in[1]);
+    each(result, [&](std::uint32_t lane) {
+        const Wide a = extended(in[0]->at[lane], step.type.bits);
+        const Wide b = extended(in[1]->at[lane], step.type.bits);
+        return limited(step.opcode == Opcode::add ? a + b : a - b, step.type);
+    });
 }
 
 void compute_predicate(const PtxStep& step, const Inputs& in, LaneValue& result) {
@@ -344,10 +390,12 @@ void compute(const PtxStep& step, const Inputs& in, std::uint32_t active, const 
             result.growth = in[0]->growth;
             return;
         case Opcode::add:
+            if (step.is_saturated) return add_saturated(step, in, result);
             each(result, [&](std::uint32_t i) { return (in[0]->at[i] + in[1]->at[i]) & mask; });
             result.growth = wrapped(sum_of(in[0]->growth, in[1]->growth), bits);
             return;
         case Opcode::sub:
+            if (step.is_saturated) return add_saturated(step, in, result);
             each(result, [&](std::uint32_t i) { return (in[0]->at[i] - in[1]->at[i]) & mask; });
             result.growth = wrapped(sum_of(in[0]->growth, negated(in[1]->growth)), bits);
             return;

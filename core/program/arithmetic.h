@@ -25,6 +25,8 @@ struct PtxStep {
     bool is_needed = false;
     bool is_transposed = false;  // of ldmatrix and stmatrix
     bool is_copy = false;        // cp.async
+    bool is_saturated = false;
+    char rounding = 0;
     std::uint8_t inputs = 0;
     std::uint8_t results = 0;
     PtxState state = PtxState::generic;

@@ -76,6 +76,8 @@ struct PtxInstruction {
     bool is_needed = false;       // for addresses or branches
     bool is_transposed = false;   // of ldmatrix and stmatrix
     bool is_copy = false;         // cp.async: a second input says how many bytes
+    bool is_saturated = false;    // .sat
+    char rounding = 0;            // z, m, p: of real numbers, not to the nearest one
 };
 
 struct CodeStatement {

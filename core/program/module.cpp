@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <set>
 #include <utility>
 
 #include "core/program/statement.h"
@@ -149,7 +150,10 @@ class ModuleReader {
         const std::uint64_t number = take_number();
         if (!take('"')) return;
         const std::size_t end = std::min(text_.find('"', at_), text_.size());
-        module_.files[static_cast<std::uint32_t>(number)] = text_.substr(at_, end - at_);
+        std::string& file = module_.files[static_cast<std::uint32_t>(number)];
+        file = text_.substr(at_, end - at_);
+        if (is_of_toolkit({.file = file, .line = 1}))
+            files_of_toolkit_.insert(static_cast<std::uint32_t>(number));
         at_ = end;
     }
 
@@ -248,6 +252,7 @@ class ModuleReader {
         function.scopes.emplace_back();
         expect('{');
         source_line_ = inlined_at_ = {};
+        callers_.clear();
         std::vector<std::uint32_t> open{0};
         while (!open.empty()) {
             skip();
@@ -310,7 +315,14 @@ class ModuleReader {
         const std::size_t inlined = text_.find("inlined_at", at_);
         if (inlined < end) {
             at_ = inlined + std::string_view("inlined_at").size();
-            inlined_at_ = take_place();
+            inlined_at_ = callers_[{source_line_.file, source_line_.line}] = take_place();
+            // CUDA's functions call each other: the user's own line is where the outermost was.
+            for (std::size_t depth = 0;
+                 depth < callers_.size() && files_of_toolkit_.contains(inlined_at_.file); ++depth) {
+                const auto outer = callers_.find({inlined_at_.file, inlined_at_.line});
+                if (outer == callers_.end()) break;
+                inlined_at_ = outer->second;
+            }
         }
         at_ = end;
     }
@@ -417,6 +429,9 @@ class ModuleReader {
     PtxModule module_;
     PtxPlace source_line_;
     PtxPlace inlined_at_;
+    std::set<std::uint32_t> files_of_toolkit_;
+    // Where the function of a file and line was inlined.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, PtxPlace> callers_;
 };
 
 }  // namespace

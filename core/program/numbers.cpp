@@ -18,7 +18,9 @@ std::uint64_t bits_counted(const PtxStep& step, std::uint64_t value) {
         case Opcode::bfind: {
             const bool is_negative = step.type.kind == 's' && extended(value, bits) < 0;
             const std::uint64_t of = (is_negative ? ~value : value) & mask_of(bits);
-            return of == 0 ? 0xFFFF'FFFFu : static_cast<std::uint64_t>(std::bit_width(of)) - 1;
+            if (of == 0) return 0xFFFF'FFFFu;
+            const auto highest = static_cast<std::uint64_t>(std::bit_width(of)) - 1;
+            return step.variant == 's' ? bits - 1 - highest : highest;  // ".shiftamt"
         }
         default: {  // brev
             std::uint64_t reversed = 0;
@@ -149,12 +151,18 @@ std::uint32_t compared_reals(const PtxStep& step, const LaneValue& a, const Lane
     return lanes;
 }
 
-std::uint64_t rounded(double value, PtxType type, char variant) {
+namespace {
+
+double whole_of(double value, char variant) {
+    return variant == 'n'   ? std::nearbyint(value)
+           : variant == 'm' ? std::floor(value)
+           : variant == 'p' ? std::ceil(value)
+                            : std::trunc(value);
+}
+
+std::uint64_t integer_of(double value, PtxType type, char variant) {
     if (std::isnan(value)) return 0;
-    const double whole = variant == 'n'   ? std::nearbyint(value)
-                         : variant == 'm' ? std::floor(value)
-                         : variant == 'p' ? std::ceil(value)
-                                          : std::trunc(value);
+    const double whole = whole_of(value, variant);
     if (type.kind == 's') {
         const auto most = static_cast<double>(std::uint64_t{1} << (type.bits - 1));
         const std::int64_t least = extended(std::uint64_t{1} << (type.bits - 1), type.bits);
@@ -167,6 +175,29 @@ std::uint64_t rounded(double value, PtxType type, char variant) {
     return whole >= 2 * static_cast<double>(std::uint64_t{1} << (type.bits - 1))
                ? mask_of(type.bits)
                : static_cast<std::uint64_t>(whole);
+}
+
+// Of f32 not by way of double: 64 bits would be rounded twice.
+template <typename Integer>
+std::uint64_t real_of_integer(Integer number, PtxType type) {
+    return type.kind == 'f' && type.bits == 32
+               ? std::bit_cast<std::uint32_t>(static_cast<float>(number))
+               : bits_of_real(static_cast<double>(number), type);
+}
+
+}  // namespace
+
+double saturated(double value) { return value > 0 ? std::min(value, 1.0) : 0; }
+
+std::uint64_t converted(const PtxStep& step, std::uint64_t value) {
+    const PtxType to = step.type, from = step.from;
+    if (!from.is_real())
+        return from.kind == 's' ? real_of_integer(extended(value, from.bits), to)
+                                : real_of_integer(value & mask_of(from.bits), to);
+    double real = real_number(value, from);
+    if (!to.is_real()) return integer_of(real, to, step.variant);
+    if (step.variant != 0) real = whole_of(real, step.variant);
+    return bits_of_real(step.is_saturated ? saturated(real) : real, to);
 }
 
 std::uint64_t wide_product(std::uint64_t a, std::uint64_t b, PtxType type) {

@@ -10,8 +10,10 @@ namespace coalprof {
 // Of f16, bf16, f32 and f64.
 double real_number(std::uint64_t value, PtxType type);
 std::uint64_t bits_of_real(double value, PtxType type);
-// A real number as an integer, as cvt rounds it.
-std::uint64_t rounded(double value, PtxType type, char variant);
+// What cvt makes of a number where it or the result is a real one.
+std::uint64_t converted(const PtxStep& step, std::uint64_t value);
+// 0 to 1; 0 of what is no number.
+double saturated(double value);
 double real_of(const PtxStep& step, double a, double b);
 
 inline bool relation_holds(PtxRelation relation, int order) {

@@ -309,6 +309,9 @@ void OpcodeWords::describe(PtxInstruction& instruction) const {
         case Opcode::match:
             instruction.variant = has("all") ? 'a' : 'o';
             break;
+        case Opcode::bfind:
+            instruction.variant = has("shiftamt") ? 's' : 0;
+            break;
         case Opcode::reduce_warp:
             instruction.variant = atomic_variant(*this);
             break;
@@ -319,12 +322,18 @@ void OpcodeWords::describe(PtxInstruction& instruction) const {
         default:
             break;
     }
+    instruction.rounding = has("rz") ? 'z' : has("rm") ? 'm' : has("rp") ? 'p' : 0;
+    instruction.is_saturated = has("sat");
     const bool has_mode = instruction.opcode == Opcode::prmt && parts_.size() > 2;
     const bool has_carry = has("cc") || base() == "addc" || base() == "subc" || base() == "madc";
     const bool is_packed = instruction.type.kind == 'h' && instruction.opcode != Opcode::move &&
                            instruction.opcode != Opcode::convert;
+    const bool can_saturate = instruction.type.is_real() || instruction.opcode == Opcode::add ||
+                              instruction.opcode == Opcode::sub ||
+                              instruction.opcode == Opcode::convert;
     const bool is_wide = instruction.type.bits > 64 || instruction.from.bits > 64;
-    if (has_carry || is_packed || has_mode || is_wide) instruction.opcode = Opcode::unknown;
+    if (has_carry || is_packed || has_mode || is_wide || (has("sat") && !can_saturate))
+        instruction.opcode = Opcode::unknown;
 }
 
 void OpcodeWords::describe_comparison(PtxInstruction& instruction) const {
@@ -371,7 +380,11 @@ void OpcodeWords::describe_conversion(PtxInstruction& instruction) const {
     }
     instruction.type = all[all.size() - 2];
     instruction.from = all.back();
-    instruction.variant = has("rni") ? 'n' : has("rmi") ? 'm' : has("rpi") ? 'p' : 'z';
+    instruction.variant = has("rni")   ? 'n'
+                          : has("rmi") ? 'm'
+                          : has("rpi") ? 'p'
+                          : has("rzi") ? 'z'
+                                       : 0;
     const auto is_known = [](PtxType type) { return type.kind != 'h' && type.bits <= 64; };
     if (!is_known(instruction.type) || !is_known(instruction.from))
         instruction.opcode = Opcode::unknown;

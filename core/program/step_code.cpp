@@ -97,6 +97,8 @@ void StepCode::add_step(const PtxInstruction& one, std::size_t at) {
                  .is_needed = one.is_needed,
                  .is_transposed = one.is_transposed,
                  .is_copy = one.is_copy,
+                 .is_saturated = one.is_saturated,
+                 .rounding = one.rounding,
                  .state = one.state,
                  .guard = place_of(one.guard),
                  .offset = one.offset,

@@ -52,6 +52,45 @@ TEST(Execution, of_arithmetic_gives_the_addresses_that_follow) {
               32u);  // 32.0 l
 }
 
+// What the code leaves in %r3.
+std::uint64_t number_of(const std::string& code) {
+    const Executed result =
+        run(ptx_of(code + "\nmul.wide.u32 %rd9, %r3, 4;\n" + load_at_rd9), {1, 1, 1}, {1, 1, 1});
+    return (result[0].samples.at(0).addresses[0] - first_array) / 4;
+}
+
+TEST(Execution, of_real_numbers_rounds_and_saturates_as_the_instruction_says) {
+    const auto as_integer = [](const std::string& code) {
+        return number_of("mov.b32 %r2, 0f" + code + "\ncvt.rzi.s32.f32 %r3, %r2;");
+    };
+    EXPECT_EQ(as_integer("40200000; cvt.rmi.f32.f32 %r2, %r2;"), 2u);  // 2.5
+    EXPECT_EQ(as_integer("40200000; cvt.rpi.f32.f32 %r2, %r2;"), 3u);
+    EXPECT_EQ(as_integer("40600000; cvt.rni.f32.f32 %r2, %r2;"), 4u);  // 3.5
+    EXPECT_EQ(as_integer("C0200000; cvt.rmi.f32.f32 %r2, %r2;"), 0xFFFF'FFFDu);
+    EXPECT_EQ(as_integer("40200000; cvt.sat.f32.f32 %r2, %r2; mul.f32 %r2, %r2, 0f41000000;"), 8u);
+    EXPECT_EQ(as_integer("40200000; add.sat.f32 %r2, %r2, %r2; mul.f32 %r2, %r2, 0f41000000;"), 8u);
+    // 2^24 + 1 has no f32: it lies between 2^24 and 2^24 + 2.
+    EXPECT_EQ(
+        number_of("mov.u32 %r1, 16777217; cvt.rp.f32.u32 %r2, %r1; cvt.rzi.u32.f32 %r3, %r2;"),
+        16777218u);
+    EXPECT_EQ(as_integer("4B800000; add.rp.f32 %r2, %r2, 0f3F800000;"), 16777218u);
+    EXPECT_EQ(as_integer("4B800000; add.rn.f32 %r2, %r2, 0f3F800000;"), 16777216u);
+    // 2^62 + 2^38 + 1 as f32 is above half of 2^62 to 2^62 + 2^39; by way of f64 it would be half.
+    EXPECT_EQ(number_of("mov.u64 %rd3, 4611686293305294849; cvt.rn.f32.s64 %r2, %rd3; "
+                        "cvt.rzi.s64.f32 %rd4, %r2; shr.u64 %rd4, %rd4, 39; and.b64 %rd4, %rd4, 1; "
+                        "cvt.u32.u64 %r3, %rd4;"),
+              1u);
+}
+
+TEST(Execution, of_integers_saturates_and_finds_bits_as_the_instruction_says) {
+    EXPECT_EQ(number_of("mov.u32 %r1, 300; cvt.sat.u8.s32 %r3, %r1;"), 255u);
+    EXPECT_EQ(number_of("mov.u32 %r1, -300; cvt.sat.u8.s32 %r3, %r1;"), 0u);
+    EXPECT_EQ(number_of("mov.u32 %r1, 2147483647; add.sat.s32 %r3, %r1, %r1;"), 2147483647u);
+    EXPECT_EQ(number_of("mov.u32 %r1, 12; bfind.u32 %r3, %r1;"), 3u);
+    EXPECT_EQ(number_of("mov.u32 %r1, 12; bfind.shiftamt.u32 %r3, %r1;"), 28u);
+    EXPECT_EQ(number_of("mov.u32 %r1, 0; bfind.shiftamt.u32 %r3, %r1;"), 0xFFFF'FFFFu);
+}
+
 // 27 of 32 lanes pass a comparison; 5 of them take another way and come 4096 bytes further.
 TEST(Execution, of_branches_goes_on_with_the_lanes_that_take_them) {
     const std::string text =
@@ -258,6 +297,17 @@ TEST(Execution, of_calls_passes_arguments_and_results) {
 }
 
 // Without being asked for more than p0's 16 floats: lane 16 is the first outside.
+// k.cu calls a function of CUDA's headers, which calls another one.
+TEST(Execution, knows_the_users_line_where_functions_of_headers_were_inlined_in_each_other) {
+    const Code code =
+        code_of(ptx_of(".loc 2 7 1, function_name $I, inlined_at 1 5 3\n"
+                       ".loc 2 9 1, function_name $I, inlined_at 2 7 1\n  mov.u64 %rd9, 0;\n" +
+                       load_at_rd9) +
+                "\n\t.file 1 \"k.cu\"\n\t.file 2 \"/usr/local/cuda/include/atomics.hpp\"\n");
+    EXPECT_EQ(code.sites.at(0).source.line, 9u);
+    EXPECT_EQ(code.sites.at(0).inlined_at, (SourceLine{"k.cu", 5}));
+}
+
 TEST(Faults, tell_the_thread_that_leaves_its_array) {
     const std::string text = ptx_of(thread + "shl.b64 %rd9, %rd8, 2;\n" + load_at_rd9);
     const Executed result = run(text, {1, 1, 1}, {32, 1, 1}, {"0=f32[16]"});
