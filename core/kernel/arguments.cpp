@@ -25,6 +25,9 @@ std::string parameter_name(const Code& code, const std::vector<std::string>& nam
                            std::size_t at) {
     if (at < names.size()) return names[at];
     const std::string& own = code.parameters[at].name;
+    if (at >= code.own_parameters())  // "2+8"
+        return parameter_name(code, names, code.structures[at - code.own_parameters()]) +
+               own.substr(own.find('+'));
     const bool is_made_up = own.ends_with(fmt::format("_param_{}", at));
     return is_made_up ? std::to_string(at) : own;
 }
@@ -49,7 +52,7 @@ std::vector<std::size_t> ends_of_types(const std::string& text) {
 std::vector<std::string> types_of_source(const Code& code) {
     const std::string text = demangled(code.kernel);
     std::vector<std::size_t> ends = ends_of_types(text);
-    if (ends.size() != code.parameters.size()) return {};
+    if (ends.size() != code.own_parameters()) return {};
     ends.push_back(text.size() - 1);
     std::vector<std::string> types;
     for (std::size_t i = 0; i + 1 < ends.size(); ++i) {
@@ -62,14 +65,16 @@ std::vector<std::string> types_of_source(const Code& code) {
 std::optional<std::size_t> parameter_named(const Code& code, const std::vector<std::string>& names,
                                            const std::string& name) {
     for (std::size_t i = 0; i < code.parameters.size(); ++i)
-        if ((i < names.size() && names[i] == name) || code.parameters[i].name == name) return i;
+        if (code.parameters[i].name == name || ((i < names.size() || i >= code.own_parameters()) &&
+                                                parameter_name(code, names, i) == name))
+            return i;
     return std::nullopt;
 }
 
 // Of the source, else of PTX.
 std::string type_text(const Code& code, const std::vector<std::string>& types, std::size_t at) {
     const PtxParameter& one = code.parameters[at];
-    if (!types.empty()) return types[at];
+    if (at < types.size()) return types[at];
     if (code.is_address[at]) return "pointer";
     return one.type == "b8" ? fmt::format("{} bytes", one.size_bytes) : one.type;
 }
@@ -85,7 +90,9 @@ class Binder {
     }
 
     BoundLaunch bind(const std::vector<std::string>& typed) {
-        for (const std::string& one : typed) take(one);
+        for (const bool takes_members : {false, true})  // of structures, behind all of their bytes
+            for (const std::string& one : typed)
+                if (is_member(one) == takes_members) take(one);
         add_missing();
         share_arrays();
         for (std::size_t i = 0; i < code_.variables.size(); ++i) add_variable(i);
@@ -111,6 +118,9 @@ class Binder {
         else
             take_scalar(at, value);
     }
+    bool is_member(const std::string& typed) const {
+        return found(typed.substr(0, typed.find('='))) >= code_.own_parameters();
+    }
     // "y=x": y begins where x does, wherever that will be.
     void share_arrays() {
         for (const auto& [at, other] : shared_) {
@@ -129,7 +139,7 @@ class Binder {
         return parameter_named(code_, names_, name);
     }
     std::size_t position_of(const std::string& word) const {
-        const std::size_t count = code_.parameters.size();
+        const std::size_t count = code_.own_parameters();
         if (const auto at = found(word)) return *at;
         if (std::ranges::all_of(word, is_digit)) {
             const std::uint64_t number = parse_integer(word, option_);
@@ -164,6 +174,7 @@ class Binder {
                 take_bytes(at, *file.contents, file.size_bytes);
                 return;
             }
+            require_width(at, file);
             array.size_bytes = file.size_bytes;
             array.contents = std::move(file.contents);
         } else {
@@ -173,6 +184,21 @@ class Binder {
             throw UsageError(fmt::format("{}: parameter {} is no pointer", option_, array.name));
         put(at, array.base, 8);
         bound_.memory.add(std::move(array));
+    }
+    // NumPy makes int64 and float64 of numbers that nobody gave a type, and kernels mostly take 4
+    // bytes. Narrower elements may be loaded several at a time.
+    void require_width(std::size_t at, const ArrayFile& file) const {
+        const std::uint32_t widest = code_.widest_bytes[at];
+        if (!file.kind || kind_of(at) || widest == 0 || file.kind->bytes <= widest) return;
+        throw UsageError(
+            fmt::format("{}: the file holds {}, and the kernel loads and stores at most {} bytes "
+                        "of it at a time",
+                        option_, dtype_of(*file.kind), widest),
+            {}, UsageError::no_caret,
+            fmt::format("say the type of its elements, to which the file is converted: --arg "
+                        "{}={}{}[{}]=@FILE",
+                        name_of(at), file.kind->kind, 8 * widest,
+                        file.size_bytes / file.kind->bytes));
     }
     void describe_array(LaunchArray& array, const std::string& value) const {
         const std::size_t open = value.find('[');
@@ -253,16 +279,15 @@ class Binder {
         for (std::size_t i = 0; i < is_given_.size(); ++i) {
             if (is_given_[i]) continue;
             if (code_.is_address[i]) {
-                put(i, base_of(i), 8);
-                bound_.memory.add({.name = name_of(i), .base = base_of(i)});
+                add_array(i);
             } else {
-                misses = misses || code_.is_needed[i];
+                misses = misses || (code_.is_needed[i] && !is_in_bytes(i));
             }
         }
         if (!misses) return;
         std::string missing, example;
         for (std::size_t i = 0; i < is_given_.size(); ++i)
-            if (!is_given_[i] && !code_.is_address[i] && code_.is_needed[i]) {
+            if (!is_given_[i] && !code_.is_address[i] && code_.is_needed[i] && !is_in_bytes(i)) {
                 missing += fmt::format("{}{}", missing.empty() ? "" : ", ", name_of(i));
                 example += fmt::format("{}--arg {}=VALUE", example.empty() ? "" : " ", name_of(i));
             }
@@ -272,6 +297,23 @@ class Binder {
                 "takes {}",
                 shown(kernel_name(code_.kernel)), missing, describe_parameters(code_, names_)),
             {}, UsageError::no_caret, example);
+    }
+    // Of a pointer that nobody described; of one in a structure's bytes where those say.
+    void add_array(std::size_t at) {
+        LaunchArray array{.name = name_of(at), .base = base_of(at)};
+        if (is_in_bytes(at)) {
+            std::memcpy(&array.base, &bound_.launch.parameters[code_.parameter_offsets[at]], 8);
+            const bool is_known =
+                std::ranges::any_of(bound_.memory.arrays(),
+                                    [&](const LaunchArray& one) { return one.base == array.base; });
+            if (array.base == 0 || is_known) return;
+        }
+        put(at, array.base, 8);
+        bound_.memory.add(std::move(array));
+    }
+    bool is_in_bytes(std::size_t at) const {
+        return at >= code_.own_parameters() &&
+               is_given_[code_.structures[at - code_.own_parameters()]];
     }
     void add_variable(std::size_t at) {
         const PtxVariable& variable = code_.variables[at];
@@ -316,6 +358,8 @@ std::vector<MissingArgument> missing_arguments(const Code& code, const KernelArg
                 name == std::to_string(i))
                 is_given[i] = true;
     }
+    for (std::size_t i = code.own_parameters(); i < is_given.size(); ++i)
+        if (is_given[code.structures[i - code.own_parameters()]]) is_given[i] = true;
     const std::vector<std::string> types = types_of_source(code);
     std::vector<MissingArgument> missing;
     for (std::size_t i = 0; i < is_given.size(); ++i) {
@@ -334,9 +378,14 @@ std::vector<MissingArgument> missing_arguments(const Code& code, const KernelArg
 std::string describe_parameters(const Code& code, const std::vector<std::string>& names) {
     const std::vector<std::string> types = types_of_source(code);
     std::string text;
-    for (std::size_t i = 0; i < code.parameters.size(); ++i) {
-        text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", parameter_name(code, names, i),
-                            type_text(code, types, i));
+    for (std::size_t i = 0; i < code.own_parameters(); ++i) {
+        std::string members;
+        for (std::size_t j = code.own_parameters(); j < code.parameters.size(); ++j)
+            if (code.structures[j - code.own_parameters()] == i)
+                members += fmt::format("{} {} {}", members.empty() ? ":" : ",",
+                                       parameter_name(code, names, j), type_text(code, types, j));
+        text += fmt::format("{}{} ({}{})", text.empty() ? "" : ", ", parameter_name(code, names, i),
+                            type_text(code, types, i), members);
     }
     return text.empty() ? "no parameters" : text;
 }

@@ -106,16 +106,6 @@ class FileBytes : public ArrayContents {
     std::size_t begin_;
 };
 
-// "int64", as NumPy calls it.
-std::string dtype_of(ElementKind kind) {
-    if (kind.kind == 'b') return "bool";
-    return fmt::format("{}{}",
-                       kind.kind == 'f'   ? "float"
-                       : kind.kind == 'i' ? "int"
-                                          : "uint",
-                       8 * kind.bytes);
-}
-
 double real_of(std::uint64_t bits, ElementKind kind) {
     if (kind.kind == 'f')
         return kind.bytes == 4 ? std::bit_cast<float>(static_cast<std::uint32_t>(bits))
@@ -187,6 +177,15 @@ class ConvertedFile : public Elements {
 
 }  // namespace
 
+std::string dtype_of(ElementKind kind) {
+    if (kind.kind == 'b') return "bool";
+    return fmt::format("{}{}",
+                       kind.kind == 'f'   ? "float"
+                       : kind.kind == 'i' ? "int"
+                                          : "uint",
+                       8 * kind.bytes);
+}
+
 std::optional<ElementKind> kind_of_type(std::string_view type) {
     std::string word(type.substr(0, type.find('*')));
     if (type.find('*') != type.rfind('*')) return std::nullopt;  // of pointers
@@ -236,16 +235,16 @@ ArrayFile contents_of_file(const std::string& path, const std::optional<ElementK
             UsageError::no_caret, "a smaller array shows the same");
     if (!is_npy(*bytes)) {
         const std::uint64_t size_bytes = bytes->size();
-        return {contents_of_bytes(std::move(*bytes)), size_bytes};
+        return {.contents = contents_of_bytes(std::move(*bytes)), .size_bytes = size_bytes};
     }
     const NpyArray npy = read_npy(*bytes, path);
     const ElementKind kind{npy.kind, npy.element_bytes};
     const std::uint64_t size_bytes = npy.data.size();
     const std::size_t begin = bytes->size() - size_bytes;
-    ArrayFile file{std::make_shared<FileBytes>(std::move(*bytes), begin), size_bytes};
+    ArrayFile file{std::make_shared<FileBytes>(std::move(*bytes), begin), size_bytes, kind};
     if (!wanted || (kind.kind == wanted->kind && kind.bytes == wanted->bytes)) return file;
-    return {std::make_shared<ConvertedFile>(file, kind, *wanted, option),
-            size_bytes / kind.bytes * wanted->bytes};
+    return {.contents = std::make_shared<ConvertedFile>(file, kind, *wanted, option),
+            .size_bytes = size_bytes / kind.bytes * wanted->bytes};
 }
 
 std::shared_ptr<const ArrayContents> contents_by_rule(std::string_view rule, ElementKind kind,

@@ -25,7 +25,10 @@ std::optional<ElementKind> kind_of_type(std::string_view type);
 struct ArrayFile {
     std::shared_ptr<const ArrayContents> contents;
     std::uint64_t size_bytes = 0;
+    std::optional<ElementKind> kind = {};  // of a .npy file that was not converted
 };
+// "int64", as NumPy calls it.
+std::string dtype_of(ElementKind kind);
 std::shared_ptr<const ArrayContents> contents_of_bytes(std::string bytes);
 // The elements of a .npy file (C order), converted to what is `wanted` of them, or all bytes of
 // another file. Throws UsageError naming `option`: an element that is no number of that kind.

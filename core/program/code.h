@@ -100,10 +100,16 @@ constexpr PtxState state_of_generic(std::uint64_t address) {
 
 struct Code {
     std::string kernel;  // mangled
+    // The kernel's own, then what it loads of those that are structures: each member is known, may
+    // be a pointer, and decides addresses or not for itself.
     std::vector<PtxParameter> parameters;
+    std::vector<std::uint32_t> structures;  // of each member the parameter that it is a part of
+    std::size_t own_parameters() const { return parameters.size() - structures.size(); }
     std::vector<std::uint32_t> parameter_offsets;
     std::vector<bool> is_address;  // of a parameter: memory is reached through it
     std::vector<bool> is_needed;   // of a parameter: an address or a branch depends on its value
+    // Of a parameter the widest number that is loaded or stored through it alone; 0: none is.
+    std::vector<std::uint32_t> widest_bytes;
     // Of a parameter: 1 + the one whose array it points to; 0, or empty: an array of its own.
     std::vector<std::uint32_t> shares_array;
     std::uint32_t most_threads = 0;  // of a block, as the kernel says; 0: it does not

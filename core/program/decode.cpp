@@ -97,6 +97,7 @@ class Decoder {
         for (const PtxParameter& one : kernel.parameters) names.push_back(one.name);
         frame.arrays = ArrayNames(std::move(names));
         inline_function(frame);
+        add_members();
         emit({.opcode = Opcode::exit});
         for (const std::size_t at : frame.returns)
             code_.instructions[at].target =
@@ -129,6 +130,33 @@ class Decoder {
         }
         code_.parameters = kernel.parameters;
         code_.parameter_bytes = at;
+    }
+    void add_members() {
+        std::map<std::uint64_t, PtxType> loads;
+        for (const PtxInstruction& one : code_.instructions) {
+            if (one.opcode != Opcode::load || one.state != PtxState::param) continue;
+            const SlotInfo& base = code_.slots[one.inputs.front()];
+            if (base.kind != SlotKind::constant) continue;
+            for (std::size_t i = 0; i < one.results.size(); ++i)
+                loads.try_emplace(
+                    base.value + static_cast<std::uint64_t>(one.offset) + i * one.type.bytes(),
+                    one.type);
+        }
+        for (std::uint32_t i = 0, own = static_cast<std::uint32_t>(code_.parameters.size());
+             i < own; ++i) {
+            if (code_.parameters[i].type != "b8") continue;
+            const std::uint64_t begin = code_.parameter_offsets[i];
+            for (auto load = loads.lower_bound(begin);
+                 load != loads.end() && load->first < begin + code_.parameters[i].size_bytes;
+                 ++load) {
+                code_.parameters.push_back(
+                    {.name = fmt::format("{}+{}", i, load->first - begin),
+                     .type = fmt::format("{}{}", load->second.kind, load->second.bits),
+                     .size_bytes = load->second.bytes()});
+                code_.parameter_offsets.push_back(static_cast<std::uint32_t>(load->first));
+                code_.structures.push_back(i);
+            }
+        }
     }
     void lay_out_variables() {
         std::uint64_t at = variable_window;

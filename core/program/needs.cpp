@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 #include <vector>
 
+#include "core/program/statement.h"
 #include "core/text/error.h"
 #include "core/text/symbol.h"
 
@@ -93,21 +95,22 @@ class Needs {
                one.opcode == Opcode::atomic;
     }
 
-    // ptxas makes a reduction of an atomic whose result nobody reads.
     void find_reduction(const PtxInstruction& one) {
-        const bool may_be_one = one.opcode == Opcode::atomic && one.site != ~0u &&
-                                one.variant != 'x' && one.variant != 'c';
-        if (may_be_one && std::ranges::all_of(one.results, [&](Slot slot) {
+        if (one.opcode != Opcode::atomic || one.site == ~0u) return;
+        if (may_become_reduction(code_.sites[one.site].instruction) &&
+            std::ranges::all_of(one.results, [&](Slot slot) {
                 return slot == no_slot || readers_.of(slot).empty();
             }))
             code_.sites[one.site].kind = AccessKind::reduce;
     }
 
-    Origins origin_of_parameter(const PtxInstruction& load) const {
+    // Of the nth result. Members of a structure stand behind it.
+    Origins origin_of_parameter(const PtxInstruction& load, std::size_t number) const {
         const SlotInfo& base = code_.slots[load.inputs.front()];
         if (base.kind != SlotKind::constant) return loaded;
-        const std::uint64_t at = base.value + static_cast<std::uint64_t>(load.offset);
-        for (std::size_t i = 0; i < code_.parameters.size(); ++i)
+        const std::uint64_t at =
+            base.value + static_cast<std::uint64_t>(load.offset) + number * load.type.bytes();
+        for (std::size_t i = code_.parameters.size(); i-- > 0;)
             if (at >= code_.parameter_offsets[i] &&
                 at < code_.parameter_offsets[i] + code_.parameters[i].size_bytes)
                 return bit_of(i);
@@ -122,11 +125,12 @@ class Needs {
             const PtxInstruction& one = code_.instructions[waiting.back()];
             waiting.pop_back();
             Origins found = 0;
-            if (one.opcode == Opcode::load)
-                found = one.state == PtxState::param ? origin_of_parameter(one) : loaded;
-            else if (passes_addresses_on(one.opcode))
+            if (passes_addresses_on(one.opcode))
                 for (const Slot slot : one.inputs) found |= origins_of(slot);
-            for (const Slot slot : one.results) {
+            for (std::size_t i = 0; i < one.results.size(); ++i) {
+                const Slot slot = one.results[i];
+                if (one.opcode == Opcode::load)
+                    found = one.state == PtxState::param ? origin_of_parameter(one, i) : loaded;
                 if (slot == no_slot || (origins_[slot] | found) == origins_[slot]) continue;
                 origins_[slot] |= found;
                 for (const std::uint32_t reader : readers_.of(slot)) waiting.push_back(reader);
@@ -225,8 +229,15 @@ class Needs {
 
     void set_parameters() {
         Origins reached = 0;
-        for (const PtxInstruction& one : code_.instructions)
-            if (is_access(one) && reaches_global(one)) reached |= origins_of(one.inputs.front());
+        code_.widest_bytes.assign(code_.parameters.size(), 0);
+        for (const PtxInstruction& one : code_.instructions) {
+            if (!is_access(one) || !reaches_global(one)) continue;
+            const Origins from = origins_of(one.inputs.front());
+            reached |= from;
+            const auto bytes = one.is_copy ? one.width_bytes : one.type.bytes();
+            if (std::has_single_bit(from) && from < of_variables)
+                widen(code_.widest_bytes[static_cast<std::size_t>(std::countr_zero(from))], bytes);
+        }
         code_.is_address.resize(code_.parameters.size());
         code_.is_needed.resize(code_.parameters.size());
         for (std::size_t i = 0; i < code_.parameters.size(); ++i) {
@@ -237,10 +248,17 @@ class Needs {
         for (const PtxInstruction& one : code_.instructions) {
             if (one.opcode != Opcode::load || one.state != PtxState::param || !one.is_needed)
                 continue;
-            const Origins of = origin_of_parameter(one);
+            Origins of = 0;
+            for (std::size_t i = 0; i < one.results.size(); ++i)
+                if (one.results[i] != no_slot && is_needed_[one.results[i]])
+                    of |= origin_of_parameter(one, i);
             for (std::size_t i = 0; i < code_.parameters.size(); ++i)
                 if ((of & bit_of(i)) != 0) code_.is_needed[i] = true;
         }
+    }
+
+    static void widen(std::uint32_t& widest, std::uint32_t bytes) {
+        widest = std::max(widest, bytes);
     }
 
     [[noreturn]] void refuse(const PtxInstruction& one) const {

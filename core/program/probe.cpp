@@ -350,7 +350,9 @@ void Rewriter::call(const MemoryInstruction& instruction, Space space, const std
         .source = {},
         .inlined_at = {},
         .instruction = instruction.opcode,
-        .kind = is_unused(instruction.result) ? AccessKind::reduce : instruction.kind,
+        .kind = is_unused(instruction.result) && may_become_reduction(instruction.opcode)
+                    ? AccessKind::reduce
+                    : instruction.kind,
         .space = space,
         .width_bytes = instruction.width_bytes,
         .array = arrays_.array_at(instruction.base)};

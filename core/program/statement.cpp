@@ -217,4 +217,10 @@ std::uint32_t PtxRegisters::bits_of(const std::string& name) const {
     return found == ranges_.end() ? 0 : found->second;
 }
 
+bool may_become_reduction(std::string_view opcode) {
+    constexpr std::array kept{".exch", ".cas", ".acquire", ".acq_rel"};
+    return std::ranges::none_of(
+        kept, [&](std::string_view word) { return opcode.find(word) != opcode.npos; });
+}
+
 }  // namespace coalprof

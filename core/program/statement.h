@@ -57,4 +57,8 @@ std::string_view name_at(std::string_view text, std::size_t at);
 // Words between blanks and commas.
 std::vector<std::string_view> words_of(std::string_view text);
 
+// Whether ptxas makes a reduction of an atomic with this opcode where nobody reads its result: it
+// keeps exchanges, and those that later accesses must not overtake (Triton's are ".acq_rel").
+bool may_become_reduction(std::string_view opcode);
+
 }  // namespace coalprof

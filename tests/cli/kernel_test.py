@@ -2,6 +2,7 @@
 import os
 import re
 import shutil
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -80,6 +81,10 @@ class Kernel(Case):
                     refused = self.refuse("kernel", "-", *given(kind, even[:255] + [odd]), stdin=typed).err_text
                     for part in (name, "int32", "element 255"):
                         self.assertIn(part, refused)
+            # Of a kernel without types the loads say how wide elements are at most.
+            refused = self.refuse("kernel", "-", *given("<i8", even), stdin=GATHER).err_text
+            self.assertIn("int64", refused)
+            self.assertIn("--arg col=i32[256]=@", refused)
 
     def test_says_that_contents_were_needed_and_not_given(self):
         document = self.predict(*LAUNCH)
@@ -246,6 +251,50 @@ class Triton(Case):
         self.assertIn("'cp.async.bulk.tensor.2d", warning["text"])
         arrays = {(one["parameters"]["op"], one["parameters"].get("array")) for one in document["points"][1:]}
         self.assertEqual(arrays, {("load", "arg0"), ("store", "arg1"), ("shared_load", "global_smem")})
+
+
+class Frameworks(Case):
+    """Kernels that Triton, Numba and CuPy compiled, as Nsight Compute counted their launches on an H100."""
+
+    def predicted(self, name, *options):
+        path = os.path.join(SOURCE, "tests", "data", "kernels", name)
+        document = self.run_ok("kernel", path, *options, "--machine", "h100", "--json").json
+        self.assertEqual(document["warnings"], [])
+        return {key: value for key, value in document["points"][0]["predicted"].items()
+                if key.split("_", 1)[1] in ("requests", "sectors")}
+
+    def test_of_triton_keep_atomics_that_later_accesses_must_not_overtake(self):
+        with tempfile.TemporaryDirectory() as folder:
+            bins = write_npy(f"{folder}/bins.npy", [(i * 2654435761 >> 7) % 256 for i in range(200000)], "<i4")
+            counted = self.predicted("triton_histogram.ptx", "--grid", "391", "--block", "128", "--shared", "4096",
+                                     "--arg", f"0=@{bins}", "--arg", "2=200000")
+        self.assertEqual(counted, {"load_requests": 1563, "load_sectors": 25000, "atomic_requests": 6250,
+                                   "atomic_sectors": 158984})
+
+    def test_of_numba_take_the_numbers_that_an_array_is_passed_as(self):
+        numbers = (word for at, value in ((5, 1000), (6, 500), (14, 1000), (15, 500)) for word in ("--arg", f"{at}={value}"))
+        counted = self.predicted("numba_grid_xy.ptx", "--grid", "32x63", "--block", "32x8", *numbers)
+        self.assertEqual(counted, {"load_requests": 16000, "load_sectors": 500000, "store_requests": 16000,
+                                   "store_sectors": 500000})
+
+    # float32 of 1000 x 700 elements, the first one the transpose of an array: CArray has pointer, size, shape, strides.
+    def test_of_cupy_take_structures_that_hold_pointers(self):
+        launch = "cupy_elementwise.ptx", "--grid", "5469", "--block", "128"
+        expected = {"load_requests": 43750, "load_sectors": 787500, "store_requests": 21875, "store_sectors": 87500}
+        strides = {0: (4, 4000), 1: (2800, 4), 2: (2800, 4)}
+        members = [f"{at}+{byte}={stride}" for at, both in strides.items() for byte, stride in zip((32, 40), both)]
+        given = (word for one in (*members, "3+0=700000", "3+16=700", "0+0=f32[700000]") for word in ("--arg", one))
+        self.assertEqual(self.predicted(*launch, *given), expected)
+        with tempfile.TemporaryDirectory() as folder:
+            options = []
+            arrays = [(0x7f0000000000 + (at << 24), 700000, 1000, 700, *both) for at, both in strides.items()]
+            for at, numbers in enumerate([*arrays, (700000, 1000, 700, 0, 0)]):
+                with open(f"{folder}/{at}", "wb") as file:
+                    file.write(struct.pack(f"<{len(numbers)}q", *numbers))
+                options += ["--arg", f"{at}=@{folder}/{at}"]
+            self.assertEqual(self.predicted(*launch, *options), expected)
+        refused = self.refuse("kernel", os.path.join(SOURCE, "tests/data/kernels", launch[0]), *launch[1:]).err_text
+        self.assertIn("0+32, 0+40", refused)
 
 
 class OfOneBody(Case):

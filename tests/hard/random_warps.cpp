@@ -1,5 +1,5 @@
-// The warp instructions of a kernel that scripts/random-kernels wrote, as `coalprof kernel` executes
-// them: random_warps FILE.ptx KERNEL GX GY GZ BX BY BZ OUTPUT.
+// The warp instructions of a kernel that scripts/random-kernels wrote, as `coalprof kernel`
+// executes them: random_warps FILE.ptx KERNEL GX GY GZ BX BY BZ OUTPUT.
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -62,8 +62,7 @@ class EachAccess : public AccessSink {
         std::uint32_t array = in_shared;
         std::uint64_t base = 0;
         if (access.space == Space::global) {
-            const std::uint64_t first =
-                access.addresses[first_lane_of(access)] + by - first_array;
+            const std::uint64_t first = access.addresses[first_lane_of(access)] + by - first_array;
             array = static_cast<std::uint32_t>(first / array_distance);
             base = first_array + array * array_distance;
             if (array == records) return;
@@ -71,8 +70,8 @@ class EachAccess : public AccessSink {
         const PtxSite& place = code_.sites[site];
         // CUDA's functions for atomics lie in its headers.
         const auto line = (place.inlined_at.line != 0 ? place.inlined_at : place.source).line;
-        attempt_ += std::to_string(line) + ' ' + name_of_access(access) +
-                    ' ' + std::to_string(access.width_bytes) + ' ' + std::to_string(array);
+        attempt_ += std::to_string(line) + ' ' + name_of_access(access) + ' ' +
+                    std::to_string(access.width_bytes) + ' ' + std::to_string(array);
         for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
             attempt_ += (access.active_lanes >> lane & 1) == 0
                             ? " -"
