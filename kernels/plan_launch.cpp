@@ -14,14 +14,24 @@ namespace coalprof {
 namespace {
 
 // Arrays up to this size in all are copied back and compared with the host reference, while the GPU
-// goes on; larger ones would take longer than measuring them, and are compared where they are, by
-// kernels of their own.
-constexpr std::uint64_t host_reference_bytes = 16ull << 20;
+// goes on; larger ones would take longer than measuring them (4 MiB: 6 ms on four cores beside an
+// H100), and are compared where they are, by kernels of their own. Those of a formula are compiled
+// for it alone, which takes as long as 16 MiB.
+constexpr std::uint64_t host_reference_bytes = 1ull << 20;
+constexpr std::uint64_t host_reference_bytes_of_formulas = 16ull << 20;
 // float counts exactly to 2^24; this leaves room for the start value.
 constexpr std::uint64_t max_float_count = 1ull << 23;
 
 CompileRequest request_for_fill(const Array& array, Content content) {
     return {.source = compose_fill(array.element_bytes, content)};
+}
+
+CompileRequest request_for_check(const Plan& plan, const ProgramShape& shape) {
+    return {.source = compose_check(plan, shape)};
+}
+
+CompileRequest request_for_compare(std::uint32_t element_bytes, Content content) {
+    return {.source = compose_compare(element_bytes, content)};
 }
 
 CompileRequest request_for(const Plan& plan, std::string source) {
@@ -42,12 +52,22 @@ std::uint64_t global_bytes(const Program& program, std::size_t array) {
     return is_global ? program.arrays[array].bytes() : 0;
 }
 
-// A grid of 256 threads a block over `count` indices.
-LaunchSize size_over(std::uint64_t count) { return {.grid = (count + 255) / 256, .block = 256}; }
-
 bool is_custom(const Formula& formula) {
     return std::holds_alternative<std::shared_ptr<const CustomFormula>>(formula);
 }
+
+bool is_changing(const Instruction& one) { return one.kind != AccessKind::load; }
+
+bool is_checked_on_host(const Program& program) {
+    std::uint64_t bytes = 0;
+    for (std::size_t k = 0; k < program.arrays.size(); ++k) bytes += global_bytes(program, k);
+    const bool is_formula = std::ranges::any_of(
+        program.instructions, [](const Instruction& one) { return is_custom(one.formula); });
+    return bytes <= (is_formula ? host_reference_bytes_of_formulas : host_reference_bytes);
+}
+
+// A grid of 256 threads a block over `count` indices.
+LaunchSize size_over(std::uint64_t count) { return {.grid = (count + 255) / 256, .block = 256}; }
 
 void add_formula(KernelParameters& parameters, const Formula& formula) {
     std::visit(
@@ -100,6 +120,11 @@ std::vector<CompileRequest> compile_requests(const Plan& plan, const BlockLimits
         if (global_bytes(plan.program, k) != 0 &&
             fills.emplace(plan.program.arrays[k].element_bytes, shape.contents[k]).second)
             requests.push_back(request_for_fill(plan.program.arrays[k], shape.contents[k]));
+    if (is_checked_on_host(plan.program)) return requests;
+    if (std::ranges::any_of(plan.program.instructions, &is_changing))
+        requests.push_back(request_for_check(plan, shape));
+    for (const auto& [element_bytes, content] : fills)
+        requests.push_back(request_for_compare(element_bytes, content));
     return requests;
 }
 
@@ -274,12 +299,10 @@ std::shared_future<void> PlanLaunch::begin_verify() {
     // A launch that took away leaves nothing to see: one more that adds shows that it counts.
     if (counts_ && has_run_ && state_of(0).added == 0) launch();
     if (shape_.needs_near_check) launch_near_check();
-    if (array_bytes() > host_reference_bytes) {
-        verify_on_device();
-        refuse_fault(read_fault());
-        return verified();
-    }
-    return begin_host_check();
+    if (is_checked_on_host(plan_.program)) return begin_host_check();
+    verify_on_device();
+    refuse_fault(read_fault());
+    return verified();
 }
 
 void PlanLaunch::launch_near_check() {
@@ -370,7 +393,7 @@ void PlanLaunch::run_checks(std::string_view name, AccessKind kind) {
             parameters.add(undo);
         }
         bench_.shop
-            .kernel({.source = compose_check(plan_, shape_)},
+            .kernel(request_for_check(plan_, shape_),
                     fmt::format("coalprof_{}_{}", name, k).c_str())
             .launch(size_over(program.threads), parameters.pointers());
         report_first_wrong(instruction.array, true);
@@ -387,8 +410,7 @@ void PlanLaunch::expect_start_values() {
         parameters.add(std::uint64_t{array.elements});
         parameters.add(first_wrong);
         bench_.shop
-            .kernel({.source = compose_compare(array.element_bytes, shape_.contents[k])},
-                    compare_kernel)
+            .kernel(request_for_compare(array.element_bytes, shape_.contents[k]), compare_kernel)
             .launch(size_over(array.elements), parameters.pointers());
         report_first_wrong(k, false);
     }
