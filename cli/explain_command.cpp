@@ -41,6 +41,7 @@ struct ExplainCommand {
     std::string pattern;
     FormulaOptions formula;
     KernelOptions kernel;
+    std::string kernel_name;
     std::string line;
     std::string at;
     std::string warp;
@@ -174,16 +175,19 @@ DrawnWarps explain_kernel(const CLI::App& app, ExplainCommand command, const Mac
             "explain kernel: there is no file", {}, UsageError::no_caret,
             "for example coalprof explain kernel FILE --line 42 --grid 64 --block 256");
     command.kernel.file = command.formula.text;
-    const std::vector<KernelChoice> choices = choices_of(
-        kernel_axes(command.kernel, command.sweep.text_of("grid"),
-                    app.count("--block") > 0 ? command.sweep.text_of("block") : std::string()));
+    const std::string grid = command.sweep.text_of("grid");
+    const std::string block =
+        app.count("--block") > 0 ? command.sweep.text_of("block") : std::string();
+    const std::string bytes = read_ptx_source(command.kernel.file);
+    require_launch(command.kernel, bytes, machine, command.kernel_name, grid, block);
+    const std::vector<KernelChoice> choices = choices_of(kernel_axes(command.kernel, grid, block));
     if (choices.size() != 1)
         throw UsageError("explain kernel: one warp is drawn, so one launch is needed", {},
                          UsageError::no_caret, "give --grid, --block and --arg one value each");
     KernelFile::Kernel kernel =
-        KernelFile(command.kernel, read_ptx_source(command.kernel.file), machine).kernel();
+        KernelFile(command.kernel, bytes, machine).kernel(command.kernel_name);
     const KernelResult result = predict_choice(kernel.code, kernel.parameter_names, choices.front(),
-                                               machine, {.limits = {}, .threads = thread_count()});
+                                               machine, {.threads = thread_count()});
     const std::vector<std::string>& arrays = command.formula.arrays;
     return explain_line(result, kernel.code,
                         {.line = command.line,
@@ -314,7 +318,7 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
         ->required();
     sub->add_option("EXPR", command->formula.text,
                     "The formula, as for `coalprof formula`; or a warps file; or a kernel's file");
-    sub->add_option("NAME", command->kernel.name, "The kernel, where its file has several");
+    sub->add_option("NAME", command->kernel_name, "The kernel, where its file has several");
     sub->add_option("--line", command->line, "Of a kernel: the line of its source")->type_name("N");
     sub->add_option(
            "--at", command->at,

@@ -10,11 +10,13 @@
 #include "cli/invocation.h"
 #include "cli/kernel_options.h"
 #include "cli/output_options.h"
+#include "cli/parse.h"
 #include "cli/print.h"
 #include "cli/ptx_source.h"
 #include "cli/result_head.h"
 #include "cli/sweep_options.h"
 #include "core/access/warps_file.h"
+#include "core/kernel/arguments.h"
 #include "core/machine/machine_file.h"
 #include "core/runtime/parallel.h"
 #include "core/runtime/signal.h"
@@ -28,8 +30,9 @@ namespace {
 
 struct KernelCommand {
     KernelOptions kernel;
-    std::string grid;
-    std::string block;
+    std::vector<std::string> names;  // of kernels; none: the only one, or with --best all
+    std::vector<std::string> grids;  // one for all of them, or each its own
+    std::vector<std::string> blocks;
     std::string max_steps;
     std::string addresses;
     bool list = false;
@@ -46,11 +49,10 @@ std::vector<Machine> machines_of(const KernelCommand& command) {
     return machines;
 }
 
-ExitCode print_list(const KernelCommand& command, const Machine& machine) {
+ExitCode print_list(const KernelCommand& command, std::string_view bytes, const Machine& machine) {
     if (!command.output.files.empty())
         throw UsageError("kernel --list: it prints to standard output alone", {},
                          UsageError::no_caret, "coalprof kernel FILE --list > kernels.txt");
-    const std::string bytes = read_ptx_source(command.kernel.file);
     print_out(KernelFile(command.kernel, bytes, machine).list());
     return ExitCode::done;
 }
@@ -66,12 +68,61 @@ void save(OutputFile& file, const KernelResult& result) {
     file.commit();
 }
 
+// A kernel with its launches.
+struct LaunchedKernel {
+    std::string name;
+    KernelAxes axes;
+    std::vector<KernelChoice> choices;
+};
+
+// The value of an option that is given once for all kernels, or once for each.
+std::string value_of(const std::vector<std::string>& values, std::size_t kernel,
+                     std::size_t kernels, const char* option) {
+    if (values.empty()) return {};
+    if (values.size() == 1) return values.front();
+    if (values.size() != kernels)
+        throw UsageError(fmt::format("{}: {} values for {} kernel{}", option, values.size(),
+                                     kernels, kernels == 1 ? "" : "s"),
+                         {}, UsageError::no_caret,
+                         fmt::format("give it once for all kernels or once for each, in their "
+                                     "order; several launches of one kernel are a list: {} {}",
+                                     option, shown(fmt::format("{}", fmt::join(values, ",")))));
+    return values[kernel];
+}
+
+std::vector<LaunchedKernel> launched_kernels(const KernelCommand& command, std::string_view bytes,
+                                             const Machine& machine) {
+    std::vector<std::string> names = command.names;
+    if (names.empty() && !command.output.view.best.empty())
+        names = KernelFile(command.kernel, bytes, machine).all_names();
+    if (names.empty()) names.emplace_back();
+    std::vector<LaunchedKernel> kernels;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const std::string grid = value_of(command.grids, i, names.size(), "--grid");
+        const std::string block = value_of(command.blocks, i, names.size(), "--block");
+        require_launch(command.kernel, bytes, machine, names[i], grid, block);
+        KernelAxes axes = kernel_axes(command.kernel, grid, block);
+        std::vector<KernelChoice> choices = choices_of(axes);
+        kernels.push_back({names[i], std::move(axes), std::move(choices)});
+    }
+    return kernels;
+}
+
+std::uint64_t launches_of(const std::vector<LaunchedKernel>& kernels) {
+    std::uint64_t count = 0;
+    for (const LaunchedKernel& one : kernels) count += one.choices.size();
+    return count;
+}
+
 ResultHead head_of_kernel(const KernelCommand& command, const Invocation& invocation,
-                          const std::vector<Machine>& machines, const KernelAxes& axes) {
+                          const std::vector<Machine>& machines,
+                          const std::vector<LaunchedKernel>& kernels) {
     ResultHead head = head_of(invocation.argv);
     head.machine = describe_machines(machines);
     head.backend = "model";
-    head.sweep = {.pattern = "kernel", .file = command.kernel.file, .parameter = swept_key(axes)};
+    head.sweep = {.pattern = "kernel",
+                  .file = command.kernel.file,
+                  .parameter = kernels.size() == 1 ? swept_key(kernels.front().axes) : "kernel"};
     head.columns = command.output.view.chosen_columns();
     return head;
 }
@@ -79,21 +130,21 @@ ResultHead head_of_kernel(const KernelCommand& command, const Invocation& invoca
 // Every launch on every machine, to `sink`; what is said of the whole result.
 class KernelRun {
  public:
-    KernelRun(const KernelCommand& command, ResultSink& sink, OutputFile* addresses)
-        : command_(command),
-          sink_(sink),
-          addresses_(addresses),
-          bytes_(read_ptx_source(command.kernel.file)) {
+    KernelRun(const KernelCommand& command, std::string_view bytes, ResultSink& sink,
+              OutputFile* addresses)
+        : command_(command), sink_(sink), addresses_(addresses), bytes_(bytes) {
         if (!command.max_steps.empty())
             options_.limits.steps_of_warp = parse_integer(command.max_steps, "--max-steps", 1);
         if (command.all) options_.limits.steps_before_sampling = ~std::uint64_t{0};
         options_.threads = thread_count();
     }
 
-    ResultTail run(const std::vector<Machine>& machines, const std::vector<KernelChoice>& choices) {
-        is_one_ = machines.size() * choices.size() == 1;
+    ResultTail run(const std::vector<Machine>& machines,
+                   const std::vector<LaunchedKernel>& kernels) {
+        is_one_ = machines.size() * launches_of(kernels) == 1;
+        options_.prices_findings = is_one_;
         try {
-            for (const Machine& machine : machines) run(machine, machines.size() > 1, choices);
+            for (const Machine& machine : machines) run(machine, machines.size() > 1, kernels);
         } catch (const Stopped&) {
             tail_.status = Status::interrupted;
         }
@@ -101,27 +152,44 @@ class KernelRun {
     }
 
  private:
-    void run(const Machine& machine, bool says_machine, const std::vector<KernelChoice>& choices) {
-        KernelFile::Kernel kernel = KernelFile(command_.kernel, bytes_, machine).kernel();
-        for (const KernelChoice& choice : choices) require_possible(kernel.code, choice, machine);
-        for (const KernelChoice& choice : choices) {
-            stop_if_asked();
-            KernelResult result =
-                predict_choice(kernel.code, kernel.parameter_names, choice, machine, options_);
-            NamedValues swept = choice.swept;
-            if (says_machine) swept.emplace_back("machine", machine.name);
-            if (!is_one_) result = as_one_point(std::move(result), swept);
-            for (const Point& point : result.points) sink_.point(point);
-            if (addresses_) save(*addresses_, result);
-            std::ranges::move(result.findings, std::back_inserter(tail_.findings));
-            std::ranges::move(result.warnings, std::back_inserter(tail_.warnings));
+    void run(const Machine& machine, bool says_machine,
+             const std::vector<LaunchedKernel>& launched) {
+        const KernelFile file(command_.kernel, bytes_, machine);
+        std::vector<KernelFile::Kernel> kernels;
+        for (const LaunchedKernel& one : launched) {
+            kernels.push_back(file.kernel(one.name));
+            for (const KernelChoice& choice : one.choices)
+                require_possible(kernels.back().code, choice, machine);
         }
+        for (std::size_t i = 0; i < kernels.size(); ++i)
+            for (KernelChoice choice : launched[i].choices) {
+                stop_if_asked();
+                std::erase_if(choice.arguments, [&](const std::string& typed) {
+                    return !takes(kernels[i], typed) &&
+                           std::ranges::any_of(
+                               kernels, [&](const auto& other) { return takes(other, typed); });
+                });
+                if (says_machine) choice.swept.emplace_back("machine", machine.name);
+                predict(kernels[i], choice, machine);
+            }
+    }
+    static bool takes(const KernelFile::Kernel& kernel, const std::string& typed) {
+        return takes_argument(kernel.code, kernel.parameter_names, typed);
+    }
+    void predict(KernelFile::Kernel& kernel, const KernelChoice& choice, const Machine& machine) {
+        KernelResult result =
+            predict_choice(kernel.code, kernel.parameter_names, choice, machine, options_);
+        if (!is_one_) result = as_one_point(std::move(result), choice.swept);
+        for (const Point& point : result.points) sink_.point(point);
+        if (addresses_) save(*addresses_, result);
+        std::ranges::move(result.findings, std::back_inserter(tail_.findings));
+        std::ranges::move(result.warnings, std::back_inserter(tail_.warnings));
     }
 
     const KernelCommand& command_;
     ResultSink& sink_;
     OutputFile* addresses_;
-    std::string bytes_;  // of the kernel's file
+    std::string_view bytes_;  // of the kernel's file
     PredictionOptions options_;
     ResultTail tail_;
     bool is_one_ = true;
@@ -129,13 +197,12 @@ class KernelRun {
 
 ExitCode run_kernel_command(const KernelCommand& command, const Invocation& invocation) {
     const std::vector<Machine> machines = machines_of(command);
-    if (command.list) return print_list(command, machines.front());
-    require_launch(command.kernel, command.grid, command.block, machines.front());
-    const KernelAxes axes = kernel_axes(command.kernel, command.grid, command.block);
-    const std::vector<KernelChoice> choices = choices_of(axes);
+    const std::string bytes = read_ptx_source(command.kernel.file);
+    if (command.list) return print_list(command, bytes, machines.front());
+    const std::vector<LaunchedKernel> kernels = launched_kernels(command, bytes, machines.front());
     std::optional<OutputFile> addresses;
     if (!command.addresses.empty()) {
-        if (machines.size() * choices.size() > 1)
+        if (machines.size() * launches_of(kernels) > 1)
             throw UsageError("--addresses: they are those of one launch", {}, UsageError::no_caret,
                              "give --grid, --block, --arg and --machine one value each");
         addresses.emplace(command.addresses);
@@ -145,12 +212,14 @@ ExitCode run_kernel_command(const KernelCommand& command, const Invocation& invo
     const std::string folder = std::filesystem::path(command.kernel.file).parent_path().string();
     if (output.source_folders.empty()) output.source_folders = {folder.empty() ? "." : folder};
     Outputs outputs = output.open(output.targets());
-    Viewed viewed(outputs, command.output.view);
+    ViewOptions view = output.view;
+    if (kernels.size() > 1 && view.best.empty()) view.best = key_of(Counter::duration_seconds);
+    Viewed viewed(outputs, view);
     BudgetedRun budgeted(command.budgets, viewed.sink());
     ResultSink& sink = budgeted.sink();
-    KernelRun run(command, sink, addresses ? &*addresses : nullptr);
-    sink.begin(head_of_kernel(command, invocation, machines, axes));
-    const ResultTail tail = run.run(machines, choices);
+    KernelRun run(command, bytes, sink, addresses ? &*addresses : nullptr);
+    sink.begin(head_of_kernel(command, invocation, machines, kernels));
+    const ResultTail tail = run.run(machines, kernels);
     sink.finish(tail);
     if (tail.status == Status::interrupted) throw Stopped{};
     return budgeted.judged(viewed.found_best() ? ExitCode::done : ExitCode::environment);
@@ -167,15 +236,15 @@ void add_kernel_command(CLI::App& app, Invocation& invocation) {
                     "CUDA source, PTX, or a program, library or object that holds PTX; - reads PTX "
                     "from standard input")
         ->required();
-    sub->add_option("NAME", command->kernel.name,
+    sub->add_option("NAME", command->names,
                     "The kernel, where the file has several: its name, or a regular expression "
-                    "found in its name with types and parameters");
-    sub->add_option(
-           "--grid", command->grid,
-           "Blocks of the launch: 1024, 64x64, 16x128x256; or its threads, 8192x8192/block")
-        ->type_name("N,...");
-    sub->add_option("--block", command->block, "Threads of a block: 256, 32x8, 64..1024*2")
-        ->type_name("N,...");
+                    "found in its name with types and parameters. Several are compared by time");
+    add_repeated(*sub, "--grid", command->grids,
+                 "Blocks of the launch: 1024, 64x64, 16x128x256; or its threads, 8192x8192/block. "
+                 "Of several kernels each its own, in their order, or one for all",
+                 "N,...");
+    add_repeated(*sub, "--block", command->blocks,
+                 "Threads of a block: 256, 32x8, 64..1024*2; of several kernels likewise", "N,...");
     command->kernel.add_to(*sub);
     sub->add_option("--max-steps", command->max_steps,
                     "Instructions that a warp may take before the kernel counts as endless "
@@ -202,7 +271,8 @@ void add_kernel_command(CLI::App& app, Invocation& invocation) {
         "  coalprof kernel saxpy.cu --grid 4096 --block 256 --arg n=1048576\n"
         "  coalprof kernel triton.ptx --grid 1024 --block 128 --arg 3=4096\n"
         "  coalprof kernel app csr_scalar --grid 4096 --block 256 --arg 1=@col.npy\n"
-        "  coalprof kernel saxpy.cu --grid 1048576/block --block 64..1024*2 --best load_excess\n"
+        "  coalprof kernel saxpy.cu --grid 1048576/block --block 64..1024*2 --best\n"
+        "  coalprof kernel csr.cu by_thread by_warp --grid 1024 --grid 32768 --block 256\n"
         "  coalprof kernel kernels.cu --list\n");
     sub->callback([&invocation, command] {
         invocation.run = [&invocation, command] {

@@ -104,27 +104,34 @@ std::vector<std::string> KernelFile::names_of(const PtxModule& module,
     return {};
 }
 
-KernelFile::Kernel KernelFile::kernel() const {
+std::vector<std::string> KernelFile::all_names() const {
+    std::vector<std::string> names;
+    for (const PtxModule& module : modules_)
+        for (const PtxFunction* one : module.kernels())
+            if (std::ranges::find(names, one->name) == names.end()) names.emplace_back(one->name);
+    return names;
+}
+
+KernelFile::Kernel KernelFile::kernel(const std::string& name) const {
     std::vector<std::pair<const PtxModule*, const PtxFunction*>> found;
-    for (const NameTest& is_meant : tests_for(options_.name)) {
+    for (const NameTest& is_meant : tests_for(name)) {
         for (const PtxModule& module : modules_)
             for (const PtxFunction* one : module.kernels())
-                if (options_.name.empty() || is_meant(one->name)) found.emplace_back(&module, one);
+                if (name.empty() || is_meant(one->name)) found.emplace_back(&module, one);
         if (!found.empty()) break;
     }
     if (found.empty())
-        throw UsageError(options_.name.empty()
-                             ? fmt::format("{}: it holds no kernel", shown(options_.file))
-                             : fmt::format("{}: it holds no kernel '{}'; it holds {}",
-                                           shown(options_.file), shown(options_.name), names()));
+        throw UsageError(name.empty() ? fmt::format("{}: it holds no kernel", shown(options_.file))
+                                      : fmt::format("{}: it holds no kernel '{}'; it holds {}",
+                                                    shown(options_.file), shown(name), names()));
     const auto [module, kernel] = found.front();
     if (std::ranges::any_of(found,
                             [&](const auto& one) { return one.second->name != kernel->name; }))
         throw UsageError(
             fmt::format("{}: it holds several kernels: {}", shown(options_.file), names()), {},
             UsageError::no_caret,
-            fmt::format("coalprof kernel {} NAME; --list tells those of one name "
-                        "apart, and NAME may be a regular expression",
+            fmt::format("name one; or compare them by time: coalprof kernel {} NAME OTHER --grid "
+                        "GRID --grid ITS_GRID. --list tells those of one name apart",
                         shown(options_.file)));
     Kernel all{make_code(*module, *kernel), names_of(*module, *kernel)};
     for (PtxSite& site : all.code.sites)
@@ -149,36 +156,19 @@ std::string KernelFile::list() const {
     return text;
 }
 
-void require_launch(const KernelOptions& options, const std::string& grid, const std::string& block,
-                    const Machine& machine) {
-    if (!grid.empty() && !block.empty()) return;
-    const std::string bytes = read_ptx_source(options.file);
-    const KernelFile::Kernel kernel = KernelFile(options, bytes, machine).kernel();
-    std::vector<std::string> example{"coalprof", "kernel", options.file};
-    if (!options.name.empty()) example.push_back(options.name);
-    std::string missing;
-    const auto add = [&](const std::string& option, const std::string& given,
-                         const std::string& text, const std::string& value) {
-        if (given.empty()) missing += (missing.empty() ? "" : ", ") + text;
-        example.push_back(option);
-        example.push_back(given.empty() ? value : given);
-    };
-    add("--grid", grid, "--grid", "4096");
-    add("--block", block, "--block", "256");
-    for (const std::string& given : options.arguments) add("--arg", given, {}, {});
-    for (const MissingArgument& one : missing_arguments(
-             kernel.code, {.typed = options.arguments, .known_names = kernel.parameter_names}))
-        add("--arg", {}, one.text, one.example);
-    throw UsageError(fmt::format("kernel {}: its launch lacks {}",
-                                 printable(kernel_name(kernel.code.kernel)), printable(missing)),
-                     {}, UsageError::no_caret, printable(shell_words(example)));
+void require_launch(const KernelOptions& options, std::string_view bytes, const Machine& machine,
+                    const std::string& name, const std::string& grid, const std::string& block) {
+    std::vector<MissingArgument> missing;
+    if (grid.empty()) missing.push_back({"--grid", "--grid", "4096"});
+    if (block.empty()) missing.push_back({"--block", "--block", "256"});
+    if (missing.empty()) return;
+    const KernelFile::Kernel kernel = KernelFile(options, bytes, machine).kernel(name);
+    require_nothing_missing(
+        kernel.code, {.typed = options.arguments, .known_names = kernel.parameter_names}, missing);
 }
 
 KernelAxes kernel_axes(const KernelOptions& options, const std::string& grid,
                        const std::string& block) {
-    if (grid.empty() || block.empty())
-        throw UsageError("kernel: --grid and --block are needed", {}, UsageError::no_caret,
-                         "for example --grid 16x128x256 --block 32x4x2");
     KernelAxes axes;
     for (const std::string& word : words_of_dimensions(grid, "--grid"))
         axes.grids.push_back(parse_grid(word));

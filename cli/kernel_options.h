@@ -13,14 +13,13 @@ namespace coalprof {
 
 struct KernelOptions {
     std::string file;
-    std::string name;  // mangled, demangled, the name alone, or a regular expression
     std::vector<std::string> arguments;
     std::string shared = "0";
     std::vector<std::string> nvcc_args;
     std::vector<std::string> includes;
     std::vector<std::string> defines;
 
-    // All but FILE and NAME.
+    // All but FILE.
     void add_to(CLI::App& command);
 };
 
@@ -36,8 +35,11 @@ class KernelFile {
         Code code;
         std::vector<std::string> parameter_names;  // of the source, where it is there
     };
-    // Throws UsageError where it is not there or several are.
-    Kernel kernel() const;
+    // Of a name that is mangled, demangled, the name alone, or a regular expression; of none the
+    // only one. Throws UsageError where it is not there or several are.
+    Kernel kernel(const std::string& name) const;
+    // Names by which kernel() finds each.
+    std::vector<std::string> all_names() const;
     // A line for each kernel: its name and its parameters.
     std::string list() const;
 
@@ -53,9 +55,9 @@ class KernelFile {
 
 // Throws UsageError where grid or block is not given: all that the kernel's launch lacks, with a
 // command that has it.
-void require_launch(const KernelOptions& options, const std::string& grid, const std::string& block,
-                    const Machine& machine);
-// What is launched. Throws UsageError where grid or block is not given, or one does not fit.
+void require_launch(const KernelOptions& options, std::string_view bytes, const Machine& machine,
+                    const std::string& name, const std::string& grid, const std::string& block);
+// What is launched. Throws UsageError where one does not fit.
 KernelAxes kernel_axes(const KernelOptions& options, const std::string& grid,
                        const std::string& block);
 

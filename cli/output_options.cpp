@@ -217,10 +217,15 @@ void ViewOptions::add_to(CLI::App& command) {
     is_offered = true;
     const char* group = "Output";
     command
-        .add_option("--best", best,
-                    "Say which combination of options, or which value, is best by this counter "
-                    "(`coalprof counters` lists them)")
-        ->type_name("KEY")
+        .add_option_function<std::string>(
+            "--best",
+            [this](const std::string& key) {
+                best = key.empty() ? key_of(Counter::duration_seconds) : key;
+            },
+            "Say which combination of options, or which value, is best by this counter "
+            "(`coalprof counters` lists them; without KEY: by time)")
+        ->type_name("[KEY]")
+        ->expected(0, 1)
         ->group(group);
     command
         .add_option("--sort", sort,

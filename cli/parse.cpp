@@ -152,7 +152,7 @@ std::string commands_with(const CLI::App& app, const std::string& option) {
 void refuse_empty_values(CLI::App& app) {
     const CLI::App& command = chosen_command(app);
     for (const CLI::Option* option : command.get_options()) {
-        if (!option->nonpositional() || option->get_expected_max() == 0) continue;
+        if (!option->nonpositional() || option->get_expected_min() == 0) continue;
         for (const std::string& value : option->results())
             if (value.empty())
                 throw UsageError(

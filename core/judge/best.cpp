@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -59,17 +60,20 @@ bool is_total(Counter counter) {
     return !info(counter).parts && unit != Unit::ratio && unit != Unit::byte_per_second;
 }
 
-// The bytes that the algorithm needs; where nobody said so, those that its instructions touch.
+// The bytes that the algorithm needs; where nobody said so, those that its instructions touch. Of
+// kernels, which load the same in other ways, those that they leave in memory: a launch that is too
+// small leaves less.
 double work_bytes_of(const Point& point) {
     const Reading& useful = point.predicted[Counter::useful_bytes];
     if (is_number(useful)) return number_in(useful);
-    double bytes = 0;
+    double bytes = 0, loaded = 0;
     const Readings& readings = point.measured ? *point.measured : point.predicted;
     for (const AccessKind kind : access_kinds)
         if (const Reading& touched = readings[access_counter(kind, AccessField::unique_bytes)];
             is_number(touched))
-            bytes += number_in(touched);
-    return bytes;
+            (kind == AccessKind::load ? loaded : bytes) += number_in(touched);
+    const bool is_of_kernel = find_value(point.parameters, "kernel") != nullptr;
+    return is_of_kernel && bytes > 0 ? bytes : bytes + loaded;
 }
 
 // Contenders from the best to the worst, and what is said of them.
@@ -111,11 +115,19 @@ class BestRanking {
         const auto bytes = [](const Contender& one) {
             return bytes_text(static_cast<std::uint64_t>(one.work_bytes));
         };
-        return fmt::format("; not the same work: {} needs {}, {} {}; per byte, {}", *least.name,
-                           bytes(least), *most.name, bytes(most),
-                           ranked_by_byte.best.size() == all_.size()
-                               ? "all are equal"
-                               : "the best is " + best.text());
+        return fmt::format(
+            "not the same work: {} {} {}, {} {}; per byte, {}", *least.name,
+            is_of_kernels() ? "stores" : "needs", bytes(least), *most.name, bytes(most),
+            ranked_by_byte.best.size() == all_.size() ? "all are equal"
+                                                      : "the best is " + best.text());
+    }
+
+    // A launch that is too small seems fast: that comes first.
+    std::string text_with_work() const {
+        const std::string work = text_of_work();
+        if (work.empty()) return text();
+        return is_of_kernels() ? fmt::format("{}; {}", work, text())
+                               : fmt::format("{}; {}", text(), work);
     }
 
     std::string text() const {
@@ -139,6 +151,7 @@ class BestRanking {
     }
 
  private:
+    bool is_of_kernels() const { return find_value(*all_.front().values, "kernel") != nullptr; }
     static std::vector<Amount> means_of(const std::vector<Contender>& contenders) {
         std::vector<Amount> means;
         for (const Contender& one : contenders) means.push_back(one.mean);
@@ -167,7 +180,11 @@ class BestRanking {
 
     std::string_view doubt(const Contender& next) const {
         if (!is_doubtful(next)) return "";
-        return differ_from_best(next) == Differ::likely ? "likely " : "not certain: ";
+        if (differ_from_best(next) == Differ::likely) return "likely ";
+        constexpr double little = 1.1;
+        const double best = std::abs(all_.front().mean.middle), other = std::abs(next.mean.middle);
+        return std::max(best, other) < little * std::min(best, other) ? "cannot be told apart: "
+                                                                      : "not certain: ";
     }
 
     std::string number_of_best() const {
@@ -214,7 +231,8 @@ std::string counters_of(const Point& point) {
 BestSink::BestSink(ResultSink& next, Counter counter) : next_(next), counter_(counter) {}
 
 void BestSink::begin(const ResultHead& head) {
-    parameter_ = head.sweep.parameter;
+    // Each launch of a kernel is a candidate of its own.
+    if (head.sweep.pattern != "kernel") parameter_ = head.sweep.parameter;
     has_grid_ = head.sweep.grid_x.has_value();
     ResultHead with_counter = head;
     with_counter.foremost.push_back(counter_);
@@ -277,9 +295,28 @@ void BestSink::point(const Point& point) {
     next_.point(point);
 }
 
+void BestSink::shorten_names(std::vector<Candidate>& all) {
+    const auto varies = [&](const std::string& key) {
+        const Value* first = find_value(all.front().values, key);
+        return std::ranges::any_of(all, [&](const Candidate& one) {
+            const Value* value = find_value(one.values, key);
+            return !value || !first || *value != *first;
+        });
+    };
+    std::set<std::string> varying;
+    for (const Candidate& one : all)
+        for (const auto& [key, value] : one.values)
+            if (!varying.contains(key) && varies(key)) varying.insert(key);
+    for (Candidate& one : all) {
+        NamedValues values = one.values;
+        std::erase_if(values, [&](const auto& value) { return !varying.contains(value.first); });
+        if (!values.empty()) one.name = text_of(values);
+    }
+}
+
 Verdict BestSink::verdict() const {
-    const std::vector<Candidate>& all =
-        combinations_.all.size() > 1 ? combinations_.all : values_.all;
+    std::vector<Candidate> all = combinations_.all.size() > 1 ? combinations_.all : values_.all;
+    shorten_names(all);
     Verdict verdict{.scope = {{"counter", key_of(counter_)}}, .combinations = all.size()};
     const auto has_all = [](const Candidate& one, Sum Candidate::*sum) {
         return (one.*sum).count > 0 && (one.*sum).count == one.points;
@@ -305,8 +342,7 @@ Verdict BestSink::verdict() const {
     if (without.empty() || ranking.size() > 1) {
         verdict.best = ranking.best();
         verdict.gain = ranking.gain();
-        verdict.text = (all.size() == 1 ? "nothing to compare; " : "") + ranking.text() +
-                       ranking.text_of_work();
+        verdict.text = (all.size() == 1 ? "nothing to compare; " : "") + ranking.text_with_work();
     } else if (ranking.size() == 1) {
         verdict.text = "not ranked: only " + ranking.text();
     } else {

@@ -49,6 +49,8 @@ class BestSink : public ResultSink {
         std::unordered_map<std::string, std::size_t> places;  // by name
     };
 
+    // What all have in common says nothing.
+    static void shorten_names(std::vector<Candidate>& all);
     void require_counter(const Point& point) const;
     void add(Candidates& candidates, NamedValues values, const Point& point) const;
     Verdict verdict() const;

@@ -165,8 +165,11 @@ class Comparison::Impl {
         if (report_.points == 0)
             throw UsageError("compare: the two results have no point in common", {},
                              UsageError::no_caret,
-                             "points are matched by their names, and with --across pattern by "
-                             "the values of their parameters");
+                             older_head_.sweep.pattern == "kernel"
+                                 ? "kernels are compared in one call: coalprof kernel FILE ONE "
+                                   "OTHER --grid GRID --grid ITS_GRID"
+                                 : "points are matched by their names, and with --across pattern "
+                                   "by the values of their parameters");
         for (const auto& [is_part, which] :
              {std::pair(is_older_part, "old"), {is_newer_part, "new"}})
             if (is_part) report_.losses.push_back(fmt::format("the {} result is not whole", which));

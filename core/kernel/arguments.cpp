@@ -71,6 +71,16 @@ std::optional<std::size_t> parameter_named(const Code& code, const std::vector<s
     return std::nullopt;
 }
 
+// That "NAME=VALUE" or "2=VALUE" is for.
+std::optional<std::size_t> parameter_of(const Code& code, const std::vector<std::string>& names,
+                                        const std::string& typed) {
+    const std::string name = typed.substr(0, typed.find('='));
+    if (const auto at = parameter_named(code, names, name)) return at;
+    for (std::size_t i = 0; i < code.own_parameters(); ++i)
+        if (name == std::to_string(i)) return i;
+    return std::nullopt;
+}
+
 // Of the source, else of PTX.
 std::string type_text(const Code& code, const std::vector<std::string>& types, std::size_t at) {
     const PtxParameter& one = code.parameters[at];
@@ -93,7 +103,7 @@ class Binder {
         for (const bool takes_members : {false, true})  // of structures, behind all of their bytes
             for (const std::string& one : typed)
                 if (is_member(one) == takes_members) take(one);
-        add_missing();
+        add_arrays();
         share_arrays();
         for (std::size_t i = 0; i < code_.variables.size(); ++i) add_variable(i);
         return std::move(bound_);
@@ -274,29 +284,9 @@ class Binder {
                           : std::bit_cast<std::uint64_t>(real);
     }
 
-    void add_missing() {
-        bool misses = false;
-        for (std::size_t i = 0; i < is_given_.size(); ++i) {
-            if (is_given_[i]) continue;
-            if (code_.is_address[i]) {
-                add_array(i);
-            } else {
-                misses = misses || (code_.is_needed[i] && !is_in_bytes(i));
-            }
-        }
-        if (!misses) return;
-        std::string missing, example;
+    void add_arrays() {
         for (std::size_t i = 0; i < is_given_.size(); ++i)
-            if (!is_given_[i] && !code_.is_address[i] && code_.is_needed[i] && !is_in_bytes(i)) {
-                missing += fmt::format("{}{}", missing.empty() ? "" : ", ", name_of(i));
-                example += fmt::format("{}--arg {}=VALUE", example.empty() ? "" : " ", name_of(i));
-            }
-        throw UsageError(
-            fmt::format(
-                "{}: addresses or branches depend on parameters that were not given: {}. It "
-                "takes {}",
-                shown(kernel_name(code_.kernel)), missing, describe_parameters(code_, names_)),
-            {}, UsageError::no_caret, example);
+            if (!is_given_[i] && code_.is_address[i]) add_array(i);
     }
     // Of a pointer that nobody described; of one in a structure's bytes where those say.
     void add_array(std::size_t at) {
@@ -345,19 +335,24 @@ std::string long_kernel_name(const std::string& symbol) {
     return text;
 }
 
-BoundLaunch bind_arguments(Code& code, const KernelArguments& arguments) {
-    return Binder(code, arguments).bind(arguments.typed);
+bool takes_argument(const Code& code, const std::vector<std::string>& names,
+                    const std::string& typed) {
+    return parameter_of(code, names, typed).has_value();
 }
 
+BoundLaunch bind_arguments(Code& code, const KernelArguments& arguments) {
+    BoundLaunch bound = Binder(code, arguments).bind(arguments.typed);
+    require_nothing_missing(code, arguments, {});
+    return bound;
+}
+
+namespace {
+
+// Numbers and structures that decide addresses or branches.
 std::vector<MissingArgument> missing_arguments(const Code& code, const KernelArguments& arguments) {
     std::vector<bool> is_given(code.parameters.size(), false);
-    for (const std::string& typed : arguments.typed) {
-        const std::string name = typed.substr(0, typed.find('='));
-        for (std::size_t i = 0; i < is_given.size(); ++i)
-            if (parameter_named(code, arguments.known_names, name) == i ||
-                name == std::to_string(i))
-                is_given[i] = true;
-    }
+    for (const std::string& typed : arguments.typed)
+        if (const auto at = parameter_of(code, arguments.known_names, typed)) is_given[*at] = true;
     for (std::size_t i = code.own_parameters(); i < is_given.size(); ++i)
         if (is_given[code.structures[i - code.own_parameters()]]) is_given[i] = true;
     const std::vector<std::string> types = types_of_source(code);
@@ -369,10 +364,28 @@ std::vector<MissingArgument> missing_arguments(const Code& code, const KernelArg
                                        : one.type.starts_with('f') ? "1.5"
                                                                    : "1000";
         const std::string name = parameter_name(code, arguments.known_names, i);
-        missing.push_back({fmt::format("--arg {} ({})", name, type_text(code, types, i)),
+        missing.push_back({fmt::format("--arg {} ({})", name, type_text(code, types, i)), "--arg",
                            fmt::format("{}={}", name, value)});
     }
     return missing;
+}
+
+}  // namespace
+
+void require_nothing_missing(const Code& code, const KernelArguments& arguments,
+                             std::vector<MissingArgument> missing) {
+    std::ranges::move(missing_arguments(code, arguments), std::back_inserter(missing));
+    if (missing.empty()) return;
+    std::string texts, examples;
+    for (const MissingArgument& one : missing) {
+        texts += fmt::format("{}{}", texts.empty() ? "" : ", ", one.text);
+        examples += fmt::format("{}{}", examples.empty() ? "" : " ",
+                                shell_words({one.option, one.example}));
+    }
+    throw UsageError(fmt::format("kernel {}: its launch lacks {}",
+                                 printable(kernel_name(code.kernel)), printable(texts)),
+                     {}, UsageError::no_caret,
+                     fmt::format("add, with your own values: {}", printable(examples)));
 }
 
 std::string describe_parameters(const Code& code, const std::vector<std::string>& names) {

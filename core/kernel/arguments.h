@@ -23,16 +23,24 @@ struct BoundLaunch {
 };
 
 // Throws UsageError: an unknown name, a value that does not fit, a scalar that is missing although
-// an address or a branch depends on it (it lists all parameters). Where pointers share an array,
+// an address or a branch depends on it. Where pointers share an array,
 // the code is marked anew: what one stores the other loads.
 BoundLaunch bind_arguments(Code& code, const KernelArguments& arguments);
 
-// A number or structure that decides addresses or branches and was not given.
+// Whether "NAME=VALUE" is of one of its parameters.
+bool takes_argument(const Code& code, const std::vector<std::string>& names,
+                    const std::string& typed);
+
+// What a launch lacks.
 struct MissingArgument {
     std::string text;     // "--arg n (int)"
+    std::string option;   // "--arg"
     std::string example;  // "n=1000"
 };
-std::vector<MissingArgument> missing_arguments(const Code& code, const KernelArguments& arguments);
+// Throws UsageError naming `missing` and every number or structure that decides addresses or
+// branches and was not given, with what to add.
+void require_nothing_missing(const Code& code, const KernelArguments& arguments,
+                             std::vector<MissingArgument> missing);
 
 // "scale<float, 4>": a kernel's name with its template arguments.
 std::string long_kernel_name(const std::string& symbol);

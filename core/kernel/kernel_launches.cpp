@@ -98,7 +98,7 @@ std::string swept_key(const KernelAxes& axes) {
     for (const ArgumentAxis& one : axes.arguments)
         if (one.values.size() > 1) keys.push_back(one.name);
     const bool grid_follows = axes.blocks.size() > 1 && axes.grids.front().counts_threads;
-    return keys.size() == 1 && !grid_follows ? keys.front() : "line";
+    return keys.empty() ? "line" : grid_follows ? "block" : keys.front();
 }
 
 void require_possible(const Code& code, const KernelChoice& choice, const Machine& machine) {
@@ -124,8 +124,7 @@ KernelResult predict_choice(Code& code, const std::vector<std::string>& paramete
     bound.launch.dynamic_shared_bytes = choice.shared_bytes;
     bound.launch.multiprocessors =
         machine.board ? machine.board->multiprocessors : 132;  // an H100's
-    return predict_kernel(code, bound.launch, bound.memory, machine, options.limits,
-                          options.threads);
+    return predict_kernel(code, bound.launch, bound.memory, machine, options);
 }
 
 KernelResult as_one_point(KernelResult result, const NamedValues& swept) {

@@ -36,13 +36,9 @@ struct KernelChoice {
 };
 // The last argument varies fastest. Throws UsageError for more than a sweep may have.
 std::vector<KernelChoice> choices_of(const KernelAxes& axes);
-// The key of what varies; "line" where there is one launch, or several things vary.
+// The key of what varies first; "line" where there is one launch.
 std::string swept_key(const KernelAxes& axes);
 
-struct PredictionOptions {
-    ExecutionLimits limits;
-    std::size_t threads = 1;
-};
 // Throws UsageError where the machine refuses the launch.
 void require_possible(const Code& code, const KernelChoice& choice, const Machine& machine);
 // Throws UsageError where arguments do not fit.

@@ -10,6 +10,7 @@
 #include <optional>
 #include <tuple>
 
+#include "core/kernel/finding_savings.h"
 #include "core/kernel/sampled_readings.h"
 #include "core/lines/line_findings.h"
 #include "core/lines/line_points.h"
@@ -277,9 +278,11 @@ class CountingSink : public AccessSink {
     L2Stream stream;
 };
 
-void add_time(const Code& code, const KernelLaunch& launch, const LaunchMemory& memory,
-              const Machine& machine, std::deque<CountingSink>& sinks,
-              const std::vector<SiteCounts>& counts, double scale, Point& point) {
+std::optional<SimulatedLaunch> add_time(const Code& code, const KernelLaunch& launch,
+                                        const LaunchMemory& memory, const Machine& machine,
+                                        std::deque<CountingSink>& sinks,
+                                        const std::vector<SiteCounts>& counts, double scale,
+                                        Point& point) {
     LaunchTotals totals{.sectors = {}, .lines = {}, .sampled = scale};
     for (const SiteCounts& one : counts) {
         const bool is_global = one.space == Space::global;
@@ -290,25 +293,24 @@ void add_time(const Code& code, const KernelLaunch& launch, const LaunchMemory& 
     for (std::size_t i = 1; i < sinks.size(); ++i) stream.add(sinks[i].stream);
     totals.atomics_of_line = static_cast<double>(stream.most_atomics()) * scale;
     totals.stores_of_line = static_cast<double>(stream.most_stores()) * scale;
-    std::optional<Estimates> added =
-        add_kernel_time(code, launch, memory, machine, stream, totals, point.predicted);
-    if (!added) return;
-    if (point.estimates)
-        point.estimates->limits = added->limits;
-    else
-        point.estimates.emplace(Estimates{.intervals = {}, .limits = added->limits});
-    std::ranges::move(added->intervals, std::back_inserter(point.estimates->intervals));
+    std::optional<SimulatedLaunch> simulated =
+        simulate_launch(code, launch, memory, machine, stream, totals);
+    if (!simulated) return simulated;
+    Estimates added = estimates_of(*simulated, machine, point.predicted);
+    if (!point.estimates) point.estimates.emplace();
+    point.estimates->limits = added.limits;
+    std::ranges::move(added.intervals, std::back_inserter(point.estimates->intervals));
+    return simulated;
 }
 
 }  // namespace
 
 KernelResult predict_kernel(const Code& code, const KernelLaunch& launch, LaunchMemory& memory,
-                            const Machine& machine, const ExecutionLimits& limits,
-                            std::size_t threads) {
+                            const Machine& machine, const PredictionOptions& options) {
     std::deque<CountingSink> sinks;
     const std::uint64_t at_once = blocks_at_once(code, launch, machine);
     const Execution execution =
-        execute(code, launch, memory, limits, threads, [&]() -> AccessSink& {
+        execute(code, launch, memory, options.limits, options.threads, [&]() -> AccessSink& {
             // Of many sinks each keeps few: together they may not take much memory.
             const std::size_t samples = sinks.size() < 4 ? most_samples : 4;
             return sinks.emplace_back(machine, code.sites.size(), samples, launch, at_once);
@@ -322,26 +324,23 @@ KernelResult predict_kernel(const Code& code, const KernelLaunch& launch, Launch
     const double scale = is_sample ? static_cast<double>(launch.blocks()) /
                                          static_cast<double>(execution.sampled_blocks)
                                    : 1;
-    const auto add_time_to = [&](Point& point) {
-        add_time(code, launch, memory, machine, sinks, counts, scale, point);
-    };
-    if (!is_sample) {
-        add_time_to(result.points.front());
-        return result;
-    }
-    for (std::size_t i = 0; i < result.points.size(); ++i) {
+    for (std::size_t i = 0; is_sample && i < result.points.size(); ++i) {
         std::vector<Readings> groups;
         for (const CountingSink& one : sinks)
             groups.push_back(readings_of(code, machine, one.counter.counts(), result.sites[i]));
         extrapolate(result.points[i], groups, scale);
     }
-    add_time_to(result.points.front());
-    result.warnings.push_back(
-        {.code = "W-SAMPLED",
-         .point = {},
-         .text = fmt::format("{} of {} blocks were executed: totals are estimates, and their "
-                             "intervals hold nine of ten. --all executes every block",
-                             execution.sampled_blocks, launch.blocks())});
+    const auto simulated =
+        add_time(code, launch, memory, machine, sinks, counts, scale, result.points.front());
+    if (simulated && options.prices_findings)
+        price_findings(result, {code, launch, memory, machine, *simulated}, counts, scale);
+    if (is_sample)
+        result.warnings.push_back(
+            {.code = "W-SAMPLED",
+             .point = {},
+             .text = fmt::format("{} of {} blocks were executed: totals are estimates, and their "
+                                 "intervals hold nine of ten. --all executes every block",
+                                 execution.sampled_blocks, launch.blocks())});
     return result;
 }
 

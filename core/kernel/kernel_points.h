@@ -27,10 +27,15 @@ Readings readings_of(const Code& code, const Machine& machine,
 KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch, const Machine& machine,
                               const std::vector<SiteCounts>& counts, const ExecutionNotes& notes);
 
-// Executes the kernel on `threads` processors and counts its accesses; of a kernel that takes too
-// many steps those of a sample of blocks, with intervals. Throws UsageError, Stopped.
+struct PredictionOptions {
+    ExecutionLimits limits = {};
+    std::size_t threads = 1;
+    bool prices_findings = false;  // which simulates the launch once more for each
+};
+
+// Executes the kernel and counts its accesses; of a kernel that takes too many steps those of a
+// sample of blocks, with intervals. Throws UsageError, Stopped.
 KernelResult predict_kernel(const Code& code, const KernelLaunch& launch, LaunchMemory& memory,
-                            const Machine& machine, const ExecutionLimits& limits,
-                            std::size_t threads);
+                            const Machine& machine, const PredictionOptions& options);
 
 }  // namespace coalprof

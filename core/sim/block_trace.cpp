@@ -1,9 +1,11 @@
 #include "core/sim/block_trace.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "core/program/step_code.h"
+#include "core/sim/line_table.h"
 
 namespace coalprof {
 namespace {
@@ -57,6 +59,46 @@ class CodeFlow {
     std::vector<std::uint32_t> next_kept_;
 };
 
+// Where words would lie if those that a warp comes to together lay side by side.
+class WordOrder {
+ public:
+    WarpAccess relaid(const WarpAccess& access) {
+        std::array<std::uint64_t, warp_lanes> fresh;
+        std::uint32_t count = 0;
+        WarpAccess moved = access;
+        each_lane(access, [&](std::uint32_t lane) {
+            const std::uint64_t address = access.addresses[lane];
+            const auto end = fresh.begin() + count;
+            if (!places_.find(address) && std::find(fresh.begin(), end, address) == end)
+                fresh[count++] = address;
+        });
+        add(fresh, count, std::max(1u, access.width_bytes));
+        each_lane(access, [&](std::uint32_t lane) {
+            moved.addresses[lane] = area + *places_.find(access.addresses[lane]);
+        });
+        return moved;
+    }
+
+ private:
+    // No array begins there.
+    static constexpr std::uint64_t area = std::uint64_t{1} << 40;
+    template <typename Take>
+    static void each_lane(const WarpAccess& access, Take take) {
+        for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+            if ((access.active_lanes >> lane & 1) != 0) take(lane);
+    }
+    // They begin with a sector, and with a line where that saves one.
+    void add(const std::array<std::uint64_t, warp_lanes>& fresh, std::uint32_t count,
+             std::uint32_t width) {
+        const auto up_to = [&](std::uint32_t bytes) { end_ = (end_ + bytes - 1) / bytes * bytes; };
+        if (count != 0) up_to(sector_bytes);
+        if (end_ % line_bytes + count * width > line_bytes) up_to(line_bytes);
+        for (std::uint32_t i = 0; i < count; ++i, end_ += width) places_.insert(fresh[i], end_);
+    }
+    LineTable places_;  // bytes from the area's begin
+    std::uint32_t end_ = 0;
+};
+
 struct SharedLoad {
     WarpAccess access;  // with what was joined to it
     std::uint64_t passes = 0;
@@ -84,8 +126,10 @@ struct WarpRecord {
 class BlockRecorder : public AccessSink {
  public:
     // `warps`: among which the space is divided.
-    BlockRecorder(const Code& code, const Machine& machine, std::size_t warps)
+    BlockRecorder(const Code& code, const Machine& machine, std::size_t warps,
+                  const std::vector<bool>& mended)
         : code_(code),
+          mended_(mended),
           flow_(code),
           costs_(costs_of(code)),
           shared_(*machine.rules),
@@ -141,9 +185,11 @@ class BlockRecorder : public AccessSink {
         if (now_->block.empty()) return;
         TraceEvent& event = now_->block.back();
         event.site = site;
+        const bool is_mended = site < mended_.size() && mended_[site];
         if (space == Space::shared) {
             event.unit = TraceUnit::shared;
-            const std::uint64_t passes = access.kind == AccessKind::load ? passes_of_load(access)
+            const std::uint64_t passes = is_mended ? shared_.count(access).ideal_wavefronts
+                                         : access.kind == AccessKind::load ? passes_of_load(access)
                                          : access.kind == AccessKind::store
                                              ? shared_.count(access).wavefronts
                                              : passes_of_atomic(access);
@@ -158,14 +204,17 @@ class BlockRecorder : public AccessSink {
         event.goes_past_l1 = goes_past_l1_[site];
         if (event.lines == 0) event.first_line = static_cast<std::uint32_t>(traces_.lines.size());
         if (!now_->is_kept) return;
+        add_lines(event, is_mended ? order_.relaid(access) : access);
+    }
+
+ private:
+    void add_lines(TraceEvent& event, const WarpAccess& access) {
         const LinesOfWarp lines(access);
         traces_.lines.insert(traces_.lines.end(), lines.begin(), lines.end());
         event.lines += lines.size();
         event.passes = static_cast<std::uint16_t>(event.passes + passes_of_lines(access, lines));
         now_->lines += lines.size();
     }
-
- private:
     // Of L1: lines of a bank of tags wait for each other, and words of a bank of data.
     std::uint64_t passes_of_lines(const WarpAccess& access, const LinesOfWarp& lines) const {
         if (!is_load_or_store(access.kind)) return lines.size();
@@ -299,6 +348,8 @@ class BlockRecorder : public AccessSink {
     }
 
     const Code& code_;
+    const std::vector<bool>& mended_;
+    WordOrder order_;
     CodeFlow flow_;
     std::vector<IssueCost> costs_;
     SharedMemory shared_;
@@ -325,7 +376,8 @@ BlockBox box_of(const KernelLaunch& launch, std::uint64_t number) {
 }  // namespace
 
 BlockTraces trace_blocks(const Code& code, const KernelLaunch& launch, const LaunchMemory& memory,
-                         const Machine& machine, const std::vector<std::uint64_t>& blocks) {
+                         const Machine& machine, const std::vector<std::uint64_t>& blocks,
+                         const std::vector<bool>& mended) {
     // What they store is forgotten: others have not run before them either.
     LaunchMemory own;
     for (const LaunchArray& array : memory.arrays()) own.add(array);
@@ -334,7 +386,7 @@ BlockTraces trace_blocks(const Code& code, const KernelLaunch& launch, const Lau
     StepBudget budget(~std::uint64_t{0});
     Executor executor(steps, launch, own, limits, budget);
     const std::uint32_t warps = (launch.threads() + warp_lanes - 1) / warp_lanes;
-    BlockRecorder recorder(code, machine, warps * blocks.size());
+    BlockRecorder recorder(code, machine, warps * blocks.size(), mended);
     ExecutionNotes notes;
     for (const std::uint64_t block : blocks) {
         recorder.begin(warps);

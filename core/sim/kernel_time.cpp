@@ -82,15 +82,26 @@ std::vector<SiteTraffic> traffic_of_sites(const L2Traffic& l2) {
     return sites;
 }
 
+void mend(L2Traffic& l2, const std::vector<MendedShare>& mended) {
+    for (std::size_t i = 0; i < mended.size(); ++i) {
+        l2.sectors_of_site[i] *= mended[i].sectors;
+        l2.read_bytes_of_site[i] *= mended[i].read_bytes;
+        l2.write_bytes_of_site[i] *= mended[i].write_bytes;
+    }
+}
+
 // What was followed, of all that the launch asks for; less what stays dirty when it ends.
 void set_dram(SimulatedTime& time, const LaunchTotals& totals, L2Traffic& l2, double dirty_bytes) {
+    time.dram_of_site.resize(totals.sectors.size());
     for (std::size_t i = 0; i < totals.sectors.size(); ++i) {
         const double followed = l2.sectors_of_site[i];
         if (followed == 0) continue;
         // Sectors of atomics are not always known.
         const double times = totals.sectors[i] > 0 ? totals.sectors[i] / followed : totals.sampled;
-        time.dram_read_bytes += l2.read_bytes_of_site[i] * times;
-        time.dram_write_bytes += l2.write_bytes_of_site[i] * times;
+        SiteTraffic& of_site = time.dram_of_site[i];
+        of_site = {l2.read_bytes_of_site[i] * times, l2.write_bytes_of_site[i] * times};
+        time.dram_read_bytes += of_site.read_bytes;
+        time.dram_write_bytes += of_site.write_bytes;
     }
     const double leaves = std::max(0.0, time.dram_write_bytes - dirty_bytes);
     for (double& one : l2.write_bytes_of_site) one *= leaves / std::max(1.0, time.dram_write_bytes);
@@ -99,6 +110,7 @@ void set_dram(SimulatedTime& time, const LaunchTotals& totals, L2Traffic& l2, do
 
 // What the traced blocks did, of all that the launch does.
 void set_l1(SimulatedTime& time, const LaunchModel& model, const SimResult& simulated) {
+    time.l1_hits_of_site.resize(model.kinds.size());
     for (std::size_t i = 0; i < model.kinds.size(); ++i) {
         const double sectors = model.totals.sectors[i];
         if (model.kinds[i] == AccessKind::store) {
@@ -109,6 +121,7 @@ void set_l1(SimulatedTime& time, const LaunchModel& model, const SimResult& simu
         if (model.kinds[i] != AccessKind::load || sectors == 0) continue;
         const double seen = simulated.load_sectors[i];
         const double hit = seen > 0 ? simulated.hit_sectors[i] / seen : 0;
+        time.l1_hits_of_site[i] = hit;
         time.l1_hit_sectors += sectors * hit;
         time.l2_read_sectors += sectors * (1 - hit);
         time.l2_read_requests +=
@@ -195,11 +208,14 @@ constexpr std::array<Hold, limit_count> times{{{0.78, 1.25},  // start
                                                {0.6, 1.7},    // same_line
                                                {0.6, 1.7}}};  // atomics
 
-Estimates estimates_of(const SimulatedTime& time, const LaunchTotals& totals, const Rates& rates,
-                       Readings& readings) {
+}  // namespace
+
+Estimates estimates_of(const SimulatedLaunch& launch, const Machine& machine, Readings& readings) {
+    const Rates rates = *rates_of(machine);
+    const SimulatedTime& time = launch.time;
     Estimates estimates;
     // Blocks drawn from the whole launch share less than neighbours do.
-    const double sampled = totals.sampled > 1 ? 4 : 1;
+    const double sampled = launch.model.totals.sampled > 1 ? 4 : 1;
     const auto set = [&](Counter counter, double value, Hold hold, double doubt, double beside) {
         if (info(counter).is_integer)
             readings[counter] = static_cast<std::uint64_t>(std::llround(value));
@@ -226,13 +242,12 @@ Estimates estimates_of(const SimulatedTime& time, const LaunchTotals& totals, co
     return estimates;
 }
 
-}  // namespace
-
 SimulatedTime time_of(LaunchModel& model, const SimRates& rates) {
     const L2Sizes sizes{
         .bytes = rates.l2_share * static_cast<double>(model.l2_bytes),
         .most_dirty_bytes = rates.dirty_share * static_cast<double>(model.l2_bytes)};
     L2Traffic l2 = replay_l2(model.l2, sizes, model.kinds.size());
+    mend(l2, model.mended);
     SimulatedTime time;
     set_dram(time, model.totals, l2, sizes.most_dirty_bytes);
     const std::vector<SiteTraffic> traffic = traffic_of_sites(l2);
@@ -261,18 +276,18 @@ std::uint64_t blocks_at_once(const Code& code, const KernelLaunch& launch, const
            (machine.board ? machine.board->multiprocessors : 132);
 }
 
-std::optional<Estimates> add_kernel_time(const Code& code, const KernelLaunch& launch,
-                                         const LaunchMemory& memory, const Machine& machine,
-                                         L2Stream& stream, const LaunchTotals& totals,
-                                         Readings& readings) {
+std::optional<SimulatedLaunch> simulate_launch(const Code& code, const KernelLaunch& launch,
+                                               const LaunchMemory& memory, const Machine& machine,
+                                               L2Stream& stream, const LaunchTotals& totals) {
     const std::optional<Rates> rates = rates_of(machine);
     if (!rates || machine.rules->global != GlobalRule::sectors_by_warp) return std::nullopt;
     const BlockPlaces places = places_of(code, launch, machine);
-    LaunchModel model;
+    SimulatedLaunch all;
+    LaunchModel& model = all.model;
     model.multiprocessors = machine.board->multiprocessors;
     model.l2_bytes = machine.board->l2_bytes.value_or(0);
-    model.traces = trace_blocks(code, launch, memory, machine,
-                                traced_blocks(launch, model.multiprocessors, places.resident));
+    model.traced_blocks = traced_blocks(launch, model.multiprocessors, places.resident);
+    model.traces = trace_blocks(code, launch, memory, machine, model.traced_blocks);
     model.l2 = stream.sample();
     constexpr double much_longer = 2;
     if (model.l2.longest > much_longer)
@@ -283,7 +298,8 @@ std::optional<Estimates> add_kernel_time(const Code& code, const KernelLaunch& l
     model.l1_kib = places.l1_kib;
     model.registers = registers_of(code);
     for (const PtxSite& site : code.sites) model.kinds.push_back(site.kind);
-    return estimates_of(time_of(model, rates->sim), totals, *rates, readings);
+    all.time = time_of(model, rates->sim);
+    return all;
 }
 
 }  // namespace coalprof

@@ -26,8 +26,16 @@ struct LaunchTotals {
     double sampled = 1;  // more than 1: of so many blocks one was executed
 };
 
+// Of what a site's accesses ask for, this much is left when they are mended.
+struct MendedShare {
+    double sectors = 1;
+    double read_bytes = 1;  // of device memory
+    double write_bytes = 1;
+};
+
 // All that the time follows from.
 struct LaunchModel {
+    std::vector<std::uint64_t> traced_blocks;
     BlockTraces traces;
     BlockTraces longest;  // the block that takes longest; none: it is like the others
     L2Sample l2;
@@ -37,11 +45,14 @@ struct LaunchModel {
     std::uint32_t l1_kib = 0;
     std::uint32_t multiprocessors = 1;
     std::uint64_t l2_bytes = 0;
-    std::uint32_t registers = 0;    // of a thread
-    std::vector<AccessKind> kinds;  // by site
+    std::uint32_t registers = 0;           // of a thread
+    std::vector<AccessKind> kinds;         // by site
+    std::vector<MendedShare> mended = {};  // by site; empty: nothing is
 };
 struct SimulatedTime {
     double seconds = 0;
+    std::vector<SiteTraffic> dram_of_site;  // bytes of the launch
+    std::vector<double> l1_hits_of_site;    // a share of the sectors that loads ask for
     double l1_hit_sectors = 0, l2_read_requests = 0, l2_read_sectors = 0;
     double l2_write_requests = 0, l2_write_sectors = 0;
     double dram_read_bytes = 0, dram_write_bytes = 0;
@@ -54,11 +65,16 @@ SimulatedTime time_of(LaunchModel& model, const SimRates& rates);
 // How many blocks run at once on the whole GPU.
 std::uint64_t blocks_at_once(const Code& code, const KernelLaunch& launch, const Machine& machine);
 
-// Adds what `readings` lack: hits of L1, traffic, the duration. None where the machine's rates are
-// not known.
-std::optional<Estimates> add_kernel_time(const Code& code, const KernelLaunch& launch,
-                                         const LaunchMemory& memory, const Machine& machine,
-                                         L2Stream& stream, const LaunchTotals& totals,
-                                         Readings& readings);
+struct SimulatedLaunch {
+    LaunchModel model;
+    SimulatedTime time;
+};
+// None where the machine's rates are not known.
+std::optional<SimulatedLaunch> simulate_launch(const Code& code, const KernelLaunch& launch,
+                                               const LaunchMemory& memory, const Machine& machine,
+                                               L2Stream& stream, const LaunchTotals& totals);
+
+// Adds what `readings` lack: hits of L1, traffic, the duration.
+Estimates estimates_of(const SimulatedLaunch& launch, const Machine& machine, Readings& readings);
 
 }  // namespace coalprof

@@ -37,7 +37,7 @@ std::string finding_command(const LineFinding& finding) {
 
 std::string finding_text(const LineFinding& finding, bool is_ascii) {
     std::string text = fmt::format("{}: {} Fix: {}", places_of(finding), finding.text, finding.fix);
-    if (finding.saves_seconds) {
+    if (finding.saves_seconds.value_or(0) > 0) {
         const NumberStyle style = estimate_style(
             scale_for(Unit::second, finding.kernel_seconds.value_or(*finding.saves_seconds),
                       is_ascii ? "us" : "µs"));

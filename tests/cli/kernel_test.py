@@ -206,7 +206,7 @@ class Kernel(Case):
                 ((), GATHER, "lacks --grid, --block, --arg n (u32)"),
                 ((), GATHER, "--grid 4096 --block 256 --arg n=1000"),
                 (("--grid", "4", "--block", "64", "--arg", "n=2048.5"), GATHER, "'2048.5' is no integer"),
-                (("--grid", "4", "--block", "64"), GATHER, "not given: n. It takes x (pointer)"),
+                (("--grid", "4", "--block", "64"), GATHER, "lacks --arg n (u32)"),
                 (("--grid", "4", "--block", "2048"), GATHER, "--block"),
                 (("--grid", "4", "--block", "1024", "--arg", "n=1", "--machine", "c1060"), GATHER, "512"),
                 ((*LAUNCH, "--shared", "300KiB"), GATHER, "shared memory"),
@@ -226,6 +226,8 @@ class Kernel(Case):
                 self.assertIn(part, ran.err_text)
         several = self.refuse("kernel", NATURAL, "--grid", "1", "--block", "32")
         self.assertIn("several kernels", several.err_text)
+        drawn = self.refuse("explain", "kernel", NATURAL, "grid_stride", "--block", "32")
+        self.assertEqual(self.refuse("kernel", NATURAL, "grid_stride", "--block", "32").err_text, drawn.err_text)
 
     def test_budgets_gate_it_without_a_gpu(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -233,6 +235,58 @@ class Kernel(Case):
             self.run_ok("kernel", NATURAL, "column_pack", "--grid", "256", "--block", "256", "-q", "-o", result)
             self.check(harness.run("check", result, "--budget", "load_sectors_per_request <= 8"), 1)
             self.run_ok("check", result, "--budget", "load_sectors_per_request <= 32")
+
+
+def strided(name, stride_bytes, offsets=(0,)):
+    """y[i] = x[i], x in structures of so many bytes, for i < n: a block for 256 of them."""
+    loads = "".join(f"ld.global.f32 %r7, [%rd5+{at}];\n" for at in offsets)
+    return (f".visible .entry {name}(.param .u64 x, .param .u64 y, .param .u32 n)\n{{\n.reg .pred %p<2>; .reg .b32 %r<9>; "
+            ".reg .b64 %rd<9>;\nmov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; "
+            "mad.lo.s32 %r4, %r1, %r2, %r3; ld.param.u32 %r5, [n]; setp.ge.u32 %p1, %r4, %r5; @%p1 bra DONE;\n"
+            f"ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [y]; mad.wide.u32 %rd5, %r4, {stride_bytes}, %rd1;\n"
+            f"{loads}mad.wide.u32 %rd6, %r4, 4, %rd2; st.global.f32 [%rd6], %r7;\nDONE: ret;\n}}\n")
+
+
+HEADER = ".version 8.0\n.target sm_90\n.address_size 64\n"
+
+
+class Times(Case):
+    def test_a_finding_says_what_mending_it_saves(self):
+        def of(ptx, *arguments):
+            document = self.run_ok("kernel", "-", "--grid", "8192", "--block", "256", "--arg", "n=2097152", *arguments,
+                                   "--json", stdin=HEADER + ptx).json
+            return document["points"][0]["predicted"], document["findings"][0]
+        # 32 bytes of which 4 are read: 64 MiB where 8 would do.
+        kernel, one = of(strided("one", 32))
+        self.assertEqual(one["kernel_seconds"], kernel["duration_seconds"])
+        self.assertGreater(one["saves_seconds"], kernel["duration_seconds"] / 2)
+        low, high = one["saves_interval_seconds"]
+        self.assertTrue(low < one["saves_seconds"] < high)
+        # What the second and third member lack, the first has brought into L1.
+        _, whole = of(strided("whole", 12, (0, 4, 8)))
+        self.assertEqual((whole["cause"], whole["saves_seconds"]), ("strided", 0))
+        self.assertIn("67 % of its sectors are in L1", whole["text"])
+        self.assertIn("None is needed", whole["fix"])
+        _, unknown = of(strided("one", 32), "--machine", "c2050")
+        self.assertIsNone(unknown["saves_seconds"])
+
+    def test_compares_kernels_each_on_its_own_grid(self):
+        both = HEADER + strided("far", 128).replace("u32 n)", "u32 n, .param .u32 unused)") + strided("near", 4)
+        launch = ("--block", "256", "--arg", "n=262144", "--arg", "unused=1")
+
+        def verdict(*arguments):
+            (told,) = self.run_ok("kernel", "-", *arguments, *launch, "--json", stdin=both).json["verdicts"]
+            return told
+        # By time, which nobody has to ask for; the grid of `near` is larger than needed.
+        told = verdict("far", "near", "--grid", "1024", "--grid", "2048")
+        self.assertEqual(told["best"], [{"kernel": "near", "grid": "2048", "block": "256"}])
+        self.assertEqual(told["scope"], {"counter": "duration_seconds"})
+        self.assertNotIn("same work", told["text"])
+        self.assertEqual(verdict("--best", "--grid", "1024")["best"][0]["kernel"], "near")
+        self.assertTrue(verdict("far", "near", "--grid", "1024", "--grid", "16")["text"].startswith("not the same work"))
+        for arguments, part in ((("far", "near", "--grid", "1", "--grid", "2", "--grid", "3"), "3 values for 2 kernels"),
+                                (("far", "near", "--grid", "1", "--arg", "m=1"), "no parameter 'm'")):
+            self.assertIn(part, self.refuse("kernel", "-", *arguments, *launch, stdin=both).err_text)
 
 
 class Triton(Case):

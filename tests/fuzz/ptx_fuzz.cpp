@@ -26,7 +26,7 @@ void execute_kernel(const Code& code, const Machine& machine) {
     }
     if (code.shared_bytes > 48u << 10) return;  // what a machine refuses is not executed
     const KernelResult result =
-        predict_kernel(code, launch, memory, machine, {.steps_of_warp = 2000}, 1);
+        predict_kernel(code, launch, memory, machine, {.limits = {.steps_of_warp = 2000}});
     fuzz::claim(!result.points.empty(), "a kernel has a point");
     fuzz::claim(result.points.size() == result.warps.size(), "each point has its warps");
 }

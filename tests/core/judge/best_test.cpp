@@ -167,7 +167,7 @@ TEST(Best, estimates_whose_intervals_overlap_are_not_told_apart) {
     EXPECT_EQ(best_of({a, b, c}, Counter::duration_seconds).best.size(), 2u);
     EXPECT_TRUE(best_of({a, b}, Counter::duration_seconds).text.starts_with("likely"));
     const Point near = estimated({{"stride", 4}}, 1e-5, 2.1e-5, 3e-5);
-    EXPECT_TRUE(best_of({a, near}, Counter::duration_seconds).text.starts_with("not certain"));
+    EXPECT_TRUE(best_of({a, near}, Counter::duration_seconds).text.starts_with("cannot be told"));
     EXPECT_EQ(best_of({a, c}, Counter::duration_seconds).best.size(), 1u);
 }
 

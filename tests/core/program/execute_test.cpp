@@ -366,7 +366,7 @@ TEST(Kernels, that_cannot_be_executed_are_refused_with_a_sentence) {
     // An address depends on p1, which is no pointer: it must be given.
     const std::string needs = ptx_of(
         thread + "ld.param.u64 %rd3, [p1];\nmul.lo.s64 %rd9, %rd8, %rd3;\n" + load_at_rd9, 2);
-    EXPECT_THAT(refused(needs), HasSubstr("were not given: p1"));
+    EXPECT_THAT(refused(needs), HasSubstr("lacks --arg p1"));
     EXPECT_EQ(run(needs, {1, 1, 1}, {32, 1, 1}, {"1=8"})[0].global.sectors, 8u);
     EXPECT_THAT(refused(needs, {"x=8"}), HasSubstr("no parameter 'x'"));
     EXPECT_THAT(refused(needs, {"7=8"}), HasSubstr("2 parameters"));

@@ -155,7 +155,7 @@ TEST(Kernels, as_people_write_them_take_about_as_long_as_on_an_h100) {
         Code code = make_code(module, *kernel_named(module, launch.kernel));
         BoundLaunch bound = bind(code, launch);
         const KernelResult result =
-            predict_kernel(code, bound.launch, bound.memory, find_machine("h100"), {}, 1);
+            predict_kernel(code, bound.launch, bound.memory, find_machine("h100"), {});
         const Readings& predicted = result.points.front().predicted;
         const double seconds = number_in(predicted[Counter::duration_seconds]);
         factors.push_back(std::max(seconds / launch.seconds, launch.seconds / seconds));

@@ -22,8 +22,9 @@ KernelResult predicted(std::uint64_t steps_before_sampling, std::size_t threads)
     BoundLaunch bound = bind_arguments(code, {.typed = {"1=u32[4096]=random"}, .known_names = {}});
     bound.launch.grid = {4096, 1, 1};
     bound.launch.block = {32, 1, 1};
-    return predict_kernel(code, bound.launch, bound.memory, find_machine("h200"),
-                          {.steps_before_sampling = steps_before_sampling}, threads);
+    return predict_kernel(
+        code, bound.launch, bound.memory, find_machine("h200"),
+        {.limits = {.steps_before_sampling = steps_before_sampling}, .threads = threads});
 }
 
 TEST(Samples, give_intervals_that_hold_what_all_blocks_come_to) {

@@ -1,0 +1,125 @@
+#include "core/kernel/finding_savings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/sim/mended_time.h"
+
+namespace coalprof {
+namespace {
+
+// What was saved, for one that was predicted, of eleven faults and their remedies in two sizes on
+// an H100 and three of docs/examples on an H200 (docs/measurements/h100/savings): 0.9 to 1.7, but
+// where little was. Beside it, a tenth of the kernel's time is the simulation's own noise.
+constexpr double least_saved = 0.5;
+constexpr double most_saved = 1.3;
+constexpr double noise = 0.1;
+// Less is none.
+constexpr double least_gain = 0.03;
+// Remedies that were predicted to gain nothing, as latency would limit what is left, saved 0.4.
+constexpr double most_of_latency = 0.5;
+
+class FindingPrices {
+ public:
+    FindingPrices(const KernelResult& result, const PricedLaunch& priced,
+                  const std::vector<SiteCounts>& counts, double scale)
+        : result_(result), priced_(priced), counts_(counts) {
+        for (const SiteCounts& one : counts)
+            needs_.push_back({one.global.sectors == 0
+                                  ? 1
+                                  : static_cast<double>(one.global.ideal_sectors) /
+                                        static_cast<double>(one.global.sectors),
+                              static_cast<double>(one.global.unique_bytes) * scale});
+    }
+
+    void price(LineFinding& finding) const {
+        const std::vector<std::uint32_t> sites = sites_of(finding);
+        const bool is_simulated = !sites.empty() && std::ranges::none_of(sites, [&](auto site) {
+            return counts_[site].space == Space::local;
+        });
+        if (!is_simulated) return;
+        const double seconds = priced_.simulated.time.seconds;
+        const SimulatedTime mended = mended_time(priced_.code, priced_.launch, priced_.memory,
+                                                 priced_.machine, priced_.simulated, needs_, sites);
+        const double saved = seconds - mended.seconds;
+        finding.kernel_seconds = seconds;
+        if (const double hits = l1_hits(sites); hits >= 0.5)
+            finding.text += fmt::format(
+                " {:.0f} % of its sectors are in L1 already, from earlier loads: they cost passes "
+                "through L1, not traffic to L2.",
+                100 * hits);
+        if (saved < least_gain * seconds) return say_useless(finding, mended.limits.front());
+        const Interval* whole = result_.points.front().estimates->of(Counter::duration_seconds);
+        finding.saves_seconds = saved;
+        finding.saves_interval_seconds = {
+            least_saved * saved * whole->low / seconds,
+            std::min(most_saved * saved * whole->high / seconds + noise * seconds, whole->high)};
+    }
+
+ private:
+    void say_useless(LineFinding& finding, Limit limit) const {
+        const double seconds = priced_.simulated.time.seconds;
+        const bool is_latency = limit == Limit::latency;
+        finding.saves_seconds = 0;
+        finding.saves_interval_seconds = {0, (is_latency ? most_of_latency : noise) * seconds};
+        if (is_latency)
+            finding.fix +=
+                " Alone it may gain nothing: latency would limit the kernel, so let it have more "
+                "threads or more loads in flight as well.";
+        else
+            finding.fix = fmt::format(
+                "None is needed: with the fewest sectors the kernel would take as long, limited by "
+                "{}.",
+                phrase_of(limit));
+    }
+    std::vector<std::uint32_t> sites_of(const LineFinding& finding) const {
+        std::vector<std::uint32_t> sites;
+        for (std::size_t i = 1; i < result_.points.size(); ++i) {
+            const std::string& name = result_.points[i].name;
+            const bool is_meant = finding.cause != "fault" &&
+                                  (name == finding.point ||
+                                   std::ranges::find(finding.others, name) != finding.others.end());
+            if (is_meant)
+                sites.insert(sites.end(), result_.sites[i].begin(), result_.sites[i].end());
+        }
+        return sites;
+    }
+    // Of the sectors that the loads among them ask for.
+    double l1_hits(const std::vector<std::uint32_t>& sites) const {
+        double all = 0, hits = 0;
+        for (const std::uint32_t site : sites) {
+            const double sectors = priced_.simulated.model.totals.sectors[site];
+            if (priced_.code.sites[site].kind != AccessKind::load) continue;
+            all += sectors;
+            hits += sectors * priced_.simulated.time.l1_hits_of_site[site];
+        }
+        return all > 0 ? hits / all : 0;
+    }
+
+    const KernelResult& result_;
+    const PricedLaunch& priced_;
+    const std::vector<SiteCounts>& counts_;
+    std::vector<SiteNeed> needs_;
+};
+
+}  // namespace
+
+void price_findings(KernelResult& result, const PricedLaunch& priced,
+                    const std::vector<SiteCounts>& counts, double scale) {
+    const FindingPrices prices(result, priced, counts, scale);
+    std::vector<LineFinding> sorted;
+    const auto saves = [](const LineFinding& one) {
+        // What a GPU would stop for comes first.
+        return one.cause == "fault" ? 1e9 : one.saves_seconds.value_or(0);
+    };
+    for (LineFinding& one : result.findings) {
+        prices.price(one);
+        const auto after =
+            std::ranges::upper_bound(sorted, saves(one), std::ranges::greater(), saves);
+        sorted.insert(after, std::move(one));
+    }
+    result.findings = std::move(sorted);
+}
+
+}  // namespace coalprof

@@ -1,0 +1,24 @@
+// How long a launch would take without the waste of some of its accesses.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/sim/kernel_time.h"
+
+namespace coalprof {
+
+// What the accesses of a site could do with.
+struct SiteNeed {
+    double sectors_share = 1;  // of its sectors, the fewest that could hold as much
+    double bytes = 0;          // that warps need, each warp's once
+};
+
+// The launch if the words that `sites` reach lay side by side, in the order in which warps come to
+// them: simulated as the launch itself was. `needs`: by site.
+SimulatedTime mended_time(const Code& code, const KernelLaunch& launch, const LaunchMemory& memory,
+                          const Machine& machine, const SimulatedLaunch& simulated,
+                          const std::vector<SiteNeed>& needs,
+                          const std::vector<std::uint32_t>& sites);
+
+}  // namespace coalprof
