@@ -348,7 +348,7 @@ class Frameworks(Case):
                 options += ["--arg", f"{at}=@{folder}/{at}"]
             self.assertEqual(self.predicted(*launch, *options), expected)
         refused = self.refuse("kernel", os.path.join(SOURCE, "tests/data/kernels", launch[0]), *launch[1:]).err_text
-        self.assertIn("0+32, 0+40", refused)
+        self.assertIn("--arg 0+32 (u64), --arg 0+40 (u64)", refused)
 
 
 class OfOneBody(Case):
