@@ -49,10 +49,10 @@ struct RunCommand {
     std::string first = "5";
     std::vector<std::string> ranges;
     std::string counters = "basic";
-    bool lines = false;              // they are the table
-    bool fast = false;               // one run
-    std::string machine_code = "0";  // kernels of it that get a run of their own
-    std::string addresses;           // a warps file; empty: none
+    bool lines = false;        // they are the table
+    bool fast = false;         // one run
+    std::string machine_code;  // kernels of it that get a run of their own; empty: as is worth it
+    std::string addresses;     // a warps file; empty: none
     OutputOptions output;
 };
 
@@ -116,9 +116,14 @@ void refuse_other_tools(const RunCommand& command) {
 
 bool wants_lines(const RunCommand& command) { return !command.fast && command.ranges.empty(); }
 
+std::uint64_t machine_code_runs(const RunCommand& command) {
+    return command.machine_code.empty() ? 0
+                                        : parse_integer(command.machine_code, "--machine-code", 0);
+}
+
 // Options that take further runs, or lines, where there are to be none.
 void refuse_more_runs(const RunCommand& command) {
-    const bool wants_machine_code = parse_integer(command.machine_code, "--machine-code", 0) > 0;
+    const bool wants_machine_code = machine_code_runs(command) > 0;
     for (const auto& [option, is_given] :
          {std::pair{"--lines", command.lines}, std::pair{"--machine-code", wants_machine_code},
           std::pair{"--addresses", !command.addresses.empty()},
@@ -273,38 +278,55 @@ struct ProgramRuns {
     std::vector<Warning> failures;  // of runs after the first: not made, or ended in another way
 };
 
-void run_for_lines(const RunCommand& command, const std::string& library, ProgramRuns& runs,
-                   int& code) {
-    const std::vector<Trace>& first = runs.traces.first;
+// Runs the program once more for its lines. Its exit code, which nobody waits for, unless a signal
+// ended it.
+int count_again(const RunCommand& command, const std::string& library, ProgramRuns& runs, int code,
+                RunPass pass, std::vector<Trace>& traces, const KernelOfMachineCode& kernel = {}) {
     int last_code = code;  // frameworks compile in another way then (see variables_for_ptx())
-    const auto run = [&](RunPass pass, std::vector<Trace>& traces,
-                         const KernelOfMachineCode& kernel = {}) {
-        const std::vector<Warning> failed = run_again("W-NO-LINES", [&] {
-            run_once(command, library, pass, last_code, traces, first, kernel);
-        });
-        if (!failed.empty()) return append(runs.failures, failed);
-        ++runs.count;
-        append(runs.failures,
-               other_end_of(last_code, code,
-                            pass == RunPass::lines
-                                ? "with code that counts its lines (docs/run.md says what is set "
-                                  "for it)"
-                                : fmt::format("with the instructions of {} counted",
-                                              short_kernel_name(kernel.name))));
-    };
-    if (may_have_lines(command, first)) run(RunPass::lines, runs.traces.of_ptx);
-    SourceNames names({"."});
-    for (Trace& trace : runs.traces.of_ptx)
-        for (auto& [id, traced] : trace.sites) names.name_array(traced.site);
-    for (const KernelOfMachineCode& kernel :
-         kernels_of_machine_code(runs.kernels, first, runs.traces.of_ptx,
-                                 parse_integer(command.machine_code, "--machine-code", 0))) {
+    const std::vector<Warning> failed = run_again("W-NO-LINES", [&] {
+        run_once(command, library, pass, last_code, traces, runs.traces.first, kernel);
+    });
+    append(runs.failures, failed);
+    if (!failed.empty()) return code;
+    ++runs.count;
+    append(
+        runs.failures,
+        other_end_of(last_code, code,
+                     pass == RunPass::lines
+                         ? "with code that counts its lines (docs/run.md says what is set for it)"
+                         : fmt::format("with the instructions of {} counted",
+                                       short_kernel_name(kernel.name))));
+    return last_code;
+}
+
+void run_for_machine_code(const RunCommand& command, const std::string& library, ProgramRuns& runs,
+                          const std::vector<KernelOfMachineCode>& kernels, int& code) {
+    int last_code = code;
+    for (const KernelOfMachineCode& kernel : kernels) {
         if (stop_signal() != 0 || last_code >= 128) break;
         auto& counted = runs.traces.of_machine_code.emplace_back(
             MachineCodeRun{.kernel = kernel.name, .traces = {}});
-        run(RunPass::machine_code, counted.traces, kernel);
+        last_code = count_again(command, library, runs, code, RunPass::machine_code, counted.traces,
+                                kernel);
     }
     if (stop_signal() != 0) code = last_code;
+}
+
+void run_for_lines(const RunCommand& command, const std::string& library, ProgramRuns& runs,
+                   int& code) {
+    const std::vector<Trace>& first = runs.traces.first;
+    int last_code = code;
+    if (may_have_lines(command, first))
+        last_code = count_again(command, library, runs, code, RunPass::lines, runs.traces.of_ptx);
+    SourceNames names({"."});
+    for (Trace& trace : runs.traces.of_ptx)
+        for (auto& [id, traced] : trace.sites) names.name_array(traced.site);
+    if (stop_signal() != 0) code = last_code;
+    if (last_code >= 128) return;
+    run_for_machine_code(command, library, runs,
+                         kernels_of_machine_code(runs.kernels, first, runs.traces.of_ptx,
+                                                 machine_code_runs(command)),
+                         code);
 }
 
 ResultHead head_of_run(const RunCommand& command, const Invocation& invocation, std::uint64_t runs,
@@ -346,6 +368,20 @@ RunLines lines_of(const ProgramRuns& runs, const std::optional<DeviceFacts>& fac
 // Kernels of more than this share of the time are worth a run that counts their bytes.
 constexpr double least_share_for_use = 0.1;
 
+// A kernel without lines whose waste costs more than this share is worth a run that counts its
+// instructions, where nobody said how many are.
+constexpr double least_cost_for_machine_code = 0.1;
+
+std::vector<KernelOfMachineCode> worth_a_run(const RunCommand& command, const ProgramRuns& runs,
+                                             const RunLines& lines) {
+    if (!command.machine_code.empty() || stop_signal() != 0) return {};
+    std::vector<KernelSummary> worst = runs.kernels;
+    const std::string name =
+        most_wasteful_by_bytes(runs.kernels, lines, least_cost_for_machine_code);
+    std::erase_if(worst, [&](const KernelSummary& one) { return one.kernel.name != name; });
+    return kernels_of_machine_code(worst, runs.traces.first, runs.traces.of_ptx, 1);
+}
+
 // The runs after the first, and what they come to.
 RunLines run_further(const RunCommand& command, const std::string& library, ProgramRuns& runs,
                      const std::optional<DeviceFacts>& facts, int& code) {
@@ -370,7 +406,9 @@ RunLines run_further(const RunCommand& command, const std::string& library, Prog
     const bool needs_use = !command.lines && stop_signal() == 0 &&
                            share_without_lines(runs.kernels, lines) > least_share_for_use;
     if (asks_for_use || needs_use) run_for_use(command, library, runs, code);
-    return lines;
+    if (!needs_use || !wants_lines(command)) return lines;
+    run_for_machine_code(command, library, runs, worth_a_run(command, runs, lines), code);
+    return lines_of(runs, facts);
 }
 
 std::vector<Point> points_of(const RunCommand& command, const ProgramRuns& runs,
@@ -472,7 +510,9 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
                   "A table of the loads, stores and atomics of the source in place of kernels");
     sub->add_option("--machine-code", command->machine_code,
                     "Count the instructions of N kernels without PTX, each in another run of the "
-                    "program: your own first, then those that take most time (default 0)")
+                    "program: your own first, then those that take most time (default: one, where "
+                    "a tenth of "
+                    "the time is waste of a kernel without lines)")
         ->type_name("N");
     sub->add_option("--addresses", command->addresses,
                     "Save addresses of some warps of each line as a warps file")

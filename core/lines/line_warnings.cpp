@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "core/lines/run_kernels.h"
 #include "core/lines/run_warnings.h"
 #include "core/program/machine_code.h"
 #include "core/text/name_list.h"
@@ -17,8 +18,8 @@ Warning no_lines(std::string text) {
     return {.code = "W-NO-LINES", .point = {}, .text = std::move(text)};
 }
 
-// Seconds of the whole run by the names of kernels that have no line; of graphs as well, of whose
-// kernels nobody can tell.
+// Seconds of the whole run by the names of kernels that have no line and may need some; of graphs
+// as well, of whose kernels nobody can tell.
 struct TimeWithoutLines {
     double all = 0;  // of kernels with lines, too
     double in_graphs = 0;
@@ -33,7 +34,8 @@ TimeWithoutLines time_without_lines(const std::vector<KernelSummary>& kernels,
         time.all += seconds;
         if (is_graph(summary.kernel) && !lines.empty())
             time.in_graphs += seconds;
-        else if (std::ranges::none_of(
+        else if (!is_fine_by_bytes(summary) &&
+                 std::ranges::none_of(
                      lines, [&](const LineSummary& line) { return line.site.function == name; }))
             time.of_kernels[kernel_name(name)] += seconds;
     }
@@ -68,7 +70,9 @@ std::vector<Warning> kernels_without_lines(const TimeWithoutLines& time,
     if (time.all > 0) text += fmt::format(" ({:.0f} % of the time)", 100 * seconds / time.all);
     const std::string reason = reason_of(traces);
     if (!reason.empty()) text += ": " + reason;
-    const auto next = kernels_of_machine_code(kernels, traces.first, traces.of_ptx, 1);
+    std::vector<KernelSummary> wasteful = kernels;
+    std::erase_if(wasteful, is_fine_by_bytes);
+    const auto next = kernels_of_machine_code(wasteful, traces.first, traces.of_ptx, 1);
     if (!says_what_to_do(reason) && traces.of_machine_code.empty() && !next.empty())
         text += fmt::format("; --machine-code 1 counts {}", kernel_name(next.front().name));
     return {no_lines(text)};

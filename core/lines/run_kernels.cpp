@@ -210,4 +210,23 @@ double share_without_lines(const std::vector<KernelSummary>& kernels, const RunL
     return all > 0 ? without / all : 0;
 }
 
+bool is_fine_by_bytes(const KernelSummary& kernel) {
+    const auto sums = least_by_bytes(kernel.measured);
+    return sums && sums->excess() < least_excess;
+}
+
+std::string most_wasteful_by_bytes(const std::vector<KernelSummary>& kernels, const RunLines& lines,
+                                   double least_share) {
+    std::map<std::string, double> costs;
+    double all = 0;
+    for (const KernelSummary& summary : kernels) {
+        all += summary.total_seconds();
+        if (lines.counted_kernels.contains(summary.kernel.name)) continue;
+        costs[summary.kernel.name] += judged_by_bytes(summary).cost_seconds.value_or(0);
+    }
+    const auto worst =
+        std::ranges::max_element(costs, {}, [](const auto& one) { return one.second; });
+    return worst != costs.end() && worst->second > least_share * all ? worst->first : std::string();
+}
+
 }  // namespace coalprof

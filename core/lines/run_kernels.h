@@ -22,4 +22,12 @@ std::vector<Point> points_of_kernels(const std::vector<KernelSummary>& kernels);
 // Of the time of all kernels, from 0 to 1: that of kernels which no line says anything of.
 double share_without_lines(const std::vector<KernelSummary>& kernels, const RunLines& lines);
 
+// Whether its bytes say that next to nothing can be saved; not where they were not counted.
+bool is_fine_by_bytes(const KernelSummary& kernel);
+
+// The mangled name of the kernel without lines whose waste, by its bytes, costs most; empty where
+// that is less than `least_share` of the time of all kernels.
+std::string most_wasteful_by_bytes(const std::vector<KernelSummary>& kernels, const RunLines& lines,
+                                   double least_share);
+
 }  // namespace coalprof

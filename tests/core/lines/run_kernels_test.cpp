@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/lines/run_warnings.h"
+
 namespace coalprof {
 namespace {
 
@@ -80,6 +82,28 @@ TEST(RunKernels, without_lines_are_judged_by_their_bytes) {
     EXPECT_EQ(verdict(points[2]), "unknown");
     EXPECT_EQ(parameter(points[2], "excess"), -1) << "absent, not 0";
     EXPECT_THAT(share_without_lines(kernels, {}), DoubleEq(1));
+
+    // Of 12 s half of those 4 that a takes. What counted its lines needs no further run.
+    EXPECT_EQ(most_wasteful_by_bytes(kernels, {}, 0.16), "a");
+    EXPECT_EQ(most_wasteful_by_bytes(kernels, {}, 0.17), "");
+    RunLines lines;
+    lines.counted_kernels = {"a"};
+    EXPECT_EQ(most_wasteful_by_bytes(kernels, lines, 0), "");
+}
+
+// b is fine by its bytes, of c nothing is known.
+TEST(RunKernels, that_are_fine_by_their_bytes_need_no_lines) {
+    std::vector<KernelSummary> kernels{kernel_of("b", 1, 10, 1, 4), kernel_of("c", 1, 10, 1, 4)};
+    kernels[0].measured[Counter::load_unique_bytes] = std::uint64_t{320};
+    kernels[0].measured[Counter::store_unique_bytes] = std::uint64_t{0};
+    kernels[0].measured[Counter::store_sectors] = std::uint64_t{0};
+    EXPECT_TRUE(is_fine_by_bytes(kernels[0]));
+    EXPECT_FALSE(is_fine_by_bytes(kernels[1]));
+    const auto warnings = warnings_of_lines(kernels, {}, {});
+    ASSERT_EQ(warnings.size(), 1u);
+    EXPECT_THAT(warnings[0].text, ::testing::StartsWith("no lines of c (50 % of the time)"));
+    kernels.pop_back();
+    EXPECT_EQ(warnings_of_lines(kernels, {}, {}).size(), 0u);
 }
 
 }  // namespace
