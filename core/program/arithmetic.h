@@ -26,6 +26,7 @@ struct PtxStep {
     bool is_transposed = false;  // of ldmatrix and stmatrix
     bool is_copy = false;        // cp.async
     bool is_saturated = false;
+    bool gathers = false;
     char rounding = 0;
     std::uint8_t inputs = 0;
     std::uint8_t results = 0;

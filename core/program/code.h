@@ -21,7 +21,7 @@ enum class Opcode : std::uint8_t {
     reciprocal, square_root, inverse_root, sine, cosine, log2, exp2, hyperbolic_tangent, copy_sign,
     pack, unpack,
     shuffle, vote, match, active_mask, reduce_warp,
-    load, store, atomic, branch, branch_table, exit, barrier, trap,
+    load, store, atomic, branch, branch_table, exit, barrier, warp_barrier, trap,
     nothing,  // changes no register, no branch and no memory that is counted
     unknown,
     // clang-format on
@@ -77,6 +77,7 @@ struct PtxInstruction {
     bool is_transposed = false;   // of ldmatrix and stmatrix
     bool is_copy = false;         // cp.async: a second input says how many bytes
     bool is_saturated = false;    // .sat
+    bool gathers = false;         // .sync: the lanes that its last input names execute it together
     char rounding = 0;            // z, m, p: of real numbers, not to the nearest one
 };
 

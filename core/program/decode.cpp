@@ -413,7 +413,8 @@ class Decoder {
                            const std::vector<std::string_view>& operands) {
         words.describe(instruction);
         if (instruction.opcode == Opcode::nothing || instruction.opcode == Opcode::exit ||
-            instruction.opcode == Opcode::trap || instruction.opcode == Opcode::barrier) {
+            instruction.opcode == Opcode::trap || instruction.opcode == Opcode::barrier ||
+            instruction.opcode == Opcode::warp_barrier) {
             emit(std::move(instruction));
             return;
         }

@@ -92,7 +92,14 @@ class Executor::Body {
         return warp.active & (step.is_negated ? ~guard : guard);
     }
 
+    static std::uint32_t named_lanes(const WarpState& warp, const PtxStep& step) {
+        if (step.inputs == 0) return all_lanes;
+        return static_cast<std::uint32_t>(
+            warp.registers[step.input[step.inputs - 1u]]
+                .at[static_cast<std::uint32_t>(std::countr_zero(warp.active))]);
+    }
     void execute(WarpState& warp, const PtxStep& step) {
+        if (step.gathers && !warp.gather(named_lanes(warp, step))) return;
         if (++warp.steps > limits_.steps_of_warp) refuse_endless(step);
         if (++attempt_.steps % steps_at_once == 0) {
             stop_if_asked();
@@ -112,6 +119,8 @@ class Executor::Body {
                 break;
             case Opcode::barrier:
                 if (lanes != 0) warp.wait_at_barrier();
+                break;
+            case Opcode::warp_barrier:
                 break;
             case Opcode::trap:
                 if (lanes != 0) add_fault(warp, step, KernelFault::Kind::trap, lanes, 0, {});

@@ -168,6 +168,7 @@ class Needs {
             case Opcode::branch:
             case Opcode::exit:
             case Opcode::barrier:
+            case Opcode::warp_barrier:
             case Opcode::trap:
                 need(one.guard);
                 break;

@@ -318,12 +318,15 @@ void OpcodeWords::describe(PtxInstruction& instruction) const {
         case Opcode::barrier:
             if (has("red")) instruction.opcode = Opcode::unknown;
             if (has("arrive")) instruction.opcode = Opcode::nothing;
+            if (has("warp")) instruction.opcode = Opcode::warp_barrier;
             break;
         default:
             break;
     }
     instruction.rounding = has("rz") ? 'z' : has("rm") ? 'm' : has("rp") ? 'p' : 0;
     instruction.is_saturated = has("sat");
+    instruction.gathers = instruction.opcode == Opcode::warp_barrier ||
+                          (has("sync") && instruction.opcode != Opcode::barrier);
     const bool has_mode = instruction.opcode == Opcode::prmt && parts_.size() > 2;
     const bool has_carry = has("cc") || base() == "addc" || base() == "subc" || base() == "madc";
     const bool is_packed = instruction.type.kind == 'h' && instruction.opcode != Opcode::move &&

@@ -34,7 +34,7 @@ std::vector<std::uint8_t> writers_of(const Code& code) {
 
 bool is_control_flow(Opcode opcode) {
     return opcode == Opcode::branch || opcode == Opcode::branch_table || opcode == Opcode::exit ||
-           opcode == Opcode::barrier || opcode == Opcode::trap;
+           opcode == Opcode::barrier || opcode == Opcode::warp_barrier || opcode == Opcode::trap;
 }
 
 bool is_access(Opcode opcode) {
@@ -98,6 +98,7 @@ void StepCode::add_step(const PtxInstruction& one, std::size_t at) {
                  .is_transposed = one.is_transposed,
                  .is_copy = one.is_copy,
                  .is_saturated = one.is_saturated,
+                 .gathers = one.gathers,
                  .rounding = one.rounding,
                  .state = one.state,
                  .guard = place_of(one.guard),

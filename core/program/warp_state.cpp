@@ -95,6 +95,7 @@ void WarpState::begin_block(const StepCode& code, const BlockBox& box) {
     at = 0;
     active = lanes;
     next_waiting_ = nowhere;
+    waits_for_none_ = false;
     waiting_.clear();
     parked_.clear();
     steps = 0;
@@ -127,16 +128,39 @@ bool WarpState::meet() {
     if (active == 0 || at > next_waiting_) {
         const LaneGroup ahead{at, active};
         at = next_waiting_;
+        if (at == nowhere) {
+            at = std::ranges::min_element(waiting_, {}, &LaneGroup::at)->at;
+            waits_for_none_ = true;
+        }
         active = 0;
         if (ahead.lanes != 0) waiting_.push_back(ahead);
     }
+    take_those_here();
+    return true;
+}
+
+void WarpState::take_those_here() {
     std::erase_if(waiting_, [&](const LaneGroup& group) {
         if (group.at == at) active |= group.lanes;
         return group.at == at;
     });
     next_waiting_ = nowhere;
-    for (const LaneGroup& group : waiting_) next_waiting_ = std::min(next_waiting_, group.at);
-    return true;
+    for (const LaneGroup& group : waiting_)
+        if (!group.is_held) next_waiting_ = std::min(next_waiting_, group.at);
+}
+
+bool WarpState::gather(std::uint32_t named) {
+    if (waiting_.empty()) return true;
+    take_those_here();
+    std::uint32_t elsewhere = 0;
+    for (const LaneGroup& group : waiting_) elsewhere |= group.lanes;
+    if ((named & elsewhere) == 0 || waits_for_none_) {
+        waits_for_none_ = false;
+        return true;
+    }
+    waiting_.push_back({.at = at, .lanes = active, .is_held = true});
+    active = 0;
+    return false;
 }
 
 void WarpState::write(Slot place, const LaneValue& value, std::uint32_t written,

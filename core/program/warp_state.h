@@ -15,6 +15,7 @@ namespace coalprof {
 struct LaneGroup {
     std::uint32_t at = 0;
     std::uint32_t lanes = 0;
+    bool is_held = false;  // until lanes that it executes an instruction with have come
 };
 
 class WarpState {
@@ -52,12 +53,19 @@ class WarpState {
         parked_.clear();
     }
 
+    // Before an instruction that the named lanes execute together; false: those that have come
+    // wait. Where all that are left wait for each other, as no GPU goes on, each goes on with those
+    // there.
+    bool gather(std::uint32_t named);
+
     void write(Slot place, const LaneValue& value, std::uint32_t written, bool is_predicate);
 
  private:
     bool meet();
+    void take_those_here();
 
-    std::uint32_t next_waiting_ = nowhere;  // the lowest of `waiting_`
+    std::uint32_t next_waiting_ = nowhere;  // the lowest of `waiting_` that is not held
+    bool waits_for_none_ = false;
     std::vector<LaneGroup> waiting_;
     std::vector<LaneGroup> parked_;  // at a barrier
 };

@@ -153,6 +153,7 @@ IssueCost cost_of(const Code& code, const PtxInstruction& one, const Fusions& fu
         case Opcode::branch_table:
         case Opcode::exit:
         case Opcode::barrier:
+        case Opcode::warp_barrier:
             return {1};
         case Opcode::trap:
         case Opcode::nothing:

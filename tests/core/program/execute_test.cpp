@@ -137,6 +137,24 @@ TEST(Execution, of_shuffles_and_votes_moves_values_between_lanes) {
         1u);
 }
 
+// Lanes 16 to 31 come to MEET first; the others lie further down, and have 100 more.
+TEST(Execution, of_what_lanes_execute_together_waits_for_those_that_come_later) {
+    const auto met = [](const std::string& together) {
+        return run(ptx_of(thread + "setp.lt.u32 %p1, %r1, 16;\n@%p1 bra LATE;\nMEET:\n" + together +
+                          "mul.wide.u32 %rd9, %r1, 4;\n" + load_at_rd9 +
+                          "LATE:\nadd.u32 %r1, %r1, 100;\nbra MEET;\n"),
+                   {1, 1, 1}, {32, 1, 1})[0];
+    };
+    EXPECT_EQ(met("").warps, 2u);
+    EXPECT_EQ(met("bar.warp.sync -1;\n").warps, 1u);
+    const SiteCounts shuffled = met("shfl.sync.bfly.b32 %r1|%p2, %r1, 16, 31, -1;\n");
+    EXPECT_EQ(shuffled.warps, 1u);
+    EXPECT_EQ(shuffled.samples.at(0).addresses[16] - first_array, 400u);
+    // Lanes that the mask does not name are not waited for, nor those that never come.
+    EXPECT_EQ(met("shfl.sync.bfly.b32 %r1|%p2, %r1, 1, 31, 0xFFFF0000;\n").warps, 2u);
+    EXPECT_EQ(met("@%p1 exit;\nbar.warp.sync -1;\n").warps, 1u);
+}
+
 // A table of the block: thread t stores 31 - t, and after the barrier loads what t ^ 1 has stored.
 TEST(Execution, of_shared_memory_keeps_what_the_block_stores) {
     const std::string text = ptx_of(
