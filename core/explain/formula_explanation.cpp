@@ -17,7 +17,7 @@ bool depends_on_op(const FormulaSweep& sweep) {
 }
 
 std::string settings_of(const FormulaSweep& sweep, const Plan& plan) {
-    std::string text = fmt::format("type {}", name_of(plan.type));
+    std::string text = fmt::format("type {}", types_of(sweep));
     if (depends_on_op(sweep)) text = fmt::format("op {}, {}", name_of(plan.op), text);
     if (plan.shape.grid) text += fmt::format(", grid {}", text_of(*plan.shape.grid));
     if (plan.shape.block_shape)

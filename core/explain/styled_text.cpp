@@ -171,9 +171,12 @@ std::string svg_of(const std::vector<StyledLine>& lines, std::string_view title)
 std::string html_page_of(const std::vector<StyledLine>& lines, std::string_view title) {
     return fmt::format(
                "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+               "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                "style-src 'unsafe-inline'\">\n<title>{}</title>\n"
-               "<style>body{{margin:0}}svg{{display:block;max-width:100%;height:auto}}</style>\n"
+               "<style>html{{background:#fff}}body{{margin:0;overflow-x:auto}}"
+               "svg{{display:block;max-width:100%;min-width:36rem;height:auto}}"
+               "@media(prefers-color-scheme:dark){{html{{background:#181818}}}}</style>\n"
                "</head>\n<body>\n",
                xml_text(title)) +
            svg_of(lines, title) + "</body>\n</html>\n";

@@ -87,7 +87,7 @@ class FormulaProgramBuilder {
                                 [](const Node& node) { return node.kind == NodeKind::lookup; }))
             return "indices that are read from an array's contents are predicted only";
         if (formula_->accesses.size() > max_formula_accesses ||
-            formula_->nodes.size() * settled_shape(launch_.shape, launch_.type).per_thread >
+            formula_->nodes.size() * settled_shape(launch_.shape, launch_.size_type()).per_thread >
                 max_formula_code)
             return "the rounds of these loops are too much code for one kernel: predicted only";
         for (const Instruction& one : program_.instructions) {
@@ -379,7 +379,7 @@ std::vector<LookupTable> tables_of(const FormulaContext& context) {
 }  // namespace
 
 Scope scope_of(const ParsedFormula& formula, const FormulaLaunch& launch) {
-    const LaunchShape shape = settled_shape(launch.shape, launch.type);
+    const LaunchShape shape = settled_shape(launch.shape, launch.size_type());
     if (shape.block == 0 || shape.block > most_block_threads)
         throw UsageError(fmt::format("--block {}: a block has 1 to {} threads", shape.block,
                                      most_block_threads));
@@ -393,11 +393,11 @@ Scope scope_of(const ParsedFormula& formula, const FormulaLaunch& launch) {
                         "{} elements a thread, lest its kernel takes long to compile",
                         shape.per_thread, nodes, max_formula_code / nodes));
     Scope scope;
-    scope.threads = shape.size_bytes / bytes_of(launch.type);
+    scope.threads = shape.size_bytes / bytes_of(launch.size_type());
     if (scope.threads == 0)
         throw UsageError(fmt::format("--size {}: smaller than one {} of {} bytes",
-                                     size_as_typed(shape), name_of(launch.type),
-                                     bytes_of(launch.type)));
+                                     size_as_typed(shape), name_of(launch.size_type()),
+                                     bytes_of(launch.size_type())));
     if (scope.threads > most_threads)
         throw UsageError(fmt::format("--size {}: more than 2^48 threads; choose a smaller size",
                                      size_as_typed(shape)));

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,8 +21,11 @@ inline constexpr std::uint64_t largest_formula_array_bytes = 1ull << 40;
 struct FormulaLaunch {
     Op op = Op::load;  // for accesses that do not say load:, store:, ...
     ElementType type = ElementType::f32;
-    LaunchShape shape;  // n is the grid's threads, or size_bytes / bytes_of(type) without a grid
+    // What --size counts; none: elements of `type`, which accesses have that do not say their own.
+    std::optional<ElementType> sized = {};
+    LaunchShape shape;  // n is the grid's threads, or size_bytes / bytes_of(sized) without a grid
     std::vector<std::int64_t> values;  // one per parameter of the formula
+    ElementType size_type() const { return sized.value_or(type); }
 };
 
 // What the names stand for in that launch. Throws UsageError where the shape does not fit, or where

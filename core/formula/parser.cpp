@@ -6,14 +6,14 @@
 
 namespace coalprof {
 
-ParsedFormula read_formula(std::string_view text, const FormulaContext& context) {
+ParsedFormula read_formula(std::string_view text, const FormulaContext& context, ElementType type) {
     if (text.size() > max_formula_bytes)
         throw formula_error(text.substr(0, max_formula_bytes), max_formula_bytes,
                             fmt::format("longer than {} characters", max_formula_bytes),
                             "measure its parts in several formulas");
     for (const std::string& name : context.parameters) require_parameter_name(name);
     const auto kept = std::make_shared<const FormulaContext>(context);
-    ParsedFormula formula = FormulaReader(text, *kept, {}).read();
+    ParsedFormula formula = FormulaReader(text, *kept, {.type = type}).read();
     formula.source = text;
     formula.context = kept;
     return formula;

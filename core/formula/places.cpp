@@ -164,8 +164,10 @@ std::vector<ReadValue> FormulaReader::parts_of(const ReadValue& place) const {
     if (own.kind != CType::Kind::structure) return {place};
     std::vector<ReadValue> parts;
     const CTypeId unit = types_.unit_of_copy(place.type);
-    for (std::uint64_t at = 0; at < own.size_bytes; at += own.align_bytes)
+    for (std::uint64_t at = 0; at < own.size_bytes; at += own.align_bytes) {
         parts.push_back(part_at(place, at, unit));
+        parts.back().part = static_cast<std::uint16_t>(at / own.align_bytes);
+    }
     return parts;
 }
 
@@ -261,7 +263,7 @@ void FormulaReader::finish_access(FormulaAccess access, const NodeTree& index, N
     condition = both(condition_from(0, Guards::all), condition);
     access.index = append(index);
     if (!condition.empty()) access.condition = condition_node(condition);
-    access.site = access.begin;
+    access.site = access.begin + (std::uint32_t{access.part} << 16);
     formula_.accesses.push_back(std::move(access));
 }
 
@@ -274,6 +276,7 @@ FormulaAccess FormulaReader::access_at(const ReadValue& value) const {
     access.index_begin = static_cast<std::uint16_t>(has_index ? value.index_begin : value.begin);
     access.index_end = static_cast<std::uint16_t>(has_index ? value.index_end : value.end);
     if (!value.is(Kind::place)) return access;
+    access.part = value.part;
     access.is_written_whole = !has_index;
     const ReadArray* array = find_array(value.array);
     access.array = value.array;

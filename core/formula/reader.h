@@ -55,7 +55,8 @@ struct ReadValue {
     std::optional<std::size_t> atomic = std::nullopt;  // the access whose result it is
     bool is_group = false;                             // of threads: the block, or
     std::shared_ptr<const NodeTree> tile = nullptr;    // a tile of so many of them
-    bool is_copy = false;  // of a structure that a variable holds: stores to it stay there
+    bool is_copy = false;    // of a structure that a variable holds: stores to it stay there
+    std::uint16_t part = 0;  // of a structure that is moved in several
 
     bool is(Kind wanted) const { return kind == wanted; }
 };

@@ -96,6 +96,7 @@ struct FormulaAccess {
     std::uint16_t index_end = 0;
     bool is_written_whole = false;      // that is all of it: *(p + i), a[j][i], p[i].x
     std::uint16_t condition_begin = 0;  // "if ..." behind it, where that was written
+    std::uint16_t part = 0;             // of a structure that is moved in several
     std::uint32_t site = 0;  // which of the text's accesses: rounds of a loop have it in common
     bool is_bare_comparison = false;
     bool has_c_type = false;  // C says its type: an array may be seen at several widths
@@ -138,7 +139,8 @@ struct ParsedFormula {
 
 // Text to tree. Of a loop one round is read, see is_settled. Throws UsageError with the text, a
 // caret and a hint.
-ParsedFormula read_formula(std::string_view text, const FormulaContext& context);
+ParsedFormula read_formula(std::string_view text, const FormulaContext& context,
+                           ElementType type = ElementType::f32);
 ParsedFormula parse_formula(std::string_view text, const std::vector<std::string>& parameters);
 
 // Throws UsageError where `name` cannot be a parameter: not a name, too long, or taken.

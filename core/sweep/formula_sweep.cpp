@@ -109,6 +109,26 @@ std::string op_of(const FormulaSweep& sweep, const ParsedFormula& formula) {
     return fmt::format("{}", fmt::join(ops, "+"));
 }
 
+// What the accesses have, "f32x4+f64": --type, or what they say themselves.
+std::string types_of(const ParsedFormula& formula, ElementType type) {
+    std::vector<std::string_view> types;
+    for (const FormulaAccess& access : formula.accesses)
+        if (const std::string_view own = name_of(access.type.value_or(type));
+            std::ranges::find(types, own) == types.end())
+            types.push_back(own);
+    return fmt::format("{}", fmt::join(types, "+"));
+}
+
+// What --size counts: elements of --type, or of the widest access where each says its own type.
+ElementType sized_type(const ParsedFormula& formula, ElementType type) {
+    std::optional<ElementType> widest;
+    for (const FormulaAccess& access : formula.accesses) {
+        if (!access.type) return type;
+        if (!widest || bytes_of(*access.type) > bytes_of(*widest)) widest = access.type;
+    }
+    return widest.value_or(type);
+}
+
 // What is thrown of a formula in a file says where it stands there.
 template <typename Work>
 auto located(const FormulaSweep& sweep, Work work) {
@@ -145,15 +165,14 @@ void add_dimensions(NamedValues& values, std::string_view key, const Dimensions&
 NamedValues own_settings(const FormulaSweep& sweep, const ToldShapes& told) {
     const Sweep& settings = sweep.settings;
     const std::vector<Axis>& axes = settings.axes;
-    const LaunchShape shape = told.sizes
-                                  ? settled_shape(settings.launch.shape, settings.launch.type)
-                                  : settings.launch.shape;
-    const std::uint64_t threads = shape.size_bytes / bytes_of(settings.launch.type);
+    const ParsedFormula formula = located(sweep, [&] { return tree_of(sweep); });
+    const ElementType sized = sized_type(formula, settings.launch.type);
+    const LaunchShape shape =
+        told.sizes ? settled_shape(settings.launch.shape, sized) : settings.launch.shape;
+    const std::uint64_t threads = shape.size_bytes / bytes_of(sized);
     NamedValues values{
-        {"op", located(sweep, [&] { return op_of(sweep, tree_of(sweep)); })},
-        {"type", name_of(settings.launch.type)},
-        {"size_bytes", shape.size_bytes},
-        {"block", shape.block},
+        {"op", op_of(sweep, formula)},    {"type", types_of(formula, settings.launch.type)},
+        {"size_bytes", shape.size_bytes}, {"block", shape.block},
         {"per_thread", shape.per_thread},
     };
     if (told.blocks && !has_axis(axes, "block"))
@@ -193,7 +212,11 @@ ParsedFormula tree_of(const FormulaSweep& sweep) {
     FormulaContext context{{}, sweep.structures, sweep.arrays};
     for (const FormulaParameter& parameter : sweep.parameters)
         context.parameters.push_back(parameter.name);
-    return read_formula(sweep.text, context);
+    return read_formula(sweep.text, context, sweep.settings.launch.type);
+}
+
+std::string types_of(const FormulaSweep& sweep) {
+    return types_of(tree_of(sweep), sweep.settings.launch.type);
 }
 
 Program FormulaPrograms::of_cell(std::uint64_t cell, const std::function<Program()>& make) {
@@ -222,6 +245,8 @@ FormulaPoints::FormulaPoints(const std::vector<FormulaSweep>& set,
         member.first_cell = cells;
         const std::uint64_t own_cells = located(set[i], [&] {
             member.formula = parsed(set[i]);
+            if (!has_axis(set[i].settings.axes, "type"))
+                member.sized = sized_type(*member.formula, set[i].settings.launch.type);
             const std::uint64_t count = count_cells(set[i].parameters);
             require_reasonable_count(set[i].settings, count);
             return count * count_of(set[i].settings.axes);
@@ -260,10 +285,12 @@ void FormulaPoints::make(PlannedPoint& point, const Member& member) const {
     ChosenLaunch choice = sweep.settings.launch;
     NamedValues chosen;
     choose(axes, cell % combinations, choice, chosen);
-    const FormulaLaunch launch{.op = choice.op.value_or(Op::load),
-                               .type = choice.type,
-                               .shape = settled_shape(choice.shape, choice.type),
-                               .values = values_in_cell(sweep.parameters, cell / combinations)};
+    const FormulaLaunch launch{
+        .op = choice.op.value_or(Op::load),
+        .type = choice.type,
+        .sized = member.sized,
+        .shape = settled_shape(choice.shape, member.sized.value_or(choice.type)),
+        .values = values_in_cell(sweep.parameters, cell / combinations)};
     Plan& plan = point.plan;
     plan.pattern = "formula";
     plan.op = launch.op;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -68,6 +69,7 @@ class FormulaPoints : public SweptPoints {
     struct Member {
         FormulaSweep sweep;
         std::shared_ptr<const ParsedFormula> formula;
+        std::optional<ElementType> sized = {};  // what --size counts; none: that is swept
         NamedValues own;  // parameters of its points that those of other members have otherwise
         std::uint64_t first_point = 0;
         std::uint64_t first_cell = 0;
@@ -83,6 +85,9 @@ class FormulaPoints : public SweptPoints {
 
 // Its tree as the text says it, loops not gone through. Throws UsageError.
 ParsedFormula tree_of(const FormulaSweep& sweep);
+
+// The types of its accesses, "f32x4+f64".
+std::string types_of(const FormulaSweep& sweep);
 
 // Of several formulas with the same parameters each keeps those that occur in it; `occurs` says
 // which did. Throws UsageError for a formula that cannot be read.

@@ -286,7 +286,7 @@ class Drawings(Case):
         for at in (0, 5, 11):
             own = self.explained("i + k", "--var", f"k={at}", "--op", "rmw")
             built_in = check_document(self.run_ok("explain", "offset", "--at", str(at),
-                                                  "--json").out)
+                                                  "--size", "4MiB", "--json").out)
             for one, other in zip(own["explanation"]["accesses"],
                                   built_in["explanation"]["accesses"], strict=True):
                 for key in ("instructions", "lanes", "lines", "cause", "why", "mend", "launch"):

@@ -54,6 +54,20 @@ TEST(FormulaSweep, has_a_point_for_every_cell_of_its_grid) {
     EXPECT_THAT(names_of(all_points(FormulaPoints({sweep_of("i")}))), ElementsAre("formula"));
 }
 
+// 4 KiB are 256 times 16 bytes, or 512 times 8, whatever --type is.
+TEST(FormulaSweep, types_that_accesses_say_themselves_are_those_of_the_launch) {
+    const auto told = [](const std::string& text) { return describe_sweep(sweep_of(text)).type; };
+    const auto threads = [](const std::string& text) {
+        return all_points(FormulaPoints({sweep_of(text)})).front().plan.program.threads;
+    };
+    EXPECT_EQ(told("load.float4: a[i*2]"), "f32x4");
+    EXPECT_EQ(threads("load.float4: a[i*2]"), 256u);
+    EXPECT_EQ(told("double v = a[i]; int w = b[i]"), "f64+s32");
+    EXPECT_EQ(threads("double v = a[i]; int w = b[i]"), 512u);
+    EXPECT_EQ(told("load: a[i]; store.f64: b[i]"), "f32+f64");  // --type decides the first
+    EXPECT_EQ(threads("load: a[i]; store.f64: b[i]"), 1024u);
+}
+
 // JSON would have one key twice, and its readers would see one of the two.
 TEST(FormulaSweep, refuses_parameters_that_are_called_like_something_else_of_the_point) {
     for (const char* name :
