@@ -48,6 +48,8 @@ class SvgWriter : public ResultSink {
         for (const Counter counter : curves_.counters()) {
             const std::optional<HeatMap> map = curves_.map_of(counter);
             has_maps_ |= map.has_value();
+            for (const Curve& curve : curves_.of(counter))
+                (curve.is_measured ? has_measured_ : has_predicted_) = true;
             if (!curves_.names().empty()) {
                 body += bar_panel(counter, top);
                 continue;
@@ -65,11 +67,8 @@ class SvgWriter : public ResultSink {
         const std::vector<Curve> curves = curves_.of(counter);
         std::vector<double> values;
         for (const Curve& curve : curves)
-            for (const Curve::Place& place : curve.places) {
+            for (const Curve::Place& place : curve.places)
                 values.push_back(std::max(place.y, place.has_band ? place.high : place.y));
-                has_measured_ |= curve.is_measured;
-                has_predicted_ |= !curve.is_measured;
-            }
         const double y_high = values.empty() ? 1 : *std::max_element(values.begin(), values.end());
         const double y_low =
             std::min(0.0, values.empty() ? 0 : *std::min_element(values.begin(), values.end()));
@@ -94,7 +93,9 @@ class SvgWriter : public ResultSink {
             text += tick(x_of(value), bottom + 16, "middle", tick_text(value));
         text += tick(svg_width - right, top + 20, "end", shown(curves_.along()));
         for (const Curve& curve : curves) {
-            text += band(curve, x_of, y_of);
+            const std::string interval = band(curve, x_of, y_of);
+            has_bands_ |= !interval.empty();
+            text += interval;
             text += line(curve, x_of, y_of);
         }
         return text + "</g>\n";
@@ -133,9 +134,8 @@ class SvgWriter : public ResultSink {
         return text + "</g>\n";
     }
     // Moves `y` below it.
-    std::string bar(const Curve& curve, const Curve::Place& place, double share,
-                    const NumberStyle& style, double& y) {
-        (curve.is_measured ? has_measured_ : has_predicted_) = true;
+    static std::string bar(const Curve& curve, const Curve::Place& place, double share,
+                           const NumberStyle& style, double& y) {
         const double wide = std::max(0.0, share) * (svg_width - bars_left - bar_number_width);
         const bool is_estimate = !curve.is_measured && place.has_band;
         std::string text = fmt::format(
@@ -267,13 +267,25 @@ class SvgWriter : public ResultSink {
         const Labels distinct = distinct_labels(labels, shown_columns, false);
         for (std::size_t color = 0; color < std::min(labels.size(), most_curves); ++color)
             if (!labels[color].empty())
-                put(stroke(fmt::format("measured s{}", color)),
+                put(stroke(fmt::format("{} s{}", has_measured_ ? "measured" : "predicted", color)),
                     xml_text(distinct.at(labels[color])));
         if (labels.size() > most_curves)
             put("", fmt::format("{} more are left out", labels.size() - most_curves));
-        if (has_predicted_)
-            put(stroke("predicted s0"), "predicted, estimates with their intervals");
-        if (has_measured_) put(stroke("measured s0"), "measured, with the quartiles of times");
+        const auto swatch = [&](std::string_view classes) {
+            return fmt::format(
+                "<rect class=\"{} s0 f0\" x=\"{:.0f}\" y=\"{:.0f}\" width=\"24\" height=\"10\"/>",
+                classes, left, top + 3);
+        };
+        if (has_predicted_ && has_measured_)
+            for (const char* side : {"predicted", "measured"})
+                put(curves_.names().empty() ? stroke(fmt::format("{} s0", side))
+                                            : swatch(fmt::format("bar {}", side)),
+                    side);
+        if (has_bands_)
+            put(swatch("band"), !has_measured_ ? "intervals of estimates"
+                                : !has_predicted_
+                                    ? "quartiles of times"
+                                    : "intervals of estimates, quartiles of measured times");
         return text;
     }
 
@@ -281,7 +293,8 @@ class SvgWriter : public ResultSink {
         constexpr std::array<std::string_view, most_curves> colors{
             "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
             "#8c6d31", "#7f7f7f", "#6a3d9a", "#b15928", "#1b9e77", "#e7298a"};
-        const std::string title = xml_text(shown(curves_.title()));
+        const std::string title =
+            xml_text(shown(curves_.title())) + (has_measured_ ? "" : ", predicted");
         text_.put(
             fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
@@ -315,6 +328,7 @@ class SvgWriter : public ResultSink {
     bool has_measured_ = false;
     bool has_predicted_ = false;
     bool has_maps_ = false;
+    bool has_bands_ = false;
 };
 
 }  // namespace

@@ -248,6 +248,14 @@ class Svg(Report):
             self.refuse("report", "h200.json", "c870.json", cwd=folder)
 
 
+    def test_of_a_prediction_says_so_and_names_intervals_only_where_they_are_drawn(self):
+        sweep = ("stride", "--range", "1..4", "--machine", "c870,h200", "--format", "svg")
+        exact = self.run_ok(*sweep, "--columns", "load_efficiency").out_text
+        self.assertIn("predicted</title>", exact)
+        self.assertNotIn("intervals", exact)
+        self.assertIn("intervals", self.run_ok(*sweep, "--columns", "duration_seconds").out_text)
+
+
 class Plot(Report):
     def test_has_a_mark_for_each_point_at_its_height(self):
         text = self.run_ok("offset", "--range", "0..8", "--op", "load", "--counters", "load_sectors_per_request",
@@ -286,7 +294,7 @@ class Plot(Report):
 
 class Html(Report):
     def test_of_a_thousand_points_is_small_and_asks_no_network(self):
-        saved = self.run_ok("offset", "--range", "0..999", "--json").out
+        saved = self.run_ok("offset", "--range", "0..999", "--size", "4MiB", "--json").out
         page = self.run_ok("report", "-", "--format", "html", stdin=saved).out
         self.assertLess(len(page), 400_000)
         self.assertNotRegex(page.decode(), r"(src|href)=\"(?!data:)")
@@ -363,6 +371,16 @@ class Page(Report):
         self.assertEqual(run("document.querySelectorAll('th[aria-sort]').length"), 1)
         self.assertNotEqual(run("document.querySelector('#points tbody tr').textContent"), first)
         self.assertEqual(self.browser.errors, [])
+
+    def test_shows_no_ideal_where_none_is_known(self):
+        """Machines before compute capability 7.0 have none, which is not 0."""
+        self.load(self.run_ok("stride", "--range", "1,2", "--machine", "c870,h200", "--format", "html").out)
+        self.assertEqual(self.browser.run("document.querySelectorAll('figure')[2].querySelectorAll('.ideal').length"), 2)
+
+    def test_calls_the_fastest_best_of_those_that_waste_as_many_sectors(self):
+        self.load(self.run_ok("transpose", "--range", "1024", "--format", "html").out)
+        self.assertNotIn("variant=tile", self.browser.run("document.querySelectorAll('figcaption')[1].textContent"))
+        self.assertEqual(self.browser.run("document.querySelectorAll('.legend .best').length"), 0, "bars have none")
 
     def test_holds_hostile_text(self):
         self.load(self.report(hostile(), "html").encode())

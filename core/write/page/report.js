@@ -97,6 +97,8 @@ addEventListener('DOMContentLoaded', () => {
     return i < 8 ? `var(--s${i})` : `hsl(${Math.round(i * 137.5) % 360} 60% ${[38, 55, 68][i % 3]}%)`;
   };
 
+  const hasBands = series.length <= 6 && !results.every(result => result.bars);  // more of them hide each other
+
   const varies = counter => {
     const seen = new Set();
     for (const side of counter.sides)
@@ -159,7 +161,7 @@ addEventListener('DOMContentLoaded', () => {
     const places = results.flatMap((result, index) => {
       const of = key => counters.get(key).sides[index].predicted || counters.get(key).sides[index].measured;
       const [ideal, requests] = [of(`${kind}_ideal_sectors`), of(`${kind}_requests`)];
-      return !ideal || !requests ? [] : result.x.map((x, i) => [x, ideal.values[i] / requests.values[i]]).filter(([, y]) => Number.isFinite(y));
+      return !ideal || !requests ? [] : result.x.map((x, i) => [x, ideal.values[i] === null ? NaN : ideal.values[i] / requests.values[i]]).filter(([, y]) => Number.isFinite(y));
     });
     return new Set(places.map(([, y]) => y.toPrecision(6))).size > 2 ? [] : places;  // of many widths, a thicket
   };
@@ -214,7 +216,7 @@ addEventListener('DOMContentLoaded', () => {
     if (!places.length) { svg.append(sv('text', { x: L, y: H / 2 }, 'nothing above 0')); return [figure]; }
     const extreme = (f, pick) => places.reduce((a, p) => f(a, pick(p)), pick(places[0]));
     const x0 = extreme(Math.min, p => p.x), x1 = extreme(Math.max, p => p.x);
-    let y0 = extreme(Math.min, p => p.low === null ? p.y : Math.min(p.low, p.y)), y1 = extreme(Math.max, p => p.high === null ? p.y : Math.max(p.high, p.y));
+    let y0 = extreme(Math.min, p => p.low === null || !hasBands ? p.y : Math.min(p.low, p.y)), y1 = extreme(Math.max, p => p.high === null || !hasBands ? p.y : Math.max(p.high, p.y));
     if (isLog) y0 = Math.max(y0, y1 * 1e-12); else y0 = Math.min(0, y0);
     const steps = scales[counter.unit] || [], step = (counter.unit === 'ratio' ? steps[0] : steps.find(s => y1 >= s[0])) || [1, ''];
     const ticks = (isLog ? logTicks(y0, y1) : niceTicks(y0 / step[0], y1 / step[0], 5).map(t => t * step[0]));
@@ -232,7 +234,7 @@ addEventListener('DOMContentLoaded', () => {
       const line = places.filter(p => p.kind === kind && p.name === name).sort((a, b) => a.x - b.x);
       if (!line.length) continue;
       const banded = line.filter(p => p.low !== null && p.high !== null && (!isLog || p.low > 0));
-      if (banded.length > 1) svg.append(sv('path', { class: 'band', style: `fill: ${colorOf(name)}`,
+      if (banded.length > 1 && hasBands) svg.append(sv('path', { class: 'band', style: `fill: ${colorOf(name)}`,
         d: 'M' + banded.map(p => `${X(p.x)} ${Y(p.low)}`).join('L') + 'L' + banded.reverse().map(p => `${X(p.x)} ${Y(p.high)}`).join('L') + 'Z' }));
       svg.append(sv('path', { class: `line ${kind}`, style: `stroke: ${colorOf(name)}; stroke-dashoffset: ${4.5 * series.indexOf(name)}`, d: 'M' + line.map(p => `${X(p.x).toFixed(1)} ${Y(p.y).toFixed(1)}`).join('L') }));
       if (line.length <= 150 && (kind === 'measured' || line.length === 1))
@@ -330,8 +332,10 @@ addEventListener('DOMContentLoaded', () => {
     const known = result.names.map((_, i) => [i, excessOf(index, i)]).filter(([i, excess]) => excess !== null && drawing(result, i).length);
     if (known.length === 1) return [el('figure', { class: 'alone' }, ...drawing(result, known[0][0]))];
     if (!known.length) return [];
-    const pick = better => known.reduce((best, one) => better(one[1], best[1]) ? one : best);
-    const [worst, best] = [pick((a, b) => a > b), pick((a, b) => a < b)];
+    // Of points that waste as many sectors, the slowest and the fastest: bank conflicts waste none.
+    const time = counters.get('duration_seconds'), side = time && (time.sides[index].measured || time.sides[index].predicted);
+    const later = (a, b) => a[1] - b[1] || (side ? side.values[a[0]] - side.values[b[0]] : 0);
+    const [worst, best] = [known.reduce((most, one) => later(one, most) > 0 ? one : most), known.reduce((least, one) => later(one, least) < 0 ? one : least)];
     if (worst[1] === best[1]) return [];
     return [el('div', { class: 'plots' }, ...[['Worst', worst], ['Best', best]].map(([word, [i, excess]]) =>
       el('figure', {}, el('figcaption', {}, `${word}: ${result.names[i]}, ${excess > 0 ? `${say(Number(excess.toPrecision(3)), 'ratio')} more sectors than the ideal` : 'no sector wasted'}`), ...drawing(result, i))))];
@@ -398,10 +402,10 @@ addEventListener('DOMContentLoaded', () => {
     el('p', { class: 'view' }, el('label', {}, el('input', { type: 'checkbox', id: 'log', onchange: e => { isLog = e.target.checked; draw(); } }), ' Logarithmic scale'),
       el('span', { class: 'soft' }, 'A click on a point shows all of it.')));
   const has = side => [...counters.values()].some(c => c.sides.some(s => s[side]));
-  const sides = [['predicted', 'predicted, estimates with their intervals'], ['measured', 'measured, times with their quartiles']];
+  const sides = [['predicted', hasBands ? 'predicted, estimates with their intervals' : 'predicted'], ['measured', hasBands ? 'measured, times with their quartiles' : 'measured']];
   main.append(el('div', { class: 'legend' }, ...series.filter(name => name).map(name => { const mark = el('i'); mark.style.background = colorOf(name); return el('span', {}, mark, name); }),
     ...(results[0].second ? [] : sides.filter(([side]) => has(side)).map(([side, text]) => el('span', {}, el('i', { class: side }), text))),
-    ...([...chosen].some(key => idealOf(counters.get(key)).length) ? [el('span', {}, el('i', { class: 'best' }), 'the fewest there can be')] : [])));
+    ...(!results[0].second && !results.every(r => r.bars) && [...chosen].some(key => idealOf(counters.get(key)).length) ? [el('span', {}, el('i', { class: 'best' }), 'the fewest there can be')] : [])));
   main.append(plots, el('h2', {}, 'All points'), under, dialog);
   document.body.append(main);
   draw();

@@ -101,7 +101,7 @@ const programSource = (result, { results, counters, say, el, details, drawnLine 
     };
     const byCost = () => {
       for (const [line, i] of [...source.points].sort(([, a], [, b]) => savedAt(b) - savedAt(a) || (costs[b].wasted || 0) - (costs[a].wasted || 0)))
-        body.append(rowOf(i, cell('no', '', !line ? '' : hasText ? String(line) : `${source.name}:${line}`), ...(hasText ? [cell('code', '', text.get(line) || '')] : [])), ...mend(i, columns));
+        body.append(rowOf(i, cell(hasText ? 'no' : 'no named', '', !line ? '' : hasText ? String(line) : `${source.name}:${line}`), ...(hasText ? [cell('code', '', text.get(line) || '')] : [])), ...mend(i, columns));
     };
     fillers.push(() => { body.replaceChildren(); hasText && !sortsByCost ? byLine() : byCost(); });
     const heads = ['line', ...(hasText ? ['source'] : []), 'instruction and kernel', 'executed by warps', 'each asks for', 'wasted', 'of the kernel’s waste'];
