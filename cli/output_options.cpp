@@ -236,7 +236,8 @@ void ViewOptions::add_to(CLI::App& command) {
     command
         .add_option("--columns", columns,
                     "The only counters that tables and CSV show, such as load_sectors_per_request "
-                    "(--counters: what is measured)")
+                    "(--counters: what is measured); one counter over two swept parameters is a "
+                    "table of one by the other")
         ->type_name("KEY,...")
         ->group(group);
 }

@@ -97,7 +97,8 @@ class HtmlWriter : public ResultSink {
         const std::vector<Point>& points = answer.first_points;
         if (points.size() > 1 && points.size() <= settling_points && head.sweep.pattern != "run") {
             TableStyle style{.width = table_columns};
-            const Table table = table_of_page(layout_of(head, points, style), points, "", style);
+            const Table table = table_of_page(layout_of(head, points, style), points, "", style,
+                                              head.columns.size() == 1);
             if (table.rows.size() <= most_rows)
                 text_.put("<div class=\"scroll\">" + html_of(table) + "</div>\n");
         }

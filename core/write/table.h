@@ -24,9 +24,12 @@ struct TableCell {
 
 struct TableColumn {
     std::array<std::string, 3> heading = {};  // name, name or unit, where the numbers come from
-    std::string_view group = {};              // named over neighbours: "loads"
+    std::string group = {};                   // named over neighbours: "loads"
     bool is_left_aligned = false;
 };
+
+// "loads: sectors/request": a heading as one line.
+std::string with_group(const TableColumn& column);
 
 struct TableRow {
     std::string_view group = {};  // named above the first of its rows

@@ -315,6 +315,11 @@ bool TableItem::is(AccessField field) const {
 
 Kinds kinds_of(const Point& point) { return kinds_in(counters_in(point)); }
 
+bool uses_shared_memory_alone(const Point& point) {
+    const Kinds kinds = kinds_of(point);
+    return kinds.any() && (kinds.to_ulong() & ((1ul << access_kinds.size()) - 1)) == 0;
+}
+
 std::string phrase_of(Counter counter) {
     for (const CounterHeading& row : counter_headings)
         if (row.counter == counter) return std::string(row.heading.phrase);

@@ -56,6 +56,7 @@ inline constexpr std::array<std::string_view, access_kinds.size() + 2> kind_name
     "load", "store", "atomic", "reduce", "shared_load", "shared_store"};
 using Kinds = std::bitset<kind_names.size()>;
 Kinds kinds_of(const Point& point);
+bool uses_shared_memory_alone(const Point& point);
 
 bool is_finite_number(const Reading& reading);
 

@@ -212,6 +212,8 @@ class ColumnMaker {
         const bool is_time = unit == Unit::second || unit == Unit::byte_per_second ||
                              facts.item.is(Counter::bandwidth_share);
         if (is_time && common_limit() == Limit::start) return Place::nowhere;
+        if (is_time && facts.relation == Relation::predicted && is_shared_alone_)
+            return Place::nowhere;
         const bool is_said_once = (facts.is_doubtful && !compares_) ||
                                   (facts.is_constant && !facts.item.heading->never_hoisted);
         return is_said_once ? Place::above : Place::column;
@@ -305,7 +307,7 @@ class ColumnMaker {
                         std::string(has_measurements_
                                         ? source_mark(facts.relation, from_measurement)
                                         : "")},
-            .group = item.group};
+            .group = std::string(item.group)};
         LaidColumn laid = column(std::move(shown), [&](const Point& point) {
             const Reading reading = reading_of(point);
             const bool is_estimate = !from_measurement && item.interval(point);
@@ -330,6 +332,9 @@ class ColumnMaker {
     const std::vector<Point>& points_;
     const TableStyle& style_;
     bool compares_ = compares();
+    // One pass of shared memory a thread takes less than starting the thread.
+    bool is_shared_alone_ = std::ranges::all_of(
+        points_, [](const Point& point) { return uses_shared_memory_alone(point); });
     bool has_measurements_ = std::any_of(points_.begin(), points_.end(), [](const Point& point) {
         return point.measured.has_value();
     });

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/text/name_list.h"
+#include "core/write/cross_table.h"
 #include "core/write/labels.h"
 #include "core/write/row_folds.h"
 #include "core/write/terminal_text.h"
@@ -125,13 +126,17 @@ std::string parameters_of(const Point& point, const TableStyle& style) {
 }  // namespace
 
 Table table_of_page(const TableLayout& layout, const std::vector<Point>& points,
-                    std::string_view facts_begin, const TableStyle& style) {
+                    std::string_view facts_begin, const TableStyle& style, bool crosses) {
     Table table;
     if (!layout.facts.empty())
         table.facts =
             list_by_group(facts_begin, layout.facts, "", style.explains_all ? 0 : style.width);
-    for (const LaidColumn& column : layout.columns) table.columns.push_back(column.shown);
-    table.rows = rows_of(layout.columns, points, !style.explains_all);
+    const std::optional<CrossTable> cross =
+        crosses ? cross_table_of(layout, points, style.width) : std::nullopt;
+    if (cross) table.above.push_back(cross->numbers);
+    const std::vector<LaidColumn>& columns = cross ? cross->columns : layout.columns;
+    for (const LaidColumn& column : columns) table.columns.push_back(column.shown);
+    table.rows = rows_of(columns, cross ? cross->rows : points, !style.explains_all);
     return table;
 }
 

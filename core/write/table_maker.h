@@ -9,9 +9,10 @@
 
 namespace coalprof {
 
-// `facts_begin` opens what all rows have in common: "In every row: ".
+// `facts_begin` opens what all rows have in common: "In every row: ". `crosses`: two parameters
+// with one number a point become a table of one by the other.
 Table table_of_page(const TableLayout& layout, const std::vector<Point>& points,
-                    std::string_view facts_begin, const TableStyle& style);
+                    std::string_view facts_begin, const TableStyle& style, bool crosses);
 
 // A lone point: one row a counter, prediction and measurement side by side.
 Table table_of_point(const TableLayout& layout, const Point& point, const TableStyle& style);

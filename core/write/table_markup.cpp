@@ -64,11 +64,6 @@ std::string one_line_heading(const TableColumn& column) {
     return heading;
 }
 
-std::string with_group(const TableColumn& column) {
-    const std::string heading = one_line_heading(column);
-    return column.group.empty() ? heading : std::string(column.group) + ": " + heading;
-}
-
 std::string with_group(const TableRow& row) {
     const std::string& name = row.cells.front().text;
     return row.group.empty() ? name : std::string(row.group) + ": " + name;
@@ -146,7 +141,7 @@ class LatexTables : public TableRenderer {
 
     // Above the headings, so that columns stay narrow.
     static void put_groups(TextBuffer& out, const std::vector<TableColumn>& columns) {
-        if (std::ranges::all_of(columns, &std::string_view::empty, &TableColumn::group)) return;
+        if (std::ranges::all_of(columns, &std::string::empty, &TableColumn::group)) return;
         for (std::size_t k = 0; k < columns.size();) {
             std::size_t end = k + 1;
             while (end < columns.size() && columns[end].group == columns[k].group) ++end;
@@ -182,10 +177,18 @@ class LatexTables : public TableRenderer {
 
 }  // namespace
 
+std::string with_group(const TableColumn& column) {
+    const std::string heading = one_line_heading(column);
+    return column.group.empty() ? heading : column.group + ": " + heading;
+}
+
 std::string html_of(const Table& table) {
     constexpr std::array<std::string_view, 4> classes{"", " class=\"good\"", " class=\"fair\"",
                                                       " class=\"poor\""};
-    std::string html = "<table>\n<thead><tr>";
+    std::string html = "<table>\n";
+    for (const std::string& line : table.above)
+        html += "<caption>" + xml_text(line) + "</caption>\n";
+    html += "<thead><tr>";
     for (const TableColumn& column : table.columns)
         html += "<th scope=\"col\">" + xml_text(with_group(column)) + "</th>";
     html += "</tr></thead>\n<tbody>\n";

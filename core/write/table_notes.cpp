@@ -123,6 +123,7 @@ void TableNotes::look_at(const TableLayout& layout) {
 void TableNotes::look_at(const TableLayout& layout, const Point& point, bool explains_all) {
     summary_.look_at(point);
     if (!point.failure.empty()) look_at_failure(point);
+    has_time_to_gain_ |= !uses_shared_memory_alone(point);
     look_at_passes(point.predicted);
     look_at_reads(point.predicted);
     if (point.measured) look_at_reads(*point.measured);
@@ -241,7 +242,7 @@ std::vector<std::string> TableNotes::asides() const {
         lines.emplace_back(
             "~  an estimate: about nine of ten intervals (--json) held on H100 and H200");
     if (timed_points_ == 1) lines.push_back(time_);
-    if (is_start_alone_.value_or(false))
+    if (is_start_alone_.value_or(false) && has_time_to_gain_)
         lines.push_back(
             fmt::format("Too short to time: the start of a launch takes longest. Try {}.",
                         has_grid_ ? "a larger --grid" : "--size 256MiB"));
@@ -257,6 +258,8 @@ std::vector<std::string> TableNotes::asides() const {
         lines.push_back(aside("Left out: ", left_out_,
                               style_.takes_columns ? " (--columns KEY,... or --json)"
                                                    : " (coalprof report FILE --columns KEY,...)"));
+    if (!cross_axes_.empty() && style_.takes_columns)
+        lines.push_back(fmt::format("--columns KEY shows one counter as {}.", cross_axes_));
     return lines;
 }
 

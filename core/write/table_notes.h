@@ -25,6 +25,8 @@ class TableNotes {
 
     // A heading: what its marks mean, what it leaves out.
     void look_at(const TableLayout& layout);
+    // "stride by machine": the table that one counter alone would be.
+    void look_at_axes(std::string axes) { cross_axes_ = std::move(axes); }
     // A point that helped to decide this layout. Counters that no point has are named without
     // their reasons, unless they were asked for by name.
     // `explains_all`: also why a prediction is missing where there is a measurement.
@@ -62,6 +64,7 @@ class TableNotes {
     std::size_t timed_points_ = 0;  // whose time is an estimate
     std::string time_;              // of the first: "~484 us: 339 to 1,114 us, limited by latency"
     std::string ceilings_;
+    std::string cross_axes_;
     bool has_grid_ = false;    // that was asked for, and leaves no size to choose
     std::string evidence_;     // of the machines' rules, where it is not measured
     bool has_shares_ = false;  // of a ceiling
@@ -71,6 +74,7 @@ class TableNotes {
     bool has_wide_passes_ = false;        // of lanes so wide that several are no conflict
     bool shares_requests_ = false;        // fewer L1 hits and L2 reads than load sectors
     std::optional<bool> is_start_alone_;  // what limits the time of every point
+    bool has_time_to_gain_ = false;       // with more data: not of shared memory alone
     bool explains_all_ = false;           // the counters were asked for by name
 };
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/write/columns.h"
+#include "core/write/cross_table.h"
 #include "core/write/run_table.h"
 #include "core/write/table_maker.h"
 #include "core/write/table_notes.h"
@@ -57,12 +58,15 @@ class TableWriter : public ResultSink {
 
     void put_page(bool is_only = false) {
         const TableLayout layout = layout_of(head_, page_, style_);
+        const bool shows_one = head_.columns.size() == 1;
         Table table =
-            table_of_page(layout, page_, is_only ? "In every row: " : "In these rows: ", style_);
+            table_of_page(layout, page_, is_only ? "In every row: " : "In these rows: ", style_,
+                          is_only && shows_one);
         if (table.facts == facts_) table.facts.clear();  // said above the last page
         if (!table.facts.empty()) facts_ = table.facts;
         renderer_->put(text_, table);
         notes_.look_at(layout);
+        if (is_only && head_.columns.empty()) notes_.look_at_axes(cross_axes_of(layout, page_));
         for (const Point& point : page_) notes_.look_at(layout, point, false);
         put_instructions();
         text_.hand_over(out_);

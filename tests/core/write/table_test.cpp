@@ -294,6 +294,61 @@ TEST(Table, what_points_are_judged_by_is_never_left_out) {
     EXPECT_THAT(table_of(points, {.width = 36}, head), HasSubstr("GB/s\n"));
 }
 
+// Offsets 1, 2, 4 on two machines: the sectors are the offset, ten times as many on the second.
+std::vector<Point> offsets_on_two_machines() {
+    std::vector<Point> points;
+    for (const std::uint64_t factor : {1u, 10u})
+        for (const std::uint64_t offset : {1u, 2u, 4u}) {
+            Point point;
+            point.predicted[Counter::load_sectors] = offset * factor;
+            point.parameters = {{"offset", offset},
+                                {"machine", std::string(factor == 1 ? "new" : "old")}};
+            points.push_back(std::move(point));
+        }
+    return points;
+}
+
+ResultHead head_for_sectors() {
+    ResultHead head = synthetic::head();
+    head.columns = {Counter::load_sectors};
+    return head;
+}
+
+TEST(Table, one_number_of_two_parameters_is_a_table_of_one_by_the_other) {
+    const std::vector<Point> points = offsets_on_two_machines();
+    const std::string text = table_of(points, {}, head_for_sectors());
+    EXPECT_THAT(text, HasSubstr("offset  new  old\n"
+                                "     1    1   10\n"
+                                "     2    2   20\n"
+                                "     4    4   40\n"));
+    EXPECT_THAT(text, HasSubstr("loads: sectors\n"));
+    CollectingSink sink;
+    const auto writer = make_latex(sink, {});
+    writer->begin(head_for_sectors());
+    for (const Point& point : points) writer->point(point);
+    writer->finish({});
+    EXPECT_THAT(sink.text(), HasSubstr(" & \\multicolumn{2}{c}{machine} \\\\\n"
+                                       "offset & new & old \\\\\n"));
+}
+
+TEST(Table, a_parameter_that_follows_from_another_is_no_third_one) {
+    std::vector<Point> points = offsets_on_two_machines();
+    for (Point& point : points)
+        point.parameters.emplace_back("bytes", text_of(point.parameters[0].second) + "0");
+    EXPECT_THAT(table_of(points, {}, head_for_sectors()), HasSubstr("offset  new  old\n"));
+}
+
+TEST(Table, stays_long_where_a_combination_is_missing_or_the_lines_get_too_long) {
+    std::vector<Point> points = offsets_on_two_machines();
+    EXPECT_THAT(table_of(points, {.width = 14}, head_for_sectors()), Not(HasSubstr("old\n")));
+    points.pop_back();
+    EXPECT_THAT(table_of(points, {}, head_for_sectors()), Not(HasSubstr("new  old\n")));
+}
+
+TEST(Table, says_how_two_parameters_become_a_table_of_one_by_the_other) {
+    EXPECT_THAT(table_of(offsets_on_two_machines()), HasSubstr("offset by machine"));
+}
+
 TEST(Table, columns_that_were_named_stay_in_a_narrow_terminal) {
     ResultHead head = synthetic::head();
     head.columns = {Counter::load_sectors, Counter::load_sectors_per_request,
