@@ -341,6 +341,9 @@ void add_explain_command(CLI::App& app, Invocation& invocation) {
     array->type_name("NAME[=WHAT]");
     command->kernel.add_to(*sub);
     command->sweep.add_shape_to(*sub, nullptr, OptionValues::one);
+    sub->get_option("--size")->description(
+        "Useful data in bytes: 4MiB, 65536 (default: the "
+        "pattern's own; of a formula 4MiB)");
     command->sweep.add_pattern_options_to(*sub, "--variant --order --seed --member --pitch --tile");
     // Of what a sweep takes in lists, one value is drawn.
     constexpr std::string_view list_mark = ",...";

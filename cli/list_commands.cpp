@@ -32,16 +32,18 @@ Listing list_patterns() {
                                           {"unit", pattern.unit},
                                           {"default_range", pattern.default_range(4)},
                                           {"default_op", name_of(pattern.default_op)},
+                                          {"default_size_bytes", pattern.default_size_bytes},
                                           {"teaches", pattern.teaches}}});
     listing.text = [](const TableStyle& style) {
         std::string text;
         for (const PatternInfo& pattern : pattern_catalog()) {
             text += fmt::format("{:<10} {}\n", pattern.name, pattern.formula);
             text += folded_text(pattern.teaches, {.columns = style.width, .indent = 11});
-            text +=
-                fmt::format("{:11}--range {} ({}), --op {}{}{}\n\n", "", pattern.default_range(4),
-                            pattern.parameter, name_of(pattern.default_op),
-                            pattern.options.empty() ? "" : ", ", pattern.options);
+            text += fmt::format("{:11}--range {} ({}), --op {}, --size {}{}{}\n\n", "",
+                                pattern.default_range(4), pattern.parameter,
+                                name_of(pattern.default_op),
+                                size_as_typed({.size_bytes = pattern.default_size_bytes}),
+                                pattern.options.empty() ? "" : ", ", pattern.options);
         }
         return text + "`coalprof PATTERN --help` lists the options of one.\n";
     };

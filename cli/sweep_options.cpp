@@ -69,10 +69,12 @@ void SweepOptions::add_to(CLI::App& command, const LaunchOption& option, std::st
 void SweepOptions::add_shape_to(CLI::App& command, const PatternInfo* pattern,
                                 OptionValues values) {
     for (const LaunchOption& option : launch_options()) {
-        const bool is_op = option.key == "op" && pattern;
         if (option.group == OptionGroup::pattern) continue;
-        add_to(command, option,
-               help_of(option, values, is_op ? name_of(pattern->default_op) : option.usual), "");
+        std::string usual(option.usual);
+        if (pattern && option.key == "op") usual = name_of(pattern->default_op);
+        if (pattern && option.key == "size_bytes")
+            usual = size_as_typed({.size_bytes = pattern->default_size_bytes});
+        add_to(command, option, help_of(option, values, usual), "");
     }
 }
 
@@ -89,8 +91,9 @@ void SweepOptions::take(OptionGroup group, Sweep& sweep) const {
             take_option(sweep, option.key, text);
 }
 
-Sweep SweepOptions::settings() const {
+Sweep SweepOptions::settings(std::uint64_t default_size_bytes) const {
     Sweep sweep;
+    sweep.launch.shape.size_bytes = default_size_bytes;
     take(OptionGroup::launch, sweep);
     require_one_extent(sweep);
     take(OptionGroup::memory, sweep);
@@ -98,7 +101,7 @@ Sweep SweepOptions::settings() const {
 }
 
 Sweep SweepOptions::sweep_of(const PatternInfo& pattern) const {
-    Sweep sweep = settings();
+    Sweep sweep = settings(pattern.default_size_bytes);
     sweep.pattern = std::string(pattern.name);
     set_values(sweep, pattern, range, range_option);
     take(OptionGroup::pattern, sweep);

@@ -229,6 +229,7 @@ std::string straddling_rows(std::uint32_t width) {
 std::string powers_to_page(std::uint32_t width) {
     return fmt::format("{}B..4096B*2", width < 32 ? 32 : width);
 }
+constexpr std::uint64_t small_bytes = 4ull << 20;
 // clang-format off
 constexpr std::array catalog{
     PatternInfo{"offset", "a[i + offset]", "offset", "elements", Op::rmw,
@@ -242,7 +243,7 @@ constexpr std::array catalog{
         [](std::uint32_t) -> std::string { return "0,1,16,31"; }, make_permute},
     PatternInfo{"scatter", "a[random(i) % elements]", "region_bytes", "bytes", Op::load,
         "Random access: up to 32 sectors per warp, unless the region is so small that lanes meet.", "--seed",
-        [](std::uint32_t) -> std::string { return "128..4194304*2"; }, make_scatter},
+        [](std::uint32_t) -> std::string { return "128..4194304*2"; }, make_scatter, false, "", "", small_bytes},
     PatternInfo{"broadcast", "a[i / lanes]", "lanes", "lanes", Op::load,
         "Lanes that read one element share its sector: fewer sectors, and no more than the distinct ones.", "",
         [](std::uint32_t) -> std::string { return "1..32*2"; }, make_broadcast},
@@ -269,16 +270,16 @@ constexpr std::array catalog{
         powers_to_page, make_indirect, true},
     PatternInfo{"shared-stride", "tile[lane * stride]", "stride", "elements", Op::load,
         "Shared memory has 32 banks: strides that share a factor with 32 send lanes to the same bank.", "",
-        [](std::uint32_t) -> std::string { return "1..33"; }, make_shared_stride},
+        [](std::uint32_t) -> std::string { return "1..33"; }, make_shared_stride, false, "", "", small_bytes},
     PatternInfo{"shared-pad", "tile[row * (columns + padding) + column], down a column", "padding", "elements", Op::load,
         "A column of a tile lies in one bank; one word of padding to each row spreads it over all.", "--tile",
-        [](std::uint32_t) -> std::string { return "0..4"; }, make_shared_pad},
+        [](std::uint32_t) -> std::string { return "0..4"; }, make_shared_pad, false, "", "", small_bytes},
     PatternInfo{"shared-broadcast", "tile[lane / lanes]", "lanes", "lanes", Op::load,
         "Lanes that read one word share it: no conflict, however many they are.", "",
-        [](std::uint32_t) -> std::string { return "1..32*2"; }, make_shared_broadcast},
+        [](std::uint32_t) -> std::string { return "1..32*2"; }, make_shared_broadcast, false, "", "", small_bytes},
     PatternInfo{"shared-random", "tile[random(i) % elements]", "region_bytes", "bytes", Op::load,
         "Random words: about three to four lanes meet in the fullest bank.", "--seed",
-        [](std::uint32_t) -> std::string { return "128..32768*4"; }, make_shared_random},
+        [](std::uint32_t) -> std::string { return "128..32768*4"; }, make_shared_random, false, "", "", small_bytes},
     PatternInfo{"constant", "table[lane % addresses]", "addresses", "lanes", Op::load,
         "Constant memory serves one address at a time: a warp with k addresses takes k passes.", "",
         [](std::uint32_t) -> std::string { return "1..32*2"; }, make_constant},

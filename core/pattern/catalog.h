@@ -31,6 +31,9 @@ struct PatternInfo {
     // The key of an option of its own whose words are what the pattern is about: all are swept
     // where none was chosen.
     std::string_view compares = {};
+    // Of useful data where none was asked for: enough for a time that is not that of starting, but
+    // where every warp is evaluated by itself, and where only shared memory is read.
+    std::uint64_t default_size_bytes = 64ull << 20;
 };
 
 std::span<const PatternInfo> pattern_catalog();

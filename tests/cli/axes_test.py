@@ -216,6 +216,18 @@ class Units(Case):
             sweep = self.run_ok("offset", "--range", "0", "--type", theirs, "--json").json["sweep"]
             self.assertEqual(sweep["type"], ours)
 
+    def test_a_default_launch_takes_longer_than_its_start(self):
+        """Where there is a time: one pass of shared memory is never long."""
+        for pattern in self.run_ok("patterns", "--json").json["patterns"]:
+            name = pattern["name"]
+            with self.subTest(name):
+                if name.startswith("shared"):
+                    self.assertNotIn("µs", self.run_ok(name).out_text)
+                elif name != "scatter":  # whose warps are evaluated one by one
+                    times = [point["predicted"]["duration_seconds"]
+                             for point in self.run_ok(name, "--json").json["points"]]
+                    self.assertGreater(min(times), 20e-6)
+
     def test_the_default_range_can_be_typed(self):
         for pattern in self.run_ok("patterns", "--json").json["patterns"]:
             with self.subTest(pattern["name"]):
@@ -305,7 +317,7 @@ class Best(Case):
     def test_columns_are_what_is_shown(self):
         command = ("stride", "--range", "1", "--columns", "load_lines")
         rows = list(csv.DictReader(io.StringIO(self.run_ok(*command, "--csv").out_text)))
-        self.assertEqual(rows[0]["load_lines"], "32768")
+        self.assertEqual(rows[0]["load_lines"], "524288")
         self.assertNotIn("load_sectors", rows[0])
         self.refuse("stride", "--columns", "load_line")
 
@@ -363,7 +375,7 @@ class Formats(Case):
             self.run_ok("stride", "--range", "3", "--machine", "k80", "--format", "csv").out_text)))
         self.assertEqual({key: rows[0][key] for key in
                           ("pattern", "op", "type", "size_bytes", "machine", "stride")},
-                         {"pattern": "stride", "op": "rmw", "type": "f32", "size_bytes": "4194304",
+                         {"pattern": "stride", "op": "rmw", "type": "f32", "size_bytes": "67108864",
                           "machine": "k80", "stride": "3"})
 
     def test_they_do_so_whatever_else_is_swept(self):

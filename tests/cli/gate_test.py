@@ -285,7 +285,7 @@ class Check(Files):
         self.assertEqual([check["budgets"][0][key] for key in ("held", "broken", "missing")], [2, 7, 0])
 
     def test_knows_units_signs_and_conditions(self):
-        for budget in ("load_efficiency >= 80%", "load_efficiency >= 0.8", "load_unique_bytes == 4MiB",
+        for budget in ("load_efficiency >= 80%", "load_efficiency >= 0.8", "load_unique_bytes == 64MiB",
                        "load_sectors_per_request == 4 if offset=0..8:8",
                        "load_sectors_per_request == 5 if offset=1..7 and machine=h200 and pattern=off*",
                        "predicted load_sectors_per_request != 5 if name=offset=8",
