@@ -582,8 +582,10 @@ void BudgetJudge::explain(GateFinding& finding) const {
         return one.point == finding.point || std::ranges::count(one.others, finding.point) > 0;
     };
     auto cause = std::ranges::find_if(causes_, is_of_line);
-    if (cause == causes_.end() && finding.place.file.empty() && !finding.kernel.empty())
+    if (cause == causes_.end() && finding.place.file.empty() && !finding.kernel.empty()) {
         cause = std::ranges::find(causes_, finding.kernel, &LineFinding::kernel);
+        finding.is_of_whole_kernel = true;
+    }
     if (cause == causes_.end()) return;
     finding.cause = fmt::format("{} Fix: {}", cause->text, cause->fix);
     finding.cause_point = cause->point;

@@ -37,12 +37,13 @@ struct GateFinding {
     std::optional<Counter> counter = std::nullopt;
     std::optional<double> before = std::nullopt;  // what it was; of a budget the limit
     std::optional<double> now = std::nullopt;
-    double weight = 0;      // sorts: how many times worse, at least 1
-    std::string text = {};  // what a person reads beside the point's name
-    GatePlace place = {};
-    std::string kernel = {};       // the point's, by its short name
-    std::string cause = {};        // why, and what fixes it; empty: the result does not say
-    std::string cause_point = {};  // the instruction that wastes most for this cause
+    double weight = 0;                // sorts: how many times worse, at least 1
+    std::string text = {};            // what a person reads beside the point's name
+    GatePlace place = {};             // its own, or that of its cause
+    bool is_of_whole_kernel = false;  // which is known by one of its lines
+    std::string kernel = {};          // the point's, by its short name
+    std::string cause = {};           // why, and what fixes it; empty: the result does not say
+    std::string cause_point = {};     // the instruction that wastes most for this cause
 };
 std::string_view name_of(GateFinding::Kind kind);
 

@@ -225,7 +225,8 @@ struct Remark {
     std::string kernel = {};
     std::string fault = {};    // of all that are one remark; empty: nothing else is
     bool is_of_fault = false;  // its own finding, not one of a kernel or of another line
-    std::uint64_t others = 0;
+    bool is_of_whole_kernel = false;
+    std::uint64_t others = 0;  // of the same fault, the sum over the kernel left out
 };
 struct Remarks {
     std::vector<Remark> broken = {};
@@ -242,7 +243,8 @@ Remark remark_of(const GateFinding& finding, std::string text) {
             .place = finding.place,
             .kernel = finding.kernel,
             .fault = std::move(fault),
-            .is_of_fault = finding.point == finding.cause_point};
+            .is_of_fault = finding.point == finding.cause_point,
+            .is_of_whole_kernel = finding.is_of_whole_kernel};
 }
 
 // One fault breaks several counters, its other lines and those of the whole kernel.
@@ -252,11 +254,8 @@ void add_broken(Remarks& remarks, Remark remark) {
                      : std::ranges::find(remarks.broken, remark.fault, &Remark::fault);
     if (known == remarks.broken.end()) return remarks.broken.push_back(std::move(remark));
     --remarks.all_broken;
-    remark.others = known->others + 1;
-    if (remark.is_of_fault && !known->is_of_fault)
-        *known = std::move(remark);
-    else
-        ++known->others;
+    if (remark.is_of_fault && !known->is_of_fault) std::swap(*known, remark);
+    known->others += remark.others + (remark.is_of_whole_kernel ? 0 : 1);
 }
 
 // Lines say where, so that the kernel around them says nothing more.

@@ -191,6 +191,8 @@ TEST(GateFormats, annotate_each_cause_once_at_the_line_that_wastes_most) {
     EXPECT_EQ(annotations_of(report), 1u);
     EXPECT_NE(gate_github(report).find("file=/src/a.cu,line=3,"), std::string::npos);
     EXPECT_NE(gate_github(report).find("a.cu:3 ld.global.f32: "), std::string::npos);
+    // The kernel's sum is no other finding.
+    EXPECT_NE(gate_github(report).find("(1 more finding"), std::string::npos);
 }
 
 TEST(GateFormats, annotate_a_kernel_that_got_worse_at_its_line_alone) {
