@@ -67,7 +67,8 @@ class Pasted(Case):
             with self.subTest(text):
                 counted = self.predicted(text, "--size", "1MiB")["predicted"]
                 self.assertEqual(counted["load_sectors_per_request"], sectors)
-                self.assertEqual(counted["useful_bytes"], 262144 * width)
+                self.assertEqual(counted["useful_bytes"], counted["load_requests"] * 32 * width)
+                self.assertEqual(counted["useful_bytes"], 1 << 20)  # --size
 
     def test_takes_one_name_for_one_array_whatever_the_widths(self):
         # 2^20 structures of 64 bytes, of which both members touch both sectors of the last 32 bytes.
@@ -80,7 +81,7 @@ class Pasted(Case):
                 self.assertEqual({one["array"] for one in point["instructions"]}, {"a" if text == views else "p"})
                 self.assertAlmostEqual(point["predicted"]["dram_read_bytes"], mebibytes << 20, delta=mebibytes << 15)
         tile = self.predicted("__shared__ float t[8192]; t[threadIdx.x*4] + reinterpret_cast<float4*>(t)[threadIdx.x]")
-        self.assertEqual(tile["predicted"]["shared_load_requests"], 2 * 32768)
+        self.assertEqual(tile["predicted"]["shared_load_requests"], 2 * 8192)  # 4 MiB of float4
 
     def test_takes_the_type_of_an_array_that_nobody_declares_from_its_use(self):
         for text, width in (("float4 v = q[i]; out[i] = v;", 32), ("float4 v; v = q[i];", 16),

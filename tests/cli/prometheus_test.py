@@ -110,7 +110,7 @@ class Labels(Folder):
     def test_say_what_was_run(self):
         self.fill()
         wanted = {
-            "small.prom": {"result": "small", "pattern": "offset", "size_bytes": "4194304", "block": "256", "swept": "3",
+            "small.prom": {"result": "small", "pattern": "offset", "size_bytes": "67108864", "block": "256", "swept": "3",
                            "offset": "3", "point": "offset=3", "machine": "h200", "op": "rmw", "type": "f32"},
             "large.prom": {"size_bytes": "1073741824"},
             "blocks.prom": {"block": "32x8", "grid": "64"},
