@@ -393,6 +393,8 @@ std::string hint_for_option(const CLI::App& command, std::string_view option) {
             if (option == fmt::format("--{}", known.name) &&
                 format->get_description().find(known.name) != std::string::npos)
                 return fmt::format("--format {}, or -o FILE.{}", known.name, known.name);
+    if (option == "--per-thread" && command.get_name() == "kernel")
+        return "how many elements a thread has is written in the kernel; --grid counts its blocks";
     if (!makes_or_reads_results(command)) return {};
     for (const OfSavedResult& known : of_saved_results)
         if (option == known.option)

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/access/npy.h"
 #include "core/formula/vocabulary.h"
 #include "core/text/byte_source.h"
 #include "core/text/describe.h"
 #include "core/text/error.h"
+#include "core/text/name_list.h"
 #include "core/text/number.h"
 
 namespace coalprof {
@@ -54,12 +56,16 @@ class ArrayText {
         if (!type.empty()) array_.type = find_element_type(type);
         if (!array_.type) array_.structure = type;
         what.remove_prefix(open);
-        while (what.starts_with('[')) {
+        bool in_bracket = false;
+        while (what.starts_with('[') || std::exchange(in_bracket, false)) {
             const std::size_t close = what.find(']');
             if (close == what.npos) fail("a ']' is missing");
-            const std::uint64_t most = most_elements / count();
-            array_.extents.push_back(parse_integer(what.substr(1, close - 1), option_, 1, most));
-            what.remove_prefix(close + 1);
+            // C writes [2048][2048], Python [2048, 2048].
+            const std::size_t end = std::min(close, what.find(',', 1));
+            array_.extents.push_back(parse_integer(trimmed(what.substr(1, end - 1)), option_, 1,
+                                                   most_elements / count()));
+            what.remove_prefix(end == close ? close + 1 : end);
+            if (end != close) in_bracket = true;
         }
         if (!what.empty() && !what.starts_with('=')) fail("'=' is expected behind ']'");
         return what.empty() ? what : what.substr(1);

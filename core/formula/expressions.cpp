@@ -205,10 +205,8 @@ ReadValue FormulaReader::read_postfix(ReadValue value) {
                 throw error(token_.at,
                             fmt::format("expected ']' for the '[' in column {}, found {}", open + 1,
                                         named(token_)),
-                            token_.is(",")
-                                ? "flatten it as the hardware does: a[row*pitch + column]"
-                                : hint_to_close(fmt::format(
-                                      "add ]: {}]", shown(text_between(begin, last_end_)))));
+                            hint_to_close(
+                                fmt::format("add ]: {}]", shown(text_between(begin, last_end_)))));
             advance_past_operand();
             value = element(std::move(value), std::move(index), open);
             value.end = last_end_;

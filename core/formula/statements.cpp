@@ -7,6 +7,7 @@
 
 #include "core/formula/complaint.h"
 #include "core/formula/macros.h"
+#include "core/formula/python_text.h"
 #include "core/formula/reader.h"
 #include "core/formula/vocabulary.h"
 #include "core/text/describe.h"
@@ -56,7 +57,7 @@ std::string hint_for_sign(std::string_view sign) {
 
 FormulaReader::FormulaReader(std::string_view text, const FormulaContext& context,
                              const ReadLaunch& launch)
-    : code_(without_macros(text, max_formula_bytes)),
+    : code_(without_macros(c_of_python(text, context.arrays), max_formula_bytes)),
       text_(context.structures),
       context_(context),
       launch_(launch),

@@ -202,6 +202,15 @@ LaunchShape settled_shape(LaunchShape shape, ElementType type) {
                                      text_of(*shape.grid)));
     const std::uint64_t threads = shape.grid->count() * shape.block;
     const std::uint64_t size_bytes = threads * bytes_of(type);
+    if (shape.per_thread > 1)
+        throw UsageError(
+            fmt::format("--per-thread {} and --grid {}: a grid says how many elements there are, "
+                        "one for each thread",
+                        shape.per_thread, text_of(*shape.grid)),
+            {}, UsageError::no_caret,
+            fmt::format("for as many blocks, without --grid: --size {}B --per-thread {}; or write "
+                        "the loop into a formula: for (k = 0; k < {}; k++) ...",
+                        size_bytes * shape.per_thread, shape.per_thread, shape.per_thread));
     if (!shape.size_text.empty() && shape.size_bytes / bytes_of(type) != threads)
         throw UsageError(
             fmt::format("--grid {} of {} threads a block is {} elements of {}, and --size {} is {}",

@@ -16,7 +16,9 @@ bool is_plain_ascii(std::string_view text) {
 }
 
 void make_printable(std::string& text) {
-    if (!is_plain_ascii(text)) text = printable(text);
+    if (is_plain_ascii(text)) return;
+    std::ranges::replace(text, '\n', ' ');  // formulas are pasted in several lines
+    text = printable(text);
 }
 
 template <typename Part>

@@ -38,9 +38,20 @@ std::string reading_text(const Reading& reading, const NumberStyle& number, bool
     return number_text(number_in(reading), number);
 }
 
+// A kernel that stands above its lines has "all" where they have their own. Null: it is another
+// row.
+const std::string* text_of_kernel(const Point& point, const std::string& key, const Value& value) {
+    static const std::string name = "whole kernel", nothing;
+    const Value* line = find_value(point.parameters, "line");
+    const bool is_kernel =
+        line && find_value(point.parameters, "kernel") && text_of(*line) == "all";
+    return !is_kernel || text_of(value) != "all" ? nullptr : key == "line" ? &name : &nothing;
+}
+
 std::string parameter_text(const Point& point, const std::string& key, bool ascii) {
     const Value* value = find_value(point.parameters, key);
     if (!value) return std::string(not_there);
+    if (const std::string* text = text_of_kernel(point, key, *value)) return *text;
     const auto size = key == size_parameter ? natural_number(*value) : std::nullopt;
     return size ? size_text(*size) : value_text(*value, text_cell_columns, ascii);
 }
@@ -274,7 +285,8 @@ class ColumnMaker {
                                         : cell_text(key, text_cell_columns, style_.ascii);
         const auto text_in = [&](const Point& point) -> const std::string* {
             const Value* value = find_value(point.parameters, key);
-            return value ? std::get_if<std::string>(value) : nullptr;
+            const std::string* of_kernel = value ? text_of_kernel(point, key, *value) : nullptr;
+            return of_kernel ? of_kernel : value ? std::get_if<std::string>(value) : nullptr;
         };
         LaidColumn laid = std::ranges::all_of(points_, text_in)
                               ? text_column(heading, text_in)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "core/text/name_list.h"
@@ -65,6 +66,13 @@ constexpr std::size_t other_cell_columns = 44;
 constexpr std::size_t least_instruction_columns = 24;
 constexpr std::size_t longest_instruction = 400;  // columns, where the width has no limit
 
+std::size_t instruction_columns(const TableStyle& style) {
+    return style.width == 0
+               ? longest_instruction
+               : std::max(style.width, other_cell_columns + least_instruction_columns) -
+                     other_cell_columns;
+}
+
 std::string names_of(const std::vector<std::string>& points) {
     NameList names(most_listed);
     for (const std::string& point : points) names.add(point);
@@ -85,17 +93,12 @@ std::vector<std::string> instruction_texts(const std::vector<InstructionResult>&
         if (!is_alone && !one.access.empty()) place = one.access;
         texts.push_back(fmt::format("{} {} ({})", one.op, place, one.type));
     }
-    const std::size_t columns =
-        style.width == 0 ? longest_instruction
-                         : std::max(style.width, other_cell_columns + least_instruction_columns) -
-                               other_cell_columns;
-    const Labels labels = distinct_labels(texts, columns, style.ascii);
+    const Labels labels = distinct_labels(texts, instruction_columns(style), style.ascii);
     for (std::string& text : texts) text = labels.at(text);
     return texts;
 }
 
-TableRow instruction_row(const InstructionResult& one, std::string instruction) {
-    const InstructionCost cost = cost_of(one);
+TableRow instruction_row(const InstructionCost& cost, std::string instruction) {
     const auto text = [](const Reading& reading, double factor, const std::string& unit) {
         if (!is_present(reading)) return std::string();
         return is_number(reading) ? fmt::format("{:.{}f}{}", number_in(reading) * factor,
@@ -107,6 +110,26 @@ TableRow instruction_row(const InstructionResult& one, std::string instruction) 
              {std::move(instruction)},
              {text(cost.of_request, 1, fmt::format(" {}", cost.unit))},
              {text(cost.excess, 100, " %")}}};
+}
+
+// What instructions of one cost have in common is one row while their names fit.
+std::vector<TableRow> instruction_rows(const Point& point, const TableStyle& style) {
+    const std::vector<InstructionResult>& all = point.instructions;
+    const std::vector<std::string> texts = instruction_texts(all, style);
+    std::vector<TableRow> rows;
+    std::vector<InstructionCost> costs;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const InstructionCost cost = cost_of(all[i]);
+        const bool is_like_last = !costs.empty() && costs.back() == cost;
+        if (is_like_last &&
+            rows.back().cells[1].text.size() + texts[i].size() + 2 <= instruction_columns(style)) {
+            rows.back().cells[1].text += ", " + texts[i];
+            continue;
+        }
+        rows.push_back(instruction_row(cost, texts[i]));
+        costs.push_back(cost);
+    }
+    return rows;
 }
 
 // The name, and what it leaves unsaid: that of a formula says its parameters, "N=1024 k=0".
@@ -176,19 +199,17 @@ std::optional<Table> table_of_instructions(const std::vector<Point>& points,
         const Point& point = points[i];
         const std::size_t first = table.rows.size();
         if (point.instructions.size() < 2) continue;
-        if (!have_different_costs(point)) {
+        if (points.size() > 1 && !have_different_costs(point)) {
             equal.push_back(labels.at(names[i]));
             continue;
         }
-        const bool has_room =
-            first == 0 || first + point.instructions.size() <= most_instruction_rows;
+        std::vector<TableRow> rows = instruction_rows(point, style);
+        const bool has_room = first == 0 || first + rows.size() <= most_instruction_rows;
         if (left_out > 0 || !has_room) {
             ++left_out;
             continue;
         }
-        std::vector<std::string> texts = instruction_texts(point.instructions, style);
-        for (std::size_t k = 0; k < texts.size(); ++k)
-            table.rows.push_back(instruction_row(point.instructions[k], std::move(texts[k])));
+        std::ranges::move(rows, std::back_inserter(table.rows));
         table.rows[first].cells[0].text = labels.at(names[i]);
     }
     if (table.rows.empty()) return std::nullopt;
@@ -200,7 +221,7 @@ std::optional<Table> table_of_instructions(const std::vector<Point>& points,
     const auto note = [&](std::string text) {
         table.notes.push_back({TableNote::Rank::plain, std::move(text)});
     };
-    if (!equal.empty()) note(fmt::format("Instructions that cost the same: {}", names_of(equal)));
+    if (!equal.empty()) note(fmt::format("All instructions cost the same in: {}", names_of(equal)));
     if (left_out > 0) note(fmt::format("{} more points: --json has their instructions", left_out));
     return table;
 }

@@ -91,13 +91,10 @@ std::string title_of(const ResultHead& head, const TableStyle& style) {
         add(cell_text(part, part_columns, style.ascii));
     };
     const bool is_formula = sweep.pattern == "formula" && !sweep.formula.empty();
-    if (is_formula) {
-        std::string formula = sweep.formula;
-        std::ranges::replace(formula, '\n', ' ');
-        add("formula: " + cell_text(formula, formula_columns, style.ascii));
-    } else {
+    if (is_formula)
+        add("formula: " + cell_text(sweep.formula, formula_columns, style.ascii));
+    else
         add_text(sweep.pattern);
-    }
     add_text(sweep.file);
     add_text(sweep.variant);
     if (sweep.tile) add(fmt::format("tile {}", *sweep.tile));

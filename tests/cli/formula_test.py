@@ -206,6 +206,15 @@ class CommandLines(Folder):
         self.assertIn("56 words", ran.err_text)
         self.assertNotIn("rather than i", ran.err_text)
 
+    def test_have_a_grid_or_several_elements_a_thread(self):
+        refused = self.refuse("formula", "a[i]", "--grid", "64", "--per-thread", "4")
+        self.assertIn("--size 262144B --per-thread 4", refused.err_text)  # 64 blocks of 256 threads, 4 elements each
+        self.assertIn("in the kernel", self.refuse("kernel", "k.ptx", "--per-thread", "4").err_text)
+
+    def test_show_each_instruction_of_one_point_though_all_cost_the_same(self):
+        both = self.run_ok("formula", "load: a[i]; store: b[i]").out_text.split("Each instruction", 1)[1]
+        self.assertRegex(both, r"load a \(f32\), store b \(f32\) +4.00 sectors/request +0 %")
+
     def test_show_which_points_have_no_instruction_of_their_own(self):
         command = ["formula", "shared.load: t[tid.y*(32+pad)+tid.x]; shared.store: t[tid.x*(32+pad)+tid.y]",
                    "--block", "32x8"]

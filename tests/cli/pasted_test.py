@@ -114,6 +114,33 @@ class Pasted(Case):
             self.assertIn("(i-1) + (j-1)*1024", self.refuse("formula", text).err_text)
         self.assertIn("int i = ", self.refuse("formula", "i = x+1; a[i]").err_text)
 
+    def test_takes_numba_for_the_c_that_it_means(self):
+        xy = "int x = blockIdx.x*blockDim.x + threadIdx.x, y = blockIdx.y*blockDim.y + threadIdx.y; "
+        arrays = ("--array", "a=float64[256, 512]", "--array", "b=f64[512,256]", "--block", "16x16", "--grid", "16x32")
+        for python, c in (
+                ("x, y = cuda.grid(2); a[x, y]", xy + "a[x][y]"),
+                ("i = cuda.grid(1)\nb[i // 256, i % 256]  # flat", "int i = blockIdx.x*blockDim.x + threadIdx.x; b[i / 256][i % 256]"),
+                ("@cuda.jit\ndef f(a, b):\n    x, y = cuda.grid(2)\n"
+                 "    if x < a.shape[0] and y < a.shape[1]:\n        b[y,\n          x] = a[x, y]\n",
+                 xy + "if (x < 256 && y < 512) b[y][x] = a[x][y];"),
+                ("x, y = cuda.grid(2)\ns = 0.0\nfor k in range(0, 64, 2):\n  if k < 9: s += a[x, k]\n  else: s += a[x, 1]\nb[y, x] = s",
+                 xy + "double s = 0; for (int k = 0; k < 64; k += 2) { if (k < 9) s += a[x][k]; else s += a[x][1]; } "
+                 "b[y][x] = s;"),
+                ("t = cuda.shared.array((16, 17), dtype=float64)\ntx, ty = cuda.threadIdx.x, cuda.threadIdx.y\n"
+                 "t[ty, tx] = a[ty, tx]\ncuda.syncthreads()\nb[0, 0] = t[tx, ty]",
+                 "__shared__ double t[16][17]; int tx = threadIdx.x, ty = threadIdx.y; t[ty][tx] = a[ty][tx]; "
+                 "__syncthreads(); b[0][0] = t[tx][ty];"),
+                ("i = cuda.grid(1)\ncuda.atomic.add(b, (i // 256, i % 256), a[i // 512, 1])",
+                 "int i = blockIdx.x*blockDim.x + threadIdx.x; atomicAdd(&b[i / 256][i % 256], a[i / 512][1])")):
+            with self.subTest(python):
+                self.assertEqual(self.predicted(python, *arrays)["predicted"], self.predicted(c, *arrays)["predicted"])
+        title = self.run_ok("formula", "x, y = cuda.grid(2)\na[x, y]", *arrays).out_text
+        self.assertIn("cuda.grid(2) a[x, y]", title)
+        self.assertIn("--array a=", self.refuse("formula", "x, y = cuda.grid(2); a[x, y]", "--block", "16x16").err_text)
+        for broken in ("cuda.atomic.", "cuda.atomic.(", "cuda.atomic.add((", "for cuda.grid", "t = cuda.shared.array(",
+                       "if cuda.grid(1", "x, y = cuda.grid(2); a[x, y"):
+            self.refuse("formula", broken, *arrays)
+
     def test_refuses_a_wide_access_that_is_not_aligned(self):
         self.assertIn("no multiple of the width", self.refuse("formula", "*(half2*)&h[2*i+1]").err_text)
         ran = self.refuse("formula", "reinterpret_cast<float4*>(&a[i*4 + 1])[0]")

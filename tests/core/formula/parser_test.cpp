@@ -216,7 +216,6 @@ const Wrong wrong_formulas[] = {
     {"I + 1", 0, "unknown name 'I'", "did you mean 'i'"},
     {"i*K", 2, "unknown name 'K'", "did you mean 'k'"},
     {"load.f32x3: a[i]", 5, "unknown type 'f32x3'", "a[i*3]"},
-    {"a[i, k]", 3, "expected ']'", "a[row*pitch + column]"},
     {"a[b[i]]", 2, "the value of b[...] is not known", "instruction of its own"},
     {"laod: a[i]", 0, "unknown instruction 'laod:'", "did you mean 'load'?"},
     {"load a[i]", 0, "unknown name 'load'", "load: a[...]"},
