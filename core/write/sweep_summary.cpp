@@ -255,15 +255,33 @@ std::string slowest_of(const std::vector<SeenPoint>& points, const std::string& 
     const SeenPoint& worst = *std::ranges::max_element(points, {}, middle);
     if (best.time->high >= worst.time->low || !(middle(best) > 0)) return {};
     const double ratio = middle(worst) / middle(best);
-    const std::string_view about = best.time->is_measured && worst.time->is_measured ? "" : "~";
+    const bool is_measured = best.time->is_measured && worst.time->is_measured;
+    const double shown_ratio = ratio < 2 ? (ratio - 1) * 100 : ratio;
+    // The third digit of an estimate is noise.
+    const std::string number = is_measured        ? fmt::format("{:.3g}", shown_ratio)
+                               : shown_ratio < 10 ? fmt::format("~{:.1f}", shown_ratio)
+                                                  : fmt::format("~{:.0f}", shown_ratio);
     const auto name = [&](const SeenPoint& one) {
         const Value& value = *find_value(one.parameters, key);
         return (natural_number(value) ? shown(key) + " " : "") + value_name(value);
     };
-    return fmt::format("{} takes {}{} {}", name(worst), about,
-                       ratio < 2 ? fmt::format("{:.3g} % longer than", (ratio - 1) * 100)
-                                 : fmt::format("{:.3g} times as long as", ratio),
-                       name(best));
+    return fmt::format("{} takes {} {} {}", name(worst), number,
+                       ratio < 2 ? "% longer than" : "times as long as", name(best));
+}
+
+// The same of one parameter for each value of another.
+std::string slowest_whatever(const std::vector<SeenPoint>& points,
+                             const std::vector<std::string>& keys) {
+    for (std::size_t k = 0; k < 2; ++k) {
+        std::map<std::string, std::vector<SeenPoint>> groups;
+        for (const SeenPoint& point : points)
+            groups[text_of(*find_value(point.parameters, keys[1 - k]))].push_back(point);
+        std::set<std::string> sentences;
+        for (const auto& [value, group] : groups) sentences.insert(slowest_of(group, keys[k]));
+        if (sentences.size() == 1 && !sentences.begin()->empty())
+            return *sentences.begin() + ", whatever " + with_article(keys[1 - k]);
+    }
+    return {};
 }
 
 std::optional<SweepSummary::Time> time_of(const Point& point) {
@@ -365,6 +383,8 @@ std::string SweepSummary::sentence() const {
         text = constant[0].sentence();
     else if (keys.size() == 1)
         text = slowest_of(points_, keys[0]);
+    else if (keys.size() == 2)
+        text = slowest_whatever(points_, keys);
     return text.empty() ? text : with_capital(std::move(text), keys) + '.';
 }
 

@@ -294,12 +294,28 @@ class ColumnMaker {
                                     return TableCell{parameter_text(point, key, style_.ascii)};
                                 });
         laid.parameter = key;
-        // Room for "17..23", as far as whole numbers go.
         if (!style_.explains_all && points_.size() > 1)
-            if (const Value* value = find_value(points_.back().parameters, key);
-                value && natural_number(*value))
-                laid.width = std::max(laid.width, 2 * text_of(*value).size() + 2);
+            laid.width = std::max(laid.width, width_of_runs(key));
         return laid;
+    }
+
+    // Room for "17..23" and for "256..4096*4", as far as whole numbers go.
+    std::size_t width_of_runs(const std::string& key) const {
+        std::vector<std::uint64_t> values;  // in order, the first few
+        constexpr std::size_t enough = 3;
+        for (const Point& point : points_) {
+            const Value* value = find_value(point.parameters, key);
+            const auto number = value ? natural_number(*value) : std::nullopt;
+            if (!number) return 0;
+            if (values.size() < enough && (values.empty() || *number > values.back()))
+                values.push_back(*number);
+        }
+        const bool multiplies = values.size() == enough && values[0] > 0 &&
+                                values[1] % values[0] == 0 && values[2] % values[1] == 0 &&
+                                values[1] / values[0] == values[2] / values[1];
+        const std::size_t last = text_of(*find_value(points_.back().parameters, key)).size();
+        if (!multiplies) return 2 * last + 2;
+        return text_of(values[0]).size() + last + 3 + text_of(values[1] / values[0]).size();
     }
 
     LaidColumn reading_column(const ItemFacts& facts, bool from_measurement) const {

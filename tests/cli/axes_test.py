@@ -228,6 +228,11 @@ class Units(Case):
                              for point in self.run_ok(name, "--json").json["points"]]
                     self.assertGreater(min(times), 20e-6)
 
+    def test_a_default_transpose_says_which_variant_is_slowest_once_for_all_widths(self):
+        text = self.run_ok("transpose").out_text
+        self.assertRegex(text, r"naive takes ~[\d.]+ times as long as \w+, whatever the width\.")
+        self.assertEqual(text.count("256..4096*4"), 4)  # variants
+
     def test_the_default_range_can_be_typed(self):
         for pattern in self.run_ok("patterns", "--json").json["patterns"]:
             with self.subTest(pattern["name"]):

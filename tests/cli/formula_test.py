@@ -229,6 +229,12 @@ class CommandLines(Folder):
         markdown = block("--var", "pad=0..2", "--format", "md")
         self.assertEqual(markdown.count("passes/request"), 4)  # two of pad 0 and two of pad 2
 
+    def test_are_no_table_where_they_look_the_same(self):
+        """The second column of an odd row differs from the first by a sector in thousands."""
+        image = "in[(y*1917 + x)*3] + in[(y*1917 + x)*3 + 1]"
+        self.assertNotIn("Each instruction", self.run_ok("formula", image, "--type", "u8", "--block", "32x8",
+                                                         "--grid", "60x135").out_text)
+
     def test_that_begin_alike_are_told_apart(self):
         row = "a[(blockIdx.y*16+threadIdx.y)*P+t+threadIdx.x*{}]; b[i]"
         sweep = ["--var", "t=0", "--var", "P=1024,1056", "--block", "16x16", "--grid", "1x64", "-v"]
