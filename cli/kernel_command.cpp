@@ -90,15 +90,31 @@ std::string value_of(const std::vector<std::string>& values, std::size_t kernel,
     return values[kernel];
 }
 
+// Between commas, equal ones too.
+std::vector<std::string> list_items(const std::string& text) {
+    std::vector<std::string> items(1);
+    for (const char c : text)
+        if (c == ',')
+            items.emplace_back();
+        else
+            items.back() += c;
+    return items;
+}
+
 std::vector<LaunchedKernel> launched_kernels(const KernelCommand& command, std::string_view bytes,
                                              const Machine& machine) {
     std::vector<std::string> names = command.names;
     if (names.empty() && !command.output.view.best.empty())
         names = KernelFile(command.kernel, bytes, machine).all_names();
     if (names.empty()) names.emplace_back();
+    std::vector<std::string> grids = command.grids;
+    // A list of one grid for each kernel is no sweep.
+    if (names.size() > 1 && grids.size() == 1 && grids.front().find(',') != std::string::npos)
+        if (std::vector<std::string> each = list_items(grids.front()); each.size() == names.size())
+            grids = std::move(each);
     std::vector<LaunchedKernel> kernels;
     for (std::size_t i = 0; i < names.size(); ++i) {
-        const std::string grid = value_of(command.grids, i, names.size(), "--grid");
+        const std::string grid = value_of(grids, i, names.size(), "--grid");
         const std::string block = value_of(command.blocks, i, names.size(), "--block");
         require_launch(command.kernel, bytes, machine, names[i], grid, block);
         KernelAxes axes = kernel_axes(command.kernel, grid, block);
@@ -241,7 +257,7 @@ void add_kernel_command(CLI::App& app, Invocation& invocation) {
                     "found in its name with types and parameters. Several are compared by time");
     add_repeated(*sub, "--grid", command->grids,
                  "Blocks of the launch: 1024, 64x64, 16x128x256; or its threads, 8192x8192/block. "
-                 "Of several kernels each its own, in their order, or one for all",
+                 "Of several kernels each its own, --grid A,B or --grid A --grid B, in their order",
                  "N,...");
     add_repeated(*sub, "--block", command->blocks,
                  "Threads of a block: 256, 32x8, 64..1024*2; of several kernels likewise", "N,...");
@@ -272,7 +288,7 @@ void add_kernel_command(CLI::App& app, Invocation& invocation) {
         "  coalprof kernel triton.ptx --grid 1024 --block 128 --arg 3=4096\n"
         "  coalprof kernel app csr_scalar --grid 4096 --block 256 --arg 1=@col.npy\n"
         "  coalprof kernel saxpy.cu --grid 1048576/block --block 64..1024*2 --best\n"
-        "  coalprof kernel csr.cu by_thread by_warp --grid 1024 --grid 32768 --block 256\n"
+        "  coalprof kernel csr.cu by_thread by_warp --grid 1024,32768 --block 256\n"
         "  coalprof kernel kernels.cu --list\n");
     sub->callback([&invocation, command] {
         invocation.run = [&invocation, command] {

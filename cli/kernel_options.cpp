@@ -131,7 +131,7 @@ KernelFile::Kernel KernelFile::kernel(const std::string& name) const {
             fmt::format("{}: it holds several kernels: {}", shown(options_.file), names()), {},
             UsageError::no_caret,
             fmt::format("name one; or compare them by time: coalprof kernel {} NAME OTHER --grid "
-                        "GRID --grid ITS_GRID. --list tells those of one name apart",
+                        "GRID,ITS_GRID. --list tells those of one name apart",
                         shown(options_.file)));
     Kernel all{make_code(*module, *kernel), names_of(*module, *kernel)};
     for (PtxSite& site : all.code.sites)

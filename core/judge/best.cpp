@@ -84,7 +84,8 @@ class BestRanking {
         : counter_(counter),
           noise_(noise_of(counter, is_measured)),
           source_(fmt::format("{}{} {}", values > 1 ? "mean " : "",
-                              is_measured ? "measured" : "predicted", key_of(counter))),
+                              is_measured ? "measured" : "predicted",
+                              counter == Counter::duration_seconds ? "time" : key_of(counter))),
           overlap_(is_measured ? "quartiles" : "intervals"),
           ranked_(ranked(means_of(contenders), info(counter).better == Better::more, noise_)) {
         for (const std::size_t one : ranked_.order) {
@@ -307,8 +308,18 @@ void BestSink::shorten_names(std::vector<Candidate>& all) {
     for (const Candidate& one : all)
         for (const auto& [key, value] : one.values)
             if (!varying.contains(key) && varies(key)) varying.insert(key);
+    // Kernels have names of their own.
+    std::set<std::string> kernels;
+    for (const Candidate& one : all)
+        if (const Value* kernel = find_value(one.values, "kernel"))
+            kernels.insert(text_of(*kernel));
+    const bool are_kernels = kernels.size() > 1 && kernels.size() == all.size();
     for (Candidate& one : all) {
         NamedValues values = one.values;
+        if (are_kernels) {
+            one.name = text_of(*find_value(one.values, "kernel"));
+            continue;
+        }
         std::erase_if(values, [&](const auto& value) { return !varying.contains(value.first); });
         if (!values.empty()) one.name = text_of(values);
     }

@@ -167,7 +167,7 @@ class Comparison::Impl {
                              UsageError::no_caret,
                              older_head_.sweep.pattern == "kernel"
                                  ? "kernels are compared in one call: coalprof kernel FILE ONE "
-                                   "OTHER --grid GRID --grid ITS_GRID"
+                                   "OTHER --grid GRID,ITS_GRID"
                                  : "points are matched by their names, and with --across pattern "
                                    "by the values of their parameters");
         for (const auto& [is_part, which] :

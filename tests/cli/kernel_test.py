@@ -279,6 +279,7 @@ class Times(Case):
             return told
         # By time, which nobody has to ask for; the grid of `near` is larger than needed.
         told = verdict("far", "near", "--grid", "1024", "--grid", "2048")
+        self.assertEqual(verdict("far", "near", "--grid", "1024,2048"), told)
         self.assertEqual(told["best"], [{"kernel": "near", "grid": "2048", "block": "256"}])
         self.assertEqual(told["scope"], {"counter": "duration_seconds"})
         self.assertNotIn("same work", told["text"])
