@@ -189,15 +189,19 @@ std::string html_of(const Table& table) {
     for (const std::string& line : table.above)
         html += "<caption>" + xml_text(line) + "</caption>\n";
     html += "<thead><tr>";
-    for (const TableColumn& column : table.columns)
-        html += "<th scope=\"col\">" + xml_text(with_group(column)) + "</th>";
+    const auto alignment = [&](std::size_t k) {
+        return table.columns[k].is_left_aligned ? " style=\"text-align:left\"" : "";
+    };
+    for (std::size_t k = 0; k < table.columns.size(); ++k)
+        html += fmt::format("<th scope=\"col\"{}>{}</th>", alignment(k),
+                            xml_text(with_group(table.columns[k])));
     html += "</tr></thead>\n<tbody>\n";
     for (const TableRow& row : table.rows) {
         html += "<tr>";
-        for (const TableCell& cell : row.cells)
-            html.append("<td")
-                .append(classes[static_cast<std::size_t>(cell.shade)])
-                .append(">" + xml_text(cell.text) + "</td>");
+        for (std::size_t k = 0; k < row.cells.size(); ++k)
+            html += fmt::format("<td{}{}>{}</td>",
+                                classes[static_cast<std::size_t>(row.cells[k].shade)], alignment(k),
+                                xml_text(row.cells[k].text));
         html += "</tr>\n";
     }
     return html + "</tbody>\n</table>\n";

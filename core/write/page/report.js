@@ -402,7 +402,8 @@ addEventListener('DOMContentLoaded', () => {
     el('p', { class: 'view' }, el('label', {}, el('input', { type: 'checkbox', id: 'log', onchange: e => { isLog = e.target.checked; draw(); } }), ' Logarithmic scale'),
       el('span', { class: 'soft' }, 'A click on a point shows all of it.')));
   const has = side => [...counters.values()].some(c => c.sides.some(s => s[side]));
-  const sides = [['predicted', hasBands ? 'predicted, estimates with their intervals' : 'predicted'], ['measured', hasBands ? 'measured, times with their quartiles' : 'measured']];
+  const hasIntervals = hasBands && [...counters.values()].some(c => c.sides.some(s => s.predicted && s.predicted.low));
+  const sides = [['predicted', hasIntervals ? 'predicted, estimates with their intervals' : 'predicted'], ['measured', hasBands ? 'measured, times with their quartiles' : 'measured']];
   main.append(el('div', { class: 'legend' }, ...series.filter(name => name).map(name => { const mark = el('i'); mark.style.background = colorOf(name); return el('span', {}, mark, name); }),
     ...(results[0].second ? [] : sides.filter(([side]) => has(side)).map(([side, text]) => el('span', {}, el('i', { class: side }), text))),
     ...(!results[0].second && !results.every(r => r.bars) && [...chosen].some(key => idealOf(counters.get(key)).length) ? [el('span', {}, el('i', { class: 'best' }), 'the fewest there can be')] : [])));
