@@ -52,6 +52,7 @@ struct Contender {
     const NamedValues* values;
     Amount mean;
     double work_bytes = 0;  // of a point, as mean
+    double sectors = 0;     // likewise
 };
 
 // A ratio is the same whatever the number of accesses; a sum is not.
@@ -74,6 +75,13 @@ double work_bytes_of(const Point& point) {
             (kind == AccessKind::load ? loaded : bytes) += number_in(touched);
     const bool is_of_kernel = find_value(point.parameters, "kernel") != nullptr;
     return is_of_kernel && bytes > 0 ? bytes : bytes + loaded;
+}
+
+double sectors_of(const Point& point) {
+    double sectors = 0;
+    for (const AccessKind kind : access_kinds)
+        sectors += number_or(point.predicted[access_counter(kind, AccessField::sectors)], 0);
+    return sectors;
 }
 
 // Contenders from the best to the worst, and what is said of them.
@@ -148,10 +156,22 @@ class BestRanking {
             text += fmt::format("; their {} overlap", overlap_);
         else if (doubtful > 0)
             text += fmt::format("; the {} of {} overlap with the best", overlap_, doubtful);
+        if (doubtful > 0 && is_of_kernels()) text += text_of_sectors();
         return text;
     }
 
  private:
+    // What times leave open, sectors may say; those of kernels are exact.
+    std::string text_of_sectors() const {
+        std::vector<const Contender*> by_sectors;
+        for (const Contender& one : all_) by_sectors.push_back(&one);
+        std::ranges::sort(by_sectors, {}, [](const Contender* one) { return one->sectors; });
+        const Contender &fewest = *by_sectors.front(), &next = *by_sectors[1];
+        if (fewest.sectors <= 0 || next.sectors <= fewest.sectors) return {};
+        return fmt::format("; fewest sectors: {}, {}; {} {:.3g} times as many", *fewest.name,
+                           grouped(static_cast<std::uint64_t>(fewest.sectors)), *next.name,
+                           next.sectors / fewest.sectors);
+    }
     bool is_of_kernels() const { return find_value(*all_.front().values, "kernel") != nullptr; }
     static std::vector<Amount> means_of(const std::vector<Contender>& contenders) {
         std::vector<Amount> means;
@@ -260,6 +280,7 @@ void BestSink::add(Candidates& candidates, NamedValues values, const Point& poin
     Candidate* known = &candidates.all[place->second];
     ++known->points;
     known->work_bytes += work_bytes_of(point);
+    known->sectors += sectors_of(point);
     const auto sum_up = [&](Sum& sum, const Reading& reading, std::optional<Amount> amount) {
         if (const auto* none = std::get_if<Unavailable>(&reading); none && known->reason.empty())
             known->reason = none->reason;
@@ -345,8 +366,8 @@ Verdict BestSink::verdict() const {
         }
         const Sum& of_one = one.*sum;
         const auto count = static_cast<double>(of_one.count);
-        contenders.push_back(
-            {&one.name, &one.values, of_one.total / count, one.work_bytes / count});
+        contenders.push_back({&one.name, &one.values, of_one.total / count, one.work_bytes / count,
+                              one.sectors / count});
         verdict.values = of_one.count;
     }
     const BestRanking ranking{counter_, is_measured, verdict.values, contenders};

@@ -40,7 +40,8 @@ class BestSink : public ResultSink {
         std::uint64_t points = 0;
         Sum predicted = {};
         Sum measured = {};
-        double work_bytes = 0;    // that its points need
+        double work_bytes = 0;  // that its points need
+        double sectors = 0;
         std::string reason = {};  // why a point has no number
     };
 

@@ -171,6 +171,18 @@ TEST(Best, estimates_whose_intervals_overlap_are_not_told_apart) {
     EXPECT_EQ(best_of({a, c}, Counter::duration_seconds).best.size(), 1u);
 }
 
+TEST(Best, kernels_that_times_do_not_tell_apart_are_told_apart_by_sectors) {
+    Point scalar = estimated({{"kernel", "scalar"}, {"grid", "4"}}, 1e-5, 2e-5, 3e-5);
+    Point vector = estimated({{"kernel", "vector"}, {"grid", "128"}}, 1e-5, 2.1e-5, 3e-5);
+    scalar.predicted[Counter::load_sectors] = std::uint64_t{6000};
+    vector.predicted[Counter::load_sectors] = std::uint64_t{1500};
+    EXPECT_THAT(best_of({scalar, vector}, Counter::duration_seconds).text,
+                HasSubstr("fewest sectors: vector, 1,500; scalar 4 times as many"));
+    Point slow = estimated({{"kernel", "vector"}, {"grid", "128"}}, 8e-5, 9e-5, 1e-4);
+    slow.predicted[Counter::load_sectors] = std::uint64_t{1500};
+    EXPECT_THAT(best_of({scalar, slow}, Counter::duration_seconds).text, Not(HasSubstr("sectors")));
+}
+
 TEST(Best, combinations_that_lack_a_number_are_not_ranked) {
     Point lacks = point_of({{"stride", 2}, {"block", 64}}, 0);
     lacks.predicted[Counter::load_sectors] = Unavailable{"for a reason"};
