@@ -315,7 +315,8 @@ class ColumnMaker {
                                 values[1] / values[0] == values[2] / values[1];
         const std::size_t last = text_of(*find_value(points_.back().parameters, key)).size();
         if (!multiplies) return 2 * last + 2;
-        return text_of(values[0]).size() + last + 3 + text_of(values[1] / values[0]).size();
+        return std::to_string(values[0]).size() + last + 3 +
+               std::to_string(values[1] / values[0]).size();
     }
 
     LaidColumn reading_column(const ItemFacts& facts, bool from_measurement) const {
