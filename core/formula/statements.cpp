@@ -444,6 +444,9 @@ FormulaAccess FormulaReader::read_prefix() {
 
 void FormulaReader::fail_after_statement() {
     const FormulaAccess* last = formula_.accesses.empty() ? nullptr : &formula_.accesses.back();
+    if (last != nullptr && is_word("if") && last->condition_begin == 0)
+        throw error(token_.at, "the condition of a statement stands before it",
+                    "if (tid < 49) s += a[tid]; or of the access alone: load: a[tid] if tid < 49");
     if (last != nullptr && is_word("if"))
         throw error(token_.at, "an access has one condition",
                     "join two with &&: a[i] if i >= 1 && i < n - 1");

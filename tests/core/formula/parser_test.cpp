@@ -190,6 +190,7 @@ const Wrong wrong_formulas[] = {
     {"0x + i", 2, "expected digits", "0x1F"},
     {"0b102", 4, "not an integer", "0 and 1"},
     {"i + 99999999999999999999", 4, "does not fit 64 signed bits", "9223372036854775807"},
+    {"s += a[i] if i < 4", 10, "stands before it", "if (tid < 49) s += a[tid]"},
     {"a[i", 3, "expected ']' for the '[' in column 2", "a[i]"},
     {"a[i]]", 4, "no opening sign", "remove"},
     {"(i + 1", 6, "expected ')' for the '(' in column 1", "its ')'"},
