@@ -411,32 +411,46 @@ std::string range_text(const TableItem& item, const std::vector<Point>& points,
     return fmt::format("{} to {}", from, to);
 }
 
+void add_facts_of(const PlacedItem& placed, TableLayout& layout, const std::vector<Point>& points,
+                  const TableStyle& style) {
+    const ItemFacts& facts = placed.facts;
+    const auto add = [&](std::string_view source, const std::string& number) {
+        layout.facts.push_back(
+            {facts.item.group, fmt::format("{}{} {}", source, facts.item.heading->phrase, number)});
+    };
+    const auto number = [&](bool from_measurement) {
+        return number_with_unit(facts.item, from_measurement ? facts.measurement : facts.prediction,
+                                facts.is_estimate && !from_measurement, style);
+    };
+    const bool is_above = placed.place == Place::above;
+    const bool says_both = is_above && facts.relation == Relation::differing;
+    if (says_both || facts.is_prediction_constant) add("predicted ", number(false));
+    if (says_both)
+        add("measured ", number(true));
+    else if (is_above && facts.is_doubtful)
+        add("", range_text(facts.item, points, style));
+    else if (is_above)
+        add("", number(is_finite_number(facts.measurement)));
+}
+
+// The time comes first: that nothing is slower is half of the answer.
 void add_facts(TableLayout& layout, const std::vector<Point>& points, const TableStyle& style) {
+    const auto is_time = [](const PlacedItem& one) {
+        return one.facts.item.is(Counter::duration_seconds);
+    };
+    for (const PlacedItem& one : layout.items)
+        if (is_time(one)) add_facts_of(one, layout, points, style);
+    const bool says_time = !layout.facts.empty();
+    const auto add_limit = [&] {
+        if (layout.limit)
+            layout.facts.push_back({{}, fmt::format("limited by {}", phrase_of(*layout.limit))});
+    };
+    if (says_time) add_limit();
     for (const auto& [key, value] : layout.constant_parameters)
         layout.facts.push_back({{}, fmt::format("{} {}", key, value_text(value, 60, style.ascii))});
-    for (const auto& [facts, place] : layout.items) {
-        const auto add = [&, &facts = facts](std::string_view source, const std::string& number) {
-            layout.facts.push_back(
-                {facts.item.group,
-                 fmt::format("{}{} {}", source, facts.item.heading->phrase, number)});
-        };
-        const auto number = [&, &facts = facts](bool from_measurement) {
-            return number_with_unit(facts.item,
-                                    from_measurement ? facts.measurement : facts.prediction,
-                                    facts.is_estimate && !from_measurement, style);
-        };
-        const bool is_above = place == Place::above;
-        const bool says_both = is_above && facts.relation == Relation::differing;
-        if (says_both || facts.is_prediction_constant) add("predicted ", number(false));
-        if (says_both)
-            add("measured ", number(true));
-        else if (is_above && facts.is_doubtful)
-            add("", range_text(facts.item, points, style));
-        else if (is_above)
-            add("", number(is_finite_number(facts.measurement)));
-    }
-    if (layout.limit)
-        layout.facts.push_back({{}, fmt::format("limited by {}", phrase_of(*layout.limit))});
+    for (const PlacedItem& one : layout.items)
+        if (!is_time(one)) add_facts_of(one, layout, points, style);
+    if (!says_time) add_limit();
 }
 
 }  // namespace

@@ -227,6 +227,7 @@ class Units(Case):
                     times = [point["predicted"]["duration_seconds"]
                              for point in self.run_ok(name, "--json").json["points"]]
                     self.assertGreater(min(times), 20e-6)
+                    self.assertRegex(self.run_ok(name).out_text, r"(?m)every row: time ~|\btime( |$)")
 
     def test_a_default_transpose_says_which_variant_is_slowest_once_for_all_widths(self):
         text = self.run_ok("transpose").out_text

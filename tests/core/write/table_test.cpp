@@ -132,7 +132,7 @@ TEST(Table, loads_and_stores_that_differ_are_shown_apart) {
 
 TEST(Table, what_is_the_same_in_every_row_is_said_once_above) {
     const std::string table = table_of(sweep(), {.width = 0});
-    EXPECT_THAT(table, HasSubstr("In every row: dlcm ca; requests 32, ideal sectors 128"));
+    EXPECT_THAT(table, HasSubstr("In every row: time 4.10 µs, dlcm ca; requests 32, ideal"));
     EXPECT_EQ(count_of(table, "requests"), 1u);
 }
 
