@@ -29,7 +29,7 @@ constexpr std::array request_costs{
 };
 
 // As far as the table shows them.
-bool look_equal(const Reading& a, const Reading& b) {
+bool are_shown_equal(const Reading& a, const Reading& b) {
     constexpr double tolerance = 0.005;
     if (!is_number(a) || !is_number(b)) return a == b;
     return std::abs(number_in(a) - number_in(b)) < tolerance;
@@ -40,7 +40,7 @@ struct InstructionCost {
     const char* unit = "";
     Reading excess;
     friend bool operator==(const InstructionCost& a, const InstructionCost& b) {
-        return look_equal(a.of_request, b.of_request) && look_equal(a.excess, b.excess);
+        return are_shown_equal(a.of_request, b.of_request) && are_shown_equal(a.excess, b.excess);
     }
 };
 
