@@ -389,7 +389,11 @@ Verdict BestSink::verdict() const {
 
 void BestSink::finish(const ResultTail& tail) {
     ResultTail with_verdict = tail;
-    if (!combinations_.all.empty()) with_verdict.verdicts.push_back(verdict());
+    // A saved result may have it already.
+    if (!combinations_.all.empty())
+        if (Verdict own = verdict();
+            std::ranges::find(tail.verdicts, own.text, &Verdict::text) == tail.verdicts.end())
+            with_verdict.verdicts.push_back(std::move(own));
     next_.finish(with_verdict);
 }
 

@@ -171,6 +171,19 @@ TEST(Best, estimates_whose_intervals_overlap_are_not_told_apart) {
     EXPECT_EQ(best_of({a, c}, Counter::duration_seconds).best.size(), 1u);
 }
 
+TEST(Best, a_verdict_that_a_result_has_is_not_given_twice) {
+    Collected collected;
+    BestSink best(collected, Counter::load_sectors);
+    best.begin(head_of_strides());
+    for (const std::int64_t stride : {1, 2})
+        best.point(point_of({{"stride", stride}}, 10 * static_cast<std::uint64_t>(stride)));
+    best.finish({});
+    const ResultTail saved = collected.tail;
+    ASSERT_EQ(saved.verdicts.size(), 1u);
+    best.finish(saved);
+    EXPECT_EQ(collected.tail.verdicts.size(), 1u);
+}
+
 TEST(Best, kernels_that_times_do_not_tell_apart_are_told_apart_by_sectors) {
     Point scalar = estimated({{"kernel", "scalar"}, {"grid", "4"}}, 1e-5, 2e-5, 3e-5);
     Point vector = estimated({{"kernel", "vector"}, {"grid", "128"}}, 1e-5, 2.1e-5, 3e-5);
