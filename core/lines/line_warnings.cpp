@@ -44,12 +44,17 @@ TimeWithoutLines time_without_lines(const std::vector<KernelSummary>& kernels,
 
 bool says_what_to_do(std::string_view reason) { return reason.find(": ") != reason.npos; }
 
-// Why some code did not count itself: one reason, that which says what to build the code with.
-std::string reason_of(const LineTraces& traces) {
+// Why some code did not count itself: one reason, that which says what to build the code with, if
+// it is not a library's.
+std::string reason_of(const LineTraces& traces, bool is_of_libraries) {
     const std::set<std::string> reasons =
         names_in(traces.of_ptx.empty() ? traces.first : traces.of_ptx, &Trace::lacks_ptx);
-    const auto chosen = std::ranges::find_if(reasons, says_what_to_do);
-    return chosen != reasons.end() ? *chosen : reasons.empty() ? "" : *reasons.begin();
+    const auto chosen = std::ranges::find_if(reasons, [&](const std::string& reason) {
+        return says_what_to_do(reason) != is_of_libraries;
+    });
+    return chosen != reasons.end()              ? *chosen
+           : reasons.empty() || is_of_libraries ? ""
+                                                : *reasons.begin();
 }
 
 // Kernels whose code could not count itself, their share of the time, and what gives them lines.
@@ -68,10 +73,15 @@ std::vector<Warning> kernels_without_lines(const TimeWithoutLines& time,
                            ? "no lines of " + names.text()
                            : fmt::format("{} kernels have no lines", time.of_kernels.size());
     if (time.all > 0) text += fmt::format(" ({:.0f} % of the time)", 100 * seconds / time.all);
-    const std::string reason = reason_of(traces);
-    if (!reason.empty()) text += ": " + reason;
     std::vector<KernelSummary> wasteful = kernels;
-    std::erase_if(wasteful, is_fine_by_bytes);
+    std::erase_if(wasteful, [&](const KernelSummary& one) {
+        return is_fine_by_bytes(one) || !time.of_kernels.contains(kernel_name(one.kernel.name));
+    });
+    const std::string reason =
+        reason_of(traces, std::ranges::all_of(wasteful, [](const KernelSummary& one) {
+                      return is_of_library(one.kernel.name);
+                  }));
+    if (!reason.empty()) text += ": " + reason;
     const auto next = kernels_of_machine_code(wasteful, traces.first, traces.of_ptx, 1);
     if (!says_what_to_do(reason) && traces.of_machine_code.empty() && !next.empty())
         text += fmt::format("; --machine-code 1 counts {}", kernel_name(next.front().name));

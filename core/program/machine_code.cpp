@@ -176,6 +176,8 @@ constexpr std::array library_beginnings{std::string_view("ampere_"),
                                         std::string_view("volta_"),
                                         std::string_view("xmma_")};
 
+}  // namespace
+
 bool is_of_library(const std::string& symbol) {
     std::string name = demangled(symbol);
     for (const std::string_view before : {"void ", "(anonymous namespace)::"})
@@ -183,8 +185,6 @@ bool is_of_library(const std::string& symbol) {
     return std::ranges::any_of(library_beginnings,
                                [&](std::string_view begin) { return name.starts_with(begin); });
 }
-
-}  // namespace
 
 std::span<const std::string_view> machine_code_metrics() {
     // Never destroyed: the exit handler of a counted program asks for them.

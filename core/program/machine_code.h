@@ -29,6 +29,9 @@ std::vector<LineSummary> lines_of_machine_code(const std::vector<Trace>& traces)
 // Executions of bulk copies (TMA), which have no sectors, by their functions.
 std::map<std::string, std::uint64_t> bulk_copies_of(const std::vector<Trace>& traces);
 
+// Whether the kernel, by its mangled name, is one of NVIDIA's libraries or PyTorch's own.
+bool is_of_library(const std::string& symbol);
+
 // A kernel, by its mangled name, and how many of its launches were counted in the first run.
 struct KernelOfMachineCode {
     std::string name;

@@ -123,7 +123,7 @@ class RunTable {
         std::vector<KernelRow> rows = kernel_rows(points, !style.explains_all);
         for (const KernelRow& row : rows) total_ += row.seconds;
         for (KernelRow& row : rows) sort_in(std::move(row));
-        for (std::vector<KernelRow>* others : {&harmless_, &unknown_})
+        for (std::vector<KernelRow>* others : {&more_, &harmless_, &unknown_})
             while (!others->empty() && shown_.size() < (has_wasteful_ ? 0 : most_other_rows)) {
                 shown_.push_back(std::move(others->front()));
                 others->erase(others->begin());
@@ -149,14 +149,13 @@ class RunTable {
         all_.ideal_sectors += row.ideal_sectors;
         ++kernels_;
         if (row.cost_seconds > 0) cost_ += row.cost_seconds;
-        const bool is_harmless =
-            row.verdict == "fine" ||
-            (row.cost_seconds >= 0 && row.cost_seconds < least_cost_share * total_);
-        std::vector<KernelRow>& where = !row.is_known()                      ? unknown_
-                                        : style_.explains_all                ? shown_
-                                        : is_harmless                        ? harmless_
-                                        : shown_.size() < most_wasteful_rows ? shown_
-                                                                             : more_;
+        const bool is_harmless = row.verdict == "fine" || row.cost_seconds == 0;
+        const bool is_cheap = row.cost_seconds >= 0 && row.cost_seconds < least_cost_share * total_;
+        std::vector<KernelRow>& where = !row.is_known()       ? unknown_
+                                        : style_.explains_all ? shown_
+                                        : is_harmless         ? harmless_
+                                        : !is_cheap && shown_.size() < most_wasteful_rows ? shown_
+                                                                                          : more_;
         has_wasteful_ |= &where == &shown_;
         where.push_back(std::move(row));
     }
@@ -212,11 +211,20 @@ class RunTable {
                   std::string_view verdict) const {
         if (rows.empty()) return;
         double seconds = 0;
-        for (const KernelRow& row : rows) seconds += row.seconds;
+        double cost = 0;
+        for (const KernelRow& row : rows) {
+            seconds += row.seconds;
+            cost += std::max(0.0, row.cost_seconds);
+        }
         const std::string share =
             has_times() ? fmt::format(", {} % of the time", percent_text(seconds / total_)) : "";
-        lines.push_back(
-            fmt::format("{}{}: {}", counted_noun(rows.size(), "other kernel"), share, verdict));
+        const NumberStyle own = scale_for(Unit::second, cost, style_.ascii ? "us" : "µs");
+        const std::string together =
+            &rows == &more_ && cost > 0
+                ? fmt::format(", {} {} together", number_text(cost, own), own.unit)
+                : "";
+        lines.push_back(fmt::format("{}{}: {}{}", counted_noun(rows.size(), "other kernel"), share,
+                                    verdict, together));
     }
 
     std::vector<std::string> lines_below() const {

@@ -94,6 +94,18 @@ TEST(RunTable, folds_the_shapes_of_a_kernel) {
     EXPECT_THAT(run_table_of(points, {}, true), ContainsRegex("\nk grid=2 "));
 }
 
+// Of 1,010 ms each of three wastes 2: less than half a per cent, and not nothing.
+TEST(RunTable, says_what_kernels_cost_together_that_cost_little) {
+    std::vector<Point> points{kernel_point("large", "1", 980, 1, 0.4, "strided")};
+    for (const char* name : {"a", "b", "c"})
+        points.push_back(kernel_point(name, "1", 10, 1, 2e-3, "wasteful"));
+    points.push_back(kernel_point("fine", "1", 10, 0, 0, "fine"));
+    const std::string text = run_table_of(points);
+    EXPECT_THAT(
+        text, HasSubstr("3 other kernels, 2.9 % of the time: costs little each, 6.00 ms together"));
+    EXPECT_THAT(text, HasSubstr("1 other kernel, 1.0 % of the time: nothing to gain"));
+}
+
 TEST(RunTable, shows_the_largest_where_nothing_wastes) {
     const std::string text = run_table_of({kernel_point("good", "1", 2, 0, 0, "fine")});
     EXPECT_THAT(text, ContainsRegex("\ngood +100 +2 +0 +0 +fine\n"));
