@@ -73,10 +73,9 @@ void KernelOptions::add_to(CLI::App& command) {
 
 KernelFile::KernelFile(const KernelOptions& options, std::string_view bytes, const Machine& machine)
     : options_(options) {
-    PtxTexts texts = ptx_texts_of(ptx_source(options, bytes, machine));
-    texts_ = std::move(texts.texts);
-    cuda_ = std::move(texts.cuda);
-    for (const std::string& text : texts_) modules_.push_back(read_module(text, options.file));
+    texts_ = ptx_texts_of(ptx_source(options, bytes, machine));
+    for (const std::string_view text : texts_.texts)
+        modules_.push_back(read_module(text, options.file));
 }
 
 std::string KernelFile::names() const {
@@ -94,7 +93,7 @@ std::string KernelFile::names() const {
 // The parameters' names, from the source that PTX with line numbers names.
 std::vector<std::string> KernelFile::names_of(const PtxModule& module,
                                               const PtxFunction& kernel) const {
-    if (!cuda_.empty()) return parameter_names(cuda_, kernel_name(kernel.name));
+    if (!texts_.cuda.empty()) return parameter_names(texts_.cuda, kernel_name(kernel.name));
     const std::string folder = std::filesystem::path(options_.file).parent_path().string();
     SourceNames names({folder.empty() ? "." : folder, "."});
     for (const auto& [number, file] : module.files)

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/ptx_source.h"
 #include "core/kernel/kernel_launches.h"
 #include "core/machine/machine.h"
 #include "core/program/code.h"
@@ -48,9 +49,8 @@ class KernelFile {
     std::vector<std::string> names_of(const PtxModule& module, const PtxFunction& kernel) const;
 
     const KernelOptions& options_;
-    std::vector<std::string> texts_;
-    std::string cuda_;
-    std::vector<PtxModule> modules_;  // their views point into texts_
+    PtxTexts texts_;
+    std::vector<PtxModule> modules_;  // their views point into it
 };
 
 // Throws UsageError where grid or block is not given: all that the kernel's launch lacks, with a

@@ -113,8 +113,13 @@ std::string read_ptx_source(const std::string& file) {
 
 PtxTexts ptx_texts_of(const PtxSource& source) {
     const std::string_view bytes = source.bytes;
-    if (is_binary(bytes)) return {.texts = texts_in_binary(bytes, source), .cuda = {}};
-    if (is_ptx(bytes)) return {.texts = {std::string(bytes)}, .cuda = {}};
+    if (is_ptx(bytes) && !is_binary(bytes)) return {.made = {}, .texts = {bytes}, .cuda = {}};
+    PtxTexts all;
+    if (is_binary(bytes)) {
+        all.made = texts_in_binary(bytes, source);
+        all.texts.assign(all.made.begin(), all.made.end());
+        return all;
+    }
     if (bytes.find("__global__") == bytes.npos)
         throw UsageError(
             fmt::format("{}: it is neither PTX nor CUDA source with a __global__ function",
@@ -122,7 +127,10 @@ PtxTexts ptx_texts_of(const PtxSource& source) {
     if (source.file == "-")
         throw UsageError("-: CUDA source is compiled from a file", {}, UsageError::no_caret,
                          "save it as FILE.cu; PTX may come from standard input");
-    return {.texts = {compiled(source)}, .cuda = std::string(bytes)};
+    all.made.push_back(compiled(source));
+    all.texts.emplace_back(all.made.front());
+    all.cuda = bytes;
+    return all;
 }
 
 namespace {

@@ -68,7 +68,7 @@ std::optional<std::uint64_t> number_of(std::string_view text) {
 
 // A function as it is inlined once: its registers, and what its parameters are called outside.
 struct Frame {
-    const PtxFunction* function = nullptr;
+    const PtxBody* body = nullptr;
     Frame* caller = nullptr;
     int depth = 0;
     std::map<std::string, std::string, std::less<>> outer_names = {};  // of parameters
@@ -87,16 +87,13 @@ class Decoder {
         code_.kernel = kernel.name;
         code_.most_threads = kernel.most_threads;
         has_clusters_ = kernel.has_clusters;
-        for (const PtxFunction& one : module.functions)
-            if (PtxFunction const*& known = functions_[one.name]; !known || one.has_body)
-                known = &one;
         lay_out_parameters(kernel);
-        lay_out_variables();
-        Frame frame{.function = &kernel};
+        Frame frame{.body = &body_of(kernel)};
         std::vector<std::string> names;
         for (const PtxParameter& one : kernel.parameters) names.push_back(one.name);
         frame.arrays = ArrayNames(std::move(names));
         inline_function(frame);
+        place_dynamic_shared();
         add_members();
         emit({.opcode = Opcode::exit});
         for (const std::size_t at : frame.returns)
@@ -158,20 +155,42 @@ class Decoder {
             }
         }
     }
-    void lay_out_variables() {
-        std::uint64_t at = variable_window;
-        for (const PtxVariable& one : module_.variables) {
-            if (one.state == PtxState::shared) {
-                module_shared_[one.name] = place(code_.shared_bytes, one);
-                continue;
-            }
+    const PtxBody& body_of(const PtxFunction& function) {
+        const auto known = bodies_.find(&function);
+        if (known != bodies_.end()) return known->second;
+        return bodies_.emplace(&function, read_body(module_, function)).first->second;
+    }
+    // Of those of the module the ones that the kernel uses, in the order in which it does.
+    std::optional<std::uint64_t> address_of_module(std::string_view name) {
+        if (const auto known = variables_.find(name); known != variables_.end())
+            return known->second;
+        const auto found = module_.variable_numbers.find(name);
+        if (found == module_.variable_numbers.end()) return std::nullopt;
+        const PtxVariable& one = module_.variables[found->second];
+        std::uint64_t at = 0;
+        if (one.state == PtxState::shared) {
+            at = place(code_.shared_bytes, one);
+        } else {
             const std::uint64_t align = std::max<std::uint64_t>(256, one.align_bytes);
-            at = (at + align - 1) / align * align;
+            at = (variables_end_ + align - 1) / align * align;
+            variables_end_ = at + one.size_bytes;
             code_.variables.push_back(one);
             code_.variable_addresses.push_back(at);
-            variables_.try_emplace(one.name, at);
-            at += one.size_bytes;
         }
+        variables_.emplace(name, at);
+        return at;
+    }
+    // "extern __shared__": behind all that the kernel declares, which is known at the end.
+    bool is_dynamic_shared(std::string_view name) const {
+        const auto found = module_.variable_numbers.find(name);
+        if (found == module_.variable_numbers.end()) return false;
+        const PtxVariable& one = module_.variables[found->second];
+        return one.state == PtxState::shared && one.size_bytes == 0;
+    }
+    void place_dynamic_shared() {
+        const std::uint64_t begin = (code_.shared_bytes + 15) / 16 * 16;
+        for (const Slot slot : dynamic_shared_) code_.slots[slot].value += begin;
+        if (!dynamic_shared_.empty()) code_.shared_bytes = begin;
     }
     static std::uint64_t place(std::uint64_t& end, const PtxVariable& variable) {
         const std::uint64_t align = std::max(1u, variable.align_bytes);
@@ -191,7 +210,7 @@ class Decoder {
     }
 
     void inline_function(Frame& frame) {
-        const PtxFunction& function = *frame.function;
+        const PtxBody& function = *frame.body;
         open_scopes(frame);
         for (const PtxLabel& label : function.labels)
             frame.labels.try_emplace({label.scope, label.name}, &label);
@@ -235,12 +254,12 @@ class Decoder {
             const auto found = frame.labels.find({scope, name});
             if (found != frame.labels.end()) return found->second;
             if (scope == 0) return nullptr;
-            scope = frame.function->scopes[scope].parent;
+            scope = frame.body->scopes[scope].parent;
         }
     }
 
     void open_scopes(Frame& frame) {
-        for (const PtxScope& scope : frame.function->scopes) {
+        for (const PtxScope& scope : frame.body->scopes) {
             auto& registers = frame.registers.emplace_back();
             for (const PtxRegister& one : scope.registers) {
                 registers[one.name] = {add_slots(one), one.count};
@@ -273,7 +292,8 @@ class Decoder {
     }
     // A literal of 64 bits as an operand of so many: of -1 only these are ones.
     Slot cut(Slot slot, std::uint8_t bits) {
-        if (slot == no_slot || code_.slots[slot].kind != SlotKind::constant || bits >= 64)
+        if (slot == no_slot || code_.slots[slot].kind != SlotKind::constant || bits >= 64 ||
+            std::ranges::find(dynamic_shared_, slot) != dynamic_shared_.end())
             return slot;
         return constant(code_.slots[slot].value & mask_of(bits));
     }
@@ -311,21 +331,19 @@ class Decoder {
                     return range->second.first + number;
             }
             if (scope == 0) return std::nullopt;
-            scope = frame.function->scopes[scope].parent;
+            scope = frame.body->scopes[scope].parent;
         }
     }
     // Of a variable: its address in its state.
     std::optional<std::uint64_t> address_named(const Frame& frame, std::uint32_t scope,
-                                               std::string_view name) const {
+                                               std::string_view name) {
         while (true) {
             const auto& variables = frame.variables[scope];
             if (const auto one = variables.find(name); one != variables.end()) return one->second;
             if (scope == 0) break;
-            scope = frame.function->scopes[scope].parent;
+            scope = frame.body->scopes[scope].parent;
         }
-        if (const auto one = module_shared_.find(name); one != module_shared_.end())
-            return one->second;
-        if (const auto one = variables_.find(name); one != variables_.end()) return one->second;
+        if (const auto address = address_of_module(name)) return address;
         for (std::size_t i = 0; i < code_.parameters.size(); ++i)
             if (code_.parameters[i].name == name) return code_.parameter_offsets[i];
         return std::nullopt;
@@ -346,9 +364,14 @@ class Decoder {
             more = number_of(trimmed(text.substr(plus + 1))).value_or(0);
             text = trimmed(text.substr(0, plus));
         }
+        if (is_dynamic_shared(text)) {
+            dynamic_shared_.push_back(static_cast<Slot>(code_.slots.size()));
+            code_.slots.push_back({SlotKind::constant, 64, more});
+            return dynamic_shared_.back();
+        }
         if (const auto address = address_named(frame, statement.scope, text))
             return constant(*address + more);
-        if (functions_.contains(text)) return constant(0);  // the address of a function
+        if (module_.find(text)) return constant(0);  // the address of a function
         refuse(statement, fmt::format("'{}' is not known", text.substr(0, 40)));
     }
     // "{%f1, %f2}" and single ones.
@@ -492,8 +515,7 @@ class Decoder {
             emit_unknown(guard, frame, returns);
             return;
         }
-        const auto found = functions_.find(parts.front());
-        const PtxFunction* callee = found == functions_.end() ? nullptr : found->second;
+        const PtxFunction* callee = module_.find(parts.front());
         if (parts.front() == "__assertfail") {
             PtxInstruction trap = guard;
             trap.opcode = Opcode::trap;
@@ -516,7 +538,7 @@ class Decoder {
             around.is_negated = !around.is_negated;
             skip = emit(std::move(around));
         }
-        Frame inner{.function = callee, .caller = &frame, .depth = frame.depth + 1};
+        Frame inner{.body = &body_of(*callee), .caller = &frame, .depth = frame.depth + 1};
         const auto pass = [&](const std::vector<PtxParameter>& formal,
                               const std::vector<std::string_view>& actual) {
             for (std::size_t i = 0; i < std::min(formal.size(), actual.size()); ++i)
@@ -691,11 +713,12 @@ class Decoder {
     const PtxModule& module_;
     Code code_;
     bool has_clusters_ = false;
-    std::map<std::string_view, const PtxFunction*> functions_;
-    std::map<std::string_view, std::uint64_t> variables_;  // of the module: their addresses
+    std::map<const PtxFunction*, PtxBody> bodies_;
+    std::map<std::string, std::uint64_t, std::less<>> variables_;  // of the module: their addresses
+    std::uint64_t variables_end_ = variable_window;
+    std::vector<Slot> dynamic_shared_;  // constants: addresses in it
     std::map<std::uint64_t, Slot> constants_;
     std::map<SlotKind, Slot> specials_;
-    std::map<std::string, std::uint64_t, std::less<>> module_shared_;
     std::map<std::size_t, std::string> names_of_targets_;  // of branches not resolved yet
 };
 

@@ -6,7 +6,6 @@
 #include <array>
 #include <bit>
 #include <charconv>
-#include <set>
 #include <utility>
 
 #include "core/program/statement.h"
@@ -61,7 +60,36 @@ class ModuleReader {
             }
         }
         if (!has_version) fail("it is no PTX: it does not begin with .version");
+        module_.text = text_;
+        module_.source = source_;
+        for (std::size_t i = 0; i < module_.functions.size(); ++i) {
+            const PtxFunction& one = module_.functions[i];
+            const auto [known, is_new] = module_.function_numbers.try_emplace(one.name, i);
+            if (!is_new && one.has_body) known->second = i;  // declared before
+        }
+        for (std::size_t i = 0; i < module_.variables.size(); ++i)
+            module_.variable_numbers.try_emplace(module_.variables[i].name, i);
         return std::move(module_);
+    }
+
+    PtxBody read_body(const PtxFunction& function, const std::set<std::uint32_t>& toolkit) {
+        at_ = function.body_at;
+        module_.files_of_toolkit = toolkit;
+        body_.scopes.emplace_back();
+        std::vector<std::uint32_t> open{0};
+        while (!open.empty()) {
+            skip();
+            if (at_end()) fail(fmt::format("it ends inside {}", function.name));
+            if (take('{')) {
+                body_.scopes.push_back({.parent = open.back()});
+                open.push_back(static_cast<std::uint32_t>(body_.scopes.size() - 1));
+            } else if (take('}')) {
+                open.pop_back();
+            } else {
+                read_statement(open.back());
+            }
+        }
+        return std::move(body_);
     }
 
  private:
@@ -153,7 +181,7 @@ class ModuleReader {
         std::string& file = module_.files[static_cast<std::uint32_t>(number)];
         file = text_.substr(at_, end - at_);
         if (is_of_toolkit({.file = file, .line = 1}))
-            files_of_toolkit_.insert(static_cast<std::uint32_t>(number));
+            module_.files_of_toolkit.insert(static_cast<std::uint32_t>(number));
         at_ = end;
     }
 
@@ -233,7 +261,12 @@ class ModuleReader {
             if (word == ".maxntid" || word == ".reqntid") function.most_threads = take_product();
             skip();
         }
-        if (!take(';')) read_body(function);
+        if (!take(';')) {
+            expect('{');
+            function.has_body = true;
+            function.body_at = at_;
+            skip_body(function);
+        }
         module_.functions.push_back(std::move(function));
     }
 
@@ -247,40 +280,32 @@ class ModuleReader {
         return static_cast<std::uint32_t>(product);
     }
 
-    void read_body(PtxFunction& function) {
-        function.has_body = true;
-        function.scopes.emplace_back();
-        expect('{');
-        source_line_ = inlined_at_ = {};
-        callers_.clear();
-        std::vector<std::uint32_t> open{0};
-        while (!open.empty()) {
-            skip();
+    // To behind the brace that ends it.
+    void skip_body(const PtxFunction& function) {
+        for (int depth = 1; depth > 0; ++at_) {
             if (at_end()) fail(fmt::format("it ends inside {}", function.name));
-            if (take('{')) {
-                function.scopes.push_back({.parent = open.back()});
-                open.push_back(static_cast<std::uint32_t>(function.scopes.size() - 1));
-            } else if (take('}')) {
-                open.pop_back();
-            } else {
-                read_statement(function, open.back());
-            }
+            const char c = text_[at_];
+            if (c == '{') ++depth;
+            if (c == '}') --depth;
+            if (c == '/' && (text_.substr(at_, 2) == "//" || text_.substr(at_, 2) == "/*"))
+                at_ = skip_blanks(text_, at_) - 1;
+            if (c == '"') at_ = std::min(text_.find('"', at_ + 1), text_.size() - 1);
         }
     }
 
-    void read_statement(PtxFunction& function, std::uint32_t scope) {
+    void read_statement(std::uint32_t scope) {
         const std::string_view word = peek_word();
         if (word == ".loc") return read_location();
-        if (word == ".reg") return read_registers(function.scopes[scope]);
+        if (word == ".reg") return read_registers(body_.scopes[scope]);
         if (word == ".pragma" || word == ".callprototype") return skip_to(';');
         if (const auto state = state_of(word))
-            return read_variable(*state, function.scopes[scope].variables);
+            return read_variable(*state, body_.scopes[scope].variables);
         const std::size_t behind = skip_blanks(text_, at_ + word.size());
         const bool is_label = !word.empty() && behind < text_.size() && text_[behind] == ':' &&
                               text_.substr(behind, 2) != "::";
         if (is_label) {
             at_ = behind + 1;
-            PtxLabel label{std::string(word), scope, function.statements.size(), {}};
+            PtxLabel label{std::string(word), scope, body_.statements.size(), {}};
             if (peek_word() == ".branchtargets") {
                 take_word();
                 do label.targets.emplace_back(take_word());
@@ -289,12 +314,12 @@ class ModuleReader {
             } else if (peek_word() == ".callprototype") {
                 skip_to(';');
             }
-            function.labels.push_back(std::move(label));
+            body_.labels.push_back(std::move(label));
             return;
         }
         const std::size_t end = text_.find(';', at_);
-        if (end == text_.npos) fail(fmt::format("it ends inside {}", function.name));
-        function.statements.push_back(
+        if (end == text_.npos) fail("it ends inside a statement");
+        body_.statements.push_back(
             {text_.substr(at_, end - at_), scope, source_line_, inlined_at_});
         at_ = end + 1;
     }
@@ -318,7 +343,8 @@ class ModuleReader {
             inlined_at_ = callers_[{source_line_.file, source_line_.line}] = take_place();
             // CUDA's functions call each other: the user's own line is where the outermost was.
             for (std::size_t depth = 0;
-                 depth < callers_.size() && files_of_toolkit_.contains(inlined_at_.file); ++depth) {
+                 depth < callers_.size() && module_.files_of_toolkit.contains(inlined_at_.file);
+                 ++depth) {
                 const auto outer = callers_.find({inlined_at_.file, inlined_at_.line});
                 if (outer == callers_.end()) break;
                 inlined_at_ = outer->second;
@@ -429,7 +455,7 @@ class ModuleReader {
     PtxModule module_;
     PtxPlace source_line_;
     PtxPlace inlined_at_;
-    std::set<std::uint32_t> files_of_toolkit_;
+    PtxBody body_;
     // Where the function of a file and line was inlined.
     std::map<std::pair<std::uint32_t, std::uint32_t>, PtxPlace> callers_;
 };
@@ -437,11 +463,8 @@ class ModuleReader {
 }  // namespace
 
 const PtxFunction* PtxModule::find(std::string_view name) const {
-    // A function is declared first and defined later.
-    const PtxFunction* found = nullptr;
-    for (const PtxFunction& one : functions)
-        if (one.name == name && (!found || one.has_body)) found = &one;
-    return found;
+    const auto found = function_numbers.find(name);
+    return found == function_numbers.end() ? nullptr : &functions[found->second];
 }
 
 SourceLine PtxModule::line_at(const PtxPlace& place) const {
@@ -472,6 +495,10 @@ std::optional<std::uint32_t> bytes_of_type(std::string_view type) {
 
 PtxModule read_module(std::string_view text, const std::string& source) {
     return ModuleReader(text, source).read();
+}
+
+PtxBody read_body(const PtxModule& module, const PtxFunction& function) {
+    return ModuleReader(module.text, module.source).read_body(function, module.files_of_toolkit);
 }
 
 }  // namespace coalprof

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,17 +72,29 @@ struct PtxFunction {
     bool has_clusters = false;       // of several blocks
     std::vector<PtxParameter> parameters = {};
     std::vector<PtxParameter> returns = {};
-    std::vector<PtxScope> scopes = {};
-    std::vector<PtxStatement> statements = {};
-    std::vector<PtxLabel> labels = {};
+    std::size_t body_at = 0;  // in the text, behind its brace
 };
 
-// Views in it point into the text that it was read from.
+// What is between a function's braces.
+struct PtxBody {
+    std::vector<PtxScope> scopes;
+    std::vector<PtxStatement> statements;
+    std::vector<PtxLabel> labels;
+};
+
+// Views into the text that it was read from, which it does not hold. Files have 100 MB and 50,000
+// kernels, of which one is wanted: bodies are read when they are asked for.
 struct PtxModule {
+    std::string_view text;
+    std::string source;  // for errors
     std::vector<PtxFunction> functions;
     std::vector<PtxVariable> variables;  // of the module
     std::uint32_t architecture = 0;      // of ".target sm_90": 90
     std::map<std::uint32_t, std::string> files;
+    std::set<std::uint32_t> files_of_toolkit;
+    // In `functions`, the one with a body where there is one; in `variables`.
+    std::map<std::string, std::size_t, std::less<>> function_numbers;
+    std::map<std::string, std::size_t, std::less<>> variable_numbers;
     SourceLine line_at(const PtxPlace& place) const;
     const PtxFunction* find(std::string_view name) const;
     std::vector<const PtxFunction*> kernels() const;
@@ -89,6 +102,8 @@ struct PtxModule {
 
 // Throws UsageError, naming `source` and the line of PTX, where the text is cut or no PTX.
 PtxModule read_module(std::string_view text, const std::string& source);
+// Throws UsageError, likewise.
+PtxBody read_body(const PtxModule& module, const PtxFunction& function);
 
 // The bytes of a type, "f32" 4, "pred" 0; none: it is no type.
 std::optional<std::uint32_t> bytes_of_type(std::string_view type);

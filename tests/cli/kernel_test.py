@@ -373,6 +373,19 @@ class OfOneBody(Case):
                              "SET: add.s64 %rd3, %rd2, 4; bra.uni USE; END:")["points"]
         self.assertEqual(lines[1]["parameters"].get("array"), "p")
 
+    def test_reads_the_kernel_that_is_wanted_and_no_other(self):
+        odd = ".visible .entry odd()\n{ .reg .nonsense %x; }\n"
+        path = os.path.join(SOURCE, "tests", "data", "kernels", "cupy_elementwise.ptx")
+        with open(path, encoding="utf-8") as file:
+            text = file.read() + odd
+        listed = self.run_ok("kernel", "-", "--list", stdin=text).out_text
+        self.assertRegex(listed, r"(?m)^mixed: 0 \(48 bytes: 0\+0 pointer")
+        self.assertRegex(listed, r"(?m)^odd: .*'.nonsense' is not a type")
+        self.refuse("kernel", "-", "odd", "--grid", "1", "--block", "32", stdin=text)
+        given = (word for at, byte in ((0, 32), (0, 40), (1, 32), (1, 40), (2, 32), (2, 40), (3, 0), (3, 16))
+                 for word in ("--arg", f"{at}+{byte}=4"))
+        self.run_ok("kernel", "-", "mixed", "--grid", "1", "--block", "32", *given, stdin=text)
+
     def test_tells_assertions_that_do_not_hold(self):
         failed = self.predict("setp.lt.u32 %p1, %r1, 40; @%p1 bra OK; { .param .b64 a; st.param.b64 [a], 0;"
                               "call __assertfail, (a); } trap; OK: st.global.u32 [%rd1], %r1;")["findings"][0]

@@ -169,6 +169,25 @@ TEST(Execution, of_shared_memory_keeps_what_the_block_stores) {
     EXPECT_EQ(result[2].global.sectors, 4u);  // 0 if zeros had been loaded: one sector
 }
 
+// "extern __shared__" lies behind the block's own arrays: what is stored there changes none of
+// them.
+TEST(Execution, of_dynamic_shared_memory_leaves_what_the_kernel_declares) {
+    std::string text = ptx_of(
+        "  .shared .align 4 .b8 table[128];\n" + thread +
+        "mov.u32 %r2, table;\nmov.u32 %r3, more;\nshl.b32 %r4, %r1, 2;\nadd.u32 %r2, %r2, %r4;\n"
+        "add.u32 %r3, %r3, %r4;\nst.shared.u32 [%r2], %r1;\nst.shared.u32 [%r3], 0;\n"
+        "ld.shared.u32 %r7, [%r2];\nmul.wide.u32 %rd9, %r7, 4;\n" +
+        load_at_rd9);
+    text.insert(text.find(".visible"), ".extern .shared .align 16 .b8 more[];\n");
+    Code code = code_of(text);
+    BoundLaunch bound = bind_arguments(code, {.typed = {}, .known_names = {}});
+    bound.launch.block = {32, 1, 1};
+    bound.launch.dynamic_shared_bytes = 128;
+    const Executed result = executed(code, bound.launch, bound.memory);
+    EXPECT_TRUE(result.notes.faults.empty());
+    EXPECT_EQ(result.counts.back().global.sectors, 4u);  // of zeros one
+}
+
 // Rows of 128 bytes: 32 lanes of a column are in one bank; with 132 bytes in 32.
 TEST(Execution, of_shared_memory_counts_passes_through_its_banks) {
     const auto passes = [](const char* pitch) {
