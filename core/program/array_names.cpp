@@ -14,6 +14,7 @@ namespace coalprof {
 namespace {
 
 constexpr std::string_view by_position = "arg";
+constexpr std::string_view either = " or ";
 
 // "_ZZ9transposePfE4tile" is "tile".
 std::string variable_name(std::string_view symbol) {
@@ -99,8 +100,8 @@ void ArrayNames::take(std::string_view statement) {
         made = pointer_in(words[1]);
     else if (words.size() > 2 && (base == "add" || base == "or" || base == "xor" || base == "and"))
         made = one_of(pointer_in(words[1]), pointer_in(words[2]));
-    else if (words.size() > 2 && base == "selp" && array_at(words[1]) == array_at(words[2]))
-        made = pointer_in(words[1]);
+    else if (words.size() > 2 && base == "selp")
+        made = chosen(pointer_in(words[1]), pointer_in(words[2]));
     else if (words.size() > 3 && base == "mad")
         made = pointer_in(words[3]);
     made.is_certain |= base == "cvta";
@@ -154,6 +155,13 @@ ArrayNames::Pointer ArrayNames::one_of(const Pointer& a, const Pointer& b) {
     return a.array == b.array ? a : Pointer{};
 }
 
+ArrayNames::Pointer ArrayNames::chosen(const Pointer& a, const Pointer& b) {
+    if (a.array.empty() || b.array.empty()) return {};
+    if (a.array == b.array) return a;
+    if (a.array.find(either) != a.array.npos || b.array.find(either) != b.array.npos) return {};
+    return {fmt::format("{}{}{}", a.array, either, b.array), a.is_certain && b.is_certain};
+}
+
 void ArrayNames::set(std::string_view result, const Pointer& pointer) {
     if (!pointer.array.empty())
         pointers_[std::string(result)] = pointer;
@@ -178,6 +186,9 @@ std::vector<std::string> parameter_names(const std::string& cuda, const std::str
 }
 
 std::string array_in_source(const std::string& array, const std::vector<std::string>& names) {
+    if (const std::size_t other = array.find(either); other != array.npos)
+        return fmt::format("{}{}{}", array_in_source(array.substr(0, other), names), either,
+                           array_in_source(array.substr(other + either.size()), names));
     const std::size_t at = array.find(by_position);
     if (at == array.npos || array.find_first_not_of('*') != at) return array;
     const std::size_t digits = at + by_position.size();

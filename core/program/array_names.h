@@ -12,7 +12,7 @@
 namespace coalprof {
 
 // Follows pointers through the statements of one function, in the order of its text. A pointer that
-// several parameters may have given has no name.
+// two parameters are added to has no name; one that is selected from two has both, "x or y".
 class ArrayNames {
  public:
     // `parameters`: of the kernel, as the PTX names them.
@@ -31,6 +31,8 @@ class ArrayNames {
     Pointer pointer_in(std::string_view word) const;
     // None where neither is a pointer, or both may be.
     static Pointer one_of(const Pointer& a, const Pointer& b);
+    // "x or y"; none where one of them is no pointer.
+    static Pointer chosen(const Pointer& a, const Pointer& b);
     void set(std::string_view result, const Pointer& pointer);
     void take_load(std::string_view opcode, std::string_view operands);
     std::string parameter_at(std::string_view name, std::uint64_t offset) const;

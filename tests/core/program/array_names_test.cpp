@@ -20,7 +20,7 @@ TEST(ArrayNames, follow_a_pointer_from_its_parameter_to_the_access) {
     EXPECT_EQ(names.array_at("%rd5"), "arg1");
     EXPECT_EQ(names.array_at("%rd6"), "x");
     EXPECT_EQ(names.array_at("%rd4"), "");
-    EXPECT_EQ(names.array_at("%rd7"), "");  // of which of the two, only a run tells
+    EXPECT_EQ(names.array_at("%rd7"), "arg1 or x");  // which of the two, only a run tells
 }
 
 // A number of 64 bits is a parameter as well; nvcc makes a global pointer of pointers alone.
@@ -58,6 +58,7 @@ TEST(ArrayNames, are_those_of_the_source_where_it_is_known) {
     EXPECT_EQ(array_in_source("arg2", names), "B");
     EXPECT_EQ(array_in_source("arg3", names), "arg3");
     EXPECT_EQ(array_in_source("tile", names), "tile");
+    EXPECT_EQ(array_in_source("arg0 or arg2", names), "A or B");
 }
 
 }  // namespace
