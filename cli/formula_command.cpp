@@ -169,7 +169,8 @@ void add_formula_command(CLI::App& app, Invocation& invocation) {
         "  coalprof formula 'A[blockIdx.y*1001 + threadIdx.x]' --block 32 --grid 1x64\n"
         "  coalprof formula 'shared.load: tile[tid.x*33 + tid.y]' --block 32x32\n"
         "  coalprof formula 'i*3' 'i' --name near --name far --best load_sectors\n"
-        "  coalprof formula 'load: a[i]; store: b[i*2]' --block 64..256*2\n");
+        "  coalprof formula 'load: a[i]; store: b[i*2]' --block 64..256*2\n"
+        "  coalprof formula 'a[i] + a[i*2]' --budget 'excess <= 5% if index=i*2'\n");
     sub->callback([&invocation, sub, command] {
         invocation.run = [&invocation, sub, command] {
             return run_formula(*sub, *command, invocation);

@@ -73,7 +73,8 @@ ParsedFormula FormulaReader::read() {
             read_structure(is_word("typedef"));
         else if (!take(";"))
             throw error(token_.at, "--struct describes a structure",
-                        "for example --struct 'struct P { float x, y, z; };'");
+                        "for example --struct 'struct P { float x, y, z; };', in Fortran: type P; "
+                        "real :: x, y, z; end type. Its p(i)%x is p[i-1].x");
     }
     text_ = code_;
     declare_arrays(context_.arrays);

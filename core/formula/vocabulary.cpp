@@ -173,7 +173,8 @@ std::string hint_for_function(std::string_view name, std::size_t arguments) {
     return did_you_mean(
         name, known,
         arguments > 1
-            ? fmt::format("Fortran's {0}(i,j) of {0}(1024,1024) is {0}[(i-1) + (j-1)*1024], and an "
+            ? fmt::format("Fortran's {0}(i,j) of {0}(1024,1024) is {0}[(i-1) + (j-1)*1024], of "
+                          "{0}(0:513,0:513) it is {0}[i + j*514]: subtract the lower bounds. An "
                           "array of C is declared: float {0}[1024][1024]; {0}[j][i]",
                           array)
             : fmt::format("the functions are min, max, abs and hash; an array is written {}[index]",

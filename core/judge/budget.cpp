@@ -11,6 +11,7 @@
 #include <span>
 #include <utility>
 
+#include "core/judge/place.h"
 #include "core/judge/value_text.h"
 #include "core/result/counter.h"
 #include "core/text/byte_source.h"
@@ -30,6 +31,8 @@ using Relation = Budget::Relation;
 constexpr std::string_view budget_hint =
     "budgets look like 'excess <= 5%', 'load_sectors <= 1.25*load_ideal_sectors' or 'measured "
     "duration_seconds < 20us if stride=1..8'";
+constexpr std::string_view excess_word = "excess";  // a kernel's parameter, too
+constexpr std::string_view verdict_parameter = "verdict";
 constexpr std::size_t most_budget_bytes = 4096;
 constexpr std::size_t most_budgets = 1000;
 constexpr std::size_t most_kept_of_all = 100'000;  // findings of all budgets together
@@ -71,6 +74,13 @@ std::span<const UnitStep> units_of(Unit unit) {
 
 bool is_word_char(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// Values are typed with or without the blanks that results have.
+std::string without_blanks(std::string_view text) {
+    std::string bare(text);
+    std::erase_if(bare, [](char c) { return c == ' ' || c == '\t'; });
+    return bare;
 }
 
 class BudgetParser {
@@ -116,12 +126,15 @@ class BudgetParser {
         const std::size_t begin = at_ - word.size();
         if (word.empty()) value_.refuse(begin, "expected a counter here");
         budget.word = word;
-        for (const Counter counter : counters_of(word))
-            budget.terms.push_back({.counter = counter});
+        if (word == excess_word)
+            budget.terms.push_back({.counter = Counter::load_excess, .is_of_all = true});
+        else
+            for (const Counter counter : counters_of(word))
+                budget.terms.push_back({.counter = counter});
         if (budget.terms.empty())
             value_.refuse(begin, unknown_counter("counter", word), hint_for_counter(word));
     }
-    // "load_excess", or "excess" for that of each operation; none: there is no such counter.
+    // "load_sectors", or "sectors" for those of each operation; none: there is no such counter.
     static std::vector<Counter> counters_of(std::string_view word) {
         if (const auto counter = find_counter(word)) return {*counter};
         std::vector<Counter> each;
@@ -213,21 +226,60 @@ class BudgetParser {
         if (condition.name.empty() || at_ == value_.text.size() || value_.text[at_] != '=')
             value_.refuse(begin, "expected a condition like stride=1..8 or pattern=offset here");
         const std::size_t words_at = ++at_;
-        at_ = std::min(value_.text.find_first_of(" \t", at_), value_.text.size());
-        const std::string_view words = value_.text.substr(words_at, at_ - words_at);
+        if (is_quote_next()) {
+            read_quoted(condition);
+            return condition;
+        }
+        const std::string_view words = read_plain_words();
         if (words.empty()) value_.refuse(words_at, "expected a value here");
         refuse_joined_conditions(condition.name, words, words_at);
-        if (words.find_first_not_of("0123456789.,:*-") == words.npos &&
-            words.find_first_of("0123456789") != words.npos)
+        if (are_numbers(words))
             read_numbers(condition, words);
         else if (condition.name.ends_with("_bytes") && words.front() >= '0' && words.front() <= '9')
             condition.numbers = parse_range_of_sizes(words, option_of(condition));
         for (std::size_t at = 0; at <= words.size();) {
             const std::size_t end = std::min(words.find(',', at), words.size());
-            condition.words.emplace_back(words.substr(at, end - at));
+            condition.words.push_back(without_blanks(words.substr(at, end - at)));
             at = end + 1;
         }
         return condition;
+    }
+    bool is_quote_next() const {
+        return at_ < value_.text.size() && (value_.text[at_] == '"' || value_.text[at_] == '\'');
+    }
+    // "i*2", 'a<1, 2>': several between commas.
+    void read_quoted(BudgetCondition& condition) {
+        condition.is_quoted = true;
+        do {
+            if (!is_quote_next()) value_.refuse(at_, "expected a quoted value here");
+            const std::size_t begin = at_ + 1;
+            const std::size_t end = value_.text.find(value_.text[at_], begin);
+            if (end == value_.text.npos) value_.refuse(at_, "this quote is not closed");
+            condition.words.push_back(without_blanks(value_.text.substr(begin, end - begin)));
+            at_ = end + 1;
+        } while (at_ < value_.text.size() && value_.text[at_] == ',' && ++at_);
+    }
+    // Up to "and" or the end. What has a = may be the next condition, whose "and" was forgotten.
+    std::string_view read_plain_words() {
+        const std::size_t begin = at_;
+        const auto to_blank = [&] {
+            const std::size_t from = at_;
+            at_ = std::min(value_.text.find_first_of(" \t", at_), value_.text.size());
+            return value_.text.substr(from, at_ - from);
+        };
+        std::size_t end = begin + to_blank().size();
+        while (end > begin && !are_numbers(value_.text.substr(begin, end - begin))) {
+            skip_blanks();
+            const std::string_view more = to_blank();
+            if (more.empty() || more == "and" || more.find('=') != more.npos) break;
+            end = at_;
+        }
+        at_ = end;
+        return value_.text.substr(begin, end - begin);
+    }
+    static bool are_numbers(std::string_view words) {
+        return words.find_first_not_of("0123456789.,:*-") == words.npos &&
+               words.find_first_of("0123456789") != words.npos;
     }
     // "name=a,array=b" would pass for any name that is a. Points are called "k=0", so that a first
     // value may have a key, and others the same one.
@@ -264,7 +316,9 @@ class BudgetParser {
         skip_blanks();
         if (at_ == value_.text.size()) return false;
         const std::size_t begin = at_;
-        if (read_word() != "and") value_.refuse(begin, "expected 'and' or the end here");
+        if (read_word() != "and")
+            value_.refuse(begin, "expected 'and' or the end here",
+                          "join conditions with `and`; quote a value like \"i == 0\"");
         return true;
     }
 
@@ -299,9 +353,10 @@ bool matches(std::string_view pattern, std::string_view text) {
 bool allows(const BudgetCondition& condition, const Value& value, std::string& text) {
     if (const auto* number = std::get_if<std::int64_t>(&value); number && condition.numbers)
         return condition.numbers->contains(static_cast<std::uint64_t>(*number));
-    if (text.empty()) text = text_of(value);
-    return std::any_of(condition.words.begin(), condition.words.end(),
-                       [&](const std::string& word) { return matches(word, text); });
+    if (text.empty()) text = without_blanks(text_of(value));
+    return std::ranges::any_of(condition.words, [&](const std::string& word) {
+        return condition.is_quoted ? word == text : matches(word, text);
+    });
 }
 
 bool is_kept(Relation relation, double value, double limit) {
@@ -369,6 +424,7 @@ BudgetJudge::BudgetJudge(std::vector<Budget> budgets, ResultSink* next)
         report_.cases.emplace_back(budget.text,
                                    std::clamp<std::size_t>(kept_each, 1, most_kept_findings));
         seen_.emplace_back(budget.conditions.size());
+        lines_.emplace_back();
         has_point_.push_back(false);
         asks_.emplace_back();
         for (const BudgetCondition& condition : budget.conditions) {
@@ -392,6 +448,7 @@ void BudgetJudge::hand_on(Work work) {
 
 void BudgetJudge::begin(const ResultHead& head) {
     facts_ = values_of(head.sweep);
+    if (head.sweep.pattern == "formula") formulas_file_ = head.sweep.file;
     facts_.emplace_back("machine", head.machine.name);
     if (head.device) facts_.emplace_back("device", head.device->name);
     hand_on([&](ResultSink& next) { next.begin(head); });
@@ -404,6 +461,7 @@ void BudgetJudge::point(const Point& point) {
             names_.push_back(name);
     if (GatePlace place = place_of(point); !place.file.empty())
         places_.emplace(point.name, std::move(place));
+    has_instructions_ |= !point.instructions.empty();
     judge_all(point, nullptr);
     for (const InstructionResult& one : point.instructions) judge_all(point, &one);
     hand_on([&](ResultSink& next) { next.point(point); });
@@ -419,9 +477,43 @@ void BudgetJudge::judge_all(const Point& point, const InstructionResult* instruc
     if (std::ranges::none_of(budgets_, concerns)) return;
     look_up_facts(point, instruction);
     for (std::size_t i = 0; i < budgets_.size(); ++i)
-        if (concerns(budgets_[i]) && holds_at(i))
-            for (const BudgetTerm& term : budgets_[i].terms)
-                judge(budgets_[i], term, point, instruction, report_.cases[i]);
+        if (concerns(budgets_[i]) && holds_at(i)) judge_point(i, point, instruction);
+}
+
+void BudgetJudge::judge_point(std::size_t budget, const Point& point,
+                              const InstructionResult* instruction) {
+    const auto judge_into = [&](GateCase& found) {
+        for (const BudgetTerm& term : budgets_[budget].terms)
+            judge(budgets_[budget], term, point, instruction, found);
+    };
+    const Value* kernel = instruction ? nullptr : find_value(point.parameters, "kernel");
+    const Value* line = find_value(point.parameters, "line");
+    const bool is_whole =
+        line ? text_of(*line) == "all" : find_value(point.parameters, verdict_parameter) != nullptr;
+    if (kernel && is_whole) {
+        KernelCase& one = kernels_.emplace_back(
+            KernelCase{budget, text_of(*kernel), GateCase({}, budgets_[budget].terms.size())});
+        return judge_into(one.found);
+    }
+    GateCase& found = report_.cases[budget];
+    const std::uint64_t broken = found.count(Kind::broken);
+    const std::uint64_t held = found.held();
+    judge_into(found);
+    const bool is_broken = found.count(Kind::broken) > broken;
+    if (kernel && line && (is_broken || found.held() > held))
+        lines_[budget][text_of(*kernel)] |= is_broken;
+}
+
+// A kernel counts where none of its lines was judged, and where it alone breaks the budget.
+void BudgetJudge::add_kernels() {
+    for (const KernelCase& kernel : kernels_) {
+        const auto line = lines_[kernel.budget].find(kernel.kernel);
+        const bool has_line = line != lines_[kernel.budget].end();
+        if (has_line && (line->second || kernel.found.count(Kind::broken) == 0)) continue;
+        GateCase& all = report_.cases[kernel.budget];
+        for (std::uint64_t k = 0; k < kernel.found.held(); ++k) all.hold();
+        for (GateFinding& finding : kernel.found.findings()) all.add(std::move(finding));
+    }
 }
 
 void BudgetJudge::finish(const ResultTail& tail) {
@@ -464,10 +556,10 @@ bool BudgetJudge::holds_at(std::size_t budget) {
         seen.is_kept |= is_kept;
         holds &= is_kept;
         if (seen.is_kept || seen.has_more || !fact.value) continue;
-        if (fact.text.empty()) fact.text = text_of(*fact.value);
-        if (std::ranges::find(seen.values, fact.text) != seen.values.end()) continue;
+        std::string value = text_of(*fact.value);
+        if (std::ranges::find(seen.values, value) != seen.values.end()) continue;
         if (seen.values.size() < most_values)
-            seen.values.push_back(fact.text);
+            seen.values.push_back(std::move(value));
         else
             seen.has_more = true;
     }
@@ -477,9 +569,16 @@ bool BudgetJudge::holds_at(std::size_t budget) {
 
 std::string BudgetJudge::unknown_fact(const std::string& name) const {
     std::vector<std::string_view> known(names_.begin(), names_.end());
-    for (const auto& [fact, value] : facts_) known.push_back(fact);
     known.push_back("name");
-    return unknown_word("parameter", name, known);
+    if (has_instructions_)
+        known.insert(known.end(), facts_of_instructions.begin(), facts_of_instructions.end());
+    std::vector<std::string_view> all = known;
+    for (const auto& [fact, value] : facts_) all.push_back(fact);
+    std::string text = unknown_word("parameter", name, all);
+    if (nearest(name, all)) return text;
+    NameList list(12);
+    for (const std::string_view one : known) list.add(shown(one));
+    return fmt::format("unknown parameter '{}': points have {}", shown(name), list.text());
 }
 
 // Why a budget was held against nothing.
@@ -492,7 +591,8 @@ std::string BudgetJudge::why_nowhere(std::size_t budget) const {
         if (seen.values.empty()) return unknown_fact(name);
         std::string values;
         for (const std::string& value : seen.values)
-            values += fmt::format("{}{}", values.empty() ? "" : ", ", shown(value));
+            values += fmt::format("{0}{1}{2}{1}", values.empty() ? "" : ", ",
+                                  value.find(',') == value.npos ? "" : "\"", shown(value));
         return fmt::format("no point has {}={}: there {} {}{}", name,
                            shown(fmt::format("{}", fmt::join(conditions[k].words, ","))),
                            seen.values.size() == 1 ? "is" : "are", values,
@@ -511,14 +611,43 @@ struct Side {
     const Readings* readings;
     std::string_view name;
 };
-Side side_of(const Budget& budget, Counter counter, const Point& point,
+// Of all accesses of a point or an instruction; absent where not all of them have both numbers.
+Reading whole_excess(const Readings& readings) {
+    double sectors = 0;
+    double ideal = 0;
+    for (const AccessKind kind : access_kinds) {
+        const Reading& all = readings[access_counter(kind, AccessField::sectors)];
+        const Reading& least = readings[access_counter(kind, AccessField::ideal_sectors)];
+        if (!is_present(all) || (is_number(all) && number_in(all) == 0)) continue;
+        if (!is_number(all) || !is_number(least)) return is_number(all) ? least : all;
+        sectors += number_in(all);
+        ideal += number_in(least);
+    }
+    if (!(ideal > 0)) return {};
+    return std::max(sectors - ideal, 0.0) / ideal;
+}
+
+Reading reading_of(const BudgetTerm& term, const Readings& readings) {
+    return term.is_of_all ? whole_excess(readings) : readings[term.counter];
+}
+
+// `coalprof run` knows a kernel's excess without its ideal sectors.
+Reading excess_of_kernel(const Point& point) {
+    const Value* excess = find_value(point.parameters, excess_word);
+    if (!excess || !find_value(point.parameters, verdict_parameter)) return {};
+    if (const auto* number = std::get_if<double>(excess)) return *number;
+    if (const auto* number = std::get_if<std::int64_t>(excess)) return static_cast<double>(*number);
+    return {};
+}
+
+Side side_of(const Budget& budget, const BudgetTerm& term, const Point& point,
              const InstructionResult* instruction) {
     static const Readings nothing;
     if (instruction)
         return budget.side == BudgetSide::measured ? Side{&nothing, "measured"}
                                                    : Side{&instruction->predicted, "predicted"};
     if (budget.side != BudgetSide::predicted && point.measured &&
-        (budget.side == BudgetSide::measured || is_number((*point.measured)[counter])))
+        (budget.side == BudgetSide::measured || is_number(reading_of(term, *point.measured))))
         return {&*point.measured, "measured"};
     if (budget.side == BudgetSide::measured) return {&nothing, "predicted"};
     return {&point.predicted, "predicted"};
@@ -534,8 +663,14 @@ std::string name_of_instruction(const InstructionResult& one) {
 
 void BudgetJudge::judge(const Budget& budget, const BudgetTerm& term, const Point& point,
                         const InstructionResult* instruction, GateCase& found) const {
-    const Side side = side_of(budget, term.counter, point, instruction);
-    const Reading& reading = (*side.readings)[term.counter];
+    Side side = side_of(budget, term, point, instruction);
+    Reading reading = reading_of(term, *side.readings);
+    if (term.is_of_all && !instruction && budget.side != BudgetSide::predicted)
+        if (const Reading excess = excess_of_kernel(point); is_number(excess)) {
+            reading = excess;
+            side.name = "measured";
+        }
+    const std::string_view key = term.is_of_all ? excess_word : key_of(term.counter);
     const Reading base = term.base ? (*side.readings)[*term.base] : Reading{std::uint64_t{1}};
     const bool has_numbers = is_number(reading) && is_number(base);
     const double value = has_numbers ? number_in(reading) : 0;
@@ -549,31 +684,41 @@ void BudgetJudge::judge(const Budget& budget, const BudgetTerm& term, const Poin
         .kind = Kind::missing,
         .point = point.name + (instruction ? name_of_instruction(*instruction) : std::string()),
         .side = side.name,
-        .counter = term.counter,
+        .counter = key,
         .before = limit,
-        .place = place_of(point)};
+        .place = place_of_finding(point)};
     if (const Value* kernel = find_value(point.parameters, "kernel"))
         finding.kernel = text_of(*kernel);
     if (!has_numbers) {
         // A counter without a reading does not concern the point, unless a measurement was asked
         // for, or the point failed.
         const Reading& lacked = is_number(reading) ? base : reading;
-        const Counter counter = is_number(reading) ? *term.base : term.counter;
         const auto* none = std::get_if<Unavailable>(&lacked);
         const bool was_asked = budget.side == BudgetSide::measured && !point.measured;
         if (!none && !was_asked && point.failure.empty()) return;
-        finding.text = fmt::format("{} is not there: {}", key_of(counter),
-                                   !point.failure.empty() ? printable(point.failure)
-                                   : none                 ? printable(none->reason)
-                                                          : "nothing was measured");
+        finding.text =
+            fmt::format("{} is not there: {}", is_number(reading) ? key_of(*term.base) : key,
+                        !point.failure.empty() ? printable(point.failure)
+                        : none                 ? printable(none->reason)
+                                               : "nothing was measured");
         return found.add(std::move(finding));
     }
     finding.kind = Kind::broken;
     finding.now = value;
     finding.weight = weight;
-    finding.text = fmt::format("{} is {}, {}", key_of(term.counter),
-                               value_text(term.counter, value), side.name);
+    finding.text = fmt::format("{} is {}, {}", key, value_text(term.counter, value), side.name);
     found.add(std::move(finding));
+}
+
+// Of a line of source, or of a formula of a saved set.
+GatePlace BudgetJudge::place_of_finding(const Point& point) const {
+    GatePlace place = place_of(point);
+    const Value* formula = find_value(point.parameters, "formula");
+    if (!place.file.empty() || !formula || formulas_file_.empty() || formulas_file_ == "-")
+        return place;
+    if (!formula_lines_) formula_lines_ = lines_of_formulas(formulas_file_);
+    const auto line = formula_lines_->find(text_of(*formula));
+    return {formulas_file_, line == formula_lines_->end() ? 0 : line->second};
 }
 
 // The cause of a line, or the worst one of a kernel.
@@ -595,6 +740,7 @@ void BudgetJudge::explain(GateFinding& finding) const {
 }
 
 GateReport BudgetJudge::report() && {
+    add_kernels();
     for (std::size_t i = 0; i < budgets_.size(); ++i)
         if (GateCase& one = report_.cases[i];
             one.held() == 0 && one.count(Kind::broken) == 0 && one.count(Kind::missing) == 0)

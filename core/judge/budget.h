@@ -26,13 +26,15 @@ enum class BudgetSide : std::uint8_t { best, predicted, measured };  // best: me
 // `array` or `index` it holds for single instructions of a point.
 struct BudgetCondition {
     std::string name;                   // "stride", "dlcm", "pattern", "name"
-    std::vector<std::string> words;     // with * for any text
+    std::vector<std::string> words;     // with * for any text; blanks do not count
+    bool is_quoted = false;             // * is itself
     std::optional<Range> numbers = {};  // where the words are a range
 };
 
 // A counter that is held against the limit, or so many times another one.
 struct BudgetTerm {
     Counter counter = Counter::load_requests;
+    bool is_of_all = false;  // "excess": of all accesses together, not of one operation
     std::optional<Counter> base = std::nullopt;
 };
 
@@ -41,7 +43,7 @@ struct Budget {
     std::string text;  // as it was typed
     BudgetSide side = BudgetSide::best;
     std::string word = {};               // of the counter, as it was typed
-    std::vector<BudgetTerm> terms = {};  // several: "excess", of each operation that there is
+    std::vector<BudgetTerm> terms = {};  // several: "sectors", of each operation that there is
     Relation relation = Relation::at_most;
     double limit = 0;
     std::vector<BudgetCondition> conditions = {};
@@ -80,7 +82,7 @@ class BudgetJudge : public ResultSink {
         std::string name;
         const Value* value = nullptr;  // of the point that is judged
         const Value* other = nullptr;  // that serves as well
-        std::string text = {};         // of the value; empty: not yet made
+        std::string text = {};         // of the value, without blanks; empty: not yet made
     };
     void look_up_facts(const Point& point, const InstructionResult* instruction);
     bool holds_at(std::size_t budget);
@@ -88,8 +90,18 @@ class BudgetJudge : public ResultSink {
     void explain(GateFinding& finding) const;
     std::string why_nowhere(std::size_t budget) const;
     std::string unknown_fact(const std::string& name) const;
+    void judge_point(std::size_t budget, const Point& point, const InstructionResult* instruction);
     void judge(const Budget& budget, const BudgetTerm& term, const Point& point,
                const InstructionResult* instruction, GateCase& found) const;
+    GatePlace place_of_finding(const Point& point) const;
+    void add_kernels();
+
+    // A kernel and its lines are one place: which of them counts is known at the end.
+    struct KernelCase {
+        std::size_t budget;
+        std::string kernel;
+        GateCase found;
+    };
 
     std::vector<Budget> budgets_;
     ResultSink* next_;
@@ -99,8 +111,13 @@ class BudgetJudge : public ResultSink {
     Value name_;                                  // of the point that is judged
     NamedValues of_instruction_;                  // of that which is judged
     std::vector<std::vector<Seen>> seen_;         // of each budget's conditions
-    std::vector<bool> has_point_;              // for each budget: that fulfils all its conditions
-    std::vector<std::string> names_;           // of parameters that points had
+    std::vector<bool> has_point_;     // for each budget: that fulfils all its conditions
+    std::vector<std::string> names_;  // of parameters that points had
+    bool has_instructions_ = false;
+    std::vector<KernelCase> kernels_;
+    std::vector<std::map<std::string, bool>> lines_;  // of each budget by kernel: one is broken
+    std::string formulas_file_;                       // where the formulas of the result stand
+    mutable std::optional<std::map<std::string, std::uint64_t>> formula_lines_;
     std::map<std::string, GatePlace> places_;  // of lines, by the names of their points
     std::vector<LineFinding> causes_;          // of the result
     GateReport report_;

@@ -429,7 +429,7 @@ class Comparison::Impl {
         GateFinding finding{.kind = Kind::missing,
                             .point = point.name,
                             .side = side,
-                            .counter = counter,
+                            .counter = coalprof::key_of(counter),
                             .before = before,
                             .place = place_of(point)};
         if (const Value* kernel = find_value(point.parameters, "kernel"))

@@ -1,9 +1,6 @@
 #include "core/judge/gate.h"
 
 #include <algorithm>
-#include <charconv>
-
-#include "core/write/source_text.h"
 
 namespace coalprof {
 
@@ -19,19 +16,6 @@ std::string_view name_of(GateFinding::Kind kind) {
             return "better";
     }
     return "";
-}
-
-// Its line is named "faults.cu:51", its file beside it.
-GatePlace place_of(const Point& point) {
-    const Value* file = find_value(point.parameters, source_file_parameter);
-    const Value* line = find_value(point.parameters, "line");
-    if (!file || !line) return {};
-    const std::string place = text_of(*line);
-    GatePlace found{.file = text_of(*file)};
-    const std::size_t colon = place.rfind(':');
-    if (colon == place.npos) return {};
-    std::from_chars(place.data() + colon + 1, place.data() + place.size(), found.line);
-    return found;
 }
 
 bool GateCase::is_before(const Kept& a, const Kept& b) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/judge/place.h"
 #include "core/result/counter.h"
 #include "core/result/result.h"
 #include "core/text/error.h"
@@ -16,13 +17,6 @@ namespace coalprof {
 
 // At most so many findings of each case are kept, the worst ones; all are counted.
 inline constexpr std::size_t most_kept_findings = 1000;
-
-// Where in a program's source something is.
-struct GatePlace {
-    std::string file = {};  // as the compiler wrote it down; empty: nobody knows
-    std::uint64_t line = 0;
-};
-GatePlace place_of(const Point& point);
 
 struct GateFinding {
     enum class Kind : std::uint8_t {
@@ -33,8 +27,8 @@ struct GateFinding {
     };
     Kind kind = Kind::broken;
     std::string point = {};
-    std::string_view side = {};  // "predicted", "measured", "predicted and measured"
-    std::optional<Counter> counter = std::nullopt;
+    std::string_view side = {};     // "predicted", "measured", "predicted and measured"
+    std::string_view counter = {};  // its key; empty: none
     std::optional<double> before = std::nullopt;  // what it was; of a budget the limit
     std::optional<double> now = std::nullopt;
     double weight = 0;                // sorts: how many times worse, at least 1

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <functional>
 #include <map>
 
@@ -31,7 +30,7 @@ std::string lacked_everywhere(const GateReport& report, const GateCase& one) {
     const std::vector<GateFinding> findings = one.findings();
     const std::string& text = findings.front().text;
     const auto is_alike = [&](const GateFinding& finding) {
-        return finding.counter && finding.text == text;
+        return !finding.counter.empty() && finding.text == text;
     };
     return std::all_of(findings.begin(), findings.end(), is_alike) ? text : std::string();
 }
@@ -52,7 +51,7 @@ std::vector<GateFinding> joined_everywhere(const GateReport& report) {
     for (const GateCase& one : report.cases) {
         const std::string text = lacked_everywhere(report, one);
         if (text.empty()) continue;
-        const std::string_view key = key_of(*one.findings().front().counter);
+        const std::string_view key = one.findings().front().counter;
         const std::string reason = text.substr(std::min(key.size(), text.size()));
         auto known = std::ranges::find(all, reason, &Lacked::reason);
         if (known == all.end()) known = all.insert(known, {reason, {}});
@@ -201,18 +200,11 @@ std::string annotation_text(std::string_view text) {
     return escaped;
 }
 
-// Services know files by where they lie in the repository, which is the current folder there.
-std::string path_from_here(const std::string& file) {
-    std::error_code error;
-    const std::string here = std::filesystem::current_path(error).string() + '/';
-    return file.starts_with(here) ? file.substr(here.size()) : file;
-}
-
 // "file=app.cu,line=12,"
 std::string place_properties(const GatePlace& place) {
     if (place.file.empty()) return {};
     std::string file;
-    for (const char c : annotation_text(path_from_here(place.file)))
+    for (const char c : annotation_text(path_in_repository(place.file)))
         file += c == ':' ? "%3A" : c == ',' ? "%2C" : std::string(1, c);
     return fmt::format("file={},{}", file,
                        place.line > 0 ? fmt::format("line={},", place.line) : std::string());
@@ -311,7 +303,7 @@ Json tree_of_finding(const GateFinding& finding, bool is_of_check) {
         {"kind", is_of_check && finding.kind == Kind::broken ? "broken" : name_of(finding.kind)},
         {"point", finding.point.empty() ? Json(nullptr) : Json(finding.point)},
         {"side", finding.side.empty() ? Json(nullptr) : Json(finding.side)},
-        {"counter", finding.counter ? Json(key_of(*finding.counter)) : Json(nullptr)},
+        {"counter", finding.counter.empty() ? Json(nullptr) : Json(finding.counter)},
         {is_of_check ? "limit" : "before", number_or_null(finding.before)},
         {"now", number_or_null(finding.now)},
         {"text", finding.text}};
@@ -461,7 +453,7 @@ std::string gate_sarif(const GateReport& report) {
                                           {"level", level},
                                           {"message", {{"text", remark.text}}}});
             if (remark.place.file.empty()) continue;
-            Json place{{"artifactLocation", {{"uri", path_from_here(remark.place.file)}}}};
+            Json place{{"artifactLocation", {{"uri", path_in_repository(remark.place.file)}}}};
             if (remark.place.line > 0) place["region"] = {{"startLine", remark.place.line}};
             result["locations"] = Json::array({{{"physicalLocation", std::move(place)}}});
         }

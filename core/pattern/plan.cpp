@@ -27,12 +27,13 @@ struct TypeInfo {
     ElementType type;
     std::string_view name;
     std::uint32_t bytes;
-    std::string_view other_names;  // CUDA's and NumPy's, with a blank between them
+    // CUDA's and NumPy's, and vectors that only their width tells from this; with blanks between.
+    std::string_view other_names;
 };
 constexpr std::array<TypeInfo, 23> types{{
     {ElementType::u8, "u8", 1, "uchar uint8_t bool uint8"},
-    {ElementType::u16, "u16", 2, "ushort uint16_t uint16"},
-    {ElementType::u32, "u32", 4, "uint unsigned uint32_t uint32"},
+    {ElementType::u16, "u16", 2, "ushort uint16_t uint16 u8x2"},
+    {ElementType::u32, "u32", 4, "uint unsigned uint32_t uint32 u16x2"},
     {ElementType::u64, "u64", 8, "uint64_t size_t ulong ulonglong uint64"},
     {ElementType::s8, "s8", 1, "char schar int8_t int8"},
     {ElementType::s16, "s16", 2, "short int16_t int16"},
@@ -45,12 +46,12 @@ constexpr std::array<TypeInfo, 23> types{{
     {ElementType::u8x4, "u8x4", 4, "uchar4 char4"},
     {ElementType::f16x2, "f16x2", 4, "half2 __half2"},
     {ElementType::bf16x2, "bf16x2", 4, "__nv_bfloat162 nv_bfloat162"},
-    {ElementType::u32x2, "u32x2", 8, "uint2 int2"},
+    {ElementType::u32x2, "u32x2", 8, "uint2 int2 u8x8 u16x4 f16x4 bf16x4"},
     {ElementType::f32x2, "f32x2", 8, "float2 complex64"},
-    {ElementType::u32x4, "u32x4", 16, "uint4 int4"},
+    {ElementType::u32x4, "u32x4", 16, "uint4 int4 u8x16 u16x8 f16x8 bf16x8"},
     {ElementType::f32x4, "f32x4", 16, "float4"},
     {ElementType::f64x2, "f64x2", 16, "double2 complex128"},
-    {ElementType::u32x8, "u32x8", 32, ""},
+    {ElementType::u32x8, "u32x8", 32, "u8x32 u16x16 f16x16 bf16x16"},
     {ElementType::f32x8, "f32x8", 32, ""},
     {ElementType::f64x4, "f64x4", 32, "double4_32a"},
 }};

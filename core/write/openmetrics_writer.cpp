@@ -22,18 +22,24 @@ namespace coalprof {
 namespace {
 
 // Labels identify, values are what was measured: a label that changes from run to run begins a new
-// series each time. These parameters of points are measured.
+// series each time. These parameters of what `coalprof run` counted are measured.
 struct MeasuredParameter {
     std::string_view key;
     std::string_view help;
 };
 constexpr std::array measured_parameters{
     MeasuredParameter{"launches", "How often the program launched the kernel."},
-    MeasuredParameter{"counted", "Launches of the kernel that were counted."}};
+    MeasuredParameter{"counted", "Launches of the kernel that were counted."},
+    MeasuredParameter{"total_seconds", "Time of all launches of the kernel."},
+    MeasuredParameter{"time_percent", "Share of the program's time on the GPU."},
+    MeasuredParameter{"excess", "Sectors beyond the fewest that the accesses need, by those."},
+    MeasuredParameter{"cost_seconds", "Time that the excess costs the kernel."}};
 
+bool has_measured_parameters(const ResultHead& head) { return head.sweep.pattern == "run"; }
 bool is_measured(std::string_view key) {
-    return std::ranges::find(measured_parameters, key, &MeasuredParameter::key) !=
-           measured_parameters.end();
+    return key == "verdict" ||  // no number, and follows from the others
+           std::ranges::find(measured_parameters, key, &MeasuredParameter::key) !=
+               measured_parameters.end();
 }
 
 // Labels of samples besides the names of options and parameters.
@@ -134,10 +140,10 @@ class OpenMetricsWriter : public ResultSink {
         std::vector<std::string> keys;
         for (const auto& parameter : result.parameters) keys.push_back(parameter.key);
         std::vector<OriginColumn> columns = origin_columns(result.head, keys);
-        std::erase_if(columns, [](const OriginColumn& column) {
+        std::erase_if(columns, [&](const OriginColumn& column) {
             // The line's name is enough of its file.
             return column.key == "name" || column.key == source_file_parameter ||
-                   is_measured(column.key);
+                   (has_measured_parameters(result.head) && is_measured(column.key));
         });
         for (const OriginColumn& column : columns) all[label_name(column.key)] = column.same;
         labels.of_result = joined(all);
@@ -226,7 +232,8 @@ class OpenMetricsWriter : public ResultSink {
         for (std::size_t r = 0; r < results.size(); ++r) {
             const auto column = std::ranges::find(results[r].parameters, parameter.key,
                                                   &ResultColumns::Parameter::key);
-            if (column == results[r].parameters.end()) continue;
+            if (column == results[r].parameters.end() || !has_measured_parameters(results[r].head))
+                continue;
             for (std::size_t i = 0; i < column->values.size(); ++i) {
                 const double value = number_of(column->values[i]);
                 if (!std::isfinite(value)) continue;

@@ -194,7 +194,7 @@ class Compare(Files):
         with open(path, encoding="utf-8") as file:
             document = json.load(file)
         (point,) = document["points"]
-        kernel = {**point, "name": "scale grid=1", "parameters": {"kernel": "scale"}}
+        kernel = {**point, "name": "scale grid=1", "parameters": {"kernel": "scale", "verdict": "strided"}}
         line = {**point, "name": "app.cu:12 ld", "parameters": {"line": "app.cu:12", "kernel": "scale",
                                                                 "source_file": os.getcwd() + "/src/app, 1.cu"}}
         document["points"] = [kernel, line]
@@ -204,17 +204,45 @@ class Compare(Files):
 
     def test_annotations_stand_at_the_line_and_say_what_to_do(self):
         path = self.wasteful_run()
-        ran = harness.run("check", path, "--budget", "excess <= 5%", "--format", "github")
+        env = harness.environment(GITHUB_WORKSPACE=os.getcwd())
+        ran = harness.run("check", path, "--budget", "excess <= 5%", "--format", "github", env=env)
         errors = [line for line in ran.out_text.splitlines() if line.startswith("::error ")]
         (error,) = errors  # the kernel and its line break it for one cause
         self.assertTrue(error.startswith("::error file=src/app%2C 1.cu,line=12,title="), error)
         self.assertIn("Bring them together.", error)
-        ran = harness.run("check", path, "--budget", "excess <= 5% if line=app.cu:12", "--format", "sarif")
+        ran = harness.run("check", path, "--budget", "excess <= 5% if line=app.cu:12", "--format", "sarif", env=env)
         self.assertEqual(ran.code, harness.FINDING)
         (result,) = json.loads(ran.out)["runs"][0]["results"]
         place = result["locations"][0]["physicalLocation"]
         self.assertEqual((place["artifactLocation"]["uri"], place["region"]["startLine"]), ("src/app, 1.cu", 12))
         self.assertIn("Bring them together.", result["message"]["text"])
+
+    # GitHub places what it finds from the repository's root, whatever the compiler was called in.
+    def test_annotations_name_files_from_the_repository(self):
+        path = self.wasteful_run()
+        with open(path, encoding="utf-8") as file:
+            document = json.load(file)
+        root = os.path.realpath(self.folder)
+        os.makedirs(f"{root}/build/deep")
+        os.mkdir(f"{root}/.git")
+        for name, file in ((f"{root}/build/../src/k.cu", "src/k.cu"), ("../src/k.cu", "src/k.cu"), ("k.cu", "build/k.cu"),
+                           ("/elsewhere/x/../k.cu", "/elsewhere/k.cu")):
+            document["points"][1]["parameters"]["source_file"] = name
+            saved = self.save("other.json", document)
+            for env in ({}, {"GITHUB_WORKSPACE": root}):
+                with self.subTest(name, **env):
+                    ran = harness.run("check", saved, "--budget", "excess <= 5%", "--format", "github",
+                                      cwd=f"{root}/build", env=harness.environment(**env))
+                    self.assertIn(f"::error file={file},line=12,", ran.out_text)
+
+    def test_annotations_name_the_line_of_a_saved_formula(self):
+        with open(f"{self.folder}/set.json", "w", encoding="utf-8") as file:
+            file.write('{"formula": [\n  {"name": "near", "expr": "i"},\n  {"name": "far",\n   "expr": "i*8"}\n]}\n')
+        os.mkdir(f"{self.folder}/.git")
+        harness.run("formula", "--file", "set.json", "-o", "r.json", cwd=self.folder)
+        ran = harness.run("check", "r.json", "--budget", "excess <= 5%", "--format", "github", cwd=self.folder)
+        self.assertEqual(ran.code, harness.FINDING)
+        self.assertIn("::error file=set.json,line=3,", ran.out_text)
 
     def test_refuses_words_that_nothing_is_called_by(self):
         base = ("stride", "--range", "1..8", "--op", "load")

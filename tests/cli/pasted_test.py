@@ -112,6 +112,10 @@ class Pasted(Case):
     def test_says_how_fortran_is_written(self):
         for text in ("s += a(i,j)", "v(i,j) = u(i-1,j)", "a(i,j)"):
             self.assertIn("(i-1) + (j-1)*1024", self.refuse("formula", text).err_text)
+            self.assertIn("(0:513,0:513) it is", self.refuse("formula", text).err_text)
+        hint = self.refuse("formula", "p[i].x", "--struct", "type P\nreal :: x\nend type").err_text
+        self.assertIn("struct P { float", hint)
+        self.assertIn("real ::", hint)
         self.assertIn("int i = ", self.refuse("formula", "i = x+1; a[i]").err_text)
 
     def test_takes_numba_for_the_c_that_it_means(self):
@@ -147,6 +151,12 @@ class Pasted(Case):
         self.assertIn("no multiple of the width", ran.err_text)
         ran = self.refuse("formula", "y[i] = x[col[i]]", "--array", f"col=@{self.npy('c', [1, 5, 3])}")
         self.assertIn("reads element 3", ran.err_text)
+
+    def test_knows_vectors_by_their_width(self):
+        for name, sectors in (("u8x2", 2), ("u16x2", 4), ("f16x4", 8), ("u8x8", 8), ("f16x8", 16), ("bf16x8", 16), ("u8x16", 16)):
+            with self.subTest(name):
+                (point,) = self.run_ok("formula", f"load.{name}: a[i]", "--json").json["points"]
+                self.assertEqual(point["predicted"]["load_sectors_per_request"], sectors)
 
     def test_takes_32_bytes_from_10_0_on(self):
         wide = self.run_ok("formula", "load.f32x8: a[i]", "--machine", "b200", "--json").json

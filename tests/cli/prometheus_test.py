@@ -39,7 +39,10 @@ def dashboard():
 
 def kernels():
     with open(KERNELS, encoding="utf-8") as file:
-        return json.load(file)
+        result = json.load(file)
+    for point in result["points"]:
+        point["parameters"] |= {"total_seconds": 1e-3, "time_percent": 20, "excess": 0.5, "cost_seconds": 1e-4, "verdict": "strided"}
+    return result
 
 
 def later(result):
@@ -49,6 +52,9 @@ def later(result):
     for point in result["points"]:
         point["parameters"]["launches"] += 1
         point["parameters"]["counted"] += 1
+        for name in ("total_seconds", "time_percent", "excess", "cost_seconds"):
+            point["parameters"][name] *= 2
+        point["parameters"]["verdict"] = "wasteful"
         point["measured"]["duration_seconds"] *= 2
     return result
 
@@ -131,10 +137,16 @@ class Labels(Folder):
         self.assertEqual(set(before), set(after))
         changed = {metric for metric, labels in before if before[metric, labels] != after[metric, labels]}
         self.assertLessEqual({"coalprof_launches", "coalprof_counted", "coalprof_time_seconds",
-                              "coalprof_duration_seconds"}, changed)
+                              "coalprof_duration_seconds", "coalprof_total_seconds", "coalprof_time_percent",
+                              "coalprof_excess", "coalprof_cost_seconds"}, changed)
         for (metric, _), value in after.items():
             if metric == "coalprof_time_seconds":
                 self.assertEqual(value, 1795996800)  # date -ud 2026-11-30 +%s
+
+    def test_are_a_users_own_variables_of_such_names(self):
+        self.sweep("own.prom", "formula", "a[i*excess]", "--var", "excess=1..2")
+        self.assertEqual({dict(labels).get("excess") for metric, labels in self.samples("own.prom")
+                          if metric == "coalprof_load_sectors"}, {"1", "2"})
 
     def test_several_results_of_one_file_are_numbered(self):
         saved = [os.path.join(self.folder, name) for name in ("old.json", "new.json")]

@@ -55,6 +55,94 @@ TEST(Budget, has_every_condition_that_its_text_has) {
     EXPECT_TRUE(parse_budget("load_sectors <= 4").conditions.empty());
 }
 
+// Results have blanks where C has them, and commas that are no lists.
+TEST(Budget, has_conditions_on_values_with_blanks_and_commas) {
+    for (const auto& [condition, value, fits] :
+         {std::tuple{"index=i*1024+k", "i*1024 + k", true},
+          {"index=i*1024 + k", "i*1024 + k", true},
+          {"index=\"i*1024 + k\"", "i*1024 + k", true},
+          {"index='i*2'", "i*2", true},
+          {"index='i*2'", "i*1024 + 2", false},  // quoted: * is itself
+          {"index='a', 'i < 2'", "i < 2", false},
+          {"index='a','i < 2'", "i < 2", true},
+          {"index=i + k and index=*", "i+k", true},
+          {"index=\"scale<4, float>\"", "scale<4, float>", true}}) {
+        const std::string budget = fmt::format("load_sectors <= 4 if {}", condition);
+        if (condition == std::string_view("index='a', 'i < 2'")) {
+            EXPECT_THAT(budget_refusal(budget), HasSubstr("quoted"));
+            continue;
+        }
+        const auto report = report_of(budget, {point_with({{"array", "a"}, {"index", value}}, 4)});
+        EXPECT_EQ(report.cases.at(0).held(), fits ? 1u : 0u) << condition;
+    }
+    EXPECT_THAT(budget_refusal("load_sectors <= 4 if index='i"), HasSubstr("not closed"));
+    EXPECT_THAT(budget_refusal("load_sectors <= 4 if kernel=a b=c"), HasSubstr("expected 'and'"));
+}
+
+TEST(Budget, of_what_points_do_not_have_lists_what_they_have) {
+    const auto report = report_of("load_sectors <= 4 if instruction=2",
+                                  {point_with({{"stride", 2}, {"dlcm", "ca"}}, 4)});
+    const std::string text = report.cases.at(0).findings().at(0).text;
+    for (const char* name : {"'instruction'", "stride", "dlcm", "name"})
+        EXPECT_THAT(text, HasSubstr(name));
+}
+
+// Loads of 20 sectors where 10 do, stores of 10 that are 10: 50 % of all.
+TEST(Budget, of_the_excess_takes_all_accesses_together) {
+    Point point = point_with({}, 20);
+    point.predicted[Counter::load_ideal_sectors] = std::uint64_t{10};
+    point.predicted[Counter::store_sectors] = std::uint64_t{10};
+    EXPECT_EQ(report_of("excess <= 50%", {point}).cases.at(0).held(), 0u);  // stores: unknown
+    point.predicted[Counter::store_ideal_sectors] = std::uint64_t{10};
+    EXPECT_EQ(report_of("excess <= 50%", {point}).cases.at(0).held(), 1u);
+    const GateReport broken = report_of("excess < 50%", {point});
+    EXPECT_EQ(broken.cases.at(0).findings().at(0).now, 0.5);
+    EXPECT_EQ(broken.cases.at(0).findings().at(0).counter, "excess");
+}
+
+// As `coalprof run` writes it: kernels that it judged without or with their lines.
+Point kernel_row(const char* kernel, double excess) {
+    Point point = point_with({{"kernel", kernel}, {"excess", excess}, {"verdict", "word"}}, 0);
+    point.name = std::string(kernel) + " grid=1";
+    point.predicted.clear();
+    return point;
+}
+Point line_row(const char* kernel, std::uint64_t sectors) {
+    Point point = point_with({{"line", "app.cu:12"}, {"kernel", kernel}}, sectors);
+    point.name = "app.cu:12";
+    point.predicted[Counter::load_ideal_sectors] = std::uint64_t{10};
+    return point;
+}
+
+TEST(Budget, of_the_excess_knows_kernels_of_a_run_by_what_the_table_shows) {
+    const GateReport report =
+        report_of("excess <= 50%", {kernel_row("good", 0.25), kernel_row("bad", 7.0)});
+    EXPECT_EQ(report.cases.at(0).held(), 1u);
+    EXPECT_EQ(report.cases.at(0).findings().at(0).point, "bad grid=1");
+    EXPECT_EQ(report.cases.at(0).findings().at(0).side, "measured");
+    Point formula = kernel_row("typed", 0.25);  // excess is a variable of the user's own here
+    formula.parameters = {{"kernel", "typed"}, {"excess", 7}};
+    EXPECT_EQ(report_of("excess <= 50%", {formula}).count(Kind::broken), 0u);
+}
+
+TEST(Budget, counts_a_kernel_and_its_line_once) {
+    const auto judged = [](double excess, std::uint64_t sectors) {
+        const GateReport report =
+            report_of("excess <= 50%", {kernel_row("scale", excess), line_row("scale", sectors)});
+        const auto findings = report.cases.at(0).findings();
+        return fmt::format("{} kept, {} broken {}", report.cases.at(0).held(), findings.size(),
+                           findings.empty() ? "" : findings.front().point);
+    };
+    EXPECT_EQ(judged(0.1, 11), "1 kept, 0 broken ");
+    EXPECT_EQ(judged(7, 80), "0 kept, 1 broken app.cu:12");
+    EXPECT_EQ(judged(0.1, 80), "0 kept, 1 broken app.cu:12");
+    EXPECT_EQ(judged(7, 11), "1 kept, 1 broken scale grid=1");
+    Point all = line_row("scale", 80);  // as `coalprof kernel` writes it
+    all.parameters.front().second = "all";
+    EXPECT_EQ(report_of("excess <= 50%", {all, line_row("scale", 80)}).count(Kind::broken), 1u);
+    EXPECT_EQ(report_of("excess <= 50%", {all}).count(Kind::broken), 1u);
+}
+
 // A range is kept as it was typed, whatever it stands for.
 TEST(Budget, holds_no_values_of_its_ranges) {
     const Budget budget = parse_budget(
