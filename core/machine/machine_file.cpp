@@ -40,8 +40,9 @@ constexpr Ends bytes_per_second_there_are{1e9, 1e15};
 constexpr Ends l2_bytes_there_are{1024, 1e12};
 // As factors of what this program knows of such a GPU. Rates of one kind differ by a factor of 1.7
 // between GPUs that were measured (core/machine/chips), shares and powers by 1.4.
+constexpr double most_apart = 1000;
 Ends ends_of(const RateInfo& rate, const Rates& known) {
-    const double factor = rate.unit == "1" ? 10 : 1000;
+    const double factor = rate.unit == "1" ? 10 : most_apart;
     return {known.*rate.value / factor, known.*rate.value * factor};
 }
 
@@ -82,6 +83,14 @@ void take_rates(const ListDocument& list, Rates& rates) {
         const Value* kind = find_value(row.values, "kind");
         if (!kind || text_of(*kind) != machine_file_rate) continue;
         const std::string name = text_at(row.values, "name");
+        const auto sim =
+            std::ranges::find(all_sim_rates(), std::string_view(name), &SimRateInfo::key);
+        if (sim != all_sim_rates().end()) {
+            const double shipped = known_rates.sim.*sim->value;
+            rates.sim.*sim->value = number_at(row.values, "value", sim->key,
+                                              {shipped / most_apart, shipped * most_apart});
+            continue;
+        }
         const auto known = std::ranges::find(all_rates(), std::string_view(name), &RateInfo::key);
         if (known == all_rates().end()) continue;
         rates.*known->value =

@@ -140,6 +140,39 @@ std::span<const RateInfo> all_rates() {
     return rates;
 }
 
+std::span<const SimRateInfo> all_sim_rates() {
+    static constexpr std::array rates{
+        SimRateInfo{"sim_clock_hertz", &SimRates::clock_hertz},
+        SimRateInfo{"sim_start_seconds", &SimRates::start_seconds},
+        SimRateInfo{"sim_blocks_per_second", &SimRates::blocks_per_second},
+        SimRateInfo{"sim_read_requests_per_second", &SimRates::read_requests_per_second},
+        SimRateInfo{"sim_sectors_per_second", &SimRates::sectors_per_second},
+        SimRateInfo{"sim_write_requests_per_second", &SimRates::write_requests_per_second},
+        SimRateInfo{"sim_partial_writes_per_second", &SimRates::partial_writes_per_second},
+        SimRateInfo{"sim_reductions_per_second", &SimRates::reductions_per_second},
+        SimRateInfo{"sim_line_reductions_per_second", &SimRates::line_reductions_per_second},
+        SimRateInfo{"sim_dram_read_bytes_per_second", &SimRates::dram_read_bytes_per_second},
+        SimRateInfo{"sim_dram_write_bytes_per_second", &SimRates::dram_write_bytes_per_second},
+        SimRateInfo{"sim_block_latency", &SimRates::block_latency},
+        SimRateInfo{"sim_dependent_issue", &SimRates::dependent_issue},
+        SimRateInfo{"sim_l1_pass", &SimRates::l1_pass},
+        SimRateInfo{"sim_shared_pass", &SimRates::shared_pass},
+        SimRateInfo{"sim_shared_latency", &SimRates::shared_latency},
+        SimRateInfo{"sim_l1_latency", &SimRates::l1_latency},
+        SimRateInfo{"sim_l2_latency", &SimRates::l2_latency},
+        SimRateInfo{"sim_dram_latency", &SimRates::dram_latency},
+        SimRateInfo{"sim_crowd", &SimRates::crowd},
+        SimRateInfo{"sim_l1_queue", &SimRates::l1_queue},
+        SimRateInfo{"sim_l2_queue", &SimRates::l2_queue},
+        SimRateInfo{"sim_join_cycles", &SimRates::join_cycles},
+        SimRateInfo{"sim_least_request", &SimRates::least_request},
+        SimRateInfo{"sim_least_sector", &SimRates::least_sector},
+        SimRateInfo{"sim_l2_share", &SimRates::l2_share},
+        SimRateInfo{"sim_dirty_share", &SimRates::dirty_share},
+    };
+    return rates;
+}
+
 std::optional<Rates> rates_of(const Machine& machine) {
     if (machine.measured) return machine.measured->rates;
     if (!machine.board) return std::nullopt;

@@ -124,6 +124,13 @@ struct RateInfo {
 // All but the shares of L2, in the order of Rates.
 std::span<const RateInfo> all_rates();
 
+// A rate of the simulation, as machine files name it.
+struct SimRateInfo {
+    std::string_view key;
+    double SimRates::*value = nullptr;
+};
+std::span<const SimRateInfo> all_sim_rates();
+
 // Rates of the very GPU that a Machine stands for.
 struct MeasuredRates {
     std::string device;  // its name: what Board::name of the Machine points to

@@ -212,16 +212,9 @@ class BlockRecorder : public AccessSink {
         const LinesOfWarp lines(access);
         traces_.lines.insert(traces_.lines.end(), lines.begin(), lines.end());
         event.lines += lines.size();
-        event.passes = static_cast<std::uint16_t>(event.passes + passes_of_lines(access, lines));
+        event.passes = static_cast<std::uint16_t>(
+            event.passes + passes_of_lines(coalescer_, access, lines.size()));
         now_->lines += lines.size();
-    }
-    // Of L1: lines of a bank of tags wait for each other, and words of a bank of data.
-    std::uint64_t passes_of_lines(const WarpAccess& access, const LinesOfWarp& lines) const {
-        if (!is_load_or_store(access.kind)) return lines.size();
-        const GlobalCounts counts = coalescer_.count(access);
-        const std::uint64_t tags =
-            counts.tag_doubts == 0 ? counts.tag_wavefronts : (lines.size() + 3) / 4;
-        return std::max(tags, counts.data_doubts == 0 ? counts.data_wavefronts : lines.size());
     }
     // ptxas makes one load of neighbours that lie in 16 bytes: what a further one adds to it.
     std::uint64_t passes_of_load(const WarpAccess& access) {

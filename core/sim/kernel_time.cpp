@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/count/occupancy.h"
 #include "core/machine/rates.h"
@@ -25,21 +26,6 @@ BlockPlaces places_of(const Code& code, const KernelLaunch& launch, const Machin
     for (const L1Split& split : machine.rules->l1.splits)
         if (split.shared_kib * std::uint64_t{1024} >= shared) return {resident, split.l1_kib};
     return {resident, found.l1_kib};
-}
-
-// Those of one multiprocessor, from the middle of the launch: the first ones where there are few.
-std::vector<std::uint64_t> traced_blocks(const KernelLaunch& launch, std::uint32_t multiprocessors,
-                                         std::uint32_t resident) {
-    const std::uint64_t blocks = launch.blocks();
-    const std::uint64_t all = (blocks + multiprocessors - 1) / multiprocessors;
-    const std::uint64_t count = std::min<std::uint64_t>(all, 3 * std::uint64_t{resident});
-    const std::uint64_t first = (all - count) / 2;
-    const std::uint64_t which = all > count ? multiprocessors / 3 : 0;
-    std::vector<std::uint64_t> traced;
-    for (std::uint64_t i = 0; i < count; ++i)
-        if (const std::uint64_t one = (first + i) * multiprocessors + which; one < blocks)
-            traced.push_back(one);
-    return traced;
 }
 
 MultiprocessorRates rates_of_one(const LaunchModel& model, const SimRates& rates) {
@@ -141,7 +127,9 @@ double cycles_of_all(const LaunchModel& model, SimResult& simulated) {
     if (all <= count || simulated.ends.size() < 3 * resident) return cycles;
     const double pace = (simulated.ends[2 * resident - 1] - simulated.ends[resident - 1]) /
                         static_cast<double>(resident) / model.traces.kept_share;
-    return cycles + (all - count) * pace;
+    // Stores of the first blocks may still wait for device memory.
+    const double written = simulated.busy[static_cast<std::size_t>(SimUnit::dram)] * all / count;
+    return std::max(cycles + (all - count) * pace, written);
 }
 
 // Until the longest block ends, which starts when its turn comes and in the end runs alone.
@@ -210,13 +198,28 @@ constexpr std::array<Hold, limit_count> times{{{0.78, 1.25},  // start
 
 }  // namespace
 
-Estimates estimates_of(const SimulatedLaunch& launch, const Machine& machine, Readings& readings) {
-    const Rates rates = *rates_of(machine);
-    const SimulatedTime& time = launch.time;
+std::vector<std::uint64_t> traced_blocks(std::uint64_t blocks, std::uint32_t multiprocessors,
+                                         std::uint32_t resident) {
+    const std::uint64_t all = (blocks + multiprocessors - 1) / multiprocessors;
+    const std::uint64_t count = std::min<std::uint64_t>(all, 3 * std::uint64_t{resident});
+    const std::uint64_t first = (all - count) / 2;
+    const std::uint64_t which = all > count ? multiprocessors / 3 : 0;
+    std::vector<std::uint64_t> traced;
+    for (std::uint64_t i = 0; i < count; ++i)
+        if (const std::uint64_t one = (first + i) * multiprocessors + which; one < blocks)
+            traced.push_back(one);
+    return traced;
+}
+
+Estimates estimates_from(const SimulatedTime& time, double sampled, const Rates& rates,
+                         Readings& readings, bool is_plan) {
     Estimates estimates;
     // Blocks drawn from the whole launch share less than neighbours do.
-    const double sampled = launch.model.totals.sampled > 1 ? 4 : 1;
+    const double widened = sampled > 1 ? 4 : 1;
     const auto set = [&](Counter counter, double value, Hold hold, double doubt, double beside) {
+        const bool is_there = is_present(std::as_const(readings)[counter]);
+        const bool is_wanted = counter == Counter::duration_seconds || !is_plan || is_there;
+        if (!is_wanted || is_number(readings[counter])) return;
         if (info(counter).is_integer)
             readings[counter] = static_cast<std::uint64_t>(std::llround(value));
         else
@@ -233,19 +236,27 @@ Estimates estimates_of(const SimulatedLaunch& launch, const Machine& machine, Re
     set(Counter::l2_write_sectors, time.l2_write_sectors, write_sectors, doubt, 0);
     // What other work leaves in L2 is read and written beside the launch.
     constexpr double other_work = 96 << 10;
-    set(Counter::dram_read_bytes, time.dram_read_bytes, dram_reads, doubt * sampled, other_work);
-    set(Counter::dram_write_bytes, time.dram_write_bytes, dram_writes, doubt * sampled,
+    set(Counter::dram_read_bytes, time.dram_read_bytes, dram_reads, doubt * widened, other_work);
+    set(Counter::dram_write_bytes, time.dram_write_bytes, dram_writes, doubt * widened,
         time.dirty_bytes);
+    // Another host starts launches sooner or later.
+    const double start =
+        is_plan && rates.starts ? rates.starts->most_seconds - rates.starts->least_seconds : 0;
     set(Counter::duration_seconds, time.seconds,
-        times[static_cast<std::size_t>(time.limits.front())], rates.doubt, 0);
+        times[static_cast<std::size_t>(time.limits.front())], rates.doubt, start);
     estimates.limits = time.limits;
     return estimates;
 }
 
+Estimates estimates_of(const SimulatedLaunch& launch, const Machine& machine, Readings& readings) {
+    return estimates_from(launch.time, launch.model.totals.sampled, *rates_of(machine), readings);
+}
+
 SimulatedTime time_of(LaunchModel& model, const SimRates& rates) {
-    const L2Sizes sizes{
-        .bytes = rates.l2_share * static_cast<double>(model.l2_bytes),
-        .most_dirty_bytes = rates.dirty_share * static_cast<double>(model.l2_bytes)};
+    const L2Sizes sizes{.bytes = rates.l2_share * static_cast<double>(model.l2_bytes),
+                        .most_dirty_bytes = rates.dirty_share * static_cast<double>(model.l2_bytes),
+                        .fetch_bytes = model.fetch_bytes,
+                        .is_warm = model.is_warm};
     L2Traffic l2 = replay_l2(model.l2, sizes, model.kinds.size());
     mend(l2, model.mended);
     SimulatedTime time;
@@ -265,8 +276,8 @@ SimulatedTime time_of(LaunchModel& model, const SimRates& rates) {
     for (std::size_t i = 0; i < sim_units; ++i)
         time.busy_seconds[i] = simulated.busy[i] * scale / rates.clock_hertz;
     const double last = longest_cycles(model, rates, traffic, cycles);
-    time.seconds = rates.start_seconds + std::max(std::max(cycles, last) / rates.clock_hertz, line);
-    set_limits(time, rates.start_seconds, line,
+    time.seconds = model.start_seconds + std::max(std::max(cycles, last) / rates.clock_hertz, line);
+    set_limits(time, model.start_seconds, line,
                atomics >= stores ? Limit::atomics : Limit::same_line);
     return time;
 }
@@ -286,7 +297,7 @@ std::optional<SimulatedLaunch> simulate_launch(const Code& code, const KernelLau
     LaunchModel& model = all.model;
     model.multiprocessors = machine.board->multiprocessors;
     model.l2_bytes = machine.board->l2_bytes.value_or(0);
-    model.traced_blocks = traced_blocks(launch, model.multiprocessors, places.resident);
+    model.traced_blocks = traced_blocks(launch.blocks(), model.multiprocessors, places.resident);
     model.traces = trace_blocks(code, launch, memory, machine, model.traced_blocks);
     model.l2 = stream.sample();
     constexpr double much_longer = 2;
@@ -296,7 +307,7 @@ std::optional<SimulatedLaunch> simulate_launch(const Code& code, const KernelLau
     model.blocks = launch.blocks();
     model.resident_blocks = places.resident;
     model.l1_kib = places.l1_kib;
-    model.registers = registers_of(code);
+    model.start_seconds = rates->sim.start_seconds;
     for (const PtxSite& site : code.sites) model.kinds.push_back(site.kind);
     all.time = time_of(model, rates->sim);
     return all;

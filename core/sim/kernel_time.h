@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/machine/machine.h"
+#include "core/machine/rates.h"
 #include "core/machine/sim_rates.h"
 #include "core/result/reading.h"
 #include "core/result/result.h"
@@ -45,7 +46,9 @@ struct LaunchModel {
     std::uint32_t l1_kib = 0;
     std::uint32_t multiprocessors = 1;
     std::uint64_t l2_bytes = 0;
-    std::uint32_t registers = 0;           // of a thread
+    std::uint32_t fetch_bytes = 64;        // at once from device memory
+    bool is_warm = false;                  // L2 holds what the same launch left there
+    double start_seconds = 0;              // of an empty launch
     std::vector<AccessKind> kinds;         // by site
     std::vector<MendedShare> mended = {};  // by site; empty: nothing is
 };
@@ -61,6 +64,14 @@ struct SimulatedTime {
     std::array<double, sim_units> busy_seconds{};
 };
 SimulatedTime time_of(LaunchModel& model, const SimRates& rates);
+
+// Blocks of one multiprocessor from the middle of the launch, some of which follow others: the
+// first ones where there are few.
+std::vector<std::uint64_t> traced_blocks(std::uint64_t blocks, std::uint32_t multiprocessors,
+                                         std::uint32_t resident);
+// Adds what `readings` lack, with its interval; of a plan what they say that they lack.
+Estimates estimates_from(const SimulatedTime& time, double sampled, const Rates& rates,
+                         Readings& readings, bool is_plan = false);
 
 // How many blocks run at once on the whole GPU.
 std::uint64_t blocks_at_once(const Code& code, const KernelLaunch& launch, const Machine& machine);

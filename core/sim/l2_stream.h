@@ -37,10 +37,19 @@ struct L2Sample {
 class L2Stream {
  public:
     // `blocks_at_once`: that run side by side on the whole GPU; `sites`: of the code.
-    L2Stream(const KernelLaunch& launch, std::uint64_t blocks_at_once, std::size_t sites);
+    L2Stream(const KernelLaunch& launch, std::uint64_t blocks_at_once, std::size_t sites,
+             std::size_t most_kept = 120'000);
     void resume(std::uint32_t warp) { warp_ = warp; }
     void take(std::uint32_t site, const WarpAccess& access, const Growth& growth,
               const BlockBox& box);
+    // The same for a warp's access number `sequence`.
+    void take_at(std::uint32_t sequence, std::uint32_t site, const WarpAccess& access,
+                 const Growth& growth, const BlockBox& box);
+    // Blocks from here on are left out, and none before.
+    void cut(std::uint64_t blocks) {
+        block_limit_ = blocks;
+        is_cut_ = blocks < blocks_;
+    }
     void begin_box();
     void keep();
     void drop();
@@ -53,7 +62,6 @@ class L2Stream {
     std::uint64_t most_stores() const { return most_of(stores_); }
 
  private:
-    static constexpr std::size_t most_kept = 120'000;
     bool is_sampled(std::uint64_t line) const;
     std::uint64_t block_of(const L2Access& one) const {
         return (one.order >> 48) * blocks_at_once_ + (one.order & 0xFFFF'FFFF);
@@ -65,6 +73,7 @@ class L2Stream {
     void thin();
 
     KernelLaunch launch_;
+    std::size_t most_kept_;
     std::uint64_t blocks_;
     std::uint64_t blocks_at_once_;
     std::uint64_t block_limit_ = ~std::uint64_t{0};
@@ -94,6 +103,7 @@ struct L2Sizes {
     double bytes = 0;
     double most_dirty_bytes = 0;
     std::uint32_t fetch_bytes = 64;
+    bool is_warm = false;  // the same launch came before
 };
 L2Traffic replay_l2(L2Sample& sample, const L2Sizes& sizes, std::size_t sites);
 

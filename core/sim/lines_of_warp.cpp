@@ -47,4 +47,14 @@ void LinesOfWarp::touch(std::uint64_t address, std::uint32_t bytes) {
     }
 }
 
+std::uint64_t passes_of_lines(const Coalescer& coalescer, const WarpAccess& access,
+                              std::uint32_t lines) {
+    if (!is_load_or_store(access.kind)) return lines;
+    const GlobalCounts counts = coalescer.count(access);
+    const std::uint64_t tags =
+        counts.tag_doubts == 0 ? counts.tag_wavefronts : (lines + std::uint64_t{3}) / 4;
+    return std::max<std::uint64_t>(
+        tags, counts.data_doubts == 0 ? counts.data_wavefronts : std::uint64_t{lines});
+}
+
 }  // namespace coalprof

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "core/access/warp_access.h"
+#include "core/count/coalescer.h"
 
 namespace coalprof {
 
@@ -30,5 +31,9 @@ class LinesOfWarp {
     std::array<std::uint8_t, 8 * warp_lanes> bytes_{};  // by line and sector; 32 and more: whole
     std::uint32_t count_ = 0;
 };
+
+// Through L1: lines of a bank of tags wait for each other, and words of a bank of data.
+std::uint64_t passes_of_lines(const Coalescer& coalescer, const WarpAccess& access,
+                              std::uint32_t lines);
 
 }  // namespace coalprof

@@ -11,7 +11,7 @@
 #include "core/runtime/parallel.h"
 #include "core/traffic/alike_stores.h"
 #include "core/traffic/gathering.h"
-#include "core/traffic/issued.h"
+#include "core/sim/issued.h"
 #include "core/traffic/line_hash.h"
 #include "core/traffic/sector_cache.h"
 #include "core/traffic/store_merge.h"

@@ -6,18 +6,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "core/machine/machine.h"
-#include "core/traffic/launch_order.h"
+#include "core/sim/launch_order.h"
 
 namespace coalprof {
-
-// One multiprocessor as a launch finds it.
-struct Multiprocessor {
-    std::uint64_t l1_bytes = 0;
-    std::uint32_t count = 1;            // of them on the GPU
-    std::uint32_t resident_blocks = 1;  // at a time on one of them
-    bool keeps_loads = true;            // loads allocate in L1
-};
 
 // Sums over the sample, of loads or of stores.
 struct ReplayedKind {

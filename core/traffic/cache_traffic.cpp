@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/count/load_path.h"
-#include "core/count/occupancy.h"
 #include "core/pattern/memory_settings.h"
 #include "core/traffic/odds.h"
 
@@ -294,31 +292,6 @@ CacheTraffic cache_traffic(const Readings& readings, const Replayed& replayed,
     traffic.l2_read_requests = std::min(traffic.l2_read_sectors,
                                         requests - joined_reads * loads.line_again - met_requests);
     return traffic;
-}
-
-Multiprocessor multiprocessor_of(const Machine& machine, const Plan& plan) {
-    const Rules& rules = *machine.rules;
-    Multiprocessor one{.count = machine.board ? std::max(machine.board->multiprocessors, 1u) : 1,
-                       .keeps_loads = !bypasses_l1(plan)};
-    KernelNeeds needs{.block = plan.program.block, .shared_bytes = shared_bytes_of(plan.program)};
-    if (plan.cache.carveout && needs.shared_bytes > 0)
-        needs.shared_percent = plan.cache.carveout->shared_percent;
-    const Occupancy fits = occupancy(rules, needs);
-    one.resident_blocks = std::max(1u, fits.active_blocks);
-    // Without a carveout the driver gives shared memory what the resident blocks need.
-    const std::uint32_t reserved_kib =
-        one.resident_blocks * rules.occupancy.shared_reserved_bytes / 1024;
-    const std::uint32_t most_kib = rules.l1.splits.back().shared_kib;
-    const std::uint32_t wanted_kib =
-        plan.cache.carveout ? most_kib * plan.cache.carveout->shared_percent / 100 : reserved_kib;
-    std::uint32_t l1_kib = rules.l1.splits.back().l1_kib;
-    for (const L1Split& split : rules.l1.splits)
-        if (split.shared_kib >= wanted_kib) {
-            l1_kib = split.l1_kib;
-            break;
-        }
-    one.l1_bytes = std::uint64_t{l1_kib} * 1024;
-    return one;
 }
 
 }  // namespace coalprof

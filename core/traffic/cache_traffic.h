@@ -32,7 +32,4 @@ struct Loading {
 CacheTraffic cache_traffic(const Readings& readings, const Replayed& replayed,
                            const LaunchOrder& order, const Loading& loading);
 
-// How the machine stands while it runs the plan.
-Multiprocessor multiprocessor_of(const Machine& machine, const Plan& plan);
-
 }  // namespace coalprof

@@ -6,9 +6,9 @@
 #include "core/count/bandwidth.h"
 #include "core/count/shared_memory.h"
 #include "core/pattern/memory_settings.h"
+#include "core/sim/issued.h"
 #include "core/traffic/duration.h"
 #include "core/traffic/gathering.h"
-#include "core/traffic/issued.h"
 
 namespace coalprof {
 namespace {
@@ -16,21 +16,6 @@ namespace {
 std::uint64_t fetch_bytes(const Machine& machine, const CachePolicy& cache) {
     return std::clamp<std::uint64_t>(l2_fill_bytes(*machine.rules, cache), reach_unit_bytes.front(),
                                      reach_unit_bytes.back());
-}
-
-// Registers of a thread of `per_thread` elements as the kernels would need them, about: what is
-// loaded is held until all of it has come, or to the next barrier, and each element has an address.
-// Compilers mostly keep to 32 and load in several turns (docs/measurements/instructions.txt), which
-// takes as long as waves of fewer blocks.
-std::uint32_t registers_of(const Plan& plan, std::uint32_t per_thread) {
-    std::uint32_t before_barrier = 0;
-    std::uint32_t after_barrier = 0;
-    for (const Instruction& one : plan.program.instructions)
-        if (one.kind == AccessKind::load)
-            (one.after_barrier ? after_barrier : before_barrier) +=
-                std::max(2u, one.width_bytes / 4);
-    const std::uint32_t loaded_words = std::max(before_barrier, after_barrier);
-    return std::clamp(14 + per_thread * (loaded_words + 2), 16u, 255u);
 }
 
 double load_turns(const Plan& plan) {
@@ -41,18 +26,6 @@ double load_turns(const Plan& plan) {
     const std::uint32_t registers =
         registers_of(plan, std::min(plan.shape.per_thread, measured_elements));
     return has_loads ? std::max(1.0, registers / kept_registers) : 1;
-}
-
-// Instructions with one formula have its words drawn once, whatever they load and store.
-double hashes_of_element(const Program& program) {
-    double sum = 0;
-    for (auto one = program.instructions.begin(); one != program.instructions.end(); ++one)
-        if (hashes_of(one->formula) > 0 &&
-            std::none_of(program.instructions.begin(), one, [&](const Instruction& other) {
-                return is_same(other.formula, one->formula);
-            }))
-            sum += hashes_of(one->formula);
-    return sum;
 }
 
 // Of all warps at each of their elements: those of which a lane loads.

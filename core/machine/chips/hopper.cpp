@@ -67,7 +67,7 @@ constexpr SimRates simulated() {
     sim.sectors_per_second = 2.2e11;          // natural
     sim.write_requests_per_second = 6.25e10;  // as below
     sim.partial_writes_per_second = 1.4e11;   // natural
-    sim.reductions_per_second = 3e11;         // as below
+    sim.reductions_per_second = 1.1e11;       // about as below
     sim.line_reductions_per_second = 5.25e8;  // natural
     sim.dram_read_bytes_per_second = 3.0e12;  // gelu4 and quantise_rows of tests/natural
     sim.dram_write_bytes_per_second = 2.75e12;
@@ -83,7 +83,7 @@ constexpr SimRates simulated() {
     sim.l2_queue = 450;                 // natural
     // docs/measurements/h100/joins.txt: all go together within 4 cycles, none after 40.
     sim.join_cycles = 34;
-    sim.least_request = 3;   // natural
+    sim.least_request = 2;   // natural
     sim.least_sector = 0.5;  // 64 bytes a cycle
     sim.l2_share = 0.65;     // natural, by DRAM traffic
     sim.dirty_share = 0.35;  // natural, by DRAM traffic: 8 to 25 MiB of 50

@@ -312,12 +312,14 @@ TEST_F(MachineFile, of_a_newer_version_keeps_what_is_known_of_the_rest) {
         R"({"schema":"coalprof/1","calibration":[
             {"kind":"rate","name":"blocks_per_second","value":1000000000,"unit":"1/s"},
             {"kind":"rate","name":"start_seconds","value":4e-6,"unit":"s","source":"h100"},
+            {"kind":"rate","name":"sim_least_request","value":4,"unit":"1"},
             {"kind":"rate","name":"a_rate_of_tomorrow","value":3,"unit":"1/s"},
             {"kind":"launch","name":"offset","value":-1}],
             "machine":"NVIDIA X","compute_capability":"99.0","multiprocessors":10,
             "peak_bytes_per_second":1e12,"l2_bytes":1048576})");
     const Rates rates = *rates_of(machine_named(path));
     EXPECT_EQ(rates.blocks_per_second, 1e9);
+    EXPECT_EQ(rates.sim.least_request, 4);
     EXPECT_EQ(rates.overlap, h200_rates().overlap);
     // What a flush adds to a start belongs to the rest.
     EXPECT_DOUBLE_EQ(rates.flushed_start_seconds - rates.start_seconds,

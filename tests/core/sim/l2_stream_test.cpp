@@ -48,5 +48,23 @@ TEST(L2Replay, reads_what_is_written_in_part_and_nothing_else) {
     EXPECT_GT(traffic_of(parts, mib / 4).read_bytes, 0.7 * mib);
 }
 
+// Blocks of both halves of the GPU store to neighbouring words.
+TEST(L2Replay, completes_a_sector_that_blocks_write_together) {
+    L2Sample sample;
+    sample.blocks = sample.blocks_of_launch = 2;
+    for (std::uint64_t line = 0; line < 8192; ++line)
+        for (const std::uint64_t block : {0, 1})
+            sample.accesses.push_back({.order = block,
+                                       .line = line,
+                                       .site = 0,
+                                       .kind = AccessKind::store,
+                                       .sectors = 0xF,
+                                       .whole = 0,
+                                       .bytes = 16});
+    const L2Traffic traffic = traffic_of(sample, mib / 4);
+    EXPECT_DOUBLE_EQ(traffic.read_bytes, 0);
+    EXPECT_DOUBLE_EQ(traffic.write_bytes, mib);
+}
+
 }  // namespace
 }  // namespace coalprof

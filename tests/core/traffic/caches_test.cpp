@@ -7,7 +7,7 @@
 #include "core/pattern/catalog.h"
 #include "core/traffic/block_replay.h"
 #include "core/traffic/cache_traffic.h"
-#include "core/traffic/launch_order.h"
+#include "core/sim/launch_order.h"
 #include "core/traffic/launches.h"
 #include "core/traffic/sector_cache.h"
 

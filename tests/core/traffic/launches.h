@@ -15,7 +15,7 @@
 #include "core/traffic/cache_traffic.h"
 #include "core/traffic/dram_traffic.h"
 #include "core/traffic/estimate.h"
-#include "core/traffic/launch_order.h"
+#include "core/sim/launch_order.h"
 
 namespace coalprof {
 

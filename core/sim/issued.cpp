@@ -1,4 +1,4 @@
-#include "core/traffic/issued.h"
+#include "core/sim/issued.h"
 
 #include <algorithm>
 #include <array>
@@ -47,6 +47,31 @@ double index_instructions(const Program& program) {
         if (!is_custom && std::exchange(seen[one.formula.index()], true)) continue;
         sum += std::visit(OfIndex{expressions}, one.formula);
     }
+    return sum;
+}
+
+Computed computed_of(const Program& program) {
+    Computed sum;
+    ExpressionsSeen seen;
+    for (const Instruction& one : program.instructions)
+        if (const auto* const custom =
+                std::get_if<std::shared_ptr<const CustomFormula>>(&one.formula)) {
+            const Computed more = (*custom)->computed(seen);
+            sum.operators += more.operators;
+            sum.divisions += more.divisions;
+            sum.conditions += more.conditions;
+        }
+    return sum;
+}
+
+double hashes_of_element(const Program& program) {
+    double sum = 0;
+    for (auto one = program.instructions.begin(); one != program.instructions.end(); ++one)
+        if (hashes_of(one->formula) > 0 &&
+            std::none_of(program.instructions.begin(), one, [&](const Instruction& other) {
+                return is_same(other.formula, one->formula);
+            }))
+            sum += hashes_of(one->formula);
     return sum;
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "core/machine/machine.h"
 #include "core/pattern/plan.h"
 
 namespace coalprof {
@@ -34,5 +35,20 @@ struct LaunchOrder {
 };
 
 LaunchOrder order_of(const Plan& plan);
+
+// One multiprocessor as a launch finds it.
+struct Multiprocessor {
+    std::uint64_t l1_bytes = 0;
+    std::uint32_t count = 1;            // of them on the GPU
+    std::uint32_t resident_blocks = 1;  // at a time on one of them
+    bool keeps_loads = true;            // loads allocate in L1
+};
+Multiprocessor multiprocessor_of(const Machine& machine, const Plan& plan);
+
+// Registers of a thread of `per_thread` elements as the kernels would need them, about: what is
+// loaded is held until all of it has come, or to the next barrier, and each element has an address.
+// Compilers mostly keep to 32 and load in several turns (docs/measurements/instructions.txt), which
+// takes as long as waves of fewer blocks.
+std::uint32_t registers_of(const Plan& plan, std::uint32_t per_thread);
 
 }  // namespace coalprof

@@ -16,4 +16,10 @@ double issued_of_warp(const Program& program, std::uint32_t per_thread);
 // Of these those that find out where the lanes of one element are.
 double index_instructions(const Program& program);
 
+// What a thread computes for one element beside random words, of the formulas that users wrote.
+Computed computed_of(const Program& program);
+
+// Random words of one element: instructions with one formula have them drawn once.
+double hashes_of_element(const Program& program);
+
 }  // namespace coalprof

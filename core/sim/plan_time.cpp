@@ -1,0 +1,414 @@
+#include "core/sim/plan_time.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "core/count/bandwidth.h"
+#include "core/count/occupancy.h"
+#include "core/sim/issued.h"
+#include "core/sim/kernel_time.h"
+#include "core/sim/launch_order.h"
+
+namespace coalprof {
+namespace {
+
+// An access of every warp: of one instruction, for one element of its threads.
+struct PlannedAccess {
+    std::uint32_t site = 0;
+    std::uint32_t element = 0;
+    std::uint32_t waits_for = 0;  // as TraceEvent
+};
+
+// Of a thread that loads so many elements at a time, about.
+std::uint32_t registers_for(const Program& program, std::uint32_t elements) {
+    constexpr std::uint32_t others = 16, most = 255;
+    std::uint32_t words = 0;
+    for (const Instruction& one : program.instructions)
+        if (one.kind == AccessKind::load) words += std::max(1u, one.width_bytes / 4);
+    return std::min(most, others + elements * words);
+}
+
+// As many elements at a time as registers hold, all of their loads before what waits for these.
+std::vector<PlannedAccess> accesses_of_warp(const Program& program, std::uint32_t elements) {
+    constexpr std::uint32_t kept_registers = 32;  // that compilers mostly keep to
+    std::uint32_t at_once = 1;
+    while (at_once < elements && registers_for(program, at_once + 1) <= kept_registers) ++at_once;
+    std::vector<PlannedAccess> order;
+    std::uint32_t last_load = 0;
+    const auto add = [&](std::uint32_t site, std::uint32_t element, bool is_load) {
+        // A place drawn at random stands for one that was loaded.
+        const bool waits = !is_load || hashes_of(program.instructions[site].formula) > 0;
+        order.push_back({.site = site, .element = element, .waits_for = waits ? last_load : 0});
+        if (is_load) last_load = static_cast<std::uint32_t>(order.size());
+    };
+    for (std::uint32_t first = 0; first < elements; first += at_once)
+        for (const bool loads : {true, false})
+            for (std::uint32_t site = 0; site < program.instructions.size(); ++site)
+                for (std::uint32_t e = first; e < std::min(elements, first + at_once); ++e)
+                    if ((program.instructions[site].kind == AccessKind::load) == loads)
+                        add(site, e, loads);
+    return order;
+}
+
+// Every so-many-th block may be like the one before it, moved; 0: none is.
+std::uint64_t block_step(const Instruction& one, const LaunchOrder& order) {
+    constexpr std::uint64_t most_threads = std::uint64_t{1} << 40, most_blocks = 64;
+    const std::optional<Period> period = period_of(one.formula);
+    if (!period) return 0;
+    const std::uint64_t threads =
+        std::uint64_t{order.block} * (order.blocks_in_turn > 1 ? 1 : order.per_thread);
+    for (const std::uint64_t repeats : {period->threads, period->inner_threads}) {
+        if (repeats == 0 || repeats > most_threads) continue;
+        const std::uint64_t blocks = std::lcm(repeats, threads) / threads;
+        if (blocks <= most_blocks) return blocks;
+    }
+    return 1;
+}
+
+// How much further each lane of one access is than that of the other; none where lanes differ.
+std::optional<std::uint64_t> moved_by(const WarpAccess& from, const WarpAccess& to) {
+    if (from.active_lanes != to.active_lanes || from.width_bytes != to.width_bytes)
+        return std::nullopt;
+    std::optional<std::uint64_t> all;
+    for (std::uint32_t rest = from.active_lanes; rest != 0; rest &= rest - 1) {
+        const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
+        const std::uint64_t by = to.addresses[lane] - from.addresses[lane];
+        if (all.value_or(by) != by) return std::nullopt;
+        all = by;
+    }
+    return all.value_or(0);
+}
+
+// Blocks of which each accesses what the one before it did, so many bytes further on.
+struct BlockRun {
+    WarpAccess access;  // of the first one
+    std::uint64_t bytes = 0;
+    BlockBox box;
+};
+
+// Warps drawn from the whole launch.
+struct SiteSample {
+    double sectors = 0, lines = 0;
+    std::unordered_map<std::uint64_t, double> of_line;  // atomics by their sectors, stores
+    // All of them accessed what they did at another site, an earlier one, so far away.
+    std::uint32_t like = 0;
+    std::uint64_t away = 0;
+};
+
+class PlanFeed {
+ public:
+    PlanFeed(const Plan& plan, const Machine& machine, const Readings& readings)
+        : plan_(plan),
+          machine_(machine),
+          readings_(readings),
+          order_(order_of(plan)),
+          processor_(multiprocessor_of(machine, plan)),
+          coalescer_(*machine.rules) {
+        // Arrays never share a line.
+        for (std::size_t i = 0; i < plan.program.arrays.size(); ++i)
+            placement_.base_addresses.push_back((i + 1) << 44);
+        const Occupancy fits = occupancy(
+            *machine.rules,
+            {.block = order_.block, .registers_per_thread = registers_for(plan.program, 1)});
+        resident_ = std::clamp(fits.active_blocks, 1u, processor_.resident_blocks);
+        draw_warps();
+    }
+    LaunchModel model(const Rates& rates, bool is_warm) {
+        LaunchModel model;
+        model.multiprocessors = processor_.count;
+        model.l2_bytes = machine_.board->l2_bytes.value_or(0);
+        model.blocks = order_.blocks;
+        model.resident_blocks = resident_;
+        model.l1_kib = static_cast<std::uint32_t>(processor_.l1_bytes / 1024);
+        model.fetch_bytes = std::clamp(l2_fill_bytes(*machine_.rules, plan_.cache), 32u, 128u);
+        model.is_warm = is_warm;
+        model.start_seconds = is_warm ? rates.start_seconds : rates.flushed_start_seconds;
+        model.totals = totals();
+        for (const Instruction& one : plan_.program.instructions) model.kinds.push_back(one.kind);
+        model.traces = traces();
+        model.l2 = l2_sample();
+        return model;
+    }
+
+ private:
+    WarpAccess access(std::uint32_t site, std::uint64_t block, std::uint32_t element,
+                      std::uint32_t warp) const {
+        const std::uint32_t lanes = order_.lanes_of(block, element, warp);
+        if (lanes == 0) return {};
+        return access_of_warp(plan_.program, placement_, plan_.program.instructions[site],
+                              order_.first_index(block, element) + std::uint64_t{warp} * warp_lanes,
+                              lanes);
+    }
+
+    void draw_warps() {
+        const auto sites = static_cast<std::uint32_t>(plan_.program.instructions.size());
+        samples_.resize(sites);
+        const std::uint64_t of_block = std::uint64_t{order_.per_thread} * order_.block_warps();
+        const std::uint64_t all = order_.blocks * of_block;
+        drawn_ = std::min(all, std::max<std::uint64_t>(128, 1024 / sites));
+        std::vector<WarpAccess> found(sites);
+        std::uint64_t lot = 1;
+        for (std::uint64_t k = 0; k < drawn_; ++k) {
+            lot = lot * 6364136223846793005u + 1442695040888963407u;
+            const std::uint64_t number = drawn_ == all ? k : (lot >> 11) % all;
+            const auto rest = static_cast<std::uint32_t>(number % of_block);
+            for (std::uint32_t site = 0; site < sites; ++site) {
+                found[site] = access(site, number / of_block, rest / order_.block_warps(),
+                                     rest % order_.block_warps());
+                draw(site, found[site]);
+                compare(site, found, k == 0);
+            }
+        }
+        scale_ = static_cast<double>(all) / static_cast<double>(drawn_);
+    }
+    // With the first site that it may be like.
+    void compare(std::uint32_t site, const std::vector<WarpAccess>& found, bool is_first) {
+        SiteSample& sample = samples_[site];
+        const auto is_like = [&](std::uint32_t other) {
+            const auto away = moved_by(found[other], found[site]);
+            if (!away || samples_[other].like != other) return false;
+            if (is_first) sample.away = *away;
+            return found[site].active_lanes == 0 || sample.away == *away;
+        };
+        if (is_first)
+            for (sample.like = 0; !(sample.like == site || is_like(sample.like));) ++sample.like;
+        else if (sample.like != site && !is_like(sample.like))
+            sample.like = site;
+    }
+    void draw(std::uint32_t site, const WarpAccess& access) {
+        SiteSample& sample = samples_[site];
+        for (const LineTouch& one : LinesOfWarp(access)) {
+            const int sectors = std::popcount(one.sectors);
+            sample.sectors += sectors;
+            sample.lines += 1;
+            if (access.kind != AccessKind::load)
+                sample.of_line[one.line] += access.kind == AccessKind::store ? 1 : sectors;
+        }
+    }
+    // What the drawn warps come to, of the kind's exact sum where there is one.
+    double total(Counter counter, AccessKind kind, std::uint32_t site,
+                 double SiteSample::*what) const {
+        double of_kind = 0;
+        for (std::uint32_t i = 0; i < samples_.size(); ++i)
+            if (plan_.program.instructions[i].kind == kind) of_kind += samples_[i].*what;
+        if (of_kind == 0) return 0;
+        const double sum = number_or(readings_[counter], of_kind * scale_);
+        return sum * (samples_[site].*what) / of_kind;
+    }
+    LaunchTotals totals() const {
+        constexpr std::array sectors{Counter::load_sectors, Counter::store_sectors,
+                                     Counter::atomic_sectors, Counter::reduce_sectors};
+        constexpr double by_chance = 4;  // fewer of the drawn warps at one line mean nothing
+        LaunchTotals all;
+        for (std::uint32_t site = 0; site < samples_.size(); ++site) {
+            const AccessKind kind = plan_.program.instructions[site].kind;
+            const auto at = static_cast<std::size_t>(kind);
+            all.sectors.push_back(total(sectors[at], kind, site, &SiteSample::sectors));
+            all.lines.push_back(
+                total(kind == AccessKind::load ? Counter::load_lines : Counter::store_lines, kind,
+                      site, &SiteSample::lines));
+            double& most = kind == AccessKind::store ? all.stores_of_line : all.atomics_of_line;
+            const double of_drawn =
+                kind == AccessKind::store
+                    ? scale_
+                    : all.sectors.back() / std::max(1.0, samples_[site].sectors);
+            for (const auto& [line, times] : samples_[site].of_line)
+                if (times >= by_chance || scale_ == 1) most = std::max(most, times * of_drawn);
+        }
+        return all;
+    }
+
+    // Of a warp's element: lines of all instructions.
+    double lines_of_element() const {
+        double lines = 0;
+        for (const SiteSample& one : samples_) lines += one.lines / static_cast<double>(drawn_);
+        return lines;
+    }
+
+    BlockTraces traces() {
+        const std::vector<std::uint64_t> blocks =
+            traced_blocks(order_.blocks, processor_.count, resident_);
+        constexpr double most_lines = 120'000, most_events = 60'000;
+        const double warps = static_cast<double>(blocks.size()) * order_.block_warps();
+        const double affordable = std::min(most_lines / std::max(1.0, lines_of_element()),
+                                           most_events / static_cast<double>(samples_.size())) /
+                                  warps;
+        const auto elements = static_cast<std::uint32_t>(
+            std::clamp(affordable, 1.0, static_cast<double>(order_.per_thread)));
+        const std::vector<PlannedAccess> planned = accesses_of_warp(plan_.program, elements);
+        BlockTraces traces;
+        traces.kept_share = static_cast<double>(elements) / order_.per_thread;
+        const IssueCost cost =
+            cost_of(elements).times(1.0f / static_cast<float>(planned.size() + 1));
+        for (const std::uint64_t block : blocks) {
+            auto& of_block = traces.blocks.emplace_back(order_.block_warps());
+            for (std::uint32_t warp = 0; warp < order_.block_warps(); ++warp) {
+                of_block[warp] = events_of(planned, block, warp, cost, traces);
+                traces.events += of_block[warp].events.size();
+            }
+        }
+        return traces;
+    }
+    // As nvcc compiles such kernels (within a quarter of the SASS of 15 of them for sm_90).
+    // What is drawn at random stands for contents, which are there.
+    IssueCost cost_of(std::uint32_t elements) const {
+        constexpr double once = 9, of_access = 1.6, of_division = 3, of_integer = 1.5;
+        const Computed index = computed_of(plan_.program);
+        const double of_index = index.operators + of_division * index.divisions + index.conditions;
+        const double accesses = static_cast<double>(plan_.program.instructions.size());
+        return {.issued = static_cast<float>(once + elements * (of_access * accesses + of_index)),
+                .integer = static_cast<float>(of_integer * elements * of_index)};
+    }
+
+    WarpEvents events_of(const std::vector<PlannedAccess>& planned, std::uint64_t block,
+                         std::uint32_t warp, const IssueCost& cost, BlockTraces& traces) {
+        WarpEvents events;
+        std::uint32_t number = 0, last_load = 0;
+        for (const PlannedAccess& one : planned) {
+            TraceEvent event{
+                .site = one.site, .number = number++, .waits_for = one.waits_for, .cost = cost};
+            set_access(access(one.site, block, one.element, warp), event, traces);
+            events.events.push_back(event);
+            if (plan_.program.instructions[one.site].kind == AccessKind::load) last_load = number;
+        }
+        // What was loaded is used.
+        events.events.push_back({.number = number, .waits_for = last_load, .cost = cost});
+        return events;
+    }
+    void set_access(const WarpAccess& access, TraceEvent& event, BlockTraces& traces) {
+        if (access.active_lanes == 0) return;
+        constexpr std::array units{TraceUnit::load, TraceUnit::store, TraceUnit::atomic,
+                                   TraceUnit::reduce};
+        event.unit = units[static_cast<std::size_t>(access.kind)];
+        event.goes_past_l1 = !processor_.keeps_loads;
+        const LinesOfWarp lines(access);
+        event.first_line = static_cast<std::uint32_t>(traces.lines.size());
+        event.lines = lines.size();
+        traces.lines.insert(traces.lines.end(), lines.begin(), lines.end());
+        event.passes =
+            static_cast<std::uint16_t>(passes_of_lines(coalescer_, access, lines.size()));
+    }
+
+    // A wave of blocks after the other, as long as it takes few milliseconds.
+    L2Sample l2_sample() {
+        constexpr double most_lines = 1'000'000;
+        constexpr std::size_t most_kept = 60'000;
+        constexpr std::uint64_t most_evaluated = 20'000;
+        const std::uint64_t at_once = std::uint64_t{processor_.count} * resident_;
+        KernelLaunch launch;
+        launch.grid[0] = static_cast<std::uint32_t>(order_.blocks);
+        launch.block[0] = order_.block;
+        L2Stream stream(launch, at_once, samples_.size(), most_kept);
+        stream.cut(order_.blocks);
+        const std::vector<PlannedAccess> planned =
+            accesses_of_warp(plan_.program, order_.per_thread);
+        const double lines_of_block = lines_of_element() * order_.per_thread * order_.block_warps();
+        std::uint64_t begin = 0;
+        while (begin < order_.blocks && evaluated_ < most_evaluated &&
+               static_cast<double>(begin) * lines_of_block < most_lines) {
+            const std::uint64_t end = std::min(order_.blocks, begin + at_once);
+            for (std::uint32_t site = 0; site < samples_.size(); ++site)
+                if (samples_[site].like == site) feed(stream, planned, site, begin, end);
+            begin = end;
+        }
+        stream.cut(begin);
+        return stream.sample();
+    }
+    // What all sites access that are like this one.
+    void feed(L2Stream& stream, const std::vector<PlannedAccess>& planned, std::uint32_t site,
+              std::uint64_t begin, std::uint64_t end) {
+        const std::uint64_t step = block_step(plan_.program.instructions[site], order_);
+        std::vector<std::vector<std::uint32_t>> numbers(order_.per_thread);
+        for (std::uint32_t i = 0; i < planned.size(); ++i)
+            if (samples_[planned[i].site].like == site) numbers[planned[i].element].push_back(i);
+        for (std::uint32_t element = 0; element < order_.per_thread; ++element)
+            for (std::uint32_t warp = 0; warp < order_.block_warps(); ++warp)
+                for (std::uint64_t from = begin;
+                     from < std::min(end, begin + std::max<std::uint64_t>(1, step)); ++from) {
+                    std::uint64_t length = 0;  // of the last run
+                    for (std::uint64_t at = from; at < end;) {
+                        const BlockRun run = run_from(site, element, warp, at, end, step, length);
+                        for (const std::uint32_t number : numbers[element])
+                            take(stream, number, planned[number].site, run);
+                        length = run.box.count[0];
+                        at += length * std::max<std::uint64_t>(1, step);
+                    }
+                }
+    }
+    void take(L2Stream& stream, std::uint32_t number, std::uint32_t site,
+              const BlockRun& run) const {
+        if (run.access.active_lanes == 0) return;
+        WarpAccess access = run.access;
+        access.kind = plan_.program.instructions[site].kind;
+        for (std::uint64_t& address : access.addresses) address += samples_[site].away;
+        stream.take_at(number, site, access, {static_cast<std::int64_t>(run.bytes), 0, 0}, run.box);
+    }
+    // As long as the first, the middle and the last block of it agree. `likely`: how long it may
+    // be.
+    BlockRun run_from(std::uint32_t site, std::uint32_t element, std::uint32_t warp,
+                      std::uint64_t first, std::uint64_t end, std::uint64_t step,
+                      std::uint64_t likely) {
+        const auto at = [&](std::uint64_t number) {
+            ++evaluated_;
+            return access(site, first + number * step, element, warp);
+        };
+        BlockRun run{.access = at(0), .bytes = 0, .box = {}};
+        run.box.first[0] = static_cast<std::uint32_t>(first);
+        if (step == 0 || first + step >= end) return run;
+        const std::uint64_t most = (end - first - 1) / step + 1;
+        const auto by = moved_by(run.access, at(1));
+        if (!by) return run;
+        const auto goes_to = [&](std::uint64_t count) {
+            return moved_by(run.access, at(count - 1)) == *by * (count - 1) &&
+                   moved_by(run.access, at(count / 2)) == *by * (count / 2);
+        };
+        std::uint64_t low = 2, high = most + 1;  // the longest that holds, the shortest that fails
+        const auto attempt = [&](std::uint64_t count) { (goes_to(count) ? low : high) = count; };
+        if (likely > low && likely <= most) attempt(likely);
+        if (low == likely && (low == most || !goes_to(low + 1)))
+            high = low + 1;
+        else if (low < most)
+            attempt(most);
+        while (high - low > 1) attempt(low + (high - low) / 2);
+        run.bytes = *by;
+        run.box.stride[0] = static_cast<std::uint32_t>(step);
+        run.box.count[0] = static_cast<std::uint32_t>(low);
+        return run;
+    }
+
+    const Plan& plan_;
+    const Machine& machine_;
+    const Readings& readings_;
+    LaunchOrder order_;
+    Multiprocessor processor_;
+    std::uint32_t resident_ = 1;
+    Coalescer coalescer_;
+    Placement placement_;
+    std::uint64_t evaluated_ = 0;
+    std::vector<SiteSample> samples_;  // of global memory
+    std::uint64_t drawn_ = 1;          // warps and elements
+    double scale_ = 1;                 // those of the launch to these
+};
+
+}  // namespace
+
+Estimates add_plan_time(const Plan& plan, const Machine& machine, const Rates& rates, bool is_warm,
+                        Readings& readings) {
+    LaunchModel model = PlanFeed(plan, machine, readings).model(rates, is_warm);
+    const SimulatedTime time = time_of(model, rates.sim);
+    Estimates estimates = estimates_from(time, 1, rates, readings, true);
+    const double useful = static_cast<double>(plan.program.useful_bytes);
+    const Interval seconds = *estimates.of(Counter::duration_seconds);
+    readings[Counter::bandwidth_bytes_per_second] = useful / time.seconds;
+    estimates.intervals.push_back(
+        {Counter::bandwidth_bytes_per_second, useful / seconds.high, useful / seconds.low});
+    return estimates;
+}
+
+}  // namespace coalprof
