@@ -177,7 +177,7 @@ void set_limits(SimulatedTime& time, double start, double line, Limit of_line) {
 }
 
 // Measured to predicted: between these lie about nine of ten of all natural launches
-// (tests/natural) on an H100; no rate was fitted to half of these. On an H200 128 of 145 times do.
+// (tests/natural) on an H100; no rate was fitted to half of these. On an H200 131 of 145 times do.
 struct Hold {
     double low = 1;
     double high = 1;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <memory>
 
 #include "core/count/load_path.h"
 #include "core/machine/rates.h"
@@ -124,23 +126,48 @@ bool is_modelled(const Machine& machine, const Plan& plan) {
            plan.allocation != Allocation::host && plan.path != LoadPath::tex;
 }
 
+using UserIndex = std::shared_ptr<const CustomFormula>;
+
+// A place for each thread, as `scatter` has them.
+bool is_drawn(const Instruction& one) {
+    const UserIndex& index = std::get<UserIndex>(one.formula);
+    ExpressionsSeen seen;
+    return index->hashes() > 0 && index->computed(seen).operators == 0;
+}
+
+// In the order of threads, as the other side of a copy is.
+bool is_stream(const Instruction& one) {
+    const std::optional<Period> period = period_of(one.formula);
+    return period && period->threads == 1 && period->advance == 1;
+}
+
 // Whether a launch is simulated, or goes by curves that were fitted to launches (tests/data): those
-// of the catalog, and of some formulas with one index in blocks of one dimension. Held against
-// formulas of several indices or blocks with rows, 15 natural kernels (docs/accuracy.md), curves
-// are off by 18 % at the median and by 2.4 times at worst; on the launches that they were fitted to
-// the simulation is (13 and 27 % for 7 and 12, and up to 24 times).
+// of the catalog and of formulas with one index, beside streams, in blocks of one row. Of formulas
+// with several indices or blocks with rows, 8 of 15 natural kernels (docs/accuracy.md), curves are
+// off by 29 % at the median and by 2.4 times at worst, the simulation by 12 % and 1.24. On launches
+// that curves were fitted to the simulation is (13 and 27 % for 7 and 12 on an H200 and an H100, at
+// worst 24 times); where threads draw places, whole launches would have to be followed. What hits
+// L1 and leaves it for L2 is replayed for all of them: requests that merge on their way are counted
+// there.
 bool is_simulated(const Plan& plan) {
-    const auto custom = [](const Instruction& one) {
-        return std::holds_alternative<std::shared_ptr<const CustomFormula>>(one.formula);
+    const auto is_possible = [](const Instruction& one) {
+        return one.space == Space::global && std::holds_alternative<UserIndex>(one.formula) &&
+               !is_drawn(one);
     };
     const std::vector<Instruction>& all = plan.program.instructions;
-    const bool has_rows = plan.shape.block_shape && !plan.shape.block_shape->is_flat();
-    return std::ranges::all_of(
-               all,
-               [&](const Instruction& one) { return custom(one) && one.space == Space::global; }) &&
-           (has_rows || std::ranges::any_of(all, [&](const Instruction& one) {
-                return !is_same(one.formula, all.front().formula);
-            }));
+    if (!std::ranges::all_of(all, is_possible)) return false;
+    if (plan.shape.block_shape && !plan.shape.block_shape->is_flat()) return true;
+    // A stream is one more index where another load is of its array.
+    const auto counts = [&](const Instruction& one) {
+        return !is_stream(one) || std::ranges::any_of(all, [&](const Instruction& other) {
+            return one.kind == AccessKind::load && other.kind == AccessKind::load &&
+                   one.array == other.array && !is_same(one.formula, other.formula);
+        });
+    };
+    const auto first = std::ranges::find_if(all, counts);
+    return std::any_of(first, all.end(), [&](const Instruction& one) {
+        return counts(one) && !is_same(one.formula, first->formula);
+    });
 }
 
 // Lanes of an atomic on shared memory that meet take turns, and nobody knows how many.
@@ -168,13 +195,18 @@ std::optional<Estimates> add_estimates(const Machine& machine, const Plan& plan,
         return std::nullopt;
     }
 
-    if (has_time && is_simulated(plan))
-        return add_plan_time(plan, machine, *rates, cache == CacheState::warm, readings);
     const LaunchEstimate launch =
         estimate_work(machine, plan, cache == CacheState::warm, *rates, readings);
     Collected collected(readings);
     fill_caches(collected, plan, launch.caches, number_or(readings[Counter::load_sectors], 0),
                 rates->cache_doubt);
+    if (has_time && is_simulated(plan)) {
+        const Estimates more =
+            add_plan_time(plan, machine, *rates, cache == CacheState::warm, readings);
+        std::ranges::copy(more.intervals, std::back_inserter(collected.estimates().intervals));
+        collected.estimates().limits = more.limits;
+        return collected.estimates();
+    }
     fill_writes(collected, launch.caches, rates->cache_doubt);
     fill_dram(collected, launch.work.dram, *machine.board, rates->cache_doubt);
 
