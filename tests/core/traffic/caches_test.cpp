@@ -5,9 +5,9 @@
 
 #include "core/count/predict.h"
 #include "core/pattern/catalog.h"
+#include "core/sim/launch_order.h"
 #include "core/traffic/block_replay.h"
 #include "core/traffic/cache_traffic.h"
-#include "core/sim/launch_order.h"
 #include "core/traffic/launches.h"
 #include "core/traffic/sector_cache.h"
 

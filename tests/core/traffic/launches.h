@@ -11,11 +11,11 @@
 #include "core/formula/formula.h"
 #include "core/machine/rates.h"
 #include "core/pattern/catalog.h"
+#include "core/sim/launch_order.h"
 #include "core/traffic/block_replay.h"
 #include "core/traffic/cache_traffic.h"
 #include "core/traffic/dram_traffic.h"
 #include "core/traffic/estimate.h"
-#include "core/sim/launch_order.h"
 
 namespace coalprof {
 
