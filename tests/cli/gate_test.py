@@ -312,6 +312,10 @@ class Check(Files):
         check = self.judge(self.path, "load_sectors_per_request <= 4", code=harness.FINDING)
         self.assertEqual([check["budgets"][0][key] for key in ("held", "broken", "missing")], [2, 7, 0])
 
+    def test_names_the_excess_of_all_accesses(self):
+        (budget,) = self.judge(self.path, "excess <= 5%", code=harness.FINDING)["budgets"]
+        self.assertEqual({finding["counter"] for finding in budget["findings"]}, {"excess"})
+
     def test_knows_units_signs_and_conditions(self):
         for budget in ("load_efficiency >= 80%", "load_efficiency >= 0.8", "load_unique_bytes == 64MiB",
                        "load_sectors_per_request == 4 if offset=0..8:8",
