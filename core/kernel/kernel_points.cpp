@@ -64,7 +64,7 @@ std::vector<Line> lines_of(const Code& code, const Machine& machine,
             .ideal_sectors = of.global.ideal_sectors,
             .passes = of.shared.wavefronts,
             .ideal_passes = of.shared.ideal_wavefronts};
-        line.summary.samples = of.samples;
+        line.summary.samples = of.warps_kept();
         all.push_back(std::move(line));
     }
     return all;
@@ -242,7 +242,7 @@ KernelResult points_of_kernel(const Code& code, const KernelLaunch& launch, cons
         });
         Point& point = result.points.emplace_back(maker.point_of(report.line, of_kernel));
         point.predicted = line->counts.readings(report.line.site.kind, machine);
-        result.warps.push_back(line->counts.samples);
+        result.warps.push_back(line->counts.warps_kept());
         result.sites.push_back(line->sites);
         names.push_back(point.name);
     }
@@ -309,17 +309,19 @@ KernelResult predict_kernel(const Code& code, const KernelLaunch& launch, Launch
                             const Machine& machine, const PredictionOptions& options) {
     std::deque<CountingSink> sinks;
     const std::uint64_t at_once = blocks_at_once(code, launch, machine);
+    // Of much code few: all sinks together may not take much memory.
+    const std::size_t samples =
+        std::clamp<std::size_t>(16384 / (code.sites.size() + 1), 4, most_samples);
     const Execution execution =
         execute(code, launch, memory, options.limits, options.threads, [&]() -> AccessSink& {
-            // Of many sinks each keeps few: together they may not take much memory.
-            const std::size_t samples = sinks.size() < 4 ? most_samples : 4;
             return sinks.emplace_back(machine, code.sites.size(), samples, launch, at_once);
         });
     const bool is_sample = execution.sampled_blocks != 0;
     if (is_sample) sinks.erase(sinks.begin(), sinks.end() - std::ptrdiff_t{sample_groups});
     std::vector<SiteCounts> counts(code.sites.size());
     for (const CountingSink& one : sinks)
-        for (std::size_t i = 0; i < counts.size(); ++i) counts[i].add(one.counter.counts()[i]);
+        for (std::size_t i = 0; i < counts.size(); ++i)
+            counts[i].add(one.counter.counts()[i], samples);
     KernelResult result = points_of_kernel(code, launch, machine, counts, execution.notes);
     const double scale = is_sample ? static_cast<double>(launch.blocks()) /
                                          static_cast<double>(execution.sampled_blocks)

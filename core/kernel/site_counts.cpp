@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <utility>
 
 #include "core/count/set_counts.h"
 
@@ -50,6 +51,29 @@ bool is_moved_by_lines(const WarpAccess& access, const WarpAccess& before) {
     return differ == 0;
 }
 
+std::uint64_t mixed(std::uint64_t number) {
+    number = (number ^ number >> 30) * 0xBF58'476D'1CE4'E5B9ull;
+    number = (number ^ number >> 27) * 0x94D0'49BB'1331'11EBull;
+    return number ^ number >> 31;
+}
+
+std::uint64_t draw_of(const WarpAccess& access, std::uint64_t block) {
+    const int first = std::countr_zero(access.active_lanes) % int{warp_lanes};
+    const int last = (31 - std::countl_zero(access.active_lanes)) & 31;
+    const auto address = [&](int lane) { return access.addresses[static_cast<std::size_t>(lane)]; };
+    return mixed(mixed(mixed(block + access.active_lanes) + address(first)) + address(last));
+}
+
+// The first of a box, one further along each dimension, and some drawn from it.
+constexpr std::size_t most_of_box = 8;
+std::array<std::uint32_t, 3> block_in_box(std::size_t which, const BlockBox& box) {
+    std::array<std::uint32_t, 3> at{};
+    for (std::size_t d = 0; d < 3; ++d)
+        at[d] = which <= 3 ? (which == d + 1 && box.count[d] > 1 ? 1 : 0)
+                           : static_cast<std::uint32_t>(mixed(which * 3 + d + 1) % box.count[d]);
+    return at;
+}
+
 // The reason that the coalescer gives is one of sweeps.
 void say_why_unknown(Readings& readings) {
     readings.each([&](Counter counter, const Reading& reading) {
@@ -62,13 +86,27 @@ void say_why_unknown(Readings& readings) {
 
 }  // namespace
 
-void SiteCounts::add(const SiteCounts& other) {
+void SiteCounts::add(const SiteCounts& other, std::size_t most) {
     warps += other.warps;
     lanes += other.lanes;
     add_accesses(other, 1);
     if (other.warps != 0) space = other.space;
-    for (const WarpAccess& one : other.samples)
-        if (samples.size() < most_samples) samples.push_back(one);
+    for (const SampledWarp& one : other.samples) keep(one, most);
+}
+
+void SiteCounts::keep(const SampledWarp& warp, std::size_t most) {
+    const auto by_block = [](const SampledWarp& one) { return std::pair(one.block, one.number); };
+    const bool is_full = samples.size() >= most;
+    if (most == 0 || (is_full && warp.draw >= highest_draw)) return;
+    if (is_full) samples.erase(std::ranges::max_element(samples, {}, &SampledWarp::draw));
+    samples.insert(std::ranges::upper_bound(samples, by_block(warp), {}, by_block), warp);
+    highest_draw = std::ranges::max_element(samples, {}, &SampledWarp::draw)->draw;
+}
+
+std::vector<WarpAccess> SiteCounts::warps_kept() const {
+    std::vector<WarpAccess> all;
+    for (const SampledWarp& one : samples) all.push_back(one.access);
+    return all;
 }
 
 void SiteCounts::add_accesses(const SiteCounts& other, std::uint64_t times) {
@@ -128,8 +166,7 @@ void SiteCounter::take(std::uint32_t site, Space space, const WarpAccess& access
     counts.space = space;
     counts.warps += blocks;
     counts.lanes += blocks * static_cast<std::uint64_t>(std::popcount(access.active_lanes));
-    if (kept_[site].samples.size() + counts.samples.size() < samples_)
-        counts.samples.push_back(access);
+    sample(counts, access, growth, box);
     const bool is_hashed = space == Space::global && !is_load_or_store(access.kind);
     if (is_hashed && blocks <= most_hashed_blocks) return count_each(site, access, growth, box);
     if (space == Space::local || grows_by_lines(growth))
@@ -140,6 +177,25 @@ void SiteCounter::take(std::uint32_t site, Space space, const WarpAccess& access
         WarpAccess moved = access;
         for (std::uint64_t& address : moved.addresses) address += shift;
         counts.add_accesses(counts_of_site(site, moved), shifts[shift]);
+    }
+}
+
+// Blocks whose addresses lie elsewhere in their lines are other warps.
+void SiteCounter::sample(SiteCounts& counts, const WarpAccess& access, const Growth& growth,
+                         const BlockBox& box) {
+    const bool is_one = box.blocks() == 1 || grows_by_lines(growth);
+    for (std::size_t which = 0; which < (is_one ? 1 : most_of_box); ++which) {
+        const auto at = block_in_box(which, box);
+        if (which > 0 && which <= 3 && at[which - 1] == 0) continue;
+        SampledWarp warp{.access = access, .number = ++taken_};
+        std::uint64_t by = 0;
+        for (std::size_t d = 3; d-- > 0;) {
+            by += static_cast<std::uint64_t>(growth[d]) * at[d];
+            warp.block = (warp.block << (d == 0 ? 31 : 16)) + box.first[d] + at[d] * box.stride[d];
+        }
+        for (std::uint64_t& address : warp.access.addresses) address += by;
+        warp.draw = draw_of(warp.access, warp.block);
+        counts.keep(warp, samples_);
     }
 }
 
@@ -182,7 +238,7 @@ const SiteCounts& SiteCounter::counts_of_site(std::uint32_t site, const WarpAcce
 
 void SiteCounter::keep() {
     for (const std::uint32_t site : touched_) {
-        kept_[site].add(attempt_[site]);
+        kept_[site].add(attempt_[site], samples_);
         attempt_[site] = {};
     }
     touched_.clear();

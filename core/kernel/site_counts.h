@@ -17,6 +17,15 @@ namespace coalprof {
 
 inline constexpr std::size_t most_samples = 64;
 
+// A warp that is kept: which ones are is drawn by what they ask for, so that the same are whichever
+// thread executed their blocks.
+struct SampledWarp {
+    WarpAccess access;
+    std::uint64_t block = 0;   // by z, then y, then x
+    std::uint64_t number = 0;  // of accesses of one block, in their order
+    std::uint64_t draw = 0;    // the lowest stay
+};
+
 struct SiteCounts {
     std::uint64_t warps = 0;  // that had a lane to serve
     std::uint64_t lanes = 0;  // active, over all of them
@@ -25,8 +34,11 @@ struct SiteCounts {
     SharedCounts shared;
     LocalCounts local;
     Space space = Space::global;
-    std::vector<WarpAccess> samples;
-    void add(const SiteCounts& other);
+    std::vector<SampledWarp> samples;  // by their blocks
+    void add(const SiteCounts& other, std::size_t most = most_samples);
+    std::uint64_t highest_draw = 0;  // of them
+    void keep(const SampledWarp& warp, std::size_t most);
+    std::vector<WarpAccess> warps_kept() const;
     void add_accesses(const SiteCounts& other, std::uint64_t times);
     // The counters of the instruction, by the machine's rules.
     Readings readings(AccessKind kind, const Machine& machine) const;
@@ -48,6 +60,8 @@ class SiteCounter : public AccessSink {
     const SiteCounts& counts_of_site(std::uint32_t site, const WarpAccess& access);
     void count_each(std::uint32_t site, const WarpAccess& access, const Growth& growth,
                     const BlockBox& box);
+    void sample(SiteCounts& counts, const WarpAccess& access, const Growth& growth,
+                const BlockBox& box);
     SiteCounts& attempt(std::uint32_t site);
 
     Machine machine_;
@@ -58,6 +72,7 @@ class SiteCounter : public AccessSink {
     LocalMemory local_;
     bool counts_sectors_;
     std::size_t samples_;
+    std::uint64_t taken_ = 0;
     std::vector<SiteCounts> kept_;
     std::vector<SiteCounts> attempt_;
     std::vector<std::uint32_t> touched_;  // sites of the attempt

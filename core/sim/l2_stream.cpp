@@ -39,12 +39,14 @@ L2Stream::L2Stream(const KernelLaunch& launch, std::uint64_t blocks_at_once, std
 
 L2Sample L2Stream::sample() {
     if (!is_cut_) block_limit_ = blocks_;
-    std::erase_if(kept_, [&](const L2Access& one) { return block_of(one) >= block_limit_; });
     attempt_ = 0;
     while (kept_.size() > most_kept_) thin();
-    std::ranges::sort(kept_, [](const L2Access& a, const L2Access& b) {
-        return std::tie(a.order, a.line, a.site) < std::tie(b.order, b.line, b.site);
-    });
+    std::erase_if(kept_, [&](const L2Access& one) { return block_of(one) >= block_limit_; });
+    // The same whichever thread took which box.
+    const auto key = [](const L2Access& one) {
+        return std::tie(one.order, one.line, one.site, one.sectors, one.whole, one.bytes);
+    };
+    std::ranges::sort(kept_, {}, key);
     return {std::move(kept_),
             std::ldexp(1.0, -static_cast<int>(halvings_)),
             std::min(block_limit_, blocks_),
@@ -94,7 +96,7 @@ void L2Stream::take_at(std::uint32_t sequence, std::uint32_t site, const WarpAcc
                              .whole = one.whole,
                              .bytes = one.part_bytes});
         }
-        while (kept_.size() > most_kept_) thin();
+        while (kept_.size() - attempt_ > most_kept_) thin();
     };
     for (std::uint32_t z = 0; z < box.count[2]; ++z)
         for (std::uint32_t y = 0; y < box.count[1]; ++y) {
@@ -138,33 +140,48 @@ std::uint64_t L2Stream::most_of(const LineCounts& counts) {
     return most;
 }
 
-// Half of the lines go.
+// Half of the attempt's lines go: what is dropped with it leaves no trace in the rest.
 void L2Stream::thin() {
     ++halvings_;
-    const auto is_out = [&](const L2Access& one) { return !is_sampled(one.line); };
-    attempt_ -= static_cast<std::size_t>(std::count_if(
-        kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(attempt_), is_out));
-    std::erase_if(kept_, is_out);
+    erase_unsampled(attempt_);
+}
+
+void L2Stream::erase_unsampled(std::size_t from) {
+    const auto begin = kept_.begin() + static_cast<std::ptrdiff_t>(from);
+    kept_.erase(std::remove_if(begin, kept_.end(),
+                               [&](const L2Access& one) { return !is_sampled(one.line); }),
+                kept_.end());
 }
 
 void L2Stream::begin_box() { std::ranges::fill(sequence_, 0u); }
 void L2Stream::keep() {
+    attempt_ = 0;
+    if (halvings_ > kept_halvings_) erase_unsampled(0);
+    while (kept_.size() > most_kept_) thin();
     attempt_ = kept_.size();
+    kept_halvings_ = halvings_;
+    const std::uint64_t first =
+        (std::uint64_t{box_.first[2]} * launch_.grid[1] + box_.first[1]) * launch_.grid[0] +
+        box_.first[0];
     const auto blocks = static_cast<double>(box_.blocks());
     for (const std::uint32_t accesses : sequence_) {
         accesses_ += blocks * accesses;
         warps_ += blocks;
-        if (accesses <= longest_) continue;
-        longest_ = accesses;
-        longest_block_ =
-            (std::uint64_t{box_.first[2]} * launch_.grid[1] + box_.first[1]) * launch_.grid[0] +
-            box_.first[0];
+        lengthen(accesses, first);
     }
     begin_box();
 }
 void L2Stream::drop() {
     kept_.resize(attempt_);
+    halvings_ = kept_halvings_;
     begin_box();
+}
+
+// Of equals the first of the launch.
+void L2Stream::lengthen(std::uint32_t accesses, std::uint64_t block) {
+    if (accesses < longest_ || (accesses == longest_ && block >= longest_block_)) return;
+    longest_ = accesses;
+    longest_block_ = block;
 }
 
 void L2Stream::add(L2Stream& other) {
@@ -173,12 +190,9 @@ void L2Stream::add(L2Stream& other) {
     other.kept_ = {};
     accesses_ += other.accesses_;
     warps_ += other.warps_;
-    if (other.longest_ > longest_) {
-        longest_ = other.longest_;
-        longest_block_ = other.longest_block_;
-    }
+    lengthen(other.longest_, other.longest_block_);
     is_cut_ = is_cut_ || other.is_cut_;
-    std::erase_if(kept_, [&](const L2Access& one) { return !is_sampled(one.line); });
+    erase_unsampled(0);
     for (const auto& [line, times] : other.atomics_) atomics_[line] += times;
     for (const auto& [line, times] : other.stores_) stores_[line] += times;
 }

@@ -71,6 +71,8 @@ class L2Stream {
                             const BlockBox& box);
     static std::uint64_t most_of(const LineCounts& counts);
     void thin();
+    void erase_unsampled(std::size_t from);
+    void lengthen(std::uint32_t accesses, std::uint64_t block);
 
     KernelLaunch launch_;
     std::size_t most_kept_;
@@ -79,7 +81,8 @@ class L2Stream {
     std::uint64_t block_limit_ = ~std::uint64_t{0};
     bool is_cut_ = false;  // blocks from the limit on were left out
     std::uint64_t sequence_limit_ = ~std::uint64_t{0};
-    std::uint32_t halvings_ = 0;  // of the share of lines
+    std::uint32_t halvings_ = 0;       // of the share of lines
+    std::uint32_t kept_halvings_ = 0;  // before the attempt
     std::uint32_t warp_ = 0;
     std::vector<std::uint32_t> sequence_;  // accesses of each warp so far
     BlockBox box_;

@@ -56,7 +56,7 @@ TEST(Execution, of_arithmetic_gives_the_addresses_that_follow) {
 std::uint64_t number_of(const std::string& code) {
     const Executed result =
         run(ptx_of(code + "\nmul.wide.u32 %rd9, %r3, 4;\n" + load_at_rd9), {1, 1, 1}, {1, 1, 1});
-    return (result[0].samples.at(0).addresses[0] - first_array) / 4;
+    return (result[0].samples.at(0).access.addresses[0] - first_array) / 4;
 }
 
 TEST(Execution, of_real_numbers_rounds_and_saturates_as_the_instruction_says) {
@@ -149,7 +149,7 @@ TEST(Execution, of_what_lanes_execute_together_waits_for_those_that_come_later) 
     EXPECT_EQ(met("bar.warp.sync -1;\n").warps, 1u);
     const SiteCounts shuffled = met("shfl.sync.bfly.b32 %r1|%p2, %r1, 16, 31, -1;\n");
     EXPECT_EQ(shuffled.warps, 1u);
-    EXPECT_EQ(shuffled.samples.at(0).addresses[16] - first_array, 400u);
+    EXPECT_EQ(shuffled.samples.at(0).access.addresses[16] - first_array, 400u);
     // Lanes that the mask does not name are not waited for, nor those that never come.
     EXPECT_EQ(met("shfl.sync.bfly.b32 %r1|%p2, %r1, 1, 31, 0xFFFF0000;\n").warps, 2u);
     EXPECT_EQ(met("@%p1 exit;\nbar.warp.sync -1;\n").warps, 1u);

@@ -17,11 +17,12 @@ const std::string uneven =
     "LOOP:\nld.global.f32 %r30, [%rd6];\nsub.s32 %r3, %r3, 1;\nsetp.ge.s32 %p1, %r3, 0;\n"
     "@%p1 bra LOOP;\nret;\n";
 
-KernelResult predicted(std::uint64_t steps_before_sampling, std::size_t threads) {
+KernelResult predicted(std::uint64_t steps_before_sampling, std::size_t threads,
+                       std::uint32_t block = 32) {
     Code code = code_of(ptx_of(uneven, 2));
     BoundLaunch bound = bind_arguments(code, {.typed = {"1=u32[4096]=random"}, .known_names = {}});
     bound.launch.grid = {4096, 1, 1};
-    bound.launch.block = {32, 1, 1};
+    bound.launch.block = {block, 1, 1};
     return predict_kernel(
         code, bound.launch, bound.memory, find_machine("h200"),
         {.limits = {.steps_before_sampling = steps_before_sampling}, .threads = threads});
@@ -48,13 +49,29 @@ TEST(Samples, give_intervals_that_hold_what_all_blocks_come_to) {
     }
 }
 
+std::vector<std::uint64_t> addresses_of(const std::vector<WarpAccess>& warps) {
+    std::vector<std::uint64_t> all;
+    for (const WarpAccess& warp : warps)
+        all.insert(all.end(), warp.addresses.begin(), warp.addresses.end());
+    return all;
+}
+
+// What L2 is seen of and which warps are kept, too: threads take boxes as they come.
 TEST(Samples, are_the_same_with_any_number_of_threads) {
-    const KernelResult one = predicted(20'000, 1);
-    const KernelResult three = predicted(20'000, 3);
-    EXPECT_EQ(one.warnings.front().text, three.warnings.front().text);
-    for (std::size_t i = 0; i < one.points.size(); ++i)
-        EXPECT_EQ(one.points[i].predicted[Counter::load_sectors],
-                  three.points[i].predicted[Counter::load_sectors]);
+    for (const std::uint64_t steps : {std::uint64_t{20'000}, ~std::uint64_t{0}}) {
+        const KernelResult one = predicted(steps, 1, 256);
+        const KernelResult four = predicted(steps, 4, 256);
+        ASSERT_EQ(one.points.size(), four.points.size());
+        for (std::size_t i = 0; i < one.points.size(); ++i) {
+            one.points[i].predicted.each([&](Counter counter, const Reading& reading) {
+                EXPECT_EQ(reading, four.points[i].predicted[counter]) << key_of(counter);
+            });
+            EXPECT_EQ(addresses_of(one.warps[i]), addresses_of(four.warps[i]));
+        }
+        ASSERT_EQ(one.findings.size(), four.findings.size());
+        for (std::size_t i = 0; i < one.findings.size(); ++i)
+            EXPECT_EQ(one.findings[i].text, four.findings[i].text);
+    }
 }
 
 }  // namespace
