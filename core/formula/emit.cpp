@@ -48,7 +48,7 @@ class FunctorWriter {
     }
 
  private:
-    static constexpr NodeId no_parent = 0xFFFF;
+    static constexpr NodeId no_parent = ~NodeId{0};
 
     template <typename... Arguments>
     void line(fmt::format_string<Arguments...> format, Arguments&&... arguments) {

@@ -254,11 +254,14 @@ NodeTree FormulaReader::index_of(const ReadValue& place) const {
 }
 
 void FormulaReader::finish_access(FormulaAccess access, const NodeTree& index, NodeTree condition) {
-    const std::size_t most = has_loops_ ? max_rounds : max_formula_accesses;
+    const std::size_t most = has_loops_ ? max_unrolled_accesses : max_formula_accesses;
     if (formula_.accesses.size() == most)
-        throw error(access.begin, fmt::format("more than {} instructions", most),
-                    has_loops_ ? "fewer rounds show the same; `coalprof kernel` takes whole kernels"
-                               : "measure them in several formulas");
+        throw error(
+            access.begin,
+            fmt::format("more than {} {}", most,
+                        has_loops_ ? "accesses in all rounds of its loops" : "instructions"),
+            has_loops_ ? "fewer rounds show the same; `coalprof kernel` takes whole kernels"
+                       : "measure them in several formulas");
     if (const auto doubt = doubt_from(0, Guards::all)) throw *doubt;
     condition = both(condition_from(0, Guards::all), condition);
     access.index = append(index);

@@ -22,9 +22,10 @@ inline constexpr std::size_t max_formula_bytes = 4096;
 inline constexpr std::size_t max_formula_depth = 64;
 inline constexpr std::size_t max_formula_nodes = 512;
 inline constexpr std::size_t max_formula_accesses = 16;
-// Of loops, whose rounds are written out. Nodes are numbered in 16 bits.
+// Of loops, whose rounds are written out: each access is compared with those before.
 inline constexpr std::size_t max_rounds = 4096;
-inline constexpr std::size_t max_unrolled_nodes = 60'000;
+inline constexpr std::size_t max_unrolled_accesses = 16'384;
+inline constexpr std::size_t max_unrolled_nodes = 400'000;
 // Numbers, names and operators times elements a thread: each of them is code, and a kernel of twice
 // as many takes more than twice as long to compile (512 x 4: 1.6 to 3.2 s on 2 busy cores, 512 x 8:
 // up to 10 s; NVRTC 13.0, sm_90, 2026-11-21, tests/kernels/largest_formula_test.cpp).
@@ -54,7 +55,7 @@ enum class Variable : std::uint8_t {
 inline constexpr std::size_t variable_count = static_cast<std::size_t>(Variable::gdim_z) + 1;
 std::string_view name_of(Variable variable);
 
-using NodeId = std::uint16_t;
+using NodeId = std::uint32_t;
 
 struct Node {
     NodeKind kind = NodeKind::literal;

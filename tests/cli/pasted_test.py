@@ -59,6 +59,13 @@ class Pasted(Case):
                           for one in point["instructions"]],
                          [("A", 16 * 32768, 16 * 32 * 32768), ("x", 16 * 32768, 16 * 32768)])
 
+    def test_limits_the_rounds_of_loops_not_their_accesses(self):
+        text = "for (int k = 0; k < K; ++k) sum += A[i*K + k] * x[k];"
+        point = self.predicted(text, "--var", "K=2049", "--grid", "1", "--block", "32")
+        self.assertEqual(point["predicted"]["load_requests"], 2 * 2049)
+        self.assertIn("more than 4096 rounds",
+                      self.refuse("formula", "for (int k = 0; k < 4097; ++k) x[k]").err_text)
+
     def test_sees_an_array_at_the_width_of_each_access(self):
         for text, width, sectors in (("reinterpret_cast<float4*>(&a[i*4])[0]", 16, 16),
                                      ("double* a; a[i]", 8, 8), ("half* a; a[i]", 2, 2),
