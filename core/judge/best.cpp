@@ -135,27 +135,31 @@ class BestRanking {
     std::string text_with_work() const {
         const std::string work = text_of_work();
         if (work.empty()) return text();
-        return is_of_kernels() ? fmt::format("{}; {}", work, text())
-                               : fmt::format("{}; {}", text(), work);
+        return fmt::format("{}; {}", work, text());
     }
 
     std::string text() const {
         if (all_.size() == 1) return fmt::format("{} has {}", *all_.front().name, number_of_best());
         const std::size_t alike = end_of_equals(0);
         if (alike == all_.size())
-            return fmt::format("{} equal: {}",
+            return fmt::format("{} equal, with {}",
                                alike == 2 ? "both are" : fmt::format("all {} are", alike),
                                number_of_best());
-        const auto doubtful = static_cast<std::size_t>(
-            std::count_if(all_.begin() + static_cast<std::ptrdiff_t>(alike), all_.end(),
-                          [&](const Contender& one) { return is_doubtful(one); }));
+        NameList others(1);
+        std::size_t doubtful = 0;
+        for (std::size_t i = alike; i < all_.size(); ++i) {
+            if (!is_doubtful(all_[i])) continue;
+            ++doubtful;
+            others.add(*all_[i].name);
+        }
         std::string text = fmt::format("{}{}{} {}; next: {}", doubt(all_[alike]), names(0, alike),
                                        alike > 1 ? ":" : ",", number_of_best(), told(alike));
         if (end_of_equals(alike) < all_.size()) text += "; worst: " + told(begin_of_worst());
         if (doubtful == all_.size() - alike)
             text += fmt::format("; their {} overlap", overlap_);
         else if (doubtful > 0)
-            text += fmt::format("; the {} of {} overlap with the best", overlap_, doubtful);
+            text += fmt::format("; the {} of {} and the best overlap", overlap_,
+                                doubtful == 1 ? others.text() : fmt::format("{} others", doubtful));
         if (doubtful > 0 && is_of_kernels()) text += text_of_sectors();
         return text;
     }

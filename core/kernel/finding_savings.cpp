@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
+#include "core/explain/explanation.h"
 #include "core/sim/mended_time.h"
 
 namespace coalprof {
@@ -34,7 +36,11 @@ class FindingPrices {
     }
 
     void price(LineFinding& finding) const {
-        const std::vector<std::uint32_t> sites = sites_of(finding);
+        std::vector<std::uint32_t> sites = sites_of(finding);
+        if (finding.cause == name_of(Cause::misaligned)) {
+            std::erase_if(sites, [&](std::uint32_t one) { return has_neighbours(one, sites); });
+            if (sites.empty()) return say_neighbours(finding);
+        }
         const bool is_simulated = !sites.empty() && std::ranges::none_of(sites, [&](auto site) {
             return counts_[site].space == Space::local;
         });
@@ -58,6 +64,29 @@ class FindingPrices {
     }
 
  private:
+    // How far into their sectors warps of the site begin.
+    std::set<std::uint64_t> places_of(std::uint32_t site) const {
+        std::set<std::uint64_t> places;
+        for (const SampledWarp& one : counts_[site].samples)
+            places.insert(shape_of(one.access).misaligned_bytes());
+        return places;
+    }
+    // a[i-1] beside a[i]: what aligns one of them moves the other.
+    bool has_neighbours(std::uint32_t site, const std::vector<std::uint32_t>& sites) const {
+        const PtxSite& own = priced_.code.sites[site];
+        return std::ranges::any_of(sites, [&](std::uint32_t one) {
+            return !own.array.empty() && priced_.code.sites[one].array == own.array &&
+                   places_of(one) != places_of(site);
+        });
+    }
+    void say_neighbours(LineFinding& finding) const {
+        finding.kernel_seconds = priced_.simulated.time.seconds;
+        finding.saves_seconds = 0;
+        finding.saves_interval_seconds = {0, noise * *finding.kernel_seconds};
+        finding.fix =
+            "None: elements beside each other, as a[i-1] and a[i], cannot both begin at a multiple "
+            "of 32 bytes.";
+    }
     void say_useless(LineFinding& finding, Limit limit) const {
         const double seconds = priced_.simulated.time.seconds;
         const bool is_latency = limit == Limit::latency;

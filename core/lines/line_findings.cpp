@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
@@ -46,11 +47,12 @@ LineFinding finding_at(const LineReport& report, const std::string& point) {
     return finding;
 }
 
-// The warp that stands for the line: of those that waste alike, the ones that waste most together.
-// None where no warp that was kept wastes.
+// The warp that stands for the line: of those that waste, one that takes what the line takes on
+// average, and of equals the ones that waste most together. None where no kept warp wastes.
 const WarpAccess* example_of(const LineSummary& line, const Machine& machine) {
     struct Group {
         std::uint64_t waste = 0;
+        double beside_average = 0;
         std::uint64_t warps = 0;
         const WarpAccess* first = nullptr;
     };
@@ -68,14 +70,59 @@ const WarpAccess* example_of(const LineSummary& line, const Machine& machine) {
             needed = shape.sectors_needed();
         }
         Group& group = groups[{took, needed, warp.active_lanes}];
+        const bool is_shared = warp.space == Space::shared;
+        const auto all = static_cast<double>(is_shared ? line.totals.passes : line.totals.sectors);
+        group.beside_average =
+            std::abs(static_cast<double>(took) - all / static_cast<double>(line.totals.executed));
         group.waste += took - std::min(took, needed);
         ++group.warps;
         if (!group.first) group.first = &warp;
     }
-    const auto most = std::ranges::max_element(groups, {}, [](const auto& entry) {
-        return std::pair(entry.second.waste, entry.second.warps);
+    std::erase_if(groups, [](const auto& entry) { return entry.second.waste == 0; });
+    const auto nearest = std::ranges::max_element(groups, {}, [](const auto& entry) {
+        return std::tuple(-entry.second.beside_average, entry.second.waste, entry.second.warps);
     });
-    return most == groups.end() || most->second.waste == 0 ? nullptr : most->second.first;
+    return nearest == groups.end() ? nullptr : nearest->second.first;
+}
+
+// The distance between most stretches that no common shift aligns; 0 where it explains not all.
+std::uint64_t pitch_of(const std::set<std::uint64_t>& starts, std::uint64_t least_bytes) {
+    std::map<std::uint64_t, std::size_t> distances;
+    for (const std::uint64_t one : starts)
+        for (const std::uint64_t other : starts)
+            if (other > one && other - one >= least_bytes && (other - one) % sector_bytes != 0)
+                ++distances[other - one];
+    const auto most = std::ranges::max_element(
+        distances, {}, [](const auto& entry) { return std::pair(entry.second, ~entry.first); });
+    if (most == distances.end() || 2 * most->second < starts.size()) return 0;
+    const std::uint64_t pitch = most->first;
+    const bool fits = std::ranges::all_of(starts, [&](std::uint64_t one) {
+        const std::uint64_t into = (one - *starts.begin()) % pitch;
+        return into % sector_bytes == 0 || (pitch - into) % sector_bytes == 0;
+    });
+    return fits ? pitch : 0;
+}
+
+// Of warps that begin at different places in their sectors. None: a shift aligns them all.
+std::optional<std::string> mend_of_rows(const LineSummary& line) {
+    std::set<std::uint64_t> starts, places;
+    for (const WarpAccess& warp : line.samples) {
+        const WarpShape shape = shape_of(warp);
+        if (shape.runs != 1 || shape.active_lanes < 2) continue;
+        starts.insert(shape.first_byte);
+        places.insert(shape.misaligned_bytes());
+    }
+    if (places.size() < 2) return std::nullopt;
+    const std::uint64_t width = std::max(1u, line.site.width_bytes);
+    const std::uint64_t pitch = pitch_of(starts, warp_lanes * width);
+    if (pitch == 0)
+        return "Warps begin at different places in sectors, which no shift of all of them mends: "
+               "let each stretch begin at a multiple of 32 bytes.";
+    const std::uint64_t wider = (pitch + sector_bytes - 1) / sector_bytes * sector_bytes;
+    return fmt::format(
+        "Rows lie {} bytes apart, so no shift aligns all of them: let them lie {} bytes apart ({} "
+        "elements), and each begin at a multiple of 32 bytes.",
+        pitch, wider, wider / width);
 }
 
 // A line of a warps file that is the same whatever the program's addresses were.
@@ -214,6 +261,8 @@ std::optional<Caused> cause_of(const LineReport& report, const std::string& poin
         finding.cause = name_of(reasons.cause);
         finding.text = reasons.why;
         finding.fix = reasons.mend;
+        if (reasons.cause == Cause::misaligned)
+            if (auto mend = mend_of_rows(report.line)) finding.fix = std::move(*mend);
         finding.like = pattern_like(explained.accesses.front().shape, site.space);
         finding.warp = line_of_warp(point, *warp);
         finding.saves_seconds = report.saves_seconds;

@@ -63,6 +63,7 @@ class CodeFlow {
 class WordOrder {
  public:
     WarpAccess relaid(const WarpAccess& access) {
+        if (is_stretch(access)) return aligned(access);
         std::array<std::uint64_t, warp_lanes> fresh;
         std::uint32_t count = 0;
         WarpAccess moved = access;
@@ -86,6 +87,23 @@ class WordOrder {
     static void each_lane(const WarpAccess& access, Take take) {
         for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
             if ((access.active_lanes >> lane & 1) != 0) take(lane);
+    }
+    // Lanes side by side in their order, which only begin at the wrong place.
+    static bool is_stretch(const WarpAccess& access) {
+        const auto first = static_cast<std::uint32_t>(std::countr_zero(access.active_lanes));
+        std::uint64_t next = access.active_lanes == 0 ? 0 : access.addresses[first];
+        bool is_one = std::popcount(access.active_lanes) > 1;
+        each_lane(access, [&](std::uint32_t lane) {
+            is_one = is_one && access.addresses[lane] == next;
+            next += access.width_bytes;
+        });
+        return is_one;
+    }
+    static WarpAccess aligned(WarpAccess access) {
+        const auto first = static_cast<std::uint32_t>(std::countr_zero(access.active_lanes));
+        const std::uint64_t by = access.addresses[first] % sector_bytes;
+        each_lane(access, [&](std::uint32_t lane) { access.addresses[lane] -= by; });
+        return access;
     }
     // They begin with a sector, and with a line where that saves one.
     void add(const std::array<std::uint64_t, warp_lanes>& fresh, std::uint32_t count,

@@ -70,6 +70,23 @@ std::optional<LineFinding> only_finding(const std::vector<LineReport>& reports) 
     return all.empty() ? std::nullopt : std::optional(all.front());
 }
 
+TEST(LineFindings, of_rows_at_different_alignments_name_a_pitch_and_no_shift) {
+    LineSummary line = line_of("a", 1, 50, 40, warp_of(4));
+    line.samples.clear();
+    for (std::uint64_t row = 0; row < 16; ++row) {
+        WarpAccess warp = warp_of(4);
+        for (std::uint64_t& address : warp.addresses) address += 4 + row / 2 * 2056 + row % 2 * 128;
+        line.samples.push_back(warp);
+    }
+    const auto rows = only_finding(report_lines({line}, {}));
+    ASSERT_TRUE(rows);
+    EXPECT_THAT(rows->fix, HasSubstr("2080 bytes apart (520 elements)"));
+    line.samples.resize(1);
+    const auto one = only_finding(report_lines({line}, {}));
+    ASSERT_TRUE(one);
+    EXPECT_THAT(one->fix, HasSubstr("1 element earlier"));
+}
+
 // Kernel a takes 8 s and moves 400 sectors, of which line 1 wastes 280 and line 2 none; kernel b
 // takes 1 s, of which line 3 wastes seven eighths.
 TEST(LineFindings, come_in_the_order_of_what_they_could_save) {
