@@ -69,7 +69,7 @@ constexpr std::size_t most_of_box = 8;
 std::array<std::uint32_t, 3> block_in_box(std::size_t which, const BlockBox& box) {
     std::array<std::uint32_t, 3> at{};
     for (std::size_t d = 0; d < 3; ++d)
-        at[d] = which <= 3 ? (which == d + 1 && box.count[d] > 1 ? 1 : 0)
+        at[d] = which <= 3 ? std::uint32_t{which == d + 1 && box.count[d] > 1}
                            : static_cast<std::uint32_t>(mixed(which * 3 + d + 1) % box.count[d]);
     return at;
 }

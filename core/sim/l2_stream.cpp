@@ -238,8 +238,9 @@ class L2Replay {
             const auto here = static_cast<std::uint8_t>(group << sector & 0xF);
             if ((one.sectors & here) == 0) continue;
             L2Access part = one;
-            const std::uint64_t half =
-                one.kind == AccessKind::load ? one.order & 1 : std::popcount(one.line) & 1u;
+            const std::uint64_t half = one.kind == AccessKind::load
+                                           ? one.order & 1
+                                           : static_cast<unsigned>(std::popcount(one.line)) & 1u;
             part.line = (one.line * 4 + sector) * 2 + half;
             part.sectors &= here;
             part.whole &= here;
