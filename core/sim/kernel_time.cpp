@@ -117,14 +117,19 @@ void set_l1(SimulatedTime& time, const LaunchModel& model, const SimResult& simu
 
 // Of all blocks of the multiprocessor: those that were simulated, then more at the pace of the
 // middle ones, while as many are resident as fit.
-double cycles_of_all(const LaunchModel& model, SimResult& simulated) {
+double cycles_of_all(const LaunchModel& model, SimResult& simulated, double block_start) {
     std::ranges::sort(simulated.ends);
     const double count = static_cast<double>(simulated.ends.size());
-    const double all =
+    const double started =
         static_cast<double>(model.blocks) / static_cast<double>(model.multiprocessors);
     double cycles = simulated.cycles / model.traces.kept_share;
     const std::size_t resident = model.resident_blocks;
-    if (all <= count || simulated.ends.size() < 3 * resident) return cycles;
+    if (started <= count || simulated.ends.size() < 3 * resident) return cycles;
+    // As many as have the launch's work, if all are as those that were simulated. The others only
+    // start.
+    const double all = started / model.traced_work;
+    cycles += std::max(0.0, started - std::max(all, count)) * block_start;
+    if (all <= count) return cycles;
     const double pace = (simulated.ends[2 * resident - 1] - simulated.ends[resident - 1]) /
                         static_cast<double>(resident) / model.traces.kept_share;
     // Stores of the first blocks may still wait for device memory.
@@ -199,15 +204,22 @@ constexpr std::array<Hold, limit_count> times{{{0.78, 1.25},  // start
 }  // namespace
 
 std::vector<std::uint64_t> traced_blocks(std::uint64_t blocks, std::uint32_t multiprocessors,
-                                         std::uint32_t resident) {
+                                         std::uint32_t resident, const WorkShape& work) {
     const std::uint64_t all = (blocks + multiprocessors - 1) / multiprocessors;
     const std::uint64_t count = std::min<std::uint64_t>(all, 3 * std::uint64_t{resident});
-    const std::uint64_t first = (all - count) / 2;
-    const std::uint64_t which = all > count ? multiprocessors / 3 : 0;
+    const auto middle = static_cast<std::uint64_t>(work.middle() * static_cast<double>(blocks));
+    const std::uint64_t before = std::min(middle / multiprocessors, count / 2);
+    const std::uint64_t first = std::min(middle / multiprocessors - before, all - count);
+    // Blocks are handed out as places become free: neither every other one nor those of one column.
+    constexpr std::uint64_t step = 53;  // divides no GPU's number of multiprocessors
     std::vector<std::uint64_t> traced;
-    for (std::uint64_t i = 0; i < count; ++i)
-        if (const std::uint64_t one = (first + i) * multiprocessors + which; one < blocks)
+    for (std::uint64_t turn = first; turn < first + count; ++turn) {
+        const std::uint64_t steps =
+            turn + multiprocessors - middle / multiprocessors % multiprocessors;
+        const std::uint64_t which = all > count ? (middle + steps * step) % multiprocessors : 0;
+        if (const std::uint64_t one = turn * multiprocessors + which; one < blocks)
             traced.push_back(one);
+    }
     return traced;
 }
 
@@ -262,11 +274,11 @@ SimulatedTime time_of(LaunchModel& model, const SimRates& rates) {
     SimulatedTime time;
     set_dram(time, model.totals, l2, sizes.most_dirty_bytes);
     const std::vector<SiteTraffic> traffic = traffic_of_sites(l2);
-    SimResult simulated =
-        simulate_multiprocessor(model.traces, rates_of_one(model, rates), traffic);
+    const MultiprocessorRates of_one = rates_of_one(model, rates);
+    SimResult simulated = simulate_multiprocessor(model.traces, of_one, traffic);
     time.dirty_bytes = sizes.most_dirty_bytes / 2;
     set_l1(time, model, simulated);
-    const double cycles = cycles_of_all(model, simulated);
+    const double cycles = cycles_of_all(model, simulated, of_one.block_start);
     // The slice of a line serves its requests one after the other, stores taken to be as fast as
     // atomics: by the rate of a line whose words are all stored a flag that many warps set took 8
     // times as long as measured (bfs_level).
@@ -297,9 +309,15 @@ std::optional<SimulatedLaunch> simulate_launch(const Code& code, const KernelLau
     LaunchModel& model = all.model;
     model.multiprocessors = machine.board->multiprocessors;
     model.l2_bytes = machine.board->l2_bytes.value_or(0);
-    model.traced_blocks = traced_blocks(launch.blocks(), model.multiprocessors, places.resident);
-    model.traces = trace_blocks(code, launch, memory, machine, model.traced_blocks);
     model.l2 = stream.sample();
+    model.traced_blocks =
+        traced_blocks(launch.blocks(), model.multiprocessors, places.resident, model.l2.work);
+    model.traces = trace_blocks(code, launch, memory, machine, model.traced_blocks);
+    double density = 0;
+    for (const std::uint64_t block : model.traced_blocks)
+        density += model.l2.work.density((static_cast<double>(block) + 0.5) /
+                                         static_cast<double>(launch.blocks()));
+    if (density > 0) model.traced_work = density / static_cast<double>(model.traced_blocks.size());
     constexpr double much_longer = 2;
     if (model.l2.longest > much_longer)
         model.longest = trace_blocks(code, launch, memory, machine, {model.l2.longest_block});

@@ -41,6 +41,7 @@ struct LaunchModel {
     BlockTraces longest;  // the block that takes longest; none: it is like the others
     L2Sample l2;
     LaunchTotals totals;
+    double traced_work = 1;  // of a traced block beside the average of all
     std::uint64_t blocks = 0;
     std::uint32_t resident_blocks = 1;  // on a multiprocessor
     std::uint32_t l1_kib = 0;
@@ -65,10 +66,10 @@ struct SimulatedTime {
 };
 SimulatedTime time_of(LaunchModel& model, const SimRates& rates);
 
-// Blocks of one multiprocessor from the middle of the launch, some of which follow others: the
-// first ones where there are few.
+// Blocks of one multiprocessor from the middle of the launch's work, some of which follow others:
+// the first ones where there are few.
 std::vector<std::uint64_t> traced_blocks(std::uint64_t blocks, std::uint32_t multiprocessors,
-                                         std::uint32_t resident);
+                                         std::uint32_t resident, const WorkShape& work = {});
 // Adds what `readings` lack, with its interval; of a plan what they say that they lack.
 Estimates estimates_from(const SimulatedTime& time, double sampled, const Rates& rates,
                          Readings& readings, bool is_plan = false);

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <tuple>
 
 #include "core/sim/line_table.h"
@@ -21,6 +22,41 @@ std::uint64_t mixed(std::uint64_t line) {
 }
 
 }  // namespace
+
+// In whole numbers, whose sum is the same in whichever order threads add theirs.
+void WorkShape::add(double first, double last, double accesses) {
+    constexpr double scale = 64;
+    const double begin = first * parts, end = std::min(last, 1.0) * parts;
+    for (auto i = static_cast<std::size_t>(begin); i < parts && double(i) < end; ++i)
+        accesses_[i] += static_cast<std::uint64_t>(
+            scale * accesses * (std::min(end, double(i + 1)) - std::max(begin, double(i))) /
+            (end - begin));
+}
+
+void WorkShape::add(const WorkShape& other) {
+    for (std::size_t i = 0; i < parts; ++i) accesses_[i] += other.accesses_[i];
+}
+
+double WorkShape::all() const {
+    return static_cast<double>(
+        std::accumulate(accesses_.begin(), accesses_.end(), std::uint64_t{0}));
+}
+
+double WorkShape::middle() const {
+    double rest = all() / 2;
+    for (std::size_t i = 0; i < parts; ++i) {
+        const auto here = static_cast<double>(accesses_[i]);
+        if (here > 0 && here >= rest) return (double(i) + rest / here) / parts;
+        rest -= here;
+    }
+    return 0.5;
+}
+
+double WorkShape::density(double place) const {
+    const double sum = all();
+    const auto part = std::min(parts - 1, static_cast<std::size_t>(place * parts));
+    return sum > 0 ? static_cast<double>(accesses_[part]) * parts / sum : 1;
+}
 
 L2Stream::L2Stream(const KernelLaunch& launch, std::uint64_t blocks_at_once, std::size_t sites,
                    std::size_t most_kept)
@@ -53,7 +89,8 @@ L2Sample L2Stream::sample() {
             blocks_,
             blocks_at_once_,
             longest_block_,
-            longest_ * warps_ / std::max(1.0, accesses_)};
+            longest_ * warps_ / std::max(1.0, accesses_),
+            work_};
 }
 
 bool L2Stream::is_sampled(std::uint64_t line) const {
@@ -153,6 +190,12 @@ void L2Stream::erase_unsampled(std::size_t from) {
                 kept_.end());
 }
 
+double L2Stream::place_of(const std::array<std::uint64_t, 3>& block) const {
+    const std::uint64_t index =
+        (block[2] * launch_.grid[1] + block[1]) * launch_.grid[0] + block[0];
+    return static_cast<double>(index) / static_cast<double>(blocks_);
+}
+
 void L2Stream::begin_box() { std::ranges::fill(sequence_, 0u); }
 void L2Stream::keep() {
     attempt_ = 0;
@@ -164,6 +207,13 @@ void L2Stream::keep() {
         (std::uint64_t{box_.first[2]} * launch_.grid[1] + box_.first[1]) * launch_.grid[0] +
         box_.first[0];
     const auto blocks = static_cast<double>(box_.blocks());
+    std::array<std::uint64_t, 3> first{}, last{};
+    for (std::size_t i = 0; i < 3; ++i) {
+        first[i] = box_.first[i];
+        last[i] = first[i] + (std::max<std::uint64_t>(1, box_.count[i]) - 1) * box_.stride[i];
+    }
+    work_.add(place_of(first), place_of(last) + 1 / static_cast<double>(blocks_),
+              blocks * std::accumulate(sequence_.begin(), sequence_.end(), 0.0));
     for (const std::uint32_t accesses : sequence_) {
         accesses_ += blocks * accesses;
         warps_ += blocks;
@@ -191,6 +241,7 @@ void L2Stream::add(L2Stream& other) {
     accesses_ += other.accesses_;
     warps_ += other.warps_;
     lengthen(other.longest_, other.longest_block_);
+    work_.add(other.work_);
     is_cut_ = is_cut_ || other.is_cut_;
     erase_unsampled(0);
     for (const auto& [line, times] : other.atomics_) atomics_[line] += times;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -23,6 +24,21 @@ struct L2Access {
     std::uint8_t bytes = 0;  // that are touched of a sector that is not whole
 };
 
+// Where in a launch its work is: accesses by the places of their blocks, from 0 to 1 in the order
+// in which blocks start. Blocks that leave at once have none.
+class WorkShape {
+ public:
+    void add(double first, double last, double accesses);
+    void add(const WorkShape& other);
+    double middle() const;               // where half of it is done
+    double density(double place) const;  // beside that of a launch whose blocks are all alike
+
+ private:
+    static constexpr std::size_t parts = 64;
+    double all() const;
+    std::array<std::uint64_t, parts> accesses_{};
+};
+
 struct L2Sample {
     std::vector<L2Access> accesses;
     double share = 1;          // of all lines
@@ -32,6 +48,7 @@ struct L2Sample {
     // The block of the warp with the most accesses, and how many times as many as others it has.
     std::uint64_t longest_block = 0;
     double longest = 1;
+    WorkShape work = {};
 };
 
 class L2Stream {
@@ -67,6 +84,7 @@ class L2Stream {
         return (one.order >> 48) * blocks_at_once_ + (one.order & 0xFFFF'FFFF);
     }
     using LineCounts = std::unordered_map<std::uint64_t, std::uint64_t>;
+    double place_of(const std::array<std::uint64_t, 3>& block) const;
     static void count_lines(LineCounts& counts, const WarpAccess& access, const Growth& growth,
                             const BlockBox& box);
     static std::uint64_t most_of(const LineCounts& counts);
@@ -89,6 +107,7 @@ class L2Stream {
     std::uint32_t longest_ = 0;
     std::uint64_t longest_block_ = 0;
     double accesses_ = 0, warps_ = 0;
+    WorkShape work_;
     std::vector<L2Access> kept_;
     std::size_t attempt_ = 0;  // where those of the attempt begin
     LineCounts atomics_, stores_;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/sim/kernel_time.h"
+
 namespace coalprof {
 namespace {
 
@@ -64,6 +66,36 @@ TEST(L2Replay, completes_a_sector_that_blocks_write_together) {
     const L2Traffic traffic = traffic_of(sample, mib / 4);
     EXPECT_DOUBLE_EQ(traffic.read_bytes, 0);
     EXPECT_DOUBLE_EQ(traffic.write_bytes, mib);
+}
+
+// Blocks behind the first 32nd leave at once: half of the work is done after a 64th of the blocks.
+TEST(WorkShape, knows_where_the_work_is) {
+    WorkShape even, front;
+    even.add(0, 1, 1000);
+    front.add(0, 1.0 / 32, 1000);
+    EXPECT_DOUBLE_EQ(even.middle(), 0.5);
+    EXPECT_DOUBLE_EQ(even.density(0.9), 1);
+    EXPECT_DOUBLE_EQ(front.middle(), 1.0 / 64);
+    EXPECT_DOUBLE_EQ(front.density(0.01), 32);
+    EXPECT_DOUBLE_EQ(front.density(0.9), 0);
+    EXPECT_DOUBLE_EQ(WorkShape().middle(), 0.5) << "a launch of no accesses";
+}
+
+// Of 32,768 blocks on 132 multiprocessors with 8 places each, 24 are followed.
+TEST(TracedBlocks, are_where_the_work_is) {
+    WorkShape front;
+    front.add(0, 1.0 / 32, 1000);
+    const auto odd = [](std::uint64_t block) { return block % 2; };
+    for (const auto& [work, first, last] :
+         {std::tuple{WorkShape(), 14'700, 18'100}, std::tuple{front, 0, 3'200}}) {
+        const std::vector<std::uint64_t> blocks = traced_blocks(32'768, 132, 8, work);
+        EXPECT_EQ(blocks.size(), 24u);
+        EXPECT_GE(blocks.front(), first);
+        EXPECT_LT(blocks.back(), last);
+        EXPECT_TRUE(std::ranges::is_sorted(blocks));
+        const auto odd_ones = std::ranges::count_if(blocks, odd);
+        EXPECT_EQ(odd_ones, 12) << "every other block may leave";
+    }
 }
 
 }  // namespace
