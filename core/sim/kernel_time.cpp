@@ -132,9 +132,10 @@ double cycles_of_all(const LaunchModel& model, SimResult& simulated, double bloc
     if (all <= count) return cycles;
     const double pace = (simulated.ends[2 * resident - 1] - simulated.ends[resident - 1]) /
                         static_cast<double>(resident) / model.traces.kept_share;
-    // Stores of the first blocks may still wait for device memory.
-    const double written = simulated.busy[static_cast<std::size_t>(SimUnit::dram)] * all / count;
-    return std::max(cycles + (all - count) * pace, written);
+    // No part is busy longer than the launch takes, stores that still wait for device memory among
+    // its work.
+    const double busiest = *std::ranges::max_element(simulated.busy) * all / count;
+    return std::max(cycles + (all - count) * pace, busiest / model.traces.kept_share);
 }
 
 // Until the longest block ends, which starts when its turn comes and in the end runs alone.

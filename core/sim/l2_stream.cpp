@@ -190,12 +190,6 @@ void L2Stream::erase_unsampled(std::size_t from) {
                 kept_.end());
 }
 
-double L2Stream::place_of(const std::array<std::uint64_t, 3>& block) const {
-    const std::uint64_t index =
-        (block[2] * launch_.grid[1] + block[1]) * launch_.grid[0] + block[0];
-    return static_cast<double>(index) / static_cast<double>(blocks_);
-}
-
 void L2Stream::begin_box() { std::ranges::fill(sequence_, 0u); }
 void L2Stream::keep() {
     attempt_ = 0;
@@ -203,16 +197,16 @@ void L2Stream::keep() {
     while (kept_.size() > most_kept_) thin();
     attempt_ = kept_.size();
     kept_halvings_ = halvings_;
-    const std::uint64_t first =
-        (std::uint64_t{box_.first[2]} * launch_.grid[1] + box_.first[1]) * launch_.grid[0] +
-        box_.first[0];
-    const auto blocks = static_cast<double>(box_.blocks());
-    std::array<std::uint64_t, 3> first{}, last{};
-    for (std::size_t i = 0; i < 3; ++i) {
-        first[i] = box_.first[i];
-        last[i] = first[i] + (std::max<std::uint64_t>(1, box_.count[i]) - 1) * box_.stride[i];
-    }
-    work_.add(place_of(first), place_of(last) + 1 / static_cast<double>(blocks_),
+    const auto index = [&](std::uint64_t beyond) {  // in the order in which blocks start
+        const auto at = [&](std::size_t i) {
+            return box_.first[i] +
+                   beyond * (std::max<std::uint64_t>(1, box_.count[i]) - 1) * box_.stride[i];
+        };
+        return (at(2) * launch_.grid[1] + at(1)) * launch_.grid[0] + at(0);
+    };
+    const std::uint64_t first = index(0);
+    const auto blocks = static_cast<double>(box_.blocks()), all = static_cast<double>(blocks_);
+    work_.add(static_cast<double>(first) / all, static_cast<double>(index(1) + 1) / all,
               blocks * std::accumulate(sequence_.begin(), sequence_.end(), 0.0));
     for (const std::uint32_t accesses : sequence_) {
         accesses_ += blocks * accesses;

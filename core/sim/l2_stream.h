@@ -84,7 +84,6 @@ class L2Stream {
         return (one.order >> 48) * blocks_at_once_ + (one.order & 0xFFFF'FFFF);
     }
     using LineCounts = std::unordered_map<std::uint64_t, std::uint64_t>;
-    double place_of(const std::array<std::uint64_t, 3>& block) const;
     static void count_lines(LineCounts& counts, const WarpAccess& access, const Growth& growth,
                             const BlockBox& box);
     static std::uint64_t most_of(const LineCounts& counts);
