@@ -117,7 +117,8 @@ class Explainer {
     // Sectors of loads and stores do not depend on which lane takes what.
     std::string order_remark() const {
         if (shape_.lanes_rise || purpose_ == Purpose::atomic) return {};
-        if (shape_.rows && shape_.rows->row_bytes == 0)
+        const bool has_all_lanes = shape_.active_lanes == warp_lanes;  // by which rows are counted
+        if (has_all_lanes && shape_.rows && shape_.rows->row_bytes == 0)
             return fmt::format(" Lanes from {} on {} what lanes 0 to {} {}, which costs no sector.",
                                shape_.rows->lanes, words_.act, shape_.rows->lanes - 1, words_.act);
         return " The lanes are not in order of address, which costs no sector.";

@@ -34,11 +34,24 @@ class Claims {
         }
         check_cause();
         check_words();
+        if (reasons_.why.find(" Lanes from ") != std::string::npos) check_repetition();
         EXPECT_EQ(numbers_in(reasons_.why), fmt::format("{}", fmt::join(why_, " ")));
         EXPECT_EQ(numbers_in(reasons_.mend), fmt::format("{}", fmt::join(mend_, " ")));
     }
 
  private:
+    // Lanes from the first one whose place came before take those of the lanes before it.
+    void check_repetition() {
+        std::set<std::uint64_t> before;
+        std::size_t first = 0;
+        while (first < facts_.addresses.size() && before.insert(facts_.addresses[first]).second)
+            ++first;
+        for (std::size_t lane = first; lane < facts_.addresses.size(); ++lane)
+            EXPECT_EQ(before.count(facts_.addresses[lane]), 1u) << lane;
+        EXPECT_EQ(facts_.lanes.size(), warp_lanes);
+        why(first, 0, first - 1);
+    }
+
     template <typename... Numbers>
     void why(const Numbers&... numbers) {
         (why_.push_back(fmt::to_string(numbers)), ...);
