@@ -3,9 +3,12 @@
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
+#include <optional>
+#include <sstream>
 #include <system_error>
 
+#include "core/text/byte_source.h"
+#include "core/text/error.h"
 #include "core/write/json_tree.h"
 #include "core/write/source_text.h"
 
@@ -52,11 +55,17 @@ std::string path_in_repository(const std::string& file) {
 
 // Each name is a line of its own in files that people write; the first line that quotes it counts.
 std::map<std::string, std::uint64_t> lines_of_formulas(const std::string& file) {
-    constexpr std::uintmax_t most_bytes = 1u << 20;
+    constexpr std::size_t most_bytes = 1u << 20;
     std::map<std::string, std::uint64_t> lines;
     std::error_code error;
-    if (!fs::is_regular_file(file, error) || fs::file_size(file, error) > most_bytes) return lines;
-    std::ifstream text(file);
+    if (!fs::is_regular_file(file, error)) return lines;
+    std::optional<std::string> whole;
+    try {
+        whole = read_whole(*open_bytes(file), most_bytes);
+    } catch (const Error&) {  // gone, or not to be read: formulas have no lines then
+    }
+    if (!whole) return lines;
+    std::istringstream text(std::move(*whole));
     std::uint64_t number = 0;
     for (std::string line; std::getline(text, line);) {
         ++number;
