@@ -20,6 +20,7 @@
 #include "core/machine/machine_file.h"
 #include "core/runtime/parallel.h"
 #include "core/runtime/signal.h"
+#include "core/sim/kernel_time.h"
 #include "core/text/describe.h"
 #include "core/text/name_list.h"
 #include "core/text/number.h"
@@ -229,7 +230,9 @@ ExitCode run_kernel_command(const KernelCommand& command, const Invocation& invo
     if (output.source_folders.empty()) output.source_folders = {folder.empty() ? "." : folder};
     Outputs outputs = output.open(output.targets());
     ViewOptions view = output.view;
-    if (kernels.size() > 1 && view.best.empty()) view.best = key_of(Counter::duration_seconds);
+    const bool has_times = std::ranges::all_of(machines, is_simulated_on);
+    if (kernels.size() > 1 && view.best.empty() && has_times)
+        view.best = key_of(Counter::duration_seconds);
     Viewed viewed(outputs, view);
     BudgetedRun budgeted(command.budgets, viewed.sink());
     ResultSink& sink = budgeted.sink();

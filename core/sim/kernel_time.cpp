@@ -295,6 +295,10 @@ SimulatedTime time_of(LaunchModel& model, const SimRates& rates) {
     return time;
 }
 
+bool is_simulated_on(const Machine& machine) {
+    return rates_of(machine) && machine.rules->global == GlobalRule::sectors_by_warp;
+}
+
 std::uint64_t blocks_at_once(const Code& code, const KernelLaunch& launch, const Machine& machine) {
     return std::uint64_t{places_of(code, launch, machine).resident} *
            (machine.board ? machine.board->multiprocessors : 132);
@@ -303,8 +307,8 @@ std::uint64_t blocks_at_once(const Code& code, const KernelLaunch& launch, const
 std::optional<SimulatedLaunch> simulate_launch(const Code& code, const KernelLaunch& launch,
                                                const LaunchMemory& memory, const Machine& machine,
                                                L2Stream& stream, const LaunchTotals& totals) {
+    if (!is_simulated_on(machine)) return std::nullopt;
     const std::optional<Rates> rates = rates_of(machine);
-    if (!rates || machine.rules->global != GlobalRule::sectors_by_warp) return std::nullopt;
     const BlockPlaces places = places_of(code, launch, machine);
     SimulatedLaunch all;
     LaunchModel& model = all.model;

@@ -74,6 +74,9 @@ std::vector<std::uint64_t> traced_blocks(std::uint64_t blocks, std::uint32_t mul
 Estimates estimates_from(const SimulatedTime& time, double sampled, const Rates& rates,
                          Readings& readings, bool is_plan = false);
 
+// Whether its rates are known, so that kernels have times on it.
+bool is_simulated_on(const Machine& machine);
+
 // How many blocks run at once on the whole GPU.
 std::uint64_t blocks_at_once(const Code& code, const KernelLaunch& launch, const Machine& machine);
 

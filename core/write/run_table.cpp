@@ -148,7 +148,7 @@ class RunTable {
         all_.sectors += row.sectors;
         all_.ideal_sectors += row.ideal_sectors;
         ++kernels_;
-        if (row.cost_seconds > 0) cost_ += row.cost_seconds;
+        if (row.cost_seconds > 0 && row.verdict != "fine") cost_ += row.cost_seconds;
         const bool is_harmless = row.verdict == "fine" || row.cost_seconds == 0;
         const bool is_cheap = row.cost_seconds >= 0 && row.cost_seconds < least_cost_share * total_;
         std::vector<KernelRow>& where = !row.is_known()       ? unknown_

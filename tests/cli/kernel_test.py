@@ -285,6 +285,9 @@ class Times(Case):
         self.assertNotIn("same work", told["text"])
         self.assertEqual(verdict("--best", "--grid", "1024")["best"][0]["kernel"], "near")
         self.assertTrue(verdict("far", "near", "--grid", "1024", "--grid", "16")["text"].startswith("not the same work"))
+        # Where no time is known, nothing is said to be best.
+        unknown = self.run_ok("kernel", "-", "far", "near", *launch, "--grid", "1024", "-m", "9.0", "--json", stdin=both)
+        self.assertEqual(unknown.json.get("verdicts", []), [])
         for arguments, part in ((("far", "near", "--grid", "1", "--grid", "2", "--grid", "3"), "3 values for 2 kernels"),
                                 (("far", "near", "--grid", "1", "--arg", "m=1"), "no parameter 'm'")):
             self.assertIn(part, self.refuse("kernel", "-", *arguments, *launch, stdin=both).err_text)

@@ -99,8 +99,9 @@ TEST(RunTable, says_what_kernels_cost_together_that_cost_little) {
     std::vector<Point> points{kernel_point("large", "1", 980, 1, 0.4, "strided")};
     for (const char* name : {"a", "b", "c"})
         points.push_back(kernel_point(name, "1", 10, 1, 2e-3, "wasteful"));
-    points.push_back(kernel_point("fine", "1", 10, 0, 0, "fine"));
+    points.push_back(kernel_point("fine", "1", 10, 0.09, 0.1, "fine"));
     const std::string text = run_table_of(points);
+    EXPECT_THAT(text, HasSubstr("waste costs about 0.41 s")) << "0.4 and 0.006 s";
     EXPECT_THAT(
         text, HasSubstr("3 other kernels, 2.9 % of the time: costs little each, 6.00 ms together"));
     EXPECT_THAT(text, HasSubstr("1 other kernel, 1.0 % of the time: nothing to gain"));
