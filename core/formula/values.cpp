@@ -69,9 +69,9 @@ bool is_same_subtree(const std::vector<Node>& a, NodeId root_of_a, const std::ve
     const NodeId first_of_b = b[root_of_b].first;
     if (root_of_a - first_of_a != root_of_b - first_of_b) return false;
     // From the root on: what differs in the rounds of a loop stands behind the rest.
-    for (int k = root_of_a - first_of_a; k >= 0; --k) {
-        const Node& one = a[static_cast<std::size_t>(first_of_a + k)];
-        const Node& other = b[static_cast<std::size_t>(first_of_b + k)];
+    for (NodeId k = root_of_a - first_of_a + 1; k-- > 0;) {
+        const Node& one = a[first_of_a + k];
+        const Node& other = b[first_of_b + k];
         if (one.kind != other.kind || one.value != other.value) return false;
         for (std::size_t child = 0; child < child_count(one.kind); ++child)
             if (one.children[child] - first_of_a != other.children[child] - first_of_b)
