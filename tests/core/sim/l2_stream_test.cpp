@@ -55,7 +55,7 @@ TEST(L2Replay, completes_a_sector_that_blocks_write_together) {
     L2Sample sample;
     sample.blocks = sample.blocks_of_launch = 2;
     for (std::uint64_t line = 0; line < 8192; ++line)
-        for (const std::uint64_t block : {0, 1})
+        for (const std::uint64_t block : {std::uint64_t{0}, std::uint64_t{1}})
             sample.accesses.push_back({.order = block,
                                        .line = line,
                                        .site = 0,

@@ -31,7 +31,7 @@ TEST(PlanTime, of_a_stencil_reads_rows_once_that_blocks_share) {
 
 TEST(PlanTime, is_no_shorter_than_what_device_memory_takes) {
     LaunchShape shape;
-    shape.size_bytes = 64 * mib;
+    shape.size_bytes = std::uint64_t{64} << 20;
     const Plan plan = formula_plan(
         "load: p[i*5]; load: p[i*5+3]; store: p[i*5]; load: p[i*5+1]; load: p[i*5+4]; "
         "store: p[i*5+1]; load: p[i*5+2]; store: p[i*5+2]",
@@ -45,7 +45,7 @@ TEST(PlanTime, is_no_shorter_than_what_device_memory_takes) {
 // Measured on an H100: 95.7 MiB of a stream beside a window of its array.
 TEST(PlanTime, of_two_loads_of_one_array_reads_what_both_do) {
     LaunchShape shape;
-    shape.size_bytes = 96 * mib;
+    shape.size_bytes = std::uint64_t{96} << 20;
     const Plan plan =
         formula_plan("load: a[i]; load: a[67108864+i%256]; store: b[i]", ElementType::f32, shape);
     EXPECT_NEAR(estimate_of(plan, "h100", CacheState::cold, Counter::dram_read_bytes), 95.7 * mib,
@@ -55,7 +55,7 @@ TEST(PlanTime, of_two_loads_of_one_array_reads_what_both_do) {
 // Where L2 holds what the same launch left there, nothing is read.
 TEST(PlanTime, of_a_warm_launch_reads_nothing_that_fits) {
     LaunchShape shape;
-    shape.size_bytes = 4 * mib;
+    shape.size_bytes = std::uint64_t{4} << 20;
     const Plan plan =
         formula_plan("load: a[i*2]; load: a[i*2+1]; store: b[i]", ElementType::f32, shape);
     EXPECT_EQ(estimate_of(plan, "h100", CacheState::warm, Counter::dram_read_bytes), 0);
