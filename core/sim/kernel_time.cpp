@@ -135,7 +135,7 @@ double cycles_of_all(const LaunchModel& model, SimResult& simulated, double bloc
     // No part is busy longer than the launch takes, stores that still wait for device memory among
     // its work.
     const double busiest = *std::ranges::max_element(simulated.busy) * all / count;
-    return std::max(cycles + (all - count) * pace, busiest);
+    return std::max(cycles + (all - count) * pace, busiest / model.traces.kept_share);
 }
 
 // Until the longest block ends, which starts when its turn comes and in the end runs alone.
