@@ -36,8 +36,8 @@ class KernelFile {
         Code code;
         std::vector<std::string> parameter_names;  // of the source, where it is there
     };
-    // Of a name that is mangled, demangled, the name alone, or a regular expression; of none the
-    // only one. Throws UsageError where it is not there or several are.
+    // Finds a kernel by its mangled or demangled name, the name alone, or a regular expression;
+    // without a name, the only one. Throws UsageError where none or several fit.
     Kernel kernel(const std::string& name) const;
     // Names by which kernel() finds each.
     std::vector<std::string> all_names() const;
@@ -57,7 +57,7 @@ class KernelFile {
 // command that has it.
 void require_launch(const KernelOptions& options, std::string_view bytes, const Machine& machine,
                     const std::string& name, const std::string& grid, const std::string& block);
-// What is launched. Throws UsageError where one does not fit.
+// Reads grids, blocks and arguments of the launches. Throws UsageError where one does not fit.
 KernelAxes kernel_axes(const KernelOptions& options, const std::string& grid,
                        const std::string& block);
 

@@ -136,7 +136,7 @@ class PythonReader {
         for (const std::string& one : split_outside_groups(line.substr(indent), ';'))
             if (!one.empty() && !read_header(one, indent)) read_simple(one);
     }
-    // What is indented more than that belongs to the last header.
+    // Ends the blocks whose headers are indented as far as this line, or further.
     void close_to(std::size_t indent) {
         for (; !headers_.empty() && headers_.back() >= indent; headers_.pop_back()) code_ += "} ";
     }
@@ -179,7 +179,7 @@ class PythonReader {
                            in_c(ends[1]), ends.size() > 2 ? in_c(ends[2]) : "1");
     }
     std::string in_c(const std::string& text) const { return expression_in_c(text, arrays_); }
-    // Whether it makes an array of the block's or of a thread.
+    // Declares the name where the value makes an array in shared or local memory; else false.
     bool read_array(const std::string& name, std::string_view value) {
         for (const std::string_view memory : {"cuda.shared.array(", "cuda.local.array("}) {
             if (!value.starts_with(memory)) continue;

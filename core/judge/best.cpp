@@ -140,22 +140,23 @@ class BestRanking {
 
     std::string text() const {
         if (all_.size() == 1) return fmt::format("{} has {}", *all_.front().name, number_of_best());
-        const std::size_t alike = end_of_equals(0);
-        if (alike == all_.size())
+        const std::size_t equal_ones = end_of_equals(0);
+        if (equal_ones == all_.size())
             return fmt::format("{} equal, with {}",
-                               alike == 2 ? "both are" : fmt::format("all {} are", alike),
+                               equal_ones == 2 ? "both are" : fmt::format("all {} are", equal_ones),
                                number_of_best());
         NameList others(1);
         std::size_t doubtful = 0;
-        for (std::size_t i = alike; i < all_.size(); ++i) {
+        for (std::size_t i = equal_ones; i < all_.size(); ++i) {
             if (!is_doubtful(all_[i])) continue;
             ++doubtful;
             others.add(*all_[i].name);
         }
-        std::string text = fmt::format("{}{}{} {}; next: {}", doubt(all_[alike]), names(0, alike),
-                                       alike > 1 ? ":" : ",", number_of_best(), told(alike));
-        if (end_of_equals(alike) < all_.size()) text += "; worst: " + told(begin_of_worst());
-        if (doubtful == all_.size() - alike)
+        std::string text =
+            fmt::format("{}{}{} {}; next: {}", doubt(all_[equal_ones]), names(0, equal_ones),
+                        equal_ones > 1 ? ":" : ",", number_of_best(), told(equal_ones));
+        if (end_of_equals(equal_ones) < all_.size()) text += "; worst: " + told(begin_of_worst());
+        if (doubtful == all_.size() - equal_ones)
             text += fmt::format("; their {} overlap", overlap_);
         else if (doubtful > 0)
             text += fmt::format("; the {} of {} and the best overlap", overlap_,

@@ -259,7 +259,8 @@ class BudgetParser {
             at_ = end + 1;
         } while (at_ < value_.text.size() && value_.text[at_] == ',' && ++at_);
     }
-    // Up to "and" or the end. What has a = may be the next condition, whose "and" was forgotten.
+    // Reads up to "and" or the end, and stops before a word with "=": that may be the next
+    // condition, whose "and" was forgotten.
     std::string_view read_plain_words() {
         const std::size_t begin = at_;
         const auto to_blank = [&] {

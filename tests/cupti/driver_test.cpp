@@ -29,18 +29,23 @@ TEST(CounterDriver, that_does_not_start_says_why) {
                 ThrowsMessage<CountersError>(HasSubstr("999")));
 }
 
+// 1 for metrics with the first word in their names, 20 for those with the second, else 300.
+Readings readings_where(const RunMetrics& metrics, std::string_view one, std::string_view twenty) {
+    std::vector<double> values;
+    for (const std::string& name : metrics.names())
+        values.push_back(name.find(one) != name.npos      ? 1
+                         : name.find(twenty) != name.npos ? 20
+                                                          : 300);
+    return metrics.readings(values, false);
+}
+
 // The ratio of bytes and sectors is of one launch. In patched code copies by cp.async are no loads.
 TEST(RunMetrics, of_use_have_the_sectors_and_bytes_of_loads_copies_and_stores) {
     const RunMetrics metrics(RunPass::use, "GH100", [](std::string_view) { return true; });
     EXPECT_THAT(metrics.names(), testing::IsSupersetOf(
                                      {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum",
                                       "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum"}));
-    std::vector<double> values;
-    for (const std::string& name : metrics.names())
-        values.push_back(name.find("op_ld.") != std::string::npos       ? 1
-                         : name.find("op_ldgsts.") != std::string::npos ? 20
-                                                                        : 300);
-    const Readings readings = metrics.readings(values, false);
+    const Readings readings = readings_where(metrics, "op_ld.", "op_ldgsts.");
     EXPECT_EQ(readings[Counter::load_unique_bytes], Reading{std::uint64_t{21}});
     EXPECT_EQ(readings[Counter::load_sectors], Reading{std::uint64_t{21}});
     EXPECT_EQ(readings[Counter::store_sectors], Reading{std::uint64_t{300}});
@@ -49,12 +54,7 @@ TEST(RunMetrics, of_use_have_the_sectors_and_bytes_of_loads_copies_and_stores) {
 // Opcodes of global stores leave out those to generic addresses.
 TEST(RunMetrics, of_traffic_count_stores_to_generic_addresses) {
     const RunMetrics metrics(RunPass::traffic, "GH100", [](std::string_view) { return true; });
-    std::vector<double> values;
-    for (const std::string& name : metrics.names())
-        values.push_back(name.find("op_global_st_pred") != std::string::npos    ? 1
-                         : name.find("op_generic_st_pred") != std::string::npos ? 20
-                                                                                : 300);
-    const Readings readings = metrics.readings(values, false);
+    const Readings readings = readings_where(metrics, "op_global_st_pred", "op_generic_st_pred");
     EXPECT_EQ(readings[Counter::store_requests], Reading{std::uint64_t{21}});
 }
 
